@@ -638,19 +638,16 @@ figures.two_devices(papers.table("spec_bench_devices"))
 # lose?
 
 # %% tags=["demo"]
+from specdec_lib.lessons.ch05.served import PAGE, WORDS
 from specdec_lib.lessons.common.style import display_page
-from specdec_lib.measure.speedbench.command import recorded
-from specdec_lib.measure.speedbench.picture import in_words, page
 
 # %% tags=["demo"]
-served, about = recorded()
-display_page(page(served, about), in_words(served))
+display_page(PAGE, WORDS)
 
 # %% [markdown]
 # A block brings the same tokens in every batch. But `B` requests with `K + 1` tokens each make a
 # pass over `B(K + 1)` tokens, and the free tokens of chapter 00 are soon used up: on this processor
-# early, on a GPU at larger batches. `python -m specdec_lib.measure.speedbench` draws this picture
-# for your machine in six minutes. Chapter 06 chooses `K` by the load.
+# early, on a GPU at larger batches. Chapter 06 chooses `K` by the load.
 
 # %% [markdown]
 # ## Quiz

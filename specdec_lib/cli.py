@@ -75,7 +75,7 @@ after you have seen how many gigabytes it is and agreed.
 GENERATE_ENDS = """\
 Examples:
   specdec generate "def quicksort(" --k 4 --show
-  specdec generate "def quicksort(" --pair qwen3-4b --draft eagle3 --show
+  specdec generate "def quicksort(" --pair qwen3-4b --show
 """
 RACE_DOES = """\
 Race plain against speculative decoding on the built-in models, in about 20 s,
@@ -96,8 +96,8 @@ Example:
   specdec pairs
 """
 DOCTOR_DOES = """\
-Measure this machine, in about 10 s. Print what it has and what of the course it
-can run; write no file.
+Look at this machine. Print whether it is enough for the chapters, its torch and
+its card, and which published pairs fit; write no file.
 """
 DOCTOR_ENDS = """\
 Example:
@@ -341,9 +341,9 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
     """`specdec doctor`: a line for each finding, as soon as it is there."""
     if importlib.util.find_spec("transformers") is None:
         return _refused(NO_MODELS)
-    from specdec_lib.measure.doctor import report  # takes a second: it brings torch
+    from specdec_lib.measure import doctor  # takes a second: it brings torch
 
-    for line in report.lines():
+    for line in doctor.lines():
         print(line, flush=True)
     return 0
 

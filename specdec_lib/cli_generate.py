@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TextIO
 
 import numpy as np
@@ -11,10 +10,7 @@ import torch
 from specdec_lib.cli_race import takes_colour
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Block, Generation, Settings
-from specdec_lib.drafters.eagle3 import Eagle3, load_head
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp, choices_for
 
@@ -36,7 +32,7 @@ def run(options: argparse.Namespace, out: TextIO) -> None:
     stream = None if options.show else Stream(pair.tokenizer.decode, out)
     settings = Settings(options.tokens, warp, pair.eos_id, stream)
     choices = choices_for(warp, [np.random.default_rng(options.seed)])
-    drafter = drafter_of(pair)
+    drafter = ModelDrafter(pair.draft)
     print(options.prompt, end="", file=out, flush=True)
     generation = speculative_generate(pair.target, drafter, [prompt], options.k, settings, choices)
     if stream:
@@ -45,13 +41,6 @@ def run(options: argparse.Namespace, out: TextIO) -> None:
         print(marked(generation.blocks[0], pair.tokenizer.decode, takes_colour(out)), file=out)
         print(f"\n{LEGEND}", end="", file=out)
     print(f"\n\n{pair.label}\n{summary(generation)}", file=out)
-
-
-def drafter_of(pair: Pair) -> Drafter:
-    """What drafts for the target of a pair. ValueError if its head does not fit the target."""
-    if isinstance(pair.draft, Path):
-        return Eagle3(pair.target, load_head(pair.target, pair.draft))
-    return ModelDrafter(pair.draft)
 
 
 class Stream:

@@ -1,8 +1,7 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
-dask.distributed is not installed, those marked `hub` where no accounts can be made, those marked
-`cuda` where there is no NVIDIA driver.
+dask.distributed is not installed, those marked `hub` where no accounts can be made.
 """
 
 import asyncio
@@ -46,7 +45,7 @@ _LONG = (
     *("test_chapters.py", "test_simulators.py", "test_attacks.py", "test_exactness.py"),
     *("test_bad_submissions.py", "test_course.py", "test_formgrader.py", "test_crashes.py"),
     *("test_nbgrader_marks.py", "test_remote.py", "test_hostile_pages.py", "test_page_answers.py"),
-    *("test_published.py", "test_distant.py", "test_time_limits.py", "test_toy_course.py"),
+    *("test_published.py", "test_time_limits.py", "test_toy_course.py"),
     *("test_exported_simulators.py", "test_session.py", "test_greedy_identity.py"),
     *("test_bounds.py", "test_assets.py", "test_mark.py", "test_cluster.py"),
 )
@@ -71,8 +70,6 @@ def _why_left_out() -> Iterator[tuple[str, str]]:
         yield "cluster", "distributed is not installed (pip install -e .[cluster])"
     if missing := hub_is_missing():
         yield "hub", missing
-    if shutil.which("nvidia-smi") is None:
-        yield "cuda", "no NVIDIA driver found (no nvidia-smi)"
 
 
 LEFT_OUT = dict(_why_left_out())

@@ -78,7 +78,7 @@ def _mistakes(chapter: str, results: Results) -> list[tuple[str, ...]]:
     A name stands for itself if the chapter no longer knows it.
     """
     known = {(w.exercise, w.name): w for w in misconceptions_of(chapter).all}
-    texts = {w.name: f"{w.think} It is not so: {w.because}" for w in known.values()}
+    texts = {w.name: f"{w.think} But {w.because}" for w in known.values()}
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for student, result in results.items():
         for name, exercise in result["exercises"].items():

@@ -6,7 +6,6 @@ goes back in, together with the predicted state. So a draft knows the tokens bef
 heads do not, and what the target made of the text, as a draft model does not.
 """
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -86,19 +85,21 @@ def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
     return weights
 
 
-class StateChain(StateReader):
-    """Draws each draft token from the distribution after a state that a trained head predicts.
+class Eagle(StateReader):
+    """Draws each draft token from the distribution after a state that EAGLE's layer predicts.
 
     Its cache holds a position for every true state that it has read. A row drafts nothing if the
     state at its end is not there (hidden.py). It reads in every block, even if nothing is drafted:
     between two proposals there is one pass of the target, or those of a prompt.
     """
 
-    def __init__(self, target: Llama, shape: Shape, width: int | None = None) -> None:
-        """`shape` is that of the head's one layer, `width` as in StateReader."""
-        super().__init__(target, width)
-        self.shape = shape
-        self.cos, self.sin = rotary_tables(shape, target.device, target.dtype)
+    def __init__(self, target: Llama, weights: EagleWeights) -> None:
+        super().__init__(target, len(weights.up))
+        self.shape = weights.shape(target)
+        self.cos, self.sin = rotary_tables(self.shape, target.device, target.dtype)
+        self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
+        self.layer = Layer(weights.layer, self.shape)
+        self.norm = RMSNorm(weights.norm, EPSILON)
         self.unread = False
 
     def observe(self, hidden: Hidden) -> None:
@@ -151,51 +152,37 @@ class StateChain(StateReader):
         self.unread = False
         return at(predicted, columns)
 
-    @abstractmethod
+    @torch.no_grad()
     def next_states(self, known: Tensor, tokens: Tensor, tree: Tree | None = None) -> Tensor:
         """Predicted states (B, T, width), one position on, from states and the tokens after them.
 
         `known` (B, T, width) and `tokens` (B, T); the cache holds them afterwards. With `tree` they
         are the branches of a text, as in Llama.forward.
         """
-
-    def here(self, x: Tensor, tree: Tree | None) -> Here:
-        """Where the tokens whose inputs are x (B, T, ...) stand: next in the cache."""
-        slots = self.cache.advance(x.shape[1])
-        positions = slots if tree is None else tree.positions(slots)
-        mask = mask_of(self.cache, slots, tree, x)
-        return Here(self.cos[positions], self.sin[positions], slots, mask)
-
-
-class Eagle(StateChain):
-    """A chain from the states that EAGLE's layer predicts, through the target's own head."""
-
-    def __init__(self, target: Llama, weights: EagleWeights) -> None:
-        super().__init__(target, weights.shape(target), len(weights.up))
-        self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
-        self.layer = Layer(weights.layer, self.shape)
-        self.norm = RMSNorm(weights.norm, EPSILON)
-
-    @torch.no_grad()
-    def next_states(self, known: Tensor, tokens: Tensor, tree: Tree | None = None) -> Tensor:
-        """As in StateChain."""
         embedded = F.embedding(tokens, self.target.embedding)[..., : self.width]
         x = self.fuse(torch.cat((known, embedded), -1))
         here = self.here(x, tree)
         return self.up(self.norm(self.layer(x, here, self.cache.held(0))))
 
+    def here(self, x: Tensor, tree: Tree | None) -> Here:
+        """Where the tokens whose inputs are x (B, T, ...) stand: next in the cache."""
+        slots = self.cache.advance(x.shape[1])
+        positions = slots if tree is None else tree.positions(slots)
+        mask = mask_of(self.cache, slots, tree)
+        return Here(self.cos[positions], self.sin[positions], slots, mask)
 
-class StateTree(StateChain):
-    """Candidates from such a head: `widths[d]` of them after every node of depth d.
 
-    `how` is a way to pick them (tree.py). Every node has the state that was predicted for it, from
-    its parent's.
+class EagleTree(Eagle):
+    """Candidates from such states: `widths[d]` of them after every node of depth d.
+
+    The paper's tree is of a fixed shape, too. `how` is a way to pick them (tree.py). Every node has
+    the state that was predicted for it, from its parent's.
     """
 
     def __init__(
         self,
         target: Llama,
-        weights: tuple,
+        weights: EagleWeights,
         widths: Sequence[int],
         how: str = "without replacement",
     ) -> None:
@@ -225,7 +212,3 @@ class StateTree(StateChain):
             predicted = self.next_states(self.predicted[parents][None], tokens, tree)[0]
             self.predicted = torch.cat((self.predicted, predicted))
         return self.head(self.predicted[level[0] :])
-
-
-class EagleTree(StateTree, Eagle):
-    """A tree from the states that EAGLE's layer predicts; the paper's is of a fixed shape, too."""

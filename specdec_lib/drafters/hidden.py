@@ -18,11 +18,8 @@ class StateReader:
     """A drafter to which every pass of the target hands its last hidden states.
 
     It reads their first `width` columns, by default all: a target that was grown (models/scale.py)
-    holds every state of the original several times in a row. `head` reads as many. A drafter with
-    `taps` is handed what goes into these layers instead.
+    holds every state of the original several times in a row. `head` reads as many.
     """
-
-    taps: Sequence[int] = ()
 
     def __init__(self, target: Llama, width: int | None = None) -> None:
         self.target, self.device = target, target.device
@@ -58,7 +55,7 @@ def passing_states(target: Llama, drafter: StateReader) -> Llama:
     """`target`, whose passes hand their states to `drafter`."""
     drafter.hidden = None
     watched = copy(target)
-    watched.forward = partial(target.forward, observe=drafter.observe, taps=drafter.taps)
+    watched.forward = partial(target.forward, observe=drafter.observe)
     return watched
 
 

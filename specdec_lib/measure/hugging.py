@@ -35,11 +35,11 @@ class Counted:
         return cls(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(device))
 
     @classmethod
-    def of_target(cls, size: str, dtype: torch.dtype, device: torch.device) -> "Counted":
-        """The target called "built-in", or it at the cost of a larger `size`."""
+    def of_target(cls, size: str, dtype: torch.dtype) -> "Counted":
+        """The target called "built-in", or it at the cost of a larger `size`, on the CPU."""
         if size == "built-in":
-            return cls.of_folder(ASSETS / "target", dtype, device)
-        return cls.of_weights(target_weights(size, dtype, device))
+            return cls.of_folder(ASSETS / "target", dtype)
+        return cls.of_weights(target_weights(size, dtype))
 
     @classmethod
     def of_weights(cls, weights: Weights) -> "Counted":

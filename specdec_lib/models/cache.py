@@ -158,14 +158,9 @@ class KVCache(Lengths):
         self.values = torch.zeros(shape, device=device, dtype=dtype)
         self._rows = torch.arange(batch, device=device)[:, None]
 
-    @property
-    def readable(self) -> int:
-        """The positions that a pass reads: up to the longest row's length."""
-        return self.longest
-
     def held(self, layer: int) -> Held:
         """The keys and values of `layer`, to read and to write."""
-        return Held(self.keys[layer], self.values[layer], self._rows, self.readable)
+        return Held(self.keys[layer], self.values[layer], self._rows, self.longest)
 
     def tree_mask(self, tree: Tree) -> Tensor:
         """As `mask`, for a pass over the branches of a text, in a batch of one row."""
@@ -189,45 +184,6 @@ class KVCache(Lengths):
         """
         if positions.shape[1] == 1 and min(self._held) == self.longest:
             return None
-        return self.later(positions)
-
-    def later(self, positions: Tensor) -> Tensor:
-        """The mask that hides what lies beyond each of `positions`, of all that a pass reads."""
-        slots = torch.arange(self.readable, device=positions.device)
+        slots = torch.arange(self.longest, device=positions.device)
         hidden = slots > positions[:, None, :, None]
         return torch.zeros_like(hidden, dtype=self.keys.dtype).masked_fill_(hidden, float("-inf"))
-
-
-class FixedCache(KVCache):
-    """A cache whose shapes do not follow its contents: masked by lengths on the device.
-
-    Passes read the first `seen` positions, which the user sets, by default all of them. No length
-    is known to the host, and `length` stays where it is in memory, so that a step over the cache
-    can be captured in a CUDA graph. Whoever uses it sees to it that no row outgrows `seen`.
-    """
-
-    seen: int | None = None
-
-    @property
-    def lengths(self) -> list[int]:
-        """`length` as numbers; the host has not counted, so it waits for them."""
-        return self.length.tolist()
-
-    @property
-    def readable(self) -> int:
-        """The positions that a pass reads."""
-        return self.capacity if self.seen is None else self.seen
-
-    def advance(self, count: int) -> Tensor:
-        """Make every row longer by `count`; returns the new positions (B, count)."""
-        positions = self.length[:, None] + torch.arange(count, device=self.length.device)
-        self.length += count
-        return positions
-
-    def truncate(self, length: Tensor | Sequence[int] | int) -> None:
-        """Set the lengths (B,)."""
-        self.length.copy_(torch.as_tensor(length))
-
-    def mask(self, positions: Tensor) -> Tensor:
-        """As in KVCache, whatever there is to hide."""
-        return self.later(positions)

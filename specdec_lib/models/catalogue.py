@@ -20,8 +20,7 @@ def catalogue() -> list[str]:
     """A line for each pair: its target, its drafts, their gigabytes and licences, and its card."""
     lines = [f"{BUILT_IN}: built in, nothing is fetched; drafts {', '.join(BUILT_IN_DRAFTS)}"]
     for name, pair in PUBLISHED["pairs"].items():
-        drafts = pair["drafts"] | heads_of(name)
-        sized = [f"{draft} ({described(each)})" for draft, each in drafts.items()]
+        sized = [f"{draft} ({described(each)})" for draft, each in pair["drafts"].items()]
         target = f"{pair['target']} ({described(pair['target'])})"
         lines.append(f"{name}, for {pair['card']} GB cards: {target}; drafts {', '.join(sized)}")
     return lines
@@ -39,15 +38,18 @@ def repositories_of(name: str) -> list[str]:
     return [pair["target"], *pair["drafts"].values()]
 
 
-def heads_of(name: str) -> dict[str, str]:
-    """The repositories of the heads that draft for the target of a published pair, by name."""
-    return PUBLISHED["pairs"][name].get("heads", {})
-
-
 def gigabytes(name: str) -> float:
-    """About how much the files of a published pair take: its target, all drafts and all heads."""
-    names = dict.fromkeys((*repositories_of(name), *heads_of(name).values()))
-    return sum(PUBLISHED["repositories"][each]["gigabytes"] for each in names)
+    """About how much the files of a published pair take: its target and all drafts."""
+    return sum(PUBLISHED["repositories"][each]["gigabytes"] for each in repositories_of(name))
+
+
+def fits(name: str, memory: float | None) -> bool:
+    """Whether so many bytes hold a published pair; where it is not known how many there are, yes.
+
+    A pair's `card` is the smallest of common cards that has room for its weights in 16 bits, its
+    caches and 1.5 GB for all else, by arithmetic: no card has confirmed it.
+    """
+    return memory is None or round(memory / 1e9) >= PUBLISHED["pairs"][name]["card"]
 
 
 def require_known(what: str, name: str, known: tuple[str, ...]) -> None:

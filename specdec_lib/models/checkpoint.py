@@ -12,7 +12,7 @@ is filled up. With a sliding window, texts end at the window, within which it hi
 rotation may be stretched as rotary.py says. Weights are safetensors or PyTorch's, in one file or in
 several (saved/tensors.py). What else would change the logits is refused by its name in config.json
 (saved/config.py). tests/specdec_lib/models/test_families.py holds each family against transformers
-5.23.0; docs/gpu.md says how closely.
+5.23.0.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

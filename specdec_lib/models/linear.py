@@ -1,14 +1,12 @@
-"""A matrix product with fixed weights, on a CPU in the layout that reads them fastest.
+"""A matrix product with fixed weights, on a CPU with half the bytes where nothing is lost.
 
 A product of a few rows takes as long as reading the weights, so the bytes count. Published weights
 have 16 bits a number. FBGEMM (Khudia et al., 2021, arXiv:2101.05615) reads float16 and widens each
 number to float32 inside the processor: the numbers and the sums are those of float32, and half the
-bytes are read. oneDNN packs what float16 cannot hold. Everything else is torch's own product.
+bytes are read. Everything else is torch's own product.
 """
 
-import ctypes
 import math
-import platform
 from collections.abc import Callable
 from functools import partial
 
@@ -16,13 +14,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-# oneDNN multiplies four rows by a large bfloat16 matrix sooner than one or two (4.5 ms against
-# 5.6 ms for 71M weights), so fewer rows are filled up. In float32 there is nothing to gain by it.
-ROWS = 4
-LARGE = 1_000_000  # weights: from here on a product takes its time for reading them
-# A call of oneDNN costs 15 us whatever it multiplies. Below this many float32 weights the ordinary
-# product of one row, 3 to 15 us, is done sooner.
-SMALL = 300_000
 CACHED = 32_768  # weights, 128 kB in float32: with a copy of each they stay in a core's own cache
 
 
@@ -37,12 +28,6 @@ class Linear:
             scaled = weight if scale == 1 else weight * scale
             halved = torch.ops.quantized.linear_prepack_fp16(scaled, None)
             self.product = partial(_halved_product, halved=halved, back=1 / scale, bias=bias)
-        elif can_pack(weight):
-            packed = torch.ops.mkldnn._reorder_linear_weight(weight, ROWS)
-            fill = weight.dtype == torch.bfloat16 and weight.numel() >= LARGE
-            self.product = partial(
-                _filled_product if fill else _packed_product, packed=packed, bias=bias
-            )
         else:
             self.weight = weight
             self.product = partial(F.linear, weight=weight, bias=bias)
@@ -71,19 +56,6 @@ def _halved_product(
     return y if bias is None else y.add_(bias)
 
 
-def _packed_product(x: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
-    return torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], "")
-
-
-def _filled_product(x: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
-    """`_packed_product` of at least ROWS rows, those that are missing filled up."""
-    rows = x.shape[:-1].numel()
-    if rows >= ROWS:
-        return _packed_product(x, packed, bias)
-    filled = F.pad(x.reshape(rows, -1), (0, 0, 0, ROWS - rows))
-    return _packed_product(filled, packed, bias)[:rows].view(*x.shape[:-1], -1)
-
-
 def half_scale(weight: Tensor) -> float | None:
     """The power of two by which float16 holds this float32 weight; None if nothing does.
 
@@ -107,11 +79,6 @@ def half_scale(weight: Tensor) -> float | None:
     return scale if fits_half(weight, largest, scale) else None
 
 
-def can_halve(weight: Tensor) -> bool:
-    """Whether float16 holds this weight without loss, and this machine multiplies such matrices."""
-    return half_scale(weight) is not None
-
-
 def fits_half(weight: Tensor, largest: Tensor, scale: float = 1.0) -> bool:
     """Whether float16 rounds no number by more than float32 rounds the largest, all times `scale`.
 
@@ -125,24 +92,3 @@ def fits_half(weight: Tensor, largest: Tensor, scale: float = 1.0) -> bool:
         return bool(part.half().float().sub_(part).abs_().max() <= limit)
 
     return all(map(fits, weight.flatten().split(CACHED)))
-
-
-def can_pack(weight: Tensor) -> bool:
-    """Whether oneDNN has a packed layout for this weight on this machine, and it is worth it."""
-    if weight.device.type != "cpu" or platform.machine().lower() not in ("x86_64", "amd64"):
-        return False
-    if not torch.backends.mkldnn.is_available():
-        return False
-    if weight.dtype == torch.bfloat16:
-        return torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return weight.dtype == torch.float32 and weight.numel() >= SMALL
-
-
-def return_freed_memory() -> None:
-    """Give what has been freed back to the system, if the C library can (glibc).
-
-    glibc keeps freed blocks of up to 32 MB. Between packed matrices those of the unpacked ones stay
-    holes: at 234M a third of all memory.
-    """
-    if platform.libc_ver()[0] == "glibc":
-        ctypes.CDLL(None).malloc_trim(0)

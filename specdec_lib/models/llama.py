@@ -6,7 +6,7 @@ grows. Qwen, Mistral and other relatives run here too: checkpoint.py has the lis
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,10 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models import few_rows, rotary
-from specdec_lib.models.cache import FixedCache, Held, Hidden, KVCache, Tree
+from specdec_lib.models import rotary
+from specdec_lib.models.cache import Held, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
-from specdec_lib.models.linear import Linear, return_freed_memory
+from specdec_lib.models.linear import Linear
 
 
 class Llama:
@@ -32,10 +32,7 @@ class Llama:
         self.slides = shape.slides
         self.device, self.dtype = weights.embedding.device, weights.embedding.dtype
         self.embedding, self.norm = weights.embedding, RMSNorm(weights.norm, shape.epsilon)
-        self.layers = []
-        for layer in weights.layers:
-            self.layers.append(Layer(layer, shape))
-            return_freed_memory()
+        self.layers = [Layer(layer, shape) for layer in weights.layers]
         self.head = Linear(weights.head)
         self.cos, self.sin = rotary_tables(shape, self.device, self.dtype)
 
@@ -59,16 +56,9 @@ class Llama:
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> KVCache:
         """An empty cache of `batch` rows with room for `capacity` positions (max_length)."""
-        most = self.max_length
-        return self._cache(KVCache, batch, min(capacity or most, most))
-
-    def new_fixed_cache(self, batch: int, capacity: int) -> FixedCache:
-        """An empty cache of fixed shapes."""
-        return self._cache(FixedCache, batch, capacity)
-
-    def _cache(self, kind: type[KVCache], batch: int, capacity: int) -> KVCache:
+        capacity = min(capacity or self.max_length, self.max_length)
         size = (self.shape.layers, batch, capacity, self.shape.kv_heads, self.shape.head_width)
-        return kind(*size, self.device, self.dtype)
+        return KVCache(*size, self.device, self.dtype)
 
     @torch.no_grad()
     def forward(
@@ -77,40 +67,30 @@ class Llama:
         cache: KVCache,
         layers: int | None = None,
         tree: Tree | None = None,
-        run: "RunLayer | None" = None,
         observe: Callable[[Hidden], None] | None = None,
-        taps: Sequence[int] = (),
     ) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`.
 
         With `layers`, only so many of the first layers are run, and what the others hold there is
         not valid: an early exit. With `tree`, the tokens are not one text but its branches: each
-        stands after its own ancestors. `run` runs a layer, by default as it is written here
-        (compiled.py). `observe` is handed the last hidden states, or with `taps`, which are numbers
-        of layers from 0 on, what goes into these layers, side by side (B, T, len(taps) width).
+        stands after its own ancestors. `observe` is handed the last hidden states.
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
-        mask = mask_of(cache, slots, tree, x)
+        mask = mask_of(cache, slots, tree)
         here = Here(self.cos[positions], self.sin[positions], slots, mask)
-        tapped: dict[int, Tensor] = {}
         for number, layer in enumerate(self.layers[:layers]):
-            if number in taps:
-                tapped[number] = x
-            x = (run or Layer.__call__)(layer, x, here, cache.held(number))
+            x = layer(x, here, cache.held(number))
         hidden = self.norm(x)
         if observe:
-            seen = torch.cat([tapped[number] for number in taps], -1) if taps else hidden
-            observe(Hidden(seen, positions))
+            observe(Hidden(hidden, positions))
         return self.head(hidden)
 
 
-def mask_of(cache: KVCache, slots: Tensor, tree: Tree | None, x: Tensor) -> Tensor | None:
-    """What hides later tokens of a pass, or other branches of a tree, from each of its tokens x."""
-    if tree is not None:
-        return cache.tree_mask(tree)
-    return None if few_rows.suits(x) else cache.mask(slots)  # few rows stop at their own slot
+def mask_of(cache: KVCache, slots: Tensor, tree: Tree | None) -> Tensor | None:
+    """What hides later tokens of a pass, or other branches of a tree, from each of its tokens."""
+    return cache.mask(slots) if tree is None else cache.tree_mask(tree)
 
 
 class RMSNorm:
@@ -125,15 +105,10 @@ class RMSNorm:
         self.exact = torch.promote_types(weight.dtype, torch.float32)
         self.weight = weight.to(self.exact) * math.sqrt(len(weight))
         self.least = self.weight.new_tensor(math.sqrt(len(weight) * epsilon))
-        self.plain, self.epsilon = weight, epsilon
-        self.one_kernel = weight.device.type == "cuda"
+        self.plain = weight
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., width) -> (..., width), in the dtype of x; in between float32 or better."""
-        if few_rows.suits(x):
-            return few_rows.norm(x, self.plain, self.epsilon)
-        if self.one_kernel:  # on a GPU a kernel's start costs more than what it computes here
-            return F.rms_norm(x, self.plain.shape, self.plain, self.epsilon)
         length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=self.exact)
         return (x * (self.weight / length.hypot(self.least))).to(x.dtype)
 
@@ -192,8 +167,6 @@ class Layer:
         qkv = self.qkv(normed)
         if self.norm_heads:
             self.norm_heads(qkv)
-        if few_rows.suits(normed):
-            return self.out(few_rows.attend(qkv, *here, held.all_keys, held.all_values))
         qkv = qkv.unflatten(-1, (-1, shape.head_width))
         turning = shape.heads + shape.kv_heads  # queries and keys
         turned = rotate(qkv[:, :, :turning], here.cos, here.sin)
@@ -209,15 +182,8 @@ class Layer:
 
     def mlp(self, x: Tensor) -> Tensor:
         """(B, T, width) -> (B, T, width)."""
-        both = self.gate_up(self.norm_mlp(x))
-        if few_rows.suits(x):
-            return self.down(few_rows.gated(both))
-        gate, up = both.chunk(2, dim=-1)
+        gate, up = self.gate_up(self.norm_mlp(x)).chunk(2, dim=-1)
         return self.down(F.silu(gate) * up)
-
-
-# What runs a layer: (layer, x, here, held) -> x.
-RunLayer = Callable[[Layer, Tensor, Here, Held], Tensor]
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

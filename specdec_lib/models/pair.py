@@ -1,7 +1,6 @@
 """What every pair is: a target, its draft and their tokenizer; and what must fit into memory."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 import torch
@@ -26,13 +25,12 @@ class Pair:
     """A target, its draft, and the tokenizer of both; `label` says in one line what they are.
 
     `tokenizer.encode(text)` gives token ids, `tokenizer.decode(ids)` text. `eos_id` ends a text,
-    None if the tokenizer has no such token. The draft is a model, or the folder of an EAGLE-3 head
-    that was trained for the target (drafters/eagle3.py).
+    None if the tokenizer has no such token.
     """
 
     name: str
     target: Model
-    draft: Model | Path
+    draft: Model
     tokenizer: TextCodec
     label: str
     eos_id: int | None

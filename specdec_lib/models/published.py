@@ -14,7 +14,7 @@ from transformers import (
 )
 
 from specdec_lib.models import hf, hub
-from specdec_lib.models.catalogue import PUBLISHED, PairError, heads_of, require_known
+from specdec_lib.models.catalogue import PUBLISHED, PairError, require_known
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair, in_words, require_memory
@@ -38,32 +38,10 @@ def load(
     name: str, draft: str | None, device: torch.device, dtype: torch.dtype, yes: bool = False
 ) -> Pair:
     """A published pair with one of its drafts, by default the first; `yes` as in `load_all`."""
-    known, heads = tuple(PUBLISHED["pairs"][name]["drafts"]), heads_of(name)
+    known = tuple(PUBLISHED["pairs"][name]["drafts"])
     draft = draft or known[0]
-    require_known(f"draft of {name} called", draft, (*known, *heads))
-    if draft in heads:
-        return load_headed(name, heads[draft], device, dtype, yes)
+    require_known(f"draft of {name} called", draft, known)
     return load_all(name, device, dtype, (draft,), yes)[draft]
-
-
-def load_headed(
-    name: str, head: str, device: torch.device, dtype: torch.dtype, yes: bool = False
-) -> Pair:
-    """A published target with the repository `head` in place of a draft model; as `load_all`."""
-    names = [PUBLISHED["pairs"][name]["target"], head]
-    tokenizer = tokenizer_of(name, names[:1])
-    counts = [parameters_of(hub.texts(names[0])), PUBLISHED["repositories"][head]["parameters"]]
-    require_memory(sum(counts), dtype, device)
-    folders = hub.weights(names, yes)
-    target = Llama.from_folder(folders[0], device, dtype)
-    label = f"{names[0]} with the head {head}: {in_words(counts[0] / counts[1])} pair by parameters"
-    return Pair(name, target, folders[1], tokenizer, label, tokenizer.eos_token_id)
-
-
-def heads(name: str, yes: bool = False) -> dict[str, Path]:
-    """The folders of all heads for a published target, by name; fetched as in `load_all`."""
-    named = heads_of(name)
-    return dict(zip(named, hub.weights(list(named.values()), yes), strict=True))
 
 
 def load_all(

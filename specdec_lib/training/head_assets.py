@@ -14,7 +14,6 @@ from specdec_lib.measure.core.by_step import acceptance_by_step
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.llama import Llama
 from specdec_lib.training.cards import CLOSING, data_rows
-from specdec_lib.training.ceiling import acceptance_unseen
 from specdec_lib.training.corpus import Document
 from specdec_lib.training.heads import eagle_weights, medusa_weights
 from specdec_lib.training.recipes import CONTEXT, HEADS_RECIPE
@@ -41,13 +40,7 @@ Made for the course on speculative decoding; read by {reader}.
 | positions | {positions:,} |
 
 The tokens before the one that is judged are the text's own.
-{note}{closing}
-"""
-UNSEEN = """\
-A head does not see the text's last token, only the state before it. Averaged over the tokens that
-the target may draw there, the best draft that does not see it is accepted {best:.3f} of the time,
-the first head {head:.3f} ({positions} positions). `docs/drafters.md` says what stands between them.
-
+{closing}
 """
 ROLES = {
     "medusa": "Heads on the states of stdlib-target, of low rank: Medusa (Cai et al., 2024).",
@@ -65,10 +58,9 @@ def export_heads(folder: Path, assets: Path, corpus: list[Document]) -> None:
     save_head(eagle_weights(trained, target.embedding), files[1])
     kept = load_heads(target, files[0]), load_head(target, files[1])
     texts = all_tokens(assets)
-    notes = UNSEEN.format(**acceptance_unseen(target, kept[0], texts)._asdict()), ""
-    for file, kind, weights, note in zip(files, (Medusa, Eagle), kept, notes, strict=True):
+    for file, kind, weights in zip(files, (Medusa, Eagle), kept, strict=True):
         worth = acceptance_by_step(target, kind(target, weights), texts)
-        text = card(file.parent.name, weights._asdict(), corpus, steps, worth, note)
+        text = card(file.parent.name, weights._asdict(), corpus, steps, worth)
         (file.parent / "README.md").write_text(text, encoding="utf-8")
 
 
@@ -78,7 +70,6 @@ def card(
     corpus: list[Document],
     steps: int,
     worth: Sequence[Acceptance],
-    note: str = "",
 ) -> str:
     """The card of a head after `steps`; `worth` is what its first, second, third token are."""
     return CARD.format(
@@ -92,7 +83,6 @@ def card(
         tokens=HEADS_RECIPE.batch * CONTEXT,
         worth="\n".join(rows(worth)),
         positions=worth[0].positions,
-        note=note,
         closing=CLOSING,
     )
 

@@ -72,4 +72,3 @@ MEDUSA_HEADS, MEDUSA_RANK = 3, 256
 EAGLE = ModelSize(width=128, layers=1, heads=4, mlp=384)  # heads of eagle.HEAD_WIDTH
 # Two windows a step teach nearly as much as four do, in half the time.
 HEADS_RECIPE = Recipe(steps=2100, batch=2, decay=0.3, cross_entropy=0.4614)
-ABLATION_RECIPE = Recipe(steps=450, batch=2)

@@ -11,8 +11,6 @@ import pytest
 import torch
 from attempts import ATTEMPTS
 from classes.chapter_cases import BLOCKS, functions_of, text_of
-from decoders import random_models
-from decoders.distant import DISTANT, Crossings, llama_on
 
 from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.chapters.expected import ch08_expected as expected
@@ -634,19 +632,3 @@ def test_a_row_that_takes_from_another_is_told_that_it_is_right_alone():
     exercise = graded(verify_block=code)["verify_block"]
     assert "Alone, row 4 is judged right: is something of another row" in exercise.messages[0]
     assert {each.cause for each in exercise.behaviours} <= {"one_u_for_all_rows", None}
-
-
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_the_solution_runs_where_the_models_are(temperature: float, tmp_path):
-    """On a device that is not the host, as on a card: nothing mixes the two sides."""
-    folders = [tmp_path / "target", tmp_path / "draft"]
-    for seed, folder in enumerate(folders):
-        random_models.llama(seed).save_pretrained(folder)
-    texts = []
-    for place in (torch.device("cpu"), DISTANT):
-        with torch.inference_mode(), Crossings():
-            pair = [llama_on(place, folder) for folder in folders]
-            rng = np.random.default_rng(0)
-            generate = FUNCTIONS["speculative_generate"]
-            texts.append(generate(*pair, [5, 9, 2], 3, 8, temperature, rng))
-    assert texts[0] == texts[1]

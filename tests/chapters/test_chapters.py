@@ -106,7 +106,6 @@ SAID = {
     "08 alpha_beside_table_3": "base, 234m, code: 0.6? and 0.64 ± 0.04; base, vicuna, code: 0.6? "
     "and 0.64 ± 0.04. Beside",
     "08 engineering": "a loop: 1.50 (1.25 to 1.75)",
-    "08 launches": "a tenth, deep: 0.76 launched, 0.11 replayed, 0.75 of the layers",
     "08 blocks_over_time": "Tokens of each block: 4, 2, 2. Mean 2.67.",
     "08 timeline": "block 2: 1.0 and 20.0 ms",
     "08 by_position": "position 2: 0.500 of 2",

@@ -61,7 +61,7 @@ def test_what_fails_is_an_error_and_leaves_nothing(tmp_path: Path):
 
 
 def bench_record(**values: float) -> record.Record:
-    return record.Record(values, "AVX2", "a machine", {})
+    return record.Record(values, "AVX2", "a machine")
 
 
 def bench_json(folder: Path, number: int) -> Path:

@@ -181,38 +181,9 @@ def _intervals(ax: Axes, pairs: Sequence[tuple[Any, Any]]) -> None:
                 ax.plot([x + shift] * 2, [row.low, row.high], color="black", linewidth=1)
 
 
-def launches(found: Sequence[Any]) -> None:
-    """c of four drafts, their kernels started one by one and replayed, beside what they are.
-
-    Nothing is drawn if the card had room for none.
-    """
-    if not found:
-        return
-    ax = picture("A draft's step, in steps of its target", size=(7.6, 3.4))
-    x = np.arange(len(found))
-    kind = {"color": "black", "linestyle": "none", "markersize": 11}
-    for shift, way, part, mark, dress in (
-        (-0.2, "launched", "layers", "_", "draft"),
-        (0.2, "replayed", "weights", "x", "accepted"),
-    ):
-        heights = [getattr(each, way) for each in found]
-        bars(ax, x + shift, heights, dress, 0.36, label=way, text=".2f")
-        shares = [getattr(each, part) for each in found]
-        ax.plot(x + shift, shares, mark, label=f"its share of {part}", **kind)
-    ax.set_xticks(x, [each.name for each in found])
-    ax.set_ylabel("c")
-    legend_below(ax, 4)
-    words = "; ".join(
-        f"{each.name}: {each.launched:.2f} launched, {each.replayed:.2f} replayed, "
-        f"{each.layers:.2f} of the layers, {each.weights:.2f} of the weights"
-        for each in found
-    )
-    show(ax.figure, f"Draft step over target step. {words}.")
-
-
 def engineering(versions: Sequence[Any]) -> None:
     """Versions of one decoder over plain decoding, with quartiles."""
-    ax = picture("Same rule, four ways of working between the passes", size=(7.6, 3.4))
+    ax = picture("Same rule, three ways of working between the passes", size=(7.6, 3.4))
     y = named_rows(ax, [each.name for each in versions])
     medians = [each.speedup.median for each in versions]
     quartiles = np.array([[each.speedup.low, each.speedup.high] for each in versions])

@@ -12,11 +12,10 @@ from specdec_lib.decoding.generate import start_run
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Block, Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.bench.sizes import size_for
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.costs import CONTEXT, K_MAX, Task, pass_tasks, relative
 from specdec_lib.measure.core.models import draft, target
-from specdec_lib.measure.core.runs import GREEDY, ROUNDS, SAMPLED, Decoder, Recorded, choices
+from specdec_lib.measure.core.runs import SAMPLED, Decoder, Recorded, choices
 from specdec_lib.measure.core.timing import Picked, interleaved, timed
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
@@ -30,15 +29,9 @@ BLOCK_ROUNDS = 7
 
 
 def share_of_bound(bench: Workbench, warp: Warp) -> Picked:
-    """The least share of the bound that we reach on a CPU, over K = 1..8 and two sizes."""
+    """The least share of the bound that we reach, over K = 1..8 and two sizes."""
     best = bench.best("234m", warp).dtype
     return least(shares(bench, "40m", torch.float32, warp) | shares(bench, "234m", best, warp))
-
-
-def share_of_bound_captured(bench: Workbench, wanted: str) -> Picked:
-    """The least share on a GPU, over K = 1..8, greedy and at temperature 1."""
-    size, (dtype,) = size_for(bench, wanted), bench.dtypes
-    return least(shares(bench, size, dtype, GREEDY) | shares(bench, size, dtype, SAMPLED))
 
 
 def least(values: Mapping[str, float]) -> Picked:
@@ -52,8 +45,8 @@ def shares(bench: Workbench, size: str, dtype: torch.dtype, warp: Warp) -> dict[
     decoders |= {k: bench.decoder(size, dtype, warp, NAME, k) for k in range(1, K_MAX + 1)}
     passes = bench.passes(size, dtype, NAME, K_MAX)
     prompts = bench.prompts_for(warp, dtype)[: SHARE_PROMPTS.get(size, FEW)]
-    rounds = shares_by_round(passes, decoders, prompts, bench.captured)
-    name = f"{bench.where(size)}, {dtype}, temperature {warp.temperature:g}"
+    rounds = shares_by_round(passes, decoders, prompts)
+    name = f"{size}, {dtype}, temperature {warp.temperature:g}"
     bench.notes.append(in_words(name, rounds))
     return {f"{name}, K = {k}": share for k, share in medians(rounds).items()}
 
@@ -69,17 +62,13 @@ def shares_by_round(
     passes: Mapping[int | str, Task],
     decoders: Mapping[int, Decoder],
     prompts: Sequence[list[int]],
-    captured: bool = False,
 ) -> list[Round]:
-    """A round for every prompt; of what is `captured` ROUNDS, and one before that does not count.
+    """A round for every prompt.
 
     `passes` are those of `costs.in_turn`, with the one draft NAME; decoder 0 is plain decoding.
     """
     interleaved(passes, 1, warm_up=0)  # what is done for the first time is slower
-    if captured:
-        one_round(passes, decoders, prompts[0])
-    turns = [prompt for prompt in prompts for _ in range(ROUNDS if captured else 1)]
-    return [one_round(passes, decoders, each) for each in tqdm(turns, desc="rounds", leave=False)]
+    return [one_round(passes, decoders, each) for each in tqdm(prompts, desc="rounds", leave=False)]
 
 
 def one_round(

@@ -2,23 +2,18 @@
 
 Decoders are interleaved on the same held-out prompts, and what is reported is the ratio of their
 times, with its quartiles. Prompts whose greedy continuation runs in circles are left out of greedy
-figures. The whole call is timed on both sides, the prefill included. If there is a CUDA device, the
-figures of the GPU are measured too.
+figures. The whole call is timed on both sides, the prefill included. All of it runs on the CPU.
 """
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
-import torch
 from tqdm import tqdm
 
-from specdec_lib.decoding.fixed_shape.compiled import MODES, first_line
-from specdec_lib.measure.bench.figures import ALL, FIGURES, GPU_FIGURES, Value
+from specdec_lib.measure.bench.figures import FIGURES, Value
 from specdec_lib.measure.bench.record import here, machine, read, write
-from specdec_lib.measure.bench.stability import report
 from specdec_lib.measure.bench.tables import table, write_page
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.held_out import prompts
@@ -26,7 +21,6 @@ from specdec_lib.measure.core.held_out import prompts
 MODULE = "specdec_lib.measure.bench"
 POOL = 300  # held-out prompts to choose from
 PROMPTS, TOKENS = 8, 64  # prompts of a comparison, new tokens after each
-NO_CUDA = "no CUDA device: GPU rows not measured"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,23 +33,18 @@ def main(arguments: list[str] | None = None) -> int:
         keys = chosen(options.only)
     except ValueError as error:
         command.error(str(error))
-    if options.choices:
-        print(report(workbenches(None)[0], options.choices))
-        return 0
     return measure(keys, options)
 
 
 def measure(keys: Sequence[str], options: argparse.Namespace) -> int:
-    """Measure and show what was asked for; 1 if a figure is missing."""
-    benches = workbenches(None if options.compile == "no" else options.compile)
-    values = measured(keys, benches, options.json)
-    record = here(values, benches[-1].smaller)
+    """Measure and show what was asked for; returns the exit code."""
+    bench = Workbench(prompts(POOL), PROMPTS, TOKENS)
+    record = here(measured(keys, bench, options.json))
     print(table(record))
     if options.markdown:
         write_page(options.markdown, record)
-    absent = [] if torch.cuda.is_available() else [NO_CUDA]
-    print("\n".join([*absent, machine(), f"class: {record.processor}", *benches[0].notes]))
-    return 0 if len(values) == len(keys) else 1
+    print("\n".join([machine(), f"class: {record.processor}", *bench.notes]))
+    return 0
 
 
 def show_recorded(options: argparse.Namespace) -> int:
@@ -75,61 +64,32 @@ def parser() -> argparse.ArgumentParser:
     option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
     what = "show a --json file; measure nothing"
     option("--recorded", type=Path, metavar="FILE", help=what)
-    option("--only", nargs="*", metavar="KEY", help=f"of {', '.join(ALL)}")
-    what = "make the choice of dtype, draft and K so often, and report how often it is the same"
-    option("--choices", type=int, metavar="N", help=what)
-    option("--compile", choices=("no", *MODES), default=MODES[0], help="layers on a GPU (default)")
+    option("--only", nargs="*", metavar="KEY", help=f"of {', '.join(FIGURES)}")
     return command
 
 
 def chosen(only: Sequence[str] | None) -> list[str]:
-    """The figures to measure: `only` these, or all that this machine can.
-
-    Raises ValueError if one of `only` is unknown, or needs a GPU where there is none.
-    """
-    unknown = set(only or ()) - set(ALL)
+    """The figures to measure: `only` these, or all. ValueError if one of `only` is unknown."""
+    unknown = set(only or ()) - set(FIGURES)
     if unknown:
         raise ValueError(f"no figure is called {', '.join(sorted(unknown))}")
-    if torch.cuda.is_available():
-        return list(only or ALL)
-    if needing := sorted(set(only or ()) & set(GPU_FIGURES)):
-        raise ValueError(f"{', '.join(needing)}: needs a CUDA device, and torch sees none here")
     return list(only or FIGURES)
 
 
-def workbenches(mode: str | None) -> list[Workbench]:
-    """What figures are measured with: the CPU, then the GPU if there is one; the notes are one."""
-    cpu = Workbench(prompts(POOL), PROMPTS, TOKENS)
-    if not torch.cuda.is_available():
-        return [cpu]
-    card = torch.device("cuda")
-    return [cpu, replace(cpu, device=card, captured=True, mode=mode, smaller={})]
-
-
-def measured(
-    keys: Sequence[str], benches: Sequence[Workbench], path: Path | None
-) -> dict[str, Value]:
+def measured(keys: Sequence[str], bench: Workbench, path: Path | None) -> dict[str, Value]:
     """The figures, each printed as it is there.
 
-    Each is written to `path` at once, so that a stopped run leaves its figures. What goes wrong on
-    a GPU (its memory, a capture, a compiler) is noted, and the others go on.
+    Each is written to `path` at once, so that a stopped run leaves its figures.
     """
     values: dict[str, Value] = {}
     seconds: dict[str, float] = {}
-    notes = benches[0].notes
     with tqdm(keys) as bar:
         for key in bar:
             bar.set_description(key)
             start = perf_counter()
-            try:
-                values[key] = ALL[key].measure(benches[-1 if key in GPU_FIGURES else 0])
-            except RuntimeError as error:
-                if key in FIGURES:
-                    raise
-                notes.append(f"{key}: not measured: {first_line(error)}")
+            values[key] = FIGURES[key].measure(bench)
             seconds[key] = perf_counter() - start
-            shown = ALL[key].shown(values[key]) if key in values else "not measured"
-            bar.write(f"{key}: {shown}, in {seconds[key]:.0f} s")
+            bar.write(f"{key}: {FIGURES[key].shown(values[key])}, in {seconds[key]:.0f} s")
             if path:
-                write(path, here(values, benches[-1].smaller), notes, seconds)
+                write(path, here(values), bench.notes, seconds)
     return values

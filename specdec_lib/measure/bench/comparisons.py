@@ -8,100 +8,41 @@ import torch
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.measure import hugging
-from specdec_lib.measure.bench.sizes import BATCH, size_for
-from specdec_lib.measure.bench.workbench import Workbench
-from specdec_lib.measure.core.models import target
-from specdec_lib.measure.core.runs import GREEDY, SAMPLED, Decoder
+from specdec_lib.measure.bench.workbench import BUILT_IN, Workbench
+from specdec_lib.measure.core.runs import GREEDY, Decoder
 from specdec_lib.measure.core.timing import Key, Spread, interleaved
-from specdec_lib.measure.drafters.bound import (
-    Draft,
-    PassCosts,
-    best_option,
-    decoder_of,
-    drafts_for,
-    options,
-    pass_costs,
-)
-from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 
 TRIED_K = (None, 1, 2, 3, 4, 6)  # None: the heuristic of transformers
 SHORT, NEAR = 16, 1.25  # tokens of the first trial; over the fastest there, to be tried again
+THEIRS = torch.float32, torch.bfloat16  # what Hugging Face's target may be fastest in
 DRAFT_ROUNDS = 5  # of a draft by itself, a tenth of a second each
 
 
-def over_plain(bench: Workbench, wanted: str | None, warp: Warp) -> Spread:
+def over_plain(bench: Workbench, size: str | None, warp: Warp) -> Spread:
     """Our speculative over our plain decoding, both in the dtype that suits speculation best."""
-    size = size_for(bench, wanted)
     best = bench.best(size, warp)
     return bench.over_plain(size, warp, best, best.dtype)
 
 
-def over_best_plain(bench: Workbench, wanted: str | None, warp: Warp) -> Spread:
+def over_best_plain(bench: Workbench, size: str | None, warp: Warp) -> Spread:
     """Our speculative over our plain decoding, each in the dtype that suits it best."""
-    size = size_for(bench, wanted)
     return bench.over_plain(size, warp, bench.best(size, warp), bench.best_plain(size))
-
-
-def family_over_best_plain(bench: Workbench, wanted: str, warp: Warp) -> Spread:
-    """The best chain or tree of all drafts over our plain decoding, each in its best dtype.
-
-    The cost model chooses it from measured passes and from its acceptance on the prompts.
-    """
-    size, dtype = size_for(bench, wanted), bench.best(wanted, warp).dtype
-    model, prompts = target(size, dtype, bench.device), bench.prompts_for(warp, dtype)
-    drafts, costs = bench.once(("family", size, dtype), lambda: drafts_and_costs(model))
-    best = best_option(drafts, costs, prompts, bench.tokens, warp)
-    bench.note(
-        f"{bench.where(size)}, the best of the family at temperature {warp.temperature:g}: "
-        f"{best.option.draft}, {best.option.setting}; {best.tokens:.2f} tokens a block, drafting "
-        f"{best.drafting:.2f}, v = {best.verifying:.2f}; expected {best.speed:.2f} times plain"
-    )
-    return bench.compare(
-        f"{bench.where(size)} over plain, the best of the family at temperature "
-        f"{warp.temperature:g}",
-        bench.decoder(size, bench.best_plain(size), warp),
-        decoder_of(best.option, drafts, model, warp, bench.tokens),
-        prompts,
-    )
-
-
-def drafts_and_costs(model: Llama) -> tuple[dict[str, Draft], PassCosts]:
-    """The drafts of the family beside `model`, and the seconds of every pass of theirs and its."""
-    drafts = drafts_for(model)
-    return drafts, pass_costs(model, drafts, options(drafts))
-
-
-def batch_over_plain(bench: Workbench, wanted: str) -> Spread:
-    """As `over_plain`, at temperature 1, for BATCH texts at once."""
-    size = size_for(bench, wanted)
-    best = bench.best(size, SAMPLED, batch=BATCH)
-    pool = list(bench.pool[: BATCH * bench.most])
-    return bench.compare(
-        f"{bench.where(size)} over plain, {BATCH} rows",
-        bench.decoder(size, best.dtype, SAMPLED, batch=True),
-        bench.decoder(size, best.dtype, SAMPLED, best.draft, best.k, batch=True),
-        [pool[first : first + BATCH] for first in range(0, len(pool) - BATCH + 1, BATCH)],
-    )
 
 
 def over_hugging(
     bench: Workbench,
-    wanted: str | None,
+    size: str | None,
     dtypes: Sequence[torch.dtype] | None = None,
     assisted: bool = True,
 ) -> Spread:
     """Our speculative over Hugging Face on the same weights, greedy, each as it is fastest.
 
-    On a CPU theirs may be in bfloat16 also where ours may not: torch's own products differ.
+    Theirs may be in bfloat16 also where ours may not: torch's own products differ.
     """
-    size = size_for(bench, wanted)
     best = bench.best(size, GREEDY, dtypes)
     theirs, name = fastest_hugging(
-        {
-            dtype: hugging_target(size or "built-in", dtype, bench.device)
-            for dtype in dtypes or their_dtypes(bench)
-        },
+        {dtype: hugging_target(size or "built-in", dtype) for dtype in dtypes or THEIRS},
         bench.prompts_for(GREEDY, best.dtype)[0],
         bench.tokens,
         best.draft if assisted else None,
@@ -109,12 +50,7 @@ def over_hugging(
     what = f"Hugging Face {'assisted' if assisted else 'generate'}, {name}"
     ours = bench.decoder(size, best.dtype, GREEDY, best.draft, best.k)
     prompts = bench.prompts_for(GREEDY, best.dtype)
-    return bench.compare(f"{bench.where(size)} over {what}", theirs, ours, prompts)
-
-
-def their_dtypes(bench: Workbench) -> Sequence[torch.dtype]:
-    """What Hugging Face's model may be fastest in."""
-    return bench.dtypes if bench.captured else (torch.float32, torch.bfloat16)
+    return bench.compare(f"{size or BUILT_IN} over {what}", theirs, ours, prompts)
 
 
 # Kept, since several figures hold ours against the same model.
@@ -151,10 +87,7 @@ def fastest_draft(
     targets: Mapping[torch.dtype, hugging.Counted], trial: list[int], draft: str
 ) -> Helper:
     """The draft in that dtype of `targets` in which it writes after `trial` fastest."""
-    drafts = {
-        dtype: hugging_draft(ASSETS / draft, dtype, model.model.device)
-        for dtype, model in targets.items()
-    }
+    drafts = {dtype: hugging_draft(ASSETS / draft, dtype) for dtype in targets}
     alone = {
         dtype: partial(hugging.generate, model, new_tokens=SHORT) for dtype, model in drafts.items()
     }

@@ -11,36 +11,33 @@ import torch
 
 from specdec_lib.device import processor_class, processor_name
 from specdec_lib.files import write_whole
-from specdec_lib.measure.bench.figures import ALL, Value
+from specdec_lib.measure.bench.figures import FIGURES, Value
 from specdec_lib.measure.core.timing import Picked, Spread
 
 
 class Record(NamedTuple):
-    """`smaller` are the sizes that stood in for those that a GPU had no room for."""
+    """The figures, and what they were measured on."""
 
     values: Mapping[str, Value]
     processor: str  # its class (device.processor_class)
     machine: str
-    smaller: Mapping[str, str]
 
 
-def here(values: Mapping[str, Value], smaller: Mapping[str, str]) -> Record:
+def here(values: Mapping[str, Value]) -> Record:
     """`values` as a record of this process."""
-    return Record(values, processor_class(), machine(), smaller)
+    return Record(values, processor_class(), machine())
 
 
 def machine() -> str:
     """What the figures were measured on."""
     name, threads = processor_name(), torch.get_num_threads()
-    card = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
-    return f"{name}, {threads} threads{card}, torch {torch.__version__}, {date.today()}"
+    return f"{name}, {threads} threads, torch {torch.__version__}, {date.today()}"
 
 
 def write(path: Path, record: Record, notes: list[str], seconds: Mapping[str, float]) -> None:
     """The record as JSON, and beside it the machine and the notes as text.
 
-    `spreads` hold what a figure was picked from, `seconds` how long each took to measure, and
-    `gpu_sizes` the model sizes that were measured, by those that the figures name.
+    `spreads` hold what a figure was picked from, `seconds` how long each took to measure.
     """
     picked = {k: dict(v.among) for k, v in record.values.items() if isinstance(v, Picked)}
     data = {key: as_data(value) for key, value in record.values.items()}
@@ -50,8 +47,6 @@ def write(path: Path, record: Record, notes: list[str], seconds: Mapping[str, fl
         "spreads": picked,
         "seconds": {key: round(each, 1) for key, each in seconds.items()},
     }
-    if record.smaller:
-        data["gpu_sizes"] = dict(record.smaller)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(data, indent=2) + "\n")
     head = [record.machine, f"class: {record.processor}"]
@@ -67,22 +62,16 @@ def as_data(value: Value) -> float | dict[str, float]:
 
 def summaries(data: Mapping[str, object]) -> dict[str, object]:
     """What is read off several figures together, as far as they are there."""
-    summary: dict[str, object] = {}
     least = [data.get(f"share_of_bound_{kind}") for kind in ("greedy", "sampled")]
-    if None not in least:
-        summary["share_of_bound"] = min(least)
-    sizes = {size: data.get(f"gpu_{size}_vs_hf_assisted") for size in ("1b", "7b")}
-    if None not in sizes.values():
-        summary["gpu_vs_hf_assisted"] = sizes
-    return summary
+    return {} if None in least else {"share_of_bound": min(least)}
 
 
 def read(path: Path) -> Record:
     """The record of a file that `write` made."""
     data = json.loads(path.read_text(encoding="utf-8"))
-    spreads, sizes = data.get("spreads", {}), data.get("gpu_sizes", {})
-    values = {key: as_value(data[key], spreads.get(key)) for key in ALL if key in data}
-    return Record(values, data["class"], data["machine"], sizes)
+    spreads = data.get("spreads", {})
+    values = {key: as_value(data[key], spreads.get(key)) for key in FIGURES if key in data}
+    return Record(values, data["class"], data["machine"])
 
 
 def as_value(figure: float | dict[str, float], among: dict[str, float] | None) -> Value:

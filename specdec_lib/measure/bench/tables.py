@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from specdec_lib.measure.bench.figures import ALL, FIGURES
+from specdec_lib.measure.bench.figures import FIGURES
 from specdec_lib.measure.bench.record import Record
 from specdec_lib.measure.core.pages import markdown, write_table
 
@@ -13,17 +13,15 @@ def table(record: Record) -> str:
     """Figure, value and goal of one run, a line each."""
     lines = [f"{'figure':32} {'measured':24} {'goal':12} "]
     for key, value in record.values.items():
-        figure = ALL[key]
-        size = record.smaller.get(figure.size, figure.size)
-        cells = f"{figure.shown(value):24} {figure.wanted:12} {figure.verdict(value, size):7}"
-        lines.append(f"{key:32} {cells} {figure.what}{figure.instead(size)}")
+        figure = FIGURES[key]
+        cells = f"{figure.shown(value):24} {figure.wanted:12} {figure.verdict(value):7}"
+        lines.append(f"{key:32} {cells} {figure.what}")
     return "\n".join(lines)
 
 
 def in_page(record: Record) -> str:
     """The machine, and every figure with its goal."""
-    keys = [key for key in ALL if key in FIGURES or key in record.values]
-    rows = [(ALL[key].what, ALL[key].wanted, cell(key, record)) for key in keys]
+    rows = [(each.what, each.wanted, cell(key, record)) for key, each in FIGURES.items()]
     machine = f"On {record.machine} (class: {record.processor})."
     return f"{machine}\n\n{markdown(('figure', 'goal', 'measured'), rows)}"
 
@@ -32,10 +30,9 @@ def cell(key: str, record: Record) -> str:
     """What was measured and the verdict."""
     if key not in record.values:
         return "not measured"
-    figure, value = ALL[key], record.values[key]
-    size = record.smaller.get(figure.size, figure.size)
-    verdict = figure.verdict(value, size)
-    return figure.shown(value) + figure.instead(size) + (f", {verdict}" if verdict else "")
+    figure, value = FIGURES[key], record.values[key]
+    verdict = figure.verdict(value)
+    return figure.shown(value) + (f", {verdict}" if verdict else "")
 
 
 def write_page(page: Path, record: Record) -> None:

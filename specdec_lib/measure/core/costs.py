@@ -11,22 +11,16 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.fixed_shape.graph import captured
-from specdec_lib.decoding.fixed_shape.step import FixedModel, bucket
 from specdec_lib.measure.core.timing import for_seconds, interleaved
-from specdec_lib.models.llama import Llama, RunLayer
 from specdec_lib.models.protocol import Model
 from specdec_lib.theory import Costs
 
 CONTEXT = 128  # tokens that stand in the cache already
 K_MAX = 8
-REPLAYS = 8  # of a captured pass in a task, one after the other: what starts them hardly counts
 
 Task = Callable[[], object]
 # By name the costs of drafts, and the seconds of a target pass over one token.
 Measured = tuple[dict[str, Costs], float]
-# From a model, widths (the tokens of a pass) and the rows to a pass of every width.
-PassTasks = Callable[[Llama, Sequence[int], int], dict[int, Task]]
 
 
 def pass_tasks(
@@ -53,34 +47,6 @@ def pass_task(model: Model, tokens: int, batch: int = 1) -> Task:
     return pass_tasks(model, [tokens], batch)[tokens]
 
 
-def graph_tasks(
-    model: Llama, widths: Sequence[int], batch: int = 1, run: RunLayer | None = None
-) -> dict[int, Task]:
-    """As `graph_task`, by width; each has a cache of its own, since a graph is tied to one."""
-    return {width: graph_task(model, width, batch, run) for width in widths}
-
-
-def graph_task(model: FixedModel, tokens: int, batch: int = 1, run: RunLayer | None = None) -> Task:
-    """REPLAYS passes as in `pass_tasks`, in fixed shapes: on CUDA each is one captured graph."""
-    text = random_text(model, batch, CONTEXT + tokens)
-    cache = model.new_fixed_cache(batch, bucket(CONTEXT + tokens))
-    model.forward(text[:, :CONTEXT], cache)
-    start, last = cache.length.clone(), text[:, CONTEXT:].contiguous()
-
-    @torch.inference_mode()
-    def one() -> None:
-        cache.truncate(start)
-        model.forward(last, cache, run=run)
-
-    replay = captured(one, (), model.device)
-
-    def task() -> None:
-        for _ in range(REPLAYS):
-            replay()
-
-    return task
-
-
 def random_text(model: Model, batch: int, length: int) -> Tensor:
     """The same tokens (B, length) with every call."""
     generator = torch.Generator().manual_seed(0)
@@ -100,19 +66,15 @@ def costs_by_draft(
     drafts: Mapping[str, Task],
     k_max: int = K_MAX,
     rounds: int = 20,
-    batch: int = 1,
-    tasks: PassTasks = pass_tasks,
 ) -> Measured:
     """As `costs_of`, for several drafts, interleaved; `drafts` are tasks of one draft step each."""
-    return relative(interleaved(in_turn(target, drafts, k_max, batch, tasks), rounds))
+    return relative(interleaved(in_turn(target, drafts, k_max), rounds))
 
 
 def costs_by_dtype(
     targets: Mapping[torch.dtype, Model],
     drafts: Mapping[torch.dtype, Mapping[str, Task]],
     seconds: float,
-    batch: int = 1,
-    tasks: PassTasks = pass_tasks,
     least: int = 10,
 ) -> dict[torch.dtype, Measured]:
     """As `costs_by_draft`, for a target in several dtypes, all of them interleaved.
@@ -123,7 +85,7 @@ def costs_by_dtype(
     turns = {
         (dtype, key): run
         for dtype, target in targets.items()
-        for key, run in in_turn(target, drafts[dtype], K_MAX, batch, tasks).items()
+        for key, run in in_turn(target, drafts[dtype]).items()
     }
     times = for_seconds(turns, seconds, least)
     return {
@@ -135,8 +97,6 @@ def in_turn(
     target: Model,
     drafts: Mapping[str, Task],
     k_max: int = K_MAX,
-    batch: int = 1,
-    tasks: PassTasks = pass_tasks,
 ) -> dict[int | str, Task]:
     """Passes of the target by width, 1 to k_max + 1, and the draft steps by name, in their order.
 
@@ -145,7 +105,7 @@ def in_turn(
     """
     turns: dict[int | str, Task] = {}
     steps = iter(drafts.items())
-    for width, run in tasks(target, range(1, k_max + 2), batch).items():
+    for width, run in pass_tasks(target, range(1, k_max + 2)).items():
         turns[width] = run
         turns.update(islice(steps, 1))
     return turns | dict(steps)

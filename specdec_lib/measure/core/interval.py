@@ -54,19 +54,3 @@ def shown(value: float, low: float | None, high: float | None) -> str:
     digits = MOST_DIGITS if half <= 0 else -math.floor(math.log10(half))
     digits = min(max(digits, 1), MOST_DIGITS)
     return f"{value:.{digits}f} ± {half:.{digits}f}"
-
-
-# Student's t, 97.5%, by degrees of freedom; from 10 on the last one, which is a little too wide.
-STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-
-
-def of_ratios(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """The geometric mean of ratios and its 95% interval, by Student's t on their logarithms.
-
-    ValueError with fewer than two: one ratio says nothing about its spread.
-    """
-    if len(ratios) < 2:
-        raise ValueError(f"{len(ratios)} ratios have no interval; give two or more")
-    logs = np.log(ratios)
-    half = STUDENT[min(len(logs) - 1, len(STUDENT)) - 1] * logs.std(ddof=1) / math.sqrt(len(logs))
-    return tuple(float(np.exp(logs.mean() + sign * half)) for sign in (0, -1, 1))

@@ -1,6 +1,5 @@
 """The built-in models and their costlier versions, loaded once for all that is measured."""
 
-from dataclasses import fields, replace
 from functools import cache
 
 import torch
@@ -9,7 +8,7 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.device import multiplies_bfloat16
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.core.held_out import all_tokens
-from specdec_lib.models.checkpoint import LayerWeights, Weights, read_weights
+from specdec_lib.models.checkpoint import Weights, read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, grown
 
@@ -25,37 +24,21 @@ def dtypes() -> tuple[torch.dtype, ...]:
 
 
 @cache
-def target(size: str | None, dtype: torch.dtype, device: torch.device = CPU) -> Llama:
+def target(size: str | None, dtype: torch.dtype) -> Llama:
     """The built-in target, or it at the cost of a larger `size`."""
-    return Llama(target_weights(size, dtype, device))
+    return Llama(target_weights(size, dtype))
 
 
 @cache
-def draft(name: str, dtype: torch.dtype = torch.float32, device: torch.device = CPU) -> Llama:
+def draft(name: str, dtype: torch.dtype = torch.float32) -> Llama:
     """A built-in draft."""
-    return Llama.from_folder(ASSETS / name, device, dtype)
+    return Llama.from_folder(ASSETS / name, CPU, dtype)
 
 
-def target_weights(size: str | None, dtype: torch.dtype, device: torch.device = CPU) -> Weights:
-    """The weights of `target`. On a CPU they are read layer by layer, to be packed and let go.
-
-    On a GPU they are made there once and kept: our model and Hugging Face's stand on the same
-    tensors.
-    """
-    if device.type == "cuda":
-        return kept_weights(size, dtype, device)
-    weights = read_weights(ASSETS / "target", device, dtype)
+def target_weights(size: str | None, dtype: torch.dtype) -> Weights:
+    """The weights of `target`. They are read layer by layer, to be packed and let go."""
+    weights = read_weights(ASSETS / "target", CPU, dtype)
     return weights if size is None else grown(weights, COSTS[size])
-
-
-@cache
-def kept_weights(size: str | None, dtype: torch.dtype, device: torch.device) -> Weights:
-    """The weights of `target`, every layer of them in memory."""
-    weights = read_weights(ASSETS / "target", device, dtype)
-    weights = weights if size is None else grown(weights, COSTS[size])
-    names = [field.name for field in fields(LayerWeights)]
-    layers = [LayerWeights(*(getattr(layer, name) for name in names)) for layer in weights.layers]
-    return replace(weights, layers=layers)
 
 
 @cache

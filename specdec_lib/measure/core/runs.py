@@ -6,8 +6,6 @@ from itertools import count
 import numpy as np
 from tqdm import tqdm
 
-from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, capacity_for
-from specdec_lib.decoding.fixed_shape.step import FixedModel
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verifier, verify
@@ -15,7 +13,6 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter, Schedule
 from specdec_lib.measure.core.held_out import repeated_share
 from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
-from specdec_lib.models.llama import RunLayer
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Choices, Warp, choices_for
@@ -72,28 +69,6 @@ def speculative(
         return speculative_generate(target, drafter, prompts, k, settings, drawn, verifier)
 
     return decoder(generate, warp, tokens, batch)
-
-
-class Graphs:
-    """`Generate` in captured steps of fixed shape; with k = 0 it is plain decoding.
-
-    The decoder is made at the first call: its graphs are captured before a time counts.
-    """
-
-    def __init__(
-        self, target: FixedModel, draft: FixedModel | None, k: int, run: RunLayer | None = None
-    ) -> None:
-        self.models, self.k, self.run = (target, draft), k, run
-        self.decoder: GraphDecoder | None = None
-
-    def __call__(self, prompts: Prompts, settings: Settings, rngs: list) -> Generation:
-        """Decode."""
-        needed = capacity_for(prompts, self.k, settings)
-        if self.decoder is None or self.decoder.capacity < needed:
-            self.decoder = GraphDecoder(
-                *self.models, len(prompts), needed, self.k, settings.warp, run=self.run
-            )
-        return self.decoder.generate(prompts, settings, rngs)
 
 
 class Recorded:

@@ -126,8 +126,8 @@ def on_prompts(
     """The seconds of every decoder on every prompt in every round, interleaved on each prompt.
 
     On the first prompt, `warm_up` rounds before the others are not counted: what is done for the
-    first time, as capturing a graph, is done there. Once all of them have taken `seconds`, the
-    prompts that are left are left out, and that is said.
+    first time is slower. Once all of them have taken `seconds`, the prompts that are left are left
+    out, and that is said.
     """
     taken: dict[Key, list[float]] = {key: [] for key in decoders}
     progress = Progress()

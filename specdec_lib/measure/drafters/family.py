@@ -5,9 +5,7 @@ of them and plain decoding are interleaved on the same held-out prompts, at temp
 that loses is in the table too. With `--target-cost` the target has the same distribution and costs
 more (scale.py): the drafters that read its states and layers are made for it, and the drafts stay
 as they are. Its added layers add nothing, so that an early exit keeps the alpha that it has on the
-small target, and costs less beside it. With `--pair` it is a published target with its draft models
-and heads, on a GPU if there is one, and the same held-out text; chat models and heads were trained
-on other texts.
+small target, and costs less beside it.
 
 Alpha is the share of judged draft tokens that are accepted (theory.acceptance_from_counts). In a
 tree several candidates share a position: there it is the share of judged levels at which one of
@@ -25,23 +23,18 @@ from typing import NamedTuple
 import torch
 from tqdm import tqdm
 
-from specdec_lib.assets import BUILT_IN_DRAFTS, documents
+from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.decoding.state import Generation
-from specdec_lib.device import default_device, default_dtype, name_of
+from specdec_lib.device import name_of
 from specdec_lib.measure.core.disturbance import tell_disturbance
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.models import dtypes, target
 from specdec_lib.measure.core.pages import markdown, write_table
-from specdec_lib.measure.core.runs import GREEDY, ROUNDS, SAMPLED, Decoder, Recorded, plain
+from specdec_lib.measure.core.runs import ROUNDS, SAMPLED, Decoder, Recorded, plain
 from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
-from specdec_lib.measure.drafters.depth import table_for
-from specdec_lib.measure.drafters.members import Member, Variant, family, family_of
-from specdec_lib.models.catalogue import PUBLISHED
-from specdec_lib.models.llama import Llama
-from specdec_lib.models.pair import Pair
+from specdec_lib.measure.drafters.members import Member, Variant, family
 from specdec_lib.models.pairs import cost_label
 from specdec_lib.models.scale import COSTS
-from specdec_lib.sampling import Warp
 from specdec_lib.theory import acceptance_from_counts
 
 PLAIN = "plain decoding"
@@ -153,14 +146,7 @@ def parser() -> argparse.ArgumentParser:
     option("--tokens", type=int, default=64, help="new tokens a prompt (64)")
     option("--target-cost", choices=list(COSTS), help="make the target as costly as this")
     names = [name_of(dtype) for dtype in dtypes()]
-    option("--dtype", choices=names, help=f"the target's ({names[0]}; of a pair, by the device)")
-    option("--pair", choices=list(PUBLISHED["pairs"]), help="instead: a published target")
-    option("--yes", action="store_true", help="fetch the pair without being asked")
-    option(
-        "--by-depth",
-        action="store_true",
-        help="instead: chains and trees by depth and by candidate, expected and measured",
-    )
+    option("--dtype", choices=names, help=f"the target's ({names[0]})")
     option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
     return command
 
@@ -168,14 +154,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     options = parser().parse_args(arguments)
-    if options.pair:
-        try:
-            return on_published(options)
-        except ValueError as error:  # a pair that cannot be had, or a head that does not fit
-            raise SystemExit(str(error)) from error
     model = target(options.target_cost, getattr(torch, options.dtype or name_of(dtypes()[0])))
-    if options.by_depth:
-        return by_depth(model, options)
     members = family(model, options.tokens)
     baseline = plain(model, SAMPLED, options.tokens)
     rows = measured(members, baseline, prompts(options.prompts + TRIALS), ROUNDS)
@@ -185,53 +164,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.markdown:
         write_table(options.markdown, table_name(options.target_cost), table(rows))
     return 0
-
-
-def on_published(options: argparse.Namespace) -> int:
-    """The drafters of a published target."""
-    from specdec_lib.models import published  # takes seconds: it brings transformers
-
-    device = default_device()
-    dtype = getattr(torch, options.dtype) if options.dtype else default_dtype(device)
-    heads = published.heads(options.pair, options.yes)
-    pairs = published.load_all(options.pair, device, dtype, yes=options.yes)
-    pair = next(iter(pairs.values()))
-    members = family_of(pairs, heads, options.tokens)
-    baseline = plain(pair.target, SAMPLED, options.tokens)
-    rows = measured(members, baseline, prompts_of(pair, options.prompts + TRIALS), ROUNDS)
-    print(table(rows))
-    if options.markdown:
-        write_table(options.markdown, f"the drafters on {options.pair}", table(rows))
-    return 0
-
-
-def prompts_of(pair: Pair, count: int, length: int = 64) -> list[list[int]]:
-    """`count` prompts of `length` tokens of a pair, from the middle of as many documents.
-
-    Raises ValueError if there are not so many.
-    """
-    texts = [each.text for each in documents() if len(each.text) > 40 * length]
-    if len(texts) < count:
-        raise ValueError(f"the held-out text has {len(texts)} prompts, not {count}")
-    halves = [text[len(text) // 2 :] for text in texts[:count]]
-    return [pair.prompt(half[: 20 * length])[:length] for half in halves]
-
-
-def by_depth(model: Llama, options: argparse.Namespace) -> int:
-    """Chains and trees by depth and by candidate (depth.py), greedy and at temperature 1."""
-    for warp in (GREEDY, SAMPLED):
-        found = table_for(model, warp, options.prompts, options.tokens)
-        name = depth_name(options.target_cost, warp)
-        print(f"{name}\n\n{found}\n")
-        if options.markdown:
-            write_table(options.markdown, name, found)
-    return 0
-
-
-def depth_name(size: str | None, warp: Warp) -> str:
-    """The name of a table of chains and trees in a page."""
-    where = f"at the cost of {size}" if size else "on the built-in target"
-    return f"chains and trees {where}, temperature {warp.temperature:g}"
 
 
 def table_name(size: str | None) -> str:

@@ -2,19 +2,18 @@
 
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS, tokenizer
+from specdec_lib.decoding.generate import tree_generate
+from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
-from specdec_lib.drafters import eagle3
 from specdec_lib.drafters.eagle import Eagle, EagleTree, load_head
-from specdec_lib.drafters.eagle3 import Eagle3, Eagle3Tree
 from specdec_lib.drafters.early_exit import EarlyExit
 from specdec_lib.drafters.jacobi import Jacobi
 from specdec_lib.drafters.lookup import PromptLookup
@@ -25,11 +24,10 @@ from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import PICKS, Candidates, TreeDrafter
 from specdec_lib.drafters.vocabulary import OtherVocabulary
 from specdec_lib.measure.core.models import draft
-from specdec_lib.measure.core.runs import SAMPLED, Decoder, decoder, speculative
-from specdec_lib.measure.drafters.bound import one_tree
+from specdec_lib.measure.core.runs import SAMPLED, Decoder, Prompts, decoder, speculative
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pair import Pair
+from specdec_lib.sampling import choices_for
 
 TRIED_K = (1, 2, 3, 5)
 SHAPES = ((2,), (2, 1), (2, 2), (3, 1, 1))  # of trees: candidates a level
@@ -83,28 +81,6 @@ def family(model: Llama, tokens: int) -> dict[str, Member]:
     return members
 
 
-def family_of(
-    pairs: Mapping[str, Pair], heads: Mapping[str, Path], tokens: int
-) -> dict[str, Member]:
-    """Those of a published target by name: its draft models, and heads in the folders `heads`.
-
-    `pairs` are the target with each draft. Raises ValueError if the target is no Llama.
-    """
-    model = next(iter(pairs.values())).target
-    if not isinstance(model, Llama):
-        raise ValueError("trees and heads are for targets that run as our Llama")
-    one, several = partial(chain, model, tokens), partial(tree, model, tokens)
-    members = {"prompt lookup": one(PromptLookup(model.vocab_size))}
-    for name, pair in pairs.items():
-        members[f"{name} draft"] = one(ModelDrafter(pair.draft))
-        members[f"tree of the {name} draft"] = several(partial(Candidates, pair.draft))
-    for name, folder in heads.items():
-        head = eagle3.load_head(model, folder)
-        members[f"{name} head"] = one(Eagle3(model, head))
-        members[f"tree of the {name} head"] = several(partial(Eagle3Tree, model, head))
-    return members
-
-
 def chain(model: Llama, tokens: int, drafter: Drafter, verifier: Verifier = verify) -> Member:
     """Speculative decoding with every K that is tried."""
     variants = []
@@ -122,6 +98,14 @@ def tree(model: Llama, tokens: int, make: Callable[[Sequence[int]], TreeDrafter]
         setting = "x".join(map(str, widths))
         variants.append(Variant(setting, len(widths), decoder(generate, SAMPLED, tokens)))
     return Member(make(SHAPES[0]), variants)
+
+
+def one_tree(
+    model: Llama, drafter: TreeDrafter, depth: int, prompts: Prompts, settings: Settings, rngs: list
+) -> Generation:
+    """Trees of `depth` levels after the one prompt."""
+    (prompt,), drawn = prompts, choices_for(settings.warp, rngs)
+    return tree_generate(model, drafter, prompt, depth, settings, drawn)
 
 
 def other_vocabulary(model: Llama) -> OtherVocabulary:

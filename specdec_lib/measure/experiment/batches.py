@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import count
 from statistics import median
 from typing import NamedTuple
@@ -13,7 +12,6 @@ from specdec_lib.device import wait_for
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core.disturbance import Times
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.memory import attempt
 from specdec_lib.measure.core.runs import SAMPLED, choices
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.budget import BATCHES as PART
@@ -52,7 +50,7 @@ def measure(loop: Loop, machine: Machine, target: str, draft: str) -> Runs:
     """Every batch by plain decoding and at every K, interleaved, at temperature 1.
 
     By batch, as text, the seconds of the median request and of the last one (`task_name`). Where
-    the budget or the memory is short the largest batches are left out.
+    the budget is short the largest batches are left out.
     """
     models = machine.targets[target], machine.drafts[draft]
     runs = {}
@@ -60,11 +58,7 @@ def measure(loop: Loop, machine: Machine, target: str, draft: str) -> Runs:
         for batch in part.each(BATCHES, "batches, the largest", GROWS):
             rows = prompts(batch, PROMPT)
             ways = {k: way_to_serve(loop, *models, rows, k) for k in (0, *KS)}
-            run = partial(of_batch, batch, ways, machine.effort.rounds)
-            times = attempt(f"a batch of {batch}", run)
-            if times is None:  # a larger one needs more
-                break
-            runs[str(batch)] = times
+            runs[str(batch)] = of_batch(batch, ways, machine.effort.rounds)
     return runs
 
 

@@ -19,15 +19,14 @@ Say = Callable[[str], None]
 
 LOOK, IDENTITY, ACCEPTANCE = "the machine", "greedy texts", "acceptance rates"
 RUNS, PUBLISHED = "end-to-end runs", "published pairs"
-ENGINEERING, TRACES, BATCHES = "four versions", "token by token", "batches"
-LAUNCHES = "what starting kernels costs"
+ENGINEERING, TRACES, BATCHES = "three versions", "token by token", "batches"
 # Seconds of the parts, in their order. A quiet processor of two cores with AVX2 needs fewer.
 ON_CPU = {
     LOOK: 30, IDENTITY: 12, ACCEPTANCE: 15, RUNS: 54, ENGINEERING: 20, TRACES: 8, BATCHES: 20,
 }  # fmt: skip
 # On a GPU every row is run end to end, and the published pairs too: eight minutes in all, with ten
 # seconds for the cells that measure nothing. What is fetched is fetched before.
-ON_GPU = ON_CPU | {LOOK: 60, RUNS: 140, PUBLISHED: 165, LAUNCHES: 20}
+ON_GPU = ON_CPU | {LOOK: 60, RUNS: 140, PUBLISHED: 165}
 MORE = "LONGER = 2 in the cell that looks at the machine takes twice as long and leaves out less."
 
 

@@ -214,7 +214,7 @@ class Contest:
         if device.type != "cpu":
             target = self.machine.targets[self.size]
             return {name_of(target.dtype): hugging.Counted.of_llama(target)}
-        return {name_of(d): hugging.Counted.of_target(self.size, d, device) for d in dtypes()}
+        return {name_of(d): hugging.Counted.of_target(self.size, d) for d in dtypes()}
 
     def prompts(self, ending: str, warp: Warp) -> list[list[int]]:
         """Held-out prompts; for greedy runs those after which the built-in target has no loops."""

@@ -1,16 +1,13 @@
-"""What the work between the passes costs: four versions of one decoder, interleaved."""
+"""What the work between the passes costs: three versions of one decoder, interleaved."""
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.memory import attempt
-from specdec_lib.measure.core.runs import SAMPLED, Decoder, Graphs, decoder, plain
-from specdec_lib.measure.core.timing import Spread, ratios, timed
+from specdec_lib.measure.core.runs import SAMPLED, plain
+from specdec_lib.measure.core.timing import Spread, on_turns, ratios
 from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
 from specdec_lib.measure.experiment.machine import Machine
@@ -19,8 +16,7 @@ from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
 
 PLAIN, TURNS = "plain", "turns on the prompts"
-GROWING, GRAPH = "a cache that grows", "CUDA graph"
-FIXED = "fixed shape, no graph"
+GROWING = "a cache that grows"
 
 
 class Version(NamedTuple):
@@ -62,24 +58,18 @@ class Growing:
 
 
 def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Runs:
-    """Every version and plain decoding at temperature 1, in turn on the same held-out prompts.
-
-    A graph is captured before the first round, and then used again. A version that runs out of
-    memory is left out with a line that says so; plain decoding ran in the grid, and has to fit.
-    """
+    """Every version and plain decoding at temperature 1, in turn on the same held-out prompts."""
     large, small = machine.targets[target], machine.drafts[draft]
     tokens = machine.effort.tokens
-    graph = GRAPH if machine.device.type == "cuda" else FIXED
     decoders = {
         PLAIN: plain(large, SAMPLED, tokens),
         GROWING: LIBRARY.decoder(Growing(large), Growing(small), k, SAMPLED, tokens),
         f"{loop.whose} loop": loop.decoder(large, small, k, SAMPLED, tokens),
         "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, tokens),
-        graph: decoder(Graphs(large, small, k), SAMPLED, tokens),
     }
     turns = prompts(machine.effort.prompts) * machine.effort.rounds
     with machine.budget.part(ENGINEERING) as part:
-        seconds = on_turns_that_fit(decoders, part.each(turns, TURNS, first=2))
+        seconds = on_turns(decoders, part.each(turns, TURNS, first=2))
     return {f"target {target}, draft {draft}, K = {k}": seconds}
 
 
@@ -91,24 +81,3 @@ def versions(measured: Runs) -> list[Version]:
         for name, times in seconds.items()
         if name != PLAIN
     ]
-
-
-def on_turns_that_fit(
-    decoders: Mapping[str, Decoder], turns: Iterable[list[int]]
-) -> dict[str, list[float]]:
-    """As `on_turns`; a decoder for which memory runs out at any prompt is left out, and named."""
-    left, taken = dict(decoders), {name: [] for name in decoders}
-    for number, prompt in enumerate(turns):
-        for counts in (False, True) if number == 0 else (True,):
-            for name, decode in list(left.items()):
-                seconds = attempted(name, partial(decode, prompt))
-                if seconds is None:
-                    del left[name], taken[name]
-                elif counts:
-                    taken[name].append(seconds)
-    return taken
-
-
-def attempted(name: str, task: Callable[[], object]) -> float | None:
-    """The seconds of a version's task; None, and a line, if memory runs out in it."""
-    return timed(task) if name == PLAIN else attempt(name, partial(timed, task))

@@ -1,5 +1,6 @@
 """What chapter 08 runs on: the device, the models on it, and how much is measured."""
 
+import gc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -7,7 +8,6 @@ from typing import NamedTuple
 import torch
 
 from specdec_lib.device import name_of, processor
-from specdec_lib.measure.core.memory import let_go
 from specdec_lib.measure.experiment.budget import Budget
 from specdec_lib.measure.experiment.costs import Found
 from specdec_lib.models.llama import Llama
@@ -99,6 +99,16 @@ class Machine:
             "threads": torch.get_num_threads(),
             "cuda": torch.version.cuda or "none",
         }
+
+
+def let_go() -> None:
+    """Give back the memory of models that nothing uses any more.
+
+    A model of transformers with a hook holds itself: only the collector ends such a circle.
+    """
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def device_line(device: torch.device) -> str:

@@ -14,7 +14,7 @@ from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 TEMPERATURES = {0: GREEDY, 1: SAMPLED}
 HEAD = (
     "target", "draft", "task", "T", "alpha", "c", "K", "formula", "with v", "and prompt",
-    "measured", "at K = 4", "captured", "tokens a pass",
+    "measured", "at K = 4", "tokens a pass",
 )  # fmt: skip
 LEFT = ("target", "draft", "task")  # columns of words
 
@@ -31,9 +31,7 @@ class Row:
     measured ones are not to be trusted. `tokens_a_block` counts the correction or bonus, as the
     formula promises; `tokens_a_pass` were counted. `alpha` is over `positions` positions, with the
     interval from `low` to `high`. `over` is the plain decoding that the speed-ups are over.
-    `published` tells a pair of the hub, whose models are not in memory after its rows. `captured`
-    is the library's decoder over plain decoding, both as CUDA graphs, with the K that is best for
-    `captured_c`, a replayed step of the draft over one of the target.
+    `published` tells a pair of the hub, whose models are not in memory after its rows.
     """
 
     target: str
@@ -62,9 +60,6 @@ class Row:
     tokens_a_pass: float | None = None
     over: str | None = None
     published: bool = False
-    captured: dict[str, float] | None = None
-    captured_k: int | None = None
-    captured_c: float | None = None
 
     @property
     def rate(self) -> str:
@@ -153,16 +148,9 @@ def cells(row: Row) -> list[str]:
     setting = row.target, row.draft, row.task, str(row.temperature)
     formula = f"{row.formula:.2f}, K {row.formula_k}"
     promises = f"{row.expected:.2f}", f"{row.with_prompt:.2f}"
-    ends = shown(row.empirical), shown(row.at_4), shown_captured(row)
+    ends = shown(row.empirical), shown(row.at_4)
     passes = "" if row.tokens_a_pass is None else f"{row.tokens_a_pass:.2f}"
     return [*setting, row.rate, f"{row.c:.3f}", str(row.k), formula, *promises, *ends, passes]
-
-
-def shown_captured(row: Row) -> str:
-    """As `shown`, with the K and the c of captured steps, which are others than the row's."""
-    if row.captured_k is None:
-        return shown(row.captured)
-    return f"{shown(row.captured)}, K {row.captured_k}, c {row.captured_c:.3f}"
 
 
 def shown(measured: Mapping[str, float] | None) -> str:

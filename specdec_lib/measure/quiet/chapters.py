@@ -95,7 +95,7 @@ def costs_by_k() -> Runs:
 
 
 def engineering_of_08() -> Runs:
-    """Chapter 08: four versions of one decoder."""
+    """Chapter 08: three versions of one decoder."""
     loop = yours(LIBRARY.generate, LIBRARY.verify_block)  # the versions are named as a student's
     return engineering.measure(loop, _machine(), "40m", "base", 2)
 

@@ -31,7 +31,6 @@ from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment.batches import Served
 from specdec_lib.measure.experiment.engineering import Version
-from specdec_lib.measure.experiment.launches import Launched
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.sampling import Warp, sample_from, sample_rows
 from specdec_lib.theory import Costs
@@ -313,7 +312,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "against_hugging_face": (RUNS,),
         "alpha_beside_table_3": (RUNS, papers.table("leviathan_3")),
         "engineering": ([Version("a loop", Spread(1.5, 1.25, 1.75))],),
-        "launches": ([Launched("a tenth, deep", 0.1, 0.75, 0.76, 0.11)],),
         "blocks_over_time": (BLOCKS,),
         "timeline": (BLOCKS,),
         "by_position": ([(3, 3), (1, 3), (2, 2)], 3),

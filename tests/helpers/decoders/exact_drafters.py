@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from decoders.random_models import eagle3_weights, eagle_weights, medusa_heads
+from decoders.random_models import eagle_weights, medusa_heads
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
@@ -19,7 +19,6 @@ from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.eagle import Eagle, EagleTree
-from specdec_lib.drafters.eagle3 import Eagle3, Eagle3Tree
 from specdec_lib.drafters.early_exit import EarlyExit
 from specdec_lib.drafters.jacobi import Jacobi
 from specdec_lib.drafters.lookup import PromptLookup
@@ -168,11 +167,6 @@ def unnormed_q(proposal):
     return proposal._replace(q=proposal.q * 0.6)
 
 
-def own_numbers(proposal):
-    """q stands as the head numbers its tokens, of which the second is the target's third."""
-    return proposal._replace(q=proposal.q[..., [0, 2, 1]])
-
-
 def on_table(file: str, make: Callable[[], Drafter], mistake: Callable = uniform_q, **more) -> Row:
     """A row whose target is a table."""
     return Row(file, lambda llamas=None: make(), mistake, (1, 2, 3), 4, TARGET, **more)
@@ -199,7 +193,6 @@ def head_tree(kind: type, weights: Callable, llamas: Llamas, widths: Sequence[in
 
 medusa_tree = partial(head_tree, MedusaTree, medusa_heads)
 eagle_tree = partial(head_tree, EagleTree, eagle_weights)
-eagle3_tree = partial(head_tree, Eagle3Tree, eagle3_weights)
 ROWS = {
     "model": on_table("model.py", lambda: ModelDrafter(DRAFT)),
     "model, stops when unsure": on_table("model.py", lambda: ModelDrafter(DRAFT, stop_below=0.4)),
@@ -228,9 +221,6 @@ ROWS = {
     "EAGLE": on_llama(
         "eagle.py", lambda target: Eagle(target, eagle_weights(target)), neighbours_q
     ),
-    "EAGLE-3": on_llama(
-        "eagle3.py", lambda target: Eagle3(target, eagle3_weights(target)), own_numbers
-    ),
     "candidates, independent": tree("tree.py", draft_tree, "independent", uniform_q),
     "candidates, without replacement": tree("tree.py", draft_tree, "without replacement", first_q),
     "candidates, top": tree("tree.py", draft_tree, "top", uniform_q),
@@ -238,8 +228,6 @@ ROWS = {
     "Medusa tree, top": tree("medusa.py", medusa_tree, "top", uniform_q),
     "EAGLE tree": tree("eagle.py", eagle_tree, "without replacement", first_q),
     "EAGLE tree, top": tree("eagle.py", eagle_tree, "top", uniform_q),
-    "EAGLE-3 tree": tree("eagle3.py", eagle3_tree, "without replacement", first_q),
-    "EAGLE-3 tree, top": tree("eagle3.py", eagle3_tree, "top", uniform_q),
 }
 NO_DRAFTERS = {
     *("__init__.py", "protocol.py", "proposals.py", "adaptive.py"),

@@ -1,7 +1,5 @@
 """Small random models, for tests that need weights but no knowledge."""
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 from transformers import (
@@ -14,10 +12,8 @@ from transformers import (
 )
 
 from specdec_lib.drafters.eagle import HEAD_WIDTH, EagleWeights
-from specdec_lib.drafters.eagle3 import Eagle3Weights
 from specdec_lib.drafters.medusa import Heads
 from specdec_lib.measure.experiment.seq2seq import random_t5
-from specdec_lib.models.checkpoint import LayerWeights
 from specdec_lib.models.llama import Llama
 
 VOCAB = 48
@@ -67,19 +63,6 @@ def eagle_weights(target: Llama) -> EagleWeights:
     width, w, mlp = target.shape.width, HEAD_WIDTH, 8
     layer = ((w,), (3 * w, w), (w, w), (w,), (2 * mlp, w), (w, mlp))
     return EagleWeights(*drawn(target, (w, 2 * width), *layer, (w,), (width, w)))
-
-
-def eagle3_weights(target: Llama) -> Eagle3Weights:
-    """A random EAGLE-3 head that knows every second token of `target`."""
-    w, mlp, d = target.shape.width, 8, 4
-    shape = replace(target.shape, layers=1, heads=2, kv_heads=1, head_width=d, mlp=mlp)
-    known = torch.arange(0, target.vocab_size, 2)
-    layer = ((w,), (4 * d, 2 * w), (w, 2 * d), (w,), (2 * mlp, w), (w, mlp))
-    numbers = drawn(target, (w, 3 * w), (w,), *layer, (w,), (len(known), w))
-    return Eagle3Weights(
-        shape, (0, 1, 1), False, target.embedding, *numbers[:2], LayerWeights(*numbers[2:8]),
-        *numbers[8:], known,
-    )  # fmt: skip
 
 
 def drawn(target: Llama, *shapes: tuple[int, ...]) -> list[Tensor]:

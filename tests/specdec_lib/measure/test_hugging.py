@@ -42,7 +42,7 @@ def test_the_scaled_target_is_the_same_in_transformers(folder: Path, monkeypatch
     monkeypatch.setattr(models, "ASSETS", folder.parent)
     monkeypatch.setitem(COSTS, "tiny", COSTS["40m"]._replace(layers=3))
     (folder.parent / "target").symlink_to(folder)
-    theirs = hugging.Counted.of_target("tiny", torch.float32, models.CPU).model
+    theirs = hugging.Counted.of_target("tiny", torch.float32).model
     assert theirs.config.hidden_size == 64 and theirs.config.num_hidden_layers == 3
     tokens = torch.tensor([[3, 1, 4, 1, 5]])
     model = Llama.from_folder(folder)

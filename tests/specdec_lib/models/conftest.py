@@ -41,14 +41,6 @@ def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) 
         "tiny-t5",
         {"target": "org/t5", "drafts": {"s": "org/t5-s"}, "tokenizer": "org/small"},
     )
-    headed = {"target": "org/llama", "drafts": {"s": "org/llama"}, "heads": {"eagle3": "org/head"}}
-    add(PUBLISHED["pairs"], "tiny-headed", headed)
-    add(PUBLISHED["repositories"], "org/llama", {"revision": None, "gigabytes": 0.1})
-    add(
-        PUBLISHED["repositories"],
-        "org/head",
-        {"revision": "3" * 40, "gigabytes": 0.1, "parameters": 2000},
-    )
     commits = {"org/big": "1" * 40, "org/small": "2" * 40}
     for name in ("org/big", "org/small", "org/x", "org/t5", "org/t5-s"):
         add(PUBLISHED["repositories"], name, {"revision": commits.get(name), "gigabytes": 0.1})

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pytest
 import torch
 from decoders.families import FAMILIES, LENGTH, VOCAB, Family, make, save
@@ -16,23 +15,22 @@ from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 from transformers import PreTrainedModel
 
-from specdec_lib.decoding.fixed_shape.graph import graph_generate
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
-from specdec_lib.models import few_rows, linear
+from specdec_lib.models import linear
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.published import load_model
 from specdec_lib.models.saved import tensors
 from specdec_lib.models.scale import parameters
-from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.sampling import Greedy, Warp
 
 TEXT = 100  # positions: three times the length that a stretched rotation was trained on
 PIECES = (60, 1, 6, 1, 1, 5, 26)
 PROMPTS = [[5, 9, 2, 7, 1] * 8, [7, 1, 2], [3, 4] * 9]  # of 40, 3 and 18 tokens
 NEW, K = 20, 3
-SAMPLED, GREEDY = Warp(0.8, top_k=20), Settings(NEW, Warp(0))
+GREEDY = Settings(NEW, Warp(0))
 
 
 class Saved(NamedTuple):
@@ -77,11 +75,8 @@ def expected(saved: Saved, tokens: Tensor) -> Tensor:
     return saved.theirs(tokens).logits
 
 
-@pytest.mark.parametrize("numba", [True, False], ids=["few rows", "torch"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_the_logits_of_every_position_are_those_of_transformers(saved, dtype, numba, monkeypatch):
-    if not numba:
-        monkeypatch.setattr(few_rows, "suits", lambda x: False)
+def test_the_logits_of_every_position_are_those_of_transformers(saved, dtype):
     found = logits(saved.ours(dtype), text())
     # transformers computes the angles of the rotation in float32, whatever the dtype
     torch.testing.assert_close(found.double(), expected(saved, text()), rtol=0, atol=2e-5)
@@ -104,28 +99,14 @@ def test_greedy_texts_are_those_of_transformers(saved, pair):
     texts = greedy_text(saved.theirs, PROMPTS, NEW)
     assert eager(pair, 0, GREEDY) == eager(pair, K, GREEDY) == texts  # a ragged batch
     assert eager(pair, K, GREEDY, PROMPTS[:1]) == texts[:1]
-    for k in (0, K):
-        assert graph_generate(*pair, PROMPTS, k, GREEDY, []).tokens == texts
-
-
-def test_sampled_texts_are_the_same_in_steps_of_fixed_shape(pair):
-    made = graph_generate(*pair, PROMPTS, K, Settings(NEW, SAMPLED), generators()).tokens
-    # With K more to write, the eager path drafts K tokens in every block that counts here.
-    known = eager(pair, K, Settings(NEW + K, SAMPLED))
-    assert made == [tokens[:NEW] for tokens in known]
-    assert len({tuple(row) for row in made}) == len(PROMPTS)
 
 
 def eager(pair, k: int, settings: Settings, prompts: list[list[int]] = PROMPTS):
-    choices = choices_for(settings.warp, generators()[: len(prompts)])
+    choices = Greedy()
     if not k:
         return plain_generate(pair[0], prompts, settings, choices).tokens
     drafter = ModelDrafter(pair[1])
     return speculative_generate(pair[0], drafter, prompts, k, settings, choices).tokens
-
-
-def generators() -> list[np.random.Generator]:
-    return [np.random.default_rng(row) for row in range(len(PROMPTS))]
 
 
 def test_transformers_stands_on_the_tensors_of_our_model(saved):
@@ -154,7 +135,6 @@ def test_loading_takes_the_weights_and_two_matrices_at_most(
 ):
     """What the memory plan adds as *making*. As on a card: what is read there takes memory."""
     monkeypatch.setattr(linear, "half_scale", lambda weight: None)
-    monkeypatch.setattr(linear, "can_pack", lambda weight: False)
     fields = FAMILIES[family].fields | {"max_position_embeddings": 8, "intermediate_size": 512}
     save(make(replace(FAMILIES[family], fields=fields), layers=4).float(), tmp_path, form)
     parts = [*tmp_path.glob("*.safetensors"), *tmp_path.glob("*.bin")]

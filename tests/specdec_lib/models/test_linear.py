@@ -9,7 +9,7 @@ from decoders.live_memory import Live
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.models.checkpoint import read_weights
-from specdec_lib.models.linear import Linear, can_halve, half_scale
+from specdec_lib.models.linear import Linear, half_scale
 from specdec_lib.models.scale import COSTS, grown
 
 MULTIPLIES_HALVES = torch.backends.quantized.engine in ("x86", "fbgemm")
@@ -51,7 +51,7 @@ def test_a_product_is_the_product_however_its_weights_are_kept(
     ],
 )
 def test_only_weights_that_lose_nothing_are_kept_in_float16(weight: torch.Tensor, kept: bool):
-    assert can_halve(weight) == (kept and MULTIPLIES_HALVES)
+    assert (half_scale(weight) is not None) == (kept and MULTIPLIES_HALVES)
 
 
 def halved_by(weight: torch.Tensor) -> float | None:
@@ -95,14 +95,14 @@ def test_a_weight_in_parts_is_judged_as_it_is_whole():
 def test_a_weight_is_judged_without_a_copy_of_it():
     weight = torch.randn(512, 1024).bfloat16().float() * 2.0**-20
     with Live() as live:
-        assert can_halve(weight) == MULTIPLIES_HALVES
+        assert (half_scale(weight) is not None) == MULTIPLIES_HALVES
     assert live.most < 2 * weight.nbytes  # its own memory counts, seen through its parts
 
 
 def test_a_scaled_target_is_kept_in_float16_as_its_source_is():
     grown_up = grown(read_weights(ASSETS / "target", "cpu", torch.float32), COSTS["234m"])
     weight = next(iter(grown_up.layers)).qkv
-    assert can_halve(weight) == MULTIPLIES_HALVES
+    assert (half_scale(weight) is not None) == MULTIPLIES_HALVES
     x = torch.randn(3, weight.shape[1], generator=torch.Generator().manual_seed(0))
     expected = x.double() @ weight.double().T
     torch.testing.assert_close(Linear(weight)(x).double(), expected, rtol=0, atol=1e-5)

@@ -13,9 +13,9 @@ from torch import Tensor
 from transformers import LlamaForCausalLM
 
 from specdec_lib.decoding.checks import check_pair, check_request
-from specdec_lib.decoding.fixed_shape.graph import GraphDecoder
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.models.cache import Tree
 from specdec_lib.models.checkpoint import read_shape, read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, Growth, grown, parameters, scaled
@@ -50,15 +50,17 @@ def test_passes_over_pieces_give_what_one_pass_gives(folder: Path):
     torch.testing.assert_close(torch.cat(pieces, 1), whole, **SAME)
 
 
-def test_what_goes_into_a_layer_is_handed_out(folder: Path):
-    from transformers import LlamaForCausalLM
-
-    model, text, passes = Llama.from_folder(folder, dtype=torch.float64), tokens(2, 9), []
-    model.forward(text, model.new_cache(2), observe=passes.append, taps=(1, 0))
-    theirs = LlamaForCausalLM.from_pretrained(folder).double()
-    states = theirs(text, output_hidden_states=True).hidden_states
-    torch.testing.assert_close(passes[0].states, torch.cat((states[1], states[0]), -1), **CLOSE)
-    assert passes[0].positions.tolist() == [list(range(9))] * 2
+def test_a_tree_can_be_read_level_by_level(folder: Path):
+    model, text = Llama.from_folder(folder, dtype=torch.float64), tokens(1, 15)
+    parents = [0, 0, 1, 1, 2]
+    whole, parts = model.new_cache(1, 20), model.new_cache(1, 20)
+    model.forward(text[:, :9], whole)
+    expected = model.forward(text[:, 9:], whole, tree=Tree.of(parents))
+    found = [model.forward(text[:, :10], parts)[:, -1:]]  # the root ends the text
+    for first, end in ((1, 3), (3, 6)):
+        tree = Tree.of(parents[: end - 1], read=first)
+        found.append(model.forward(text[:, 9 + first : 9 + end], parts, tree=tree))
+    torch.testing.assert_close(torch.cat(found, 1), expected, **SAME)
 
 
 def test_a_ragged_batch_gives_every_row_what_it_gives_alone(folder: Path):
@@ -143,13 +145,8 @@ def test_a_text_longer_than_a_window_is_refused_by_the_name_of_the_window(folder
     ):
         check_request(model, [[1] * 30], Settings(3, Warp(0)), Greedy())
     wide, window = whose_text_ends_later(folder), "drafter's sliding window has 32"
-    for refused, words in (
-        (lambda: GraphDecoder(model, None, 1, 33, 0, Warp(0)), "model's sliding window has 32"),
-        (lambda: GraphDecoder(wide, model, 1, 33, 2, Warp(0)), window),
-        (lambda: check_pair(wide, ModelDrafter(model), 33), window),
-    ):
-        with pytest.raises(ValueError, match=f"need 33 positions, and the .*{words}"):
-            refused()
+    with pytest.raises(ValueError, match=f"need 33 positions, and the {window}"):
+        check_pair(wide, ModelDrafter(model), 33)
     configure(folder, {"model_type": "llama"})
     with pytest.raises(ValueError, match="need 129 positions, and the model has 128"):
         check_request(Llama.from_folder(folder), [[1] * 120], Settings(9, Warp(0)), Greedy())

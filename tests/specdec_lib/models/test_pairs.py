@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from decoders.fake_hub import Hub, write_gpt2, write_llama, write_t5, write_tokenizer
-from decoders.published_eagle3 import write_head
 from transformers import (
-    LlamaForCausalLM,
     PreTrainedTokenizerFast,
 )
 
@@ -108,7 +106,7 @@ def test_the_published_table_is_whole():
     repositories = PUBLISHED["repositories"]
     named = {entry.get("tokenizer") for entry in PUBLISHED["pairs"].values()} - {None}
     for entry in PUBLISHED["pairs"].values():
-        named |= {entry["target"], *entry["drafts"].values(), *entry.get("heads", {}).values()}
+        named |= {entry["target"], *entry["drafts"].values()}
     assert named == set(repositories)
     for entry in repositories.values():
         revision = entry["revision"]
@@ -124,7 +122,6 @@ def test_the_command_lists_pairs_and_sizes(capsys: pytest.CaptureFixture):
         "drafts 68m (0.27 GB, Apache-2.0)"
     )
     assert line in said and said[0].startswith("stdlib: built in")
-    assert any("eagle3 (3.12 GB, Apache-2.0)" in line for line in said)
 
 
 def test_a_target_is_loaded_once_for_all_its_drafts(fake_hub: Hub, questions, monkeypatch):
@@ -200,42 +197,6 @@ def test_too_few_logits_for_the_tokenizer_are_refused(tmp_path: Path):
     assert common_columns((9, 6), tokenizer) == 6
     with pytest.raises(PairError, match="9 and 5 logits, too few for the tokenizer's token 5"):
         common_columns((9, 5), tokenizer)
-
-
-@pytest.fixture
-def headed(fake_hub: Hub) -> Hub:
-    """A hub that has a Llama and a head for it, too."""
-    folder = fake_hub.root / "org/llama"
-    write_llama(folder, 8, layers=8)
-    write_tokenizer(folder)
-    write_head(fake_hub.root / "org/head", LlamaForCausalLM.from_pretrained(folder), [1, 3, 4])
-    return fake_hub
-
-
-def test_a_head_is_fetched_with_its_target(headed: Hub, capsys: pytest.CaptureFixture):
-    pair = load_pair("tiny-headed", "eagle3", device="cpu", yes=True)
-    assert isinstance(pair.target, Llama) and (pair.draft / "pytorch_model.bin").is_file()
-    assert pair.label.startswith("org/llama with the head org/head: a ")
-    assert f"org/head at {'3' * 40}: 0.00 GB to download" in capsys.readouterr().out
-    headed.log.clear()
-    load_pair("tiny-headed", "eagle3", device="cpu", yes=True)
-    assert headed.log == []
-
-
-def test_a_text_is_written_with_a_head(headed: Hub, capsys: pytest.CaptureFixture):
-    asked = ["generate", "a b c", "--pair", "tiny-headed", "--tokens", "9", "--yes"]
-    assert main([*asked, "--draft", "eagle3"]) == 0
-    said = capsys.readouterr().out.split("\n\n")
-    assert main([*asked, "--draft", "s"]) == 0
-    assert capsys.readouterr().out.split("\n\n")[0].splitlines()[-1] == said[0].splitlines()[-1]
-    assert said[1].startswith("org/llama with the head org/head") and "forwards" in said[1]
-
-
-def test_a_head_of_another_target_is_refused(headed: Hub, capsys: pytest.CaptureFixture):
-    write_llama(headed.root / "org/llama", 16, layers=8)
-    asked = ["generate", "a", "--pair", "tiny-headed", "--draft", "eagle3", "--yes"]
-    assert main(asked) == 2
-    assert "hidden_size is 8, and for this target it must be 16" in capsys.readouterr().err
 
 
 def test_an_encoder_decoder_pair_reads_the_text_as_its_source(fake_hub: Hub):

@@ -19,7 +19,6 @@ from specdec_lib.lessons.common import recorded
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 from specdec_lib.training import (
-    ablation,
     corpus,
     export,
     head_assets,
@@ -139,21 +138,6 @@ def test_the_heads_are_trained(alone: None, tiny_target: Path):
     shown = ["step", "loss", "medusa 1", "medusa 2", "medusa 3", "eagle", "distance"]
     assert list(json.loads(log[-1])) == shown
     assert all(weights[name].any() for name in ("medusa.up.2.weight", "eagle.up.weight"))
-
-
-def test_the_forms_of_a_head_are_trained_and_compared(
-    alone: None, tiny_target: Path, monkeypatch: pytest.MonkeyPatch, capsys
-):
-    monkeypatch.setattr(recipes, "ABLATION_RECIPE", Recipe(4, batch=2, warmup=2))
-    monkeypatch.setattr(ablation, "run", lambda stage, folder: stage(folder, torch.device("cpu")))
-    ablation.main(["--folder", str(tiny_target)])
-    log = (tiny_target / "ablation" / "log.jsonl").read_text().splitlines()
-    steps = [json.loads(line) for line in log]
-    printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == 4 and len(steps) == 4
-    for line in printed:
-        name, alpha = line.rsplit(": ", 1)
-        assert float(alpha) == pytest.approx(np.mean([step[name] for step in steps]), abs=6e-4)
 
 
 @pytest.fixture

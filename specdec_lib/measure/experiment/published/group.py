@@ -1,9 +1,8 @@
 """A published target, loaded once, with all its drafts, and everything that can decode them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -33,12 +32,6 @@ from specdec_lib.measure.experiment.contest import (
 )
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
-from specdec_lib.measure.experiment.published.captured import (
-    SOURCE,
-    Captured,
-    in_fixed_shapes,
-)
-from specdec_lib.models import plan
 from specdec_lib.models.hf import EncoderDecoder, HuggingFace
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
@@ -49,7 +42,11 @@ from specdec_lib.theory import Costs
 
 ENOUGH = 4000  # judged positions of a setting: about 0.01 of alpha, where texts are alike
 PASSES = 10  # rounds of bare passes
+SOURCE = "The house is wonderful. " * 20  # what an encoder-decoder reads before them
 LONGEST = 480  # tokens of a prompt or a source
+POSITIONS = 640  # of a text at most: source, prompt and what is written
+WRITTEN = 96  # of them, whose distributions are compared
+ROWS = 4  # texts that are written in one pass
 
 # A text of the hub's and what the target wrote after it.
 Written = tuple[str, list[int]]
@@ -57,13 +54,12 @@ Written = tuple[str, list[int]]
 
 @dataclass(frozen=True)
 class Group:
-    """The pairs of one target by draft; `rows` texts are written in one pass."""
+    """The pairs of one target by draft."""
 
     machine: Machine
     name: str
     pairs: dict[str, Pair]
     loop: Loop
-    rows: int
 
     @property
     def first(self) -> Pair:
@@ -87,9 +83,9 @@ class Group:
         """
         overlaps: dict[str, list[float]] = {draft: [] for draft in self.pairs}
         counts: list[int] = []
-        starts = range(0, len(texts), self.rows)
+        starts = range(0, len(texts), ROWS)
         for start in part.each(starts, "batches of texts to judge"):
-            some = texts[start : start + self.rows]
+            some = texts[start : start + ROWS]
             for text, ids in self.written(some, warp, seed=len(counts)):
                 counts.append(len(ids))
                 for draft, overlap in self.overlaps(text, ids, warp):
@@ -102,11 +98,11 @@ class Group:
         """What the target writes after each of `texts`, as one batch; nothing empty."""
         if isinstance(self.target, EncoderDecoder):
             sources = [self.first.tokenizer.encode(text) for text in texts]
-            model, tokens = self.target.model, plan.WRITTEN
+            model, tokens = self.target.model, WRITTEN
             found = hugging.translations(model, sources, tokens, warp.temperature > 0, seed)
         else:
             prompts = [self.first.prompt(text) for text in texts]
-            settings = Settings(plan.WRITTEN, warp, self.first.eos_id)
+            settings = Settings(WRITTEN, warp, self.first.eos_id)
             drawn = choices(warp, seed, len(prompts))
             found = plain_generate(self.target, prompts, settings, drawn).tokens
         yield from ((text, ids) for text, ids in zip(texts, found, strict=True) if ids)
@@ -127,7 +123,7 @@ class Group:
     @cached_property
     def _measured(self) -> Measured:
         for pair in self.pairs.values():
-            pair.prompt(SOURCE)  # what an encoder-decoder reads first
+            pair.prompt(SOURCE)
         steps = {draft: pass_tasks(pair.draft, [1])[1] for draft, pair in self.pairs.items()}
         return costs_by_draft(self.target, steps, rounds=min(PASSES, self.machine.effort.passes))
 
@@ -155,33 +151,6 @@ class Group:
         turns = list(texts) * self.machine.effort.rounds
         return outcome_of(ours, theirs, part.each(turns, TURNS, first=2))
 
-    def captured(
-        self, draft: str, texts: Sequence[str], alpha: float, warp: Warp, part: Part
-    ) -> dict[str, Any] | None:
-        """The pair in captured steps, as fields of a Row; None if nothing captures its passes."""
-        held = self._captured.get(draft)
-        if held is None:
-            return None
-        k = held.best_k(alpha, self._replayed_v)
-        speedup = held.speedup(texts, k, self.machine.effort, warp, part)
-        return {"captured": asdict(speedup), "captured_k": k, "captured_c": held.c}
-
-    @cached_property
-    def _replayed_v(self) -> Mapping[int, float]:
-        """What replayed passes of the target cost by width: once, since all pairs share it."""
-        return next(iter(self._captured.values())).v()
-
-    @cached_property
-    def _captured(self) -> dict[str, Captured]:
-        """The pairs whose passes can be of fixed shape, by draft."""
-        target = in_fixed_shapes(self.target)
-        drafts = {draft: in_fixed_shapes(pair.draft) for draft, pair in self.pairs.items()}
-        return {
-            draft: Captured(self.pairs[draft], target, model)
-            for draft, model in drafts.items()
-            if target is not None and model is not None
-        }
-
     @cached_property
     def hugging(self) -> dict[str, hugging.Counted]:
         """Target and drafts in transformers: once, since each adds a hook to its model."""
@@ -190,16 +159,15 @@ class Group:
 
 
 def loaded(machine: Machine, name: str, loop: Loop) -> Group:
-    """A published pair with all its drafts; its texts have at most plan.POSITIONS positions.
+    """A published pair with all its drafts; its texts have at most POSITIONS positions.
 
     Raises PairError if it cannot be had, torch.OutOfMemoryError if it does not fit after all.
     """
-    needed = plan.plan(name, machine.free, machine.dtype.itemsize)
     pairs = load_all(name, machine.device, machine.dtype, yes=True)
     for pair in pairs.values():
         for model in (pair.target, pair.draft):  # a cache is as long as the longest text
-            model.max_length = min(filter(None, (model.max_length, plan.POSITIONS)))
-    return Group(machine, name, pairs, loop, needed.rows)
+            model.max_length = min(filter(None, (model.max_length, POSITIONS)))
+    return Group(machine, name, pairs, loop)
 
 
 def distributions(model: Model, prompt: Sequence[int], ids: Sequence[int], warp: Warp) -> Tensor:

@@ -6,18 +6,20 @@ and the next pair is taken.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 
-from specdec_lib.measure.core.memory import attempt, let_go
+import torch
+
 from specdec_lib.measure.experiment.budget import PUBLISHED, Part
 from specdec_lib.measure.experiment.loops import Loop
-from specdec_lib.measure.experiment.machine import Machine
+from specdec_lib.measure.experiment.machine import Machine, let_go
 from specdec_lib.measure.experiment.published.group import LONGEST, Group, loaded
 from specdec_lib.measure.experiment.published.tasks import Task, Texts, tasks_of, texts_of
 from specdec_lib.measure.experiment.rows import TEMPERATURES, Row, row_of
 from specdec_lib.models.catalogue import gigabytes
 
 Say = Callable[[str], None]
+# A PairError, a folder that is not what it seems, too little memory.
+LEFT_OUT = (ValueError, OSError, torch.OutOfMemoryError)
 
 
 def run_published(machine: Machine, loop: Loop, say: Say = print) -> Iterator[Row]:
@@ -40,9 +42,12 @@ def run_published(machine: Machine, loop: Loop, say: Say = print) -> Iterator[Ro
             mine, before = part.share(len(machine.published) - number), part.used
             group = group_of(machine, loop, name, mine, say)
             a_gigabyte = (part.used - before) / size
-            if group:
-                yield from rows_of_pair(group, found, mine, say)
-            del group  # before the next one is loaded
+            try:
+                if group:
+                    yield from rows_of_pair(group, found, mine, say)
+            except torch.OutOfMemoryError as error:
+                say(f"{name}: the rest is left out: {error}")
+            group = None  # before the next one is loaded
 
 
 def group_of(machine: Machine, loop: Loop, name: str, part: Part, say: Say) -> Group | None:
@@ -50,8 +55,8 @@ def group_of(machine: Machine, loop: Loop, name: str, part: Part, say: Say) -> G
     part.note(f"{name} is loaded")
     let_go()  # the pair before this one
     try:
-        return attempt(name, lambda: loaded(machine, name, loop), say)
-    except (ValueError, OSError) as error:  # a PairError, or a folder that is not what it seems
+        return loaded(machine, name, loop)
+    except LEFT_OUT as error:
         say(f"{name} is left out: {error}")
         return None
 
@@ -63,37 +68,35 @@ def rows_of_pair(group: Group, found: dict[Task, Texts], part: Part, say: Say) -
     for empty in [task for task, those in texts.items() if not those]:
         say(f"{name}: every text of {empty} is longer than {LONGEST} tokens")
         del texts[empty]
-    yield from run_rows(group, promised(group, texts, part, say), texts, part, say)
+    yield from run_rows(group, promised(group, texts, part), texts, part)
 
 
-def promised(group: Group, texts: dict[str, list[str]], part: Part, say: Say) -> list[Row]:
+def promised(group: Group, texts: dict[str, list[str]], part: Part) -> list[Row]:
     """The rows with nothing run end to end: temperature 1 of every task first.
 
     The first setting is always looked at, and those that still fit. One half of the time is for
     what is promised, the other for what is run.
     """
-    costs, rows, last = attempt(f"{group.name}: its bare passes", group.costs, say), [], 0.0
+    costs, rows, last = group.costs(), [], 0.0
     settings = [(t, task) for t in sorted(TEMPERATURES, reverse=True) for task in texts]
-    for number, (temperature, task) in enumerate(settings if costs else ()):
+    for number, (temperature, task) in enumerate(settings):
         what = f"{group.name}: {task} at temperature {temperature}"
         if number and not part.fits(last, what):
             continue
         before, mine = part.used, part.share(2 * len(settings) - number)
-        rates = attempt(
-            what, partial(group.rates, texts[task], TEMPERATURES[temperature], mine), say
-        )
+        rates = group.rates(texts[task], TEMPERATURES[temperature], mine)
         last = part.used - before
         rows += [
             replace(
                 row_of(group.name, draft, task, temperature, rate, costs[draft]), published=True
             )
-            for draft, rate in (rates or {}).items()
+            for draft, rate in rates.items()
         ]
     return rows
 
 
 def run_rows(
-    group: Group, rows: list[Row], texts: dict[str, list[str]], part: Part, say: Say
+    group: Group, rows: list[Row], texts: dict[str, list[str]], part: Part
 ) -> Iterator[Row]:
     """Rows end to end, those that promise most first; those without time come as they are."""
     last = 0.0
@@ -104,19 +107,17 @@ def run_rows(
             continue
         before, mine = part.used, part.share(len(rows) - number)
         chosen = texts[row.task][: group.machine.effort.prompts]
-        yield attempt(what, lambda r=row, c=chosen, p=mine: measured(group, r, c, p), say) or row
+        yield measured(group, row, chosen, mine)
         last = part.used - before
 
 
 def measured(group: Group, row: Row, texts: list[str], part: Part) -> Row:
     """A row, run end to end on `texts`."""
     warp = TEMPERATURES[row.temperature]
-    outcome = group.outcome(row.draft, texts, row.k, warp, part.share(2))  # then captured, as long
-    captured = group.captured(row.draft, texts, row.alpha, warp, part)
+    outcome = group.outcome(row.draft, texts, row.k, warp, part)
     return replace(
         row,
         **outcome.to_json(),
-        **(captured or {}),
         tokens_a_pass=group.tokens_a_pass(row.draft, texts, row.k, warp),
         over="plain decoding of the target",
     )

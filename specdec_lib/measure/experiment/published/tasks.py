@@ -12,11 +12,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from specdec_lib.assets import documents
-from specdec_lib.measure.core.patience import within_seconds
 
 CHARACTERS = 1500  # of a text
 INDICES = range(144)  # of the test split
-PATIENCE = 60.0  # seconds for a data set
 PIECE = 400  # characters of a built-in text
 Say = Callable[[str], None]
 
@@ -82,7 +80,7 @@ def tasks_of(pair: str) -> tuple[Task, ...]:
 def texts_of(task: Task, say: Say = print) -> Texts:
     """The texts of a task; those that come with the course if the hub's cannot be had."""
     try:
-        found = within_seconds(PATIENCE, lambda: list(rows_of(task.data)))
+        found = list(rows_of(task.data))
     except Exception as error:  # datasets, its file systems and the network raise of all kinds
         reason = str(error) or type(error).__name__
         say(f"{task.data.repository} is not at hand ({reason[:200]}); built-in texts stand in")

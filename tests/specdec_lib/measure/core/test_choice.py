@@ -31,11 +31,12 @@ def test_all_candidates_are_interleaved_and_costs_are_relative_to_their_own_pass
         run = clock.task(0.01 + grows[model] * (width - 1))
         return lambda: order.append((model, width)) or run()
 
-    def tasks(model, widths, batch):
+    def tasks(model, widths):
         return {width: task(model, width) for width in widths}
 
     steps = {dtype: {"small": clock.task(0.002)} for dtype in DTYPES}
-    measured = costs.costs_by_dtype(dict(zip(DTYPES, DTYPES, strict=True)), steps, 1.0, tasks=tasks)
+    monkeypatch.setattr(costs, "pass_tasks", tasks)
+    measured = costs.costs_by_dtype(dict(zip(DTYPES, DTYPES, strict=True)), steps, 1.0)
     once = [(dtype, width) for dtype in DTYPES for width in range(1, 10)]
     assert order[:18] == order[18:36] == once and clock.now > 1.0
     assert measured[torch.float32][0]["small"].v[5] == pytest.approx(5)

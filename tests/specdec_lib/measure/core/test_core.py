@@ -145,11 +145,7 @@ def small(tmp_path: Path) -> Llama:
     return Llama.from_folder(tmp_path)
 
 
-both_kinds = pytest.mark.parametrize("tasks", [costs.pass_tasks, costs.graph_tasks])
-
-
-@both_kinds
-def test_every_pass_of_a_task_stands_after_the_same_context(small: Llama, monkeypatch, tasks):
+def test_every_pass_of_a_task_stands_after_the_same_context(small: Llama, monkeypatch):
     passes, forward = [], small.forward
 
     def recorded(tokens, cache, **options):
@@ -157,7 +153,7 @@ def test_every_pass_of_a_task_stands_after_the_same_context(small: Llama, monkey
         return forward(tokens, cache, **options)
 
     monkeypatch.setattr(small, "forward", recorded)
-    run = tasks(small, [3], 2)[3]
+    run = costs.pass_task(small, 3, 2)
     run(), run()
     assert passes[0] == (costs.CONTEXT, 0, 0)
     assert len(passes) > 2 and set(passes[1:]) == {(3, costs.CONTEXT, costs.CONTEXT)}
@@ -181,10 +177,9 @@ def test_passes_of_several_widths_read_their_context_once_and_nothing_of_each_ot
     torch.testing.assert_close(read[3][1], read[-1][1])  # alone, and after the others
 
 
-@both_kinds
-def test_costs_are_relative_to_one_token(small: Llama, tasks):
-    drafts = {"draft": tasks(small, [1], 2)[1]}
-    measured, seconds = costs.costs_by_draft(small, drafts, 2, rounds=3, batch=2, tasks=tasks)
+def test_costs_are_relative_to_one_token(small: Llama):
+    drafts = {"draft": costs.pass_task(small, 1)}
+    measured, seconds = costs.costs_by_draft(small, drafts, 2, rounds=3)
     assert measured["draft"].v[1] == 1 and set(measured["draft"].v) == {1, 2, 3}
     assert seconds > 0 and measured["draft"].c > 0
 

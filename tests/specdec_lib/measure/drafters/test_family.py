@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 from decoders.exact_drafters import NO_DRAFTERS
-from decoders.published_eagle3 import write_head
-from decoders.random_models import VOCAB, llama
 
 from specdec_lib import drafters
 from specdec_lib.assets import tokenizer
@@ -19,10 +17,8 @@ from specdec_lib.measure.core.runs import SAMPLED, plain
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.drafters import family as command
 from specdec_lib.measure.drafters.family import Comparison, judged_levels, measured, table
-from specdec_lib.measure.drafters.members import Member, family, family_of, first_tokens
-from specdec_lib.models import published
+from specdec_lib.measure.drafters.members import Member, family, first_tokens
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pair import Pair
 
 PAGE = Path(__file__).parents[4] / "docs" / "drafters.md"
 TOKENS = 6
@@ -40,9 +36,8 @@ def everybody(model: Llama) -> dict[str, Member]:
     return family(model, TOKENS)
 
 
-@pytest.mark.parametrize("size", [None, "234m"])
-def test_the_page_has_a_row_for_every_member(everybody: dict[str, Member], size: str | None):
-    head, _, *rows = table_in(PAGE, command.table_name(size)).splitlines()
+def test_the_page_has_a_row_for_every_member(everybody: dict[str, Member]):
+    head, _, *rows = table_in(PAGE, command.table_name("234m")).splitlines()
     assert head == "| " + " | ".join(command.HEAD) + " |"
     assert sorted(row.split("|")[1].strip() for row in rows) == sorted(everybody)
 
@@ -58,7 +53,7 @@ def test_the_page_describes_every_drafter_and_members_come_from_all_their_files(
         == files
     )
     of_members = {Path(member.file).name for member in everybody.values()}
-    assert of_members == files - {"eagle3.py"} | {"block_verification.py"}
+    assert of_members == files | {"block_verification.py"}
 
 
 def test_every_member_runs_and_has_a_row(everybody: dict[str, Member], model: Llama, monkeypatch):
@@ -97,60 +92,6 @@ def test_the_first_tokens_of_a_vocabulary_cut_the_text_finer():
     ids = short.encode(text).ids
     assert short.decode(ids) == text and max(ids) < 600 and len(ids) > len(whole.encode(text).ids)
     assert all(short.id_to_token(number) == whole.id_to_token(number) for number in range(600))
-
-
-class Bytes:
-    """A tokenizer of as few tokens as the random models have."""
-
-    def encode(self, text: str) -> list[int]:
-        return [byte % VOCAB for byte in text.encode()]
-
-
-@pytest.fixture(scope="module")
-def headed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pair, Path]:
-    """A target with itself as its draft, and a head for it."""
-    folder, random = tmp_path_factory.mktemp("headed"), llama(layers=8, tied=False)
-    random.save_pretrained(folder / "target")
-    write_head(folder / "head", random)
-    model = Llama.from_folder(folder / "target")
-    return Pair("tiny", model, model, Bytes(), "tiny", None), folder / "head"
-
-
-def test_a_published_target_has_its_drafts_and_heads_as_chains_and_trees(
-    headed: tuple[Pair, Path],
-):
-    pair, head = headed
-    members = family_of({"same": pair}, {"eagle3": head}, TOKENS)
-    drafts = ["same draft", "tree of the same draft"]
-    heads = ["eagle3 head", "tree of the eagle3 head"]
-    assert list(members) == ["prompt lookup", *drafts, *heads]
-    for name in heads:
-        assert Path(members[name].file).name == "eagle3.py"
-        generation = members[name].variants[0].decode([3, 4, 5])
-        assert len(generation.tokens[0]) == TOKENS and generation.blocks[0][0].drafted
-
-
-def test_the_command_takes_a_published_pair(headed: tuple[Pair, Path], tmp_path: Path, monkeypatch):
-    pair, head = headed
-    asked = {}
-
-    def measure(members, baseline, texts, rounds):
-        asked.update(members=members, texts=texts)
-        return [Comparison("eagle3 head", "K = 2", 0.5, 1.5, 0.1, Spread(1.3, 0.5, 2.0), 40)]
-
-    monkeypatch.setattr(published, "load_all", lambda *args, **_: {"same": pair})
-    monkeypatch.setattr(published, "heads", lambda *_: {"eagle3": head})
-    monkeypatch.setattr(command, "measured", measure)
-    page = tmp_path / "page.md"
-    assert command.main(["--pair", "qwen3-4b", "--prompts", "2", "--markdown", str(page)]) == 0
-    assert (
-        "eagle3 head" in asked["members"]
-        and len(set(map(tuple, asked["texts"]))) == 2 + command.TRIALS
-    )
-    assert all(len(text) == 64 for text in asked["texts"])
-    assert "| eagle3 head | K = 2 |" in table_in(page, "the drafters on qwen3-4b")
-    with pytest.raises(SystemExit, match="prompts, not 99"):
-        command.main(["--pair", "qwen3-4b", "--prompts", str(99 - command.TRIALS)])
 
 
 def block(drafted: int, accepted: int, kept: int) -> Block:

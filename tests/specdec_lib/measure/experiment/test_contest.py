@@ -1,13 +1,9 @@
 """Decoders timed end to end: contests, versions, traces, batches."""
 
-from dataclasses import replace
-
 import pytest
 import torch
-from decoders.stand_in_clock import Clock
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.decoding.fixed_shape import graph
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
@@ -74,58 +70,14 @@ def test_a_growing_cache_changes_no_token(machine):
     assert cache.keys.shape[2] == cache.capacity == 2
 
 
-def test_four_versions_are_timed(machine):
+def test_three_versions_are_timed(machine):
     mine = yours(LIBRARY.generate, LIBRARY.verify_block)
     measured = engineering.measure(mine, machine, "built-in", "small", 2)
     assert list(measured) == ["target built-in, draft small, K = 2"]
     versions = engineering.versions(measured)
     names = [each.name for each in versions]
-    assert len(names) == 4 and engineering.GROWING in names and engineering.FIXED in names
+    assert len(names) == 3 and engineering.GROWING in names
     assert all(each.speedup.median > 0 for each in versions)
-
-
-def test_a_version_that_runs_out_of_memory_is_left_out_and_named(machine, monkeypatch, capsys):
-    def new_cache(*given, **how):
-        raise torch.OutOfMemoryError("no more memory")
-
-    monkeypatch.setattr(engineering.Growing, "new_cache", new_cache)
-    measured = engineering.measure(LIBRARY, machine, "built-in", "small", 2)
-    assert engineering.GROWING not in [each.name for each in engineering.versions(measured)]
-    assert f"{engineering.GROWING} does not fit: no more memory" in capsys.readouterr().out
-
-
-def test_memory_that_runs_out_at_a_later_prompt_is_an_answer_too(machine, monkeypatch, capsys):
-    calls, new_cache = [], engineering.Growing.new_cache
-
-    def full_at_last(*given, **how):
-        calls.append(1)
-        if len(calls) > 4:  # a warm-up and a turn, each with two caches
-            raise torch.OutOfMemoryError("no more memory")
-        return new_cache(*given, **how)
-
-    monkeypatch.setattr(engineering.Growing, "new_cache", full_at_last)
-    twice = replace(machine, effort=machine.effort._replace(rounds=2))
-    measured = engineering.measure(LIBRARY, twice, "built-in", "small", 2)
-    names = [each.name for each in engineering.versions(measured)]
-    assert len(names) == 2 and engineering.GROWING not in names
-    assert f"{engineering.GROWING} does not fit: no more memory" in capsys.readouterr().out
-
-
-def test_the_capture_is_not_in_the_time_of_the_graph(machine, monkeypatch):
-    """By a clock on which a pass takes a second and a capture a thousand."""
-    clock, capture = Clock(monkeypatch), graph.captured
-    for model in (machine.targets["built-in"], machine.drafts["small"]):
-        forward, a_second = model.forward, clock.task(1)
-
-        def timed(*given, forward=forward, a_second=a_second, **how):
-            a_second()
-            return forward(*given, **how)
-
-        monkeypatch.setattr(model, "forward", timed)
-    monkeypatch.setattr(graph, "captured", lambda *given: (clock.task(1000)(), capture(*given))[1])
-    measured = engineering.measure(LIBRARY, machine, "built-in", "small", 2)
-    *_, fixed = engineering.versions(measured)
-    assert clock.now > 1000 and fixed.speedup.low > 0.1
 
 
 def test_traces_hold_what_the_picture_needs(machine, monkeypatch):
@@ -138,22 +90,6 @@ def test_traces_hold_what_the_picture_needs(machine, monkeypatch):
     assert 8 <= written <= 11
     assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in shown["blocks"])
     assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in recorded.classes.values())
-
-
-def test_a_batch_without_room_and_all_larger_ones_are_left_out(machine, monkeypatch, capsys):
-    for name, value in (("BATCHES", (1, 2, 4)), ("KS", (2,)), ("TOKENS", 3)):
-        monkeypatch.setattr(batches, name, value)
-    serve = batches.way_to_serve
-
-    def short(loop, target, draft, rows, k):
-        def full() -> list[float]:
-            raise torch.OutOfMemoryError("no more memory")
-
-        return full if len(rows) == 2 else serve(loop, target, draft, rows, k)
-
-    monkeypatch.setattr(batches, "way_to_serve", short)
-    assert list(batches.measure(LIBRARY, machine, "built-in", "small")) == ["1"]
-    assert "a batch of 2 does not fit: no more memory" in capsys.readouterr().out
 
 
 def test_batches_tell_the_last_row_and_the_gain(machine, monkeypatch):

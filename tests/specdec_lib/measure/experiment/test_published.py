@@ -10,14 +10,12 @@ import pytest
 import torch
 from decoders import random_models
 from decoders.built_in_machine import CPU
-from decoders.stand_in_clock import Clock
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.measure.core.interval import Rate
-from specdec_lib.measure.core.memory import attempt, needed
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment import seq2seq
@@ -25,18 +23,15 @@ from specdec_lib.measure.experiment.budget import ON_GPU, PUBLISHED, Budget
 from specdec_lib.measure.experiment.contest import Outcome, contestants
 from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.measure.experiment.machine import Targets
-from specdec_lib.measure.experiment.published import captured, run, tasks
 from specdec_lib.measure.experiment.published import group as groups
+from specdec_lib.measure.experiment.published import run, tasks
 from specdec_lib.measure.experiment.published.group import Group
-from specdec_lib.measure.experiment.rows import cells, row_of
 from specdec_lib.measure.hugging import Counted, translations
-from specdec_lib.models import plan
 from specdec_lib.models.catalogue import PairError, gigabytes
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.published import SourcePair
-from specdec_lib.models.t5 import T5Decoder
 from specdec_lib.theory import Costs
 
 OOM = (
@@ -72,10 +67,9 @@ def fake_pairs(kind: str) -> dict[str, Pair]:
 def group(machine, monkeypatch) -> Group:
     """A group of two drafts, on the budget of a GPU."""
     monkeypatch.setattr("specdec_lib.measure.core.costs.CONTEXT", 8)
-    monkeypatch.setattr(plan, "WRITTEN", 8)
-    monkeypatch.setattr(captured, "ROUNDS", 1)
+    monkeypatch.setattr(groups, "WRITTEN", 8)
     gpu = replace(machine, published=("smollm2",), budget=Budget(ON_GPU, longer=100))
-    return Group(gpu, "smollm2", fake_pairs("gpt2"), LIBRARY, rows=4)
+    return Group(gpu, "smollm2", fake_pairs("gpt2"), LIBRARY)
 
 
 @pytest.fixture
@@ -99,7 +93,7 @@ def test_a_published_pair_gives_rows(group, given_texts, monkeypatch, kind: str)
 
     def load(machine, wanted: str, loop) -> Group:
         loads.append(wanted)
-        return Group(machine, wanted, pairs, loop, rows=4)
+        return Group(machine, wanted, pairs, loop)
 
     monkeypatch.setattr(run, "loaded", load)
     temperatures = {0: GREEDY, 1: SAMPLED} if kind == "gpt2" else {1: SAMPLED}
@@ -116,7 +110,6 @@ def test_a_published_pair_gives_rows(group, given_texts, monkeypatch, kind: str)
     assert all(row.low <= row.alpha <= row.high and row.positions > 6 for row in rows)
     assert all(1 <= row.tokens_a_pass <= row.k + 1 and row.over for row in rows)
     assert {row.hugging for row in rows} == {"float32"}
-    assert {row.captured is None for row in rows} == {kind == "gpt2"}
     assert loads == [name]  # once for all drafts
     for model in (pairs["small"].target, pairs["small"].draft, pairs["base"].draft):
         assert len(model.model._forward_pre_hooks) == 1  # what is timed counts a pass once
@@ -171,79 +164,6 @@ def test_a_batch_of_translations_is_what_each_source_gives_alone():
     assert drawn[0] == drawn[1]
 
 
-def test_models_of_llama_form_are_timed_as_captured_too(group):
-    target, draft = group.machine.targets["built-in"], group.machine.drafts["small"]
-    own = replace(group.first, target=target, draft=draft)
-    with group.machine.budget.part(PUBLISHED) as part:
-        found = replace(group, pairs={"small": own}).captured(
-            "small", TEXTS[:1], 0.6, SAMPLED, part
-        )
-        assert found["captured"]["median"] > 0
-        # Passes of transformers.
-        assert group.captured("small", TEXTS, 0.6, SAMPLED, part) is None
-
-
-def test_a_captured_pair_drafts_as_many_tokens_as_its_replayed_steps_allow(group, monkeypatch):
-    """Started by the host a draft of half the layers costs 0.5; replayed, what its weights say."""
-    clock, asked = Clock(monkeypatch), []
-    target, draft = group.machine.targets["built-in"], group.machine.drafts["small"]
-    held = replace(group, pairs={"small": replace(group.first, target=target, draft=draft)})
-    held.__dict__["_measured"] = {"small": Costs(0.5, dict.fromkeys(range(1, 10), 1.0))}, 1.0
-    seconds = {id(target): 1.0, id(draft): 0.02}
-    monkeypatch.setattr(captured, "graph_task", lambda m, tokens: clock.task(seconds[id(m)]))
-    monkeypatch.setattr(
-        captured.Captured, "speedup", lambda *given: asked.append(given[2]) or Spread(1, 1, 1)
-    )
-    with group.machine.budget.part(PUBLISHED) as part:
-        found = held.captured("small", TEXTS[:1], 0.7, SAMPLED, part)
-    launched = held.costs()["small"]
-    assert found["captured_c"] == pytest.approx(0.02) and asked == [found["captured_k"]]
-    assert launched.best_k(0.7) < found["captured_k"]
-    row = replace(row_of("a", "b", "c", 1, Rate(0.7, 60), launched), **found)
-    assert f"1.00 (one turn: no quartiles), K {row.captured_k}, c 0.020" in cells(row)
-
-
-def test_where_a_replayed_wide_pass_costs_more_a_captured_pair_drafts_fewer(group, monkeypatch):
-    """Started by the host a pass over nine tokens takes as long as one; replayed, twice as long."""
-    clock, asked = Clock(monkeypatch), []
-    target, draft = group.machine.targets["built-in"], group.machine.drafts["small"]
-    held = replace(group, pairs={"small": replace(group.first, target=target, draft=draft)})
-    held.__dict__["_measured"] = {"small": Costs(0.02, dict.fromkeys(range(1, 10), 1.0))}, 1.0
-
-    def seconds(model, tokens: int) -> float:
-        return 1 + (tokens - 1) / 8 if model is target else 0.02
-
-    monkeypatch.setattr(captured, "graph_task", lambda m, tokens: clock.task(seconds(m, tokens)))
-    monkeypatch.setattr(
-        captured.Captured, "speedup", lambda *given: asked.append(given[2]) or Spread(1, 1, 1)
-    )
-    with group.machine.budget.part(PUBLISHED) as part:
-        held.captured("small", TEXTS[:1], 0.7, SAMPLED, part)
-    v = {width: seconds(target, width) for width in range(1, 10)}
-    assert asked == [Costs(0.02, v).best_k(0.7)]
-    assert asked[0] < held.costs()["small"].best_k(0.7)
-
-
-def test_a_captured_t5_reads_every_text_and_plain_decoding_without_the_draft_s_encoder(
-    group, monkeypatch
-):
-    read: list[tuple] = []
-    real = T5Decoder.read
-    monkeypatch.setattr(
-        T5Decoder, "read", lambda self, ids: read.append((self, tuple(ids))) or real(self, ids)
-    )
-    held = Group(group.machine, "flan-t5", fake_pairs("t5"), LIBRARY, rows=4)
-    with group.machine.budget.part(PUBLISHED) as part:
-        found = held.captured("small", TEXTS[:2], 0.6, SAMPLED, part)
-    assert found["captured"]["median"] > 0 and found["captured_c"] > 0
-    sources = {model: [ids for each, ids in read if each is model] for model, _ in read}
-    draft, target = sorted(sources.values(), key=len)
-    assert len(sources) == 2  # and nothing of the other draft
-    for text in TEXTS[:2]:
-        ids = tuple(held.first.tokenizer.encode(text))
-        assert draft.count(ids) * 2 == target.count(ids) > 0
-
-
 def test_a_pair_of_llama_form_runs_whole_on_the_tensors_that_it_was_loaded_with(
     group, given_texts, monkeypatch, tmp_path
 ):
@@ -257,8 +177,8 @@ def test_a_pair_of_llama_form_runs_whole_on_the_tensors_that_it_was_loaded_with(
     machine = replace(group.machine, dtype=wide, free=8_000_000_000)
     rows = list(run.run_published(machine, LIBRARY))
     assert asked == [(("smollm2", CPU, wide), True)]
-    assert len(rows) == 4 and all(row.empirical and row.captured for row in rows)
-    assert target.max_length <= plan.POSITIONS and draft.max_length <= plan.POSITIONS
+    assert len(rows) == 4 and all(row.empirical for row in rows)
+    assert target.max_length <= groups.POSITIONS and draft.max_length <= groups.POSITIONS
     theirs = replace(group, pairs={"d": pair}).hugging["target"].model
     assert theirs.model.embed_tokens.weight.data_ptr() == target.embedding.data_ptr()
     down = theirs.model.layers[1].mlp.down_proj.weight
@@ -269,7 +189,7 @@ def test_a_pair_of_llama_form_runs_whole_on_the_tensors_that_it_was_loaded_with(
     ("error", "said"),
     [
         (PairError("it is not on this machine"), "smollm2 is left out: it is not on this machine"),
-        (torch.OutOfMemoryError(OOM), "smollm2 does not fit: 27.4 of 23.6 GB"),
+        (torch.OutOfMemoryError(OOM), f"smollm2 is left out: {OOM}"),
     ],
     ids=["the hub goes in a download", "too little memory"],
 )
@@ -288,21 +208,18 @@ def test_a_pair_that_cannot_be_had_is_said_and_the_next_taken(
     assert told == [said] and {row.target for row in rows} == {"qwen3-4b"}
 
 
-@pytest.mark.parametrize("step", ["costs", "rates", "outcome", "captured", "tokens_a_pass"])
-def test_memory_that_runs_out_at_any_step_is_an_answer(
+@pytest.mark.parametrize("step", ["costs", "rates", "outcome", "tokens_a_pass"])
+def test_memory_that_runs_out_at_any_step_leaves_the_rest_of_a_pair_out(
     group, quick, given_texts, monkeypatch, step: str
 ):
     def full(*args):
         raise torch.OutOfMemoryError(OOM)
 
     monkeypatch.setattr(Group, step, full)
-    monkeypatch.setattr(run, "TEMPERATURES", {1: SAMPLED})
     monkeypatch.setattr(run, "loaded", lambda *args: group)
     told: list[str] = []
-    rows = list(run.run_published(group.machine, LIBRARY, told.append))
-    assert told and all("does not fit: 27.4 of 23.6 GB" in line for line in told)
-    assert len(rows) == (0 if step in ("costs", "rates") else 4)
-    assert not any(row.empirical for row in rows)
+    assert list(run.run_published(group.machine, LIBRARY, told.append)) == []
+    assert told == [f"smollm2: the rest is left out: {OOM}"]
 
 
 def test_a_pair_is_gone_before_the_next_is_loaded(group, quick, given_texts, monkeypatch):
@@ -310,7 +227,7 @@ def test_a_pair_is_gone_before_the_next_is_loaded(group, quick, given_texts, mon
 
     def load(machine, name: str, loop) -> Group:
         assert [each() for each in held] == [None] * len(held)
-        loaded = Group(machine, name, fake_pairs("gpt2"), loop, rows=4)
+        loaded = Group(machine, name, fake_pairs("gpt2"), loop)
         held.append(weakref.ref(loaded.hugging["target"].model))  # its hook holds the model
         return loaded
 
@@ -326,21 +243,6 @@ def test_a_task_whose_texts_have_no_room_is_said(group, quick, given_texts, monk
     told: list[str] = []
     assert list(run.run_published(group.machine, LIBRARY, told.append)) == []
     assert told[0] == "smollm2: every text of HumanEval is longer than 480 tokens"
-
-
-def test_what_ran_out_of_memory_is_free_again():
-    held: list = []
-
-    def task() -> None:
-        mine = torch.zeros(4)
-        held.append(torch.utils.weak.WeakTensorKeyDictionary({mine: 1}))
-        raise torch.OutOfMemoryError("no numbers here")
-
-    said: list[str] = []
-    assert attempt("a step", task, said.append) is None
-    assert said == ["a step does not fit: no numbers here"] and len(held[0]) == 0
-    assert attempt("a step", lambda: 3, said.append) == 3
-    assert needed(OOM) == "27.4 of 23.6 GB"
 
 
 def test_rows_without_time_keep_their_promise_and_are_said(
@@ -455,8 +357,7 @@ def test_published_pairs_keep_to_their_seconds_and_say_what_they_left_out(
     parts = {
         "costs": takes(2, {"small": costs, "base": costs}),
         "rates": takes(4, {"small": Rate(0.6, 60), "base": Rate(0.7, 60)}),
-        "outcome": takes(6, outcome),
-        "captured": takes(4, None),
+        "outcome": takes(10, outcome),
         "tokens_a_pass": takes(2, 2.0),
     }
     for name, stand_in in parts.items():
@@ -469,7 +370,7 @@ def test_published_pairs_keep_to_their_seconds_and_say_what_they_left_out(
     # Of a pair that was loaded the costs, a setting and a run are always done.
     assert clock[0] <= seconds + slower * (2 + 4 + 12)
     loaded = {row.target for row in done}
-    assert len(loaded) == {1: 3, 2: 2, 4: 1}[slower]
+    assert len(loaded) == {1: 3, 2: 2, 4: 2}[slower]
     for name in {"vicuna", "qwen3-14b", "flan-t5"} - loaded:
         assert f"the pair {name}" in said[-1]
     assert any(row.empirical for row in done)
@@ -485,23 +386,3 @@ def test_plain_decoding_of_a_source_does_not_wait_for_the_draft_s_encoder(group)
     assert runs == ["target"]
     ours["loop"](pair.prompt(TEXTS[0]))
     assert runs == ["target", "target", "draft"]
-
-
-def test_a_captured_run_has_as_much_time_as_the_one_before_it(group, monkeypatch):
-    """The first one uses up what it is given."""
-    clock, given = [0.0], []
-
-    def uses(*arguments) -> None:
-        part = arguments[-1]
-        given.append(part.left)
-        clock[0] += part.left
-
-    outcome = Outcome(*[Spread(1.5, 1.0, 2.0)] * 4)
-    monkeypatch.setattr(Group, "outcome", lambda *arguments: uses(*arguments) or outcome)
-    monkeypatch.setattr(Group, "captured", uses)
-    monkeypatch.setattr(Group, "tokens_a_pass", lambda *arguments: 2.0)
-    costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
-    row = row_of("a", "small", "HumanEval", 1, Rate(0.6, 60), costs)
-    with Budget({PUBLISHED: 60}, clock=lambda: clock[0]).part(PUBLISHED) as part:
-        run.measured(group, row, TEXTS, part)
-    assert given == [30, 30]

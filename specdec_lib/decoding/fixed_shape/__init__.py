@@ -1,1 +1,0 @@
-"""Decoding in steps of fixed shape, which a GPU can replay as one CUDA graph."""

@@ -1,1 +1,0 @@
-"""`specdec doctor`: what this machine has and what it can run."""
