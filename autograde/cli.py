@@ -191,7 +191,6 @@ COMMANDS = (
             "FILE",
             "the results; x.json has x.seconds.json with times beside it; default: none",
         ),
-        path("--receipts", "DIR", "write receipts, DIR/STUDENT/CHAPTER.json; default: none"),
         word("--workers", "N", "so many at a time; default: one for every core", type=int),
         word("--scheduler", "ADDRESS", "grade on this dask scheduler's workers; default: here"),
         flag(
@@ -199,19 +198,7 @@ COMMANDS = (
             "run students' code without any sandbox, with the rights of your account; without "
             "this option nothing is graded on a machine that cannot isolate",
         ),
-        examples="  autograde grade course/submitted --json grades.json\n"
-        "  autograde grade course/submitted --workers 2 --receipts receipts",
-    ),
-    Command(
-        "receipt",
-        "commands",
-        "print a submission's receipt",
-        "Read a notebook and print its receipt as JSON: a SHA-256 of every answer and, if it has "
-        "been graded, of the result.",
-        path("notebook", "NOTEBOOK", "the notebook of a submission"),
-        word("--chapter", "NAME", "the notebook's chapter; default: its file name"),
-        path("--out", "FILE", "write the receipt here; default: print it"),
-        examples="  autograde receipt 02_rejection_sampling.ipynb --out ada.json",
+        examples="  autograde grade course/submitted --workers 2 --json grades.json",
     ),
     Command(
         "feedback",

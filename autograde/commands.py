@@ -6,7 +6,6 @@ started, which `exit_code` makes 2 of.
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -98,7 +97,6 @@ def run_bundle(options: argparse.Namespace) -> int:
 def run_grade(options: argparse.Namespace) -> int:
     """Print the table, write the results as JSON. A submission that failed is a result too."""
     from autograde.pool import grade_class
-    from autograde.receipt import write_receipts
     from autograde.sandbox import selftest
     from autograde.sandbox.isolation import NONE, VARIABLE
 
@@ -114,8 +112,6 @@ def run_grade(options: argparse.Namespace) -> int:
     if options.json:
         write_json(options.json, {"students": grades})
         write_json(seconds_beside(options.json), {"students": seconds})
-    if options.receipts:
-        write_receipts(options.receipts, options.submitted, grades)
     _print_grades(options.submitted, grades)
     return 0
 
@@ -129,19 +125,6 @@ def _print_grades(submitted: Path, grades: Grades) -> None:
     if submitted.resolve() == course_dir() / "submitted":
         for override in overrides(course_dir(), grades):
             print(printable(str(override)))
-
-
-def run_receipt(options: argparse.Namespace) -> int:
-    """Print the receipt of a notebook, or write it."""
-    from autograde.receipt import of_file
-
-    require_chapter(options.chapter)
-    receipt = of_file(options.notebook, options.chapter)
-    if options.out:
-        write_json(options.out, receipt)
-    else:
-        print(json.dumps(receipt, indent=2))
-    return 0
 
 
 def run_report(options: argparse.Namespace) -> int:

@@ -47,7 +47,7 @@ include = [{packages}]
 """
 # What of autograde/ makes notebooks, or grades and reports on a class.
 OF_A_CLASS = ("__main__.py", "build", "cli.py", "grading", "jupyter", "lms", "nbgrader", "pool.py")
-OF_A_CLASS += ("receipt.py", "tools")
+OF_A_CLASS += ("tools",)
 GRADERS = ("docutils",)  # dependencies that the grader alone needs
 PROJECT = """\
 [build-system]

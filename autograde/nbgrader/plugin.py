@@ -20,11 +20,10 @@ from autograde.grade import grade
 from autograde.nbgrader import exchange, timestamps
 from autograde.nbgrader.regions import without_hidden
 from autograde.nbgrader.stamps import begin, drop_outdated, graded_folder
-from autograde.receipt import make_receipt, receipt_markdown
 from autograde.report.marks import add_marks
 from autograde.sandbox import selftest
 from autograde.sandbox.isolation import NoIsolation
-from autograde.submission import Submission, release_of, take_in
+from autograde.submission import release_of, take_in
 
 # Characters that make markup of a name: formgrader writes names into its pages as they are.
 MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
@@ -104,8 +103,7 @@ class Grade(NbGraderPreprocessor):
         chapter = resources["nbgrader"]["assignment"]
         refuse_other_points(nb, chapter)
         result = grade(nb, chapter)
-        receipt = make_receipt(Submission(nb), chapter, result.to_json())
-        add_marks(nb, chapter, result, end=receipt_markdown(receipt))
+        add_marks(nb, chapter, result)
         for cell in nb.cells:
             if is_locked(cell):  # ours: nbgrader has put the hidden lines back in
                 cell.source = without_hidden(cell.source)

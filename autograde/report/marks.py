@@ -12,13 +12,8 @@ from autograde.result import Result
 from autograde.submission import is_ours
 
 
-def add_marks(
-    nb: NotebookNode, chapter: str, result: Result, words: Words = CLASS, end: str = ""
-) -> None:
-    """Put a result into the rebuilt notebook: a first cell about the whole, and every output.
-
-    `end` is Markdown for a last cell.
-    """
+def add_marks(nb: NotebookNode, chapter: str, result: Result, words: Words = CLASS) -> None:
+    """Put a result into the rebuilt notebook: a first cell about the whole, and every output."""
     sections = sections_of(chapter)
     add_places(cell for cell in nb.cells if is_ours(cell))
     for cell in nb.cells:
@@ -26,8 +21,6 @@ def add_marks(
             cell.outputs = _outputs(cell, result, sections)
     summary = summary_markdown(result, sections, words)
     nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary, id="result"))
-    if end:
-        nb.cells.append(nbformat.v4.new_markdown_cell(end, id="receipt"))
 
 
 def _outputs(

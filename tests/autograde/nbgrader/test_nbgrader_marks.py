@@ -19,7 +19,6 @@ from autograde.nbgrader.config import CONFIG_NAME
 from autograde.nbgrader.gradebook import overrides, written_marks
 from autograde.nbgrader.plugin import MarksForPage
 from autograde.nbgrader.stamps import STAMP
-from autograde.receipt import of_file
 from autograde.result import Behaviour
 from autograde.submission import take_in
 
@@ -147,12 +146,6 @@ def test_a_class_without_a_gradebook_has_none(tmp_path: Path):
 def test_nbgrader_reads_the_stored_results(gradebook: Gradebook):
     grades = {grade.name: grade.auto_score for grade in notebook_of(gradebook, "dora").grades}
     assert 0 < grades["test_correct_token"] < 4
-
-
-def test_the_graded_notebook_bears_the_receipt(course: Path):
-    receipt = of_file(file_of(course, "ada"))
-    page = (course / "autograded" / "ada" / CHAPTER / f"{CHAPTER}.ipynb").read_text()
-    assert receipt["answers"] in page and receipt["result"]["hash"] in page
 
 
 @pytest.fixture

@@ -153,13 +153,6 @@ def test_the_index_says_the_first_reason_of_each_loss_and_nothing_of_what_is_rig
     assert "not yet" not in rows["speculative_step"]
 
 
-def test_the_hashes_stand_at_the_end(page: BeautifulSoup):
-    receipt = page.find(class_="receipt")
-    assert receipt.get_text().strip().startswith("Receipt, SHA-256 of your answers: ")
-    assert "SHA-256" not in page.find(class_="summary").get_text()
-    assert receipt.find_next(["section", "div"]) is None
-
-
 def test_the_index_says_where_there_is_no_answer_yet():
     notebook = marked(
         right(speculative_step=cell_of(release_of(CHAPTER), "speculative_step").source)
