@@ -1,11 +1,9 @@
 """What `autograde collect`, `feedback` and `export` do, and what they print."""
 
-import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograde.chapter import course_dir, require_chapter
 from autograde.files import printable
 from autograde.lms.collect import collect
 from autograde.lms.export import (
@@ -28,13 +26,11 @@ UNFINISHED = {
 }
 
 
-def run_collect(options: argparse.Namespace) -> int:
+def run_collect(archive: Path, lms: str, chapter: str, course: Path) -> int:
     """Exit code 1 if something in the zip was refused."""
-    require_chapter(options.chapter)
-    course = options.course or course_dir()
     places = (course / "submitted", course / "attempts")
-    result = collect(options.zip, options.format, options.chapter, *places)
-    remember(course, options.format, options.chapter, result.names)
+    result = collect(archive, lms, chapter, *places)
+    remember(course, lms, chapter, result.names)
     print(f"{len(result.students)} students' notebooks are in {places[0]}")
     _print("late", result.late)
     _print("graded under another file name", result.called_otherwise)
@@ -45,46 +41,52 @@ def run_collect(options: argparse.Namespace) -> int:
     return 1 if result.refused else 0
 
 
-def run_feedback(options: argparse.Namespace) -> int:
+def run_feedback(lms: str, chapter: str, out: Path, course: Path) -> int:
     """Exit code 1 if somebody whose notebook was collected has no page."""
-    require_chapter(options.chapter)
-    course = options.course or course_dir()
-    names = remembered(course, options.format, options.chapter)
-    pages = pages_of(course, options.chapter, names)
+    names = remembered(course, lms, chapter)
+    pages = pages_of(course, chapter, names)
     if not pages:
         raise ValueError(
-            f"{course / 'feedback'} has no page of {options.chapter} for those who were collected. "
-            f"`nbgrader generate_feedback {options.chapter}` writes the pages"
+            f"{course / 'feedback'} has no page of {chapter} for those who were collected. "
+            f"`nbgrader generate_feedback {chapter}` writes the pages"
         )
-    out = options.out or course / f"feedback-{options.chapter}.zip"
-    write_pages(out, options.format, options.chapter, pages)
-    print(f"{out}: {len(pages)} pages, under the names that {options.format.title()} knows")
+    write_pages(out, lms, chapter, pages)
+    print(f"{out}: {len(pages)} pages, under the names that {lms.title()} knows")
     without = [student for student in names if student not in {s for s, _, _ in pages}]
     _print("collected, and without a page", without)
     return 1 if without else 0
 
 
-def run_export(options: argparse.Namespace) -> int:
+def run_export(
+    grades: Path,
+    chapter: str,
+    out: Path,
+    kind: str,
+    lms: Path | None,
+    column: str | None,
+    points: str | None,
+) -> int:
     """Exit code 1 if a graded student has no row in the table, or several.
 
     A row without a mark is printed too, and leaves the exit code at 0.
     """
-    require_chapter(options.chapter)
-    marks = _marks(options.grades, options.chapter)
+    marks = _marks(grades, chapter)
     if not marks:
-        raise ValueError(f"{options.grades} has no marks of {options.chapter}")
-    if options.format == "csv":
-        write_table(plain_table(marks), options.out)
-        print(f"{options.out}: {len(marks)} students")
+        raise ValueError(f"{grades} has no marks of {chapter}")
+    if kind == "csv":
+        write_table(plain_table(marks), out)
+        print(f"{out}: {len(marks)} students")
         _print_unfinished(marks)
         return 0
-    if options.lms is None:
-        raise ValueError(f"--format {options.format} needs --lms: the table that it exported")
-    table, column = read_table(options.lms), _column(options)
-    scale = _scale(options, maximum(table, options.format, column), marks)
-    merged = merge(table, options.format, column, marks, scale)
-    write_table(merged.table, options.out)
-    return _report(merged, marks, options.out)
+    if lms is None:
+        raise ValueError(f"--format {kind} needs --lms: the table that it exported")
+    # Moodle's table has one column for marks, Canvas's one an assignment.
+    column = column or ("Grade" if kind == "moodle" else chapter)
+    table = read_table(lms)
+    scale = _scale(points, lms, chapter, marks, maximum(table, kind, column))
+    merged = merge(table, kind, column, marks, scale)
+    write_table(merged.table, out)
+    return _report(merged, marks, out)
 
 
 def _report(merged: Merged, marks: dict[str, Mark], out: Path) -> int:
@@ -105,26 +107,18 @@ def _print_unfinished(marks: dict[str, Mark]) -> None:
         _print(title, [student for student, mark in marks.items() if mark.status == status])
 
 
-def _column(options: argparse.Namespace) -> str:
-    """The column of the LMS's table. Moodle's has one for marks, Canvas's one an assignment."""
-    if options.column:
-        return options.column
-    return "Grade" if options.format == "moodle" else options.chapter
-
-
-def _scale(options: argparse.Namespace, most: float | None, marks: dict[str, Mark]) -> float:
-    """What marks are multiplied by. Asked for if the LMS counts to another maximum than we do.
+def _scale(
+    points: str | None, lms: Path, chapter: str, marks: dict[str, Mark], most: float | None
+) -> float:
+    """What marks are multiplied by. Asked for if the LMS counts to `most`, and we do not.
 
     Raises ValueError where nobody can answer, or nobody does.
     """
     ours = max(mark.max_score for mark in marks.values())
-    if most in (None, ours) or not ours or options.points == "as-they-are":
+    if most in (None, ours) or not ours or points == "as-they-are":
         return 1.0
-    if options.points is None:
-        differ = (
-            f"{options.lms} gives at most {most:g} points for {options.chapter}, the chapter has "
-            f"{ours:g}."
-        )
+    if points is None:
+        differ = f"{lms} gives at most {most:g} points for {chapter}, the chapter has {ours:g}."
         if not sys.stdin.isatty():
             raise ValueError(f"{differ} Pass --points scaled or --points as-they-are")
         answer = input(f"{differ} Multiply every mark by {most / ours:.4g}? [yes/no/stop] ")

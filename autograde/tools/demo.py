@@ -17,7 +17,7 @@ from tqdm import tqdm
 from autograde.build.execute import execute
 from autograde.build.release import build, release_into
 from autograde.chapter import BUILD, ROOT, SOLUTIONS, chapter_names, chapters, library_folders
-from autograde.commands import exit_code
+from autograde.exits import exit_code
 from autograde.files import digest_of, files_below, write_if_changed, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import grade_class

@@ -11,7 +11,7 @@ import nbformat
 from autograde.build.execute import execute
 from autograde.build.release import build
 from autograde.chapter import BUILD, ROOT, Chapter, chapters
-from autograde.commands import exit_code
+from autograde.exits import exit_code
 from autograde.files import files_below, write_if_changed
 from autograde.tools.pages import page
 from specdec_lib.lessons.widgets.linked import linked_simulator

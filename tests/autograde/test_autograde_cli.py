@@ -1,6 +1,7 @@
 """`autograde` as an instructor types it: results, messages and exit codes."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,28 @@ from autograde.cli import main
 
 KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
 EXERCISE_KEYS = {"score", "max_score", "passed", "total", "messages", "causes", "remarks"}
+
+OPTIONS = {
+    "doctor": "",
+    "new": "",
+    "build": "--check --solutions",
+    "gates": "",
+    "bundle": "--chapter --quizzes --self-study",
+    "collect": "--format --chapter --course",
+    "grade": "--chapter --json --workers --scheduler --unsafe-no-isolation",
+    "feedback": "--format --chapter --out --course",
+    "report": "--out --course",
+    "extend": "--days --hours --course",
+    "export": "--chapter --out --format --lms --column --points",
+    "sample": "--students --chapter",
+}
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_the_commands_have_the_options_that_scripts_use(command: str, capsys):
+    assert main([command, "--help"]) == 0
+    named = re.findall(r"^  (--[\w-]+)", capsys.readouterr().out.split("Options:")[1], re.M)
+    assert named == [*OPTIONS[command].split(), "--help"]
 
 
 @pytest.fixture
