@@ -1,8 +1,7 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
-dask.distributed is not installed, those marked `hub` where no accounts can be made, those marked
-`cuda` where there is no NVIDIA driver.
+dask.distributed is not installed, those marked `cuda` where there is no NVIDIA driver.
 """
 
 import asyncio
@@ -16,7 +15,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from campus.machine import why_not as hub_is_missing
 
 import autograde  # noqa: F401  before nbformat, which then starts faster
 from autograde.sandbox.workers import Servers
@@ -69,8 +67,6 @@ def _why_left_out() -> Iterator[tuple[str, str]]:
         yield "browser", f"no Chromium found ($CHROMIUM, or one of {', '.join(_NAMES)} on the path)"
     if importlib.util.find_spec("distributed") is None:
         yield "cluster", "distributed is not installed (pip install -e .[cluster])"
-    if missing := hub_is_missing():
-        yield "hub", missing
     if shutil.which("nvidia-smi") is None:
         yield "cuda", "no NVIDIA driver found (no nvidia-smi)"
 
