@@ -1,7 +1,6 @@
 """Grading one submission: run its cells in a sandbox, run the hidden tests here, judge, store."""
 
 import ast
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -100,7 +99,6 @@ def grade_now(notebook: NotebookNode, chapter: str, tentative: bool = False) -> 
     worker can be started, and ValueError if the hidden tests are not this notebook's.
     """
     selftest.require()
-    start = time.monotonic()
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
     cells = code_cells(notebook, hasty(limits) if tentative else limits)
     right = {cell.key: cell for cell in code_cells(solution_of(chapter), limits)}
@@ -112,9 +110,7 @@ def grade_now(notebook: NotebookNode, chapter: str, tentative: bool = False) -> 
     exercises = exercises_of(notebook)
     judge(cases, exercises, lambda exercise: known_of(chapter, exercise))
     reports = {cell.key: session.reports[cell.key] for cell in cells if cell.key in session.reports}
-    result = Result(exercises, pending_of(notebook), reports, session.limited)
-    result.seconds = round(time.monotonic() - start, 3)
-    return result
+    return Result(exercises, pending_of(notebook), reports, session.limited)
 
 
 def limits_of(chapter: str) -> Limits:

@@ -16,14 +16,13 @@ from functools import partial
 from itertools import islice
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
-from typing import NamedTuple
 
 from tqdm import tqdm
 
 from autograde.cache import grader_fingerprint
 from autograde.chapter import chapter_names, notebook_path
 from autograde.grade import Job, Outcome, exercises_of, grade_all, grade_now, job_of, pending_of
-from autograde.result import Grades, Result, Seconds
+from autograde.result import Grades, Result
 from autograde.submission import Refused, release_of, take_in
 
 PER_WORKER = 4  # jobs on their way to a worker: enough to keep it busy, and memory stays flat
@@ -121,19 +120,12 @@ class Task:
         return notebook_path(Path(self.student), self.chapter)
 
 
-class Graded(NamedTuple):
-    """The machine-readable results, and beside them, since no two runs agree, the times."""
-
-    grades: Grades
-    seconds: Seconds
-
-
 def grade_class(
     submitted: Path,
     chapter: str | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
-) -> Graded:
+) -> Grades:
     """Grade every STUDENT/CHAPTER/CHAPTER.ipynb below `submitted`, one chapter or all.
 
     With `scheduler`, the address of a dask scheduler, on its workers; else in `workers` processes
@@ -144,14 +136,12 @@ def grade_class(
     tasks = sorted(tasks_in(submitted, chapter), key=lambda task: task.chapter)
     students = sorted({task.student for task in tasks})
     grades: Grades = {student: {} for student in students}
-    seconds: Seconds = {student: {} for student in students}
     chapters = {task.chapter for task in tasks}
     opened = local_pool(workers) if scheduler is None else cluster_pool(scheduler, chapters)
     with opened as pool:
         for task, result in _shown(_results(tasks, pool), len(tasks)):
             grades[task.student][task.chapter] = result.to_json()
-            seconds[task.student][task.chapter] = result.seconds
-    return Graded({name: dict(sorted(grades[name].items())) for name in students}, seconds)
+    return {name: dict(sorted(grades[name].items())) for name in students}
 
 
 def tasks_in(submitted: Path, chapter: str | None) -> Iterator[Task]:

@@ -31,7 +31,6 @@ class ResultJson(TypedDict):
 
 
 Grades = dict[str, dict[str, ResultJson]]  # by student and chapter
-Seconds = dict[str, dict[str, float]]  # the same: how long grading took
 
 
 @dataclass
@@ -116,7 +115,6 @@ class Result:
     cells: dict[str, dict] = field(default_factory=dict)  # what each cell printed or raised
     limited: bool = False
     reason: str | None = None  # why it could not be graded
-    seconds: float = field(default=0.0, compare=False)  # wall time that grading took
 
     @property
     def score(self) -> float:
@@ -171,11 +169,3 @@ def read_grades(path: Path) -> Grades:
         return json.loads(path.read_text(encoding="utf-8"))["students"]
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is not what `autograde grade --json` writes") from None
-
-
-def seconds_beside(grades: Path) -> Path:
-    """Where `autograde grade --json` writes how long each submission took: beside its results.
-
-    They are not in them, since the results of the same class are the same bytes every time.
-    """
-    return grades.with_suffix(".seconds.json")

@@ -1,7 +1,7 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
-dask.distributed is not installed, those marked `hub` where no accounts can be made.
+dask.distributed is not installed.
 """
 
 import asyncio
@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from campus.machine import why_not as hub_is_missing
 
 import autograde  # noqa: F401  before nbformat, which then starts faster
 from autograde.sandbox.workers import Servers
@@ -44,7 +43,7 @@ _LONG = (
     *_LAB,
     *("test_chapters.py", "test_simulators.py", "test_attacks.py", "test_exactness.py"),
     *("test_bad_submissions.py", "test_course.py", "test_formgrader.py", "test_crashes.py"),
-    *("test_nbgrader_marks.py", "test_remote.py", "test_hostile_pages.py", "test_page_answers.py"),
+    *("test_nbgrader_marks.py", "test_remote.py", "test_hostile_pages.py"),
     *("test_published.py", "test_time_limits.py", "test_toy_course.py"),
     *("test_exported_simulators.py", "test_session.py", "test_greedy_identity.py"),
     *("test_bounds.py", "test_assets.py", "test_mark.py", "test_cluster.py"),
@@ -68,8 +67,6 @@ def _why_left_out() -> Iterator[tuple[str, str]]:
         yield "browser", f"no Chromium found ($CHROMIUM, or one of {', '.join(_NAMES)} on the path)"
     if importlib.util.find_spec("distributed") is None:
         yield "cluster", "distributed is not installed (pip install -e .[cluster])"
-    if missing := hub_is_missing():
-        yield "hub", missing
 
 
 LEFT_OUT = dict(_why_left_out())

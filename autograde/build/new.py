@@ -15,7 +15,7 @@ LEFT_BEHIND = ("chapters", "jupyter", "selfstudy", "tools")
 TOOLS = ("__init__.py", "named_numbers.py", "proof.py", "samples.py", "wrong_rounds.py")
 # What the grader and the builder import, and JupyterLab, in which the notebooks are looked at.
 NEEDED = ("docutils", "jupyterlab", "jupytext", "nbclient", "nbgrader", "numpy", "pytest", "rich")
-NEEDED += ("tqdm",)
+NEEDED += ("tqdm", "typer")
 PROJECT = """\
 [build-system]
 requires = ["setuptools>=77"]

@@ -1,11 +1,9 @@
 """What `autograde collect`, `feedback` and `export` do, and what they print."""
 
-import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograde.chapter import course_dir, require_chapter
 from autograde.files import printable
 from autograde.lms.collect import collect
 from autograde.lms.export import (
@@ -27,13 +25,11 @@ UNFINISHED = {
 }
 
 
-def run_collect(options: argparse.Namespace) -> int:
+def run_collect(archive: Path, lms: str, chapter: str, course: Path) -> int:
     """Exit code 1 if something in the zip was refused."""
-    require_chapter(options.chapter)
-    course = options.course or course_dir()
     places = (course / "submitted", course / "attempts")
-    result = collect(options.zip, options.format, options.chapter, *places)
-    remember(course, options.format, options.chapter, result.names)
+    result = collect(archive, lms, chapter, *places)
+    remember(course, lms, chapter, result.names)
     print(f"{len(result.students)} students' notebooks are in {places[0]}")
     _print("late", result.late)
     _print("graded under another file name", result.called_otherwise)
@@ -44,39 +40,55 @@ def run_collect(options: argparse.Namespace) -> int:
     return 1 if result.refused else 0
 
 
-def run_feedback(options: argparse.Namespace) -> int:
+def run_feedback(lms: str, chapter: str, out: Path, course: Path) -> int:
     """Exit code 1 if somebody whose notebook was collected has no page."""
-    require_chapter(options.chapter)
-    course = options.course or course_dir()
-    names = remembered(course, options.format, options.chapter)
-    out = options.out or course / f"feedback-{options.chapter}.zip"
-    without = write_pages(out, course, options.format, options.chapter, names)
-    pages = len(names) - len(without)
-    print(f"{out}: {pages} pages, under the names that {options.format.title()} knows")
+    names = remembered(course, lms, chapter)
+    without = write_pages(out, course, lms, chapter, names)
+    print(f"{out}: {len(names) - len(without)} pages, under the names that {lms.title()} knows")
     _print("collected, and without a page", without)
     return 1 if without else 0
 
 
-def run_export(options: argparse.Namespace) -> int:
+def run_export(
+    grades: Path,
+    chapter: str,
+    out: Path,
+    kind: str,
+    lms: Path | None,
+    column: str | None,
+    points: str | None,
+) -> int:
     """Exit code 1 if a graded student has no row in the table, or several.
 
     A row without a mark is printed too, and leaves the exit code at 0.
     """
-    require_chapter(options.chapter)
-    marks = _marks(options.grades, options.chapter)
+    marks = _marks(grades, chapter)
     if not marks:
-        raise ValueError(f"{options.grades} has no marks of {options.chapter}")
-    if options.format != "csv" and options.lms is None:
-        raise ValueError(f"--format {options.format} needs --lms: the table that it exported")
-    code = 0
-    if options.format == "csv":
-        write_table(plain_table(marks), options.out)
-        print(f"{options.out}: {len(marks)} students")
-    else:
-        code = _export_merged(options, marks)
+        raise ValueError(f"{grades} has no marks of {chapter}")
+    if kind == "csv":
+        write_table(plain_table(marks), out)
+        print(f"{out}: {len(marks)} students")
+        _print_unfinished(marks)
+        return 0
+    if lms is None:
+        raise ValueError(f"--format {kind} needs --lms: the table that it exported")
+    # Moodle's table has one column for marks, Canvas's one an assignment.
+    column = column or ("Grade" if kind == "moodle" else chapter)
+    table = read_table(lms)
+    scale = _scale(points, lms, chapter, marks, maximum(table, kind, column))
+    merged = merge(table, kind, column, marks, scale)
+    write_table(merged.table, out)
+    print(f"{out}: {merged.filled} of {len(marks)} marks are in it")
+    _print("graded, and not in the table", merged.not_in_table)
+    _print("doubtful, as several rows or students fit: fill these in by hand", merged.doubtful)
+    _print("in the table, and without a mark", merged.not_graded)
+    _print_unfinished(marks)
+    return 1 if merged.not_in_table or merged.doubtful else 0
+
+
+def _print_unfinished(marks: dict[str, Mark]) -> None:
     for status, title in UNFINISHED.items():
         _print(title, [student for student, mark in marks.items() if mark.status == status])
-    return code
 
 
 def _marks(path: Path, chapter: str) -> dict[str, Mark]:
@@ -86,34 +98,18 @@ def _marks(path: Path, chapter: str) -> dict[str, Mark]:
     return marks_of(read_grades(path), chapter)
 
 
-def _export_merged(options: argparse.Namespace, marks: dict[str, Mark]) -> int:
-    """Fill a column of the LMS's table, and print what became of everybody.
-
-    Moodle's table has one column for marks, Canvas's one an assignment.
-    """
-    column = options.column or ("Grade" if options.format == "moodle" else options.chapter)
-    table = read_table(options.lms)
-    scale = _scale(options, maximum(table, options.format, column), marks)
-    merged = merge(table, options.format, column, marks, scale)
-    write_table(merged.table, options.out)
-    print(f"{options.out}: {merged.filled} of {len(marks)} marks are in it")
-    _print("graded, and not in the table", merged.not_in_table)
-    _print("doubtful, as several rows or students fit: fill these in by hand", merged.doubtful)
-    _print("in the table, and without a mark", merged.not_graded)
-    return 1 if merged.not_in_table or merged.doubtful else 0
-
-
-def _scale(options: argparse.Namespace, most: float | None, marks: dict[str, Mark]) -> float:
-    """What marks are multiplied by. Asked for if the LMS counts to another maximum than we do.
+def _scale(
+    points: str | None, lms: Path, chapter: str, marks: dict[str, Mark], most: float | None
+) -> float:
+    """What marks are multiplied by. Asked for if the LMS counts to `most`, and we do not.
 
     Raises ValueError where nobody can answer, or nobody does.
     """
     ours = max(mark.max_score for mark in marks.values())
     if most in (None, ours) or not ours:
         return 1.0
-    how = options.points or _asked(
-        f"{options.lms} gives at most {most:g} points for {options.chapter}, the chapter has "
-        f"{ours:g}.",
+    how = points or _asked(
+        f"{lms} gives at most {most:g} points for {chapter}, the chapter has {ours:g}.",
         f"Multiply every mark by {most / ours:.4g}?",
     )
     return most / ours if how == "scaled" else 1.0

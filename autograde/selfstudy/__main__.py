@@ -5,7 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from autograde.commands import exit_code
+from autograde.exits import exit_code
 from autograde.sandbox.isolation import trust_own_code
 
 STOPPED = 130  # what a shell gives for a program that Ctrl+C ended

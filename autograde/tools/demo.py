@@ -17,7 +17,7 @@ from tqdm import tqdm
 from autograde.build.execute import execute
 from autograde.build.release import build, release_into
 from autograde.chapter import BUILD, ROOT, SOLUTIONS, chapter_names, chapters, library_folders
-from autograde.commands import exit_code
+from autograde.exits import exit_code
 from autograde.files import digest_of, files_below, write_if_changed, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import grade_class
@@ -125,7 +125,7 @@ def grade_sample_class(course: Path, names: list[str]) -> None:
 
 def grade_with_our_engine(course: Path) -> None:
     """`autograde grade` on the class: several at a time, into the cache that nbgrader reads."""
-    write_json(grades_of(course), {"students": grade_class(course / "submitted").grades})
+    write_json(grades_of(course), {"students": grade_class(course / "submitted")})
 
 
 def nbgrader(course: Path, command: str, chapter: str = "*") -> None:

@@ -2,8 +2,7 @@
 
 A page is the release, so that no answer stands on it. Under its cells are the outputs of the
 executed solutions, so that the figures are the right ones. What a prediction reveals is folded
-away. Before each answer stands a place, an empty element that docs/_static/answers/page.mjs fills:
-an editor, a number to guess, letters to choose. Without JavaScript it is a page to read.
+away.
 """
 
 import re
@@ -16,30 +15,16 @@ from nbformat.notebooknode import NotebookNode
 
 from autograde.chapter import Chapter
 from autograde.report.offline import DISPLAY_PRIORITY, is_folded
-from autograde.submission import is_answer
-from autograde.tools.browser import REVEAL, kind_of
 
 NOTE = """
 ```{{note}}
-You can do this chapter here, in your browser, or in Jupyter. Here, your answers are kept in this
-browser: [how that works](../try.md). In Jupyter, you begin with the
+This is a page to read; its pictures are those of right answers. To do the exercises, take the
 <a href="../_static/notebooks/{chapter}.ipynb" download>notebook</a>:
-[how to install it](../student.md). The pictures on this page are those of right answers.
-```
-
-```{{raw}} html
-<div class="own" data-chapter="{chapter}"></div>
-<script type="module" src="../_static/answers/page.mjs"></script>
-<noscript>Your answers need JavaScript here. Without it this is a page to read.</noscript>
+[how to run it](../try.md).
 ```
 """
-PLACE = """```{{raw}} html
-<div class="own" {attributes}></div>
-```
-"""
-TORCH = "`{name}` needs torch, which no browser has: [do it in Jupyter](../student.md)."
 REVEALS = re.compile(r"^\s*lesson\.reveal\w*\(", re.MULTILINE)
-CHECK = re.compile(r"^# Check of ")  # the answer's place has it
+CHECK = re.compile(r"^# Check of ")  # its message needs an answer
 HINTS = re.compile(r"^hints\(", re.MULTILINE)  # below a solution all three hints are open
 
 
@@ -53,25 +38,12 @@ def page(chapter: str, executed: Path) -> NotebookNode:
     if [cell.id for cell in release.cells] != [cell.id for cell in solved.cells]:
         raise ValueError(f"{executed} has other cells than the release: run `make build solutions`")
     pairs = zip(release.cells, solved.cells, strict=True)
-    kept = [(given, done) for given, done in pairs if given.id != "colab"]
-    cells = [cell for given, done in kept for cell in (*_places(given, done), _cell(given, done))]
+    cells = [_cell(given, done) for given, done in pairs if given.id != "colab"]
     title, rest = cells[0].source.split("\n", 1)
     cells[0].source = f"{title}\n{NOTE.format(chapter=chapter)}{rest}"
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
     notebook.metadata.pop("widgets", None)
     return notebook
-
-
-def _places(given: NotebookNode, done: NotebookNode) -> Iterator[NotebookNode]:
-    """The places that stand before a cell, as cells of text; `data-instead` hides that cell."""
-    if is_answer(given):
-        name, kind = given.metadata.nbgrader.grade_id, kind_of(given)
-        place = PLACE.format(attributes=f'data-answer="{name}" data-instead')
-        yield nbformat.v4.new_markdown_cell(TORCH.format(name=name) if kind == "torch" else place)
-    for name in REVEAL.findall(given.source):
-        alone = " data-instead" if done.outputs and REVEAL.fullmatch(given.source) else ""
-        place = PLACE.format(attributes=f'data-reveal="{name}"{alone}')
-        yield nbformat.v4.new_markdown_cell(place)
 
 
 def _cell(given: NotebookNode, done: NotebookNode) -> NotebookNode:

@@ -12,7 +12,7 @@ from html import escape
 from typing import NamedTuple
 
 from autograde.chapter import ROOT
-from autograde.commands import exit_code
+from autograde.exits import exit_code
 from autograde.files import write_if_changed
 from specdec_lib.lessons.common.race import DARK, LIGHT
 from specdec_lib.lessons.common.style import palette

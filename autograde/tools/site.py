@@ -11,9 +11,8 @@ import nbformat
 from autograde.build.execute import execute
 from autograde.build.release import build
 from autograde.chapter import BUILD, ROOT, Chapter, chapters
-from autograde.commands import exit_code
+from autograde.exits import exit_code
 from autograde.files import files_below, write_if_changed
-from autograde.tools.browser import page_data, payload
 from autograde.tools.pages import page
 from specdec_lib.lessons.widgets.linked import linked_simulator
 
@@ -51,8 +50,6 @@ def gather(executed: dict[str, Path]) -> None:
     for chapter, notebook in executed.items():
         wanted[f"chapters/{chapter}.ipynb"] = nbformat.writes(page(chapter, notebook)).encode()
         wanted[f"_static/notebooks/{chapter}.ipynb"] = Chapter(chapter).release.read_bytes()
-        wanted[f"_static/answers/{chapter}.json"] = page_data(chapter)
-    wanted["_static/answers/library.zip"] = payload()
     wanted["simulator.html"] = linked_simulator().frame().encode()
     for name, data in wanted.items():
         write_if_changed(SOURCE / name, data)

@@ -10,7 +10,7 @@ from classes.submitting import CHAPTER
 
 from autograde.build import execute as executing
 from autograde.chapter import AuthorError, Chapter, chapter_names
-from autograde.commands import exit_code
+from autograde.exits import exit_code
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.result import read_grades
 from autograde.tools import demo as course

@@ -34,7 +34,7 @@ def test_every_chapter_has_submissions_of_every_kind(chapter: str):
 def test_the_command_makes_a_class_that_is_graded_in_one_go(tmp_path: Path):
     folder = tmp_path / "class"
     assert main(["sample", str(folder), "--students", "20", "--chapter", CHAPTER]) == 0
-    results = {name: r[CHAPTER] for name, r in grade_class(folder, CHAPTER).grades.items()}
+    results = {name: r[CHAPTER] for name, r in grade_class(folder, CHAPTER).items()}
     scores = {name.split("-")[1]: result["score"] for name, result in results.items()}
     assert len(results) == 20 and scores["right"] == 22.0
     assert 0 < scores["wrong"] < 22 and 0 < scores["half"] < 22 and 0 < scores["trouble"] < 22

@@ -1,6 +1,5 @@
 """The site: no answer on it, nothing fetched, every link and picture there."""
 
-import json
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -14,7 +13,6 @@ from pages.site_pages import made_site
 from autograde.build.source import read_chapter
 from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
 from autograde.nbgrader.regions import solution_view
-from autograde.tools.browser import page_data
 from autograde.tools.pages import page
 
 SILENT = re.compile(r"lesson\.|hints\(|# Check of ")
@@ -68,24 +66,6 @@ def test_what_is_revealed_is_folded_and_checks_and_hints_show_nothing(chapter: s
     assert silent and not any(cell.outputs for cell in silent)
     hints = [cell.metadata.tags for cell in silent if cell.source.startswith("hints(")]
     assert hints == [["remove-cell"]] * len(hints)
-
-
-@pytest.mark.parametrize("chapter", chapter_names())
-def test_an_answer_has_its_place_before_the_stub_and_its_check_is_there(
-    chapter: str, tmp_path: Path
-):
-    cells = page(chapter, executed(chapter, tmp_path)).cells
-    places = [cell.source for cell in cells]
-    for cell in json.loads(page_data(chapter))["cells"]:
-        if cell["kind"] == "given":
-            continue
-        begins = f"`{cell['name']}` needs torch, which no browser has: [do it in Jupyter]"
-        if cell["kind"] != "torch":
-            begins = f'```{{raw}} html\n<div class="own" data-answer="{cell["name"]}" data-instead>'
-        (at,) = [i for i, source in enumerate(places) if source.startswith(begins)]
-        assert places[at + 1] == cell["stub"]
-    checks = [cell for cell in cells if cell.source.startswith("# Check of ")]
-    assert checks and all(cell.metadata.tags == ["remove-cell"] for cell in checks)
 
 
 def test_an_executed_notebook_of_another_text_is_refused(tmp_path: Path):

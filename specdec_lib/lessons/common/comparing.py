@@ -2,13 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 from specdec_lib.lessons.common.describing import ENTRIES, describe, told_apart, type_name
 from specdec_lib.lessons.common.kinds import ARRAYS, BOOLS, FLOATS, INTS, as_array, is_tensor
-
-try:
-    import numpy as np
-except ImportError:
-    np = None  # no value is an array then
 
 #: How far a number may be off: from its absolute value, and from nothing.
 EXACT = (0.0, 1e-9)
@@ -51,7 +48,7 @@ def _scalar(got: Any, expected: Any, kinds: tuple, what: str, room: tuple) -> st
     return None if got == expected or abs(float(got) - float(expected)) <= near else ""
 
 
-def _array(got: Any, expected: "np.ndarray", room: tuple) -> str | None:
+def _array(got: Any, expected: np.ndarray, room: tuple) -> str | None:
     if not isinstance(got, ARRAYS):
         return f" (it should be a NumPy array, not {type_name(got)})"
     if got.shape != expected.shape:
@@ -66,7 +63,7 @@ def _array(got: Any, expected: "np.ndarray", room: tuple) -> str | None:
     return ""
 
 
-def far_off(got: "np.ndarray", expected: "np.ndarray", room: tuple = EXACT) -> "np.ndarray":
+def far_off(got: np.ndarray, expected: np.ndarray, room: tuple = EXACT) -> np.ndarray:
     """Where two arrays of one shape differ by more than `room`: booleans of that shape."""
     with np.errstate(invalid="ignore"):  # inf from inf
         apart = np.abs(np.subtract(got, expected, dtype=float))  # of booleans, too

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from specdec_lib.lessons.common.comparing import difference, differing_place
 from specdec_lib.lessons.common.describing import (
     brief_call,
@@ -24,11 +26,6 @@ from specdec_lib.lessons.common.describing import (
 )
 from specdec_lib.lessons.common.kinds import ARRAYS
 from specdec_lib.lessons.common.lending import copied
-
-try:
-    import numpy as np
-except ImportError:
-    np = None  # no value is an array then
 
 LINE = 96  # characters of a line that a check prints
 #: Where code is that is no student's: this package, and what Python has installed.

@@ -1,16 +1,12 @@
-"""The kinds of values that answers consist of, with NumPy or, in a browser, without it."""
+"""The kinds of values that answers consist of."""
 
 from typing import Any
 
-try:
-    import numpy as np
-except ImportError:  # a browser without it: nested lists stand for arrays there
-    array = list
-    ARRAYS, BOOLS, INTS, FLOATS = (), (bool,), (int,), (float,)
-else:
-    array = np.array
-    ARRAYS, BOOLS = (np.ndarray,), (bool, np.bool_)
-    INTS, FLOATS = (int, np.integer), (float, np.floating)
+import numpy as np
+
+array = np.array
+ARRAYS, BOOLS = (np.ndarray,), (bool, np.bool_)
+INTS, FLOATS = (int, np.integer), (float, np.floating)
 
 
 def is_tensor(value: Any) -> bool:

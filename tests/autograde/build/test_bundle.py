@@ -201,7 +201,7 @@ def test_a_student_installs_it_solves_a_chapter_and_is_graded(unpacked: Path, tm
     _run_all_cells(python, path, unpacked)
     handed_in = tmp_path / "submitted" / "ada" / CHAPTER
     shutil.copytree(path.parent, handed_in)
-    result = grade_class(tmp_path / "submitted").grades["ada"][CHAPTER]
+    result = grade_class(tmp_path / "submitted")["ada"][CHAPTER]
     assert result["score"] == result["max_score"]
 
 

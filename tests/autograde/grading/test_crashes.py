@@ -204,7 +204,7 @@ def test_results_at_a_limit_are_repeated_alone_and_then_stored(
         return nullcontext(Slow(seen))
 
     monkeypatch.setattr(pool, "_processes", open_executor)
-    assert len(pool.grade_class(submitted, workers=2).grades) == STUDENTS
+    assert len(pool.grade_class(submitted, workers=2)) == STUDENTS
     assert workers == [2, 1]
     assert sorted(seen[:STUDENTS]) == sorted(seen[STUDENTS:]) and len(seen) == 2 * STUDENTS
     assert len(stored(tmp_path)) == STUDENTS

@@ -192,7 +192,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def grades(course: Path) -> dict:
-    return grade_class(course / "submitted").grades
+    return grade_class(course / "submitted")
 
 
 @pytest.fixture(scope="module")

@@ -30,4 +30,4 @@ def feedback_page(course: Path, student: str) -> Path:
 @cache
 def grades(course: Path) -> dict:
     """What `autograde grade` says of the class, by student and chapter."""
-    return grade_class(course / "submitted").grades
+    return grade_class(course / "submitted")

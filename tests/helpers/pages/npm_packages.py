@@ -1,4 +1,4 @@
-"""Packages of npm that tests need, fetched once into build/: Pyodide and axe-core."""
+"""axe-core, the one package of npm that tests need, fetched once into build/."""
 
 import contextlib
 import shutil
@@ -12,7 +12,6 @@ import pytest
 
 from autograde.chapter import BUILD
 
-PYODIDE = "314.0.7"  # as in docs/_static/answers/python-worker.mjs
 AXE = "4.14.1"
 
 
@@ -34,13 +33,6 @@ def package(name: str, version: str) -> Path:
     if folder is None:
         pytest.skip(f"npm cannot fetch the package {name}")
     return folder
-
-
-def npm() -> None:
-    """Skip the test that asks if there is no npm, or if it reaches no registry."""
-    found = shutil.which("npm")
-    if found is None or subprocess.run([found, "ping"], capture_output=True).returncode:
-        pytest.skip("npm is missing, or reaches no registry")
 
 
 def _fetch(name: str, version: str, folder: Path) -> bool:

@@ -12,8 +12,6 @@ from typing import Any
 class Quiet(SimpleHTTPRequestHandler):
     """Serves its folder without a word."""
 
-    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".mjs": "text/javascript"}
-
     def log_message(self, *_: Any) -> None:
         """Nothing."""
 
