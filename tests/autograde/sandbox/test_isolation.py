@@ -184,11 +184,14 @@ def no_isolation(monkeypatch: pytest.MonkeyPatch, asked):
     monkeypatch.setattr(Isolation, "start", not_permitted)
 
 
-def test_the_strongest_that_works_is_taken(monkeypatch, asked):
+def test_the_strongest_that_works_is_taken(monkeypatch):
     start = Isolation.start
-    monkeypatch.setattr(Isolation, "start", lambda *a: (start if a[0].cold else not_permitted)(*a))
-    assert isolation.chosen().cold
-    assert "slower" in isolation.chosen().describe()
+
+    def no_bubblewrap(how: Isolation, limits: Limits) -> workers.Worker:
+        return (not_permitted if how.name == "bubblewrap" else start)(how, limits)
+
+    monkeypatch.setattr(Isolation, "start", no_bubblewrap)
+    assert isolation.strongest(["bubblewrap", "namespaces"]).name == "namespaces"
 
 
 def test_grading_refuses_without_isolation(no_isolation, tmp_path: Path, capsys):
