@@ -1,7 +1,7 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
-dask.distributed is not installed.
+dask.distributed is not installed, those marked `hub` where no accounts can be made.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
+from classes.hub_programs import why_no_hub
 
 import autograde  # noqa: F401  before nbformat, which then starts faster
 from autograde.sandbox.workers import Servers
@@ -67,6 +68,8 @@ def _why_left_out() -> Iterator[tuple[str, str]]:
         yield "browser", f"no Chromium found ($CHROMIUM, or one of {', '.join(_NAMES)} on the path)"
     if importlib.util.find_spec("distributed") is None:
         yield "cluster", "distributed is not installed (pip install -e .[cluster])"
+    if missing := why_no_hub():
+        yield "hub", missing
 
 
 LEFT_OUT = dict(_why_left_out())
