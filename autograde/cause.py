@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from autograde.check import Behaviour
+from autograde.check import Group
 from autograde.runner import Case
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import RemoteObject
@@ -120,7 +120,7 @@ class Seen:
     possible: frozenset[int]
 
 
-def causes_of(known: Known, cases: list[Case]) -> dict[Behaviour, Misconception]:
+def causes_of(known: Known, cases: list[Case]) -> dict[Group, Misconception]:
     """The causes of an exercise's failed behaviours, where one is beyond doubt."""
     failed = dict.fromkeys(case.behaviour for case in cases if case.error is not None)
     seen = list(_seen(known, cases))
@@ -133,7 +133,7 @@ def causes_of(known: Known, cases: list[Case]) -> dict[Behaviour, Misconception]
     return (found if 2 * len(found | named) >= len(failed) else {}) | named
 
 
-def _explaining(known: Known, seen: list[Seen], failed: Behaviour) -> list[Misconception]:
+def _explaining(known: Known, seen: list[Seen], failed: Group) -> list[Misconception]:
     """The known wrong answers that do all that was seen of a failed behaviour."""
     mine = [each for each in seen if each.case.behaviour is failed and each.case.error is not None]
     if all(each.is_right for each in mine):  # it failed for something else than its values

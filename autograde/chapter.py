@@ -32,6 +32,11 @@ def _setting(name: str) -> str | None:
 LIBRARY = _setting("library")
 
 
+def course_seed() -> int:
+    """The seed of the hidden tests' random cases: any whole number from 0 on."""
+    return _setting("seed") or 0
+
+
 @cache
 def library_folders() -> list[Path]:
     """The folder of the package LIBRARY, or none. Raises FileNotFoundError if it is missing."""

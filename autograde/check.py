@@ -1,21 +1,34 @@
-"""What a chapter's hidden tests are written with: exercises and their behaviours.
+"""What a chapter's hidden tests are written with: exercises, their test groups and known bugs.
 
-Points attach to behaviours. A behaviour is a set of cases under one name; it counts whole, and
-no constant, no copy of an argument and no stub passes all of its cases:
+Points attach to test groups. A group is a set of cases under one name; it counts whole, and no
+constant, no copy of an argument and no stub passes all of its cases:
 
     mean = Exercise("mean")
-    sums = mean.behaviour("the sum over the number")
 
-    @sums
-    @pytest.mark.parametrize("values, gives", [([1, 2], 1.5), ([4], 4.0)])
-    def test_mean(student, values, gives):
-        assert student.mean(values) == gives, f"mean({values}) is not {gives}."
+    @mean.group("the sum over the number", hint="Did you divide by the number?")
+    def sums(rng):
+        for size in (2, 5):
+            yield rng.integers(10, size=size).tolist(), 1
+        yield [4], 0
 
-The grader reads nothing of a case but how it ends, so any library can help to write one:
+    mean.bug("len(values)", "2", think="there are always two values.", because="a list has more.")
 
-- it returns: the case passed;
-- `AssertionError(text)`: the case failed, and the student reads the text; with the attribute
-  `cause` (see `by_cause`), the test has recognised that misconception by itself;
+A generator yields the arguments of each case, and the chapter's solution says what is expected: the
+same value, or the same kind of exception. `rng` comes of the seed of the course (`course_seed`), so
+a private fork has other cases; edges are typed. What equality cannot judge is a plain function:
+
+    @mean.check("looks at each value once")
+    def once(student, solution, rng):
+        assert student.mean([1, 2]) == 1.5, "mean([1, 2]) is 1.5."
+
+A bug is a patch of the solution's text, which stands there exactly once. The gates hold that it
+fails a group, and that the group's message names it.
+
+The grader reads nothing of a check but how it ends, so any library can help to write one:
+
+- it returns: the check passed;
+- `AssertionError(text)`: the check failed, and the student reads the text; with the attribute
+  `cause` (see `by_cause`), the test has recognised that bug by itself;
 - `NotImplementedError(text)`, or an exception with the attribute `no_answer`: there is no answer
   yet;
 - an exception with the attribute `what_happened`, such as "raised ValueError: no number": that
@@ -26,20 +39,27 @@ What a student's function returns is plain data. An object of any other type com
 attribute `type_in_student_code` names the type.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from zlib import crc32
 
+import numpy as np
 import pytest
 
+from autograde.chapter import course_seed
 from autograde.sandbox.remote import MAX_GIVEN, RemoteObject
 from autograde.sandbox.session import StudentError
 from autograde.sandbox.student import Call, Student
 
-# All that a hidden test needs of the grader: a chapter imports nothing of it but this and `wrong`.
+# All that a hidden test needs of the grader: a chapter imports nothing of it but this.
 __all__ = [
     "MAX_GIVEN",
-    "Behaviour",
+    "Bug",
     "Exercise",
+    "Group",
     "RemoteObject",
     "Student",
     "StudentError",
@@ -48,45 +68,171 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True)
+class Bug:
+    """A known wrong answer: the solution of `exercise` with `old` replaced by `new`.
+
+    `think` is what somebody may believe, `because` why it is not so, both as sentences. The third
+    part of the message, the numbers, comes from the case that failed. Bugs of one chapter with the
+    same `think` are one thought that shows in several exercises.
+    """
+
+    exercise: str
+    old: str
+    new: str
+    think: str
+    because: str
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A test group of an exercise, worth `weight` shares of its points.
+
+    `makers` give its cases for a random generator: functions of a student and of the solution.
+    """
+
+    exercise: "Exercise"
+    name: str
+    weight: int = 1
+    composed: bool = False
+    makers: list[Callable] = field(default_factory=list)
+
+    def __call__(self, test: Callable) -> Callable:
+        return pytest.mark.behaviour.with_args(self)(test)
+
+    def cases(self) -> Iterator[Callable]:
+        """The cases of the course's seed, each to be called with `student` and `solution`."""
+        for number, maker in enumerate(self.makers):
+            text = f"{self.exercise.name} {self.name} {number}"
+            yield from maker(partial(np.random.default_rng, [course_seed(), crc32(text.encode())]))
+
+
 class Exercise:
     """A graded function, quiz or prediction, by the name that its cell has in the notebook."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.behaviours: list[Behaviour] = []
+        self.behaviours: list[Group] = []
+        self.bugs: list[Bug] = []
 
-    def behaviour(
-        self,
-        name: str,
-        weight: int = 1,
-        composed: bool = False,
-    ) -> "Behaviour":
-        """A new behaviour of the exercise, worth `weight` shares of its points.
+    def behaviour(self, name: str, weight: int = 1, composed: bool = False) -> Group:
+        """A new group of the exercise, whose tests are decorated with it.
 
-        An exercise may call those above it, and is graded as if they were right; a `composed`
-        behaviour counts only with the student's own underneath. Raises ValueError for a name that
-        the exercise has already, and for a weight that is not a whole number above 0.
+        Raises ValueError for a name that the exercise has already, and for a weight that is not a
+        whole number above 0.
         """
-        new = Behaviour(self, name, weight, composed)
         if name in [each.name for each in self.behaviours]:
             raise ValueError(f"{self.name} has the behaviour {name!r} already; give it one name")
+        return self._group(name, weight, composed)
+
+    def group(
+        self,
+        name: str,
+        *,
+        weight: int = 1,
+        composed: bool = False,
+        form: bool = False,
+        hint: str = "",
+    ) -> Callable[[Callable], Callable]:
+        """Decorate a generator of cases, each a tuple of arguments or one argument.
+
+        A case passes if the student's function gives what the solution gives. With `form`, it must
+        have the same type too (see `compare`). `hint` is true of every case. Several generators may
+        have one group. An exercise may call those above it, and is graded as if they were right; a
+        `composed` group counts only with the student's own underneath. Raises ValueError for a
+        weight below 1.
+        """
+
+        def register(generate: Callable) -> Callable:
+            def cases(rng: Callable) -> Iterator[Callable]:
+                for args in generate(rng()):
+                    args = args if isinstance(args, tuple) else (args,)
+                    yield SameAnswer(self, args, form, hint)
+
+            self._group(name, weight, composed).makers.append(cases)
+            return generate
+
+        return register
+
+    def check(
+        self, name: str, *, weight: int = 1, composed: bool = False
+    ) -> Callable[[Callable], Callable]:
+        """Decorate a function (student, solution, rng) that raises if the student is wrong."""
+
+        def register(check: Callable) -> Callable:
+            def cases(rng: Callable) -> Iterator[Callable]:
+                yield lambda student, solution: check(student, solution, rng())
+
+            self._group(name, weight, composed).makers.append(cases)
+            return check
+
+        return register
+
+    def bug(self, old: str, new: str, *, think: str, because: str) -> None:
+        """Note a known bug: the solution with `new` in place of `old` (see `Bug`)."""
+        self.bugs.append(Bug(self.name, old, new, think, because))
+
+    def compare(
+        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
+    ) -> None:
+        """Raise AssertionError unless `function(*args)` gives what the solution gives.
+
+        `expected` is a value, or the exception that the solution raises. A course may have its own.
+        """
+        try:
+            got = function(*args)
+        except StudentError as error:
+            got = error
+        raises = [getattr(each, "name", None) for each in (got, expected)]
+        if raises[0] != raises[1] or not (raises[0] or is_close(got, expected)):
+            call = function.text(args)
+            raise AssertionError(f"{call} gave {got!r}, and not {expected!r}. {hint}".strip())
+
+    def _group(self, name: str, weight: int, composed: bool) -> Group:
+        """The group of that name, a new one if there is none."""
         if type(weight) is not int or weight < 1:
             raise ValueError(f"{name!r} has the weight {weight!r}; write a whole number from 1 up")
-        self.behaviours.append(new)
-        return new
+        known = next((each for each in self.behaviours if each.name == name), None)
+        if known is None:
+            known = Group(self, name, weight, composed)
+            self.behaviours.append(known)
+        return known
 
 
-@dataclass(frozen=True, eq=False)
-class Behaviour:
-    """One behaviour of an exercise. It decorates the tests whose cases it consists of."""
+@dataclass(eq=False)
+class SameAnswer:
+    """One case of a group: the student's function must give what the solution's gives."""
 
     exercise: Exercise
-    name: str
-    weight: int
-    composed: bool
+    args: tuple
+    form: bool
+    hint: str
+    expected: Any = None  # the value or the exception, once the solution has been asked
 
-    def __call__(self, test: Callable) -> Callable:
-        return pytest.mark.behaviour.with_args(self)(test)
+    def __call__(self, student: Student, solution: Student) -> None:
+        """Raises AssertionError if it does not."""
+        if self.expected is None:
+            self.expected = self._of(solution)
+        given = copy.deepcopy(self.args)  # a generator moves on
+        function = getattr(student, self.exercise.name)
+        self.exercise.compare(function, given, self.expected, self.hint, self.form)
+
+    def _of(self, solution: Student) -> Any:
+        try:
+            return getattr(solution, self.exercise.name)(*copy.deepcopy(self.args))
+        except StudentError as error:
+            return error
+
+
+def is_close(got: Any, expected: Any) -> bool:
+    """Whether two values are one, numbers to 1e-9."""
+    try:
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9)
+    except AssertionError:
+        return False
+    except TypeError:  # no numbers
+        return bool(got == expected)
+    return True
 
 
 def by_cause(error: AssertionError, cause: str) -> AssertionError:

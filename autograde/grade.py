@@ -162,7 +162,12 @@ def _graded(notebook: NotebookNode, kind: str) -> list[NotebookNode]:
 @cache
 def hidden_tests_of(chapter: str) -> HiddenTests:
     """The chapter's hidden tests, the same ones for every submission of this process."""
-    return collected(Chapter(chapter), exercises_of(release_of(chapter)))
+
+    @cache
+    def oracle() -> Student:
+        return Student(_run_here(chapter), parameters_of(chapter))
+
+    return collected(Chapter(chapter), exercises_of(release_of(chapter)), oracle)
 
 
 @cache
@@ -207,7 +212,14 @@ def given_of(chapter: str) -> dict[str, Cell]:
 def known_of(chapter: str, exercise: str) -> Known:
     """What is known of an exercise, to tell causes by: the right answer and the wrong ones."""
     cases = [case for case in right_cases_of(chapter) if case.exercise == exercise]
-    return Known(cases, misconceptions_of(chapter).of(exercise))
+    wrong = misconceptions_of(chapter).of(exercise)
+    return Known(cases, [_with_function(chapter, each) for each in wrong])
+
+
+def _with_function(chapter: str, wrong: Misconception) -> Misconception:
+    if wrong.function is not None:
+        return wrong
+    return replace(wrong, function=solved(chapter).defined(wrong.exercise, wrong.code))
 
 
 @cache
@@ -219,6 +231,11 @@ def right_cases_of(chapter: str) -> list[Case]:
 @cache
 def solved(chapter: str) -> Trusted:
     """The chapter's own solution, run in this process."""
+    return _run_here(chapter)
+
+
+def _run_here(chapter: str) -> Trusted:
+    """The same of its own: it keeps its answers while others take their place in `solved`."""
     return Trusted(code_cells(solution_of(chapter), Limits()))
 
 
@@ -259,7 +276,7 @@ def _faults_underneath(cases: list[Case], exercises: Iterable[str]) -> dict[str,
 
 def _behaviours(
     cases: list[Case],
-    causes: dict[check.Behaviour, Misconception],
+    causes: dict[check.Group, Misconception],
     first: dict[str, str],
     faults: list[str],
 ) -> list[Behaviour]:
@@ -285,7 +302,7 @@ def _behaviours(
     return behaviours
 
 
-def _right(behaviour: check.Behaviour, cases: list[Case], faults: list[str]) -> Behaviour:
+def _right(behaviour: check.Group, cases: list[Case], faults: list[str]) -> Behaviour:
     """A behaviour that is right by itself, and what it gives with the student's own beneath it.
 
     A composed one does not pass if that is wrong.

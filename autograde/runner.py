@@ -10,13 +10,14 @@ import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from inspect import isfunction
 from itertools import product
 from pathlib import Path
 from types import ModuleType
 
 from autograde.chapter import AuthorError, Chapter
-from autograde.check import Behaviour, Exercise
+from autograde.check import Exercise, Group
 from autograde.sandbox.student import Call, Student
 
 MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be in it
@@ -33,7 +34,7 @@ class Case:
     """
 
     exercise: str
-    behaviour: Behaviour
+    behaviour: Group
     error: str | None
     own_error: str | None
     unwritten: bool = False
@@ -54,7 +55,7 @@ class Trial:
 
     name: str
     function: Callable
-    behaviour: Behaviour
+    behaviour: Group
     arguments: dict[str, object]
 
     @property
@@ -84,11 +85,15 @@ class HiddenTests:
     called with `student` and what its `parametrize` gives.
     """
 
-    def __init__(self, module: ModuleType, exercises: Collection[str]) -> None:
-        self.module, self.exercises = module, exercises
+    def __init__(
+        self, module: ModuleType, exercises: Collection[str], solution: Callable[[], Student]
+    ) -> None:
+        self.module, self.exercises, self.solution = module, exercises, solution
         names = [name for name in vars(module) if name.startswith("test")]
         tests = {name: vars(module)[name] for name in names if isfunction(vars(module)[name])}
         self.trials = [trial for item in tests.items() for trial in self._trials(*item)]
+        for exercise in (each for each in vars(module).values() if isinstance(each, Exercise)):
+            self.trials += self._cases(exercise)
         self._require_graded()
         self._require_tested()
 
@@ -98,6 +103,16 @@ class HiddenTests:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return [trial.run(student) for trial in trials]
+
+    def _cases(self, exercise: Exercise) -> Iterator[Trial]:
+        """The cases of an exercise's groups."""
+        for group in exercise.behaviours:
+            for number, case in enumerate(group.cases()):
+                arguments = {"number": number, "args": getattr(case, "args", ())}
+                yield Trial(exercise.name, partial(self._run, case), group, arguments)
+
+    def _run(self, case: Callable, student: Student, **_: object) -> None:
+        case(student, self.solution())
 
     def _trials(self, name: str, function: Callable) -> Iterator[Trial]:
         """The cases of a test function."""
@@ -146,6 +161,8 @@ class HiddenTests:
 
     def _fault(self, name: str, what: str) -> AuthorError:
         """An error at the test function `name`: where it is defined, or assigned."""
+        if not isfunction(vars(self.module).get(name)):
+            return AuthorError(f"{Path(self.module.__file__).name}: {name} {what}.")
         code = inspect.unwrap(vars(self.module)[name]).__code__
         line = code.co_firstlineno
         if code.co_filename != self.module.__file__:
@@ -154,7 +171,9 @@ class HiddenTests:
         return AuthorError(f"{Path(self.module.__file__).name}:{line}: {name} {what}.")
 
 
-def collected(chapter: Chapter, exercises: Collection[str]) -> HiddenTests:
+def collected(
+    chapter: Chapter, exercises: Collection[str], solution: Callable[[], Student]
+) -> HiddenTests:
     """The hidden tests of a chapter that grades `exercises`.
 
     Raises AuthorError for bad ones, and for missing ones by the names that they would grade.
@@ -171,7 +190,7 @@ def collected(chapter: Chapter, exercises: Collection[str]) -> HiddenTests:
         lines = [frame.lineno for frame in frames if Path(frame.filename).name == name]
         line = lines[-1] if lines else getattr(error, "lineno", 1)  # a SyntaxError has its own
         raise AuthorError(f"{name}:{line}: {type(error).__name__}: {error}") from error
-    return HiddenTests(module, exercises)
+    return HiddenTests(module, exercises, solution)
 
 
 def _arguments(function: Callable, parametrize: list) -> Iterator[dict[str, object]]:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from types import CodeType
 
-from autograde.chapter import Chapter
+from autograde.chapter import AuthorError, Chapter
+from autograde.check import Bug, Exercise
+from autograde.submission import is_answer, solution_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Misconception:
     name: str
     think: str
     because: str
-    function: Callable
+    function: Callable | None
     code: str
     thought: str
 
@@ -128,4 +130,42 @@ def _names(code: CodeType) -> list[str]:
 def misconceptions_of(chapter: str) -> Misconceptions:
     """The registry `WRONG` of `autograde/chapters/chNN_wrong.py`, empty if that is not there."""
     known = Chapter(chapter)
-    return known.import_wrong().WRONG if known.wrong.is_file() else Misconceptions()
+    if known.wrong.is_file():
+        return known.import_wrong().WRONG
+    found = Misconceptions()
+    if known.tests.is_file():
+        found.all = [patched(chapter, bug) for bug in bugs_of(known)]
+    return found
+
+
+def bugs_of(chapter: Chapter) -> list[Bug]:
+    """The known bugs of a chapter, in the order of its tests."""
+    values = vars(chapter.import_tests()).values()
+    return [bug for each in values if isinstance(each, Exercise) for bug in each.bugs]
+
+
+def patched(chapter: str, bug: Bug) -> Misconception:
+    """The wrong answer that a bug makes of the solution.
+
+    Raises AuthorError unless the text that it replaces stands there exactly once.
+    """
+    answer = answers_of(chapter).get(bug.exercise, "")
+    if answer.count(bug.old) != 1:
+        raise AuthorError(
+            f"{Chapter(chapter).tests.name}: a bug of {bug.exercise} replaces {bug.old!r}, which "
+            f"stands {answer.count(bug.old)} times in the solution; it must stand there once"
+        )
+    code = answer.replace(bug.old, bug.new)
+    return Misconception(bug.exercise, bug.think, bug.think, bug.because, None, code, bug.think)
+
+
+@cache
+def answers_of(chapter: str) -> dict[str, str]:
+    """The right answer of every cell that a student writes in, by its name."""
+    cells = [cell for cell in solution_of(chapter).cells if is_answer(cell)]
+    return {cell.metadata.nbgrader.grade_id: _without_marks(cell.source) for cell in cells}
+
+
+def _without_marks(source: str) -> str:
+    marks = ("### BEGIN SOLUTION", "### END SOLUTION")
+    return "\n".join(line for line in source.split("\n") if line.strip() not in marks)

@@ -20,9 +20,9 @@ from autograde.chapters.common import (
     prediction,
     quiz,
 )
+from autograde.chapters.distributions import answered, pieces
 from autograde.chapters.expected import ch07_expected as expected
 from autograde.chapters.expected import rejection
-from autograde.chapters.laws import answered, pieces
 from autograde.chapters.numbers import ch07_numbers as numbers
 from autograde.check import Exercise, RemoteObject, by_cause, untouched
 from specdec_lib.lessons.ch07 import quizzes

@@ -4,37 +4,61 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from autograde.check import Exercise, Student
+from autograde import check
+from autograde.check import Student, StudentError, untouched
 from specdec_lib.lessons.common import examples
 from specdec_lib.lessons.common.answers import Quiz, letter_of, require_guess, told_of
 from specdec_lib.lessons.common.describing import format_call
 from specdec_lib.lessons.common.examples import Different
 
 
-def quiz(asked: Callable[[], Quiz]) -> Callable[[Student], None]:
-    """The test of the quiz `asked`, by its name: each option gets its own explanation."""
-    name, told = asked.__name__, asked()
+class Exercise(check.Exercise):
+    """A graded function of this course: compared and told as the chapters' visible checks do it.
 
-    @Exercise(name).behaviour("the right option")
-    def test(student: Student) -> None:
-        letter = letter_of(name, student.value(name))
+    Only values count, so a tuple is as good as a list and float32 as good as float64. In a group
+    with `form`, the type is the one that the card names, no warning appears, and neither a changed
+    argument nor the memory of one comes back.
+    """
+
+    def compare(
+        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
+    ) -> None:
+        """Raise Different unless `function(*args)` gives what the solution gives."""
+        if isinstance(expected, StudentError):
+            examples.expect_value_error(function, *args, why=hint)
+            return
+        examples.expect(function, *args, gives=expected, hint=hint, form=form)
+        if form:
+            no_warning(function.student)
+            own_array(function.student)
+            untouched(function.student)
+
+
+def quiz(asked: Callable[[], Quiz]) -> Exercise:
+    """The quiz `asked`, by its name: each option gets its own explanation."""
+    exercise, told = Exercise(asked.__name__), asked()
+
+    @exercise.check("the right option")
+    def right_option(student: Student, solution: Student, rng: object) -> None:
+        letter = letter_of(exercise.name, student.value(exercise.name))
         if letter != told.right:
             raise Different(f"You chose {letter}. {told.told(letter)}")
         student.told = f"You chose {letter}. {told.told(letter)}"
 
-    return test
+    return exercise
 
 
-def prediction(name: str, low: float, high: float) -> Callable[[Student], None]:
-    """The test of a prediction: any number from `low` to `high` passes, and is told the truth."""
+def prediction(name: str, low: float, high: float) -> Exercise:
+    """A prediction: any number from `low` to `high` passes, and is told the truth."""
+    exercise = Exercise(name)
 
-    @Exercise(name).behaviour(f"a guess from {low:,} to {high:,}")
-    def test(student: Student) -> None:
+    @exercise.check(f"a guess from {low:,} to {high:,}")
+    def in_range(student: Student, solution: Student, rng: object) -> None:
         guess = student.value(name)
         require_guess(name, guess, low, high)
         student.told = _truth_told(name, guess)
 
-    return test
+    return exercise
 
 
 def _truth_told(name: str, guess: float) -> str:

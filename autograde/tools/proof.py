@@ -10,7 +10,6 @@ from autograde.chapter import Chapter
 from autograde.grade import cases_with, exercises_of, grade, judge, known_of, right_cases_of
 from autograde.result import Exercise, Result
 from autograde.submission import is_answer, release_of
-from autograde.tools.named_numbers import place, places
 from autograde.tools.samples import filled, functions_of, solutions_of
 from autograde.wrong import Misconception, misconceptions_of
 
@@ -48,10 +47,10 @@ def judged(chapter: str, **answers: str) -> dict[str, Exercise]:
 
 def of_solution(chapter: str) -> Iterator[str]:
     """The cases that the chapter's own solution fails."""
-    for i, case in enumerate(right_cases_of(chapter)):
+    for case in right_cases_of(chapter):
         if case.error is not None:
-            where = f"{Chapter(chapter).tests.name}: {place(chapter, i)}"
-            yield f"{where}: the solution fails this case: {case.error}"
+            where = f"{Chapter(chapter).tests.name}: {case.exercise}, {case.behaviour.name!r}"
+            yield f"{where}: the solution fails a case: {case.error}"
 
 
 def of_stub(chapter: str) -> Iterator[str]:
@@ -70,17 +69,19 @@ def of_stub(chapter: str) -> Iterator[str]:
 def of_wrong_answer(chapter: str, wrong: Misconception) -> Iterator[str]:
     """That a wrong answer loses nothing, or that its author does not read why."""
     (exercise,) = judged(chapter, **{wrong.exercise: wrong.code}).values()
-    file, name = Chapter(chapter).wrong.name, wrong.function.__name__  # of a form, its own
-    where = f"{file}: {name}, a wrong answer to {wrong.exercise},"
+    file = Chapter(chapter).tests.name
+    where = f"{file}: the bug of {wrong.exercise} that thinks {wrong.think!r}"
     if exercise.score == exercise.max_score:
-        cases = _listed(places(chapter, wrong.exercise))
-        yield f"{where} loses no point: write a case that it fails. Its cases:{cases}"
-    elif not _is_told(exercise, wrong):
+        yield f"{where} loses no point: write a case that it fails"
+    elif not _is_told(chapter, exercise, wrong):
         yield f"{where} is shown a different explanation: {' '.join(exercise.messages)}"
 
 
-def _is_told(exercise: Exercise, wrong: Misconception) -> bool:
-    return any(wrong.think in text and wrong.because in text for text in exercise.messages)
+def _is_told(chapter: str, exercise: Exercise, wrong: Misconception) -> bool:
+    """Whether its author reads the words of this bug, and those of no other."""
+    told = " ".join(exercise.messages)
+    others = {each.think for each in misconceptions_of(chapter).all} - {wrong.think}
+    return f"{wrong.think} But {wrong.because}" in told and not any(o in told for o in others)
 
 
 def of_empty_answer(chapter: str, value: str) -> Iterator[str]:
@@ -94,12 +95,5 @@ def of_empty_answer(chapter: str, value: str) -> Iterator[str]:
 
 
 def _given_away(chapter: str, exercise: str, behaviour: str, what: str) -> str:
-    """That `what` shows a behaviour, with the cases of it, of which one should fail."""
-    cases = _listed(places(chapter, exercise, behaviour))
-    return (
-        f"{Chapter(chapter).tests.name}: {exercise}: {what} show {behaviour!r}. Its cases:{cases}"
-    )
-
-
-def _listed(cases: Iterator[str]) -> str:
-    return "".join(f"\n  {case}" for case in cases)
+    """That `what` passes a group, of which one case should fail."""
+    return f"{Chapter(chapter).tests.name}: {exercise}: {what} pass {behaviour!r}"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograde.chapters import ch02_wrong as wrong
-from autograde.chapters.laws import (
+from autograde.chapters.distributions import (
     Answers,
     autoregressive_law,
     pairs,

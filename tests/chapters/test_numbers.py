@@ -17,7 +17,7 @@ from autograde.chapters.expected import (
     ch05_expected,
     rejection,
 )
-from autograde.chapters.laws import LARGEST
+from autograde.chapters.distributions import LARGEST
 from autograde.chapters.numbers import (
     ch00_numbers,
     ch01_numbers,

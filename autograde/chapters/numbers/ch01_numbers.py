@@ -6,7 +6,7 @@ model that looks at all tokens before a position. docs/instructor.md says how to
 
 import numpy as np
 
-from autograde.chapters.laws import LARGEST
+from autograde.chapters.distributions import LARGEST
 
 V = 6  # at least 6: the cases below use tokens 0 to 5
 

@@ -6,7 +6,7 @@ docs/instructor.md says how to change them.
 
 import numpy as np
 
-from autograde.chapters.laws import pairs
+from autograde.chapters.distributions import pairs
 from specdec_lib.lessons.ch03.rules import (
     coarse_coin,
     from_target,

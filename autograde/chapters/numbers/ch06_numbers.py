@@ -6,7 +6,7 @@ number from 0. docs/instructor.md says how to change them.
 
 import numpy as np
 
-from autograde.chapters.laws import LARGEST
+from autograde.chapters.distributions import LARGEST
 
 # simulate_block: the coins of blocks at STOPS_ALPHA. In most of them a coin passes after one that
 # fails, and no coin equals alpha.

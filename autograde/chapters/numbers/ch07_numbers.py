@@ -7,8 +7,8 @@ change them.
 
 import numpy as np
 
+from autograde.chapters.distributions import LARGEST, pairs
 from autograde.chapters.expected.ch07_expected import summed, two_back
-from autograde.chapters.laws import LARGEST, pairs
 from specdec_lib.lessons.ch07.models import plus_one
 
 # A target and a draft, which most cases use: of four tokens the draft understates 0 and 3, and

@@ -6,7 +6,7 @@ sums to 1, and every coin and every uniform number is below 1. A seed may be any
 them.
 """
 
-from autograde.chapters.laws import LARGEST
+from autograde.chapters.distributions import LARGEST
 
 # rollback: the positions that the cache holds, and the length. Each length is from 1 on and at
 # least once 2, 3 and more below the positions.

@@ -1,7 +1,8 @@
-"""Exact distributions of a student's sampling functions, for the hidden tests. Nothing is sampled.
+"""Distributions for the hidden tests: random ones to ask with, and exact ones of what comes back.
 
-A sampling function is piecewise constant in its uniforms. Between two neighbouring cuts its
-value is taken at the midpoint and weighs as much as the interval is long.
+Nothing is sampled to judge a function. A sampling function is piecewise constant in its uniforms.
+Between two neighbouring cuts its value is taken at the midpoint and weighs as much as the interval
+is long.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -9,24 +10,37 @@ from typing import Any
 
 import numpy as np
 
-from autograde.chapters.expected import rejection
-
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 # From many lists of arguments to what the function gives for each, in order.
 Answers = Callable[[list[tuple]], Iterable[Any]]
 
 
-def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """One pair of random distributions of each size below 1000, from a fixed seed.
+def ratio(p: np.ndarray, q: np.ndarray, token: int) -> float:
+    """The probability min(1, p/q) with which a draft token stays; 0 if p is 0. (V,) each."""
+    if p[token] >= q[token]:
+        return float(p[token] > 0)
+    return float(p[token] / q[token])
 
-    Probabilities are whole thousandths above 0, so that a student can read them in a message.
-    """
+
+def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """norm(max(0, p - q)) (V,), or p if that is empty."""
+    missing = np.maximum(p - q, 0)
+    return missing / missing.sum() if missing.sum() > 0 else p
+
+
+def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """One pair of random distributions of each size below 1000, from a fixed seed."""
     rng = np.random.default_rng(seed)
-    return [(thousandths(v, rng), thousandths(v, rng)) for v in sizes]
+    return [pair(v, rng) for v in sizes]
+
+
+def pair(size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Two random distributions (V,), a target's and a draft's (see `thousandths`)."""
+    return thousandths(size, rng), thousandths(size, rng)
 
 
 def thousandths(size: int, rng: np.random.Generator) -> np.ndarray:
-    """A random distribution (V,) of whole thousandths above 0."""
+    """A random distribution (V,) of whole thousandths above 0, which a student can read."""
     parts = 1 + np.floor((1000 - size) * rng.dirichlet(np.ones(size)))
     parts[np.argmax(parts)] += 1000 - parts.sum()
     return parts / 1000
@@ -47,12 +61,12 @@ def token_law(answers: Answers, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     rule that compares r with the ratio and picks with u from p, from q or from a residual of
     either sign, so for most wrong rules too.
     """
-    pools = (p, q, rejection.residual(p, q), rejection.residual(q, p))
+    pools = (p, q, residual(p, q), residual(q, p))
     u_pieces = list(pieces(np.concatenate([np.cumsum(pool) for pool in pools])))
     ways = [
         ((p, q, int(token), r, u), q[token] * r_length * u_length)
         for token in np.flatnonzero(q)
-        for r, r_length in pieces(np.array([rejection.ratio(p, q, token)]))
+        for r, r_length in pieces(np.array([ratio(p, q, token)]))
         for u, u_length in u_pieces
     ]
     law = np.zeros((2, len(p)))
@@ -85,9 +99,9 @@ def step_ways(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple[t
     """Every way that a step of `k` can go: its arguments, and its probability."""
     for drafted, p, q, weight in blocks(target, draft, k):
         for r, r_weight in coins(drafted, p, q):
-            rejected = [r[i] > rejection.ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
+            rejected = [r[i] > ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
             kept = [*rejected, True].index(True)
-            last = rejection.residual(p[kept], q[kept]) if kept < k else p[k]
+            last = residual(p[kept], q[kept]) if kept < k else p[k]
             for u, u_weight in pieces(np.cumsum(last)):
                 yield (drafted, p, q, r, u), weight * r_weight * u_weight
 
@@ -103,10 +117,7 @@ def blocks(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple]:
 
 def coins(drafted: list[int], p: np.ndarray, q: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
     """Every combination of coins on either side of the ratios: (r (k,), its probability)."""
-    sides = [
-        list(pieces(np.array([rejection.ratio(p[i], q[i], token)])))
-        for i, token in enumerate(drafted)
-    ]
+    sides = [list(pieces(np.array([ratio(p[i], q[i], token)]))) for i, token in enumerate(drafted)]
     for choice in np.ndindex(*(len(side) for side in sides)):
         picked = [side[j] for side, j in zip(sides, choice, strict=True)]
         yield np.array([r for r, _ in picked]), float(np.prod([length for _, length in picked]))
