@@ -102,7 +102,8 @@ def step_ways(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple[t
             rejected = [r[i] > ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
             kept = [*rejected, True].index(True)
             last = residual(p[kept], q[kept]) if kept < k else p[k]
-            for u, u_weight in pieces(np.cumsum(last)):
+            cuts = [np.cumsum(row) for row in (last, p[kept], p[k])]  # wrong rules draw from these
+            for u, u_weight in pieces(np.concatenate(cuts)):
                 yield (drafted, p, q, r, u), weight * r_weight * u_weight
 
 

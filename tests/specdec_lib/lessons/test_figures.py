@@ -3,10 +3,10 @@
 import numpy as np
 from classes.chapter_cases import draw, unwritten
 
-from autograde.chapters import ch02_wrong
 from specdec_lib.lessons.ch05 import measured as ch05
 from specdec_lib.lessons.ch08 import measured as ch08
 from specdec_lib.lessons.common.drawing import drawn_from
+from specdec_lib.sampling import sample_from
 
 
 def test_a_figure_gives_copies():
@@ -35,7 +35,11 @@ def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
 
     draw("02_rejection_sampling", "walk_through_block", speculative_accept=no_stop)
     assert "token 2" in shown[0] and "in your list" in shown[0] and "returned [3, 2]" in shown[0]
-    wrong = ch02_wrong.replaced_from_target
+
+    def wrong(p, q, token, r, u):
+        kept = r * q[token] <= p[token]
+        return (token, True) if kept else (sample_from(p, u), False)
+
     draw("02_rejection_sampling", "two_masses", correct_token=wrong)
     assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]
 
