@@ -1,13 +1,13 @@
 """Which known wrong answer a student's function behaves like, told from all that it did.
 
 What the student's function gave in every call is held against what the right answer gave there and
-what each known wrong answer gives. One rule names a cause, behaviour by behaviour:
+what each known wrong answer gives. One rule names a cause, group by group:
 
 - in every call of its failed cases the wrong answer gives what the student's function gave;
 - in all other calls of the exercise it gives that too, or it is right.
 
-So a second mistake hides no cause in the behaviours that it does not reach, and a wrong answer that
-agrees by chance in one behaviour is refuted in another. If two explain a behaviour, the one counts
+So a second mistake hides no cause in the groups that it does not reach, and a wrong answer that
+agrees by chance in one group is refuted in another. If two explain a group, the one counts
 that explains more of the failed ones; if they explain as many, no cause is said. Nor is one where
 most of what failed has none: an agreement may then be chance. A test that has recognised a wrong
 answer by itself names it whatever the values are.
@@ -19,18 +19,18 @@ changes neither what is run nor how long it takes. Each runs once in a process.
 import copy
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from autograde.bugs import KnownBug
 from autograde.check import Group
 from autograde.runner import Case
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.student import Call, traces_of
-from autograde.wrong import Misconception
 
 # What a call ended with if it says nothing of the function: it was stopped, or there is none.
 ENDED = ("ProcessEnded", "CallTimedOut", "NotDefined", "NotImplementedError")
@@ -63,14 +63,14 @@ def outcome_of(call: Call) -> Outcome | None:
     return Outcome(call.reply.value, None, _plain_ones(call.reply.changed, call), call.traces)
 
 
-def outcome_with(wrong: Misconception, call: Call) -> Outcome:
+def outcome_with(function: Callable, call: Call) -> Outcome:
     """What a wrong answer gives for the arguments of a recorded call."""
     copies = copy.deepcopy(call.args)
     args = tuple(a.thing if isinstance(a, RemoteObject) else a for a in copies)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            value = wrong.function(*args)
+            value = function(*args)
         except Exception as error:
             return Outcome(error=type(error).__name__, traces=traces_of(copies))
     changed = wire.changed([wire.encode(arg) for arg in call.args], args)
@@ -85,19 +85,19 @@ def _plain_ones(changed: list[int], call: Call) -> tuple[int, ...]:
 class Known:
     """What the right answer to an exercise and its wrong ones do in every call of its cases.
 
-    `cases` are those of the right answer.
+    `cases` are those of the right answer, `functions` are the wrong ones.
     """
 
-    def __init__(self, cases: list[Case], wrong: list[Misconception]) -> None:
+    def __init__(self, cases: list[Case], wrong: list[KnownBug], functions: list[Callable]) -> None:
         self.calls = {(i, n): c for i, case in enumerate(cases) for n, c in enumerate(_own(case))}
         self.right = {key: outcome_of(call) for key, call in self.calls.items()}
-        self.wrong = wrong
+        self.wrong, self.functions = wrong, functions
         self._guesses: dict[tuple[int, Key], tuple[Outcome, bool]] = {}
 
     def guess(self, number: int, key: Key) -> tuple[Outcome, bool]:
         """What the wrong answer of that number gives in a call, and whether that is right."""
         if (number, key) not in self._guesses:
-            outcome = outcome_with(self.wrong[number], self.calls[key])
+            outcome = outcome_with(self.functions[number], self.calls[key])
             self._guesses[number, key] = outcome, outcome.same(self.right[key])
         return self._guesses[number, key]
 
@@ -120,32 +120,32 @@ class Seen:
     possible: frozenset[int]
 
 
-def causes_of(known: Known, cases: list[Case]) -> dict[Group, Misconception]:
-    """The causes of an exercise's failed behaviours, where one is beyond doubt."""
-    failed = dict.fromkeys(case.behaviour for case in cases if case.error is not None)
+def causes_of(known: Known, cases: list[Case]) -> dict[Group, KnownBug]:
+    """The causes of an exercise's failed groups, where one is beyond doubt."""
+    failed = dict.fromkeys(case.group for case in cases if case.error is not None)
     seen = list(_seen(known, cases))
     explaining = {each: _explaining(known, seen, each) for each in failed}
     most = Counter(wrong for each in explaining.values() for wrong in each)
-    first = {wrong.name: wrong for wrong in reversed(known.wrong)}  # of each one's forms
+    first = {wrong.think: wrong for wrong in reversed(known.wrong)}  # of each one's forms
     names = {each: _best(explaining[each], most) for each in failed}
     found = {each: first[min(those)] for each, those in names.items() if len(those) == 1}
-    named = {case.behaviour: first[case.cause] for case in cases if case.cause in first}
+    named = {case.group: first[case.cause] for case in cases if case.cause in first}
     return (found if 2 * len(found | named) >= len(failed) else {}) | named
 
 
-def _explaining(known: Known, seen: list[Seen], failed: Group) -> list[Misconception]:
-    """The known wrong answers that do all that was seen of a failed behaviour."""
-    mine = [each for each in seen if each.case.behaviour is failed and each.case.error is not None]
+def _explaining(known: Known, seen: list[Seen], failed: Group) -> list[KnownBug]:
+    """The known wrong answers that do all that was seen of a failed group."""
+    mine = [each for each in seen if each.case.group is failed and each.case.error is not None]
     if all(each.is_right for each in mine):  # it failed for something else than its values
         return []
     those = frozenset.intersection(*(each.same for each in mine), *(each.possible for each in seen))
     return [known.wrong[number] for number in sorted(those)]
 
 
-def _best(ways: list[Misconception], explained: Counter) -> set[str]:
-    """The names of those wrong answers that explain the most failed behaviours."""
+def _best(ways: list[KnownBug], explained: Counter) -> set[str]:
+    """The names of those wrong answers that explain the most failed groups."""
     most = max((explained[wrong] for wrong in ways), default=0)
-    return {wrong.name for wrong in ways if explained[wrong] == most}
+    return {wrong.think for wrong in ways if explained[wrong] == most}
 
 
 def _seen(known: Known, cases: list[Case]) -> Iterator[Seen]:

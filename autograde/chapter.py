@@ -92,23 +92,9 @@ class Chapter:
         """The file of its hidden tests."""
         return TESTS / f"ch{self.number}_tests.py"
 
-    @property
-    def wrong(self) -> Path:
-        """The file of its known wrong answers."""
-        return TESTS / f"ch{self.number}_wrong.py"
-
-    @property
-    def numbers(self) -> Path:
-        """The file of the numbers of its hidden tests, which a chapter need not have."""
-        return TESTS / "numbers" / f"ch{self.number}_numbers.py"
-
     def import_tests(self) -> ModuleType:
         """The module of its hidden tests."""
         return import_module(f"autograde.chapters.{self.tests.stem}")
-
-    def import_wrong(self) -> ModuleType:
-        """The module of its known wrong answers."""
-        return import_module(f"autograde.chapters.{self.wrong.stem}")
 
 
 def chapters(solutions: Path = SOLUTIONS) -> list[Chapter]:

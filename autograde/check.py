@@ -47,7 +47,6 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-import pytest
 
 from autograde.chapter import course_seed
 from autograde.sandbox.remote import MAX_GIVEN, RemoteObject
@@ -97,9 +96,6 @@ class Group:
     composed: bool = False
     makers: list[Callable] = field(default_factory=list)
 
-    def __call__(self, test: Callable) -> Callable:
-        return pytest.mark.behaviour.with_args(self)(test)
-
     def cases(self) -> Iterator[Callable]:
         """The cases of the course's seed, each to be called with `student` and `solution`."""
         for number, maker in enumerate(self.makers):
@@ -112,18 +108,8 @@ class Exercise:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.behaviours: list[Group] = []
+        self.groups: list[Group] = []
         self.bugs: list[Bug] = []
-
-    def behaviour(self, name: str, weight: int = 1, composed: bool = False) -> Group:
-        """A new group of the exercise, whose tests are decorated with it.
-
-        Raises ValueError for a name that the exercise has already, and for a weight that is not a
-        whole number above 0.
-        """
-        if name in [each.name for each in self.behaviours]:
-            raise ValueError(f"{self.name} has the behaviour {name!r} already; give it one name")
-        return self._group(name, weight, composed)
 
     def group(
         self,
@@ -192,10 +178,10 @@ class Exercise:
         """The group of that name, a new one if there is none."""
         if type(weight) is not int or weight < 1:
             raise ValueError(f"{name!r} has the weight {weight!r}; write a whole number from 1 up")
-        known = next((each for each in self.behaviours if each.name == name), None)
+        known = next((each for each in self.groups if each.name == name), None)
         if known is None:
             known = Group(self, name, weight, composed)
-            self.behaviours.append(known)
+            self.groups.append(known)
         return known
 
 

@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 
 from autograde import cache as result_cache
 from autograde import check, underneath
+from autograde.bugs import KnownBug, bugs_of
 from autograde.cause import Known, causes_of
 from autograde.chapter import Chapter
 from autograde.result import Behaviour, Exercise, Result
@@ -21,7 +22,6 @@ from autograde.sandbox.student import Student
 from autograde.sandbox.trusted import Trusted
 from autograde.sandbox.workers import Limits
 from autograde.submission import is_answer, is_demo, release_of, solution_of
-from autograde.wrong import Misconception, misconceptions_of
 
 Outcome = Result | Exception
 
@@ -212,14 +212,9 @@ def given_of(chapter: str) -> dict[str, Cell]:
 def known_of(chapter: str, exercise: str) -> Known:
     """What is known of an exercise, to tell causes by: the right answer and the wrong ones."""
     cases = [case for case in right_cases_of(chapter) if case.exercise == exercise]
-    wrong = misconceptions_of(chapter).of(exercise)
-    return Known(cases, [_with_function(chapter, each) for each in wrong])
-
-
-def _with_function(chapter: str, wrong: Misconception) -> Misconception:
-    if wrong.function is not None:
-        return wrong
-    return replace(wrong, function=solved(chapter).defined(wrong.exercise, wrong.code))
+    wrong = [bug for bug in bugs_of(chapter) if bug.exercise == exercise]
+    functions = [solved(chapter).defined(exercise, bug.code) for bug in wrong]
+    return Known(cases, wrong, functions)
 
 
 @cache
@@ -260,7 +255,7 @@ def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[st
         exercise.note = next((case.error for case in own if case.unwritten), None)
         failed = not exercise.note and any(case.error is not None for case in own)
         causes = causes_of(known(name), own) if failed else {}
-        first = {each.thought: refuted.setdefault(each.thought, name) for each in causes.values()}
+        first = {each.think: refuted.setdefault(each.think, name) for each in causes.values()}
         exercise.see_first = next((each for each in first.values() if each != name), None)
         exercise.behaviours = _behaviours(own, causes, first, faults[name])
         if faults[name] and all(case.error is None for case in own):
@@ -276,7 +271,7 @@ def _faults_underneath(cases: list[Case], exercises: Iterable[str]) -> dict[str,
 
 def _behaviours(
     cases: list[Case],
-    causes: dict[check.Group, Misconception],
+    causes: dict[check.Group, KnownBug],
     first: dict[str, str],
     faults: list[str],
 ) -> list[Behaviour]:
@@ -287,8 +282,8 @@ def _behaviours(
     """
     told: dict = {}  # causes and errors, each with the behaviour that tells of it
     behaviours = []
-    for each in dict.fromkeys(case.behaviour for case in cases):
-        own = [case for case in cases if case.behaviour is each]
+    for each in dict.fromkeys(case.group for case in cases):
+        own = [case for case in cases if case.group is each]
         failed = [case for case in own if case.error is not None]
         if not failed:
             behaviours.append(_right(each, own, faults))
@@ -296,7 +291,7 @@ def _behaviours(
         case, cause = min(failed, key=lambda case: case.cause is None), causes.get(each)
         message = _message(case, cause, told, first)
         behaviours.append(
-            Behaviour(each.name, False, message, cause.name if cause else None, each.weight)
+            Behaviour(each.name, False, message, cause.think if cause else None, each.weight)
         )
         told = {cause: each.name, _in_short(case): each.name} | told
     return behaviours
@@ -317,11 +312,11 @@ def _right(behaviour: check.Group, cases: list[Case], faults: list[str]) -> Beha
     return Behaviour(behaviour.name, passed, remark, None, behaviour.weight, told)
 
 
-def _message(case: Case, cause: Misconception | None, told: dict, first: dict[str, str]) -> str:
+def _message(case: Case, cause: KnownBug | None, told: dict, first: dict[str, str]) -> str:
     """What the student reads under a failed behaviour: nothing that was `told` is told again."""
     if cause and cause not in told:
-        where = first[cause.thought]
-        again = f"The misconception from {where} again: {case.error}"
+        where = first[cause.think]
+        again = f"The mistake from {where} again: {case.error}"
         return cause.explain(case.error) if where == case.exercise else again
     if _in_short(case) in told:
         return "Same error as above."

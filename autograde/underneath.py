@@ -43,7 +43,7 @@ def _again(
     A behaviour counts whole. So if the first case of each fails as before, the others can add
     nothing: what stands above does not matter here.
     """
-    first = list({cases[i].behaviour: i for i in reversed(which)}.values())
+    first = list({cases[i].group: i for i in reversed(which)}.values())
     now = dict(zip(first, tests.run(student, first), strict=True))
     if any(case.error != cases[i].error for i, case in now.items()):
         rest = [i for i in which if i not in now]

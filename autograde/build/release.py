@@ -218,7 +218,7 @@ def _require_tests(staged: Staged) -> None:
     names = [cell.metadata.nbgrader.grade_id for cell in cells if utils.is_grade(cell)]
     seen, stamp = digest_of(files_below(TESTS), *names).encode(), FOUND / staged.name
     if names and _read(stamp) != seen:
-        collected(Chapter(staged.name), [name.removeprefix("test_") for name in names])
+        collected(Chapter(staged.name), [name.removeprefix("test_") for name in names], None)
         write_if_changed(stamp, seen)
 
 

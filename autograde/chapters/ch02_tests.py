@@ -167,7 +167,7 @@ def accept_edges(rng):
 speculative_accept.bug(
     "r[i] > acceptance_probability(p[i], q[i], token)",
     "p[i, token] < q[i, token]",
-    think="a token is kept exactly where p is at least q.",
+    think="a token is kept or not, there is no coin.",
     because="below that a coin decides: it is kept with probability p/q, not never.",
 )
 speculative_accept.bug(
@@ -179,7 +179,7 @@ speculative_accept.bug(
 speculative_accept.bug(
     "(p[i], q[i], token)",
     "(q[i], p[i], token)",
-    think="the coin is held against q/p.",
+    think="the ratio is draft over target.",
     because="that rejects what the draft understates and keeps what it overstates.",
 )
 for _old, _new in (
@@ -248,7 +248,7 @@ def new_array(rng):
 residual_distribution.bug(
     "missing = np.maximum(p - q, 0)",
     "return p.copy()",
-    think="after a rejection the target itself is the right distribution.",
+    think="the replacement is drawn from the target.",
     because="its accepted tokens would be paid twice.",
 )
 residual_distribution.bug(
@@ -508,7 +508,7 @@ speculative_step.bug(
 speculative_step.bug(
     "residual_distribution(p[n], q[n])",
     "p[n]",
-    think="after a rejection the target's row is drawn from.",
+    think="the replacement is drawn from the target.",
     because="the replacement must come from what is missing, the residual of that row.",
 )
 speculative_step.bug(

@@ -13,10 +13,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from autograde.bugs import bugs_of
 from autograde.files import printable
 from autograde.report.feedback import points
 from autograde.result import Grades, Override, ResultJson
-from autograde.wrong import misconceptions_of
 
 TEMPLATES = Path(__file__).with_name("templates")
 SHADES = LinearSegmentedColormap.from_list("points", ["#f0f0f0", "#9cc7e0", "#00466e"])
@@ -75,16 +75,14 @@ def _by_points(results: Results) -> dict[tuple[str, float], Counter[float]]:
 def _mistakes(chapter: str, results: Results) -> list[tuple[str, ...]]:
     """Each known mistake in words, how many have it, where it shows and who; the most common first.
 
-    A name stands for itself if the chapter no longer knows it.
+    A mistake stands for itself if the chapter no longer knows it.
     """
-    known = {(w.exercise, w.name): w for w in misconceptions_of(chapter).all}
-    texts = {w.name: f"{w.think} But {w.because}" for w in known.values()}
+    texts = {bug.think: f"{bug.think} But {bug.because}" for bug in bugs_of(chapter)}
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for student, result in results.items():
         for name, exercise in result["exercises"].items():
             for cause in exercise.get("causes", ()):
-                wrong = known.get((name, cause))
-                places, who = found.setdefault(wrong.thought if wrong else cause, ({}, {}))
+                places, who = found.setdefault(cause, ({}, {}))
                 places[name] = who[student] = None
     rows = sorted(found.items(), key=lambda each: (-len(each[1][1]), *each[1][0], each[0]))
     return [

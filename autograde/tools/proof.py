@@ -6,12 +6,12 @@ All of these answers are the course's own, so they run in this process.
 
 from collections.abc import Iterator
 
+from autograde.bugs import KnownBug, bugs_of
 from autograde.chapter import Chapter
 from autograde.grade import cases_with, exercises_of, grade, judge, known_of, right_cases_of
 from autograde.result import Exercise, Result
 from autograde.submission import is_answer, release_of
 from autograde.tools.samples import filled, functions_of, solutions_of
-from autograde.wrong import Misconception, misconceptions_of
 
 # What somebody might return without reading the question: constants, and copies of arguments.
 EMPTY_ANSWERS = (
@@ -26,7 +26,7 @@ def faults(chapter: str) -> Iterator[str]:
     """What does not hold in a built chapter, each with the file, the test and the case."""
     yield from of_solution(chapter)
     yield from of_stub(chapter)
-    for wrong in misconceptions_of(chapter).all:
+    for wrong in bugs_of(chapter):
         yield from of_wrong_answer(chapter, wrong)
     for value in EMPTY_ANSWERS if functions_of(chapter) else ():
         yield from of_empty_answer(chapter, value)
@@ -49,7 +49,7 @@ def of_solution(chapter: str) -> Iterator[str]:
     """The cases that the chapter's own solution fails."""
     for case in right_cases_of(chapter):
         if case.error is not None:
-            where = f"{Chapter(chapter).tests.name}: {case.exercise}, {case.behaviour.name!r}"
+            where = f"{Chapter(chapter).tests.name}: {case.exercise}, {case.group.name!r}"
             yield f"{where}: the solution fails a case: {case.error}"
 
 
@@ -66,7 +66,7 @@ def of_stub(chapter: str) -> Iterator[str]:
             yield f"{chapter}: the stub of {name} does not say its name, but: {exercise.note}"
 
 
-def of_wrong_answer(chapter: str, wrong: Misconception) -> Iterator[str]:
+def of_wrong_answer(chapter: str, wrong: KnownBug) -> Iterator[str]:
     """That a wrong answer loses nothing, or that its author does not read why."""
     (exercise,) = judged(chapter, **{wrong.exercise: wrong.code}).values()
     file = Chapter(chapter).tests.name
@@ -77,10 +77,10 @@ def of_wrong_answer(chapter: str, wrong: Misconception) -> Iterator[str]:
         yield f"{where} is shown a different explanation: {' '.join(exercise.messages)}"
 
 
-def _is_told(chapter: str, exercise: Exercise, wrong: Misconception) -> bool:
+def _is_told(chapter: str, exercise: Exercise, wrong: KnownBug) -> bool:
     """Whether its author reads the words of this bug, and those of no other."""
     told = " ".join(exercise.messages)
-    others = {each.think for each in misconceptions_of(chapter).all} - {wrong.think}
+    others = {each.think for each in bugs_of(chapter)} - {wrong.think}
     return f"{wrong.think} But {wrong.because}" in told and not any(o in told for o in others)
 
 
@@ -89,8 +89,8 @@ def of_empty_answer(chapter: str, value: str) -> Iterator[str]:
     names = functions_of(chapter)
     answers = {name: f"def {name}(*args):\n    return {value}" for name in names}
     cases = cases_with(chapter, answers)
-    failed = {case.behaviour for case in cases if case.error is not None}
-    for each in sorted({case.behaviour for case in cases} - failed, key=lambda each: each.name):
+    failed = {case.group for case in cases if case.error is not None}
+    for each in sorted({case.group for case in cases} - failed, key=lambda each: each.name):
         yield _given_away(chapter, each.exercise.name, each.name, f"functions that return {value}")
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograde.bugs import bugs_of
 from autograde.chapter import Chapter, notebook_path
 from autograde.files import write_if_changed
 from autograde.grade import exercises_of, parameters_of
 from autograde.nbgrader.regions import solution_view
 from autograde.submission import is_answer, release_of, solution_of
-from autograde.wrong import misconceptions_of
 
 Answers = dict[str, str]  # what stands in a cell, by the cell's name
 LOOP = "def {name}(*args):\n    while True:\n        pass"
@@ -77,7 +77,7 @@ def blank(chapter: str, _: int) -> Answers:
 
 def wrong(chapter: str, number: int) -> Answers:
     """One misconception, another one for each number, the rest right; half where none is known."""
-    known = misconceptions_of(chapter).all
+    known = bugs_of(chapter)
     if not known:
         return half(chapter, number)
     answer = known[number % len(known)]
@@ -86,7 +86,7 @@ def wrong(chapter: str, number: int) -> Answers:
 
 def misconceived(chapter: str, _: int) -> Answers:
     """The first known wrong answer to every function, the rest right."""
-    answers = {w.exercise: w.code for w in reversed(misconceptions_of(chapter).all)}
+    answers = {w.exercise: w.code for w in reversed(bugs_of(chapter))}
     return solutions_of(chapter) | answers
 
 

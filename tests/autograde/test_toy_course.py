@@ -31,40 +31,29 @@ assert celsius(212) == 100, "Water boils at 100 degrees Celsius."
 ''',
     "autograde/chapters/ch01_tests.py": '''"""Hidden tests of chapter 01."""
 
-import pytest
-
 from autograde.check import Exercise
 
 celsius = Exercise("celsius")
-zero = celsius.behaviour("freezing is 0")
 
 
-@zero
-def test_freezing(student):
-    assert student.celsius(32.0) == 0, "Water freezes at 32 degrees Fahrenheit."
+@celsius.group("freezing is 0")
+def freezing(rng):
+    yield 32.0
 
 
-@celsius.behaviour("a degree is 5/9 of a degree")
-@pytest.mark.parametrize("f, gives", [(212.0, 100.0), (50.0, 10.0), (-40.0, -40.0)])
-def test_degrees(student, f, gives):
-    got = student.celsius(f)
-    assert abs(got - gives) < 1e-9, f"celsius({f}) returned {got:g}, expected {gives}."
-''',
-    "autograde/chapters/ch01_wrong.py": '''"""Known wrong answers of chapter 01."""
-
-from autograde.wrong import Misconceptions
-
-WRONG = Misconceptions()
-
-celsius = WRONG.exercise("celsius")
+@celsius.group("a degree is 5/9 of a degree")
+def degrees(rng):
+    yield 212.0
+    for _ in range(3):
+        yield float(rng.integers(-90, 90))
 
 
-@celsius.wrong(
+celsius.bug(
+    "(f - 32) * 5 / 9",
+    "f - 32.0",
     think="a degree is a degree.",
     because="between freezing and boiling there are 180 degrees of one and 100 of the other.",
 )
-def shifted_only(f):
-    return f - 32.0
 ''',
     "autograde/chapters/__init__.py": "",
     "pyproject.toml": '[project]\nname = "temperatures"\n',
@@ -130,26 +119,17 @@ def test_a_course_without_the_library_is_built_and_graded(course: Path):
     grades = json.loads((course / "grades.json").read_text())["students"]
     ada, ben = (grades[name][CHAPTER] for name in ("ada", "ben"))
     assert (ada["status"], ada["score"], ada["max_score"]) == ("graded", 2.0, 2.0)
-    assert (ben["score"], ben["exercises"]["celsius"]["causes"]) == (1.0, ["shifted_only"])
+    assert (ben["score"], ben["exercises"]["celsius"]["causes"]) == (1.0, ["a degree is a degree."])
     (message,) = ben["exercises"]["celsius"]["messages"]
     assert "You may have assumed that a degree is a degree. But between freezing" in message
-    assert message.endswith("For example: celsius(212.0) returned 180, expected 100.0.")
+    assert message.endswith("For example: celsius(f=212.0) gave 180.0, and not 100.0.")
 
 
-@pytest.mark.parametrize("known", ["with", "without"])
 def test_a_constant_that_earns_points_fails_the_gates_and_a_sample_is_made(
-    course: Path, tmp_path: Path, known: str
+    course: Path, tmp_path: Path
 ):
-    """Known wrong answers may be left out, as docs/own_course.md says."""
-    wrong = course / "autograde/chapters/ch01_wrong.py"
-    text = wrong.read_text(encoding="utf-8")
     run(course, "build")
-    if known == "without":
-        wrong.unlink()
-    try:
-        fault = run(course, "gates", code=1)
-        run(course, "sample", str(tmp_path / "class"), "--students", "20")
-    finally:
-        wrong.write_text(text, encoding="utf-8")
-    assert "functions that return 0 show 'freezing is 0'" in fault
+    fault = run(course, "gates", code=1)
+    run(course, "sample", str(tmp_path / "class"), "--students", "20")
+    assert "functions that return 0 pass 'freezing is 0'" in fault
     assert len(list((tmp_path / "class").iterdir())) == 20

@@ -18,11 +18,12 @@ from classes.chapter_cases import (
     text_of,
     unwritten,
 )
+from classes.submitting import bug_of
 
-from autograde.grade import grade
+from autograde.bugs import bugs_of
+from autograde.grade import grade, solved
 from autograde.submission import release_of
 from autograde.tools.samples import filled, solutions_of
-from autograde.wrong import misconceptions_of
 from specdec_lib.lessons.common.answers import OPTIONS
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import papers
@@ -31,7 +32,7 @@ EXERCISES = [(chapter, name) for chapter in CHAPTERS for name in lesson_of(chapt
 TRUTHS = [(chapter, name) for chapter in CHAPTERS for name in lesson_of(chapter).TRUTHS]
 FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapter)]
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
-WRONG = [(chapter, wrong) for chapter in CHAPTERS for wrong in misconceptions_of(chapter).all]
+WRONG = [(chapter, wrong) for chapter in CHAPTERS for wrong in bugs_of(chapter)]
 
 
 # The head of a chapter: what it holds in four lines, and what a reader brings and takes away.
@@ -159,7 +160,7 @@ def test_visible_checks_say_call_got_and_expected(chapter, name, value):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_function_has_three_hints(chapter):
     lesson, functions = lesson_of(chapter), functions_of(chapter)
-    exercises = dict.fromkeys(wrong.exercise for wrong in misconceptions_of(chapter).all)
+    exercises = dict.fromkeys(wrong.exercise for wrong in bugs_of(chapter))
     assert list(lesson.HINTS) == list(exercises)
     for name, texts in lesson.HINTS.items():
         assert len(texts) == 3 and repr(lesson.hints(functions[name])).count("Hint") >= 3
@@ -244,10 +245,11 @@ def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
 
 @pytest.mark.parametrize("chapter, name, wrong, said", SAID_OF_WRONG)
 def test_figures_tell_what_a_wrong_function_returned(chapter, name, wrong, said, shown):
-    """A wrong function is the chapter's misconception of that name, or stands here."""
-    known = {each.name: each.function for each in misconceptions_of(chapter).all}
+    """A wrong function is the chapter's known bug whose thought begins so, or stands here."""
     (function,) = figures_of(chapter)[name].functions
-    draw(chapter, name, **{function: known.get(wrong, wrong)})
+    if isinstance(wrong, str):
+        wrong = solved(chapter).defined(function, bug_of(function, wrong, chapter))
+    draw(chapter, name, **{function: wrong})
     assert said in shown[0]
 
 

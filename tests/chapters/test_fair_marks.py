@@ -5,8 +5,7 @@ import pytest
 from autograde.chapter import chapter_names
 from autograde.result import Exercise
 from autograde.tools.proof import grade_with, judged
-from autograde.tools.samples import solutions_of
-from autograde.wrong import misconceptions_of
+from autograde.tools.samples import functions_of, solutions_of
 
 EARLY = (
     *("00_bottleneck", "01_draft_then_verify", "02_rejection_sampling", "03_lossless"),
@@ -52,7 +51,7 @@ def in_other_form(name: str, code: str, form: str) -> str:
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_another_form_costs_one_behaviour_at_most(chapter: str, form: str):
     # A tensor has the one form that its card names.
-    names = {wrong.exercise for wrong in misconceptions_of(chapter).all} - {"distillation_loss"}
+    names = set(functions_of(chapter)) - {"distillation_loss"}
     right = solutions_of(chapter)
     answers = {name: in_other_form(name, right[name], form) for name in names}
     exercises = grade_with(chapter, **answers).exercises
@@ -117,7 +116,7 @@ def acceptance_probability(p, q, token):
     exercise = judged("02_rejection_sampling", acceptance_probability=code)
     exercise = exercise["acceptance_probability"]
     assert lost(exercise) == ["never above 1"]
-    assert exercise.behaviours[1].cause == "no_cap"
+    assert exercise.behaviours[1].cause == "p/q is a probability as it stands."
 
 
 ABOVE = """

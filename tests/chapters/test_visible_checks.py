@@ -1,4 +1,4 @@
-"""The visible checks see the known wrong answers: all but those that stand here with a reason.
+"""The visible checks see the known bugs: all but those that stand here with a reason.
 
 `pytest -s` prints the share that each chapter's checks see.
 """
@@ -9,7 +9,8 @@ import io
 import pytest
 from classes.chapter_cases import CHAPTERS, lesson_of
 
-from autograde.wrong import Misconception, misconceptions_of
+from autograde.bugs import KnownBug, bugs_of
+from autograde.grade import solved
 
 # What no visible check shows, by chapter, and why it is left to the hidden tests.
 HIDDEN: dict[str, dict[str, str]] = {
@@ -19,20 +20,20 @@ HIDDEN: dict[str, dict[str, str]] = {
 }
 
 
-def is_seen(chapter: str, wrong: Misconception) -> bool:
+def is_seen(chapter: str, wrong: KnownBug) -> bool:
     """Whether the exercise's visible check refuses a wrong answer."""
     check = getattr(lesson_of(chapter), f"check_{wrong.exercise}")
     with contextlib.redirect_stdout(io.StringIO()):
         try:
-            check(wrong.function)
+            check(solved(chapter).defined(wrong.exercise, wrong.code))
         except Exception:
             return True
     return False
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_visible_check_sees_every_misconception_but_those_with_a_reason(chapter: str):
-    known = misconceptions_of(chapter).all
-    unseen = [f"{each.exercise}.{each.name}" for each in known if not is_seen(chapter, each)]
+def test_a_visible_check_sees_every_known_bug_but_those_with_a_reason(chapter: str):
+    known = bugs_of(chapter)
+    unseen = [f"{each.exercise}: {each.think}" for each in known if not is_seen(chapter, each)]
     print(f"{chapter}: {len(known) - len(unseen)} of {len(known)} are seen by the visible checks")
     assert sorted(unseen) == sorted(HIDDEN.get(chapter, {}))

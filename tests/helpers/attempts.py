@@ -1,6 +1,6 @@
 """Wrong answers as students write them, each with the cause that every failed behaviour is told.
 
-It is the name of a registered wrong answer, or none: a wrong cause is worse than none.
+It is how the thought of a known bug begins, or none: a wrong cause is worse than none.
 """
 
 # ruff: noqa: F821 - students call the notebook's other functions
@@ -139,7 +139,7 @@ def smaller_of_the_two(p, q, token):
     return float(min(p[token], q[token]))
 
 
-@at("02_rejection_sampling", "speculative_accept", *["coin_reversed"] * 4)
+@at("02_rejection_sampling", "speculative_accept", *["a token is kept where its coin is above"] * 4)
 def kept_above(draft_tokens, p, q, r):
     """Turns the coin round, and looks at no zero."""
     out = []
@@ -151,7 +151,7 @@ def kept_above(draft_tokens, p, q, r):
     return out
 
 
-@at("02_rejection_sampling", "speculative_accept", *["coin_reversed"] * 4)
+@at("02_rejection_sampling", "speculative_accept", *["a token is kept where its coin is above"] * 4)
 def stops_below(draft_tokens, p, q, r):
     """Turns the coin round: stops where it is below the ratio."""
     out = []
@@ -162,7 +162,7 @@ def stops_below(draft_tokens, p, q, r):
     return out
 
 
-@at("02_rejection_sampling", "speculative_accept", *["coin_reversed"] * 4)
+@at("02_rejection_sampling", "speculative_accept", *["a token is kept where its coin is above"] * 4)
 def stops_below_or_at_zero(draft_tokens, p, q, r):
     """Turns the coin round, and looks at the zeros first."""
     out = []
@@ -188,14 +188,14 @@ def vectorised_without_the_prefix(draft_tokens, p, q, r):
     return list(draft_tokens[: int(passed.sum())])
 
 
-@at("02_rejection_sampling", "residual_distribution", *["absolute_difference"] * 2, None, None)
+@at("02_rejection_sampling", "residual_distribution", *["the distance |p - q|"] * 2, None, None)
 def distance_without_a_guard(p, q):
     """Takes |p - q|, and divides by 0 where the two are equal."""
     gap = abs(p - q)
     return gap / gap.sum()
 
 
-@at("02_rejection_sampling", "correct_token", *["kept_above_the_ratio"] * 4)
+@at("02_rejection_sampling", "correct_token", *["a token is kept where its coin is above"] * 4)
 def coin_above(p, q, token, r, u):
     """Turns the coin round, and looks at no zero."""
     if r > acceptance_probability(p, q, token):
@@ -203,7 +203,7 @@ def coin_above(p, q, token, r, u):
     return sample_from(residual_distribution(p, q), u), False
 
 
-@at("02_rejection_sampling", "correct_token", *["kept_above_the_ratio"] * 4)
+@at("02_rejection_sampling", "correct_token", *["a token is kept where its coin is above"] * 4)
 def replaced_below(p, q, token, r, u):
     """Turns the coin round, and looks at the zeros first."""
     if p[token] == 0 or r <= acceptance_probability(p, q, token):
@@ -211,7 +211,7 @@ def replaced_below(p, q, token, r, u):
     return token, True
 
 
-@at("02_rejection_sampling", "correct_token", *["kept_above_the_ratio"] * 4)
+@at("02_rejection_sampling", "correct_token", *["a token is kept where its coin is above"] * 4)
 def replaced_strictly_below(p, q, token, r, u):
     """Turns the coin round: replaces below the ratio."""
     if r < acceptance_probability(p, q, token):
@@ -219,7 +219,7 @@ def replaced_strictly_below(p, q, token, r, u):
     return token, True
 
 
-@at("02_rejection_sampling", "correct_token", *["uniforms_swapped"] * 4)
+@at("02_rejection_sampling", "correct_token", *["u is the coin, and r draws"] * 4)
 def r_and_u_exchanged(p, q, token, r, u):
     """Takes u for the coin and r for the draw."""
     if p[token] > 0 and u <= acceptance_probability(p, q, token):
@@ -227,7 +227,7 @@ def r_and_u_exchanged(p, q, token, r, u):
     return sample_from(residual_distribution(p, q), r), False
 
 
-@at("02_rejection_sampling", "speculative_step", *["bonus_after_every_block"] * 4)
+@at("02_rejection_sampling", "speculative_step", *["every block ends with a token from row K"] * 4)
 def bonus_every_time(draft_tokens, p, q, r, u):
     """Ends every block with a token from row K."""
     out = []
@@ -240,7 +240,7 @@ def bonus_every_time(draft_tokens, p, q, r, u):
     return out
 
 
-@at("02_rejection_sampling", "speculative_step", *["residual_of_the_row_before"] * 3)
+@at("02_rejection_sampling", "speculative_step", *["the residual of the last accepted"] * 3)
 def row_before(draft_tokens, p, q, r, u):
     """Takes the residual of the row before the rejected one."""
     kept = speculative_accept(draft_tokens, p[:-1], q, r)

@@ -4,16 +4,16 @@ import re
 
 import nbformat
 import pytest
-from classes.submitting import CHAPTER, right
+from classes.submitting import CHAPTER, bug_of, right
 from pages.jupyter_lab import Lab
 
 from autograde.submission import release_of
-from autograde.wrong import misconceptions_of
+from autograde.tools.samples import functions_of
 from specdec_lib.lessons.widgets.linked import linked_simulator
 
 pytestmark = pytest.mark.browser
 
-EXERCISES = {wrong.exercise for wrong in misconceptions_of(CHAPTER).all}
+EXERCISES = functions_of(CHAPTER)
 SIMULATOR = "linked_simulator("
 RELEASE = release_of(CHAPTER)
 FIGURES = sum(len(re.findall(r"^figures\.\w+\(", c.source, re.MULTILINE)) for c in RELEASE.cells)
@@ -34,8 +34,7 @@ def test_right_answers_run_to_the_end_and_pass_validation(lab, student_server):
 
 
 def test_a_wrong_answer_stops_at_its_check_with_the_call(lab, student_server):
-    wrong = misconceptions_of(CHAPTER).of("speculative_accept")
-    code = next(answer.code for answer in wrong if answer.name == "no_stop")
+    code = bug_of("speculative_accept", "one rejection costs one token")
     lab.open(student_server.put("wrong", right(speculative_accept=code)))
     lab.run_all()
     message = re.compile(  # it may be broken into lines

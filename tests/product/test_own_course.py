@@ -18,19 +18,18 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from autograde.bugs import bugs_of
 from autograde.chapter import AuthorError, Chapter
 from autograde.cli import main
 from autograde.nbgrader.regions import HIDDEN_TESTS
 from autograde.nbgrader.stubs import require_built
 from autograde.runner import collected
-from autograde.wrong import misconceptions_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "own_course.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(?:^`([\w/.]+)`\n\n)?^```(python|sh|text)\n(.*?)^```$", re.M | re.S)
 CHAPTER = "01_temperatures"
 TESTS = "autograde/chapters/ch01_tests.py"
-WRONG = "autograde/chapters/ch01_wrong.py"
 
 
 @dataclass(frozen=True)
@@ -139,30 +138,10 @@ def gates_after(followed: Shell, file: str, old: str, new: str) -> subprocess.Co
 
 
 @pytest.mark.slow
-def test_a_wrong_case_is_named_by_the_gates(followed: Shell):
-    done = gates_after(followed, TESTS, "(50.0, 10.0)", "(50.0, 11.0)")
+def test_a_bug_that_no_case_sees_is_named(followed: Shell):
+    done = gates_after(followed, TESTS, '"return f - 32.0"', '"return (f - 32) * 5 / 9 + 0"')
     (shown,) = (text for _, kind, text in BLOCK.findall(PAGE) if text.startswith("ch01_tests.py:"))
     assert done.returncode == 1 and done.stdout.startswith(shown)
-
-
-@pytest.mark.slow
-def test_a_wrong_answer_that_no_case_sees_is_named(followed: Shell):
-    done = gates_after(followed, WRONG, "return f - 32.0", "return (f - 32) * 5 / 9")
-    name = "ch01_wrong.py: shifted_only, a wrong answer to celsius, loses no point"
-    assert (done.returncode, done.stdout.startswith(name)) == (1, True)
-
-
-@pytest.mark.slow
-def test_wrong_answers_may_be_left_out(followed: Shell):
-    wrong = followed.course / WRONG
-    text = wrong.read_text(encoding="utf-8")
-    wrong.unlink()
-    proven = followed.run("python -m autograde gates")
-    graded = followed.run("python -m autograde grade submitted --json without.json")
-    wrong.write_text(text, encoding="utf-8")
-    assert (proven.returncode, graded.returncode) == (0, 0), said(proven)
-    ben = json.loads((followed.course / "without.json").read_text())["students"]["ben"][CHAPTER]
-    assert (ben["score"], ben["exercises"]["celsius"]["causes"]) == (1.0, [])
 
 
 @pytest.mark.slow
@@ -216,8 +195,8 @@ def test_a_course_takes_the_place_of_nothing(tmp_path: Path, capsys, name: str, 
 
 def test_a_chapter_without_files_of_its_own_has_no_tests_and_no_wrong_answers():
     with pytest.raises(AuthorError, match="99_none: nothing grades mean, mode: .*ch99_tests.py"):
-        collected(Chapter("99_none"), ["mean", "mode"])
-    assert misconceptions_of("99_none").all == []
+        collected(Chapter("99_none"), ["mean", "mode"], lambda: None)
+    assert bugs_of("99_none") == []
 
 
 def test_a_notebook_that_the_builder_made_is_taken():

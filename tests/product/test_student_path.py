@@ -7,12 +7,11 @@ simulator; at the end a click on Validate.
 import re
 
 import pytest
-from classes.submitting import CHAPTER
+from classes.submitting import CHAPTER, bug_of
 from pages.jupyter_lab import RUN, Lab
 
 from autograde.submission import release_of
 from autograde.tools.samples import solutions_of
-from autograde.wrong import misconceptions_of
 
 pytestmark = pytest.mark.browser
 
@@ -83,8 +82,7 @@ def commit_a_prediction(lab: Lab) -> None:
 
 
 def err_and_correct(lab: Lab) -> None:
-    wrong = misconceptions_of(CHAPTER).of(EXERCISE)
-    code = next(each.code for each in wrong if each.name == "inverted")
+    code = bug_of(EXERCISE, "the ratio is draft over target")
     answer(lab, "ArrowDown", f"def {EXERCISE}(", code, CHECK)
     lab.wait_for_output(CHECK, MESSAGE)
     answer(lab, "ArrowUp", f"def {EXERCISE}(", SOLUTIONS[EXERCISE], CHECK)

@@ -7,11 +7,11 @@ import pytest
 from classes.submitting import CHAPTER, right
 
 from autograde import grade as engine
+from autograde.bugs import bugs_of
 from autograde.chapter import chapter_names
 from autograde.result import Result
 from autograde.tools.proof import grade_with
 from autograde.tools.samples import functions_of
-from autograde.wrong import misconceptions_of
 
 SPEED = "04_choosing_the_draft"
 LINEAR = "def expected_accepted(alpha, k):\n    return alpha * k"
@@ -131,11 +131,11 @@ FUNCTIONS = [(chapter, name) for chapter in chapter_names() for name in function
 @pytest.mark.parametrize("chapter, name", FUNCTIONS)
 def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
     """Two known wrong answers to each, all else right."""
-    for wrong in misconceptions_of(chapter).of(name)[:2]:
+    for wrong in [bug for bug in bugs_of(chapter) if bug.exercise == name][:2]:
         exercises = grade_with(chapter, **{name: wrong.code}).exercises
         del exercises[name]
         failed = [b for e in exercises.values() for b in e.behaviours if not b.passed]
-        assert all(b.name == "the whole decoder, with your own parts" for b in failed), wrong.name
+        assert all(b.name == "the whole decoder, with your own parts" for b in failed), wrong.think
 
 
 THIEF = """

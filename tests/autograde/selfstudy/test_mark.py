@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from classes import any_system
-from classes.submitting import CHAPTER, cell_of, right, with_cell_source
+from classes.submitting import CHAPTER, bug_of, cell_of, right, with_cell_source
 from nbformat import NotebookNode
 
 from autograde import grade
@@ -23,12 +23,11 @@ from autograde.sandbox.isolation import OWN, Isolation
 from autograde.selfstudy import command
 from autograde.selfstudy.copies import FOLDER, UNWRITTEN, Copy, is_begun, table
 from autograde.submission import is_answer, release_of
-from autograde.wrong import misconceptions_of
 from specdec_lib import cli
 
 ASKED = ("quiz_02", "quiz_02_b", "prediction_02")
 WRONG = "residual_distribution"
-TARGET_AGAIN = next(each.code for each in misconceptions_of(CHAPTER).of(WRONG))
+TARGET_AGAIN = bug_of(WRONG, "the replacement is drawn from the target")
 
 
 def save(work: Path, notebook: NotebookNode, chapter: str = CHAPTER) -> Path:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from nbformat import NotebookNode
 
+from autograde.bugs import bugs_of
 from autograde.chapter import ROOT
 from autograde.submission import release_of
 from autograde.tools.samples import filled, solutions_of
@@ -21,6 +22,12 @@ CHAPTER = "02_rejection_sampling"
 def right(**changes: str) -> NotebookNode:
     """The notebook with every answer right, except for `changes` by name."""
     return filled(release_of(CHAPTER), solutions_of(CHAPTER) | changes)
+
+
+def bug_of(exercise: str, begins: str, chapter: str = CHAPTER) -> str:
+    """The code of the known bug whose thought begins so."""
+    known = [bug for bug in bugs_of(chapter) if bug.exercise == exercise]
+    return next(bug.code for bug in known if bug.think.startswith(begins))
 
 
 def with_cell_source(notebook: NotebookNode, name: str, source: str) -> NotebookNode:
