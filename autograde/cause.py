@@ -130,7 +130,7 @@ def causes_of(known: Known, cases: list[Case]) -> dict[Group, KnownBug]:
     names = {each: _best(explaining[each], most) for each in failed}
     found = {each: first[min(those)] for each, those in names.items() if len(those) == 1}
     named = {case.group: first[case.cause] for case in cases if case.cause in first}
-    return (found if 2 * len(found | named) >= len(failed) else {}) | named
+    return found | named
 
 
 def _explaining(known: Known, seen: list[Seen], failed: Group) -> list[KnownBug]:

@@ -69,9 +69,9 @@ class Trial:
 class HiddenTests:
     """The cases of a module of hidden tests, in the order of the file.
 
-    `exercises` are the names that have points in the chapter, `solution` gives the chapter's own
-    answers, which say what is expected; None if the tests are only looked at. Raises AuthorError for a test of anything else, and for an
-    exercise or a group without a case.
+    `exercises` are the names that have points in the chapter. `solution` gives the chapter's own
+    answers, which say what is expected; it is None if the tests are only looked at. Raises
+    AuthorError for a test of anything else, and for an exercise or a group without a case.
     """
 
     def __init__(

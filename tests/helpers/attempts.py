@@ -173,13 +173,13 @@ def stops_below_or_at_zero(draft_tokens, p, q, r):
     return out
 
 
-@at("02_rejection_sampling", "speculative_accept", *[None] * 4)
+@at("02_rejection_sampling", "speculative_accept", None, "r = 0 keeps everything")
 def filter_of_all(draft_tokens, p, q, r):
     """Goes on after a rejection, and keeps a token of probability 0 where r is 0."""
     return [t for i, t in enumerate(draft_tokens) if r[i] * q[i, t] <= p[i, t]]
 
 
-@at("02_rejection_sampling", "speculative_accept", *[None] * 4)
+@at("02_rejection_sampling", "speculative_accept", None, None)
 def vectorised_without_the_prefix(draft_tokens, p, q, r):
     """Counts the passing tokens and takes as many from the front."""
     rows = np.arange(len(draft_tokens))
@@ -188,7 +188,7 @@ def vectorised_without_the_prefix(draft_tokens, p, q, r):
     return list(draft_tokens[: int(passed.sum())])
 
 
-@at("02_rejection_sampling", "residual_distribution", *["the distance |p - q|"] * 2, None, None)
+@at("02_rejection_sampling", "residual_distribution", "the distance |p - q|", None, None)
 def distance_without_a_guard(p, q):
     """Takes |p - q|, and divides by 0 where the two are equal."""
     gap = abs(p - q)
@@ -227,7 +227,7 @@ def r_and_u_exchanged(p, q, token, r, u):
     return sample_from(residual_distribution(p, q), r), False
 
 
-@at("02_rejection_sampling", "speculative_step", *["every block ends with a token from row K"] * 4)
+@at("02_rejection_sampling", "speculative_step", *["every block ends with a token from row K"] * 3)
 def bonus_every_time(draft_tokens, p, q, r, u):
     """Ends every block with a token from row K."""
     out = []
