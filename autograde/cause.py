@@ -7,10 +7,9 @@ what each known wrong answer gives. One rule names a cause, group by group:
 - in all other calls of the exercise it gives that too, or it is right.
 
 So a second mistake hides no cause in the groups that it does not reach, and a wrong answer that
-agrees by chance in one group is refuted in another. If two explain a group, the one counts
-that explains more of the failed ones; if they explain as many, no cause is said. Nor is one where
-most of what failed has none: an agreement may then be chance. A test that has recognised a wrong
-answer by itself names it whatever the values are.
+agrees by chance in one group is refuted in another. If two explain a group, the one counts that
+explains more of the failed ones; if they explain as many, no cause is said. A test that has
+recognised a wrong answer by itself names it whatever the values are.
 
 A wrong answer runs only on the arguments that the right answer got, so what a student hands in
 changes neither what is run nor how long it takes. Each runs once in a process.

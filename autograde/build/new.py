@@ -12,7 +12,7 @@ from autograde.files import files_below, write_if_changed
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 # What of autograde/ is this course's alone; of its tools a new course has those of the gates.
 LEFT_BEHIND = ("chapters", "jupyter", "selfstudy", "tools")
-TOOLS = ("__init__.py", "named_numbers.py", "proof.py", "samples.py", "wrong_rounds.py")
+TOOLS = ("__init__.py", "proof.py", "samples.py")
 # What the grader and the builder import, and JupyterLab, in which the notebooks are looked at.
 NEEDED = ("docutils", "jupyterlab", "jupytext", "nbclient", "nbgrader", "numpy", "pytest", "rich")
 NEEDED += ("tqdm", "typer")
@@ -38,7 +38,7 @@ autograde = ["**/*.css", "**/*.j2", "**/*.js", "**/*.json"]
 """
 WRITTEN = {
     ".gitignore": "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n",
-    "autograde/chapters/__init__.py": '"""Hidden tests, and known wrong answers, by chapter."""\n',
+    "autograde/chapters/__init__.py": '"""Hidden tests and known bugs, by chapter."""\n',
 }
 
 

@@ -1,1 +1,1 @@
-"""For each chapter its hidden tests (chNN_tests.py) and its known wrong answers (chNN_wrong.py)."""
+"""For each chapter its hidden tests and known bugs, chNN_tests.py."""

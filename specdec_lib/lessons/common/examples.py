@@ -71,13 +71,27 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
         _agreeing = []
         try:
             check(watched(function))
-            agreed(check.__name__.removeprefix("check_"), _agreeing)
+            agreed(function.__name__, _agreeing)
         except NotImplementedError as stub:
             raise Unwritten(str(stub)) from None
         finally:
             _agreeing = None
 
     return run
+
+
+def worked(function: Callable, *cases: tuple, hint: str = "") -> None:
+    """A visible check of typed cases: the arguments of each, and last what they give.
+
+    Raises Different for the first case that a function gets wrong; `hint` is true of every case.
+    """
+
+    @visible_check
+    def check(function: Callable) -> None:
+        for *args, gives in cases:
+            expect(function, *args, gives=gives, hint=hint)
+
+    check(function)
 
 
 def watched(function: Callable) -> Callable:
