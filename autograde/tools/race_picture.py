@@ -36,19 +36,12 @@ def _draw(ax: Axes, lane: Lane, own: str, accepted: str) -> None:
     """A column for each pass: the draft tokens that it accepted, and the model's own on top."""
     drafted = [(each.ends, i) for each in lane.passes for i in range(1, len(each.pieces))]
     written = [(each.ends, len(each.pieces)) for each in lane.passes]
+    square = {"s": 16, "marker": "s"}
     if drafted:
         x, y = zip(*drafted, strict=True)
-        ax.scatter(
-            x,
-            y,
-            s=16,
-            marker="s",
-            facecolors="none",
-            edgecolors=accepted,
-            label="drafted, accepted",
-        )
+        ax.scatter(x, y, facecolors="none", edgecolors=accepted, label="drafted", **square)
     x, y = zip(*written, strict=True)
-    ax.scatter(x, y, s=16, marker="s", color=own, label="written by the large model")
+    ax.scatter(x, y, color=own, label="written by the large model", **square)
     ax.axvline(lane.seconds, color="black", linewidth=0.8)
     title = f"{lane.name}: {lane.seconds:.2f} s, {len(lane.passes)} passes"
     ax.set_title(title, loc="left", fontsize=11)
