@@ -14,8 +14,7 @@ from autograde.grade import grade_now, parameters_of
 from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import exercise_html, to_read
 from autograde.report.feedback_page import FeedbackPage
-from autograde.report.offline import is_folded
-from autograde.report.sections import Section, add_places, sections_of, titles
+from autograde.report.sections import Section, add_places, sections_of
 from autograde.result import Behaviour, Exercise
 from autograde.submission import release_of
 from autograde.wrong import Misconceptions, misconceptions_of
@@ -66,12 +65,6 @@ def test_a_belief_of_its_own_beside_a_shared_one_has_its_section_to_read_again()
     assert to_read("f", Exercise(1.0, failed[:1], see_first="above"), sections) is None
 
 
-def test_an_answer_that_is_not_written_is_sent_nowhere_else():
-    exercises = exercises_of(acceptance_probability=INVERTED, speculative_accept="")
-    blank, sections = exercises["speculative_accept"], sections_of(CHAPTER)
-    assert blank.note and not blank.see_first and not to_read("speculative_accept", blank, sections)
-
-
 def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
     """The two have nothing to do with each other: each gets its own refutation."""
     answers = {"acceptance_probability": INVERTED, "speculative_accept": code_of("no_coin")}
@@ -101,10 +94,6 @@ def test_every_function_has_a_section_and_its_place_is_in_the_page_once(chapter:
         assert page.count(f'id="{section.place}"') == 1 and section.title != "Quiz"
     without = [re.sub(r'<a id="[^"]*"></a>', "", cell.source) for cell in release.cells]
     assert without == before
-
-
-def test_headings_in_code_are_no_sections():
-    assert titles("## One\n```\n## not this\n```\n### nor this\n## Two") == ["One", "Two"]
 
 
 def marked(notebook: NotebookNode, **by_hand: float) -> NotebookNode:
@@ -245,23 +234,10 @@ def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page
     assert re.findall("<.*?>", words.replace("p < q", "")) == ["<script>", "</script>"]
 
 
-def test_the_source_of_a_cell_that_the_notebook_hides_is_left_out(page: BeautifulSoup):
-    cells = [cell for cell in release_of(CHAPTER).cells if cell.cell_type == "code"]
-    hidden = {cell.source.splitlines()[0] for cell in cells if is_folded(cell)}
-    shown = page.get_text()
-    assert hidden and not [line for line in hidden if line in shown]
-
-
 def test_the_mark_stands_once_and_no_prompt(page: BeautifulSoup):
     assert "Out[" not in page.get_text() and "In [" not in page.get_text()
     label = page.find(id="test_correct_token").find(class_="label").get_text(" ", strip=True)
     assert label == "correct_token 1 of 4 points Top"
-
-
-@pytest.mark.browser
-def test_the_points_of_an_exercise_are_seen_once(tab):
-    shown = tab.locator("#test_correct_token").inner_text()
-    assert "1 of 4 points" in shown and shown.count(" points") == 1
 
 
 @pytest.fixture
@@ -277,19 +253,3 @@ def tab(browser, page: BeautifulSoup) -> Iterator:
 def test_no_page_is_wider_than_the_window(tab, width: int):
     tab.set_viewport_size({"width": width, "height": 900})
     assert tab.evaluate("document.documentElement.scrollWidth") == width
-
-
-@pytest.mark.browser
-def test_on_paper_stand_answers_and_feedback_without_the_chapter(tab):
-    tab.emulate_media(media="print")
-    text = tab.inner_text("body")
-    assert "Your answer: correct_token" in text and "not yet: replaces from the residual" in text
-    assert "Why a coin" not in text and "Top" not in text
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
-
-
-@pytest.mark.browser
-def test_the_link_to_a_section_goes_there(tab):
-    tab.locator("#test_acceptance_probability .again a").click()
-    top = tab.locator("h2", has_text="The rule: how often to accept").bounding_box()["y"]
-    assert -5 < top < 200
