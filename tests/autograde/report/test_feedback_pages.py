@@ -176,6 +176,12 @@ def test_the_index_says_where_there_is_no_answer_yet():
     assert row.get_text() == "speculative_step: 0 of 4 points; no answer yet"
 
 
+def test_nbgraders_own_comment_on_an_empty_answer_is_left_out():
+    notebook = marked(right())
+    cell_of(notebook, "why_residual").metadata.nbgrader["comment"] = "No response."
+    assert "No response." not in page_of(notebook)
+
+
 @pytest.mark.parametrize("waits, shown", [(True, "to be marked"), (False, "0 of 2 points")])
 def test_a_written_answer_is_to_be_marked_until_it_has_a_mark(waits: bool, shown: str):
     notebook = marked(right(why_residual="The missing mass."), why_residual=0.0)
