@@ -81,13 +81,11 @@ def _is_stub(cell: NotebookNode, chapter: str) -> bool:
 
 def table(copies: Iterable[Copy]) -> list[str]:
     """A line for each chapter: its points, its state, and the first exercise that is not right."""
-    cells = [("chapter", "points", "")]
+    lines = []
     for each in copies:
         result = each.stored()[1]
-        wrong = (name for name, e in result.exercises.items() if not is_right(e)) if result else ()
-        told = [each.state(), *(f"next: {name}" for name in list(wrong)[:1])]
+        wrong = [name for name, e in result.exercises.items() if not is_right(e)] if result else []
+        told = [each.state(), *(f"next: {name}" for name in wrong[:1])]
         score = f"{points(result.score)} of {points(result.max_score)}" if result else ""
-        cells.append((each.chapter, score, ". ".join(filter(None, told))))
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ("  ".join(map(str.ljust, line, widths)) for line in cells)
-    return [line.rstrip() for line in lines]
+        lines.append(f"{each.chapter:24} {score:12} {'. '.join(filter(None, told))}".rstrip())
+    return lines

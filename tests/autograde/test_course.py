@@ -9,13 +9,13 @@ from classes.builder_fixtures import TINY, changed, write_chapter
 from classes.submitting import CHAPTER
 
 from autograde.build import execute as executing
-from autograde.chapter import AuthorError, Chapter, chapter_names
+from autograde.chapter import AuthorError, chapter_names
 from autograde.exits import exit_code
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.result import read_grades
 from autograde.tools import demo as course
 from autograde.tools import site
-from autograde.tools.samples import LOOP, STUDENTS, WITH_LOOP, crashing
+from autograde.tools.samples import STUDENTS
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +45,6 @@ def test_engine_and_gradebook_agree_on_every_chapter(tmp_path: Path):
     grades = read_grades(course.grades_of(tmp_path))
     assert all(sorted(result) == sorted(chapter_names()) for result in grades.values())
     compare(grades, read_scores(tmp_path))
-
-
-def test_one_chapter_has_the_loop_that_is_graded_four_times():
-    loops = {
-        name: LOOP.partition(":")[2] in "".join(crashing(name, 0).values())
-        for name in chapter_names()
-    }
-    assert [Chapter(name).number for name, loop in loops.items() if loop] == [WITH_LOOP]
 
 
 @pytest.fixture
