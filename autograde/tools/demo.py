@@ -33,7 +33,7 @@ NEXT = """
 What was made
   notebooks/              the chapters that students get
   build/sample-course/    the sample class: its gradebook and the feedback of the table above
-  build/solutions/        the executed solutions, as notebooks and as pages
+  build/solutions/        the executed solutions
 Where to go next
   make lab       open the chapters as a student, in work/
   make grader    open JupyterLab at the root: formgrader is in its menu, with the class of course/
