@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TypeVar
 
-SECONDS = 60
+SECONDS = 40  # and a page without the student's text takes one or two more
 MEMORY = 400 * 2**20  # bytes over what this process has
 
 Made = TypeVar("Made")

@@ -9,7 +9,6 @@ from classes.class_results import CHAPTER, a_class, exercise, result
 
 from autograde.cli import main
 from autograde.report.class_page import class_page
-from autograde.report.table import print_table
 from autograde.result import Override
 
 
@@ -41,14 +40,6 @@ def test_one_mistake_in_two_exercises_is_one_row():
     *_, row = rows(shown({student: {CHAPTER: each} for student, each in students.items()}))
     assert row[0].startswith("the ratio is draft over target. But ")
     assert row[1:] == ["2", "acceptance_probability, speculative_accept", "ada, ben"]
-
-
-def test_the_table_says_how_many_are_right_by_themselves(capsys):
-    remark = "a: Correct. With your own b, which is wrong, it gives: 1 is not 2."
-    remarked = exercise(4) | {"remarks": [remark]}
-    students = {"ada": result(exercise(1), remarked), "ben": result(exercise(4), exercise(4))}
-    print_table({student: {CHAPTER: each} for student, each in students.items()})
-    assert "wrong answer that they call: speculative_accept (1)" in capsys.readouterr().out
 
 
 def test_nobodys_text_is_markup_and_no_odd_name_stops_the_page():

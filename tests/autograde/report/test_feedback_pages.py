@@ -155,6 +155,8 @@ def test_what_is_right_and_the_chapters_text_are_folded_away(page: BeautifulSoup
     sections = {name: page.find(id=f"test_{name}") for name in parameters_of(CHAPTER)}
     opened = {name for name, section in sections.items() if not section.find_parent("details")}
     assert opened == set(wrong)
+    for name in wrong:  # the mark stands right below the answer
+        assert f"Your answer: {name}" in sections[name].find_previous_sibling().get_text()
     answers = [each for each in page.select("section.answer") if not each.find_parent("details")]
     shown = [each.find(class_="label").span.get_text() for each in answers]
     assert shown == [f"Your answer: {name}" for name in (*wrong, "quiz_02", "why_residual")]
@@ -223,8 +225,7 @@ def test_what_is_right_by_itself_looks_right_with_the_remark_beneath(page: Beaut
     remark = rows[0].find("div").get_text()
     assert remark.startswith("Correct. With your own acceptance_probability and ")
     assert ": speculative_step(draft_tokens=" in remark
-    told = grade.get_text(" ", strip=True)
-    assert "speculative_step 4 of 4 points" in told
+    assert "speculative_step 4 of 4 points" in grade.get_text(" ", strip=True)
 
 
 def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page: BeautifulSoup):
