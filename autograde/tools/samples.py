@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.chapter import Chapter, notebook_path
+from autograde.chapter import notebook_path
 from autograde.files import write_if_changed
 from autograde.grade import exercises_of, parameters_of
 from autograde.nbgrader.regions import solution_view
@@ -28,7 +28,6 @@ TROUBLES = (
     "def {name}(*args)\n    return 0",
     "def {name}(*args):\n    return [1] * 10**12",
 )
-WITH_LOOP = "00"  # the chapter in which `crashing` loops
 ATTACK = """\
 import builtins, glob, os, sys
 print(float('inf'), glob.glob('/**/gradebook.db'), os.environ)
@@ -99,12 +98,8 @@ def trouble(chapter: str, number: int) -> Answers:
 
 
 def crashing(chapter: str, _: int) -> Answers:
-    """The last functions have these troubles; what stands before them can be right.
-
-    Only one chapter has the loop without end. A result that hit a time limit is never stored, so
-    the engine and nbgrader's pass each grade it twice: 15 seconds or so for each chapter with one.
-    """
-    troubles = [t for t in TROUBLES if t is not LOOP or Chapter(chapter).number == WITH_LOOP]
+    """The last functions have troubles, but for the loop, which takes the longest to grade."""
+    troubles = [each for each in TROUBLES if each is not LOOP]
     pairs = zip(reversed(functions_of(chapter)), troubles, strict=False)
     codes = {name: code.replace("{name}", name) for name, code in pairs}
     return solutions_of(chapter) | codes
