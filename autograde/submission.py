@@ -287,7 +287,8 @@ _LIVE = re.compile(
     r"!\[(?P<text>[^\[\]\n]*)\]\(attachment:(?P<name>[^()\n]*)\)"  # a picture
     r"|<(?=[A-Za-z/!?])"  # only these make a tag of what follows (HTML standard, 13.2.5.6)
     r"|\](?=[(:])"  # makes a link, a picture or the address of one
-    r"|\\(?=(?:href|cssId|class|style|require)(?![A-Za-z]))"  # MathJax's ways into the page
+    r"|\\(?=(?:href|cssId|class|style|require|mmlToken|bbox)(?![A-Za-z]))"  # MathJax's ways in
+    r"|&(?=#|bsol;|dollar;)"  # names of characters, which the browser puts in before MathJax reads
 )
 
 

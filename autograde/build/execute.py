@@ -1,4 +1,4 @@
-"""Run the solution view of chapters, and leave each as a notebook with outputs and as HTML."""
+"""Run the solution view of chapters, and leave each as a notebook with outputs."""
 
 import os
 import re
@@ -20,7 +20,6 @@ from autograde.build.source import read_chapter
 from autograde.chapter import BUILD, ROOT, AuthorError, library_folders
 from autograde.files import digest_of, files_below, write_if_changed
 from autograde.nbgrader import regions
-from autograde.report import offline
 
 CELL_SECONDS = 900
 
@@ -43,26 +42,19 @@ class Executed:
         return self.out / f"{self.chapter}.ipynb"
 
     @property
-    def html(self) -> Path:
-        return self.out / f"{self.chapter}.html"
-
-    @property
     def stamp(self) -> Path:
-        """The file with the digest of what both were made from."""
+        """The file with the digest of what it was made from."""
         return self.out / f".{self.chapter}.stamp"
 
     def is_fresh(self) -> bool:
-        """Whether both are there, whole, and made from what there is now."""
-        present = all(path.is_file() for path in (self.notebook, self.html, self.stamp))
+        """Whether both are there, and it was made from what there is now."""
+        present = self.notebook.is_file() and self.stamp.is_file()
         return present and self.stamp.read_text() == self.digest
 
     def save(self, notebook: NotebookNode) -> None:
-        """Write the notebook, the page, and last the stamp that says that both are whole."""
-        resources = {"metadata": {"name": self.chapter}}
-        page, _ = offline.Page().from_notebook_node(notebook, resources=resources)
+        """Write the notebook, and last the stamp that says that it is whole."""
         self.stamp.unlink(missing_ok=True)
         write_if_changed(self.notebook, (nbformat.writes(notebook) + "\n").encode("utf-8"))
-        write_if_changed(self.html, page.encode("utf-8"))
         write_if_changed(self.stamp, self.digest.encode())
         self.ran = True
 
@@ -78,7 +70,7 @@ class ThisInterpreter(AsyncKernelManager):
 def execute(
     chapters: list[Path], out: Path = BUILD / "solutions", timeout: int = CELL_SECONDS
 ) -> list[Executed]:
-    """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb and OUT/NN_topic.html.
+    """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb.
 
     A chapter is not run again while its text, the library and the builder are what they were.
     They run one after the other, in the order given: torch takes every core, two at a time wait
@@ -114,9 +106,12 @@ def _run_all(stale: list[Executed], timeout: int) -> list[str]:
 
 def _digest(chapter: Path) -> str:
     """A digest of all that an executed chapter depends on, this Python among it."""
-    makers = [Path(offline.__file__), Path(regions.__file__)]
-    folders = [Path(__file__).parent, offline.TEMPLATES, *library_folders()]
-    files = [chapter, *makers, *(path for folder in folders for path in files_below(folder))]
+    folders = [Path(__file__).parent, *library_folders()]
+    files = [
+        chapter,
+        Path(regions.__file__),
+        *(path for folder in folders for path in files_below(folder)),
+    ]
     return digest_of(files, sys.version)
 
 

@@ -1,17 +1,11 @@
 """A class on one page that holds everything it shows: what `autograde report` writes."""
 
-import base64
-import io
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from autograde.bugs import bugs_of
 from autograde.files import printable
@@ -19,8 +13,6 @@ from autograde.report.feedback import points
 from autograde.result import Grades, Override, ResultJson
 
 TEMPLATES = Path(__file__).with_name("templates")
-SHADES = LinearSegmentedColormap.from_list("points", ["#f0f0f0", "#9cc7e0", "#00466e"])
-NARROWEST = 0.03  # of the bar; a narrower part has no room for its number
 
 Results = Mapping[str, ResultJson]  # of one chapter, by student
 
@@ -56,20 +48,31 @@ def _chapter(name: str, results: Results) -> dict[str, Any]:
         "graded": len(graded),
         "mean": f"{total / max(len(graded), 1):.1f}",
         "max_score": points(max(result["max_score"] for result in results.values())),
-        "picture": _picture(_by_points(graded)) if graded else None,
+        "exercises": _exercises(graded),
         "mistakes": _mistakes(name, graded),
         "failed": [(student, " ".join(why.split())) for student, why in failed.items()],
         "limited": ", ".join(s for s, result in results.items() if result.get("limited")),
     }
 
 
-def _by_points(results: Results) -> dict[tuple[str, float], Counter[float]]:
-    """How many students have how many points, by exercise and its maximum."""
+def _exercises(results: Results) -> list[tuple[str, ...]]:
+    """Each exercise, its points, their mean, and how many students have how many."""
     counts: dict[tuple[str, float], Counter[float]] = {}
     for result in results.values():
         for name, exercise in result["exercises"].items():
             counts.setdefault((name, exercise["max_score"]), Counter())[exercise["score"]] += 1
-    return counts
+    return [
+        (name, points(most), points(_mean(students)), _in_words(students))
+        for (name, most), students in counts.items()
+    ]
+
+
+def _mean(students: Counter[float]) -> float:
+    return sum(score * count for score, count in students.items()) / students.total()
+
+
+def _in_words(students: Counter[float]) -> str:
+    return ", ".join(f"{count} with {points(score)}" for score, count in sorted(students.items()))
 
 
 def _mistakes(chapter: str, results: Results) -> list[tuple[str, ...]]:
@@ -89,38 +92,3 @@ def _mistakes(chapter: str, results: Results) -> list[tuple[str, ...]]:
         (texts.get(cause, cause), str(len(who)), ", ".join(places), ", ".join(who))
         for cause, (places, who) in rows
     ]
-
-
-def _picture(counts: Mapping[tuple[str, float], Counter[float]]) -> dict[str, str]:
-    """A bar for each exercise, from no points to all: its PNG in base64, and the same in words."""
-    figure = Figure(figsize=(7.0, 0.9 + 0.32 * len(counts)), layout="constrained")
-    ax = figure.subplots()
-    for place, ((_, most), students) in enumerate(counts.items()):
-        _bar(ax, place, most, students)
-    ax.set_yticks(range(len(counts)), [name for name, _ in counts])
-    ax.invert_yaxis()
-    ax.set_xlim(0, 1)
-    ax.xaxis.set_major_formatter(PercentFormatter(1))
-    ax.set_xlabel("share of the students, from no points (light) to all (dark)")
-    memory = io.BytesIO()
-    figure.savefig(memory, format="png", dpi=130, metadata={"Software": None})
-    rows = "; ".join(_words(name, most, students) for (name, most), students in counts.items())
-    return {"alt": f"{rows}.", "png": base64.b64encode(memory.getvalue()).decode()}
-
-
-def _bar(ax: Axes, place: int, most: float, students: Counter[float]) -> None:
-    """One bar of parts, each with its number of students."""
-    left = 0.0
-    for score, count in sorted(students.items()):
-        share, part = count / students.total(), score / (most or 1)
-        ax.barh(place, share, left=left, color=SHADES(part), edgecolor="black", linewidth=0.5)
-        if share > NARROWEST:
-            colour = "white" if part > 0.5 else "black"
-            ax.text(left + share / 2, place, count, ha="center", va="center", color=colour)
-        left += share
-
-
-def _words(name: str, most: float, students: Counter[float]) -> str:
-    counts = ", ".join(f"{count} with {points(score)}" for score, count in sorted(students.items()))
-    mean = sum(score * count for score, count in students.items()) / students.total()
-    return f"{name}, of {points(most)} points: {counts}, mean {points(mean)}"

@@ -6,24 +6,16 @@ may hold a student's values, so every text is escaped.
 
 from collections.abc import Mapping
 from html import escape
-from typing import NamedTuple
 
 from autograde.report.sections import Section
 from autograde.result import Behaviour, Exercise, Result
 
-
-class Words(NamedTuple):
-    """What a page says to whom: under written answers, and where a time limit decided."""
-
-    written: str
-    limited: str
-
-
-CLASS = Words(
-    "a person marks it",
-    "**A time limit decided:** a cell or a call was stopped, also when everything was run again "
-    "alone. What was stopped is named below. This result is not stored: grading again tries again.",
+LIMITED = (
+    "**A time limit decided:** a cell or a call was stopped. What was stopped is named below. "
+    "Marking it again tries again."
 )
+# Characters that turn the direction of what follows, and old control characters.
+TURNING = dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 
 def points(number: float) -> str:
@@ -34,20 +26,16 @@ def points(number: float) -> str:
     return f"{round(float(number), 2):g}"
 
 
-def summary_markdown(result: Result, sections: Mapping[str, Section], words: Words = CLASS) -> str:
+def summary_markdown(result: Result) -> str:
     """The first cell of a graded notebook: what is not right, and then what is, with links."""
-    wrong = {name: e for name, e in result.exercises.items() if not is_right(e)}
     lines = [
-        f"- [{name}](#test_{name}): {', '.join(filter(None, (_points(e), _parts(e))))}"
-        f"; {_first_reason(e)}"
-        for name, e in wrong.items()
+        f"- [{name}](#test_{name}): {_points(e)}; {_first_reason(e)}"
+        for name, e in result.exercises.items()
+        if not is_right(e)
     ]
-    by_hand = [f"- [{name}](#{name}): {words.written}" for name in result.pending]
     title = f"### Result: {_points(result)} from the tests"
-    limited = [words.limited, ""] if result.limited else []
-    return "\n".join(
-        [title, "", *limited, *lines, *by_hand, *_right(result), *_read_again(result, sections)]
-    )
+    limited = [LIMITED, ""] if result.limited else []
+    return "\n".join([title, "", *limited, *lines, *_right(result)])
 
 
 def is_right(exercise: Exercise) -> bool:
@@ -76,13 +64,6 @@ def _first_reason(exercise: Exercise) -> str:
     return f"not yet: {next(b.name for b in exercise.behaviours if not b.passed)}"
 
 
-def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:
-    """A line with the sections to read again, each once."""
-    again = {to_read(name, e, sections): None for name, e in result.exercises.items()}
-    links = [f"[{section.title}](#{section.place})" for section in again if section]
-    return ["", f"Read again: {'; '.join(links)}."] if links else []
-
-
 def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> Section | None:
     """The section that explains what is wrong in an exercise, if any is.
 
@@ -102,8 +83,7 @@ def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
     tex2jax_ignore alone: a student's value may look like a formula. The page does not show the
     points of the class from-tests, since its label has the mark.
     """
-    told = exercise.note if exercise.note is not None else _parts(exercise)
-    line = f"<div>{escape(told)}</div>" if told else ""
+    line = f"<div>{escape(exercise.note)}</div>" if exercise.note else ""
     rows = "".join(map(_row, exercise.behaviours)) if exercise.note is None else ""
     return (
         f'<div class="feedback tex2jax_ignore">'
@@ -122,15 +102,9 @@ def _link(exercise: Exercise, section: Section | None) -> str:
     return "".join(f'<div class="again">{line}</div>' for line in lines)
 
 
-def _parts(exercise: Exercise) -> str:
-    """How many are right, of an answer that has several."""
-    total, alone = len(exercise.behaviours), " by themselves" if exercise.remarks else ""
-    several = total > 1 and exercise.note is None
-    return f"{exercise.passed} of {total} parts right{alone}" if several else ""
-
-
 def _row(behaviour: Behaviour) -> str:
-    name, text = escape(behaviour.name), escape(behaviour.message or behaviour.told)
+    name = escape(behaviour.name)
+    text = escape((behaviour.message or behaviour.told).translate(TURNING))
     below = f"<div>{text}</div>" if text else ""
     if behaviour.passed:
         return f'<li class="right">right: {name}{below}</li>'

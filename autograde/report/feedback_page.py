@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
-from autograde.report.deadline import TooCostly, within_limits
+from autograde.report.deadline import within_limits
 from autograde.report.feedback import points
 from autograde.report.folding import fold
 from autograde.report.offline import FILTERS, TEMPLATES, comment_html, is_folded
@@ -25,7 +25,7 @@ from autograde.submission import is_ours
 SMALL = new_notebook(cells=[new_markdown_cell("$x$"), new_code_cell("x")])
 NO_POINTS = {"notebook": "", "score": 0, "max_score": 0, "late_penalty": 0}
 MARK = "execute_result"  # the one output that nbgrader reads a mark from
-LEFT_OUT = "What you wrote is left out here: a page could not be made of it"
+LEFT_OUT = "What you wrote is left out here: a page could not be made of it."
 
 
 class FeedbackPage(HTMLExporter):
@@ -45,15 +45,14 @@ class FeedbackPage(HTMLExporter):
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict | None = None, **kw: Any
     ) -> tuple[str, dict]:
-        """The page; if it cannot be made, or costs too much, one without what a student wrote."""
+        """The page; if it cannot be made, one without what a student wrote."""
         code_style = HtmlFormatter(style="default").get_style_defs(".highlight")
         resources = {**(resources or {}), "code_style": code_style}
         try:
             return self.made(partial(self._page, nb, resources, **kw))
         except Exception as error:  # what a student wrote may do anything to the converter
-            reason = str(error) if isinstance(error, TooCostly) else type(error).__name__
             self.log.error("A page shows nothing that the student wrote: %r", error)
-            return self.made(partial(self._page, _without_own(nb, reason), resources, **kw))
+            return self.made(partial(self._page, _without_own(nb), resources, **kw))
 
     def _page(self, nb: NotebookNode, resources: dict, **kw: Any) -> tuple[str, dict]:
         """The page, and of nbconvert's resources those that it is written with."""
@@ -85,12 +84,12 @@ def _is_by_hand(cell: NotebookNode) -> bool:
     return marks != [repr(float(nbgrader.score))]
 
 
-def _without_own(nb: NotebookNode, reason: str) -> NotebookNode:
+def _without_own(nb: NotebookNode) -> NotebookNode:
     """The notebook with a line in place of everything that a student wrote or printed."""
     nb = copy.deepcopy(nb)
     for cell in nb.cells:
         if not is_ours(cell):
-            cell.source = f"{'# ' if cell.cell_type == 'code' else ''}{LEFT_OUT} ({reason})."
+            cell.source = f"# {LEFT_OUT}" if cell.cell_type == "code" else LEFT_OUT
             cell.pop("attachments", None)
         if not is_ours(cell) and "outputs" in cell:
             cell.outputs = []

@@ -18,12 +18,21 @@ TAG = re.compile(r"<[^>]*>")
 
 def fold(nb: NotebookNode) -> None:
     """Mark in each cell's metadata where a folded run of cells begins, with its line, and ends."""
+    nb.cells = _together(nb.cells)
     wrong = {_name(cell) for cell in nb.cells if _needs_a_look(cell)}
     for is_open, run in groupby(nb.cells, lambda cell: _is_open(cell, wrong)):
         cells = list(run)
         if not is_open:
             cells[0].metadata["fold_begins"] = _line(cells)
             cells[-1].metadata["fold_ends"] = True
+
+
+def _together(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """The cells, with every mark right below its answer; the chapter's own check comes after."""
+    places: dict[str, int] = {}
+    for place, cell in enumerate(cells):
+        places.setdefault(_name(cell) or cell.id, place)
+    return sorted(cells, key=lambda cell: places[_name(cell) or cell.id])
 
 
 def _is_open(cell: NotebookNode, wrong: set[str]) -> bool:
@@ -57,4 +66,4 @@ def _line(cells: Iterable[NotebookNode]) -> str:
     right = dict.fromkeys(filter(None, map(_name, cells)))
     parts = [f"Right: {', '.join(right)}"] if right else []
     parts += [f"The chapter: {'; '.join(sections)}"] if sections else []
-    return ". ".join(parts) or "The chapter goes on"
+    return ". ".join(parts) or "The chapter"

@@ -6,21 +6,21 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.report.feedback import CLASS, Words, exercise_html, summary_markdown, to_read
+from autograde.report.feedback import TURNING, exercise_html, summary_markdown, to_read
 from autograde.report.sections import Section, add_places, sections_of
 from autograde.result import Result
 from autograde.submission import is_ours
 
 
-def add_marks(nb: NotebookNode, chapter: str, result: Result, words: Words = CLASS) -> None:
+def add_marks(nb: NotebookNode, chapter: str, result: Result) -> None:
     """Put a result into the rebuilt notebook: a first cell about the whole, and every output."""
     sections = sections_of(chapter)
     add_places(cell for cell in nb.cells if is_ours(cell))
     for cell in nb.cells:
         if cell.cell_type == "code":
             cell.outputs = _outputs(cell, result, sections)
-    summary = summary_markdown(result, sections, words)
-    nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary, id="result"))
+    summary = nbformat.v4.new_markdown_cell(summary_markdown(result), id="result")
+    nb.cells.insert(0, summary)
 
 
 def _outputs(
@@ -62,7 +62,7 @@ def _transcript(report: dict) -> list[NotebookNode]:
         outputs.append(_output("stream", name="stdout", text=report["printed"]))
     if error := report.get("error"):
         where = f" ({error['where']})" if error["where"] else ""
-        text = f"{error['name']}{where}: {error['text']}"
+        text = f"{error['name']}{where}: {error['text']}".translate(TURNING)
         fields = {"ename": error["name"], "evalue": error["text"], "traceback": [text]}
         outputs.append(_output("error", **fields))
     return outputs

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import pass_context
-from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-from nbconvert.preprocessors import Preprocessor
 from nbformat.notebooknode import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -24,14 +22,8 @@ from traitlets.config import Config
 
 from autograde.report import formulas
 
-# Templates that stand before nbconvert's: `base` has no MathJax in it, `page` no scripts at all.
+# Templates that stand before nbconvert's: `base` has no MathJax in it.
 TEMPLATES = Path(__file__).with_name("templates")
-# Of an output in several forms a page shows the first of these. nbconvert's own order begins with
-# the live widget, and a page has no kernel that could serve one.
-DISPLAY_PRIORITY = [
-    "text/html",
-    *("text/markdown", "image/svg+xml", "text/latex", "image/png", "image/jpeg", "text/plain"),
-]
 MAX_FORMULA = 1000  # characters: MathML is up to 100 times as long
 # pygments needs time that grows with the square of such a run.
 MANY_BLANKS = re.compile(r"\s{500}")
@@ -53,10 +45,6 @@ class Renderer(IPythonRenderer):
         # A wide formula scrolls by itself: by keyboard too, once it has the focus.
         return f'<div class="math" tabindex="0">{mathml(body, as_block=True)}</div>'
 
-    def table(self, text: str) -> str:
-        # So does a wide table.
-        return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
-
     def inline_math(self, body: str) -> str:
         return f'<span class="formula">{mathml(body)}</span>'
 
@@ -74,16 +62,12 @@ def mathml(tex: str, as_block: bool = False) -> str:
         return f"<code>{escape(tex)}</code>"
 
 
-def _render(context: Mapping[str, Any], source: str, anchors: bool) -> str:
-    attachments = context.get("cell", {}).get("attachments", {})
-    looks = {"escape": False, "exclude_anchor_links": not anchors}
-    return MarkdownWithMath(Renderer(attachments=attachments, **looks)).render(source)
-
-
 @pass_context
 def markdown2html(context: Mapping[str, Any], source: str) -> str:
     """nbconvert's filter of that name, for pages that hold students' text: no anchors in it."""
-    return _render(context, source, anchors=False)
+    attachments = context.get("cell", {}).get("attachments", {})
+    looks = {"escape": False, "exclude_anchor_links": True}
+    return MarkdownWithMath(Renderer(attachments=attachments, **looks)).render(source)
 
 
 @pass_context
@@ -116,30 +100,3 @@ def set_formgrader(config: Config) -> None:
 def is_folded(cell: NotebookNode) -> bool:
     """Whether JupyterLab shows the cell's outputs only."""
     return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
-
-
-class WithoutFolded(Preprocessor):
-    """Leaves the source of folded cells out of a page, as JupyterLab does."""
-
-    def preprocess_cell(
-        self, cell: NotebookNode, resources: dict, index: int
-    ) -> tuple[NotebookNode, dict]:
-        if is_folded(cell):
-            cell.metadata["transient"] = {"remove_source": True}  # what nbconvert's templates read
-        return cell, resources
-
-
-class Page(HTMLExporter):
-    """A notebook as one page that holds all it shows, without the source of folded cells."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            template_name="page",
-            extra_template_basedirs=[str(TEMPLATES)],
-            config=Config(NbConvertBase={"display_data_priority": DISPLAY_PRIORITY}),
-        )
-        self.register_preprocessor(WithoutFolded, enabled=True)
-
-    @pass_context
-    def markdown2html(self, context: Mapping[str, Any], source: str) -> str:
-        return _render(context, source, anchors=True)

@@ -1,6 +1,5 @@
 """The class as a table: a row for each student, a column for each exercise."""
 
-from collections import Counter
 from collections.abc import Mapping
 
 from rich.console import Console
@@ -54,9 +53,6 @@ def _score(exercise: ExerciseJson) -> str:
 
 
 def _print_remarks(console: Console, results: Mapping[str, ResultJson]) -> None:
-    if alone := _right_by_themselves(results):
-        text = f"Right by themselves, above a wrong answer that they call: {alone}"
-        console.print(text, markup=False, soft_wrap=True)
     for student, result in results.items():
         if result["reason"]:
             text = f"{printable(student)}: not graded, {result['reason']}"
@@ -67,11 +63,3 @@ def _print_remarks(console: Console, results: Mapping[str, ResultJson]) -> None:
     if any(result["pending"] for result in results.values()):
         names = ", ".join(next(iter(results.values()))["pending"])
         console.print(f"Still to be marked by a person, in formgrader: {names}", markup=False)
-
-
-def _right_by_themselves(results: Mapping[str, ResultJson]) -> str:
-    """The exercises with remarks, each with the number of students."""
-    remarked = (
-        name for r in results.values() for name, e in r["exercises"].items() if e.get("remarks")
-    )
-    return ", ".join(f"{name} ({count})" for name, count in Counter(remarked).items())

@@ -13,7 +13,7 @@ STOPPED = 130  # what a shell gives for a program that Ctrl+C ended
 
 def main(arguments: list[str] | None = None) -> int:
     """Mark, and show a page. Returns 0, or 2 if a notebook could not be marked."""
-    return exit_code(partial(_main, arguments))
+    return exit_code(partial(_main, arguments), (OSError, ValueError, RuntimeError))
 
 
 def _main(arguments: list[str] | None) -> int:
@@ -30,11 +30,6 @@ def _main(arguments: list[str] | None) -> int:
         return command.run(options.work, options.chapters, not options.no_browser)
     except KeyboardInterrupt:
         return STOPPED
-    except BrokenPipeError:
-        raise
-    except (OSError, ValueError, RuntimeError) as error:
-        print(f"specdec: {error}", file=sys.stderr)
-        return 2
 
 
 if __name__ == "__main__":

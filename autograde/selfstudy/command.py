@@ -1,6 +1,5 @@
 """What `specdec mark` does: mark what was changed, say how it went, and show a page."""
 
-import os
 import sys
 import time
 import webbrowser
@@ -33,16 +32,14 @@ def run(work: Path, asked: list[str], opens: bool) -> int:
     if not (work / FOLDER).exists():
         print(NOT_ISOLATED)
     copies = {name: Copy(work, name) for name in chapter_names()}
-    changed = [name for name, each in copies.items() if each.state()[0] in (UNMARKED, CHANGED)]
+    changed = [name for name, each in copies.items() if each.state() in (UNMARKED, CHANGED)]
     done = {name: _marked(copies[name]) for name in names or changed}
     print("\n".join(["", *table(copies.values())]))
-    if any(each.stored()[1] for each in copies.values()):
-        print(f"\npages: {_near(work / FOLDER)}")
-    else:
+    if not any(each.stored()[1] for each in copies.values()):
         print("There is nothing to mark yet: write an answer, save the notebook, and mark again.")
     pages = [copies[name].page for name, is_marked in done.items() if is_marked]
-    if opens and pages:
-        show(pages[0])
+    if opens and pages and not webbrowser.open(pages[0].as_uri()):
+        print(f"No browser could be opened here. Open this file in one: {pages[0]}")
     return 0 if all(done.values()) else 2
 
 
@@ -59,34 +56,19 @@ def _marked(copy: Copy) -> bool:
     """Mark one chapter, and say so in a line. Whether it could be marked."""
     start = time.monotonic()
     try:
-        saved = time.strftime("%H:%M", time.localtime(copy.path.stat().st_mtime))
         notebook = copy.read()
     except FileNotFoundError:
-        return _not_marked(f"there is no {_near(copy.path)}; `specdec start` copies the chapters")
+        return _not_marked(f"there is no {copy.path}; `specdec start` copies the chapters")
     except (OSError, Refused) as error:
-        return _not_marked(f"{_near(copy.path)}: {error}")
-    print(f"{copy.chapter}, saved at {saved}: marking ...", file=sys.stderr, flush=True)
+        return _not_marked(f"{copy.path}: {error}")
+    print(f"{copy.chapter}: marking ...", file=sys.stderr, flush=True)
     result, page = mark(notebook, copy.chapter)
     copy.store(notebook, result, page)
     score = f"{points(result.score)} of {points(result.max_score)} points"
-    print(f"{copy.chapter}: {score}, in {time.monotonic() - start:.0f} s: {_near(copy.page)}")
+    print(f"{copy.chapter}: {score}, in {time.monotonic() - start:.0f} s: {copy.page}")
     return True
 
 
 def _not_marked(why: str) -> bool:
     print(f"specdec: {why}", file=sys.stderr, flush=True)
     return False
-
-
-def _near(path: Path) -> Path:
-    """A path as it is seen from the current folder, if it lies below."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def show(page: Path) -> None:
-    """Show a page in the browser, where there is a screen: else a text browser would come up."""
-    screens = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
-    has_screen = sys.platform != "linux" or any(map(os.environ.get, screens))
-    if not (has_screen and webbrowser.open(page.resolve().as_uri())):
-        print(f"No browser could be opened here. Open this file in one: {_near(page)}")

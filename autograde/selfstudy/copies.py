@@ -19,9 +19,7 @@ from autograde.sandbox.isolation import OWN
 from autograde.submission import Refused, is_answer, parse, rebuild, release_of
 
 FOLDER = "marks"
-UNWRITTEN = ': not written yet")'  # how the last line of every function's stub ends
 NOT_BEGUN, UNMARKED, CHANGED = "not begun", "not marked yet", "changed since it was marked"
-LIMITED, GONE = "a time limit decided", "its notebook is gone"
 
 
 @dataclass(frozen=True)
@@ -58,38 +56,36 @@ class Copy:
         except (OSError, ValueError, KeyError, TypeError):
             return "", None
 
-    def state(self) -> tuple[str, Result | None]:
-        """What state the chapter is in, "" if its marks are those of what is there; the marks."""
+    def state(self) -> str:
+        """What is to be known beside the marks; "" if they are those of what is there."""
         key, result = self.stored()
         try:
             notebook = self.read()
         except FileNotFoundError:
-            return GONE if result else NOT_BEGUN, result
+            return NOT_BEGUN
         except (OSError, Refused) as error:
-            return f"cannot be read: {error}", result
+            return f"cannot be read: {error}"
+        left = [cell for cell in notebook.cells if is_answer(cell) and _is_stub(cell, self.chapter)]
         if result is None:
-            return UNMARKED if is_begun(notebook, self.chapter) else NOT_BEGUN, None
+            return NOT_BEGUN if len(left) == sum(map(is_answer, notebook.cells)) else UNMARKED
         if key != cache.key(notebook, self.chapter, OWN):
-            return CHANGED, result
-        return LIMITED if result.limited else "", result
+            return CHANGED
+        written = sum(cell.cell_type == "markdown" for cell in left)
+        return f"written answers still empty: {written}" if written else ""
 
 
-def is_begun(notebook: NotebookNode, chapter: str) -> bool:
-    """Whether one answer at least is no longer a stub: this release's, or one of before."""
-    stubs = {cell.id: cell.source.strip() for cell in release_of(chapter).cells if is_answer(cell)}
-    written = {cell.id: cell.source.strip() for cell in notebook.cells if cell.id in stubs}
-    return any(text != stubs[name] and UNWRITTEN not in text for name, text in written.items())
+def _is_stub(cell: NotebookNode, chapter: str) -> bool:
+    released = {each.id: each.source for each in release_of(chapter).cells}
+    return cell.source.strip() == released[cell.id].strip()
 
 
 def table(copies: Iterable[Copy]) -> list[str]:
     """A line for each chapter: its points, its state, and the first exercise that is not right."""
-    cells = [("chapter", "points", "")]
+    lines = []
     for each in copies:
-        state, result = each.state()
-        wrong = (name for name, e in result.exercises.items() if not is_right(e)) if result else ()
-        told = [state, *(f"next: {name}" for name in list(wrong)[:1])]
+        result = each.stored()[1]
+        wrong = [name for name, e in result.exercises.items() if not is_right(e)] if result else []
+        told = [each.state(), *(f"next: {name}" for name in wrong[:1])]
         score = f"{points(result.score)} of {points(result.max_score)}" if result else ""
-        cells.append((each.chapter, score, ". ".join(filter(None, told))))
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ("  ".join(map(str.ljust, line, widths)) for line in cells)
-    return [line.rstrip() for line in lines]
+        lines.append(f"{each.chapter:24} {score:12} {'. '.join(filter(None, told))}".rstrip())
+    return lines

@@ -4,34 +4,22 @@ Nothing is isolated, since who runs this wrote the code.
 """
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograde.grade import grade_now
-from autograde.report.feedback import Words
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.marks import add_marks
 from autograde.result import Result
 from autograde.submission import is_answer, release_of, solution_of
 
-WORDS = Words(
-    "nobody marks it here; below yours stands the course's own answer",
-    "**A time limit decided:** a cell or a call of yours was stopped. What was stopped is named "
-    "below. Name the chapter in `specdec mark` to try again.",
-)
-
 
 class OwnPage(FeedbackPage):
-    """The page of a class, without its limits, and without a person who marks."""
+    """The page of a class, made in this process: other systems than Linux have no other way."""
 
     made = staticmethod(lambda make: make())
-
-    def default_filters(self) -> Iterator[tuple[str, Callable]]:
-        """Those of the page; no cell waits for a person's marks."""
-        yield from super().default_filters()
-        yield "by_hand", lambda cells: []
 
 
 def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
@@ -40,18 +28,13 @@ def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
     Raises RuntimeError if no process can be started.
     """
     result = grade_now(notebook, chapter)
-    return result, page_of(notebook, chapter, result)
-
-
-def page_of(notebook: NotebookNode, chapter: str, result: Result) -> str:
-    """The feedback page of a rebuilt notebook."""
     shown = copy.deepcopy(notebook)
     _add_points(shown, result)
-    add_marks(shown, chapter, result, WORDS)
+    add_marks(shown, chapter, result)
     shown.cells = [each for cell in shown.cells for each in _with_course_answer(cell, chapter)]
     told = {"notebook": chapter, "score": result.score, "max_score": result.max_score}
     page, _ = OwnPage().from_notebook_node(shown, {"nbgrader": told | {"late_penalty": 0}})
-    return page
+    return result, page
 
 
 def _add_points(notebook: NotebookNode, result: Result) -> None:

@@ -1,7 +1,7 @@
 """`make course`: build, grade a sample class through nbgrader, then execute the chapters.
 
-The class and its table come first, since the chapters take most of the time. A step is skipped if
-nothing that it depends on has changed since it was last done.
+The class and its table come first, since the chapters take most of the time. What was graded or
+executed before, and has not changed since, is taken from what was kept of it.
 """
 
 import os
@@ -16,25 +16,24 @@ from tqdm import tqdm
 
 from autograde.build.execute import execute
 from autograde.build.release import build, release_into
-from autograde.chapter import BUILD, ROOT, SOLUTIONS, chapter_names, chapters, library_folders
+from autograde.chapter import BUILD, ROOT, chapter_names, chapters
 from autograde.exits import exit_code
-from autograde.files import digest_of, files_below, write_if_changed, write_json
+from autograde.files import write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import grade_class
 from autograde.report.table import print_table
 from autograde.result import Grades, read_grades
 from autograde.sandbox import isolation, selftest
 from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
-from autograde.tools.samples import STUDENTS, write_students
+from autograde.tools.samples import write_students
 
 CLASS = BUILD / "sample-course"
-LONGEST = ("04", "08")  # the numbers of the chapters that measure most: they are executed last
 
 NEXT = """
 What was made
   notebooks/              the chapters that students get
   build/sample-course/    the sample class: its gradebook and the feedback of the table above
-  build/solutions/        the executed solutions, as notebooks and as pages
+  build/solutions/        the executed solutions
 Where to go next
   make lab       open the chapters as a student, in work/
   make grader    open JupyterLab at the root: formgrader is in its menu, with the class of course/
@@ -43,14 +42,11 @@ Where to go next
 
 
 def main() -> int:
-    """Run the steps that are due; the table is shown before any chapter is executed."""
+    """Run the steps; the table is shown before any chapter is executed."""
     say("notebooks", "built", [b.changed for b in build()])
-    due = not is_graded(CLASS)
-    if due:
-        grade_sample_class(CLASS, chapter_names())
-    say("sample class", "graded", [due] * len(STUDENTS))
+    grade_sample_class(CLASS, chapter_names())
     show_table(CLASS)
-    executed = execute(longest_last())
+    executed = execute([chapter.source for chapter in chapters()])
     say("chapters", "executed", [e.ran for e in executed])
     print(NEXT)
     return 0
@@ -60,17 +56,6 @@ def say(what: str, done: str, changed: list[bool]) -> None:
     """One line on a step: how many of the things were out of date, and have been `done` now."""
     state = f"{sum(changed)} of {len(changed)} {done}" if any(changed) else "up to date"
     print(f"{what}: {state}", flush=True)
-
-
-def longest_last() -> list[Path]:
-    """The texts of the chapters in the order in which they are executed."""
-    return [c.source for c in sorted(chapters(), key=lambda c: c.number in LONGEST)]
-
-
-def is_graded(course: Path) -> bool:
-    """Whether the class in `course` is graded to the end, and from what there is now."""
-    stamp = stamp_of(course)
-    return stamp.is_file() and stamp.read_text() == fingerprint()
 
 
 def show_table(course: Path) -> None:
@@ -86,11 +71,6 @@ def grades_of(course: Path) -> Path:
     return course / "grades.json"
 
 
-def stamp_of(course: Path) -> Path:
-    """The file that says what the class was graded from; it is written last."""
-    return course / ".stamp"
-
-
 def isolate_if_possible() -> None:
     """The sample class is our own work: if this machine has no isolation, go on without."""
     try:
@@ -103,9 +83,7 @@ def isolate_if_possible() -> None:
 
 def grade_sample_class(course: Path, names: list[str]) -> None:
     """Make the class anew, grade it with our engine and then with nbgrader's own commands."""
-    made_from = fingerprint()  # before grading: what changes meanwhile is not graded yet
     isolate_if_possible()
-    stamp_of(course).unlink(missing_ok=True)  # first: the rest goes file by file
     shutil.rmtree(course, ignore_errors=True)
     steps: dict[str, Callable[[], object]] = {
         "submissions": lambda: write_students(course / "submitted", names),
@@ -120,7 +98,6 @@ def grade_sample_class(course: Path, names: list[str]) -> None:
             start = time.monotonic()
             step()
             bar.write(f"  {name}: {time.monotonic() - start:.0f} s")
-    write_if_changed(stamp_of(course), made_from.encode())
 
 
 def grade_with_our_engine(course: Path) -> None:
@@ -144,13 +121,6 @@ def nbgrader(course: Path, command: str, chapter: str = "*") -> None:
     if done.returncode:
         tail = "\n".join(file.read_text().splitlines()[-15:])
         raise SystemExit(f"nbgrader {command} {chapter} failed; the end of {file}:\n{tail}")
-
-
-def fingerprint() -> str:
-    """A digest of everything that the sample class depends on."""
-    folders = [SOLUTIONS, ROOT / "autograde", *library_folders()]
-    files = [path for folder in folders for path in files_below(folder)]
-    return digest_of([ROOT / "nbgrader_config.py", *files], sys.version)
 
 
 def feedback_places(course: Path, grades: Grades) -> dict[str, str]:

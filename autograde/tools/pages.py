@@ -14,7 +14,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograde.chapter import Chapter
-from autograde.report.offline import DISPLAY_PRIORITY, is_folded
+from autograde.report.offline import is_folded
 
 NOTE = """
 ```{{note}}
@@ -23,6 +23,12 @@ This is a page to read; its pictures are those of right answers. To do the exerc
 [how to run it](../try.md).
 ```
 """
+# Of an output in several forms a page shows the first of these. The live widget is none of them:
+# a page has no kernel that could serve one.
+DISPLAY_PRIORITY = [
+    "text/html",
+    *("text/markdown", "image/svg+xml", "text/latex", "image/png", "image/jpeg", "text/plain"),
+]
 REVEALS = re.compile(r"^\s*lesson\.reveal\w*\(", re.MULTILINE)
 CHECK = re.compile(r"^# Check of ")  # its message needs an answer
 HINTS = re.compile(r"^hints\(", re.MULTILINE)  # below a solution all three hints are open

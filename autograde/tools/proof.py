@@ -6,12 +6,12 @@ All of these answers are the course's own, so they run in this process.
 
 from collections.abc import Iterator
 
-from autograde.bugs import KnownBug, bugs_of
+from autograde.bugs import KnownBug, answers_of, bugs_of
 from autograde.chapter import Chapter
 from autograde.grade import cases_with, exercises_of, grade, judge, known_of, right_cases_of
 from autograde.result import Exercise, Result
 from autograde.submission import is_answer, release_of
-from autograde.tools.samples import filled, functions_of, solutions_of
+from autograde.tools.samples import filled, functions_of
 
 # What somebody might return without reading the question: constants, and copies of arguments.
 EMPTY_ANSWERS = (
@@ -34,7 +34,7 @@ def faults(chapter: str) -> Iterator[str]:
 
 def grade_with(chapter: str, **answers: str) -> Result:
     """The solution's result with other `answers` in it, from a sandbox as a student's."""
-    return grade(filled(release_of(chapter), solutions_of(chapter) | answers), chapter)
+    return grade(filled(release_of(chapter), answers_of(chapter) | answers), chapter)
 
 
 def judged(chapter: str, **answers: str) -> dict[str, Exercise]:

@@ -6,19 +6,17 @@
 import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from itertools import cycle, islice
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.bugs import bugs_of
-from autograde.chapter import Chapter, notebook_path
+from autograde.bugs import answers_of, bugs_of
+from autograde.chapter import notebook_path
 from autograde.files import write_if_changed
 from autograde.grade import exercises_of, parameters_of
-from autograde.nbgrader.regions import solution_view
-from autograde.submission import is_answer, release_of, solution_of
+from autograde.submission import is_answer, release_of
 
 Answers = dict[str, str]  # what stands in a cell, by the cell's name
 LOOP = "def {name}(*args):\n    while True:\n        pass"
@@ -28,7 +26,6 @@ TROUBLES = (
     "def {name}(*args)\n    return 0",
     "def {name}(*args):\n    return [1] * 10**12",
 )
-WITH_LOOP = "00"  # the chapter in which `crashing` loops
 ATTACK = """\
 import builtins, glob, os, sys
 print(float('inf'), glob.glob('/**/gradebook.db'), os.environ)
@@ -36,13 +33,6 @@ sys.modules['pytest'] = sys.modules['specdec_lib.lessons.common.examples'] = os
 class Always(float):
     __eq__ = __le__ = lambda *_: True
 """
-
-
-@cache
-def solutions_of(chapter: str) -> Answers:
-    """The right answer of every cell that a student writes in, by its name."""
-    cells = solution_view(solution_of(chapter)).cells
-    return {cell.metadata.nbgrader.grade_id: cell.source for cell in cells if is_answer(cell)}
 
 
 def filled(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
@@ -61,12 +51,12 @@ def functions_of(chapter: str) -> list[str]:
 
 def right(chapter: str, _: int) -> Answers:
     """All answers of the solution."""
-    return solutions_of(chapter)
+    return answers_of(chapter)
 
 
 def half(chapter: str, _: int) -> Answers:
     """The first half of the solution's answers, the other cells as they were released."""
-    answers = list(solutions_of(chapter).items())
+    answers = list(answers_of(chapter).items())
     return dict(answers[: len(answers) // 2])
 
 
@@ -81,13 +71,13 @@ def wrong(chapter: str, number: int) -> Answers:
     if not known:
         return half(chapter, number)
     answer = known[number % len(known)]
-    return solutions_of(chapter) | {answer.exercise: answer.code}
+    return answers_of(chapter) | {answer.exercise: answer.code}
 
 
 def misconceived(chapter: str, _: int) -> Answers:
     """The first known wrong answer to every function, the rest right."""
     answers = {w.exercise: w.code for w in reversed(bugs_of(chapter))}
-    return solutions_of(chapter) | answers
+    return answers_of(chapter) | answers
 
 
 def trouble(chapter: str, number: int) -> Answers:
@@ -95,19 +85,15 @@ def trouble(chapter: str, number: int) -> Answers:
     functions, turn = functions_of(chapter), number // len(MIX)
     name = functions[turn % len(functions)]
     code = TROUBLES[turn % len(TROUBLES)].replace("{name}", name)
-    return solutions_of(chapter) | {name: code}
+    return answers_of(chapter) | {name: code}
 
 
 def crashing(chapter: str, _: int) -> Answers:
-    """The last functions have these troubles; what stands before them can be right.
-
-    Only one chapter has the loop without end. A result that hit a time limit is never stored, so
-    the engine and nbgrader's pass each grade it twice: 15 seconds or so for each chapter with one.
-    """
-    troubles = [t for t in TROUBLES if t is not LOOP or Chapter(chapter).number == WITH_LOOP]
+    """The last functions have troubles, but for the loop, which takes the longest to grade."""
+    troubles = [each for each in TROUBLES if each is not LOOP]
     pairs = zip(reversed(functions_of(chapter)), troubles, strict=False)
     codes = {name: code.replace("{name}", name) for name, code in pairs}
-    return solutions_of(chapter) | codes
+    return answers_of(chapter) | codes
 
 
 def forging(chapter: str, _: int) -> Answers:
@@ -153,7 +139,7 @@ def submission(kind: str, chapter: str, number: int, salt: str = "") -> bytes:
 
 def _broken(chapter: str, number: int) -> bytes:
     """Broken files of several kinds."""
-    text = _as_text(filled(release_of(chapter), solutions_of(chapter)))
+    text = _as_text(filled(release_of(chapter), answers_of(chapter)))
     kinds = [text[: len(text) // 2], b"", b"[" * 100_000, b'{"cells": []}', bytes(range(256))]
     return kinds[number // len(MIX) % len(kinds)]
 

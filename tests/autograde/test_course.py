@@ -9,13 +9,13 @@ from classes.builder_fixtures import TINY, changed, write_chapter
 from classes.submitting import CHAPTER
 
 from autograde.build import execute as executing
-from autograde.chapter import AuthorError, Chapter, chapter_names
+from autograde.chapter import AuthorError, chapter_names
 from autograde.exits import exit_code
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.result import read_grades
 from autograde.tools import demo as course
 from autograde.tools import site
-from autograde.tools.samples import LOOP, STUDENTS, WITH_LOOP, crashing
+from autograde.tools.samples import STUDENTS
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +47,6 @@ def test_engine_and_gradebook_agree_on_every_chapter(tmp_path: Path):
     compare(grades, read_scores(tmp_path))
 
 
-def test_one_chapter_has_the_loop_that_is_graded_four_times():
-    loops = {
-        name: LOOP.partition(":")[2] in "".join(crashing(name, 0).values())
-        for name in chapter_names()
-    }
-    assert [Chapter(name).number for name, loop in loops.items() if loop] == [WITH_LOOP]
-
-
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """The long steps of `make course` as they come, with stand-ins that do nothing else."""
@@ -62,8 +54,6 @@ def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     def grade_sample_class(folder: Path, _: list[str]) -> None:
         done.append("class graded")
-        folder.mkdir(exist_ok=True)
-        course.stamp_of(folder).write_text(course.fingerprint())
 
     def execute(sources: list[Path]) -> list:
         done.extend(source.stem for source in sources)
@@ -71,27 +61,16 @@ def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     monkeypatch.setattr(course, "CLASS", tmp_path / "class")
     monkeypatch.setattr(course, "build", list)
-    monkeypatch.setattr(course, "fingerprint", lambda: "what there is now")
     monkeypatch.setattr(course, "grade_sample_class", grade_sample_class)
     monkeypatch.setattr(course, "show_table", lambda _: done.append("table"))
     monkeypatch.setattr(course, "execute", execute)
     return done
 
 
-def test_the_table_comes_before_the_chapters_and_the_longest_come_last(log: list[str], capsys):
+def test_the_table_comes_before_the_chapters(log: list[str], capsys):
     assert course.main() == 0
-    longest = [name for name in chapter_names() if name[:2] in course.LONGEST]
-    others = [name for name in chapter_names() if name not in longest]
-    assert log == ["class graded", "table", *others, *longest]
+    assert log == ["class graded", "table", *chapter_names()]
     assert capsys.readouterr().out.endswith(course.NEXT + "\n")
-
-
-def test_a_second_run_grades_nothing_again_and_shows_the_table(log: list[str], capsys):
-    course.main()
-    log.clear()
-    assert course.main() == 0
-    assert log[0] == "table"
-    assert "sample class: up to date" in capsys.readouterr().out
 
 
 def test_a_failing_chapter_keeps_the_table_and_is_named(
@@ -113,25 +92,10 @@ def test_a_failing_chapter_keeps_the_table_and_is_named(
     monkeypatch.setattr(course, "execute", lambda _: executing.execute(paths, tmp_path / "out"))
     assert [exit_code(course.main), exit_code(course.main)] == [1, 1]
     assert ran == ["bad", "good", "bad"]
-    assert log == ["class graded", "table", "table"]
+    assert log == ["class graded", "table"] * 2
     said = capsys.readouterr()
     assert "01_bad: cell 5 (test_square) failed." in said.err
     assert re.search(r"  01_bad: failed after \d+ s\n  02_good: executed in \d+ s\n", said.out)
-
-
-def test_a_class_that_was_not_graded_to_the_end_is_graded_again(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(course, "isolate_if_possible", lambda: None)
-    monkeypatch.setattr(course, "fingerprint", lambda: "what there is now")
-    course.stamp_of(tmp_path).write_text("what there is now")
-    assert course.is_graded(tmp_path)
-
-    def interrupted(*_, **__) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(course.shutil, "rmtree", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        course.grade_sample_class(tmp_path, [CHAPTER])
-    assert not course.is_graded(tmp_path)
 
 
 def test_a_failing_nbgrader_command_shows_the_end_of_its_log(tmp_path: Path):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
 
+from autograde.bugs import answers_of
 from autograde.chapters.ch06_tests import RemoteCoins, Seeded
 from autograde.chapters.expected import ch06_expected
 from autograde.tools.proof import judged
-from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch00.checks import KV_BYTES, MODELS
 from specdec_lib.lessons.ch06 import budget, computed, figures, service
 from specdec_lib.lessons.ch06 import checks as ch06
@@ -194,7 +194,7 @@ def simulate_decode(alpha, c, k, n_tokens, rng):
 
 
 def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():
-    right = solutions_of(CHAPTER)["simulate_decode"]
+    right = answers_of(CHAPTER)["simulate_decode"]
     free = right.replace("passes * (c * k + 1)", "float(passes)")
     lost = {}
     for name, code in (("count", NO_BONUS), ("time", free)):
@@ -206,7 +206,7 @@ def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():
 
 
 def test_a_bonus_that_is_counted_after_a_whole_block_is_told_so():
-    code = solutions_of(CHAPTER)["simulate_block"].replace("return k", "return k + 1")
+    code = answers_of(CHAPTER)["simulate_block"].replace("return k", "return k + 1")
     exercise = judged(CHAPTER, simulate_block=code)["simulate_block"]
     causes = {each.cause for each in exercise.behaviours if not each.passed}
     assert causes == {"bonus_counted"}

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs, unwritten
 
+from autograde.bugs import answers_of
 from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
 from autograde.chapters.expected import ch07_expected
 from autograde.chapters.numbers import ch07_numbers
 from autograde.tools.proof import judged
-from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed, experts, family, figures, measured
 from specdec_lib.lessons.common.examples import Different
@@ -407,7 +407,7 @@ def test_a_loop_without_the_prompt_is_told_so_after_grading():
 @pytest.mark.parametrize("name", ["one_hot_accept", "multi_candidate_accept"])
 def test_a_boundary_costs_one_behaviour(name: str):
     """`<=` in place of `<` differs with probability 0, and the card says why it is `<`."""
-    right = solutions_of(CHAPTER)[name]
+    right = answers_of(CHAPTER)[name]
     code = right.replace("r < p[", "r <= p[").replace("q[token] < ", "q[token] <= ")
     exercise = graded(name, code)
     assert code != right and [each.passed for each in exercise.behaviours].count(False) == 1
@@ -415,7 +415,7 @@ def test_a_boundary_costs_one_behaviour(name: str):
 
 @pytest.mark.parametrize("row", ["p[row - 1], q[row - 1]", "p[row - 1], q[row]"])
 def test_a_walk_by_the_row_of_the_node_is_told_so(row: str):
-    code = solutions_of(CHAPTER)["walk_tree"].replace("p[row], q[row]", row)
+    code = answers_of(CHAPTER)["walk_tree"].replace("p[row], q[row]", row)
     causes = {each.cause for each in graded("walk_tree", code).behaviours if not each.passed}
     assert causes - {None} == {"walk_row_of_the_node"}
 

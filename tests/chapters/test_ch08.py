@@ -12,11 +12,11 @@ import torch
 from attempts import ATTEMPTS
 from classes.chapter_cases import BLOCKS, functions_of, text_of
 
+from autograde.bugs import answers_of
 from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.chapters.expected import ch08_expected as expected
 from autograde.chapters.numbers import ch08_numbers as numbers
 from autograde.tools.proof import grade_with, judged
-from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 from specdec_lib import exact
 from specdec_lib.assets import ASSETS
@@ -229,7 +229,7 @@ def in_precision(dtype: torch.dtype):
     """The solution's loop with distributions of `dtype`."""
     names = dict(FUNCTIONS)
     names["Warp"] = lambda temperature: lambda logits: Warp(temperature)(logits).to(dtype).double()
-    exec(solutions_of(CHAPTER)["speculative_generate"], names)
+    exec(answers_of(CHAPTER)["speculative_generate"], names)
     return names["speculative_generate"]
 
 
@@ -237,7 +237,7 @@ BROKEN = "def verify_block(p, q, drafted, r, u):\n    return p[:, 0, 0].long(), 
 
 
 def test_a_right_loop_of_wrong_parts_loses_a_small_share():
-    loop = solutions_of(CHAPTER)["speculative_generate"]
+    loop = answers_of(CHAPTER)["speculative_generate"]
     result = grade_with(CHAPTER, verify_block=BROKEN, speculative_generate=loop)
     exercise = result.exercises["speculative_generate"]
     lost, words = exercise.max_score - exercise.score, "With your own verify_block, "
@@ -467,7 +467,7 @@ def test_tensors_are_described_in_short():
 
 def loop(**parts: str) -> str:
     """The solution's loop with other `parts` in the places of its own lines."""
-    code = solutions_of(CHAPTER)["speculative_generate"]
+    code = answers_of(CHAPTER)["speculative_generate"]
     for name, line in parts.items():
         assert LINES[name] in code
         code = code.replace(LINES[name], line)
@@ -538,7 +538,7 @@ def test_the_visible_check_sees_a_slip_of_the_loop_and_says_what_it_is(parts, to
         ch08.check_speculative_generate(made(loop(**parts)))
 
 
-ALIASED = solutions_of(CHAPTER)["speculative_generate"].replace("list(prompt_ids)", "prompt_ids")
+ALIASED = answers_of(CHAPTER)["speculative_generate"].replace("list(prompt_ids)", "prompt_ids")
 
 
 def test_a_right_text_with_a_changed_argument_is_told_nothing_else():
@@ -574,7 +574,7 @@ def test_a_slip_at_the_end_of_the_text_costs_the_end_alone(name: str):
 
 def verdict(line: str, other: str) -> str:
     """The solution's verify_block with another line."""
-    code = solutions_of(CHAPTER)["verify_block"]
+    code = answers_of(CHAPTER)["verify_block"]
     assert line in code
     return code.replace(line, other)
 

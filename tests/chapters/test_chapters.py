@@ -20,10 +20,10 @@ from classes.chapter_cases import (
 )
 from classes.submitting import bug_of
 
-from autograde.bugs import bugs_of
+from autograde.bugs import answers_of, bugs_of
 from autograde.grade import grade, solved
 from autograde.submission import release_of
-from autograde.tools.samples import filled, solutions_of
+from autograde.tools.samples import filled
 from specdec_lib.lessons.common.answers import OPTIONS
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import papers
@@ -171,7 +171,7 @@ def test_every_wrong_option_has_its_own_explanation(chapter):
     """The chapter's quizzes are answered together, so that three notebooks are graded, not more."""
     options = {
         name: [f'{name} = "{option}"' for option in "abcd" if f'"{option}"' not in right]
-        for name, right in solutions_of(chapter).items()
+        for name, right in answers_of(chapter).items()
         if name.startswith("quiz_")
     }
     rounds = [dict(zip(options, each, strict=True)) for each in zip(*options.values(), strict=True)]
@@ -211,7 +211,7 @@ def test_every_prediction_is_held_against_a_truth(chapter):
 
 
 QUIZZES = [
-    (chapter, name) for chapter in CHAPTERS for name in solutions_of(chapter) if "quiz_" in name
+    (chapter, name) for chapter in CHAPTERS for name in answers_of(chapter) if "quiz_" in name
 ]
 
 
@@ -223,7 +223,7 @@ def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
         right = "right" if letter == told.right else "not right"
         said = " ".join(capsys.readouterr().out.split())
         assert f"{letter} is {right}. {told.told(letter)}" in said
-    assert f'"{told.right}"' in solutions_of(chapter)[name]
+    assert f'"{told.right}"' in answers_of(chapter)[name]
     assert len({told.told(letter) for letter in OPTIONS}) == len(OPTIONS)
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+from autograde.bugs import answers_of
 from autograde.chapter import chapter_names
 from autograde.result import Exercise
 from autograde.tools.proof import grade_with, judged
-from autograde.tools.samples import functions_of, solutions_of
+from autograde.tools.samples import functions_of
 
 EARLY = (
     *("00_bottleneck", "01_draft_then_verify", "02_rejection_sampling", "03_lossless"),
@@ -52,7 +53,7 @@ def in_other_form(name: str, code: str, form: str) -> str:
 def test_another_form_costs_one_behaviour_at_most(chapter: str, form: str):
     # A tensor has the one form that its card names.
     names = set(functions_of(chapter)) - {"distillation_loss"}
-    right = solutions_of(chapter)
+    right = answers_of(chapter)
     answers = {name: in_other_form(name, right[name], form) for name in names}
     exercises = grade_with(chapter, **answers).exercises
     costly = {name: lost(exercises[name]) for name in names if len(lost(exercises[name])) > 1}
@@ -62,7 +63,7 @@ def test_another_form_costs_one_behaviour_at_most(chapter: str, form: str):
 def test_each_exercise_asks_for_its_form_in_one_behaviour():
     """Lists for tuples and arrays for lists are not the card's, and lose a point somewhere."""
     for chapter, name in (("01_draft_then_verify", "draft_block"), (EARLY[2], "correct_token")):
-        code = in_other_form(name, solutions_of(chapter)[name], "containers")
+        code = in_other_form(name, answers_of(chapter)[name], "containers")
         assert len(lost(judged(chapter, **{name: code})[name])) == 1
 
 
@@ -90,7 +91,7 @@ def test_a_coin_that_equals_a_ratio_is_never_asked_about_in_chapter_02():
 
 def test_a_block_too_long_at_the_end_costs_the_length_only():
     chapter, name = "01_draft_then_verify", "greedy_speculative_decode"
-    code = solutions_of(chapter)[name]
+    code = answers_of(chapter)[name]
     one_more = code.replace("len(written) - 1)", "len(written))")
     assert one_more != code
     assert lost(judged(chapter, **{name: one_more})[name]) == [
@@ -100,7 +101,7 @@ def test_a_block_too_long_at_the_end_costs_the_length_only():
 
 def test_one_pass_more_for_the_prompt_costs_the_passes_only():
     chapter, name = "01_draft_then_verify", "greedy_speculative_decode"
-    code = solutions_of(chapter)[name]
+    code = answers_of(chapter)[name]
     prefilled = code.replace("    written = []\n", "    written = []\n    target_model(prompt)\n")
     assert prefilled != code
     assert lost(judged(chapter, **{name: prefilled})[name]) == [

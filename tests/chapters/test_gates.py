@@ -7,7 +7,7 @@ import pytest
 from classes.submitting import CHAPTER
 
 from autograde import check
-from autograde.bugs import bugs_of, patched
+from autograde.bugs import answers_of, bugs_of, patched
 from autograde.chapter import AuthorError, chapter_names
 from autograde.check import Bug
 from autograde.grade import grade, hidden_tests_of, known_of, right_cases_of
@@ -21,7 +21,7 @@ from autograde.tools.proof import (
     of_stub,
     of_wrong_answer,
 )
-from autograde.tools.samples import functions_of, solutions_of
+from autograde.tools.samples import functions_of
 
 # What somebody might return for simulate_decode, which returns a dict.
 EMPTY_RUNS = [
@@ -68,7 +68,7 @@ def test_constants_and_copies_of_a_run_earn_nothing():
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_functions_have_two_to_five_groups_and_four_bugs_or_more(chapter: str):
-    answers = solutions_of(chapter)
+    answers = answers_of(chapter)
     exercises = judged(chapter, **{name: answers[name] for name in functions_of(chapter)})
     assert all(2 <= len(exercise.behaviours) <= 5 for exercise in exercises.values())
     known = [(bug.exercise, bug.think) for bug in bugs_of(chapter)]
@@ -80,7 +80,7 @@ def test_stub_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
     solved = release_of(CHAPTER).copy()
     solved.cells = [cell.copy() for cell in solved.cells]
     (answer,) = (c for c in solved.cells if c.id == "correct_token")
-    answer.source = solutions_of(CHAPTER)["correct_token"]
+    answer.source = answers_of(CHAPTER)["correct_token"]
     monkeypatch.setattr(proof, "release_of", lambda chapter: solved)
     assert any("correct_token" in fault for fault in of_stub(CHAPTER))
 

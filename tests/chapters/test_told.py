@@ -4,10 +4,10 @@ import ast
 
 import pytest
 
+from autograde.bugs import answers_of
 from autograde.chapter import chapter_names
 from autograde.grade import hidden_tests_of
 from autograde.runner import Case, Trial
-from autograde.tools.samples import solutions_of
 
 
 class Answers:
@@ -31,7 +31,7 @@ def went(trial: Trial, value: object) -> Case:
 
 def right_value(chapter: str, name: str) -> object:
     """The value that the solution gives a quiz or a prediction."""
-    return ast.literal_eval(solutions_of(chapter)[name].partition("=")[2].partition("#")[0].strip())
+    return ast.literal_eval(answers_of(chapter)[name].partition("=")[2].partition("#")[0].strip())
 
 
 @pytest.mark.parametrize("chapter", chapter_names())

@@ -10,8 +10,8 @@ import pytest
 from classes.submitting import CHAPTER, bug_of
 from pages.jupyter_lab import RUN, Lab
 
+from autograde.bugs import answers_of
 from autograde.submission import release_of
-from autograde.tools.samples import solutions_of
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,7 @@ SIMULATOR = "import linked_simulator"  # what the folded cell shows
 REVEAL = 'lesson.reveal("prediction_02",'
 EXERCISE = "acceptance_probability"
 CHECK = f"lesson.check_{EXERCISE}("
-SOLUTIONS = solutions_of(CHAPTER)
+SOLUTIONS = answers_of(CHAPTER)
 OTHERS = {name for name, code in SOLUTIONS.items() if code.startswith("def ")} - {EXERCISE}
 SAID = (
     f"{EXERCISE}(p=np.array([0.45, 0.3, 0.15, 0.1]), q=np.array([0.3, 0.45, 0.2, 0.05]), "

@@ -48,7 +48,6 @@ def test_a_line_of_progress_leaves_nothing_on_the_page(tmp_path: Path) -> None:
     (run,) = execute([chapter(tmp_path, TINY + BUSY)], tmp_path / "out")
     cells = nbformat.read(run.notebook, as_version=4).cells
     assert [output.get("text") for output in cells[-1].outputs] == ["done\n"]
-    assert run.html.read_text(encoding="utf-8").count("turn 1 of 2") == 1  # in the cell's source
 
 
 def test_the_view_keeps_answers_and_hides_the_rest(tmp_path: Path) -> None:
@@ -72,8 +71,6 @@ def test_a_chapter_is_executed_once_by_this_interpreter(
     cells = nbformat.read(first.notebook, as_version=4).cells
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
     assert [output.text for output in outputs[:2]] == ["9\n", f"{sys.executable}\n"]
-    page = first.html.read_text(encoding="utf-8")
-    assert "<b>page</b>" in page and "BEGIN SOLUTION" not in page
     (again,) = execute([path], out)
     assert not again.ran
 

@@ -13,11 +13,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograde.bugs import answers_of
 from autograde.build.bundle import FOLDER, SELF_STUDY_FOLDER, contents, project, write_bundle
 from autograde.chapter import ROOT, chapter_names
 from autograde.cli import main
 from autograde.pool import grade_class
-from autograde.tools.samples import filled, solutions_of
+from autograde.tools.samples import filled
 from specdec_lib.lessons.ch02 import quizzes
 
 CHAPTER = "02_rejection_sampling"
@@ -161,7 +162,7 @@ def test_who_studies_alone_marks_with_the_bundle_alone(alone: Path, tmp_path: Pa
     """With the bundle's own packages and no others of ours: the path comes first."""
     specdec(alone, "start", "--no-lab", "--work", tmp_path)
     path = tmp_path / CHAPTER / f"{CHAPTER}.ipynb"
-    wrong = solutions_of(CHAPTER) | {"quiz_02": 'quiz_02 = "a"'}
+    wrong = answers_of(CHAPTER) | {"quiz_02": 'quiz_02 = "a"'}
     nbformat.write(filled(nbformat.read(path, as_version=4), wrong), path)
     told = specdec(alone, "mark", "--no-browser", "--work", tmp_path)
     assert f"{CHAPTER}: 21 of 22 points" in told
@@ -196,7 +197,7 @@ def test_a_student_installs_it_solves_a_chapter_and_is_graded(unpacked: Path, tm
     start = [python, "-m", "specdec_lib.cli", "start", "--no-lab", "--work", work]
     subprocess.run(start, cwd=tmp_path, check=True)
     path = work / CHAPTER / f"{CHAPTER}.ipynb"
-    solved = filled(nbformat.read(path, as_version=4), solutions_of(CHAPTER))
+    solved = filled(nbformat.read(path, as_version=4), answers_of(CHAPTER))
     nbformat.write(solved, path)
     _run_all_cells(python, path, unpacked)
     handed_in = tmp_path / "submitted" / "ada" / CHAPTER

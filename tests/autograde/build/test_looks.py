@@ -1,12 +1,12 @@
 """The looks of a chapter: boxes, folded machinery, and nothing that grading reads is touched."""
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograde.build.looks import BLUE, FOLDED, GREEN, dress
 from autograde.build.source import read_chapter
 from autograde.chapter import SOLUTIONS, chapter_names
-from autograde.report.offline import Page, is_folded
+from autograde.report.offline import is_folded
 
 STYLE = "background-color: rgba({0}, 0.14); border-left: 4px solid rgb({0})"
 BOX = f'<div class="alert alert-block alert-{{1}}" style="{STYLE}">'
@@ -109,19 +109,3 @@ def test_every_chapter_has_its_boxes_and_no_folded_cell_asks_for_an_answer(chapt
     assert not [cell.id for cell in cells if is_folded(cell) and "nbgrader" in cell.metadata]
     checks = [cell for cell in cells if cell.metadata.get("nbgrader", {}).get("locked")]
     assert all(cell.source.startswith("# Check of ") for cell in checks)
-
-
-def test_an_exported_page_has_the_figure_and_not_the_line_that_draws_it():
-    text = new_markdown_cell("### Exercise: f\n\nTwo *words* and `code`.")
-    figure = new_code_cell("figures.draw(f)", metadata={"tags": ["demo"]})
-    for cell in (text, figure):
-        dress(cell)
-    figure.outputs = [
-        {"output_type": "stream", "name": "stdout", "text": "the figure"},
-    ]
-    page = Page().from_notebook_node(new_notebook(cells=[text, figure]))[0]
-    body = page[page.index("<body") :]
-    assert "the figure" in body and "figures" not in body
-    assert (
-        "<em>words</em>" in body and "alert-exercise" in body and figure.source == "figures.draw(f)"
-    )

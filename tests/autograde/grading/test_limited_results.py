@@ -112,8 +112,8 @@ def test_page_table_and_json_say_that_a_limit_decided(capsys: pytest.CaptureFixt
     grades = {"ada": {CHAPTER: limited.to_json()}, "ben": {CHAPTER: free.to_json()}}
     assert json.loads(json.dumps(grades))["ada"][CHAPTER]["limited"] is True
     assert "limited" not in grades["ben"][CHAPTER]
-    assert "time limit decided" in summary_markdown(limited, {})
-    assert "time limit" not in summary_markdown(free, {})
+    assert "time limit decided" in summary_markdown(limited)
+    assert "time limit" not in summary_markdown(free)
     page = class_page(grades)
     assert "grading again tries again: ada." in " ".join(page.split())
     print_table(grades)

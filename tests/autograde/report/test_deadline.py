@@ -22,24 +22,12 @@ def large() -> None:
     bytearray(2 * deadline.MEMORY)
 
 
-def bad() -> None:
-    raise LookupError("this and no other")
-
-
-def test_what_is_made_comes_back_and_errors_too():
-    assert within_limits(lambda: "page" * 10**6) == "page" * 10**6
-    with pytest.raises(LookupError, match="this and no other"):
-        within_limits(bad)
-
-
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [(endless, "longer than 1 s"), (large, "more than 400 MiB"), (lambda: os._exit(3), "longer")],
-)
-def test_what_is_too_costly_is_ended(make, why: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(deadline, "CPU_SECONDS", 1)
-    with pytest.raises(TooCostly, match=why):
+@pytest.mark.parametrize("make", [endless, large, lambda: os._exit(3)])
+def test_what_is_too_costly_is_ended(make, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(deadline, "SECONDS", 1)
+    with pytest.raises(TooCostly):
         within_limits(make)
+    assert within_limits(lambda: "page" * 10**6) == "page" * 10**6
 
 
 def page_of(*own: NotebookNode) -> str:
@@ -59,18 +47,13 @@ def test_a_page_that_takes_too_long_has_all_but_what_the_student_wrote(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """It took the converter 6 minutes, in which nobody got a page, nor afterwards."""
-    monkeypatch.setattr(deadline, "CPU_SECONDS", 3)
+    monkeypatch.setattr(deadline, "SECONDS", 5)
     slow = new_markdown_cell(f"mine a{' ' * 100_000}b")
     printed = new_code_cell("mine()", outputs=[new_output("stream", text="mine")])
     page = page_of(slow, printed)
     assert "mine" not in page and page.count("What you wrote is left out here") > 2
     assert "9.5 of 24 points" in page and "def test_" not in page
     assert "mine" in page_of(new_markdown_cell("mine"))
-
-
-def test_a_page_that_cannot_be_made_has_the_rest_too():
-    page = page_of(new_markdown_cell("mine ![x](attachment:no-such-picture)"))
-    assert "mine" not in page and "left out here: a page could not be made of it (Inval" in page
 
 
 def test_only_python_is_coloured():

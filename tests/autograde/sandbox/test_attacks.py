@@ -21,11 +21,12 @@ from classes.submitting import CHAPTER, hand_in, right, text
 from nbformat import NotebookNode
 
 from autograde import grade as engine
+from autograde.bugs import answers_of
 from autograde.result import Result
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import TRIAL, Isolation
 from autograde.submission import release_of, take_in
-from autograde.tools.samples import filled, solutions_of
+from autograde.tools.samples import filled
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
 FULL = 22.0
@@ -102,7 +103,7 @@ def earned(way: Isolation, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 def half(**answers: str) -> NotebookNode:
     """A notebook with two right functions and, beside them, `answers`."""
     return filled(
-        release_of(CHAPTER), {name: solutions_of(CHAPTER)[name] for name in HONEST} | answers
+        release_of(CHAPTER), {name: answers_of(CHAPTER)[name] for name in HONEST} | answers
     )
 
 
@@ -139,7 +140,7 @@ def loss_and_gradient(target_logits, draft_logits, dtype):
 
 def test_a_given_function_that_is_defined_anew_earns_nothing():
     chapter = "04_choosing_the_draft"
-    answers = solutions_of(chapter) | {"distillation_loss": KEEPS_BFLOAT16}
+    answers = answers_of(chapter) | {"distillation_loss": KEEPS_BFLOAT16}
     notebook = filled(release_of(chapter), answers)
     notebook.cells.append(nbformat.v4.new_code_cell(WIDENS, id="extra-99"))
     assert engine.grade(notebook, chapter).exercises["distillation_loss"].score == 3.0

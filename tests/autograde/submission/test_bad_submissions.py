@@ -14,12 +14,12 @@ import pytest
 from classes.submitting import CHAPTER, cell_of, hand_in, right, run_nbgrader, text
 from nbformat import NotebookNode
 
+from autograde.bugs import answers_of
 from autograde.build.release import release_into
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.nbgrader.stamps import STAMP
 from autograde.pool import grade_class
 from autograde.submission import release_of
-from autograde.tools.samples import solutions_of
 
 FULL = 22.0
 WITHOUT = FULL - 4  # one exercise of four points, correct_token or speculative_step
@@ -132,7 +132,7 @@ def big(path: Path) -> None:
 
 
 FIRST = "    if p[token] > 0"  # of the solution; the loop before it never ends in one test group
-ENDLESS = solutions_of(CHAPTER)["correct_token"].replace(
+ENDLESS = answers_of(CHAPTER)["correct_token"].replace(
     FIRST, f"    while p[token] == 0:\n        pass\n{FIRST}"
 )
 EXIT = "import os\nos._exit(0)"

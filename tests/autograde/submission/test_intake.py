@@ -109,6 +109,8 @@ def written(source: str, **attachments: object) -> NotebookNode:
         "![<b>](attachment:<b>)",
         r"$\href{javascript:alert(1)}{x}$",
         r"$\cssId{test_correct_token}{x}$",
+        r"$\mmlToken{mtext}[href='x']{y}$",
+        "&#36;&bsol;href{x}{y}&#36;",
     ],
 )
 def test_what_is_live_in_a_written_answer_is_broken_and_looks_the_same(live: str):

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from attacks.inside import written
 
+from autograde.bugs import answers_of
 from autograde.grade import grade_now, parameters_of
 from autograde.submission import release_of
-from autograde.tools.samples import filled, solutions_of
+from autograde.tools.samples import filled
 
 _ANSWER = "{'error': None, 'warnings': [], 'changed': [], 'shares': False, 'value': None}"
 
@@ -78,7 +79,7 @@ def most_memory() -> int:
 def main(name: str) -> None:
     """Grade a right submission and then the one that fills."""
     chapter, one, code = FILLING[name]
-    release, right = release_of(chapter), solutions_of(chapter)
+    release, right = release_of(chapter), answers_of(chapter)
     grade_now(filled(release, right), chapter)
     before, start = most_memory(), time.process_time()
     names = [one] if one else parameters_of(chapter)

@@ -11,8 +11,8 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import torch
 
+from autograde.bugs import answers_of
 from autograde.chapter import Chapter, chapter_names
-from autograde.tools.samples import solutions_of
 from specdec_lib import theory
 from specdec_lib.decoding.state import Block
 from specdec_lib.lessons.ch00 import checks as ch00
@@ -60,7 +60,7 @@ def functions_of(chapter: str) -> dict[str, Callable]:
     namespace = dict(GIVEN)
     for given in re.findall(r"^# %%\n(def .*?\n)\n\n", text_of(chapter), re.MULTILINE | re.DOTALL):
         exec(given, namespace)
-    for source in solutions_of(chapter).values():
+    for source in answers_of(chapter).values():
         if source.startswith("def "):
             exec(source, namespace)
     return namespace

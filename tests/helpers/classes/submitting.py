@@ -11,17 +11,17 @@ from tempfile import TemporaryDirectory
 
 from nbformat import NotebookNode
 
-from autograde.bugs import bugs_of
+from autograde.bugs import answers_of, bugs_of
 from autograde.chapter import ROOT
 from autograde.submission import release_of
-from autograde.tools.samples import filled, solutions_of
+from autograde.tools.samples import filled
 
 CHAPTER = "02_rejection_sampling"
 
 
 def right(**changes: str) -> NotebookNode:
     """The notebook with every answer right, except for `changes` by name."""
-    return filled(release_of(CHAPTER), solutions_of(CHAPTER) | changes)
+    return filled(release_of(CHAPTER), answers_of(CHAPTER) | changes)
 
 
 def bug_of(exercise: str, begins: str, chapter: str = CHAPTER) -> str:

@@ -1,4 +1,4 @@
-"""What `make solutions` and `make site` leave, for the slow tests that look at these pages."""
+"""What `make site` leaves, for the slow tests that look at these pages."""
 
 import subprocess
 import sys
@@ -13,13 +13,6 @@ def _run(*module: str) -> None:
     command = [sys.executable, "-m", *module]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-@cache
-def made_solutions() -> list[Path]:
-    """The page of every executed chapter, made anew where something has changed."""
-    _run("autograde", "build", "--solutions")
-    return sorted((BUILD / "solutions").glob("[0-9][0-9]_*.html"))
 
 
 @cache

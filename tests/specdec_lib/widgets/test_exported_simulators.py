@@ -1,38 +1,27 @@
 """Simulators on exported pages, found by looking and not by a list: they move, their numbers are
 the library's, and the page asks nobody for anything.
-
-The quick test exports every simulator that there is, the slow one reads every chapter's page as
-`make solutions` leaves it.
 """
 
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from classes.chapter_cases import CHAPTERS
 from pages.accessibility import faults, pictures_without_words
 from pages.browsing import Visitor
 from pages.looking import frames, look_at
 from pages.simulator_cells import simulator_cells
 from pages.simulator_numbers import agree, expected
 from pages.simulators import MAKERS, NAMES
-from pages.site_pages import made_solutions
-
-from autograde.report.offline import Page
 
 # Each once, and of the linked picture every view.
 SIMULATORS = [make() for name, make in MAKERS.items() if name in NAMES or "linked" in name]
 
 
 def exported(folder: Path) -> Path:
-    """A page of a notebook whose cells have shown every simulator."""
-    notebook = nbformat.v4.new_notebook()
-    for simulator in SIMULATORS:
-        shown = nbformat.v4.new_output("display_data", simulator._repr_mimebundle_())
-        notebook.cells.append(nbformat.v4.new_code_cell(repr(simulator), outputs=[shown]))
+    """A page with every simulator, each in the form that it has without a kernel."""
+    shown = "".join(simulator._repr_mimebundle_()["text/html"] for simulator in SIMULATORS)
     page = folder / "page.html"
-    page.write_text(Page().from_notebook_node(notebook)[0])
+    page.write_text(f'<!DOCTYPE html><html lang="en"><title>All</title><main>{shown}</main></html>')
     return page
 
 
@@ -62,17 +51,3 @@ def test_exported_simulators_are_open_to_everybody(browser: Any, tmp_path: Path,
     with Visitor(browser, **look).visit(exported(tmp_path)) as visitor:
         assert len(list(frames(visitor))) == len(SIMULATORS)
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-def test_simulators_of_the_executed_chapters(browser: Any):
-    found = {}
-    for page in made_solutions():
-        with Visitor(browser).visit(page) as visitor:
-            found[page.stem] = look_at(visitor)
-            assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
-    want = {chapter: [] for chapter in CHAPTERS}
-    for cell in simulator_cells():
-        want[cell.chapter].append(cell.simulator)
-    assert found == want
