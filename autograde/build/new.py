@@ -14,7 +14,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 LEFT_BEHIND = ("chapters", "jupyter", "selfstudy", "tools")
 TOOLS = ("__init__.py", "proof.py", "samples.py")
 # What the grader and the builder import, and JupyterLab, in which the notebooks are looked at.
-NEEDED = ("docutils", "jupyterlab", "jupytext", "nbclient", "nbgrader", "numpy", "pytest", "rich")
+NEEDED = ("docutils", "jupyterlab", "jupytext", "nbclient", "nbgrader", "numpy", "rich")
 NEEDED += ("tqdm", "typer")
 PROJECT = """\
 [build-system]

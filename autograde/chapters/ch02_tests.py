@@ -298,9 +298,11 @@ correct_token = Exercise("correct_token")
 @correct_token.group("accepts by the coin", hint="A coin up to p/q accepts the token.")
 def either_side(rng):
     for keep in [True, False] * 4:
-        p, q = pair(2, rng)  # one token lacks everything: u decides nothing
+        p, q = pair(2, rng)
         token = int(np.argmin(p / q))
-        yield p, q, token, coin(p, q, token, keep, rng), round(float(rng.random()), 2)
+        # The other token is all that is missing, and u picks it from p as well.
+        u = float(p[0] / 2 if token else (1 + p[0]) / 2)
+        yield p, q, token, coin(p, q, token, keep, rng), round(u, 4)
 
 
 @correct_token.group("replaces from the residual", hint="The residual is drawn from, with u.")

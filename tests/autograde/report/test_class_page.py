@@ -11,6 +11,8 @@ from autograde.cli import main
 from autograde.report.class_page import class_page
 from autograde.result import Override
 
+INVERTED = "the ratio is draft over target."
+
 
 def shown(*given: object) -> BeautifulSoup:
     return BeautifulSoup(class_page(*given), "html.parser")
@@ -34,8 +36,8 @@ def test_points_mistakes_and_who_could_not_be_graded_are_those_of_the_class():
 
 def test_one_mistake_in_two_exercises_is_one_row():
     students = {
-        "ada": result(exercise(1, "inverted"), exercise(1, "ratio_inverted")),
-        "ben": result(exercise(4), exercise(1, "ratio_inverted")),
+        "ada": result(exercise(1, INVERTED), exercise(1, INVERTED)),
+        "ben": result(exercise(4), exercise(1, INVERTED)),
     }
     *_, row = rows(shown({student: {CHAPTER: each} for student, each in students.items()}))
     assert row[0].startswith("the ratio is draft over target. But ")

@@ -1,6 +1,7 @@
 """The results of a small class, as the grader writes them."""
 
 CHAPTER = "02_rejection_sampling"
+NO_STOP = "one rejection costs one token, and the walk goes on."
 
 
 def exercise(passed: int, *causes: str) -> dict:
@@ -29,7 +30,7 @@ def a_class() -> dict:
     blank = result(exercise(0), exercise(0)) | {"status": "failed", "reason": "<b>a link</b>"}
     students = {
         "ada": result(exercise(4), exercise(4)),
-        "ben": result(exercise(1, "of before"), exercise(2, "no_stop")),
+        "ben": result(exercise(1, "of before"), exercise(2, NO_STOP)),
         "<script>cleo": result(exercise(3, "of before"), exercise(4)),
         "dan": blank,
     }
