@@ -32,9 +32,10 @@ class KnownBug:
 def bugs_of(chapter: str) -> list[KnownBug]:
     """The known bugs of a chapter, in the order of its tests; none without tests."""
     known = Chapter(chapter)
-    values = vars(known.import_tests()).values() if known.tests.is_file() else ()
-    exercises = [each for each in values if isinstance(each, Exercise)]
-    return [patched(chapter, bug) for exercise in exercises for bug in exercise.bugs]
+    names = vars(known.import_tests()) if known.tests.is_file() else {}
+    exercises = [each for each in names.values() if isinstance(each, Exercise)]
+    bugs = [patched(chapter, bug) for exercise in exercises for bug in exercise.bugs]
+    return bugs + (names["WRONG"].all if "WRONG" in names else [])
 
 
 def patched(chapter: str, bug: Bug) -> KnownBug:

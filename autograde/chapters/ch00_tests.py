@@ -6,10 +6,11 @@ and NO_CONTEXT.
 
 import pytest
 
+from autograde.chapters.ch00_wrong import WRONG  # noqa: F401  known to the grader by this name
 from autograde.chapters.common import expect, expect_form, prediction, quiz
 from autograde.chapters.expected import ch00_expected as expected
 from autograde.chapters.numbers import ch00_numbers as numbers
-from autograde.check import Exercise
+from autograde.chapters.parametrized import Exercise
 from specdec_lib.lessons.ch00 import quizzes
 
 test_prediction = prediction("prediction_00", 1, 5)

@@ -11,10 +11,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from autograde.chapters.ch01_wrong import WRONG  # noqa: F401  known to the grader by this name
 from autograde.chapters.common import Asked, expect, expect_form, prediction, quiz
 from autograde.chapters.expected import ch01_expected as expected
 from autograde.chapters.numbers import ch01_numbers as numbers
-from autograde.check import Exercise, RemoteObject, untouched
+from autograde.chapters.parametrized import Exercise
+from autograde.check import RemoteObject, untouched
 from specdec_lib.lessons.ch01 import quizzes
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 from specdec_lib.lessons.common.comparing import difference, differing_place

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from autograde.chapters.ch03_wrong import WRONG  # noqa: F401  known to the grader by this name
 from autograde.chapters.common import (
     expect,
     expect_form,
@@ -21,7 +22,8 @@ from autograde.chapters.common import (
 )
 from autograde.chapters.expected import ch03_expected as expected
 from autograde.chapters.numbers import ch03_numbers as numbers
-from autograde.check import MAX_GIVEN, Exercise, RemoteObject, untouched
+from autograde.chapters.parametrized import Exercise
+from autograde.check import MAX_GIVEN, RemoteObject, untouched
 from specdec_lib.lessons.ch03 import quizzes
 from specdec_lib.lessons.ch03.forgery import LARGE, LEAST, Forgery, examined, fault_of, short_of
 from specdec_lib.lessons.ch03.rules import (

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from autograde.chapters.ch04_wrong import WRONG  # noqa: F401  known to the grader by this name
 from autograde.chapters.common import (
     expect,
     expect_form,
@@ -18,7 +19,8 @@ from autograde.chapters.common import (
 )
 from autograde.chapters.expected import ch04_expected as expected
 from autograde.chapters.numbers import ch04_numbers as numbers
-from autograde.check import Exercise, by_cause, untouched
+from autograde.chapters.parametrized import Exercise
+from autograde.check import by_cause, untouched
 from specdec_lib.lessons.ch04 import quizzes
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.common.describing import describe, told_apart

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from autograde.wrong import Misconceptions
+from autograde.chapters.parametrized import Misconceptions
 
 WRONG = Misconceptions()
 

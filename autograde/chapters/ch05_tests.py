@@ -6,10 +6,12 @@ a rate are 0 and 1.
 
 import pytest
 
+from autograde.chapters.ch05_wrong import WRONG  # noqa: F401  known to the grader by this name
 from autograde.chapters.common import expect, expect_form, prediction, quiz
 from autograde.chapters.expected import ch05_expected as expected
 from autograde.chapters.numbers import ch05_numbers as numbers
-from autograde.check import Exercise, untouched
+from autograde.chapters.parametrized import Exercise
+from autograde.check import untouched
 from specdec_lib.lessons.ch05 import quizzes
 from specdec_lib.lessons.common.examples import expect_value_error
 

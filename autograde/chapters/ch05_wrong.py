@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograde.wrong import Misconceptions
+from autograde.chapters.parametrized import Misconceptions
 
 WRONG = Misconceptions()
 

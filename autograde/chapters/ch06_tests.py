@@ -12,10 +12,12 @@ import functools
 import numpy as np
 import pytest
 
+from autograde.chapters.ch06_wrong import WRONG  # noqa: F401  known to the grader by this name
 from autograde.chapters.common import expect, expect_form, no_warning, prediction, quiz
 from autograde.chapters.expected import ch06_expected as expected
 from autograde.chapters.numbers import ch06_numbers as numbers
-from autograde.check import Exercise, RemoteObject, untouched
+from autograde.chapters.parametrized import Exercise
+from autograde.check import RemoteObject, untouched
 from specdec_lib.lessons.ch06 import checks as lesson
 from specdec_lib.lessons.ch06 import quizzes, service
 from specdec_lib.lessons.ch06.checks import Coins, run_of

@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from autograde.chapters.ch07_wrong import WRONG  # noqa: F401  known to the grader by this name
 from autograde.chapters.common import (
     Asked,
     expect,
@@ -24,7 +25,8 @@ from autograde.chapters.distributions import answered, pieces
 from autograde.chapters.expected import ch07_expected as expected
 from autograde.chapters.expected import rejection
 from autograde.chapters.numbers import ch07_numbers as numbers
-from autograde.check import Exercise, RemoteObject, by_cause, untouched
+from autograde.chapters.parametrized import Exercise
+from autograde.check import RemoteObject, by_cause, untouched
 from specdec_lib.lessons.ch07 import quizzes
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways

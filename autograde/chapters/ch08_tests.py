@@ -12,10 +12,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from autograde.chapters.ch08_wrong import WRONG  # noqa: F401  known to the grader by this name
 from autograde.chapters.common import prediction, quiz
 from autograde.chapters.expected import ch08_expected as expected
 from autograde.chapters.numbers import ch08_numbers as numbers
-from autograde.check import Exercise, RemoteObject, by_cause, untouched
+from autograde.chapters.parametrized import Exercise
+from autograde.check import RemoteObject, by_cause, untouched
 from specdec_lib.lessons.ch08 import quizzes
 from specdec_lib.lessons.ch08.checks import FAULTS, expect_text, expect_verdict
 from specdec_lib.lessons.ch08.diagnosis import Request

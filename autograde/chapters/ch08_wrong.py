@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from autograde.wrong import Misconceptions
+from autograde.chapters.parametrized import Misconceptions
 from specdec_lib.sampling import Warp, sample_rows
 
 WRONG = Misconceptions()

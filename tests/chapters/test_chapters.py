@@ -115,8 +115,13 @@ SAID = {
 }
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [
-    ("00_bottleneck", "free_map", "cache_forgotten", "64 rows: 4, 4, 4; 512 rows: 1, 1, 1"),
-    ("00_bottleneck", "free_by_machine", "format_ignored", "weights of 4 bits: A100 153"),
+    ("00_bottleneck", "free_map", "only the weights are", "64 rows: 4, 4, 4; 512 rows: 1, 1, 1"),
+    (
+        "00_bottleneck",
+        "free_by_machine",
+        "the format of the weights does not",
+        "weights of 4 bits: A100 153",
+    ),
     ("01_draft_then_verify", "chosen_rows", lambda *args: np.zeros((2, 3)), "no rows of this pass"),
     ("03_lossless", "line_up", lambda *args: True, "coarse_coin 0.007812, lossless"),
     ("03_lossless", "stacked_paths", lambda p, q: (q, p - p), "by acceptance A 0.3, B 0.45"),
@@ -124,12 +129,32 @@ SAID_OF_WRONG = [
     ("05_results", "two_orders", lambda *times: 3.0, "plain runs first, your function gives 3.000"),
     ("05_results", "implied_rates", refuses, "T5-small, T = 0: 0.75 printed, nan implied"),
     ("06_simulator", "rows_of_coins", lambda *args: 1, "returned [1, 1, 1, 1, 1, 1, 1, 1]"),
-    ("07_connections", "more_candidates", "candidates_against_p", "n = 2: A 0.36"),
-    ("07_connections", "tree_and_mask", "mask_causal", "5 sees [0, 1, 2, 3, 4, 5]"),
-    ("07_connections", "walked_down", "walk_in_list_order", "Your walk writes [3, 0, 2, 0, 1, "),
-    ("08_full_generation", "going_back", "one_too_many", "After your rollback to 11 it holds 10."),
-    ("08_full_generation", "law_of_texts", "argmax_draft", "Total variation 2.5e-01."),
-    ("08_full_generation", "passes", "prompt_read_every_block", "reads positions 0 to 9"),
+    ("07_connections", "more_candidates", "every candidate is judged against", "n = 2: A 0.36"),
+    (
+        "07_connections",
+        "tree_and_mask",
+        "the causal mask serves a tree as",
+        "5 sees [0, 1, 2, 3, 4, 5]",
+    ),
+    (
+        "07_connections",
+        "walked_down",
+        "the nodes are judged in the order of",
+        "Your walk writes [3, 0, 2, 0, 1, ",
+    ),
+    (
+        "08_full_generation",
+        "going_back",
+        "one position fewer is on the safe",
+        "After your rollback to 11 it holds 10.",
+    ),
+    (
+        "08_full_generation",
+        "law_of_texts",
+        "the draft proposes its most probable",
+        "Total variation 2.5e-01.",
+    ),
+    ("08_full_generation", "passes", "a fresh cache for every block is", "reads positions 0 to 9"),
 ]
 
 

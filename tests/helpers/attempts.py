@@ -48,13 +48,13 @@ def no_parameters(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return max(n_params * bytes_per_param / bandwidth, 2 * n_tokens / peak_flops)
 
 
-@at("00_bottleneck", "free_tokens", *["first_that_is_not_free"] * 4)
+@at("00_bottleneck", "free_tokens", *["the token that makes the pass longer"] * 4)
 def one_more_than_free(bytes_per_param, bandwidth, peak_flops):
     """Adds the token that makes the pass longer."""
     return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1)
 
 
-@at("01_draft_then_verify", "draft_block", *["argmax_draft"] * 4)
+@at("01_draft_then_verify", "draft_block", *["the draft proposes its most probable"] * 4)
 def most_probable_token(draft_model, prefix, k, uniforms):
     """Takes the most probable token, and uses no uniform number."""
     ctx, toks, qs = list(prefix), [], []
@@ -77,7 +77,7 @@ def a_call_at_the_end(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-@at("01_draft_then_verify", "greedy_prefix", *["correction_counted"] * 3)
+@at("01_draft_then_verify", "greedy_prefix", *["the correction counts as"] * 3)
 def place_of_the_miss_plus_one(drafted, p):
     """Counts the correction."""
     n = 0
@@ -116,7 +116,7 @@ def bonus_by_another_pass(target_model, draft_model, prompt, k, max_new_tokens, 
     return new
 
 
-@at("01_draft_then_verify", "greedy_speculative_decode", None, "limit_passed")
+@at("01_draft_then_verify", "greedy_speculative_decode", None, "the last block may be written")
 def whole_blocks_without_eos(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     """Writes whole blocks past the limit, and drops eos."""
     new = []
@@ -250,7 +250,12 @@ def row_before(draft_tokens, p, q, r, u):
     return [*kept, sample_from(residual_distribution(p[n - 1], q[n - 1]), u)]
 
 
-@at("03_lossless", "argmax_draft_law", "no_cap", "empty_residual")
+@at(
+    "03_lossless",
+    "argmax_draft_law",
+    "the accepted share is",
+    "there is always a residual to divide",
+)
 def neither_cap_nor_guard(p, q):
     """Does not cap the ratio, and divides by 0 where nothing is missing."""
     token = int(np.argmax(q))
@@ -261,7 +266,7 @@ def neither_cap_nor_guard(p, q):
     return law
 
 
-@at("03_lossless", "argmax_draft_law", *["normalised_at_the_end"] * 3)
+@at("03_lossless", "argmax_draft_law", *["a law that does not sum to 1 is"] * 3)
 def renormalised_at_the_end(p, q):
     """Adds the missing mass whole and renormalises at the end."""
     law = np.maximum(p - q, 0)
@@ -279,7 +284,7 @@ def a_large_sample(rule, p, q):
     return bool(np.abs(np.bincount(out, minlength=len(p)) / 100_000 - p).max() < 0.006)
 
 
-@at("03_lossless", "is_lossless", *["diagonal_only"] * 4)
+@at("03_lossless", "is_lossless", *["64 midpoints serve for r and u"] * 4)
 def same_coin_twice(rule, p, q):
     """Asks the rule with r equal to u alone: 64 pairs, not all cells."""
     x = (np.arange(64) + 0.5) / 64
@@ -290,7 +295,7 @@ def same_coin_twice(rule, p, q):
     return bool(np.abs(law - p).max() < 1e-12)
 
 
-@at("04_choosing_the_draft", "prompt_lookup", *["second_latest"] * 3)
+@at("04_choosing_the_draft", "prompt_lookup", *["the last of all occurrences is the"] * 3)
 def second_latest(tokens, k, max_ngram=3):
     """Takes the second latest occurrence."""
     tokens = list(tokens)
@@ -304,7 +309,7 @@ def second_latest(tokens, k, max_ngram=3):
     return []
 
 
-@at("04_choosing_the_draft", "distillation_loss", *["no_gradient"] * 2)
+@at("04_choosing_the_draft", "distillation_loss", *["the value is right, so the loss"] * 2)
 def value_by_numpy(target_logits, draft_logits):
     """Computes the value without a gradient."""
     with torch.no_grad():
@@ -313,19 +318,33 @@ def value_by_numpy(target_logits, draft_logits):
         return (p - q).clamp(min=0).sum(-1).mean()
 
 
-@at("05_results", "alpha_from_blocks", "accepted_by_drafted", "accepted_by_drafted", None, None)
+@at(
+    "05_results",
+    "alpha_from_blocks",
+    "every drafted token is a",
+    "every drafted token is a",
+    None,
+    None,
+)
 def accepted_over_drafted(accepted, k):
     """Divides by all that was drafted, and refuses nothing."""
     return sum(accepted) / (k * len(accepted))
 
 
-@at("05_results", "alpha_from_blocks", "whole_blocks_reject", "whole_blocks_reject", None, None)
+@at(
+    "05_results",
+    "alpha_from_blocks",
+    "every block has one rejected",
+    "every block has one rejected",
+    None,
+    None,
+)
 def one_rejection_in_every_block(accepted, k):
     """Counts a rejection in whole blocks too, and refuses nothing."""
     return sum(accepted) / sum(a + 1 for a in accepted)
 
 
-@at("05_results", "implied_alpha", *["on_a_grid"] * 2)
+@at("05_results", "implied_alpha", *["a few decimals are"] * 2)
 def fine_grid(seconds_per_token, target_seconds, draft_seconds, k):
     """Searches a grid of ten thousandths."""
     wanted = (k * draft_seconds + target_seconds) / seconds_per_token
@@ -336,19 +355,26 @@ def fine_grid(seconds_per_token, target_seconds, draft_seconds, k):
     return float(grid[np.argmin(np.abs(tokens - wanted))])
 
 
-@at("05_results", "paired_speedup", "ratio_of_sums", "ratio_of_sums", "ratio_of_sums", None)
+@at(
+    "05_results",
+    "paired_speedup",
+    "the total times can be",
+    "the total times can be",
+    "the total times can be",
+    None,
+)
 def totals(baseline_seconds, speculative_seconds):
     """Divides the sums, and refuses nothing."""
     return sum(baseline_seconds) / sum(speculative_seconds)
 
 
-@at("06_simulator", "choose_k", *["always_four"] * 4)
+@at("06_simulator", "choose_k", *["one K is right for every"] * 4)
 def five_for_everybody(queue_length, running, alpha, costs):
     """Drafts the same under every load."""
     return min(5, costs.shape[1] - 1)
 
 
-@at("06_simulator", "simulate_decode", *["cut_to_length"] * 3)
+@at("06_simulator", "simulate_decode", *["a request of n tokens reports n"] * 3)
 def cut_to_length(alpha, c, k, n_tokens, rng):
     """Cuts the last block at n_tokens."""
     tokens, passes, time = 0, 0, 0.0
@@ -359,7 +385,7 @@ def cut_to_length(alpha, c, k, n_tokens, rng):
     return {"tokens": min(tokens, n_tokens), "target_passes": passes, "time": time}
 
 
-@at("07_connections", "one_hot_accept", *["certain_replaced_from_target"] * 2, None)
+@at("07_connections", "one_hot_accept", *["after a rejection the target itself"] * 2, None)
 def correction_from_p(draft_token, p, r, u):
     """Draws the correction from p, and misses an edge."""
     if r < p[draft_token]:
@@ -367,7 +393,7 @@ def correction_from_p(draft_token, p, r, u):
     return sample_from(p, u), False
 
 
-@at("07_connections", "multi_candidate_accept", *["candidates_against_p"] * 4)
+@at("07_connections", "multi_candidate_accept", *["every candidate is judged against"] * 4)
 def each_against_p(candidates, p, q, r, u):
     """Judges each candidate against p, and divides by zero at an edge."""
     for i, t in enumerate(candidates):
@@ -380,7 +406,7 @@ def each_against_p(candidates, p, q, r, u):
     return sample_from(rest, u)
 
 
-@at("07_connections", "multi_candidate_accept", *["candidates_drawn_from_target"] * 3)
+@at("07_connections", "multi_candidate_accept", *["where all are rejected the target is"] * 3)
 def drawn_from_p(candidates, p, q, r, u):
     """Draws from p where all are rejected."""
     left = p.copy()
@@ -392,7 +418,7 @@ def drawn_from_p(candidates, p, q, r, u):
     return sample_from(p, u)
 
 
-@at("08_full_generation", "rollback", *["a_number_to_remove"] * 3)
+@at("08_full_generation", "rollback", *["the number says how many positions to"] * 3)
 def crop_by_length(cache, length):
     """Removes `length` positions."""
     held = int(cache.length[0])
@@ -402,7 +428,7 @@ def crop_by_length(cache, length):
         cache.truncate(held - length)
 
 
-@at("08_full_generation", "verify_block", *["no_stop"] * 4)
+@at("08_full_generation", "verify_block", *["every accepted token counts, wherever"] * 4)
 def counts_all_that_pass(p, q, drafted, r, u):
     """Counts all tokens that pass, also those behind a rejection."""
     k = drafted.shape[1]
