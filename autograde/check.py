@@ -222,7 +222,7 @@ def is_close(got: Any, expected: Any) -> bool:
 
 
 def by_cause(error: AssertionError, cause: str) -> AssertionError:
-    """The error of a case that shows the misconception of the name `cause` by itself."""
+    """The error of a case that shows by itself the bug whose author thinks `cause`."""
     error.cause = cause
     return error
 

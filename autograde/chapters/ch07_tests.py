@@ -152,7 +152,10 @@ def by_reading(wrong: Different, prompt: list, guess: list, asked: list[list]) -
     """`wrong` with its cause, if the first pass read the guess without the prompt."""
     if not asked or asked[0] == [*prompt, *guess]:
         return wrong
-    told = {tuple(guess): "jacobi_without_prompt", (prompt[-1], *guess): "jacobi_last_token_only"}
+    told = {
+        tuple(guess): "the target reads the guess alone.",
+        (prompt[-1], *guess): "the last token of the prompt is enough to go on from.",
+    }
     cause = told.get(tuple(asked[0]))
     return by_cause(wrong, cause) if cause else wrong
 

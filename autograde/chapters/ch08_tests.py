@@ -245,7 +245,7 @@ def test_block_work(student):
             f"{numbers.WORK_ROWS[0]} rows and {replies[1].operators} for {rows}. Is there a loop "
             "over rows?"
         )
-        raise by_cause(more, "loop_over_rows")
+        raise by_cause(more, "a loop over the rows is clearer and costs nothing.")
 
 
 generation = Exercise("speculative_generate")

@@ -26,7 +26,7 @@ def asked(chapter: str) -> list[Trial]:
 
 def went(trial: Trial, value: object) -> Case:
     """How it goes with this answer."""
-    return trial.run(Answers(**{trial.exercise: value}))
+    return trial.run(Answers(**{trial.exercise: value}), None)
 
 
 def right_value(chapter: str, name: str) -> object:

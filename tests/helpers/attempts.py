@@ -54,7 +54,7 @@ def one_more_than_free(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1)
 
 
-@at("01_draft_then_verify", "draft_block", *["the draft proposes its most probable"] * 4)
+@at("01_draft_then_verify", "draft_block", *["a good draft proposes"] * 4)
 def most_probable_token(draft_model, prefix, k, uniforms):
     """Takes the most probable token, and uses no uniform number."""
     ctx, toks, qs = list(prefix), [], []
@@ -321,10 +321,10 @@ def value_by_numpy(target_logits, draft_logits):
 @at(
     "05_results",
     "alpha_from_blocks",
-    "every drafted token is a",
-    "every drafted token is a",
     None,
     None,
+    "every drafted token is a",
+    "every drafted token is a",
 )
 def accepted_over_drafted(accepted, k):
     """Divides by all that was drafted, and refuses nothing."""
@@ -334,10 +334,10 @@ def accepted_over_drafted(accepted, k):
 @at(
     "05_results",
     "alpha_from_blocks",
-    "every block has one rejected",
-    "every block has one rejected",
     None,
     None,
+    "every block has one rejected",
+    "every block has one rejected",
 )
 def one_rejection_in_every_block(accepted, k):
     """Counts a rejection in whole blocks too, and refuses nothing."""
@@ -359,9 +359,9 @@ def fine_grid(seconds_per_token, target_seconds, draft_seconds, k):
     "05_results",
     "paired_speedup",
     "the total times can be",
-    "the total times can be",
-    "the total times can be",
     None,
+    "the total times can be",
+    "the total times can be",
 )
 def totals(baseline_seconds, speculative_seconds):
     """Divides the sums, and refuses nothing."""
