@@ -20,7 +20,7 @@ TRIES = 3
 def slowness(limits: Limits) -> float:
     """What to multiply seconds by on this machine, from 1 to 4, measured in a worker of `limits`.
 
-    A whole number, since a fork server serves one set of limits, and no two measurements agree.
+    A whole number, since no two measurements agree.
     Raises SandboxError if no worker starts.
     """
     if isolation.chosen().name == isolation.OWN:  # the grader's process is one like the worker
