@@ -127,12 +127,13 @@ def examine(how: Isolation) -> dict[str, str]:
 
 def _run(worker: Worker, code: str) -> str:
     """The value of `result` after a cell, or the cell's error as a text."""
+    deadline = time.monotonic() + CELL_SECONDS
     try:
-        report = worker.exchange({"do": "cell", "source": code}, worker.limit(CELL_SECONDS))
+        report = worker.exchange({"do": "cell", "source": code}, deadline)
         if report is None or report.get("error"):
             return str(report and report["error"]["text"])
         request = {"do": "value", "name": "result"}
-        answer = worker.exchange(request, worker.limit(CELL_SECONDS)) or {}
+        answer = worker.exchange(request, deadline) or {}
         return str(wire.decode(answer.get("value")))
     except (OSError, wire.ProtocolError) as error:
         return f"{type(error).__name__}: {error}"
