@@ -22,11 +22,13 @@ def bounded() -> Iterator[None]:
 
     Nothing happens on other systems than Linux, which isolate nothing either.
     """
-    if sys.platform != "linux":
+    try:
+        import resource
+    except ImportError:  # on Windows
+        resource = None
+    if resource is None or sys.platform != "linux":
         yield
         return
-    import resource  # Windows has none
-
     used = resource.getrusage(resource.RUSAGE_SELF)
     most = {resource.RLIMIT_DATA: _data() + MEMORY}
     if parent_process() is not None:
