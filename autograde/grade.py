@@ -1,8 +1,8 @@
 """Grading one submission: run its cells in a sandbox, run the hidden tests here, judge, store."""
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from nbformat import NotebookNode
@@ -14,10 +14,10 @@ from autograde.cause import Known, causes_of
 from autograde.chapter import Chapter
 from autograde.result import Behaviour, Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
-from autograde.sandbox import isolation, selftest
+from autograde.sandbox import isolation
+from autograde.sandbox.bounded import bounded
 from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.session import Cell, Session
-from autograde.sandbox.speed import slowness
 from autograde.sandbox.student import Student
 from autograde.sandbox.trusted import Trusted
 from autograde.sandbox.workers import Limits
@@ -36,16 +36,13 @@ class Job:
     outcome: Outcome | None = None
 
 
-Run = Callable[[Iterable[Job]], Iterator[tuple[Job, Outcome]]]
-
-
 def grade(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook: the stored one, else from grading it in this process.
 
     Raises as `grade_now` does.
     """
-    ((_, result),) = grade_all([job_of(notebook, chapter)], _here(tentative=True), _here())
-    return result
+    job = job_of(notebook, chapter)
+    return stored(job, job.outcome or grade_now(notebook, chapter))
 
 
 def job_of(notebook: NotebookNode, chapter: str) -> Job:
@@ -54,74 +51,42 @@ def job_of(notebook: NotebookNode, chapter: str) -> Job:
     return Job(key, notebook, chapter, result_cache.load(key))
 
 
-def grade_all(
-    jobs: Iterable[Job], run: Run, run_alone: Run
-) -> Iterator[tuple[Job, Result | Exception]]:
-    """Every job with its outcome, in the order in which they come: the one way to grade.
+def stored(job: Job, outcome: Outcome) -> Outcome:
+    """The outcome of a job, stored if it is new.
 
-    `run` grades jobs tentatively, and `run_alone` grades them to the end, one at a time. A result
-    that hit a limit may be the fault of a busy machine: its job is repeated once, alone, after all
-    others, and if that hits a limit too, the result is not stored, so that the next grading tries
-    again. A new result is stored the moment it comes, so a run that is cut off loses only what was
-    on its way.
+    What a time limit decided may be the fault of a busy machine: it is not stored, so the next
+    grading tries again.
     """
-    limited = []
-    for job, outcome in run(jobs):
-        if job.outcome is None and isinstance(outcome, Result) and outcome.limited:
-            limited.append(job)
-        else:
-            yield job, _stored(job, outcome)
-    for job, outcome in run_alone(limited):
-        yield job, _stored(job, outcome)
-
-
-def _here(tentative: bool = False) -> Run:
-    """Grading in this process."""
-
-    def run(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-        for job in jobs:
-            yield job, job.outcome or grade_now(job.notebook, job.chapter, tentative)
-
-    return run
-
-
-def _stored(job: Job, outcome: Outcome) -> Outcome:
     if job.outcome is None and isinstance(outcome, Result) and not outcome.limited:
         result_cache.store(job.key, outcome)
     return outcome
 
 
-def grade_now(notebook: NotebookNode, chapter: str, tentative: bool = False) -> Result:
+def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook, graded in this process, whatever is stored.
 
-    A `tentative` grading ends at the first limit: its result then says no more than that.
     Raises NoIsolation, AuthorError if the chapter's hidden tests cannot be run, RuntimeError if no
-    worker can be started, and ValueError if the hidden tests are not this notebook's.
+    worker can be started, ValueError if the hidden tests are not this notebook's, and MemoryError
+    if a submission takes too much of this process.
     """
-    selftest.require()
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
-    cells = code_cells(notebook, hasty(limits) if tentative else limits)
+    cells = code_cells(notebook, limits)
     right = {cell.key: cell for cell in code_cells(solution_of(chapter), limits)}
-    with Session(cells, limits, tentative=tentative) as session:
-        student = Student(session, parameters_of(chapter), given_of(chapter))
-        cases = underneath.run(tests, student, right)
-    if session.broken is not None:
-        raise session.broken
     exercises = exercises_of(notebook)
-    judge(cases, exercises, lambda exercise: known_of(chapter, exercise))
+    with bounded():
+        with Session(cells, limits) as session:
+            student = Student(session, parameters_of(chapter), given_of(chapter))
+            cases = underneath.run(tests, student, right)
+        if session.broken is not None:
+            raise session.broken
+        judge(cases, exercises, lambda exercise: known_of(chapter, exercise))
     reports = {cell.key: session.reports[cell.key] for cell in cells if cell.key in session.reports}
     return Result(exercises, pending_of(notebook), reports, session.limited)
 
 
 def limits_of(chapter: str) -> Limits:
-    """What a submission of the chapter may use here, and what is loaded before it comes."""
-    limits = Limits(preload=modules_of(chapter))
-    return replace(limits, slowness=slowness(limits))
-
-
-def hasty(limits: Limits) -> Limits:
-    """The limits of a tentative grading: it leaves a long cell of the student's own to the next."""
-    return replace(limits, extra_cell_seconds=limits.cell_seconds)
+    """What a submission of the chapter may use, and what is loaded before it comes."""
+    return Limits(preload=modules_of(chapter))
 
 
 def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:

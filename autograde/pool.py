@@ -12,7 +12,6 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
@@ -21,7 +20,7 @@ from tqdm import tqdm
 
 from autograde.cache import grader_fingerprint
 from autograde.chapter import chapter_names, notebook_path
-from autograde.grade import Job, Outcome, exercises_of, grade_all, grade_now, job_of, pending_of
+from autograde.grade import Job, Outcome, exercises_of, grade_now, job_of, pending_of, stored
 from autograde.result import Grades, Result
 from autograde.submission import Refused, release_of, take_in
 
@@ -35,14 +34,10 @@ class GraderCrashed(Exception):
 
 @dataclass(frozen=True)
 class Pool:
-    """So many `workers` that grade; `open` makes an executor of that number or another.
-
-    They grade tentatively, unless the jobs run alone.
-    """
+    """So many `workers` that grade; `open` makes an executor of that number or another."""
 
     open: Callable[[int], AbstractContextManager[Executor]]
     workers: int
-    tentative: bool = True
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
         """Every job with its outcome as they come, an exception for one that failed.
@@ -56,14 +51,10 @@ class Pool:
             yield from self._through(first, waiting, interrupted)
         for job in interrupted:
             crashed: list[Job] = []
-            yield from Pool(self.open, 1, self.tentative)._through(job, iter(()), crashed)
+            yield from Pool(self.open, 1)._through(job, iter(()), crashed)
             if crashed:
                 words = "it ended, or had killed, the process that graded it, twice"
                 yield job, GraderCrashed(words)
-
-    def run_alone(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-        """The same to the end, whatever limit is hit, with one job at a time."""
-        return Pool(self.open, 1, tentative=False).run(jobs)
 
     def _through(
         self, first: Job, waiting: Iterator[Job], interrupted: list[Job]
@@ -90,8 +81,7 @@ class Pool:
         known: Future = Future()
         try:
             if job.outcome is None:
-                grade = partial(grade_now, tentative=self.tentative)
-                return executor.submit(grade, job.notebook, job.chapter)
+                return executor.submit(grade_now, job.notebook, job.chapter)
             if isinstance(job.outcome, Exception):
                 known.set_exception(job.outcome)
             else:
@@ -183,9 +173,10 @@ def _results(tasks: list[Task], pool: Pool) -> Iterator[tuple[Task, Result]]:
             waiting[job] = task, reason
             yield job
 
-    for job, outcome in grade_all(jobs(), pool.run, pool.run_alone):
+    for job, outcome in pool.run(jobs()):
         task, reason = waiting.pop(job)
-        yield task, _result(task, outcome, reason)
+        # At once: a run that is cut off loses only what was on its way.
+        yield task, _result(task, stored(job, outcome), reason)
 
 
 def _job(task: Task) -> tuple[Job, str | None]:

@@ -1,7 +1,8 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
-dask.distributed is not installed, those marked `hub` where no accounts can be made.
+dask.distributed is not installed, those marked `hub` where no accounts can be made, those marked
+`isolation` where bubblewrap is not installed.
 """
 
 import asyncio
@@ -9,7 +10,6 @@ import gc
 import importlib.util
 import os
 import shutil
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,15 +18,13 @@ import pytest
 from classes.hub_programs import why_no_hub
 
 import autograde  # noqa: F401  before nbformat, which then starts faster
-from autograde.sandbox.workers import Servers
+from autograde.sandbox.isolation import NONE, VARIABLE
+from autograde.sandbox.mounts import NO_BUBBLEWRAP, find_bubblewrap
 
 # Two workers of two threads each, on two cores, would wait for one another most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Only Linux has the sandboxes; elsewhere the tests' own submissions are graded without.
-if sys.platform != "linux":
-    os.environ.setdefault("SPECDEC_ISOLATION", "none")
-# A fork server for each chapter: one that loads torch takes more than a second of the processor.
-Servers.MAX = 12
+# Tests about grading, not about the sandbox, run the tests' own submissions on any machine.
+os.environ.setdefault(VARIABLE, NONE)
 
 # Files that one worker takes, since they share what is long in the making: the right answers' cases
 # and the outcomes of wrong ones, which a process keeps for each chapter; a JupyterLab.
@@ -70,6 +68,8 @@ def _why_left_out() -> Iterator[tuple[str, str]]:
         yield "cluster", "distributed is not installed (pip install -e .[cluster])"
     if missing := why_no_hub():
         yield "hub", missing
+    if not find_bubblewrap():
+        yield "isolation", NO_BUBBLEWRAP
 
 
 LEFT_OUT = dict(_why_left_out())

@@ -81,6 +81,7 @@ autograde = {grader_data}
 
 [tool.autograde]
 library = {library}
+seed = {seed}
 """
 
 
@@ -198,6 +199,7 @@ def project(self_study: bool = False) -> str:
         "data": data["specdec_lib"],
         "grader_data": data["autograde"],
         "library": whole["tool"]["autograde"]["library"],
+        "seed": whole["tool"]["autograde"].get("seed", 0),
     }
     # Strings and lists of strings are written alike in JSON and TOML.
     text = PROJECT + SELF_STUDY_PROJECT if self_study else PROJECT

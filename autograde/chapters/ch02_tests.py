@@ -310,7 +310,7 @@ def replaced(rng):
     for size in (3, 4, 5, 6, 9, 12):
         p, q = pair(size, rng)
         token = int(np.argmin(p / q))
-        yield p, q, token, coin(p, q, token, False, rng), round(float(rng.random()), 2)
+        yield p, q, token, coin(p, q, token, False, rng), int(rng.integers(100)) / 100
 
 
 @correct_token.check("the distribution is the target's")
@@ -430,7 +430,7 @@ speculative_step = Exercise("speculative_step")
 def step(verdicts: list[bool], rng: np.random.Generator) -> tuple:
     """The arguments of a step with a random last row and a random u."""
     tokens, p, q, coins = block(verdicts, rng)
-    return tokens, np.vstack([p, thousandths(4, rng)]), q, coins, round(float(rng.random()), 2)
+    return tokens, np.vstack([p, thousandths(4, rng)]), q, coins, int(rng.integers(100)) / 100
 
 
 @speculative_step.group(

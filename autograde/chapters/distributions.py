@@ -50,7 +50,8 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
     """(midpoint, length) of every interval that `cuts` leave of [0, 1); no midpoint is 1."""
     edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
     for low, high in zip(edges[:-1], edges[1:], strict=True):
-        yield min(float((low + high) / 2), LARGEST), float(high - low)
+        if high > low:
+            yield min(float((low + high) / 2), LARGEST), float(high - low)
 
 
 def token_law(answers: Answers, p: np.ndarray, q: np.ndarray) -> np.ndarray:

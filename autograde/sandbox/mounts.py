@@ -1,4 +1,4 @@
-"""The outer sandbox: the files that a student's process can see, and the commands that set it up.
+"""The sandbox: the files that a student's process can see, and the command that sets it up.
 
 The process sees the interpreter, the installed packages without `autograde`, the course's library
 and the programs of `inside/`, all read-only. It sees no home folder, nothing else of the
@@ -12,7 +12,7 @@ import site
 import subprocess
 import sys
 import sysconfig
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -34,9 +34,9 @@ PROCESSOR = (
     *(f"{_CPU}/{name}" for name in ("kernel_max", "possible", "present", "online")),
 )
 NOBODY = 65534
-NO_BUBBLEWRAP = f"there is no program bwrap in {os.defpath.replace(':', ' or ')}"
+NO_BUBBLEWRAP = "bubblewrap is not installed: sudo apt install bubblewrap"
 SCRATCH_MIB, SHARED_MIB = 64, 16
-# One thread: a fork keeps no other.
+# One thread: as many submissions are graded at once as there are processors.
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -46,19 +46,11 @@ ONE_THREAD = {
 
 @dataclass(frozen=True)
 class RootFs:
-    """The mounts of the sandbox's root, as `inside/rootfs.py` reads them.
-
-    Every path is the same inside and outside, except that `program` is mounted at `inside`.
-    """
+    """The mounts of the sandbox's root: every path is the same inside and outside."""
 
     binds: list[str]  # read-only
     masks: list[str]  # folders below them that are shown empty
     links: list[tuple[str, str]]  # a link and what it points to
-    shelves: list[str]  # folders of links, which landlock would close
-    program: str = field(default_factory=lambda: str(PROGRAM))
-    inside: str = INSIDE
-    devices: list[str] = field(default_factory=lambda: list(filter(os.path.exists, DEVICES)))
-    scratch: tuple[tuple[str, int], ...] = ((SCRATCH, SCRATCH_MIB), (SHARED, SHARED_MIB))
 
 
 @cache
@@ -69,8 +61,7 @@ def rootfs() -> RootFs:
     if not any(path.startswith("/tmp/") for path in binds):
         links.append(("/tmp", SCRATCH))
     on_shelf = [(f"{SHELF}/{folder.name}", str(folder)) for folder in library_folders()]
-    masks = [path for path in masks if os.path.isdir(path)]
-    return RootFs(binds, masks, links + on_shelf, [SHELF] if on_shelf else [])
+    return RootFs(binds, [path for path in masks if os.path.isdir(path)], links + on_shelf)
 
 
 def _binds_and_links() -> tuple[list[str], list[tuple[str, str]]]:
@@ -134,36 +125,37 @@ def find_bubblewrap() -> str | None:
 
 
 def bubblewrap(settings: dict) -> list[str]:
-    """The command that runs `inside/server.py` in bubblewrap."""
+    """The command that runs `inside/start.py` in bubblewrap."""
     command = [str(find_bubblewrap()), "--unshare-pid", "--unshare-net", "--unshare-ipc"]
     command += ["--unshare-uts", "--unshare-cgroup-try", "--clearenv", "--new-session"]
-    # A fork server ends when its socket closes; a lone worker has to be ended with its command.
-    command += [] if settings["forks"] else ["--die-with-parent"]
-    # Root keeps its rights until it has found its files, and then becomes nobody.
+    command += ["--die-with-parent"]
+    # Root keeps its rights until it has found its files, and then becomes nobody. Bubblewrap's own
+    # process stays root beside it; with another account there is none that it could send signals.
     root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
-    command += root if is_root() else ["--unshare-user"]
+    command += root if is_root() else ["--unshare-user", "--as-pid-1"]
     for name, value in environment(SCRATCH).items():
         command += ["--setenv", name, value]
-    command += _mount_options(RootFs(**settings["rootfs"]))
+    command += _mount_options(rootfs())
     return [*command, "--remount-ro", "/", "--", *program(settings)]
 
 
 def _mount_options(root: RootFs) -> list[str]:
     """The mounts as bubblewrap's options, in the order in which it carries them out."""
-    words = []
-    places = root.binds + root.devices + [link for link, _ in root.links]
-    for path in _folders_above(places):  # else as closed as they are outside
-        words += ["--perms", "0755", "--dir", path]
+    words = ["--chmod", "0111", "/"]
+    devices = list(filter(os.path.exists, DEVICES))
+    for path in _folders_above(root.binds + devices + [link for link, _ in root.links]):
+        # They can be gone through, not listed; an import has to list the shelf.
+        words += ["--perms", "0755" if path == SHELF else "0111", "--dir", path]
     for path in root.binds:
         words += ["--ro-bind", path, path]
-    words += ["--ro-bind", root.program, root.inside]
+    words += ["--ro-bind", str(PROGRAM), INSIDE]
     for path in root.masks:
         words += ["--tmpfs", path, "--remount-ro", path]
     for link, target in root.links:
         words += ["--symlink", target, link]
-    for path in root.devices:
+    for path in devices:
         words += ["--dev-bind", path, path]
-    for path, mib in root.scratch:
+    for path, mib in ((SCRATCH, SCRATCH_MIB), (SHARED, SHARED_MIB)):
         words += ["--dir", path, "--perms", "1777", "--size", str(mib * 2**20), "--tmpfs", path]
     return words
 
@@ -173,18 +165,13 @@ def _folders_above(paths: list[str]) -> list[str]:
     return sorted({str(above) for path in paths for above in Path(path).parents} - {"/"})
 
 
-def namespaces(settings: dict) -> list[str]:
-    """The command that runs `inside/server.py`, which then makes the outer sandbox itself."""
-    return program(settings | {"makes_rootfs": True}, settings["rootfs"]["program"])
-
-
 def program(settings: dict, folder: str = INSIDE) -> list[str]:
-    """The command line of `inside/server.py` itself."""
-    return [sys.executable, "-I", "-B", f"{folder}/server.py", json.dumps(settings)]
+    """The command line of `inside/start.py` itself."""
+    return [sys.executable, "-I", "-B", f"{folder}/start.py", json.dumps(settings)]
 
 
 def environment(scratch: str) -> dict[str, str]:
-    """The whole environment of the server."""
+    """The whole environment of a student's process."""
     return {
         "PATH": os.defpath,
         "HOME": scratch,

@@ -1,19 +1,17 @@
 """A worker for who marks their own notebook: on any system, and without isolation.
 
 It is a program like any other of the account. It speaks through a loopback connection, as a
-notebook's kernel does, and needs nothing that only one system has. Its processor's seconds lie in
-a file that both map. Its memory is limited by the kernel on Linux; on every system the grader looks
-at it too, if psutil is there, which Jupyter's kernels need.
+notebook's kernel does, and needs nothing that only one system has. Its memory is limited by the
+kernel on Linux; on every system the grader looks at it too, if psutil is there, which Jupyter's
+kernels need.
 """
 
 import contextlib
 import json
-import mmap
 import os
 import secrets
 import shutil
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -23,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograde.sandbox import mounts
-from autograde.sandbox.inside.portable import CLOCK, CLOCK_SIZE, LOOPBACK, TOKEN
+from autograde.sandbox.inside.portable import LOOPBACK, TOKEN
 from autograde.sandbox.workers import START_SECONDS, Limits, SandboxError, Worker, last_words
 
 if TYPE_CHECKING:
@@ -34,15 +32,11 @@ LOOK_SECONDS, TOKEN_SECONDS, MEMORY_SECONDS = 0.2, 2.0, 0.1
 
 
 class OwnWorker(Worker):
-    """A worker whose process tells the time that it has used."""
+    """A worker in a folder that is open while it lives."""
 
     def is_full(self) -> bool:
         """Whether it was ended because it had too much memory."""
         return self.process.full
-
-    def seconds_used(self) -> float:
-        """The seconds of processors that it has used, as it wrote down last."""
-        return self.process.seconds_used()
 
     def end(self) -> None:
         """Kill it; the folder goes when nothing in it is open any more."""
@@ -55,7 +49,6 @@ class OwnProcess:
 
     def __init__(self, limits: Limits, address: tuple[str, int], token: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="specdec-"))
-        self.clock = self._mapped_clock()
         self.alive: socket.socket | None = None
         self.full, self.ended = False, threading.Event()
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
@@ -68,21 +61,6 @@ class OwnProcess:
         )  # fmt: skip
         with contextlib.suppress(OSError), self.popen.stdin as pipe:  # not on its command line
             pipe.write(json.dumps(settings).encode())  # all of the machine may read that
-
-    def _mapped_clock(self) -> mmap.mmap:
-        handle = _new(self.folder / CLOCK, CLOCK_SIZE)
-        try:
-            return mmap.mmap(handle, CLOCK_SIZE)
-        finally:
-            os.close(handle)
-
-    def pid(self) -> int:
-        """The program's number."""
-        return self.popen.pid
-
-    def seconds_used(self) -> float:
-        """The seconds of processors that the program has used; what it wrote down stays."""
-        return struct.unpack("d", self.clock[:CLOCK_SIZE])[0]
 
     def watch(self, mib: int) -> None:
         """Kill it, from now on, once it has so much more memory; nothing happens without psutil."""
@@ -112,8 +90,6 @@ class OwnProcess:
 
     def remove_folder(self) -> None:
         """Remove its folder; on Windows a file that is open cannot be removed."""
-        if not self.clock.closed:
-            self.clock.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -161,13 +137,6 @@ def _token_of(link: socket.socket) -> bytes:
         while len(token) < TOKEN and (part := link.recv(TOKEN - len(token))):
             token += part
     return token
-
-
-def _new(path: Path, size: int) -> int:
-    """An open handle of a new file of zeros."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
-    os.ftruncate(handle, size)
-    return handle
 
 
 def _environment() -> dict[str, str]:

@@ -1,27 +1,85 @@
-"""The self-test: which isolation this machine gives, shown by attacks; what to do if it gives none.
+"""The self-test: whether this machine isolates, shown by attacks; what to do if it does not.
 
-`autograde doctor` prints it. `require` runs it at the start of every grading, once a process.
+`autograde doctor` prints it. `require` runs it at the start of every grading.
 """
 
-import contextlib
 import os
 import platform
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from autograde.chapter import ROOT
-from autograde.sandbox import isolation, mounts, probes
+from autograde.sandbox import isolation, mounts
 from autograde.sandbox.inside import wire
-from autograde.sandbox.isolation import NONE, OWN, TRIAL, VARIABLE, Isolation, NoIsolation
+from autograde.sandbox.isolation import BUBBLEWRAP, TRIAL, VARIABLE, Isolation, NoIsolation
 from autograde.sandbox.workers import SandboxError, Worker
 
 CELL_SECONDS, LOOP_SECONDS, END_SECONDS = 10.0, 0.1, 2.0
-EXAMINED = "SPECDEC_ISOLATION_EXAMINED"  # set by this module alone
+
+# Cells of one worker. Each sets `result`, to a text of what it got through to: empty if nothing.
+_PREPARE = """
+import ctypes, errno, os, resource, socket, tempfile, threading
+libc = ctypes.CDLL(None, use_errno=True)
+def refused(outcome, *numbers):
+    return outcome < 0 and ctypes.get_errno() in numbers
+"""
+_FILES = """
+result = [p for p in {places} if os.path.lexists(p)] + [n for n in os.environ if n not in {names}]
+try:
+    import autograde
+    result.append("autograde")
+except ImportError:
+    pass
+result = ", ".join(result)
+"""
+_NETWORK = """
+result = ""
+for family, kind in ((socket.AF_INET, 1), (socket.AF_INET6, 1), (socket.AF_NETLINK, 3), (40, 1)):
+    try:
+        socket.socket(family, kind)
+        result += f"sockets of family {int(family)} "
+    except OSError:
+        pass
+"""
+_PROCESSES = """
+child = libc.fork()
+if child == 0:
+    os._exit(0)
+result = "" if refused(child, errno.EPERM) else "a new process "
+result += "" if refused(libc.kill(-1, 0), errno.ESRCH) else "other processes"
+"""
+_CALLS = """
+calls = {{"unshare": (libc.unshare, 0x10000000), "ptrace": (libc.ptrace, 16, 1)}}
+calls |= {{name: (libc.syscall, number, 1, 0, 0, 0, 0) for name, number in {numbers}.items()}}
+result = ""
+for name, (call, *arguments) in calls.items():
+    result += "" if refused(call(*arguments), errno.EPERM, errno.ENOSYS) else name + " "
+"""
+_LIMITS = """
+result = ""
+try:
+    block = bytearray({memory} * 2**20)
+    result = "memory "
+except MemoryError:
+    pass
+for name, most in {limits}.items():
+    if not 0 <= resource.getrlimit(getattr(resource, name))[1] <= most:
+        result += name + " "
+"""
+_HONEST = """
+result = "a file or a thread does not work"
+def work():
+    global result
+    with tempfile.TemporaryFile() as file:
+        result = "" if file.write(b"kept") == 4 else result
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
 _LOOP = """
 import signal
 for number in range(1, 65):
@@ -32,83 +90,51 @@ for number in range(1, 65):
 while True:
     pass
 """
+ENDS = "the end of a loop that ignores signals"
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One attack or honest cell: its layer, what it tried, and what went wrong, if anything."""
-
-    layer: str
-    tried: str
-    wrong: str = ""
-
-    def __str__(self) -> str:
-        state = f"FAILED: {self.wrong}" if self.wrong else "ok"
-        return f"  {self.layer:<11} {self.tried}: {state}"
-
-
-@dataclass
-class Examination:
-    """All findings on one isolation."""
-
-    isolation: Isolation
-    findings: list[Finding] = field(default_factory=list)
-    seconds: float = 0.0
-
-    @property
-    def wrong(self) -> list[Finding]:
-        return [finding for finding in self.findings if finding.wrong]
-
-
-def examine(how: Isolation) -> Examination:
-    """Try every attack and both honest cells. What the sandbox does wrong is never raised."""
-    start = time.monotonic()
-    examination = Examination(how)
-    try:
-        examination.findings += _findings(how)
-    except (SandboxError, OSError, wire.ProtocolError) as error:
-        examination.findings.append(Finding("start", "a worker in its sandbox", str(error)))
-    examination.seconds = time.monotonic() - start
-    return examination
-
-
-def _findings(how: Isolation) -> list[Finding]:
+def probes(decoy: str) -> dict[str, str]:
+    """The attacks and honest work, each with its cell; the file `decoy` should not be seen."""
+    places = [decoy, *map(str, (ROOT / "autograde", ROOT / "solutions", Path.home() / ".bashrc"))]
     names = [*mounts.environment(""), "PWD", "LC_CTYPE"]
-    with contextlib.ExitStack() as stack:
-        decoy = stack.enter_context(tempfile.NamedTemporaryFile(prefix="specdec-decoy-"))
-        first, second = (_started(how, stack) for _ in range(2))
-        _run(first, probes.PLANT)
-        home = Path.home() / ".bashrc"
-        places = [decoy.name, *map(str, (ROOT / "autograde", ROOT / "solutions", home))]
-        tries = [*probes.attacks(places, names, how.cold, TRIAL), *probes.HONEST]
-        findings = [_finding(probe, second) for probe in tries]
-        lives = _outlives_its_end(second)
-    return [*findings, Finding("end", "a loop that ignores signals", "goes on" if lives else "")]
+    keyctl, bpf = {"x86_64": (250, 321)}.get(os.uname().machine, (219, 280))
+    numbers = {"keyctl": keyctl, "bpf": bpf, "io_uring": 425, "pidfd_open": 434}
+    hard = {"RLIMIT_CPU": TRIAL.cpu_seconds, "RLIMIT_FSIZE": 64 * 2**20, "RLIMIT_NOFILE": 256}
+    return {
+        "files and names of the machine": _FILES.format(places=places, names=names),
+        "the network": _NETWORK,
+        "other processes": _PROCESSES,
+        "forbidden system calls": _CALLS.format(numbers=numbers),
+        "more than its limits": _LIMITS.format(memory=TRIAL.memory_mib, limits=hard),
+        "honest work": _HONEST,
+    }
 
 
-def _started(how: Isolation, stack: contextlib.ExitStack) -> Worker:
-    worker = how.start(TRIAL)
-    stack.callback(worker.end)
-    return worker
-
-
-def _finding(probe: probes.Probe, worker: Worker) -> Finding:
-    result = _run(worker, probe.code)
-    wrong = "" if result == probe.due else str(result or repr(result))
-    return Finding(probe.layer, probe.tries, wrong)
-
-
-def _run(worker: Worker, code: str) -> object:
-    """The value of `result` after a cell, or the cell's error as a text."""
-    limit = worker.limit(CELL_SECONDS)
+def examine(how: Isolation) -> dict[str, str]:
+    """What each probe got through to: an empty text where all is well. Nothing is raised."""
     try:
-        report = worker.exchange({"do": "cell", "source": code}, limit)
-        answer = worker.exchange({"do": "value", "name": "result"}, limit)
-        if report is None or answer is None:
-            return "the worker ended"
-        if report.get("error"):
-            return f"{report['error']['name']}: {report['error']['text']}"
-        return wire.decode(answer["value"]) if "value" in answer else None
+        with tempfile.NamedTemporaryFile(prefix="specdec-decoy-") as decoy:
+            worker = how.start(TRIAL)
+            try:
+                cells = probes(decoy.name).items()
+                found = {name: _run(worker, _PREPARE + code) for name, code in cells}
+                return found | {ENDS: "it goes on" if _outlives_its_end(worker) else ""}
+            finally:
+                worker.end()
+    except (SandboxError, OSError, wire.ProtocolError) as error:
+        return {"the start of a worker": str(error)}
+
+
+def _run(worker: Worker, code: str) -> str:
+    """The value of `result` after a cell, or the cell's error as a text."""
+    deadline = time.monotonic() + CELL_SECONDS
+    try:
+        report = worker.exchange({"do": "cell", "source": code}, deadline)
+        if report is None or report.get("error"):
+            return str(report and report["error"]["text"])
+        request = {"do": "value", "name": "result"}
+        answer = worker.exchange(request, deadline) or {}
+        return str(wire.decode(answer.get("value")))
     except (OSError, wire.ProtocolError) as error:
         return f"{type(error).__name__}: {error}"
 
@@ -129,18 +155,14 @@ def _outlives_its_end(worker: Worker) -> bool:
 def require() -> str:
     """The isolation of this process, in a line, after a self-test.
 
-    The grader's first process runs the test; the processes that it starts take over its result.
     Raises NoIsolation if there is none, or one that an attack gets through.
     """
     how = isolation.chosen()
-    if how.name in (NONE, OWN, os.environ.get(EXAMINED)):
-        return f"isolation: {how.describe()}"
-    result = examine(how)
-    if result.wrong:
-        lines = "\n".join(map(str, result.wrong))
-        raise NoIsolation(f"the isolation ({how.describe()}) does not hold:\n{lines}")
-    os.environ |= {VARIABLE: how.name, EXAMINED: how.name}
-    return f"isolation: {how.describe()}; {len(result.findings)} tries in {result.seconds:.1f} s"
+    if how.name == BUBBLEWRAP:
+        wrong = [f"\n  {name}: {found}" for name, found in examine(how).items() if found]
+        if wrong:
+            raise NoIsolation(f"the isolation ({how.describe()}) does not hold:{''.join(wrong)}")
+    return f"isolation: {how.describe()}"
 
 
 def report() -> tuple[list[str], bool]:
@@ -151,13 +173,13 @@ def report() -> tuple[list[str], bool]:
     except (NoIsolation, ValueError) as error:
         return [*lines, str(error), *advice()], False
     lines.append(f"Isolation: {how.describe()}")
-    if how.name == NONE:
+    if how.name != BUBBLEWRAP:
         return [*lines, f"{VARIABLE} asks for none. Unset it to be protected."], False
-    result = examine(how)
-    lines += map(str, result.findings)
-    state = "every attack was stopped" if not result.wrong else "NOT SAFE: see the failed lines"
-    lines.append(f"{len(result.findings)} tries in {result.seconds:.1f} s: {state}")
-    return lines + (advice() if result.wrong or how.cold else []), not result.wrong
+    findings = examine(how)
+    lines += [f"  {name}: {'FAILED: ' + f if f else 'ok'}" for name, f in findings.items()]
+    wrong = any(findings.values())
+    lines.append("NOT SAFE: see the failed lines" if wrong else "every attack was stopped")
+    return lines + (advice() if wrong else []), not wrong
 
 
 def machine() -> Iterator[str]:
@@ -165,19 +187,14 @@ def machine() -> Iterator[str]:
     yield f"System: {platform.system()} {platform.release()}, {platform.machine()}"
     if platform.system() != "Linux":
         return
-    from autograde.sandbox.inside import kernel  # of Linux's C library
-
-    yield f"Landlock: version {kernel.landlock_version()} (0 is none)"
     bwrap = mounts.find_bubblewrap()
     if bwrap:
         yield subprocess.run([bwrap, "--version"], capture_output=True, text=True).stdout.strip()
-    else:
-        yield f"bubblewrap: {mounts.NO_BUBBLEWRAP}"
     yield f"Grading account: {'root, which becomes nobody' if mounts.is_root() else 'ordinary'}"
 
 
 def advice() -> list[str]:
-    """What would make the isolation stronger here."""
+    """What would give this machine isolation."""
     if platform.system() != "Linux":
         return [
             "Isolation needs Linux. Grade in a Linux virtual machine, or only submissions that "
@@ -185,7 +202,7 @@ def advice() -> list[str]:
         ]
     lines = [text for name, bad, text in _SETTINGS if _setting(name) == bad]
     if not mounts.find_bubblewrap():
-        lines.append("Install bubblewrap (apt install bubblewrap).")
+        lines.append("Install bubblewrap: sudo apt install bubblewrap")
     return lines or [
         "If namespaces are refused, as in many containers, grade on the host or allow them."
     ]

@@ -13,7 +13,7 @@ from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import Account, ObjectTable
-from autograde.sandbox.workers import Limits, Stopwatch, Worker
+from autograde.sandbox.workers import Limits, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
 MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
@@ -128,14 +128,13 @@ class Session:
     A cell or a call that outlasts its limit, or ends the process, costs only itself: a new process
     runs the other cells again. A function that has ended it is not called again for the same
     `part` of the tests, nor at all after the third time. `limited` says that a time limit was
-    reached; a `tentative` session, which will be repeated, ends there. `broken` is the error if no
-    new process could be started: then the results so far are no basis for a mark.
+    reached. `broken` is the error if no new process could be started: then the results so far are
+    no basis for a mark.
     """
 
     cells: list[Cell]
     limits: Limits = field(default_factory=Limits)
     total_seconds: float | None = None
-    tentative: bool = False
 
     def __post_init__(self) -> None:
         self.reports: dict[str, dict] = {}
@@ -149,7 +148,7 @@ class Session:
         self.worker: Worker | None = None
         if self.total_seconds is None:
             self.total_seconds = self.limits.total_seconds
-        self.end_of_time = time.monotonic() + self.total_seconds * self.limits.slowness
+        self.end_of_time = time.monotonic() + self.total_seconds
 
     def __enter__(self) -> "Session":
         self._restart()
@@ -333,9 +332,9 @@ class Session:
         """
         if self.worker is None or time.monotonic() >= self.end_of_time:
             raise self._at_limit()
-        limit = self.worker.limit(seconds * self.limits.slowness, self.end_of_time)
+        deadline = min(time.monotonic() + seconds, self.end_of_time)
         try:
-            answer = self._exchange(request, limit, table)
+            answer = self._exchange(request, deadline, table)
         except TimeoutError:
             raise self._at_limit(f"it took longer than {seconds:g} s and was stopped") from None
         except (OSError, wire.ProtocolError) as error:
@@ -345,13 +344,10 @@ class Session:
         return answer
 
     def _end_of_process(self) -> ProcessEnded:
-        """Why the process is gone: a limit, of which the kernel counts time in ticks, or itself."""
+        """Why the process is gone."""
         if self.worker.is_full():
             return self._out_of_memory()
-        if self.worker.seconds_used() < self.limits.process_seconds - 1:
-            return ProcessEnded("it ended the Python process, which no answer needs to do")
-        used = f"{self.limits.cpu_seconds} s of the processors"
-        return self._at_limit(f"it was stopped when its process had used {used}")
+        return ProcessEnded("it ended the Python process, which no answer needs to do")
 
     def _out_of_memory(self) -> ProcessEnded:
         return ProcessEnded(f"it needed more than {self._memory} of memory")
@@ -365,18 +361,16 @@ class Session:
         self.limited = True
         if not reason or time.monotonic() >= self.end_of_time:
             reason = f"the submission used up its {self.total_seconds:g} s"
-        if self.tentative:
-            self.end_of_time = 0.0
         return CallTimedOut(reason)
 
     def _exchange(
-        self, request: dict | None, limit: Stopwatch, table: ObjectTable | None
+        self, request: dict | None, deadline: float, table: ObjectTable | None
     ) -> dict | None:
-        answer = self.worker.exchange(request, limit)
+        answer = self.worker.exchange(request, deadline)
         while table is not None and answer is not None and "ask" in answer:
-            if limit.left() <= 0:  # one quick question after another times out too
+            if time.monotonic() >= deadline:  # one quick question after another times out too
                 raise TimeoutError
-            answer = self.worker.exchange(table.answer(answer["ask"]), limit)
+            answer = self.worker.exchange(table.answer(answer["ask"]), deadline)
         if table is not None and answer is not None:
             table.account.keep(answer.weight)
             table.uses = 0

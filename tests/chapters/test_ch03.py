@@ -236,20 +236,20 @@ LAW = """def argmax_draft_law(p, q):
     return {returned}"""
 MISSING = "np.maximum(p - q, 0)"
 SLIPS = {
-    "largest_difference": "def total_variation(p, q):\n    return float(max(p - q))",
-    "rejected_share_forgotten": LAW.format(
+    "the largest difference of": "def total_variation(p, q):\n    return float(max(p - q))",
+    "the residual is what comes": LAW.format(
         corrected=f"{MISSING} / {MISSING}.sum()", returned="law"
     ),
-    "divisor_cancelled": LAW.format(corrected=MISSING, returned="law"),
-    "normalised_at_the_end": LAW.format(corrected=MISSING, returned="law / law.sum()"),
+    "the correction brings": LAW.format(corrected=MISSING, returned="law"),
+    "a law that does not sum to": LAW.format(corrected=MISSING, returned="law / law.sum()"),
 }
 
 
 @pytest.mark.parametrize("cause", SLIPS)
 def test_likely_slips_are_told_apart(cause: str):
-    name = "total_variation" if cause == "largest_difference" else "argmax_draft_law"
+    name = "total_variation" if cause == "the largest difference of" else "argmax_draft_law"
     first, *_ = judged(CHAPTER, **{name: SLIPS[cause]})[name].behaviours
-    assert first.cause == cause
+    assert first.cause.startswith(cause)
 
 
 @pytest.mark.parametrize(

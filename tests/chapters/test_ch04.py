@@ -9,6 +9,7 @@ import pytest
 import torch
 import transformers
 from classes.chapter_cases import ROW, functions_of, text_of, unwritten
+from classes.submitting import bug_of
 from transformers.generation import configuration_utils
 
 from autograde.chapter import SOLUTIONS
@@ -68,11 +69,11 @@ def test_the_chapters_own_stopping_rule_earns_all_points():
 
 
 def test_the_second_latest_occurrence_is_not_the_earliest():
-    """In every behaviour that the second latest fails, a case tells it from the earliest."""
-    known = {each.name: each.code for each in ch04_wrong.WRONG.of("prompt_lookup")}
-    exercise = judged(CHAPTER, prompt_lookup=known["second_latest"])["prompt_lookup"]
+    """In every group that the second latest fails, a case tells it from the earliest."""
+    code = bug_of("prompt_lookup", "the last of all occurrences", CHAPTER)
+    exercise = judged(CHAPTER, prompt_lookup=code)["prompt_lookup"]
     causes = [each.cause for each in exercise.behaviours if not each.passed]
-    assert causes == ["second_latest"] * 3
+    assert len(causes) == 3 and all(c.startswith("the last of all occurrences") for c in causes)
 
 
 def test_the_check_tells_a_row_that_does_not_sum_to_1():
@@ -92,7 +93,7 @@ def test_a_loss_by_numpy_is_told_of_its_gradient_for_narrow_logits_too():
     return torch.tensor(1 - np.minimum(p.detach().numpy(), q.detach().numpy()).sum(-1).mean())"""
     exercise = grade_with(CHAPTER, distillation_loss=code).exercises["distillation_loss"]
     causes = {each.name: each.cause for each in exercise.behaviours if not each.passed}
-    assert causes["float32 or better for narrow logits"] == "no_gradient"
+    assert causes["float32 or better for narrow logits"] == "the value is right, so the loss is."
 
 
 def test_the_formulas_are_those_of_the_library():

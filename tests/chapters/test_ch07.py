@@ -401,7 +401,9 @@ def test_a_loop_that_reads_something_else_is_told_what_it_reads(loop, why: str):
 def test_a_loop_without_the_prompt_is_told_so_after_grading():
     code = inspect.getsource(without_prompt).replace("def without_prompt", "def jacobi_decode")
     exercise = graded("jacobi_decode", code)
-    assert exercise.score == 0 and exercise.behaviours[0].cause == "jacobi_without_prompt"
+    assert (
+        exercise.score == 0 and exercise.behaviours[0].cause == "the target reads the guess alone."
+    )
 
 
 @pytest.mark.parametrize("name", ["one_hot_accept", "multi_candidate_accept"])
@@ -417,7 +419,7 @@ def test_a_boundary_costs_one_behaviour(name: str):
 def test_a_walk_by_the_row_of_the_node_is_told_so(row: str):
     code = answers_of(CHAPTER)["walk_tree"].replace("p[row], q[row]", row)
     causes = {each.cause for each in graded("walk_tree", code).behaviours if not each.passed}
-    assert causes - {None} == {"walk_row_of_the_node"}
+    assert causes - {None} == {"row i belongs to node i."}
 
 
 def walked(row=lambda node: node + 1, in_order=False):

@@ -17,7 +17,6 @@ from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.chapters.expected import ch08_expected as expected
 from autograde.chapters.numbers import ch08_numbers as numbers
 from autograde.tools.proof import grade_with, judged
-from autograde.wrong import misconceptions_of
 from specdec_lib import exact
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import speculative_generate
@@ -156,7 +155,11 @@ def test_a_right_verdict_that_waits_for_the_device_loses_a_tenth_and_is_told_so(
 
 
 def test_the_loop_over_rows_loses_a_tenth():
-    (wrong,) = (w for w in misconceptions_of(CHAPTER).all if w.name == "loop_over_rows")
+    (wrong,) = (
+        w
+        for w in bugs_of(CHAPTER)
+        if w.think == "a loop over the rows is clearer and costs nothing."
+    )
     exercise = graded(verify_block=wrong.code)["verify_block"]
     assert exercise.score == pytest.approx(0.9 * exercise.max_score)
 
@@ -631,4 +634,4 @@ def test_a_row_that_takes_from_another_is_told_that_it_is_right_alone():
     code = verdict("sample_rows(law, u)", "sample_rows(law, u[:1].expand(len(u)))")
     exercise = graded(verify_block=code)["verify_block"]
     assert "Alone, row 4 is judged right: is something of another row" in exercise.messages[0]
-    assert {each.cause for each in exercise.behaviours} <= {"one_u_for_all_rows", None}
+    assert {each.cause for each in exercise.behaviours} <= {"one u serves all rows.", None}

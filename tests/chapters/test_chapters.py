@@ -299,13 +299,14 @@ def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapte
             assert plain or not any("specdec_lib" in file for file in files), source
 
 
-@pytest.mark.parametrize("chapter, wrong", WRONG, ids=lambda x: getattr(x, "name", x))
+@pytest.mark.parametrize("chapter, wrong", WRONG, ids=lambda x: getattr(x, "exercise", x))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys):
     of_chapter = [name for c, name in DRAWN if c == chapter]
     names = [n for n in of_chapter if wrong.exercise in figures_of(chapter)[n].functions]
     for name in names:
-        draw(chapter, name, **{wrong.exercise: wrong.function})
+        function = solved(chapter).defined(wrong.exercise, wrong.code)
+        draw(chapter, name, **{wrong.exercise: function})
     assert names and (shown or "cannot be used yet" in capsys.readouterr().out)
 
 

@@ -41,12 +41,9 @@ REFUSED = {
     "memfd_create": (319, 279), "shmget": (29, 194), "shmat": (30, 196), "msgget": (68, 186),
     "semget": (64, 190), "mbind": (237, 235), "migrate_pages": (256, 238),
     "move_pages": (279, 239), "set_mempolicy": (238, 237), "remap_file_pages": (216, 234),
-    # What shows others' use of a file that both can read.
-    "mincore": (27, 232), "inotify_init": (253, None), "inotify_init1": (294, 26),
-    "preadv2": (327, 286), "pwritev2": (328, 287),
-    # Counts and limits of the whole machine, and what makes it wait.
-    "sysinfo": (99, 179), "sync": (162, 81), "syncfs": (306, 267), "ustat": (136, None),
-    "sendmsg": (46, 211), "sendmmsg": (307, 269),
+    # What shows others' use of files, and what makes the whole machine wait.
+    "inotify_init": (253, None), "inotify_init1": (294, 26),
+    "sync": (162, 81), "syncfs": (306, 267),
 }  # fmt: skip
 
 # From number 424 on only these are let through: close_range, openat2, faccessat2, epoll_pwait2 and
@@ -55,16 +52,6 @@ REFUSED = {
 FROM_424 = (436, 437, 439, 441, 452)
 
 _CLONE, _SOCKET, _SOCKETPAIR, _IOCTL = (56, 220), (41, 198), (53, 199), (16, 29)
-_FLOCK, _FCNTL = (73, 32), (72, 25)
-# fcntl's locks, leases and notices, and flock: they succeed without effect. The other submissions
-# would see a lock on a file that all can read, and one process needs none against itself.
-_LOCKS = (6, 7, 37, 38, 1024, 1026)
-# fcntl's hints, which stay on a file that all can read, and the size of a pipe, of which all pipes
-# of the machine's user together have so much.
-_SHARED = (1031, 1036, 1038)
-# A wait on memory of a file reaches whoever maps the file. The C library waits so for the end of a
-# thread, in memory of its own, and the kernel wakes it. Nobody needs to wake others so.
-_FUTEX, _OF_ONE_PROCESS, _WAITS = (202, 98), 128, (0, 9, 9 | 256)
 
 
 def step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
@@ -113,17 +100,11 @@ def _by_argument(column: int) -> list[bytes]:
     socket = _switch(_FIRST_ARGUMENT, [(_EQUAL, _UNIX, _ALLOW)], _no(errno.EAFNOSUPPORT))
     clone = [(_ANY_BIT, _NEW_NAMESPACES, _no(errno.EPERM)), (_ANY_BIT, _THREAD, _ALLOW)]
     keys = [(_EQUAL, request, _no(errno.EPERM)) for request in (_PUSH_INPUT, _CONSOLE)]
-    locks = [(_EQUAL, command, _no(0)) for command in _LOCKS]
-    locks += [(_EQUAL, command, _no(errno.EPERM)) for command in _SHARED]
-    futex = [(_ANY_BIT, _OF_ONE_PROCESS, _ALLOW), *((_EQUAL, wait, _ALLOW) for wait in _WAITS)]
     blocks = (
         (_CLONE, _switch(_FIRST_ARGUMENT, clone, _no(errno.EPERM))),
         (_SOCKET, socket),
         (_SOCKETPAIR, socket),
         (_IOCTL, _switch(_SECOND_ARGUMENT, keys, _ALLOW)),
-        (_FCNTL, _switch(_SECOND_ARGUMENT, locks, _ALLOW)),
-        (_FUTEX, _switch(_SECOND_ARGUMENT, futex, _no(errno.EINVAL))),
-        (_FLOCK, [step(_RETURN, _no(0))]),
     )
     return [
         part

@@ -5,19 +5,13 @@ It connects twice to the grader: for requests, and to end with it.
 
 import contextlib
 import json
-import mmap
 import os
 import socket
-import struct
 import sys
 import threading
-import time
 
 LOOPBACK = "127.0.0.1"
 TOKEN = 32  # characters, by which the grader knows its own program
-CLOCK = "clock"  # a file in the program's folder, which the grader maps too
-CLOCK_SIZE = 8
-TICK = 0.05  # seconds
 
 
 def main() -> None:
@@ -26,7 +20,6 @@ def main() -> None:
     sys.argv = [""]
     link, alive = connected(settings), connected(settings)
     threading.Thread(target=end_with, args=[alive], daemon=True).start()
-    threading.Thread(target=write_time, args=[mapped(CLOCK)], daemon=True).start()
     # The program's own folder is first on the path already.
     import loading
 
@@ -43,25 +36,12 @@ def connected(settings: dict) -> socket.socket:
     return link
 
 
-def mapped(name: str) -> mmap.mmap:
-    """A file of the program's folder, which is where it starts, in memory."""
-    with open(name, "r+b") as file:
-        return mmap.mmap(file.fileno(), 0)
-
-
 def end_with(alive: socket.socket) -> None:
     """End when the grader has: a loop that never ends would go on for ever."""
     try:
         alive.recv(1)
     finally:
         os._exit(0)
-
-
-def write_time(clock: mmap.mmap) -> None:
-    """Write down, again and again, the seconds of processors that this process has used."""
-    while True:
-        struct.pack_into("d", clock, 0, time.process_time())
-        time.sleep(TICK)
 
 
 def limit_memory(mib: int) -> None:

@@ -316,7 +316,7 @@ def test_hidden_tests_are_looked_for_again_only_if_they_or_the_names_change(tmp_
     tests.mkdir()
     monkeypatch.setattr(release, "TESTS", tests)
     monkeypatch.setattr(release, "FOUND", tmp_path / "found")
-    monkeypatch.setattr(release, "collected", lambda chapter, names: asked.append(names))
+    monkeypatch.setattr(release, "collected", lambda chapter, names, _: asked.append(names))
     source = read_chapter(SOLUTIONS / f"{CHAPTERS[0]}.py")
     staged = release.Staged(CHAPTERS[0], source, b"", b"")
     for _ in range(2):

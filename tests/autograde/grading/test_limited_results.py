@@ -1,25 +1,23 @@
-"""What a time limit decided: repeated alone, never stored, and said wherever the result is."""
+"""What a time limit decided: never stored, and said wherever the result is."""
 
 import json
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import pytest
-from classes.submitting import CHAPTER, hand_in, right, text
+from classes.submitting import CHAPTER, right
 
 from autograde import cache as result_cache
 from autograde import grade as engine
-from autograde import pool
-from autograde.grade import Job, Outcome
 from autograde.report.class_page import class_page
 from autograde.report.feedback import summary_markdown
 from autograde.report.table import print_table
 from autograde.result import Result
+from autograde.sandbox import bounded
 from autograde.submission import release_of
+from autograde.tools.samples import filled, solutions_of
 
 ENDLESS = "def correct_token(p, q, token, r, u):\n    while True: pass"
 AT_AN_EDGE = """def residual_distribution(p, q):
@@ -48,7 +46,7 @@ def with_cell(source: str, **answers: str) -> nbformat.NotebookNode:
 
 
 def test_what_a_limit_decided_is_never_stored(short_limits: Path, monkeypatch: pytest.MonkeyPatch):
-    results = [Result({}, limited=True) for _ in range(4)] + [Result({}), Result({})]
+    results = [Result({}, limited=True) for _ in range(2)] + [Result({}), Result({})]
     monkeypatch.setattr(engine, "grade_now", lambda *_: results.pop(0))
     assert engine.grade(right(), CHAPTER).limited and engine.grade(right(), CHAPTER).limited
     assert not short_limits.exists() and len(results) == 2
@@ -90,20 +88,26 @@ def test_a_stopped_cell_is_named_where_its_function_is_missed():
     assert said in " ".join(result.exercises["acceptance_probability"].messages)
 
 
-def test_a_file_that_changes_before_it_is_repeated_stops_nobody(tmp_path: Path):
-    """Two hand in the same, and the first file is replaced when both have hit a limit."""
-    paths = [hand_in(tmp_path, student, text(right())) for student in ("ada", "ben")]
+ASKS = """def jacobi_decode(target_greedy, prompt, guess):
+    big = [10**9] * 90_000
+    for _ in range(2000):
+        try:
+            target_greedy(big)
+        except Exception:
+            break
+    return list(guess), 1"""
 
-    def run(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-        yield from [(job, Result({}, limited=True)) for job in jobs]
-        paths[0].write_text("{")
 
-    def run_alone(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-        yield from [(job, job.outcome or Result({})) for job in jobs]
-
-    way = SimpleNamespace(run=run, run_alone=run_alone)
-    results = pool._results(list(pool.tasks_in(tmp_path, CHAPTER)), way)
-    assert {task.student: result.reason for task, result in results} == dict(ada=None, ben=None)
+def test_what_fills_the_grader_costs_its_author_alone(monkeypatch: pytest.MonkeyPatch):
+    """The memory that it took before was 1.2 GB; here less is allowed, to be quick."""
+    monkeypatch.setattr(bounded, "MEMORY", 100 * 2**20)
+    chapter = "07_connections"
+    notebook = filled(release_of(chapter), solutions_of(chapter) | {"jacobi_decode": ASKS})
+    before = bounded._data()
+    result = engine.grade_now(notebook, chapter)
+    assert result.exercises["jacobi_decode"].score == 0
+    assert result.exercises["walk_tree"].score == result.exercises["walk_tree"].max_score
+    assert bounded._data() - before < 300 * 2**20
 
 
 def test_page_table_and_json_say_that_a_limit_decided(capsys: pytest.CaptureFixture):

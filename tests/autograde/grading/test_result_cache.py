@@ -123,7 +123,7 @@ def test_a_result_without_isolation_is_never_taken_for_one_with_it(
 ):
     monkeypatch.setattr(cache, "FOLDER", tmp_path)
     jobs = []
-    for way in ("none", "none", "namespaces"):
+    for way in ("none", "none", "bubblewrap"):
         monkeypatch.setattr(isolation, "chosen", lambda way=way: isolation.Isolation(way))
         jobs.append(job_of(right(), submitting.CHAPTER))
         cache.store(jobs[0].key, Result({}))

@@ -84,12 +84,6 @@ def test_the_key_covers_answers_and_grader_but_no_output(monkeypatch):
     assert cache.key(right(), CHAPTER, "bubblewrap") != key
 
 
-def test_a_result_at_a_limit_is_repeated_once(empty_cache, monkeypatch):
-    results = [Result({}, limited=True), Result({})]
-    monkeypatch.setattr(engine, "grade_now", lambda *_: results.pop(0))
-    assert not engine.grade(right(), CHAPTER).limited and results == []
-
-
 def test_a_cache_that_cannot_be_written_costs_no_mark(tmp_path, monkeypatch):
     (tmp_path / "cache").touch()  # a file where the folder should be
     monkeypatch.setattr(cache, "FOLDER", tmp_path / "cache")

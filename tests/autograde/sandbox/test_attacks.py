@@ -1,7 +1,6 @@
 """Hostile submissions earn nothing and reach nothing; their honest twins are graded as ever.
 
-Each is a notebook that passes intake and is graded under every isolation that this machine has:
-under the strongest, which is the one that grades here, in the quick tests.
+Each is a notebook that passes intake and is graded in the sandbox.
 """
 
 import copy
@@ -24,7 +23,7 @@ from autograde import grade as engine
 from autograde.bugs import answers_of
 from autograde.result import Result
 from autograde.sandbox import isolation
-from autograde.sandbox.isolation import TRIAL, Isolation
+from autograde.sandbox.isolation import BUBBLEWRAP, Isolation
 from autograde.submission import release_of, take_in
 from autograde.tools.samples import filled
 
@@ -36,30 +35,23 @@ HONEST = (
 )
 # What these do to the functions of their own process may cost their author the points for them.
 SPOILS_ITSELF = ("tampering", "frames", "checker", "protocol")
-WAYS = isolation.ways()
+pytestmark = pytest.mark.isolation
 
 
-def cases(tries: list) -> list:
-    """Every try under every way; slow but under the first."""
-    return [
-        pytest.param(name, each, id=f"{name}-{getattr(each, 'name', '') or each.__name__}",
-                     marks=[pytest.mark.slow] if name != WAYS[0] else [])
-        for name in WAYS
-        for each in tries
-    ]  # fmt: skip
+def named(tries: list) -> list:
+    """Every try under its name."""
+    return [pytest.param(each, id=getattr(each, "name", "") or each.__name__) for each in tries]
 
 
-@pytest.fixture(scope="module")
-def way(request: pytest.FixtureRequest) -> Iterator[Isolation]:
-    """Each isolation of this machine in turn, used by everything below."""
-    how = Isolation(request.param)
-    how.start(TRIAL).end()  # fails if what is installed does not work
-    soon = {"call_seconds": 1.0, "extra_cell_seconds": 4.0}  # for what never ends
+@pytest.fixture(scope="module", autouse=True)
+def sandbox() -> Iterator[None]:
+    """The isolation that is used by everything below, with little time for what never ends."""
+    soon = {"call_seconds": 1.0, "extra_cell_seconds": 4.0}
     short = replace(engine.limits_of(CHAPTER), **soon)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(isolation, "chosen", lambda: how)
+        patch.setattr(isolation, "chosen", lambda: Isolation(BUBBLEWRAP))
         patch.setattr(engine, "limits_of", lambda chapter: short)
-        yield how
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +84,7 @@ def output_of(result: Result) -> str:
 
 
 @pytest.fixture(scope="module")
-def earned(way: Isolation, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+def earned(sandbox: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     """The points of the honest half of every attacker's notebook, by exercise."""
     result = graded(tmp_path_factory.mktemp("honest"), half())
     points = {name: exercise.score for name, exercise in result.exercises.items()}
@@ -107,8 +99,8 @@ def half(**answers: str) -> NotebookNode:
     )
 
 
-@pytest.mark.parametrize("way, attack", cases(ATTACKS), indirect=["way"])
-def test_an_attack_earns_and_reaches_nothing(attack: Attack, way, earned, listener, tmp_path: Path):
+@pytest.mark.parametrize("attack", named(ATTACKS))
+def test_an_attack_earns_and_reaches_nothing(attack: Attack, earned, listener, tmp_path: Path):
     if attack.before:
         before = Attack("before", attack.group, attack.before)
         graded(tmp_path, with_cell(release_of(CHAPTER), before.source))
@@ -122,8 +114,8 @@ def test_an_attack_earns_and_reaches_nothing(attack: Attack, way, earned, listen
     assert attack.loses or result.limited or "TRIED" in printed  # a busy machine ends it sooner
 
 
-@pytest.mark.parametrize("way, change", cases(CHANGES), indirect=["way"])
-def test_an_edited_notebook_earns_nothing(change: Change, way, tmp_path: Path):
+@pytest.mark.parametrize("change", named(CHANGES))
+def test_an_edited_notebook_earns_nothing(change: Change, tmp_path: Path):
     notebook = copy.deepcopy(release_of(CHAPTER))
     change(notebook)
     result = graded(tmp_path, json.loads(json.dumps(notebook)))
@@ -146,8 +138,8 @@ def test_a_given_function_that_is_defined_anew_earns_nothing():
     assert engine.grade(notebook, chapter).exercises["distillation_loss"].score == 3.0
 
 
-@pytest.mark.parametrize("way, twin", cases(TWINS), indirect=["way"])
-def test_a_twin_is_graded_as_ever(twin: Twin, way, tmp_path: Path):
+@pytest.mark.parametrize("twin", named(TWINS))
+def test_a_twin_is_graded_as_ever(twin: Twin, tmp_path: Path):
     result = graded(tmp_path, with_cell(right(**twin.answers), twin.cell))
     messages = {name: e.messages for name, e in result.exercises.items() if e.messages}
     assert messages == {} and result.score == FULL

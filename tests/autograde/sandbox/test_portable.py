@@ -27,19 +27,16 @@ def worker():
 
 def test_it_runs_cells_and_leaves_nothing_behind(worker: Worker):
     asked = {"do": "cell", "source": "print(6 * 7)"}
-    assert worker.exchange(asked, worker.limit(10))["printed"] == "42\n"
+    assert worker.exchange(asked, time.monotonic() + 10)["printed"] == "42\n"
     folder = worker.process.folder
     assert folder.is_dir()
     worker.end()
     assert worker.process.popen.poll() is not None and not folder.exists()
 
 
-def test_its_limits_count_the_processors_seconds(worker: Worker):
-    """By the clock they would be over after the first of the two."""
-    sleeps = {"do": "cell", "source": "import time; time.sleep(0.6)"}
-    assert worker.exchange(sleeps, worker.limit(0.3))["error"] is None
+def test_what_never_ends_is_left_at_the_deadline(worker: Worker):
     with pytest.raises(TimeoutError):
-        worker.exchange(ENDLESS, worker.limit(0.3))
+        worker.exchange(ENDLESS, time.monotonic() + 0.3)
 
 
 def test_a_program_that_cannot_start_says_why(tmp_path: Path, monkeypatch):
@@ -63,7 +60,7 @@ LITTLE = replace(TRIAL, memory_mib=128)
 
 def test_a_list_without_an_end_meets_the_kernels_limit():
     worker = Isolation(OWN).start(LITTLE)
-    assert worker.exchange(FILLING, worker.limit(10))["error"]["name"] == "MemoryError"
+    assert worker.exchange(FILLING, time.monotonic() + 10)["error"]["name"] == "MemoryError"
     assert not worker.is_full()
     worker.end()
 
@@ -73,7 +70,7 @@ def test_where_the_kernel_has_no_limit_the_grader_looks(tmp_path: Path, monkeypa
     program.write_text(UNLIMITED.format(folder=str(portable.PROGRAM.parent)))
     monkeypatch.setattr(portable, "PROGRAM", program)
     worker = Isolation(OWN).start(LITTLE)
-    assert worker.exchange(FILLING, worker.limit(10)) is None and worker.is_full()
+    assert worker.exchange(FILLING, time.monotonic() + 10) is None and worker.is_full()
     worker.end()
 
 
@@ -104,7 +101,7 @@ from autograde.sandbox.inside import wire
 from autograde.sandbox.isolation import OWN, TRIAL, Isolation
 worker = Isolation(OWN).start(TRIAL)
 wire.send(worker.link, {"do": "cell", "source": "while True: pass"})
-print(worker.pid, flush=True)
+print(worker.process.popen.pid, flush=True)
 os._exit(1)  # as if it was killed
 """
 

@@ -22,7 +22,7 @@ class Attack:
     """A hostile cell. It prints REACHED where it got what it wanted, and TRIED first.
 
     `answers` are its own answers to exercises, by name. `before` is the cell of a submission
-    that is graded before it, by the same server. `loses` says that the cell ends its process or
+    that is graded before it, by the same grader. `loses` says that the cell ends its process or
     its time, so that nothing can be read of it.
     """
 
