@@ -11,6 +11,7 @@ import pytest
 import torch
 from attempts import ATTEMPTS
 from classes.chapter_cases import BLOCKS, functions_of, text_of
+from classes.submitting import bug_of
 
 from autograde.bugs import answers_of
 from autograde.chapters import ch08_tests, ch08_wrong
@@ -155,12 +156,8 @@ def test_a_right_verdict_that_waits_for_the_device_loses_a_tenth_and_is_told_so(
 
 
 def test_the_loop_over_rows_loses_a_tenth():
-    (wrong,) = (
-        w
-        for w in bugs_of(CHAPTER)
-        if w.think == "a loop over the rows is clearer and costs nothing."
-    )
-    exercise = graded(verify_block=wrong.code)["verify_block"]
+    code = bug_of("verify_block", "a loop over the rows is clearer", CHAPTER)
+    exercise = graded(verify_block=code)["verify_block"]
     assert exercise.score == pytest.approx(0.9 * exercise.max_score)
 
 
