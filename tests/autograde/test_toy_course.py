@@ -70,13 +70,7 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 """,
 }
-# Right, and only if the library is not in the sandbox either.
-RIGHT = """def celsius(f):
-    try:
-        import specdec_lib
-    except ImportError:
-        return (f - 32) * 5 / 9
-"""
+RIGHT = "def celsius(f):\n    return (f - 32) * 5 / 9\n"
 WRONG = "def celsius(f):\n    return f - 32.0\n"
 
 

@@ -71,7 +71,7 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
         _agreeing = []
         try:
             check(watched(function))
-            agreed(function.__name__, _agreeing)
+            agreed(check.__name__.removeprefix("check_"), _agreeing)
         except NotImplementedError as stub:
             raise Unwritten(str(stub)) from None
         finally:
@@ -86,12 +86,12 @@ def worked(function: Callable, *cases: tuple, hint: str = "") -> None:
     Raises Different for the first case that a function gets wrong; `hint` is true of every case.
     """
 
-    @visible_check
     def check(function: Callable) -> None:
         for *args, gives in cases:
             expect(function, *args, gives=gives, hint=hint)
 
-    check(function)
+    check.__name__ = function.__name__
+    visible_check(check)(function)
 
 
 def watched(function: Callable) -> Callable:

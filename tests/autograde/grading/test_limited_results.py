@@ -11,13 +11,14 @@ from classes.submitting import CHAPTER, right
 
 from autograde import cache as result_cache
 from autograde import grade as engine
+from autograde.bugs import answers_of
 from autograde.report.class_page import class_page
 from autograde.report.feedback import summary_markdown
 from autograde.report.table import print_table
 from autograde.result import Result
 from autograde.sandbox import bounded
 from autograde.submission import release_of
-from autograde.tools.samples import filled, solutions_of
+from autograde.tools.samples import filled
 
 ENDLESS = "def correct_token(p, q, token, r, u):\n    while True: pass"
 AT_AN_EDGE = """def residual_distribution(p, q):
@@ -102,7 +103,7 @@ def test_what_fills_the_grader_costs_its_author_alone(monkeypatch: pytest.Monkey
     """The memory that it took before was 1.2 GB; here less is allowed, to be quick."""
     monkeypatch.setattr(bounded, "MEMORY", 100 * 2**20)
     chapter = "07_connections"
-    notebook = filled(release_of(chapter), solutions_of(chapter) | {"jacobi_decode": ASKS})
+    notebook = filled(release_of(chapter), answers_of(chapter) | {"jacobi_decode": ASKS})
     before = bounded._data()
     result = engine.grade_now(notebook, chapter)
     assert result.exercises["jacobi_decode"].score == 0
