@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +11,7 @@ from typing import Any
 from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import Account, ObjectTable
+from autograde.sandbox.remote import ObjectTable
 from autograde.sandbox.workers import Limits, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
@@ -142,7 +141,6 @@ class Session:
         self.unset: dict[str, frozenset[str]] = {}  # names of cells that did not end well, by key
         self.part: object = None
         self.ended: dict[str, list[tuple[object, ProcessEnded]]] = {}  # by name, each with its part
-        self.accounts: defaultdict[str, Account] = defaultdict(Account)
         self.limited = False
         self.broken: RuntimeError | None = None
         self.worker: Worker | None = None
@@ -160,7 +158,6 @@ class Session:
     def renew(self) -> None:
         """Start a fresh process, in which every name may be called again."""
         self.ended.clear()
-        self.accounts.clear()
         self._restart()
 
     def put_in_place(self, cells: Iterable[Cell]) -> None:
@@ -185,7 +182,7 @@ class Session:
         `count`, the replies say what was done with torch. A StudentError, NotDefined or
         ProcessEnded is the last of the list: nothing is called after it.
         """
-        table = ObjectTable(self.accounts[name])
+        table = ObjectTable()
         encoded, places = _shared(many, table)
         request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
         answers: list[Reply | Exception] = []
@@ -201,7 +198,7 @@ class Session:
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
         request = {"do": "value", "name": name}
-        table = ObjectTable(self.accounts[name])
+        table = ObjectTable()
         return self._ask_about(name, request, table, lambda a: wire.decode(a["value"]))
 
     def _ask_about(
@@ -337,7 +334,7 @@ class Session:
             answer = self._exchange(request, deadline, table)
         except TimeoutError:
             raise self._at_limit(f"it took longer than {seconds:g} s and was stopped") from None
-        except (OSError, wire.ProtocolError) as error:
+        except (OSError, MemoryError, wire.ProtocolError) as error:
             raise ProcessEnded(f"the worker's answer could not be read: {error}") from None
         if answer is None:
             raise self._end_of_process()
@@ -371,9 +368,6 @@ class Session:
             if time.monotonic() >= deadline:  # one quick question after another times out too
                 raise TimeoutError
             answer = self.worker.exchange(table.answer(answer["ask"]), deadline)
-        if table is not None and answer is not None:
-            table.account.keep(answer.weight)
-            table.uses = 0
         return answer
 
     def _stop(self) -> None:
@@ -416,7 +410,7 @@ def _readable(answer: dict, read: Callable) -> Any:
     """`read(answer)`. Raises ProcessEnded if the answer lacks a part or has one of a wrong type."""
     try:
         return read(answer)
-    except (wire.ProtocolError, LookupError, TypeError, ValueError) as error:
+    except (MemoryError, wire.ProtocolError, LookupError, TypeError, ValueError) as error:
         raise ProcessEnded(f"the answer could not be read: {error}") from None
 
 

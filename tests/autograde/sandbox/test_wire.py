@@ -99,11 +99,6 @@ def test_changed_arguments_are_named():
         assert wire.changed(sent, (np.ones(2), other, 3)) == [1]
 
 
-def test_empty_rows_are_counted_before_an_array_is_made():
-    with pytest.raises(ProtocolError):
-        decode(encode(np.zeros((10**7, 0))))
-
-
 @pytest.fixture
 def link():
     ours, theirs = socket.socketpair()
@@ -126,10 +121,6 @@ def framed(body: bytes) -> bytes:
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"value": 1, "value": 2}',
-        b'{"value": {"a": 1, "a": 2}}',
-        b'{"value": NaN}',
-        b'{"value": -Infinity}',
         b'{"value": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
         b'{"value": ' + b"9" * 10_000 + b"}",
         b"[" * 100_000,
