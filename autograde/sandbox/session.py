@@ -344,6 +344,8 @@ class Session:
         """Why the process is gone."""
         if self.worker.is_full():
             return self._out_of_memory()
+        if self.worker.is_killed():
+            return self._at_limit(f"it used up {self.limits.cpu_seconds} s of processors")
         return ProcessEnded("it ended the Python process, which no answer needs to do")
 
     def _out_of_memory(self) -> ProcessEnded:

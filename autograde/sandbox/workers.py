@@ -19,6 +19,7 @@ from autograde.sandbox import mounts
 from autograde.sandbox.inside import wire
 
 START_SECONDS = 60.0  # of a worker, with torch to load on a busy machine
+END_SECONDS = 2.0  # from the end of a worker's link to its own end
 
 
 class SandboxError(RuntimeError):
@@ -67,6 +68,16 @@ class Worker:
         if answer is None or answer.get("ready") is not True:
             reason = answer.get("failed") if answer else last_words(self.process.errors)
             raise SandboxError(f"the worker did not start: {reason}")
+
+    def is_killed(self) -> bool:
+        """Whether it has ended by SIGKILL: at its limit the kernel sends that, as nobody else does.
+
+        bubblewrap passes the signal of its program on as a shell would.
+        """
+        try:
+            return self.process.popen.wait(END_SECONDS) in (-signal.SIGKILL, 128 + signal.SIGKILL)
+        except (subprocess.TimeoutExpired, AttributeError):  # no such signal on Windows
+            return False
 
     def is_full(self) -> bool:
         """Whether it was ended because it had too much memory; the kernel's limit ends nothing."""

@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 from classes.sessions import call, session
 
-from autograde.sandbox.session import MAX_ENDED, Cell, NotCalled, NotDefined, Session, StudentError
+from autograde.sandbox import isolation
+from autograde.sandbox.isolation import BUBBLEWRAP, NONE, Isolation
+from autograde.sandbox.session import (
+    MAX_ENDED,
+    CallTimedOut,
+    Cell,
+    NotCalled,
+    NotDefined,
+    Session,
+    StudentError,
+)
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
 
@@ -36,6 +46,17 @@ def test_what_a_function_imports_counts_as_its_cells_time():
         assert call(s, "f", ()).value > 0
     with session(module, code, limits=SHORT) as s, pytest.raises(StudentError, match="late"):
         call(s, "f", ())
+
+
+@pytest.mark.parametrize("name", [NONE, pytest.param(BUBBLEWRAP, marks=pytest.mark.isolation)])
+def test_what_uses_up_its_processor_time_is_reported_as_timed_out(name: str, monkeypatch):
+    """Threads do so before the clock says that the time is over."""
+    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(name))
+    limits = Limits(call_seconds=20.0, cpu_seconds=2)
+    with session(f"def f():\n    {ENDLESS}", limits=limits) as s:
+        with pytest.raises(CallTimedOut, match="used up 2 s of processors"):
+            call(s, "f", ())
+        assert s.limited
 
 
 def test_the_limits_agree():
