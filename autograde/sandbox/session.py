@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from autograde import bounds
@@ -16,8 +15,8 @@ from autograde.sandbox.workers import Limits, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
 MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
-MAX_NAMES, MAX_NAME = 200, 80  # of one cell that did not end well, and the characters of each
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")  # Python's text of a NameError
+DEFINES = r"^ *(async +)?(def|class) +{0}\b|\b{0}\b[^=\n(]*=(?!=)|\b(import|as|for)\b[^\n]*\b{0}\b"
 
 
 class StudentError(Exception):
@@ -138,7 +137,6 @@ class Session:
     def __post_init__(self) -> None:
         self.reports: dict[str, dict] = {}
         self.dead_cells: dict[str, str] = {}  # by key, in words
-        self.unset: dict[str, frozenset[str]] = {}  # names of cells that did not end well, by key
         self.part: object = None
         self.ended: dict[str, list[tuple[object, ProcessEnded]]] = {}  # by name, each with its part
         self.limited = False
@@ -175,35 +173,23 @@ class Session:
                     self._bury(cell, ended)
                     self._restart()
 
-    def calls(self, name: str, many: list[tuple], count: bool = False) -> list[Reply | Exception]:
-        """The replies to several calls, one after the other, each within the time limit of a call.
+    def call(self, name: str, args: tuple, count: bool = False) -> Reply:
+        """The reply to one call, within the time limit of a call.
 
-        They go to the worker in one message, which is much cheaper than one message each. With
-        `count`, the replies say what was done with torch. A StudentError, NotDefined or
-        ProcessEnded is the last of the list: nothing is called after it.
+        With `count`, it says what was done with torch. Raises StudentError, NotDefined or
+        ProcessEnded.
         """
         table = ObjectTable()
-        encoded, places = _shared(many, table)
-        request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
-        answers: list[Reply | Exception] = []
-        try:
-            for number, args in enumerate(many):
-                asked = None if number else request
-                read = partial(_reply, len(args), table)
-                answers.append(self._ask_about(name, asked, table, read))
-        except (StudentError, NotDefined, ProcessEnded) as error:
-            answers.append(error)
-        return answers
+        encoded = [wire.encode(table.add(arg)) for arg in args]
+        request = {"do": "call", "name": name, "args": encoded, "count": count}
+        return self._ask_about(name, request, table, partial(_reply, len(args), table))
 
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
         request = {"do": "value", "name": name}
-        table = ObjectTable()
-        return self._ask_about(name, request, table, lambda a: wire.decode(a["value"]))
+        return self._ask_about(name, request, ObjectTable(), lambda a: wire.decode(a["value"]))
 
-    def _ask_about(
-        self, name: str, request: dict | None, table: ObjectTable, read: Callable
-    ) -> Any:
+    def _ask_about(self, name: str, request: dict, table: ObjectTable, read: Callable) -> Any:
         """What `read` makes of the answer, which has the time of a call."""
         ended = self.ended.setdefault(name, [])
         if len(ended) == MAX_ENDED or self.part in [part for part, _ in ended]:
@@ -254,8 +240,9 @@ class Session:
 
     def _why_undefined(self, name: str) -> str:
         """The cell that would have defined a name and how it ended, before what follows from it."""
+        defines = re.compile(DEFINES.format(name), re.MULTILINE)
         for cell in self.cells:
-            if name in self.unset.get(cell.key, ()):
+            if self.reports.get(cell.key, {}).get("error") and defines.search(cell.source):
                 begin, how = _beginning(cell), self._how_ended(cell.key)
                 return f"the cell that defines `{name}` (which begins with `{begin}`) {how}, so "
         return ""
@@ -285,9 +272,7 @@ class Session:
         left = bounds.MAX_OUTPUT
         for cell in self.cells:
             try:
-                if cell.key in self.dead_cells:
-                    self._ask_for_names(cell)
-                else:
+                if cell.key not in self.dead_cells:
                     left -= self._run(cell, max(0, left))
             except ProcessEnded as ended:
                 self._bury(cell, ended)
@@ -301,15 +286,7 @@ class Session:
         if report["error"] and report["error"]["name"] == "MemoryError":
             raise self._out_of_memory()  # what it has filled would be missing for all other cells
         self.reports[cell.key] = report
-        self.unset[cell.key] = _names(answer) if report["error"] else frozenset()
         return _length(report)
-
-    def _ask_for_names(self, cell: Cell) -> None:
-        """Ask once which names a cell would have defined; no text is parsed outside the sandbox."""
-        if cell.key not in self.unset:
-            self.unset[cell.key] = frozenset()
-            request = {"do": "names", "source": cell.source}
-            self.unset[cell.key] = _names(self._ask(request, self.limits.call_seconds))
 
     def _bury(self, cell: Cell, ended: ProcessEnded) -> None:
         """Leave a cell out from now on."""
@@ -319,13 +296,11 @@ class Session:
             self.dead_cells[cell.key] = how.removeprefix("it ")
             error = {"name": "Stopped", "text": str(ended), "where": ""}
             self.reports[cell.key] = {"error": error, "printed": ""}
-            self.unset.pop(cell.key, None)
 
-    def _ask(self, request: dict | None, seconds: float, table: ObjectTable | None = None) -> dict:
+    def _ask(self, request: dict, seconds: float, table: ObjectTable | None = None) -> dict:
         """The answer to a request, within `seconds` and within the submission's time.
 
-        The request is None if it went out with an earlier one. Before it answers, the worker may
-        use the objects of `table`. Raises ProcessEnded.
+        Before it answers, the worker may use the objects of `table`. Raises ProcessEnded.
         """
         if self.worker is None or time.monotonic() >= self.end_of_time:
             raise self._at_limit()
@@ -342,8 +317,6 @@ class Session:
 
     def _end_of_process(self) -> ProcessEnded:
         """Why the process is gone."""
-        if self.worker.is_full():
-            return self._out_of_memory()
         if self.worker.is_killed():
             return self._at_limit(f"it used up {self.limits.cpu_seconds} s of processors")
         return ProcessEnded("it ended the Python process, which no answer needs to do")
@@ -362,9 +335,7 @@ class Session:
             reason = f"the submission used up its {self.total_seconds:g} s"
         return CallTimedOut(reason)
 
-    def _exchange(
-        self, request: dict | None, deadline: float, table: ObjectTable | None
-    ) -> dict | None:
+    def _exchange(self, request: dict, deadline: float, table: ObjectTable | None) -> dict | None:
         answer = self.worker.exchange(request, deadline)
         while table is not None and answer is not None and "ask" in answer:
             if time.monotonic() >= deadline:  # one quick question after another times out too
@@ -388,24 +359,6 @@ def _unseen(cell: Cell) -> Cell:
     """The same cell under another key, and its lines in a file that is none of the student's."""
     source = f"exec(compile({cell.source!r}, '<the chapter>', 'exec'), globals())"
     return replace(cell, key=f"chapter-{cell.key}", source=source)
-
-
-def _names(answer: dict) -> frozenset[str]:
-    """The names in a worker's answer on a cell, whatever that holds; few, since they are kept."""
-    names = answer.get("names")
-    first = names[:MAX_NAMES] if type(names) is list else ()
-    return frozenset(name for name in first if type(name) is str and len(name) <= MAX_NAME)
-
-
-def _shared(many: list[tuple], table: ObjectTable) -> tuple[list, list[list[int]]]:
-    """The encoded arguments of all calls, each value once; and, for each call, their places."""
-    places: dict[int, int] = {}
-    encoded = []
-    for arg in chain.from_iterable(many):
-        if id(arg) not in places:
-            places[id(arg)] = len(encoded)
-            encoded.append(wire.encode(table.add(arg)))
-    return encoded, [[places[id(arg)] for arg in args] for args in many]
 
 
 def _readable(answer: dict, read: Callable) -> Any:

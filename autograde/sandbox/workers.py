@@ -79,18 +79,13 @@ class Worker:
         except (subprocess.TimeoutExpired, AttributeError):  # no such signal on Windows
             return False
 
-    def is_full(self) -> bool:
-        """Whether it was ended because it had too much memory; the kernel's limit ends nothing."""
-        return False
-
-    def exchange(self, request: dict | None, deadline: float) -> dict | None:
-        """Send a request, if there is one, and read an answer; None if the worker has ended.
+    def exchange(self, request: dict, deadline: float) -> dict | None:
+        """Send a request and read an answer; None if the worker has ended.
 
         `deadline` is on the clock of `time.monotonic()`; TimeoutError is raised after it.
         """
-        if request is not None:
-            self.link.settimeout(max(1e-3, deadline - time.monotonic()))
-            wire.send(self.link, request)
+        self.link.settimeout(max(1e-3, deadline - time.monotonic()))
+        wire.send(self.link, request)
         return wire.receive(self.link, deadline)
 
     def end(self) -> None:

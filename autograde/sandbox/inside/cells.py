@@ -7,7 +7,6 @@ import ast
 import builtins
 import contextlib
 import io
-import re
 import traceback
 from collections.abc import Iterator
 from inspect import CO_COROUTINE
@@ -18,7 +17,6 @@ MAX_TEXT = 20_000
 RUNS_ITS_BODY = ("time", "timeit", "capture", "prun", "python", "python3", "px")
 # What a cell without `await` uses of the event loop that runs in Jupyter.
 USES_LOOP = {"create_task", "get_running_loop", "current_task", "all_tasks"}
-DEFINITION = re.compile(r"^(?:async +)?(?:def|class) +(\w+)|^(\w+) *=(?!=)", re.MULTILINE)
 
 
 class BoundedText(io.TextIOBase):
@@ -58,16 +56,12 @@ class Cells:
         builtins.input = _no_input
 
     def run(self, source: str, key: str) -> dict:
-        """Run one cell: {"error": None or {name, text, line, cell}, "printed": str}.
-
-        After an error also the `names` that the cell would have defined.
-        """
+        """Run one cell: {"error": None or {name, text, line, cell}, "printed": str}."""
         printed, self.file = BoundedText(), file_of(key)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             error = self._attempt(source)
             import_early(source)
-        report = {"error": error, "printed": printed.text()}
-        return report if error is None else report | {"names": names_of(source)}
+        return {"error": error, "printed": printed.text()}
 
     def _attempt(self, source: str) -> dict | None:
         try:
@@ -133,17 +127,6 @@ def file_of(key: str) -> str:
 def code_of(source: str, file: str) -> CodeType:
     """A cell's code, in which `await` may stand outside of functions."""
     return compile(plain_python(source), file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-
-
-def names_of(source: str) -> list[str]:
-    """The names that a cell defines; of one that is not Python, those at the start of a line."""
-    from symtable import symtable
-
-    try:
-        symbols = symtable(plain_python(source), "<cell>", "exec").get_symbols()
-    except SyntaxError:
-        return [name for found in DEFINITION.findall(source) for name in found if name]
-    return [each.get_name() for each in symbols if each.is_assigned() or each.is_imported()]
 
 
 def import_early(source: str) -> None:

@@ -47,7 +47,7 @@ def end_with(alive: socket.socket) -> None:
 def limit_memory(mib: int) -> None:
     """Let this process have `mib` MiB more than it has now, where the kernel holds it to that.
 
-    That is Linux; elsewhere the grader looks (portable.py). What counts is memory that is written:
+    That is Linux. What counts is memory that is written:
     libraries for a GPU reserve many gigabytes of addresses, and use none of them.
     """
     if sys.platform != "linux":

@@ -64,7 +64,7 @@ def test_what_a_full_grader_could_not_compute_is_no_right_answer():
     """It would be remembered, and held against all later submissions."""
     full = Trusted([Cell("f", "def f(): raise MemoryError", 1.0)])
     with pytest.raises(MemoryError):
-        full.calls("f", [()])
+        full.call("f", ())
 
 
 @pytest.mark.parametrize("size", ["3 * 10**9", "(10**5, 10**5)", "10**8"])

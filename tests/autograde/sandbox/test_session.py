@@ -197,55 +197,6 @@ def test_stub_comes_back_as_itself():
         Student(s, {}).f()
 
 
-COUNTED = """
-seen = []
-def f(x):
-    seen.append(x)
-    if x < 0:
-        raise ValueError(f"{x} is below 0")
-    return x, len(seen)
-"""
-
-
-def test_calls_together_are_calls_one_after_the_other():
-    array = np.arange(3.0)
-    changing = "def g(a, b):\n    a[:] = 0\n    return a.sum() + b"
-    with session(COUNTED, changing) as s:
-        student = Student(s, {})
-        assert list(student.f.each([(5,), (6,), (5,)])) == [(5, 1), (6, 2), (5, 3)]
-        kept = [(call.args, call.reply.value) for call in student.calls[:2]]
-        assert kept == [((5,), (5, 1)), ((6,), (6, 2))]
-        assert list(student.g.each([(array, 1), (array, 2)])) == [1, 2]  # a new array for each call
-        assert [call.reply.changed for call in student.calls[3:]] == [[0], [0]]
-        assert array[1] == 1 and list(student.f.each([])) == []
-
-
-def test_calls_together_end_with_the_first_error():
-    with session(COUNTED) as s:
-        student = Student(s, {})
-        values = student.f.each([(5,), (-1,), (7,)])
-        assert next(values) == (5, 1) and len(student.calls) == 1
-        with pytest.raises(StudentError, match="-1 is below 0"):
-            next(values)
-        assert [call.error for call in student.calls] == [None, "ValueError"]
-        assert student.f(9) == (9, 3)  # 7 was never asked, and no answer is left over
-
-
-def test_each_of_the_calls_together_has_the_limit_of_a_call():
-    slow = (
-        "import time\ndef f(x):\n    end = time.process_time() + x\n"
-        "    while time.process_time() < end: pass\n    return x\ndef g(): return 1"
-    )
-    with session(slow, limits=Limits(call_seconds=1.5)) as s:
-        student = Student(s, {})
-        assert list(student.f.each([(0.6,)] * 3)) == [0.6] * 3
-        values = student.f.each([(0.0,), (30,), (0.0,)])
-        assert next(values) == 0.0
-        with pytest.raises(CallTimedOut, match="longer than 1.5 s"):
-            next(values)
-        assert student.g() == 1
-
-
 FORGED = written("json.dumps(BODY).encode()").replace("NAME", "f")
 
 

@@ -114,12 +114,6 @@ def test_no_cell_is_named_for_a_name_that_none_would_have_defined():
         assert s.reports["cell-1"]["error"]["text"] == "name 'ratio' is not defined"
 
 
-def test_few_names_of_a_cell_are_kept():
-    many = "\n".join(f"n{'x' * (i % 200)}_{i} = 1" for i in range(20_000)) + "\n1 / 0"
-    with session(many) as s:
-        assert 0 < sum(map(len, s.unset["cell-0"])) < 20_000
-
-
 def test_an_exercise_that_needs_a_stopped_cell_says_so():
     cells = [Cell("extra-1", f"{ENDLESS}\nK = 2", 0.5), Cell("f", "def f(k=K): return k", 5.0)]
     with Session(cells, SHORT) as s, pytest.raises(NotDefined) as caught:
