@@ -23,7 +23,7 @@ def main() -> None:
     # The program's own folder is first on the path already.
     import loading
 
-    worker = loading.load(settings, os.path.dirname(os.path.abspath(__file__)))
+    worker = loading.load(settings)
     limit_memory(settings["memory_mib"])
     worker.serve_link(link)
 

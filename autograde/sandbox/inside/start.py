@@ -22,7 +22,7 @@ def main() -> None:
     sys.argv = [""]
     if settings["become_nobody"]:
         sandbox.become_nobody()
-    worker = loading.load(settings, HERE)
+    worker = loading.load(settings)
     wire = worker.wire
     silence()
     link = socket.socket(fileno=settings["link"])

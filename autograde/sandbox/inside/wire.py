@@ -1,10 +1,9 @@
 """The data-only protocol: length-prefixed JSON frames between the grader and the worker.
 
 Values cross as plain data. Exact built-in types are kept apart (a tuple is not a list, True is
-not 1), arrays and tensors cross as dtype, shape and base64. A list of more than 10,000 numbers that
-a function returns crosses as an array (worker.py). An object that stays in the grader's process,
-such as a model to call, crosses as a `Handle`: a number, and the names that may be used. Any other
-value becomes an `Opaque` that only carries its type's name. Nothing is ever unpickled.
+not 1), arrays and tensors cross as dtype, shape and base64. An object that stays in the grader's
+process, such as a model to call, crosses as a `Handle`: a number, and the names that may be used.
+Any other value becomes an `Opaque` that only carries its type's name. Nothing is ever unpickled.
 """
 
 import base64

@@ -34,17 +34,6 @@ def test_call_brings_back_value_warnings_changes_and_sharing():
     assert reply.shares
 
 
-def test_a_long_list_of_numbers_comes_back_as_an_array():
-    code = "import numpy as np\ndef f(n, last):\n    return [np.float64(0.5)] * n + [last]\n"
-    with session(code) as s:
-        for _ in range(5):  # item by item each takes more than there is for all
-            value = call(s, "f", (200_000, 1)).value
-            assert isinstance(value, np.ndarray) and value.sum() == 100_001
-        assert call(s, "f", (2, 1)).value == [0.5, 0.5, 1]
-        for other in ("1", None, 2**70):
-            assert type(call(s, "f", (10_000, other)).value) is list
-
-
 def test_errors_carry_name_text_line_and_another_cell():
     own = "# my helpers\n\ndef g():\n    return [][1]\n"
     cells = [Cell("extra-0", own, 5.0), Cell("f", "def f():\n    return [][1]", 5.0)]
@@ -177,12 +166,6 @@ def test_notebook_habits_do_no_harm(source: str):
         assert s.value("x") == 3
 
 
-def test_large_answers_are_refused_by_name():
-    large = "def f(): return list(range(10**7))"
-    with session(large) as s, pytest.raises((StudentError, ProcessEnded)):
-        call(s, "f", ())
-
-
 def test_a_module_that_cannot_be_loaded_before_is_the_cells_own_trouble():
     limits = Limits(preload=(("no_such_module", ()), ("fractions", ("Fraction",))))
     code = "import sys\nloaded = 'fractions' in sys.modules"
@@ -232,11 +215,3 @@ def test_text_that_no_file_could_hold_is_repaired():
         with pytest.raises(StudentError) as caught:
             call(s, "f", ())
     assert str(caught.value) == "?"
-
-
-def test_a_helper_module_may_have_the_name_of_one_of_the_graders():
-    names = ("cells", "wire", "worker", "remote", "kernel", "sandbox")
-    write = "\n".join(f"open('{name}.py', 'w').write('mine = 1')" for name in names)
-    imports = "import sys; sys.path.insert(0, '')\nimport " + ", ".join(names)
-    with session(write, imports, f"def f(): return [m.mine for m in ({', '.join(names)})]") as s:
-        assert call(s, "f", ()).value == [1] * len(names)

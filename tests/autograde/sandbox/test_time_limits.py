@@ -39,15 +39,6 @@ def test_a_call_that_waits_for_ever_is_stopped_by_the_clock():
         assert s.limited
 
 
-def test_what_a_function_imports_counts_as_its_cells_time():
-    module = f"open('slow.py', 'w').write({BURN.format(1.0)!r})\nimport sys; sys.path.insert(0, '')"
-    code = "def f():\n    import slow, no_such_module_but_late\n    return slow.end"
-    with session(module, code.replace(", no_such_module_but_late", ""), limits=SHORT) as s:
-        assert call(s, "f", ()).value > 0
-    with session(module, code, limits=SHORT) as s, pytest.raises(StudentError, match="late"):
-        call(s, "f", ())
-
-
 @pytest.mark.parametrize("name", [NONE, pytest.param(BUBBLEWRAP, marks=pytest.mark.isolation)])
 def test_what_uses_up_its_processor_time_is_reported_as_timed_out(name: str, monkeypatch):
     """Threads do so before the clock says that the time is over."""
@@ -72,12 +63,6 @@ def test_the_guides_name_the_limits(page: str):
     text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").split())
     for seconds in (Limits.extra_cell_seconds, Limits.total_seconds, Limits.call_seconds):
         assert re.search(rf"\b{seconds:g} s\b", text)
-
-
-def test_tasks_of_one_cell_are_awaited_in_another():
-    first = "import asyncio\nasync def one():\n    await asyncio.sleep(0)\n    return 7\n"
-    with session(first + "task = asyncio.create_task(one())", "x = await task", "y = x + 1") as s:
-        assert s.value("y") == 8
 
 
 @pytest.mark.parametrize(

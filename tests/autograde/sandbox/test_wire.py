@@ -52,11 +52,6 @@ def test_other_arrays_are_opaque(dtype: str):
     assert isinstance(decode(encode(np.zeros(2, dtype))), Opaque)
 
 
-@pytest.mark.parametrize("value", [np.float64(1), np.int32(1), np.bool_(True)])
-def test_numpy_scalars_become_pythons(value: np.generic):
-    assert type(decode(encode(value))) is type(value.item())
-
-
 @pytest.mark.parametrize("value", [{1: 2}, {1, 2}, object(), lambda: 0, 2**70, b"bytes", Equal()])
 def test_everything_else_is_opaque(value: object):
     assert isinstance(decode(encode(value)), Opaque)
@@ -72,22 +67,9 @@ def test_depth_is_bounded():
     assert isinstance(value, Opaque)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float16", "float32", "bool"])
-def test_tensors_cross_with_their_dtype(dtype: str):
-    tensor = torch.tensor([[0, 1]]).to(getattr(torch, dtype))
-    back = decode(encode(tensor))
-    assert back.dtype == tensor.dtype and torch.equal(back, tensor)
-
-
 def test_a_tensor_that_does_not_cross_says_its_dtype():
     back = decode(encode(torch.zeros(2).bfloat16()))
     assert back.type_in_student_code == "Tensor of torch.bfloat16"
-
-
-def test_dictionaries_cross_in_their_order():
-    value = {"b": 0.5, "a": [1, {"c": np.arange(2)}]}
-    crossed = decode(encode(value))
-    assert list(crossed) == ["b", "a"] and crossed["a"][1]["c"].tolist() == [0, 1]
 
 
 def test_changed_arguments_are_named():
@@ -104,14 +86,6 @@ def link():
     ours, theirs = socket.socketpair()
     with ours, theirs:
         yield ours, theirs
-
-
-def test_frames_arrive_whole(link: tuple):
-    ours, theirs = link
-    wire.send(ours, {"do": "x" * 10_000})
-    assert wire.receive(theirs)["do"] == "x" * 10_000
-    ours.close()
-    assert wire.receive(theirs) is None
 
 
 def framed(body: bytes) -> bytes:
@@ -230,18 +204,3 @@ def test_junk_is_decoded_or_refused_and_nothing_else():
         except ProtocolError:
             refused += 1
     assert 1000 < refused < 20_000
-
-
-def test_frames_with_a_byte_changed_are_read_or_refused():
-    rng = random.Random(11)
-    good = framed(json.dumps({"value": encode([1, 2.5, (None, "x"), np.eye(2)])}).encode())
-    for _ in range(2000):
-        bad = bytearray(good)
-        bad[rng.randrange(4, len(bad))] = rng.randrange(256)
-        near, far = socket.socketpair()
-        with near, far, contextlib.suppress(ProtocolError):
-            far.sendall(bytes(bad))
-            far.shutdown(socket.SHUT_WR)
-            message = wire.receive(near, time.monotonic() + 5)
-            if message is not None and "value" in message:
-                decode(message["value"])
