@@ -1,8 +1,8 @@
-"""A worker for who marks their own notebook: on any system, and without isolation.
+"""A worker without isolation: for who marks their own notebook, and grades what they trust.
 
-It is a program like any other of the account. It speaks through a loopback connection, as a
-notebook's kernel does, and needs nothing that only one system has. Its memory is limited on Linux;
-elsewhere it is as free as that kernel.
+It is a program like any other of the account, on any system. It speaks through a loopback
+connection, as a notebook's kernel does. Its memory is limited on Linux; elsewhere it is as free as
+that kernel.
 """
 
 import contextlib

@@ -6,7 +6,6 @@ is ready.
 
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -94,46 +93,46 @@ class Worker:
         self.link.close()
 
 
-def settings_of(limits: Limits, link: socket.socket, home: str = "") -> dict:
-    """The settings of `inside/start.py`, which it gets as JSON on its command line.
-
-    With a `home` they are those of a process without a sandbox.
-    """
-    return {
-        "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds,
-        "preload": limits.preload, "library": mounts.library_path() if home else [mounts.SHELF],
-        "link": link.fileno(), "home": home or mounts.SCRATCH,
-        "isolated": not home, "become_nobody": not home and mounts.is_root(),
-    }  # fmt: skip
-
-
 class Program:
-    """The program of one worker, with the folder that goes with it, if any.
+    """The program of one worker in bubblewrap, in a session of its own.
 
-    It is in a session of its own, and `errors` is the file of its stderr.
+    `errors` is the file of its stderr.
     """
 
-    def __init__(self, command: list[str], link: socket.socket, folder: str | None = None) -> None:
-        self.folder = folder
+    def __init__(self, command: list[str], link: socket.socket) -> None:
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
         try:
             self.popen = subprocess.Popen(
-                command, pass_fds=[link.fileno()], cwd=folder or "/", start_new_session=True,
-                env=mounts.environment(folder or mounts.SCRATCH), stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=self.errors,
+                command, pass_fds=[link.fileno()], cwd="/", start_new_session=True, env={},
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors,
             )  # fmt: skip
         except OSError as error:
             raise SandboxError(f"{command[0]} cannot be started: {error}") from None
 
     def end(self) -> None:
-        """Kill it and its process group, and remove its folder. A second call does nothing."""
+        """Kill it and its process group. A second call does nothing."""
         if self.popen.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
             os.killpg(self.popen.pid, signal.SIGKILL)
         self.popen.wait()
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def start(limits: Limits) -> Worker:
+    """A new worker in bubblewrap. Raises SandboxError if it does not become ready."""
+    link, far_end = socket.socketpair()
+    settings = {
+        "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds,
+        "preload": limits.preload, "library": [mounts.SHELF], "link": far_end.fileno(),
+        "home": mounts.SCRATCH, "become_nobody": mounts.is_root(),
+    }  # fmt: skip
+    try:
+        with far_end:
+            process = Program(mounts.bubblewrap(settings), far_end)
+    except BaseException:
+        link.close()
+        raise
+    return Worker(link, process)
 
 
 def last_words(errors: IO[bytes]) -> str:

@@ -29,8 +29,7 @@ def main() -> None:
     try:
         os.chdir(settings["home"])
         sandbox.limit(settings["memory_mib"], settings["cpu_seconds"])
-        if settings["isolated"]:
-            sandbox.lock_down()
+        sandbox.lock_down()
     except (OSError, ValueError) as error:
         wire.send(link, {"failed": str(error)})
         return
