@@ -25,42 +25,29 @@ PROGRAM = mounts.PROGRAM / "portable.py"
 LOOK_SECONDS, TOKEN_SECONDS = 0.2, 2.0
 
 
-class OwnWorker(Worker):
-    """A worker in a folder that is open while it lives."""
-
-    def end(self) -> None:
-        """Kill it; the folder goes when nothing in it is open any more."""
-        super().end()
-        self.process.remove_folder()
-
-
 class OwnProcess:
-    """The running program, its folder, and the connection that tells it when the grader ends."""
+    """The running program and its folder; it ends when its stdin does, so never after us."""
 
     def __init__(self, limits: Limits, address: tuple[str, int], token: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="specdec-"))
-        self.alive: socket.socket | None = None
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
-        settings = {"address": address, "token": token}
-        settings |= {"library": mounts.library_path(), "preload": limits.preload}
-        settings |= {"memory_mib": limits.memory_mib}
+        settings = {"address": address, "token": token, "library": mounts.library_path()}
+        settings |= {"preload": limits.preload, "memory_mib": limits.memory_mib}
         self.popen = subprocess.Popen(
             [sys.executable, "-X", "utf8", str(PROGRAM)], cwd=self.folder, env=_environment(),
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self.errors,
         )  # fmt: skip
-        with contextlib.suppress(OSError), self.popen.stdin as pipe:  # not on its command line
-            pipe.write(json.dumps(settings).encode())  # all of the machine may read that
+        with contextlib.suppress(OSError):  # not on its command line: all of the machine may
+            self.popen.stdin.write(json.dumps(settings).encode() + b"\n")  # read that
+            self.popen.stdin.flush()
 
     def end(self) -> None:
-        """Kill it. A second call does nothing."""
+        """Kill it, and remove its folder. A second call does nothing."""
         self.popen.kill()
         self.popen.wait()
         self.errors.close()
-        if self.alive is not None:
-            self.alive.close()
-
-    def remove_folder(self) -> None:
-        """Remove its folder; on Windows a file that is open cannot be removed."""
+        with contextlib.suppress(OSError):
+            self.popen.stdin.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -71,17 +58,16 @@ def start(limits: Limits) -> Worker:
         server.settimeout(LOOK_SECONDS)
         process = OwnProcess(limits, server.getsockname(), token)
         try:
-            link, process.alive = (_connection(server, process, token) for _ in range(2))
+            link = _connection(server, process, token)
         except BaseException:
             process.end()
-            process.remove_folder()
             raise
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # many small messages
-    return OwnWorker(link, process)
+    return Worker(link, process)
 
 
 def _connection(server: socket.socket, process: OwnProcess, token: str) -> socket.socket:
-    """The next connection of the program; any other program on the machine may try one too."""
+    """The connection of the program; any other program on the machine may try one too."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and process.popen.poll() is None:
         with contextlib.suppress(TimeoutError):
