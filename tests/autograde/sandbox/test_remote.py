@@ -97,12 +97,6 @@ def test_an_error_of_a_remote_object_is_the_students_to_see(error: Exception, me
     assert caught.value.what_happened.startswith(message)
 
 
-def test_a_function_may_catch_what_a_use_raises():
-    code = "def f(model):\n    try:\n        model([])\n    except ValueError as error:\n"
-    error = ValueError("the prefix is empty")
-    assert value_of(f"{code}        return str(error)", picky(error)) == "the prefix is empty"
-
-
 @pytest.mark.parametrize(
     "question",
     [
@@ -161,12 +155,6 @@ def test_tensors_cross_with_their_dtype_and_come_back():
             name, dtype, twice = call(s, "f", (tensor,)).value
             assert (name, dtype) == ("Tensor", str(tensor.dtype))
             assert torch.equal(twice, tensor * 2) and twice.dtype == tensor.dtype
-
-
-def test_torch_finds_the_same_processor_as_in_the_grader():
-    """Other instructions would give other last bits, and no misconception would be recognised."""
-    code = "import torch\ndef f():\n    return torch.backends.cpu.get_cpu_capability()"
-    assert value_of(code, limits=WITH_TORCH) == torch.backends.cpu.get_cpu_capability()
 
 
 def test_a_remote_object_can_be_returned_and_is_then_the_graders_own():

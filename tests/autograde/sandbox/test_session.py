@@ -166,14 +166,6 @@ def test_notebook_habits_do_no_harm(source: str):
         assert s.value("x") == 3
 
 
-def test_a_module_that_cannot_be_loaded_before_is_the_cells_own_trouble():
-    limits = Limits(preload=(("no_such_module", ()), ("fractions", ("Fraction",))))
-    code = "import sys\nloaded = 'fractions' in sys.modules"
-    with session(code, "import no_such_module", limits=limits) as s:
-        assert s.value("loaded") is True
-        assert s.reports["cell-1"]["error"]["name"] == "ModuleNotFoundError"
-
-
 def test_stub_comes_back_as_itself():
     stub = "def f(): raise NotImplementedError('f: not written yet')"
     with session(stub) as s, pytest.raises(NotImplementedError, match="f: not written yet"):

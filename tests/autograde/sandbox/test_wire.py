@@ -10,7 +10,6 @@ import time
 
 import numpy as np
 import pytest
-import torch
 
 from autograde.sandbox.inside import wire
 from autograde.sandbox.inside.wire import Opaque, ProtocolError, decode, encode
@@ -41,12 +40,6 @@ def test_arrays_cross(dtype: str, shape: tuple):
     assert np.array_equal(back, array)
 
 
-@pytest.mark.parametrize("dtype", [">f8", "<f8", ">i4", ">f2"])
-def test_the_byte_order_of_an_array_does_not_change_its_numbers(dtype: str):
-    back = decode(encode(np.array([1, 2, 300], dtype)))
-    assert back.tolist() == [1, 2, 300] and back.dtype.isnative
-
-
 @pytest.mark.parametrize("dtype", ["U3", "M8[s]", "O", "complex128", "f8,i4", "longdouble"])
 def test_other_arrays_are_opaque(dtype: str):
     assert isinstance(decode(encode(np.zeros(2, dtype))), Opaque)
@@ -65,11 +58,6 @@ def test_depth_is_bounded():
     while isinstance(value, list):
         (value,) = value
     assert isinstance(value, Opaque)
-
-
-def test_a_tensor_that_does_not_cross_says_its_dtype():
-    back = decode(encode(torch.zeros(2).bfloat16()))
-    assert back.type_in_student_code == "Tensor of torch.bfloat16"
 
 
 def test_changed_arguments_are_named():
@@ -141,45 +129,6 @@ def test_a_byte_now_and_then_does_not_outlast_the_deadline(link: tuple):
         stop.set()
         ours.close()
         thread.join()
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"a": ["float64", [2**70], ""]},
-        {"a": ["float64", [0, 2**62, 2**62], ""]},
-        {"a": ["float64", [1] * 100, "AAAAAAAAAAA="]},
-        {"a": ["float64", [2], "AAAAAAAAAAA="]},
-        {"a": ["float64", [3], "AAAA"]},
-        {"a": ["float64", [1], "not base64"]},
-        {"a": ["object", [1], "AAAAAAAAAAA="]},
-        {"a": ["float64", [True], "AAAAAAAAAAA="]},
-        {"a": ["float64", [-1], "AAAAAAAAAAA="]},
-        {"a": ["float64", "1", "AAAAAAAAAAA="]},
-        {"a": "float64"},
-        {"a": []},
-        {"l": {"0": 1}},
-        {"l": 1},
-        {"l": [], "t": []},
-        {"d": [["a"]]},
-        {"d": [[1, 2]]},
-        {"d": "ab"},
-        {"d": [["a", 1, 2]]},
-        {"f": "1e9"},
-        {"unknown": 1},
-        {"q": []},
-        [],
-        [1],
-    ],
-)
-def test_a_value_that_encode_never_makes_is_refused(data: object):
-    with pytest.raises(ProtocolError):
-        decode(data)
-
-
-def test_lone_surrogates_become_question_marks():
-    assert decode("a\ud800b") == "a?b"
-    assert decode({"x": "\udfff"}).type_in_student_code == "?"
 
 
 ATOMS = (None, True, 0, -1, 2**70, 1.5, "", "a", "nan", "float64", "AAAA")
