@@ -49,13 +49,12 @@ from zlib import crc32
 import numpy as np
 
 from autograde.chapter import course_seed
-from autograde.sandbox.remote import MAX_GIVEN, RemoteObject
+from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import StudentError
 from autograde.sandbox.student import Call, Student
 
 # All that a hidden test needs of the grader: a chapter imports nothing of it but this.
 __all__ = [
-    "MAX_GIVEN",
     "Bug",
     "Exercise",
     "Group",

@@ -66,20 +66,22 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook, graded in this process, whatever is stored.
 
     Raises NoIsolation, AuthorError if the chapter's hidden tests cannot be run, RuntimeError if no
-    worker can be started, ValueError if the hidden tests are not this notebook's, and MemoryError
-    if a submission takes too much of this process.
+    worker can be started, ValueError if the hidden tests are not this notebook's, and TooCostly if
+    a submission takes too much of this process.
     """
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
     cells = code_cells(notebook, limits)
     right = {cell.key: cell for cell in code_cells(solution_of(chapter), limits)}
     exercises = exercises_of(notebook)
+    # Before the limit: all later submissions are compared with what is remembered here.
+    known = {name: known_of(chapter, name) for name in exercises}
     with bounded():
         with Session(cells, limits) as session:
             student = Student(session, parameters_of(chapter), given_of(chapter))
             cases = underneath.run(tests, student, right)
         if session.broken is not None:
             raise session.broken
-        judge(cases, exercises, lambda exercise: known_of(chapter, exercise))
+        judge(cases, exercises, known.__getitem__)
     reports = {cell.key: session.reports[cell.key] for cell in cells if cell.key in session.reports}
     return Result(exercises, pending_of(notebook), reports, session.limited)
 

@@ -2,7 +2,7 @@
 
 Models are lent to the student's function. They look at all tokens before a position, and refuse
 more calls than a case allows. Numbers stand in numbers/ch01_numbers.py, but for the bounds of what
-is lent, MANY and LONGEST, which no right answer comes near.
+is lent, and MANY, which no right answer comes near.
 """
 
 import functools
@@ -24,14 +24,13 @@ from specdec_lib.lessons.common.describing import describe, format_call, told_ap
 from specdec_lib.lessons.common.examples import Different, pass_through
 
 MANY = 200  # calls, where a case does not count them
-LONGEST = 1000  # tokens in a call: a target's time grows with their square
 
 
 class RemoteModel(RemoteObject):
     """A model as an argument: lent to the student, and callable here, for wrong answers."""
 
     def __init__(self, model: Callable) -> None:
-        super().__init__(Asked(model), call=True, max_given=LONGEST)
+        super().__init__(Asked(model), call=True)
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
         return self.thing(tokens)

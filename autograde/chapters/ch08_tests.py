@@ -51,7 +51,7 @@ class RemoteModel(WatchedModel, RemoteObject):
     ) -> None:
         WatchedModel.__init__(self, table, name, prompt, passes, **bounds)
         names = ("vocab_size", "new_cache()", "forward()")
-        RemoteObject.__init__(self, self, *names, max_given=2 * LONGEST)
+        RemoteObject.__init__(self, self, *names)
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RemoteCache:
         """An empty cache of one row. ValueError for more rows."""

@@ -6,14 +6,12 @@ system.
 """
 
 import os
-import socket
 import sys
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 
 from autograde.sandbox import mounts, portable, workers
-from autograde.sandbox.workers import Limits, Program, SandboxError, Worker
+from autograde.sandbox.workers import Limits, SandboxError, Worker
 
 VARIABLE = "SPECDEC_ISOLATION"
 BUBBLEWRAP, NONE, OWN = "bubblewrap", "none", "own"
@@ -37,17 +35,7 @@ class Isolation:
 
     def start(self, limits: Limits) -> Worker:
         """A new worker. Raises SandboxError."""
-        if self.name == OWN:
-            return portable.start(limits)
-        start = _without_isolation if self.name == NONE else _in_bubblewrap
-        link, far_end = socket.socketpair()
-        try:
-            with far_end:
-                process = start(limits, far_end)
-        except BaseException:
-            link.close()
-            raise
-        return Worker(link, process)
+        return workers.start(limits) if self.name == BUBBLEWRAP else portable.start(limits)
 
     def describe(self) -> str:
         """What protects the grader, in a line."""
@@ -96,14 +84,3 @@ def _require_bubblewrap() -> None:
             f"students' code cannot be isolated on this machine: {error}\n"
             "`autograde doctor` says what to do. --unsafe-no-isolation grades without."
         ) from None
-
-
-def _in_bubblewrap(limits: Limits, link: socket.socket) -> Program:
-    return Program(mounts.bubblewrap(workers.settings_of(limits, link)), link)
-
-
-def _without_isolation(limits: Limits, link: socket.socket) -> Program:
-    """A worker with limits and no sandbox, in a folder of its own."""
-    folder = tempfile.mkdtemp(prefix="specdec-")
-    settings = workers.settings_of(limits, link, folder)
-    return Program(mounts.program(settings, str(mounts.PROGRAM)), link, folder)

@@ -136,7 +136,8 @@ def bubblewrap(settings: dict) -> list[str]:
     for name, value in environment(SCRATCH).items():
         command += ["--setenv", name, value]
     command += _mount_options(rootfs())
-    return [*command, "--remount-ro", "/", "--", *program(settings)]
+    program = [sys.executable, "-I", "-B", f"{INSIDE}/start.py", json.dumps(settings)]
+    return [*command, "--remount-ro", "/", "--", *program]
 
 
 def _mount_options(root: RootFs) -> list[str]:
@@ -163,11 +164,6 @@ def _mount_options(root: RootFs) -> list[str]:
 def _folders_above(paths: list[str]) -> list[str]:
     """Every folder above one of `paths`, each before those below it."""
     return sorted({str(above) for path in paths for above in Path(path).parents} - {"/"})
-
-
-def program(settings: dict, folder: str = INSIDE) -> list[str]:
-    """The command line of `inside/start.py` itself."""
-    return [sys.executable, "-I", "-B", f"{folder}/start.py", json.dumps(settings)]
 
 
 def environment(scratch: str) -> dict[str, str]:

@@ -1,9 +1,8 @@
-"""A worker for who marks their own notebook: on any system, and without isolation.
+"""A worker without isolation: for who marks their own notebook, and grades what they trust.
 
-It is a program like any other of the account. It speaks through a loopback connection, as a
-notebook's kernel does, and needs nothing that only one system has. Its memory is limited by the
-kernel on Linux; on every system the grader looks at it too, if psutil is there, which Jupyter's
-kernels need.
+It is a program like any other of the account, on any system. It speaks through a loopback
+connection, as a notebook's kernel does. Its memory is limited on Linux; elsewhere it is as free as
+that kernel.
 """
 
 import contextlib
@@ -15,81 +14,40 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autograde.sandbox import mounts
 from autograde.sandbox.inside.portable import LOOPBACK, TOKEN
 from autograde.sandbox.workers import START_SECONDS, Limits, SandboxError, Worker, last_words
 
-if TYPE_CHECKING:
-    import psutil
-
 PROGRAM = mounts.PROGRAM / "portable.py"
-LOOK_SECONDS, TOKEN_SECONDS, MEMORY_SECONDS = 0.2, 2.0, 0.1
-
-
-class OwnWorker(Worker):
-    """A worker in a folder that is open while it lives."""
-
-    def is_full(self) -> bool:
-        """Whether it was ended because it had too much memory."""
-        return self.process.full
-
-    def end(self) -> None:
-        """Kill it; the folder goes when nothing in it is open any more."""
-        super().end()
-        self.process.remove_folder()
+LOOK_SECONDS, TOKEN_SECONDS = 0.2, 2.0
 
 
 class OwnProcess:
-    """The running program, its folder, and the connection that tells it when the grader ends."""
+    """The running program and its folder; it ends when its stdin does, so never after us."""
 
     def __init__(self, limits: Limits, address: tuple[str, int], token: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="specdec-"))
-        self.alive: socket.socket | None = None
-        self.full, self.ended = False, threading.Event()
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
-        settings = {"address": address, "token": token}
-        settings |= {"library": mounts.library_path(), "preload": limits.preload}
-        settings |= {"memory_mib": limits.memory_mib}
+        settings = {"address": address, "token": token, "library": mounts.library_path()}
+        settings |= {"preload": limits.preload, "memory_mib": limits.memory_mib}
         self.popen = subprocess.Popen(
             [sys.executable, "-X", "utf8", str(PROGRAM)], cwd=self.folder, env=_environment(),
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self.errors,
         )  # fmt: skip
-        with contextlib.suppress(OSError), self.popen.stdin as pipe:  # not on its command line
-            pipe.write(json.dumps(settings).encode())  # all of the machine may read that
-
-    def watch(self, mib: int) -> None:
-        """Kill it, from now on, once it has so much more memory; nothing happens without psutil."""
-        with contextlib.suppress(ImportError):
-            import psutil
-
-            args = (psutil.Process(self.popen.pid), psutil.Error, mib * 2**20)
-            threading.Thread(target=self._watch, args=args, daemon=True).start()
-
-    def _watch(self, program: "psutil.Process", gone: type[Exception], more: int) -> None:
-        with contextlib.suppress(gone):
-            most = _bytes_of(program) + more
-            while not self.ended.wait(MEMORY_SECONDS):
-                if _bytes_of(program) > most:
-                    self.full = True
-                    self.popen.kill()
-                    return
+        with contextlib.suppress(OSError):  # not on its command line: all of the machine may
+            self.popen.stdin.write(json.dumps(settings).encode() + b"\n")  # read that
+            self.popen.stdin.flush()
 
     def end(self) -> None:
-        """Kill it. A second call does nothing."""
-        self.ended.set()
+        """Kill it, and remove its folder. A second call does nothing."""
         self.popen.kill()
         self.popen.wait()
         self.errors.close()
-        if self.alive is not None:
-            self.alive.close()
-
-    def remove_folder(self) -> None:
-        """Remove its folder; on Windows a file that is open cannot be removed."""
+        with contextlib.suppress(OSError):
+            self.popen.stdin.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -100,19 +58,16 @@ def start(limits: Limits) -> Worker:
         server.settimeout(LOOK_SECONDS)
         process = OwnProcess(limits, server.getsockname(), token)
         try:
-            link, process.alive = (_connection(server, process, token) for _ in range(2))
+            link = _connection(server, process, token)
         except BaseException:
             process.end()
-            process.remove_folder()
             raise
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # many small messages
-    worker = OwnWorker(link, process)
-    process.watch(limits.memory_mib)
-    return worker
+    return Worker(link, process)
 
 
 def _connection(server: socket.socket, process: OwnProcess, token: str) -> socket.socket:
-    """The next connection of the program; any other program on the machine may try one too."""
+    """The connection of the program; any other program on the machine may try one too."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and process.popen.poll() is None:
         with contextlib.suppress(TimeoutError):
@@ -121,12 +76,6 @@ def _connection(server: socket.socket, process: OwnProcess, token: str) -> socke
                 return link
             link.close()
     raise SandboxError(f"the worker did not start: {last_words(process.errors)}")
-
-
-def _bytes_of(program: "psutil.Process") -> int:
-    """The memory that it has; on Windows the program of an environment starts another one."""
-    others = program.children() if sys.platform == "win32" else []
-    return sum(each.memory_info().rss for each in (program, *others))
 
 
 def _token_of(link: socket.socket) -> bytes:

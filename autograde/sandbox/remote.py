@@ -6,8 +6,6 @@ given as `RemoteObject(thing, "method()", "attribute")`, which names what the st
 use.
 """
 
-import time
-from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -15,26 +13,12 @@ import numpy as np
 
 from autograde.sandbox.inside import wire
 
-MAX_USES = 2_000  # of remote objects, by one call of a student's function
-# By all calls of one function, so that it costs no other function anything:
-MAX_USES_IN_ALL = 40_000
-MAX_SECONDS_IN_ALL = 10.0  # in which the grader answers uses
-MAX_MEMORY_IN_ALL = 16 * 2**20  # bytes of what the function returned, which is kept
-# A use runs in the grader's own process, which no limit of memory or time holds.
-MAX_ASKED = 100_000  # numbers that one use may ask for
-MAX_GIVEN = 1_000_000  # numbers in the arguments of one use
-
 
 class RemoteObject:
-    """`thing` with the names that student's code may use; with `call`, it may be called.
+    """`thing` with the names that student's code may use; with `call`, it may be called."""
 
-    The arguments of one use may hold `max_given` numbers.
-    """
-
-    def __init__(
-        self, thing: Any, *names: str, call: bool = False, max_given: int = MAX_GIVEN
-    ) -> None:
-        self.thing, self.names, self.call, self.max_given = thing, names, call, max_given
+    def __init__(self, thing: Any, *names: str, call: bool = False) -> None:
+        self.thing, self.names, self.call = thing, names, call
 
 
 def is_lent(value: Any) -> bool:
@@ -42,43 +26,11 @@ def is_lent(value: Any) -> bool:
     return isinstance(value, RemoteObject | FunctionType | MethodType | np.random.Generator)
 
 
-@dataclass
-class Account:
-    """What the calls of one of the student's functions have cost the grader so far.
-
-    Each method raises ProtocolError where it gets too much.
-    """
-
-    memory: int = 0
-    uses: int = 0
-    seconds: float = 0.0
-
-    def keep(self, weight: int) -> None:
-        """Note an answer of about so many bytes."""
-        self.memory += weight
-        if self.memory > MAX_MEMORY_IN_ALL:
-            mib = MAX_MEMORY_IN_ALL // 2**20
-            raise wire.ProtocolError(f"what this function returned takes more than {mib} MiB")
-
-    def use(self, seconds: float) -> None:
-        """Note one use of an object, which took the grader so long."""
-        self.uses += 1
-        self.seconds += seconds
-        if self.uses > MAX_USES_IN_ALL:
-            raise wire.ProtocolError(f"more than {MAX_USES_IN_ALL:,} uses of what it was given")
-        if self.seconds > MAX_SECONDS_IN_ALL:
-            raise wire.ProtocolError(
-                f"what it was given has worked for more than {MAX_SECONDS_IN_ALL:g} s"
-            )
-
-
 class ObjectTable:
     """The remote objects of some calls of one function, by number, and the uses of them."""
 
-    def __init__(self, account: Account | None = None) -> None:
+    def __init__(self) -> None:
         self.objects: list[RemoteObject] = []
-        self.account = account or Account()
-        self.uses = 0  # in the present call
 
     def add(self, value: Any) -> Any:
         """A handle for what stays in this process; every other value as it is."""
@@ -99,19 +51,8 @@ class ObjectTable:
 
         An exception of the use itself goes to the student's function.
         """
-        self.uses += 1
-        if self.uses > MAX_USES:
-            raise wire.ProtocolError(f"more than {MAX_USES:,} uses of what it was given")
-        start = time.monotonic()
-        try:
-            return self._answer(question)
-        finally:
-            self.account.use(time.monotonic() - start)
-
-    def _answer(self, question: Any) -> dict:
         remote, name, args, kwargs = self._read(question)
         try:
-            _refuse_large(remote, [*args, *kwargs.values()])
             return {"value": wire.encode(self.add(self._use(remote, name, args, kwargs)))}
         except Exception as error:
             return {"refused": {"name": type(error).__name__[:80], "text": str(error)[:2000]}}
@@ -146,35 +87,3 @@ class ObjectTable:
         if name in remote.names and not args and not kwargs:
             return getattr(remote.thing, name)
         raise AttributeError(f"{name or 'a call'} is not among what may be used here")
-
-
-def _refuse_large(remote: RemoteObject, given: list) -> None:
-    """Raise ValueError if a use gives or asks for more numbers than the grader should handle."""
-    if _count(given) > remote.max_given:
-        most = f"{remote.max_given:,}"
-        raise ValueError(f"one use may be given {most} numbers, and this one was given more")
-    draws = isinstance(remote.thing, np.random.Generator)
-    if any(_size(value) > MAX_ASKED for value in given if draws or type(value) is int):
-        raise ValueError(
-            f"one use may ask for {MAX_ASKED:,} numbers, and this one asked for more; "
-            "draw only what is needed"
-        )
-
-
-def _count(value: Any) -> int:
-    """About how many numbers an argument holds; each letter of a text counts as one."""
-    if isinstance(value, list | tuple | dict):
-        items = value.values() if isinstance(value, dict) else value
-        return 1 + sum(map(_count, items))
-    if isinstance(value, np.ndarray | str):
-        return np.size(value) if isinstance(value, np.ndarray) else len(value)
-    return value.numel() if type(value).__name__ == "Tensor" else 1
-
-
-def _size(value: Any) -> int:
-    """How many numbers a size asks for: the product of its whole numbers, up to the limit."""
-    asked = 1
-    for part in np.ravel(value).tolist():
-        if type(part) is int and asked <= MAX_ASKED:
-            asked *= max(1, abs(part))
-    return asked

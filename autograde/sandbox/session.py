@@ -2,23 +2,21 @@
 
 import re
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import Account, ObjectTable
+from autograde.sandbox.remote import ObjectTable
 from autograde.sandbox.workers import Limits, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
 MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
-MAX_NAMES, MAX_NAME = 200, 80  # of one cell that did not end well, and the characters of each
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")  # Python's text of a NameError
+DEFINES = r"^ *(async +)?(def|class) +{0}\b|\b{0}\b[^=\n(]*=(?!=)|\b(import|as|for)\b[^\n]*\b{0}\b"
 
 
 class StudentError(Exception):
@@ -139,10 +137,8 @@ class Session:
     def __post_init__(self) -> None:
         self.reports: dict[str, dict] = {}
         self.dead_cells: dict[str, str] = {}  # by key, in words
-        self.unset: dict[str, frozenset[str]] = {}  # names of cells that did not end well, by key
         self.part: object = None
         self.ended: dict[str, list[tuple[object, ProcessEnded]]] = {}  # by name, each with its part
-        self.accounts: defaultdict[str, Account] = defaultdict(Account)
         self.limited = False
         self.broken: RuntimeError | None = None
         self.worker: Worker | None = None
@@ -160,7 +156,6 @@ class Session:
     def renew(self) -> None:
         """Start a fresh process, in which every name may be called again."""
         self.ended.clear()
-        self.accounts.clear()
         self._restart()
 
     def put_in_place(self, cells: Iterable[Cell]) -> None:
@@ -178,35 +173,23 @@ class Session:
                     self._bury(cell, ended)
                     self._restart()
 
-    def calls(self, name: str, many: list[tuple], count: bool = False) -> list[Reply | Exception]:
-        """The replies to several calls, one after the other, each within the time limit of a call.
+    def call(self, name: str, args: tuple, count: bool = False) -> Reply:
+        """The reply to one call, within the time limit of a call.
 
-        They go to the worker in one message, which is much cheaper than one message each. With
-        `count`, the replies say what was done with torch. A StudentError, NotDefined or
-        ProcessEnded is the last of the list: nothing is called after it.
+        With `count`, it says what was done with torch. Raises StudentError, NotDefined or
+        ProcessEnded.
         """
-        table = ObjectTable(self.accounts[name])
-        encoded, places = _shared(many, table)
-        request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
-        answers: list[Reply | Exception] = []
-        try:
-            for number, args in enumerate(many):
-                asked = None if number else request
-                read = partial(_reply, len(args), table)
-                answers.append(self._ask_about(name, asked, table, read))
-        except (StudentError, NotDefined, ProcessEnded) as error:
-            answers.append(error)
-        return answers
+        table = ObjectTable()
+        encoded = [wire.encode(table.add(arg)) for arg in args]
+        request = {"do": "call", "name": name, "args": encoded, "count": count}
+        return self._ask_about(name, request, table, partial(_reply, len(args), table))
 
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
         request = {"do": "value", "name": name}
-        table = ObjectTable(self.accounts[name])
-        return self._ask_about(name, request, table, lambda a: wire.decode(a["value"]))
+        return self._ask_about(name, request, ObjectTable(), lambda a: wire.decode(a["value"]))
 
-    def _ask_about(
-        self, name: str, request: dict | None, table: ObjectTable, read: Callable
-    ) -> Any:
+    def _ask_about(self, name: str, request: dict, table: ObjectTable, read: Callable) -> Any:
         """What `read` makes of the answer, which has the time of a call."""
         ended = self.ended.setdefault(name, [])
         if len(ended) == MAX_ENDED or self.part in [part for part, _ in ended]:
@@ -257,8 +240,9 @@ class Session:
 
     def _why_undefined(self, name: str) -> str:
         """The cell that would have defined a name and how it ended, before what follows from it."""
+        defines = re.compile(DEFINES.format(name), re.MULTILINE)
         for cell in self.cells:
-            if name in self.unset.get(cell.key, ()):
+            if self.reports.get(cell.key, {}).get("error") and defines.search(cell.source):
                 begin, how = _beginning(cell), self._how_ended(cell.key)
                 return f"the cell that defines `{name}` (which begins with `{begin}`) {how}, so "
         return ""
@@ -288,9 +272,7 @@ class Session:
         left = bounds.MAX_OUTPUT
         for cell in self.cells:
             try:
-                if cell.key in self.dead_cells:
-                    self._ask_for_names(cell)
-                else:
+                if cell.key not in self.dead_cells:
                     left -= self._run(cell, max(0, left))
             except ProcessEnded as ended:
                 self._bury(cell, ended)
@@ -304,15 +286,7 @@ class Session:
         if report["error"] and report["error"]["name"] == "MemoryError":
             raise self._out_of_memory()  # what it has filled would be missing for all other cells
         self.reports[cell.key] = report
-        self.unset[cell.key] = _names(answer) if report["error"] else frozenset()
         return _length(report)
-
-    def _ask_for_names(self, cell: Cell) -> None:
-        """Ask once which names a cell would have defined; no text is parsed outside the sandbox."""
-        if cell.key not in self.unset:
-            self.unset[cell.key] = frozenset()
-            request = {"do": "names", "source": cell.source}
-            self.unset[cell.key] = _names(self._ask(request, self.limits.call_seconds))
 
     def _bury(self, cell: Cell, ended: ProcessEnded) -> None:
         """Leave a cell out from now on."""
@@ -322,13 +296,11 @@ class Session:
             self.dead_cells[cell.key] = how.removeprefix("it ")
             error = {"name": "Stopped", "text": str(ended), "where": ""}
             self.reports[cell.key] = {"error": error, "printed": ""}
-            self.unset.pop(cell.key, None)
 
-    def _ask(self, request: dict | None, seconds: float, table: ObjectTable | None = None) -> dict:
+    def _ask(self, request: dict, seconds: float, table: ObjectTable | None = None) -> dict:
         """The answer to a request, within `seconds` and within the submission's time.
 
-        The request is None if it went out with an earlier one. Before it answers, the worker may
-        use the objects of `table`. Raises ProcessEnded.
+        Before it answers, the worker may use the objects of `table`. Raises ProcessEnded.
         """
         if self.worker is None or time.monotonic() >= self.end_of_time:
             raise self._at_limit()
@@ -337,7 +309,7 @@ class Session:
             answer = self._exchange(request, deadline, table)
         except TimeoutError:
             raise self._at_limit(f"it took longer than {seconds:g} s and was stopped") from None
-        except (OSError, wire.ProtocolError) as error:
+        except (OSError, MemoryError, wire.ProtocolError) as error:
             raise ProcessEnded(f"the worker's answer could not be read: {error}") from None
         if answer is None:
             raise self._end_of_process()
@@ -345,8 +317,8 @@ class Session:
 
     def _end_of_process(self) -> ProcessEnded:
         """Why the process is gone."""
-        if self.worker.is_full():
-            return self._out_of_memory()
+        if self.worker.is_killed():
+            return self._at_limit(f"it used up {self.limits.cpu_seconds} s of processors")
         return ProcessEnded("it ended the Python process, which no answer needs to do")
 
     def _out_of_memory(self) -> ProcessEnded:
@@ -363,17 +335,12 @@ class Session:
             reason = f"the submission used up its {self.total_seconds:g} s"
         return CallTimedOut(reason)
 
-    def _exchange(
-        self, request: dict | None, deadline: float, table: ObjectTable | None
-    ) -> dict | None:
+    def _exchange(self, request: dict, deadline: float, table: ObjectTable | None) -> dict | None:
         answer = self.worker.exchange(request, deadline)
         while table is not None and answer is not None and "ask" in answer:
             if time.monotonic() >= deadline:  # one quick question after another times out too
                 raise TimeoutError
             answer = self.worker.exchange(table.answer(answer["ask"]), deadline)
-        if table is not None and answer is not None:
-            table.account.keep(answer.weight)
-            table.uses = 0
         return answer
 
     def _stop(self) -> None:
@@ -394,29 +361,11 @@ def _unseen(cell: Cell) -> Cell:
     return replace(cell, key=f"chapter-{cell.key}", source=source)
 
 
-def _names(answer: dict) -> frozenset[str]:
-    """The names in a worker's answer on a cell, whatever that holds; few, since they are kept."""
-    names = answer.get("names")
-    first = names[:MAX_NAMES] if type(names) is list else ()
-    return frozenset(name for name in first if type(name) is str and len(name) <= MAX_NAME)
-
-
-def _shared(many: list[tuple], table: ObjectTable) -> tuple[list, list[list[int]]]:
-    """The encoded arguments of all calls, each value once; and, for each call, their places."""
-    places: dict[int, int] = {}
-    encoded = []
-    for arg in chain.from_iterable(many):
-        if id(arg) not in places:
-            places[id(arg)] = len(encoded)
-            encoded.append(wire.encode(table.add(arg)))
-    return encoded, [[places[id(arg)] for arg in args] for args in many]
-
-
 def _readable(answer: dict, read: Callable) -> Any:
     """`read(answer)`. Raises ProcessEnded if the answer lacks a part or has one of a wrong type."""
     try:
         return read(answer)
-    except (wire.ProtocolError, LookupError, TypeError, ValueError) as error:
+    except (MemoryError, wire.ProtocolError, LookupError, TypeError, ValueError) as error:
         raise ProcessEnded(f"the answer could not be read: {error}") from None
 
 

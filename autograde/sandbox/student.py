@@ -14,6 +14,7 @@ from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import (
     Cell,
     NotCalled,
+    NotDefined,
     ProcessEnded,
     Reply,
     Session,
@@ -138,39 +139,31 @@ class Function:
         student's, NotDefined if there is no such function, and ProcessEnded if the call reached
         its time limit or ended the process.
         """
-        (answer,) = self._answers([(args, copy.deepcopy(args))])
-        return answer
+        kept = copy.deepcopy(args)
+        try:
+            reply = self.student.session.call(self.__name__, args, self.count)
+        except (StudentError, NotDefined, ProcessEnded) as error:
+            name = getattr(error, "name", type(error).__name__)
+            if not isinstance(error, NotDefined):
+                error.call = self.text(args)
+            if not isinstance(error, NotCalled):
+                self._note(kept, args, None, name)
+            if name == "NotImplementedError":
+                raise NotImplementedError(str(error)) from None
+            raise
+        self._note(kept, args, reply, None)
+        return reply.value
+
+    def _note(self, kept: tuple, args: tuple, reply: Reply | None, error: str | None) -> None:
+        call = Call(self.__name__, kept, reply, error, traces_of(args))
+        self.student.calls.append(call)
 
     def each(self, many: list[tuple]) -> Iterator[Any]:
-        """The values for several lists of arguments, which go to the worker in one message.
-
-        The arguments are plain data that nobody changes afterwards. The exception of a call that
-        fails is raised in place of its value, and ends the iteration.
-        """
-        return self._answers([(args, args) for args in many])
+        """The values for several lists of arguments, one after the other."""
+        return (self(*args) for args in many)
 
     def text(self, args: tuple) -> str:
         """A call as text, with its parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""
         names = [f"{name}=" for name in self.student.parameters.get(self.__name__, [])]
         pairs = zip_longest(names[: len(args)], args, fillvalue="")
         return f"{self.__name__}({', '.join(name + SHOWN.repr(arg) for name, arg in pairs)})"
-
-    def _answers(self, many: list[tuple[tuple, tuple]]) -> Iterator[Any]:
-        """The values for pairs of arguments and the copy of them that is kept."""
-        given = [args for args, _ in many]
-        student = self.student
-        answers = student.session.calls(self.__name__, given, self.count)
-        for answer, (args, kept) in zip(answers, many, strict=False):  # the last may be an error
-            failed = isinstance(answer, Exception)
-            reply = None if failed else answer
-            error = getattr(answer, "name", type(answer).__name__) if failed else None
-            if isinstance(answer, StudentError | ProcessEnded):
-                answer.call = self.text(args)
-            if not isinstance(answer, NotCalled):
-                call = Call(self.__name__, kept, reply, error, traces_of(args))
-                self.student.calls.append(call)
-            if error == "NotImplementedError":
-                raise NotImplementedError(str(answer)) from None
-            if failed:
-                raise answer
-            yield reply.value

@@ -6,7 +6,6 @@ is ready.
 
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +18,7 @@ from autograde.sandbox import mounts
 from autograde.sandbox.inside import wire
 
 START_SECONDS = 60.0  # of a worker, with torch to load on a busy machine
+END_SECONDS = 2.0  # from the end of a worker's link to its own end
 
 
 class SandboxError(RuntimeError):
@@ -68,18 +68,23 @@ class Worker:
             reason = answer.get("failed") if answer else last_words(self.process.errors)
             raise SandboxError(f"the worker did not start: {reason}")
 
-    def is_full(self) -> bool:
-        """Whether it was ended because it had too much memory; the kernel's limit ends nothing."""
-        return False
+    def is_killed(self) -> bool:
+        """Whether it has ended by SIGKILL: at its limit the kernel sends that, as nobody else does.
 
-    def exchange(self, request: dict | None, deadline: float) -> dict | None:
-        """Send a request, if there is one, and read an answer; None if the worker has ended.
+        bubblewrap passes the signal of its program on as a shell would.
+        """
+        try:
+            return self.process.popen.wait(END_SECONDS) in (-signal.SIGKILL, 128 + signal.SIGKILL)
+        except (subprocess.TimeoutExpired, AttributeError):  # no such signal on Windows
+            return False
+
+    def exchange(self, request: dict, deadline: float) -> dict | None:
+        """Send a request and read an answer; None if the worker has ended.
 
         `deadline` is on the clock of `time.monotonic()`; TimeoutError is raised after it.
         """
-        if request is not None:
-            self.link.settimeout(max(1e-3, deadline - time.monotonic()))
-            wire.send(self.link, request)
+        self.link.settimeout(max(1e-3, deadline - time.monotonic()))
+        wire.send(self.link, request)
         return wire.receive(self.link, deadline)
 
     def end(self) -> None:
@@ -88,46 +93,46 @@ class Worker:
         self.link.close()
 
 
-def settings_of(limits: Limits, link: socket.socket, home: str = "") -> dict:
-    """The settings of `inside/start.py`, which it gets as JSON on its command line.
-
-    With a `home` they are those of a process without a sandbox.
-    """
-    return {
-        "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds,
-        "preload": limits.preload, "library": mounts.library_path() if home else [mounts.SHELF],
-        "link": link.fileno(), "home": home or mounts.SCRATCH,
-        "isolated": not home, "become_nobody": not home and mounts.is_root(),
-    }  # fmt: skip
-
-
 class Program:
-    """The program of one worker, with the folder that goes with it, if any.
+    """The program of one worker in bubblewrap, in a session of its own.
 
-    It is in a session of its own, and `errors` is the file of its stderr.
+    `errors` is the file of its stderr.
     """
 
-    def __init__(self, command: list[str], link: socket.socket, folder: str | None = None) -> None:
-        self.folder = folder
+    def __init__(self, command: list[str], link: socket.socket) -> None:
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
         try:
             self.popen = subprocess.Popen(
-                command, pass_fds=[link.fileno()], cwd=folder or "/", start_new_session=True,
-                env=mounts.environment(folder or mounts.SCRATCH), stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=self.errors,
+                command, pass_fds=[link.fileno()], cwd="/", start_new_session=True, env={},
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors,
             )  # fmt: skip
         except OSError as error:
             raise SandboxError(f"{command[0]} cannot be started: {error}") from None
 
     def end(self) -> None:
-        """Kill it and its process group, and remove its folder. A second call does nothing."""
+        """Kill it and its process group. A second call does nothing."""
         if self.popen.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
             os.killpg(self.popen.pid, signal.SIGKILL)
         self.popen.wait()
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def start(limits: Limits) -> Worker:
+    """A new worker in bubblewrap. Raises SandboxError if it does not become ready."""
+    link, far_end = socket.socketpair()
+    settings = {
+        "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds,
+        "preload": limits.preload, "library": [mounts.SHELF], "link": far_end.fileno(),
+        "home": mounts.SCRATCH, "become_nobody": mounts.is_root(),
+    }  # fmt: skip
+    try:
+        with far_end:
+            process = Program(mounts.bubblewrap(settings), far_end)
+    except BaseException:
+        link.close()
+        raise
+    return Worker(link, process)
 
 
 def last_words(errors: IO[bytes]) -> str:

@@ -7,18 +7,11 @@ import ast
 import builtins
 import contextlib
 import io
-import re
 import traceback
-from collections.abc import Iterator
-from inspect import CO_COROUTINE
-from types import CodeType
 from typing import Any
 
 MAX_TEXT = 20_000
 RUNS_ITS_BODY = ("time", "timeit", "capture", "prun", "python", "python3", "px")
-# What a cell without `await` uses of the event loop that runs in Jupyter.
-USES_LOOP = {"create_task", "get_running_loop", "current_task", "all_tasks"}
-DEFINITION = re.compile(r"^(?:async +)?(?:def|class) +(\w+)|^(\w+) *=(?!=)", re.MULTILINE)
 
 
 class BoundedText(io.TextIOBase):
@@ -45,29 +38,20 @@ class BoundedText(io.TextIOBase):
 
 
 class Cells:
-    """The namespace in which the cells of one notebook run, one after the other.
-
-    A cell may `await`: one event loop serves all cells, as in Jupyter.
-    """
+    """The namespace in which the cells of one notebook run, one after the other."""
 
     def __init__(self) -> None:
-        self.loop: Any = None
         self.file = file_of("")  # of the cell that runs
         self.namespace: dict[str, Any] = {"__name__": "__main__", "display": _display}
         self.namespace["get_ipython"] = lambda: Shell(self)
         builtins.input = _no_input
 
     def run(self, source: str, key: str) -> dict:
-        """Run one cell: {"error": None or {name, text, line, cell}, "printed": str}.
-
-        After an error also the `names` that the cell would have defined.
-        """
+        """Run one cell: {"error": None or {name, text, line, cell}, "printed": str}."""
         printed, self.file = BoundedText(), file_of(key)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             error = self._attempt(source)
-            import_early(source)
-        report = {"error": error, "printed": printed.text()}
-        return report if error is None else report | {"names": names_of(source)}
+        return {"error": error, "printed": printed.text()}
 
     def _attempt(self, source: str) -> dict | None:
         try:
@@ -77,23 +61,7 @@ class Cells:
         return None
 
     def execute(self, source: str) -> None:
-        code = code_of(source, self.file)
-        if code.co_flags & CO_COROUTINE or USES_LOOP.intersection(code.co_names):
-            self._event_loop().run_until_complete(self._in_loop(code))
-        else:
-            exec(code, self.namespace)
-
-    async def _in_loop(self, code: CodeType) -> None:
-        awaitable = eval(code, self.namespace)
-        if awaitable is not None:
-            await awaitable
-
-    def _event_loop(self) -> Any:
-        import asyncio
-
-        if self.loop is None or self.loop.is_closed():
-            self.loop = asyncio.new_event_loop()
-        return self.loop
+        exec(compile(plain_python(source), self.file, "exec"), self.namespace)
 
 
 class Shell:
@@ -128,45 +96,6 @@ def plain_python(source: str) -> str:
 def file_of(key: str) -> str:
     """The name under which Python knows the cell `key`, to tell its lines from other cells'."""
     return f"<cell {key}>"
-
-
-def code_of(source: str, file: str) -> CodeType:
-    """A cell's code, in which `await` may stand outside of functions."""
-    return compile(plain_python(source), file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-
-
-def names_of(source: str) -> list[str]:
-    """The names that a cell defines; of one that is not Python, those at the start of a line."""
-    from symtable import symtable
-
-    try:
-        symbols = symtable(plain_python(source), "<cell>", "exec").get_symbols()
-    except SyntaxError:
-        return [name for found in DEFINITION.findall(source) for name in found if name]
-    return [each.get_name() for each in symbols if each.is_assigned() or each.is_imported()]
-
-
-def import_early(source: str) -> None:
-    """Import what the cell's functions import, so that the time counts as the cell's.
-
-    A function that is called has little time, and the first `import torch` takes most of it.
-    """
-    if "import" not in source:
-        return
-    with contextlib.suppress(SyntaxError):
-        for module, names in _imports_in_functions(ast.parse(plain_python(source))):
-            with contextlib.suppress(Exception):  # the function will say what is wrong with it
-                __import__(module, fromlist=names)
-
-
-def _imports_in_functions(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
-    """The modules that functions import, each with the names that they import from it."""
-    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-    for node in {node for function in functions for node in ast.walk(function)}:
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, []) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module, [alias.name for alias in node.names]
 
 
 def describe_error(error: BaseException) -> dict:

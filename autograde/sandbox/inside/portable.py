@@ -1,7 +1,4 @@
-"""A student's own process, where the student is who marks: no sandbox, and on any system.
-
-It connects twice to the grader: for requests, and to end with it.
-"""
+"""A student's process without a sandbox, on any system. It ends with the grader."""
 
 import contextlib
 import json
@@ -16,14 +13,14 @@ TOKEN = 32  # characters, by which the grader knows its own program
 
 def main() -> None:
     """Read the settings, connect, load, then answer the grader's requests."""
-    settings = json.load(sys.stdin)
+    settings = json.loads(sys.stdin.readline())
     sys.argv = [""]
-    link, alive = connected(settings), connected(settings)
-    threading.Thread(target=end_with, args=[alive], daemon=True).start()
+    link = connected(settings)
+    threading.Thread(target=end_with_the_grader, daemon=True).start()
     # The program's own folder is first on the path already.
     import loading
 
-    worker = loading.load(settings, os.path.dirname(os.path.abspath(__file__)))
+    worker = loading.load(settings)
     limit_memory(settings["memory_mib"])
     worker.serve_link(link)
 
@@ -36,18 +33,16 @@ def connected(settings: dict) -> socket.socket:
     return link
 
 
-def end_with(alive: socket.socket) -> None:
-    """End when the grader has: a loop that never ends would go on for ever."""
-    try:
-        alive.recv(1)
-    finally:
-        os._exit(0)
+def end_with_the_grader() -> None:
+    """End where stdin does: a loop that never ends would go on for ever."""
+    os.read(0, 1)
+    os._exit(0)
 
 
 def limit_memory(mib: int) -> None:
     """Let this process have `mib` MiB more than it has now, where the kernel holds it to that.
 
-    That is Linux; elsewhere the grader looks (portable.py). What counts is memory that is written:
+    That is on Linux. What counts is memory that is written:
     libraries for a GPU reserve many gigabytes of addresses, and use none of them.
     """
     if sys.platform != "linux":

@@ -36,9 +36,8 @@ def limit(memory_mib: int, cpu_seconds: int) -> None:
     _limit(resource.RLIMIT_FSIZE, FILE_MIB * MIB)
     _limit(resource.RLIMIT_NOFILE, 256)
     _limit(resource.RLIMIT_CORE, 0)
-    if os.uname().sysname != "Darwin":  # macOS accepts no limit of the address space
-        _limit(resource.RLIMIT_AS, memory_mib * MIB)
-        _limit(resource.RLIMIT_DATA, memory_mib * MIB)  # not the grader's own
+    _limit(resource.RLIMIT_AS, memory_mib * MIB)
+    _limit(resource.RLIMIT_DATA, memory_mib * MIB)  # not the grader's own
 
 
 def _limit(what: int, value: int) -> None:

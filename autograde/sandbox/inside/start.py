@@ -22,15 +22,14 @@ def main() -> None:
     sys.argv = [""]
     if settings["become_nobody"]:
         sandbox.become_nobody()
-    worker = loading.load(settings, HERE)
+    worker = loading.load(settings)
     wire = worker.wire
     silence()
     link = socket.socket(fileno=settings["link"])
     try:
         os.chdir(settings["home"])
         sandbox.limit(settings["memory_mib"], settings["cpu_seconds"])
-        if settings["isolated"]:
-            sandbox.lock_down()
+        sandbox.lock_down()
     except (OSError, ValueError) as error:
         wire.send(link, {"failed": str(error)})
         return

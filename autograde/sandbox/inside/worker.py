@@ -1,8 +1,8 @@
-"""The student's process: answers `cell`, `names`, `calls` and `value` until the link closes."""
+"""The student's process: answers `cell`, `call` and `value` until the link closes."""
 
 import socket
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import cells
@@ -11,7 +11,6 @@ import operations
 import remote
 import wire
 
-LONG = 10_000  # items of a list
 SPARE = 2**23  # bytes that are given back for an answer when nothing else is left
 
 
@@ -21,8 +20,7 @@ def serve_link(link: socket.socket) -> None:
     wire.send(link, {"ready": True})
     while (request := wire.receive(link)) is not None:
         try:
-            for answer in serve(notebook, request, link):
-                wire.send(link, answer)
+            wire.send(link, serve(notebook, request, link))
         except wire.ProtocolError as error:
             wire.send(link, {"error": {"name": "TooLarge", "text": str(error), "line": None}})
         except MemoryError:  # so full that not even an error could be described
@@ -30,16 +28,18 @@ def serve_link(link: socket.socket) -> None:
             wire.send(link, {"error": {"name": "MemoryError", "text": "", "line": None}})
 
 
-def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator[dict]:
-    """The answers to one request: one, or for `calls` one each."""
+def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> dict:
+    """The answer to one request."""
     if request["do"] == "cell":
-        yield notebook.run(request["source"], request.get("key", ""))
-    elif request["do"] == "names":
-        yield {"names": cells.names_of(request["source"])}
-    elif request["do"] == "value":
-        yield value(notebook, request["name"])
-    else:
-        yield from calls(notebook, request, link)
+        return notebook.run(request["source"], request.get("key", ""))
+    if request["do"] == "value":
+        return value(notebook, request["name"])
+    function = notebook.namespace.get(request["name"])
+    if not callable(function):
+        return {"missing": True}
+    args = [wire.decode(data, remote.maker(link)) for data in request["args"]]
+    answer = call(function, args, request["count"])
+    return answer | {"changed": wire.changed(request["args"], args)}
 
 
 def value(notebook: cells.Cells, name: str) -> dict:
@@ -47,22 +47,6 @@ def value(notebook: cells.Cells, name: str) -> dict:
     if name not in notebook.namespace:
         return {"missing": True}
     return {"value": wire.encode(notebook.namespace[name])}
-
-
-def calls(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator[dict]:
-    """Call a function with each list of arguments, in order, up to the first error."""
-    function = notebook.namespace.get(request["name"])
-    handle = remote.maker(link)
-    if not callable(function):
-        yield {"missing": True}
-        return
-    for places in request["calls"]:
-        sent = [request["args"][i] for i in places]
-        args = [wire.decode(data, handle) for data in sent]
-        outcome = call(function, args, request["count"])
-        yield outcome | {"changed": wire.changed(sent, args)}
-        if outcome["error"]:
-            return
 
 
 def call(function: Callable, args: list, count: bool = False) -> dict:
@@ -80,24 +64,11 @@ def call(function: Callable, args: list, count: bool = False) -> dict:
             error = cells.describe_error(raised)
     return {
         "error": error,
-        "value": encoded(result),
+        "value": wire.encode(result),
         "warnings": [str(w.message)[:200] for w in seen[:5]],
         "shares": shares_memory(result, args),
         "operations": done,
     }
-
-
-def encoded(result: Any) -> Any:
-    """What a function has returned, to be sent; a long list of numbers as an array of them.
-
-    Item by item it would take more memory than the grader gives to all answers of a function.
-    """
-    if type(result) not in (list, tuple) or len(result) <= LONG:
-        return wire.encode(result)
-    if not all(issubclass(kind, int | float | np.number) for kind in set(map(type, result))):
-        return wire.encode(result)
-    array = np.asarray(result)
-    return wire.encode(array if array.dtype in wire.NAMES else result)
 
 
 def shares_memory(result: Any, args: list) -> bool:

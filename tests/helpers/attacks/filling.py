@@ -1,20 +1,6 @@
-"""Answers that fill the grader's memory or take its time; run as a program, what one costs.
-
-`python -m attacks.filling NAME` prints the MB and the CPU seconds that the grader takes for it,
-over a right submission to the same chapter.
-"""
-
-import re
-import sys
-import time
-from pathlib import Path
+"""Answers that fill the grader's memory or take its time."""
 
 from attacks.inside import written
-
-from autograde.bugs import answers_of
-from autograde.grade import grade_now, parameters_of
-from autograde.submission import release_of
-from autograde.tools.samples import filled
 
 _ANSWER = "{'error': None, 'warnings': [], 'changed': [], 'shares': False, 'value': None}"
 
@@ -33,6 +19,12 @@ def NAME(rule, p, q):
         rule(np.array([n, n]), np.array([n, n]), 0, (0.1,), 0.5)
     return True
 """
+_TABLE = """
+import numpy as np
+def NAME(rule, p, q):
+    n = np.zeros((10**5, 1))
+    rule(p, q, n.astype(int), n, n.T)
+"""
 _PASSES = """
 import torch
 def NAME(target, *rest):
@@ -44,8 +36,33 @@ def NAME(target, *rest):
             pass
     return []
 """
+_ASKS = """
+def NAME(target_greedy, prompt, guess):
+    for _ in range(2000):
+        try:
+            target_greedy([10**9] * 390_000)
+        except Exception:
+            break
+    return list(guess), 1
+"""
+_LONG = """
+def NAME(target_model, *rest):
+    while True:
+        target_model([1] * 100_000)
+"""
 _TEXT = "def NAME(*args):\n    return {} + 'a' * {}"
-_ARRAY = "import numpy as np\ndef NAME(*args):\n    return np.ones({})"
+_ARRAY = "import numpy as np\ndef NAME(*args):\n    return np.{}"
+_DRAWS = """
+def NAME(*args):
+    for each in args:
+        if hasattr(each, "random"):
+            for size in (3 * 10**9, 5 * 10**7, (1000, 10_000)):
+                try:
+                    each.random(size)
+                except Exception:
+                    pass
+    return 1
+"""
 
 # Name: the chapter, the one function or all, and the code.
 FILLING = {
@@ -55,8 +72,13 @@ FILLING = {
     "empty arrays": ("07_connections", "", _written('{"a":["bool",[0],""]}', 20_000)),
     "texts": ("02_rejection_sampling", "", _TEXT.format("''", 15_900_000)),
     "texts of two alphabets": ("02_rejection_sampling", "", _TEXT.format("chr(2**16)", 3_900_000)),
-    "arrays": ("07_connections", "", _ARRAY.format(100_000)),
-    "arrays of bytes": ("07_connections", "", _ARRAY.format("(900_000, 1), bool")),
+    "arrays": ("07_connections", "", _ARRAY.format("ones(100_000)")),
+    "arrays of bytes": ("07_connections", "", _ARRAY.format("ones((900_000, 1), bool)")),
+    "many empty rows": ("08_full_generation", "verify_block", _ARRAY.format("zeros((10**7, 0)),")),
+    "what a model is asked": ("07_connections", "jacobi_decode", _ASKS),
+    "many numbers drawn": ("00_bottleneck", "", _DRAWS),
+    "long texts for a model": ("01_draft_then_verify", "score_block", _LONG),
+    "a table of coins and numbers": ("03_lossless", "is_lossless", _TABLE),
     "a tuple times a number": ("03_lossless", "is_lossless", _RULE),
     "empty passes": (
         *("08_full_generation", "speculative_generate"),
@@ -69,25 +91,3 @@ FILLING = {
         ),
     ),
 }
-
-
-def most_memory() -> int:
-    """The most kB of memory that this program has had."""
-    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])
-
-
-def main(name: str) -> None:
-    """Grade a right submission and then the one that fills."""
-    chapter, one, code = FILLING[name]
-    release, right = release_of(chapter), answers_of(chapter)
-    grade_now(filled(release, right), chapter)
-    before, start = most_memory(), time.process_time()
-    names = [one] if one else parameters_of(chapter)
-    answers = {each: code.replace("NAME", each) for each in names}
-    result = grade_now(filled(release, right | answers), chapter)
-    assert not any(result.exercises[each].score for each in answers)
-    print((most_memory() - before) // 1024, round(time.process_time() - start, 1))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -78,44 +78,6 @@ loop = asyncio.new_event_loop()
 assert loop.run_until_complete(one()) == 1
 loop.close()
 """,
-    "await": """
-import asyncio
-async def one():
-    await asyncio.sleep(0.01)
-    return 1
-assert await one() == 1
-assert await asyncio.gather(one(), one()) == [1, 1]
-assert [await one() for _ in range(2)] == [1, 1]
-""",
-    "async with and for": """
-import asyncio, contextlib
-@contextlib.asynccontextmanager
-async def held():
-    yield 3
-async def numbers():
-    for n in range(3):
-        await asyncio.sleep(0)
-        yield n
-async with held() as h, asyncio.Lock():
-    seen = [n async for n in numbers()]
-async for n in numbers():
-    last = n
-assert (h, seen, last) == (3, [0, 1, 2], 2)
-""",
-    "tasks and threads awaited": """
-import asyncio, time
-queue = asyncio.Queue()
-task = asyncio.create_task(queue.put(1))
-assert await asyncio.wait_for(queue.get(), 9) == 1
-await task
-assert await asyncio.to_thread(abs, -2) == 2
-""",
-    "a task without await": """
-import asyncio
-async def work(): return 1
-task = asyncio.create_task(work())
-""",
-    "await in a timed cell": "%%time\nimport asyncio\nx = await asyncio.sleep(0, 3)",
     "asyncio.run": "import asyncio\nasync def f(): return 1\nassert asyncio.run(f()) == 1",
     "imports of a large library": """
 import torch, matplotlib.pyplot as plt
