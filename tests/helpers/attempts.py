@@ -48,7 +48,7 @@ def no_parameters(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return max(n_params * bytes_per_param / bandwidth, 2 * n_tokens / peak_flops)
 
 
-@at("00_bottleneck", "free_tokens", *["the token that makes the pass longer"] * 4)
+@at("00_bottleneck", "free_tokens", *["the token that makes the pass longer"] * 3)
 def one_more_than_free(bytes_per_param, bandwidth, peak_flops):
     """Adds the token that makes the pass longer."""
     return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1)
