@@ -77,25 +77,6 @@ def a_call_at_the_end(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-@at("01_draft_then_verify", "greedy_prefix", *["the correction counts as"] * 3)
-def place_of_the_miss_plus_one(drafted, p):
-    """Counts the correction."""
-    n = 0
-    while n < len(drafted) and np.argmax(p[n]) == drafted[n]:
-        n += 1
-    return n + 1
-
-
-@at("01_draft_then_verify", "greedy_prefix", None, None)
-def index_of_the_last_look(drafted, p):
-    """Returns the index at which the loop ended: one too few if all are accepted."""
-    i = 0
-    for i in range(len(drafted)):
-        if np.argmax(p[i]) != drafted[i]:
-            break
-    return i
-
-
 @at("01_draft_then_verify", "greedy_speculative_decode", None)
 def bonus_by_another_pass(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     """Asks the target once more for every bonus token."""
