@@ -169,7 +169,7 @@ score_block.bug(
     "len(prefix) - 1 :",
     ": len(drafted) + 1",
     think="the rows begin with the block.",
-    because="the target gives a row for every token, and row 0 follows the first of the prefix.",
+    because="the target gives a row for every token, and row 0 follows the prefix's first one.",
 )
 for _new in ("len(prefix) :", "-len(drafted) :"):
     score_block.bug(
@@ -197,11 +197,11 @@ greedy_prefix = Exercise("greedy_prefix")
 
 
 def judged(k: int, off: Container[int], rows: int, rng: np.random.Generator) -> tuple:
-    """k draft tokens and (rows, V); those at the places `off` are not the target's choice."""
-    wanted = tokens(rows, rng)
-    shift = [int(rng.integers(1, V)) * (i in off) for i in range(k)]
-    drafted = [(token + by) % V for token, by in zip(wanted, shift, strict=False)]
-    return drafted, np.array([favouring(token, thousandths(V, rng)) for token in wanted])
+    """k draft tokens and (rows, 4); those at the places `off` are not the target's choice."""
+    wanted = rng.integers(4, size=rows).tolist()
+    shift = [int(rng.integers(1, 4)) * (i in off) for i in range(k)]
+    drafted = [(token + by) % 4 for token, by in zip(wanted, shift, strict=False)]
+    return drafted, np.array([favouring(token, thousandths(4, rng)) for token in wanted])
 
 
 @greedy_prefix.group("counts the draft tokens that are the target's choice")
@@ -251,7 +251,7 @@ greedy_prefix.bug(
     "token != int(np.argmax(p[i]))",
     "p[i][token] < np.max(p[i])",
     think="of two equal tokens either is the target's choice.",
-    because="greedy decoding takes one, the first; with another the text is another.",
+    because="greedy decoding takes the first of them; another choice writes another text.",
 )
 
 
@@ -360,13 +360,13 @@ greedy_speculative_decode.bug(
     _BLOCK,
     f"{_BLOCK}\n        if 0 < n == len(drafted):\n            block = drafted",
     think="a block that is accepted whole ends with its last draft token.",
-    because="row K is paid for and gives a token more; without it the text takes more passes.",
+    because="row K is paid for and gives one more token; without it the text takes more passes.",
 )
 greedy_speculative_decode.bug(
     _BLOCK,
     f"{_BLOCK}\n        if n < len(drafted):\n            block = drafted[: n + 1]",
     think="the rejected draft token is written all the same.",
-    because="the target's token takes its place; with the draft's the text is not the target's.",
+    because="the target's token takes its place; else the text is not the target's.",
 )
 greedy_speculative_decode.bug(
     "p[n]",
@@ -396,5 +396,5 @@ greedy_speculative_decode.bug(
     "len(written) - 1)",
     "len(written))",
     think="with `left` tokens to write a block may draft min(k, left).",
-    because="each block has one token of the target's as well: draft left - 1 at most.",
+    because="each block also has one token of the target's: draft left - 1 at most.",
 )
