@@ -48,7 +48,7 @@ def no_parameters(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return max(n_params * bytes_per_param / bandwidth, 2 * n_tokens / peak_flops)
 
 
-@at("00_bottleneck", "free_tokens", *["the token that makes the pass longer"] * 4)
+@at("00_bottleneck", "free_tokens", *["the token that makes the pass longer"] * 3)
 def one_more_than_free(bytes_per_param, bandwidth, peak_flops):
     """Adds the token that makes the pass longer."""
     return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1)
@@ -75,25 +75,6 @@ def a_call_at_the_end(draft_model, prefix, k, uniforms):
         drafted.append(sample_from(q[-1], uniforms[i]))
     draft_model([*prefix, *drafted])
     return drafted, np.array(q)
-
-
-@at("01_draft_then_verify", "greedy_prefix", *["the correction counts as"] * 3)
-def place_of_the_miss_plus_one(drafted, p):
-    """Counts the correction."""
-    n = 0
-    while n < len(drafted) and np.argmax(p[n]) == drafted[n]:
-        n += 1
-    return n + 1
-
-
-@at("01_draft_then_verify", "greedy_prefix", None, None)
-def index_of_the_last_look(drafted, p):
-    """Returns the index at which the loop ended: one too few if all are accepted."""
-    i = 0
-    for i in range(len(drafted)):
-        if np.argmax(p[i]) != drafted[i]:
-            break
-    return i
 
 
 @at("01_draft_then_verify", "greedy_speculative_decode", None)
