@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
+from autograde.chapters.distributions import hundredths
 from specdec_lib.lessons.ch05 import quizzes
 from specdec_lib.lessons.common.comparing import difference
 from specdec_lib.lessons.common.describing import describe
@@ -17,11 +18,6 @@ prediction_05_e = prediction("prediction_05_e", 0, 1)
 prediction_05_f = prediction("prediction_05_f", 0, 100_000)
 quiz_05 = quiz(quizzes.quiz_05)
 quiz_05_b = quiz(quizzes.quiz_05_b)
-
-
-def hundredths(low: int, high: int, rng: np.random.Generator) -> float:
-    """A number of two digits, from `low` to `high` hundredths."""
-    return int(rng.integers(low, high + 1)) / 100
 
 
 alpha_from_blocks = Exercise("alpha_from_blocks")

@@ -347,7 +347,7 @@ def five_for_everybody(queue_length, running, alpha, costs):
     return min(5, costs.shape[1] - 1)
 
 
-@at("06_simulator", "simulate_decode", *["a request of n tokens reports n"] * 3)
+@at("06_simulator", "simulate_decode", *["a request of n tokens reports n"] * 2)
 def cut_to_length(alpha, c, k, n_tokens, rng):
     """Cuts the last block at n_tokens."""
     tokens, passes, time = 0, 0, 0.0
