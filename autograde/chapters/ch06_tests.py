@@ -102,7 +102,7 @@ simulate_block.bug(
 simulate_decode = Exercise("simulate_decode")
 
 
-class Coins(np.random.Generator):
+class Generator(np.random.Generator):
     """A generator that counts its numbers, and ends a run in which no block writes a token.
 
     A copy begins again: known bugs get a copy of what the student was given.
@@ -113,16 +113,16 @@ class Coins(np.random.Generator):
         self.seed, self.calls, self.used = seed, 0, 0
 
     def random(self, size: int | None = None) -> float | np.ndarray:
-        """The next number, or an array of them. Raises ValueError after 1000 calls."""
+        """The next number, or an array. Raises ValueError for many more than a right run takes."""
         self.calls += 1
-        if self.calls > 1000:  # a right run takes fewer
-            raise ValueError(f"rng.random was called {self.calls} times: does every block write?")
-        taken = super().random(size)
-        self.used += np.size(taken)
-        return taken
+        self.used += 1 if size is None else int(np.prod(size))
+        if max(self.calls, self.used) > 1000:
+            asked = f"called {self.calls} times for {self.used} numbers"
+            raise ValueError(f"rng.random was {asked}: does every block write a token?")
+        return super().random(size)
 
-    def __deepcopy__(self, memo: dict) -> "Coins":
-        return Coins(self.seed)
+    def __deepcopy__(self, memo: dict) -> "Generator":
+        return Generator(self.seed)
 
     def __repr__(self) -> str:
         return f"np.random.default_rng({self.seed})"
@@ -130,7 +130,13 @@ class Coins(np.random.Generator):
 
 def request(k: int, rng: np.random.Generator, c: float = 0.25) -> tuple:
     """The arguments of a run of 12 tokens or more."""
-    return hundredths(40, 80, rng), c, k, int(rng.integers(12, 20)), Coins(int(rng.integers(1000)))
+    return (
+        hundredths(40, 80, rng),
+        c,
+        k,
+        int(rng.integers(12, 20)),
+        Generator(int(rng.integers(1000))),
+    )
 
 
 def run_of(student, args: tuple) -> tuple[str, dict]:
@@ -148,10 +154,10 @@ def run_of(student, args: tuple) -> tuple[str, dict]:
 def whole_blocks(student, solution, rng):
     for k in (1, 2, 3, 4, 8):
         *how, n_tokens, coins = request(k, rng)
-        exact = solution.simulate_decode(*how, n_tokens, Coins(coins.seed))["tokens"]
+        exact = solution.simulate_decode(*how, n_tokens, Generator(coins.seed))["tokens"]
         for wanted in (exact, exact + 1, exact + 2):
-            right = solution.simulate_decode(*how, wanted, Coins(coins.seed))
-            said, run = run_of(student, (*how, wanted, Coins(coins.seed)))
+            right = solution.simulate_decode(*how, wanted, Generator(coins.seed))
+            said, run = run_of(student, (*how, wanted, Generator(coins.seed)))
             if any(run[name] != right[name] for name in ("tokens", "target_passes")):
                 raise Different(
                     f"{said}, expected {right['tokens']} tokens and {right['target_passes']} "
@@ -175,7 +181,7 @@ def time_of_blocks(student, solution, rng):
 def new_numbers(student, solution, rng):
     for k in (2, 4, 5):
         *how, coins = request(k, rng)
-        right = solution.simulate_decode(*how, Coins(coins.seed))
+        right = solution.simulate_decode(*how, Generator(coins.seed))
         said, run = run_of(student, (*how, coins))
         taken = coins.used
         if taken not in [k * each["target_passes"] for each in (run, right)]:
@@ -196,7 +202,7 @@ def decode_edges(rng):
         *((0.75, 4, 0), (0.0, 4, 3), (1.0, 4, 10), (1.0, 4, 11), (0.75, 0, 9)),
         (np.float64(0.5), np.int64(2), np.int64(3)),
     ):
-        yield alpha, 0.25, k, n_tokens, Coins(int(rng.integers(1000)))
+        yield alpha, 0.25, k, n_tokens, Generator(int(rng.integers(1000)))
 
 
 UNUSED = "the given generator need not be used."
