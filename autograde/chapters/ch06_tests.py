@@ -130,13 +130,8 @@ class Generator(np.random.Generator):
 
 def request(k: int, rng: np.random.Generator, c: float = 0.25) -> tuple:
     """The arguments of a run of 12 tokens or more."""
-    return (
-        hundredths(40, 80, rng),
-        c,
-        k,
-        int(rng.integers(12, 20)),
-        Generator(int(rng.integers(1000))),
-    )
+    alpha, n_tokens = hundredths(40, 80, rng), int(rng.integers(12, 20))
+    return alpha, c, k, n_tokens, Generator(int(rng.integers(1000)))
 
 
 def run_of(student, args: tuple) -> tuple[str, dict]:
@@ -183,13 +178,12 @@ def new_numbers(student, solution, rng):
         *how, coins = request(k, rng)
         right = solution.simulate_decode(*how, Generator(coins.seed))
         said, run = run_of(student, (*how, coins))
-        taken = coins.used
-        if taken not in [k * each["target_passes"] for each in (run, right)]:
+        if coins.used not in [k * each["target_passes"] for each in (run, right)]:
             error = Different(
-                f"{said} and took {taken} numbers from rng. Each block takes rng.random(k), all k "
-                "numbers, also if it stops early."
+                f"{said} and took {coins.used} numbers from rng. Each block takes "
+                "rng.random(k), all k numbers, also if it stops early."
             )
-            raise error if taken else by_cause(error, UNUSED)
+            raise error if coins.used else by_cause(error, UNUSED)
 
 
 @simulate_decode.group(
