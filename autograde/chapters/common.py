@@ -25,7 +25,7 @@ class Exercise(check.Exercise):
     ) -> None:
         """Raise Different unless `function(*args)` gives what the solution gives."""
         if isinstance(expected, StudentError):
-            examples.expect_value_error(function, *args, why=hint)
+            examples.expect_value_error(function, *args, why=hint.removesuffix("."))
             return
         examples.expect(function, *args, gives=expected, hint=hint, form=form)
         if form:

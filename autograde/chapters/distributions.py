@@ -46,6 +46,11 @@ def thousandths(size: int, rng: np.random.Generator) -> np.ndarray:
     return parts / 1000
 
 
+def hundredths(low: int, high: int, rng: np.random.Generator) -> float:
+    """A number of two digits, from `low` to `high` hundredths."""
+    return int(rng.integers(low, high + 1)) / 100
+
+
 def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
     """(midpoint, length) of every interval that `cuts` leave of [0, 1); no midpoint is 1."""
     edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
