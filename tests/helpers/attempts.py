@@ -281,7 +281,7 @@ def same_coin_twice(rule, p, q):
     return bool(np.abs(law - p).max() < 1e-12)
 
 
-@at("04_choosing_the_draft", "prompt_lookup", *["the last of all occurrences is the"] * 3)
+@at("04_choosing_the_draft", "prompt_lookup", *[None] * 3)
 def second_latest(tokens, k, max_ngram=3):
     """Takes the second latest occurrence."""
     tokens = list(tokens)
