@@ -231,12 +231,7 @@ def row_before(draft_tokens, p, q, r, u):
     return [*kept, sample_from(residual_distribution(p[n - 1], q[n - 1]), u)]
 
 
-@at(
-    "03_lossless",
-    "argmax_draft_law",
-    "the accepted share is",
-    "there is always a residual to divide",
-)
+@at("03_lossless", "argmax_draft_law", "the accepted share is")
 def neither_cap_nor_guard(p, q):
     """Does not cap the ratio, and divides by 0 where nothing is missing."""
     token = int(np.argmax(q))
@@ -245,15 +240,6 @@ def neither_cap_nor_guard(p, q):
     law = (1 - stays) * rest / rest.sum()
     law[token] += stays
     return law
-
-
-@at("03_lossless", "argmax_draft_law", *["a law that does not sum to 1 is"] * 3)
-def renormalised_at_the_end(p, q):
-    """Adds the missing mass whole and renormalises at the end."""
-    law = np.maximum(p - q, 0)
-    token = np.argmax(q)
-    law[token] += min(1, p[token] / q[token])
-    return law / law.sum()
 
 
 @at("03_lossless", "is_lossless", None)
@@ -276,7 +262,7 @@ def same_coin_twice(rule, p, q):
     return bool(np.abs(law - p).max() < 1e-12)
 
 
-@at("04_choosing_the_draft", "prompt_lookup", *["the last of all occurrences is the"] * 3)
+@at("04_choosing_the_draft", "prompt_lookup", *[None] * 3)
 def second_latest(tokens, k, max_ngram=3):
     """Takes the second latest occurrence."""
     tokens = list(tokens)
