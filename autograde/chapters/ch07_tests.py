@@ -325,6 +325,7 @@ def candidates(number: int, accepted: tuple[int, ...], rng: np.random.Generator)
 def in_turn(rng):
     p, q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
     yield [2, 0], p, q, np.array([0.9, 0.5]), 0.1  # r[0] would reject token 0
+    yield [2, 2, 0], p, q, np.array([0.9, 0.1, 0.5]), 0.1  # one rejection would accept it
     for rejected in (0, 0, 1, 1, 1, 1, 2, 2, 2, 3):
         yield candidates(rejected + 2, (rejected,), rng)
 
@@ -406,6 +407,12 @@ multi_candidate_accept.bug(
     "        q = np.where(np.arange(len(q)) == token, 0, q) / (1 - q[token])",
     think="a rejected token is struck out of q for the next candidate.",
     because="that is right for draws without replacement; these are independent, all from q.",
+)
+multi_candidate_accept.bug(
+    "    residual = p\n",
+    "    return sample_from(p, u)\n    residual = p\n",
+    think="the target draws a token, and a candidate is accepted if it is that token.",
+    because="that keeps the distribution and wastes the overlap of p and q; the rule uses coins.",
 )
 
 
@@ -659,12 +666,6 @@ map_draft.bug(
     "mapped[: len(q)] = np.where(shared, q, 0)[:vocab_size]",
     think="equal ids are equal tokens.",
     because="two tokenizers number their tokens each in its own way.",
-)
-map_draft.bug(
-    "mapped.sum() == 0",
-    "not shared.any()",
-    think="an error is due only if no token has an id.",
-    because="an id helps nothing if its draft token has no probability: the sum decides.",
 )
 
 
