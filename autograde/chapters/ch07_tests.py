@@ -325,7 +325,7 @@ def candidates(number: int, accepted: tuple[int, ...], rng: np.random.Generator)
 def in_turn(rng):
     p, q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
     yield [2, 0], p, q, np.array([0.9, 0.5]), 0.1  # r[0] would reject token 0
-    yield [2, 2, 0], p, q, np.array([0.9, 0.1, 0.5]), 0.1  # one rejection would accept it
+    yield [2, 2, 0], p, q, np.array([0.9, 0.1, 0.5]), 0.5  # one rejection would accept it
     for rejected in (0, 0, 1, 1, 1, 1, 2, 2, 2, 3):
         yield candidates(rejected + 2, (rejected,), rng)
 
