@@ -99,6 +99,9 @@ def _text_of(student: Student, function: str, args: tuple) -> str:
     return format_call(getattr(student, function), args)
 
 
+LONGEST = 1000  # tokens that are noted of a text: no right answer asks with so many
+
+
 class Asked:
     """A function to lend, which notes what it was asked: that tells wrong answers apart."""
 
@@ -108,7 +111,7 @@ class Asked:
 
     def __call__(self, tokens: list[int]) -> Any:
         given = self.function(tokens)
-        self.trace.append(list(tokens))
+        self.trace.append(list(tokens)[:LONGEST])
         return given
 
     def __repr__(self) -> str:

@@ -325,7 +325,7 @@ def cut_to_length(alpha, c, k, n_tokens, rng):
     return {"tokens": min(tokens, n_tokens), "target_passes": passes, "time": time}
 
 
-@at("07_connections", "one_hot_accept", *["after a rejection the target itself"] * 2, None)
+@at("07_connections", "one_hot_accept", "after a rejection the target itself", None)
 def correction_from_p(draft_token, p, r, u):
     """Draws the correction from p, and misses an edge."""
     if r < p[draft_token]:
