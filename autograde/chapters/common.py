@@ -116,15 +116,3 @@ class Asked:
 
     def __repr__(self) -> str:
         return repr(self.function)
-
-
-def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
-    """The visible checks' `expect`, for which here only values count.
-
-    Who returns a tuple for a list, or float32 for float64, is right in all but one behaviour: one
-    of each exercise asks for the form that the card names, with `expect_form`.
-    """
-    return examples.expect(function, *args, gives=gives, hint=hint, form=False)
-
-
-expect_form = examples.expect

@@ -28,12 +28,6 @@ def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return missing / missing.sum() if missing.sum() > 0 else p
 
 
-def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """One pair of random distributions of each size below 1000, from a fixed seed."""
-    rng = np.random.default_rng(seed)
-    return [pair(v, rng) for v in sizes]
-
-
 def pair(size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Two random distributions (V,), a target's and a draft's (see `thousandths`)."""
     return thousandths(size, rng), thousandths(size, rng)
