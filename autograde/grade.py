@@ -1,8 +1,7 @@
 """Grading one submission: run its cells in a sandbox, run the hidden tests here, judge, store."""
 
 import ast
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from nbformat import NotebookNode
@@ -24,43 +23,22 @@ from autograde.sandbox.trusted import Trusted
 from autograde.sandbox.workers import Limits
 from autograde.submission import is_answer, is_demo, release_of, solution_of
 
-Outcome = Result | Exception
+Grader = Callable[[NotebookNode, str], Result]  # does what `grade_now` does, somewhere
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """A rebuilt notebook to grade; with `outcome`, what is known of it without grading."""
+def grade(notebook: NotebookNode, chapter: str, grader: Grader | None = None) -> Result:
+    """The result of a rebuilt notebook: the stored one, else the one that `grader` gives.
 
-    key: str
-    notebook: NotebookNode | None = None
-    chapter: str = ""
-    outcome: Outcome | None = None
-
-
-def grade(notebook: NotebookNode, chapter: str) -> Result:
-    """The result of a rebuilt notebook: the stored one, else from grading it in this process.
-
-    Raises as `grade_now` does.
+    Without a grader it is graded in this process. What a time limit decided may be the fault of a
+    busy machine: it is not stored, so the next grading tries again. Raises as `grade_now` does.
     """
-    job = job_of(notebook, chapter)
-    return stored(job, job.outcome or grade_now(notebook, chapter))
-
-
-def job_of(notebook: NotebookNode, chapter: str) -> Job:
-    """What is to be done for a rebuilt notebook: nothing more if its result is stored."""
     key = result_cache.key(notebook, chapter, isolation.chosen().name)
-    return Job(key, notebook, chapter, result_cache.load(key))
-
-
-def stored(job: Job, outcome: Outcome) -> Outcome:
-    """The outcome of a job, stored if it is new.
-
-    What a time limit decided may be the fault of a busy machine: it is not stored, so the next
-    grading tries again.
-    """
-    if job.outcome is None and isinstance(outcome, Result) and not outcome.limited:
-        result_cache.store(job.key, outcome)
-    return outcome
+    result = result_cache.load(key)
+    if result is None:
+        result = (grader or grade_now)(notebook, chapter)
+        if not result.limited:
+            result_cache.store(key, result)
+    return result
 
 
 def grade_now(notebook: NotebookNode, chapter: str) -> Result:
