@@ -8,6 +8,7 @@ from autograde.bugs import answers_of
 from autograde.chapter import chapter_names
 from autograde.grade import hidden_tests_of
 from autograde.runner import Case, Trial
+from specdec_lib.lessons.common.answers import OPTIONS
 
 
 class Answers:
@@ -44,6 +45,13 @@ def test_the_right_answer_is_told_why(chapter: str):
         assert case.error is None and case.told.startswith(said), trial.exercise
         assert len(case.told) > len(said) + 20, trial.exercise
         assert went(trial, None).told == ""  # there is no answer
+
+
+@pytest.mark.parametrize("chapter", chapter_names())
+def test_each_wrong_option_of_a_quiz_is_told_what_is_wrong_with_it(chapter: str):
+    for trial in (each for each in asked(chapter) if each.exercise.startswith("quiz_")):
+        told = {went(trial, letter).error for letter in OPTIONS}
+        assert len(told) == len(OPTIONS) and None in told, trial.exercise
 
 
 def test_a_typical_wrong_guess_is_told_its_thought():
