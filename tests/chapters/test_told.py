@@ -52,11 +52,3 @@ def test_each_wrong_option_of_a_quiz_is_told_what_is_wrong_with_it(chapter: str)
     for trial in (each for each in asked(chapter) if each.exercise.startswith("quiz_")):
         told = {went(trial, letter).error for letter in OPTIONS}
         assert len(told) == len(OPTIONS) and None in told, trial.exercise
-
-
-def test_a_typical_wrong_guess_is_told_its_thought():
-    trial = next(t for t in asked("02_rejection_sampling") if t.exercise == "prediction_02")
-    told = went(trial, 0.25).told
-    assert told.startswith(
-        "You said 0.25. It is 0. 0.25 is the share of the places that are empty."
-    )
