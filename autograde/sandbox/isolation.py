@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 
-from autograde.sandbox import mounts, portable, workers
+from autograde.sandbox import bwrap, workers
 from autograde.sandbox.workers import Limits, SandboxError, Worker
 
 VARIABLE = "SPECDEC_ISOLATION"
@@ -35,7 +35,7 @@ class Isolation:
 
     def start(self, limits: Limits) -> Worker:
         """A new worker. Raises SandboxError."""
-        return workers.start(limits) if self.name == BUBBLEWRAP else portable.start(limits)
+        return workers.start(limits, isolated=self.name == BUBBLEWRAP)
 
     def describe(self) -> str:
         """What protects the grader, in a line."""
@@ -76,8 +76,8 @@ def _require_bubblewrap() -> None:
     try:
         if sys.platform != "linux":
             raise SandboxError("bubblewrap runs on Linux only")
-        if not mounts.find_bubblewrap():
-            raise SandboxError(mounts.NO_BUBBLEWRAP)
+        if not bwrap.find_bubblewrap():
+            raise SandboxError(bwrap.NO_BUBBLEWRAP)
         Isolation(BUBBLEWRAP).start(TRIAL).end()
     except (SandboxError, OSError) as error:
         raise NoIsolation(

@@ -1,39 +1,52 @@
 """The program of a student's process: loads what answers need, gives up its rights, then answers.
 
-It is started by exec and has nothing of the grader's in its memory.
+It is started by exec and has nothing of the grader's in its memory. Requests come through its
+stdin and answers go through its stdout; the student's code finds neither there.
 """
 
+import contextlib
 import json
 import os
-import socket
+import queue
 import sys
+import threading
 
-# Python's isolated mode leaves the program's own folder out of the path; `load` takes it off again.
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import loading  # noqa: E402
-import sandbox  # noqa: E402
+sys.path.insert(0, HERE)  # Python's isolated mode leaves it out
 
 
 def main() -> None:
     """Read the settings from argv, load, enter the sandbox, then answer the grader's requests."""
-    global wire, worker
+    global lockdown, wire, worker
     settings = json.loads(sys.argv[1])
     sys.argv = [""]
+    if settings["isolated"]:
+        import lockdown
     if settings["become_nobody"]:
-        sandbox.become_nobody()
-    worker = loading.load(settings)
-    wire = worker.wire
+        lockdown.become_nobody()
+    import wire
+    import worker
+
+    load(settings)
+    link = wire.Link(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
     silence()
-    link = socket.socket(fileno=settings["link"])
     try:
-        os.chdir(settings["home"])
-        sandbox.limit(settings["memory_mib"], settings["cpu_seconds"])
-        sandbox.lock_down()
+        enter(settings)
     except (OSError, ValueError) as error:
-        wire.send(link, {"failed": str(error)})
+        link.send({"failed": str(error)})
         return
-    worker.serve_link(link)
+    if not settings["isolated"]:
+        link.receive = until_the_grader_ends(link.receive)
+    worker.serve(link)
+
+
+def load(settings: dict) -> None:
+    """Load the modules of `preload`, with the library on the path and these programs off it."""
+    sys.path[:] = [path for path in sys.path if path != HERE] + settings["library"]
+    for module, names in settings["preload"]:
+        # A module that cannot be loaded here fails again in the student's cell, which says why.
+        with contextlib.suppress(Exception):
+            __import__(module, fromlist=names)
 
 
 def silence() -> None:
@@ -42,6 +55,48 @@ def silence() -> None:
     for handle in (0, 1, 2):
         os.dup2(nowhere, handle)
     os.close(nowhere)
+
+
+def enter(settings: dict) -> None:
+    """Take the limits and give up all rights; without a sandbox there is a limit of memory only."""
+    if not settings["isolated"]:
+        limit_memory(settings["memory_mib"])
+        return
+    os.chdir(settings["home"])
+    lockdown.limit(settings["memory_mib"], settings["cpu_seconds"])
+    lockdown.give_up_rights()
+
+
+def limit_memory(mib: int) -> None:
+    """Let this process have `mib` MiB more than it has now, where the kernel holds it to that.
+
+    That is on Linux. What counts is memory that is written: libraries for a GPU reserve many
+    gigabytes of addresses, and use none of them.
+    """
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(ImportError, OSError):
+        import resource
+
+        with open("/proc/self/statm") as file:
+            pages = int(file.read().split()[5])
+        most = pages * resource.getpagesize() + mib * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def until_the_grader_ends(receive):
+    """The same frames, read by a thread of its own: it ends a loop without an end too."""
+    frames = queue.SimpleQueue()
+
+    def read() -> None:
+        try:
+            while (frame := receive()) is not None:
+                frames.put(frame)
+        finally:
+            os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    return frames.get
 
 
 if __name__ == "__main__":
