@@ -26,27 +26,14 @@ SYSTEM = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
 FILES = ("/etc/ld.so.cache", "/usr/share/zoneinfo", "/nix/store")
 # torch looks the processor up here. Without these files it computes with the oldest instructions:
 # more slowly, and with other last bits than the grader, so that no known bug would match.
-_CPU = "/sys/devices/system/cpu"
-PROCESSOR = (
-    "/proc/cpuinfo",
-    *(f"{_CPU}/{name}" for name in ("kernel_max", "possible", "present", "online")),
-)
+PROCESSOR = [f"/sys/devices/system/cpu/{name}" for name in ("kernel_max", "possible", "present")]
+PROCESSOR += ["/sys/devices/system/cpu/online", "/proc/cpuinfo"]
 NOBODY = 65534
 NO_BUBBLEWRAP = "bubblewrap is not installed: sudo apt install bubblewrap"
 # One thread: as many submissions are graded at once as there are processors.
-ONE_THREAD = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-}
-ENVIRONMENT = {  # all of it
-    "PATH": os.defpath,
-    "HOME": SCRATCH,
-    "TMPDIR": SCRATCH,
-    "MPLCONFIGDIR": SCRATCH,
-    "LANG": "C.UTF-8",
-    "MPLBACKEND": "Agg",
-} | ONE_THREAD
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "MPLBACKEND": "Agg"} | ONE_THREAD
+ENVIRONMENT |= dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR"), SCRATCH)
 
 
 def find_bubblewrap() -> str | None:
@@ -56,17 +43,16 @@ def find_bubblewrap() -> str | None:
 
 def command(settings: str) -> list[str]:
     """The command that runs `inside/start.py` with its settings in bubblewrap."""
-    words = [str(find_bubblewrap()), "--unshare-pid", "--unshare-net", "--unshare-ipc"]
-    words += ["--unshare-uts", "--unshare-cgroup-try", "--clearenv", "--new-session"]
-    words += ["--die-with-parent"]
+    namespaces = "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try"
     # Root keeps its rights until it has found its files, and then becomes nobody. Bubblewrap's own
     # process stays root beside it; with another account there is none that it could send signals.
-    root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
-    words += root if is_root() else ["--unshare-user", "--as-pid-1"]
+    root = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID"
+    account = root if is_root() else "--cap-drop ALL --unshare-user --as-pid-1"
+    words = f"{namespaces} {account} --clearenv --new-session --die-with-parent".split()
     for name, value in ENVIRONMENT.items():
         words += ["--setenv", name, value]
     program = [sys.executable, "-I", "-B", f"{INSIDE}/start.py", settings]
-    return [*words, *mounts(), "--remount-ro", "/", "--", *program]
+    return [str(find_bubblewrap()), *words, *mounts(), "--remount-ro", "/", "--", *program]
 
 
 @cache

@@ -21,13 +21,9 @@ class RemoteObject:
         self.thing, self.names, self.call = thing, names, call
 
 
-def lent(value: Any) -> RemoteObject | None:
-    """What stays in this process of an argument; None if the argument crosses as data."""
-    if isinstance(value, FunctionType | MethodType):
-        return RemoteObject(value, call=True)
-    if isinstance(value, np.random.Generator):
-        return RemoteObject(value, "random()")
-    return value if isinstance(value, RemoteObject) else None
+def is_lent(value: Any) -> bool:
+    """Whether an argument stays in this process."""
+    return isinstance(value, RemoteObject | FunctionType | MethodType | np.random.Generator)
 
 
 class ObjectTable:
@@ -38,14 +34,16 @@ class ObjectTable:
 
     def add(self, value: Any) -> Any:
         """A handle for what stays in this process; every other value as it is."""
-        remote = lent(value)
-        if remote is None:
+        if not is_lent(value):
             return value
-        known = [i for i, each in enumerate(self.objects) if each.thing is remote.thing]
-        if not known:
-            self.objects.append(remote)
-        number = known[0] if known else len(self.objects) - 1
-        return wire.Handle(number, remote.call, list(remote.names))
+        if isinstance(value, np.random.Generator):
+            value = RemoteObject(value, "random()")
+        elif not isinstance(value, RemoteObject):
+            value = RemoteObject(value, call=True)
+        things = [each.thing for each in self.objects]
+        number = next((i for i, each in enumerate(things) if each is value.thing), len(things))
+        self.objects[number:] = self.objects[number:] or [value]
+        return wire.Handle(number, value.call, list(value.names))
 
     def answer(self, question: Any) -> dict:
         """The answer to one use. Raises ProtocolError for a question of no known form.

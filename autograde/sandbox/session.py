@@ -43,9 +43,9 @@ class ProcessEnded(Exception):
 
     call = ""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.what_happened = f"did not come back: {reason}"
+    @property
+    def what_happened(self) -> str:
+        return f"did not come back: {self}"
 
 
 class CallTimedOut(ProcessEnded):
@@ -53,13 +53,11 @@ class CallTimedOut(ProcessEnded):
 
 
 class NotCalled(ProcessEnded):
-    """A function that was not called, since `earlier` calls of it have ended the process."""
+    """A function that was not called, since it has ended the process before."""
 
-    def __init__(self, name: str, earlier: ProcessEnded) -> None:
-        self.what_happened = (
-            f"was not called, since `{earlier.call or name}` above did not come back"
-        )
-        Exception.__init__(self, self.what_happened)
+    @property
+    def what_happened(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True)
@@ -157,7 +155,8 @@ class Session:
         """What `read` makes of the answer, which has the time of a call."""
         name = request["name"]
         if earlier := self.ended.get((name, self.part)):
-            raise NotCalled(name, earlier)
+            which = earlier.call or name
+            raise NotCalled(f"was not called, since `{which}` above did not come back")
         try:
             result = partial(self._result, name, read)
             return self._ask(request, self.limits.call_seconds, result, answer)
@@ -169,16 +168,10 @@ class Session:
     def _result(self, name: str, read: Callable, answer: dict) -> Any:
         """What `read` makes of an answer about `name`; raises what came in its place."""
         if answer.get("missing"):
-            raise NotDefined(self._why_missing(name))
+            raise NotDefined(f"{self._why_undefined(name)}{name} is not defined in the notebook")
         if error := self._explained(_error_of(answer), name):
             raise StudentError(error)
         return read(answer)
-
-    def _why_missing(self, name: str) -> str:
-        """Why a name is not defined. An exercise's cell bears the exercise's name."""
-        if self.reports.get(name, {}).get("error"):
-            return f"{name} is not defined: its cell {self._how_ended(name)}"
-        return f"{self._why_undefined(name)}{name} is not defined in the notebook"
 
     def _explained(self, error: dict | None, key: str) -> dict | None:
         """An error in the cell `key`, or in its function, with `where` it stands.
@@ -206,8 +199,9 @@ class Session:
     def _why_undefined(self, name: str) -> str:
         """The cell that would have defined a name and how it ended, before what follows from it."""
         defines = re.compile(DEFINES.format(name), re.MULTILINE)
-        for cell in self.cells:
-            if self.reports.get(cell.key, {}).get("error") and defines.search(cell.source):
+        for cell in self.cells:  # an exercise's bears its name
+            defined = cell.key == name or defines.search(cell.source)
+            if defined and self.reports.get(cell.key, {}).get("error"):
                 which = f"`{name}` (which begins with `{cell.beginning()}`)"
                 return f"the cell that defines {which} {self._how_ended(cell.key)}, so "
         return ""

@@ -11,7 +11,7 @@ from typing import Any
 
 from autograde.sandbox.inside import calls, wire
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.remote import RemoteObject, lent
+from autograde.sandbox.remote import RemoteObject, is_lent
 from autograde.sandbox.session import Cell, NotDefined, Reply, StudentError
 
 
@@ -53,7 +53,7 @@ class Trusted:
         """The reply to one call, as a Session gives it."""
         function = self.value(name)
         try:
-            return reply_of(function, args, count)
+            return _reply(function, args, count)
         except MemoryError:  # of the grader, which would remember it as right
             raise
         except Exception as error:
@@ -66,14 +66,14 @@ def _run(source: str, namespace: dict[str, Any]) -> None:
         exec(compile(plain_python(source), "<the course's own>", "exec"), namespace)
 
 
-def reply_of(function: Callable, args: tuple, count: bool = False) -> Reply:
+def _reply(function: Callable, args: tuple, count: bool) -> Reply:
     """The reply to a call of `function`: plain data is copied for it, the rest is lent."""
-    given = [_thing_of(arg) if lent(arg) else copy.deepcopy(arg) for arg in args]
+    given = [_lent(arg) if is_lent(arg) else copy.deepcopy(arg) for arg in args]
     before = [wire.encode(arg) for arg in given]
     value, told = calls.call(function, given, count)
     plain = wire.decode(wire.encode(value))  # as it would come from another process
     return Reply(plain, changed=wire.changed(before, given), **told)
 
 
-def _thing_of(arg: Any) -> Any:
+def _lent(arg: Any) -> Any:
     return arg.thing if isinstance(arg, RemoteObject) else arg

@@ -76,11 +76,14 @@ class Worker:
     def _wait_until_ready(self) -> None:
         try:
             with self._deadline(START_SECONDS):
-                answer = self.link.receive()
-        except (OSError, wire.ProtocolError) as error:
-            answer = {"failed": str(error)}
-        if answer is None or answer.get("ready") is not True:
-            reason = answer.get("failed") if answer else self._last_words()
+                ready = self.link.receive()
+        except TimeoutError as error:
+            raise SandboxError(str(error)) from None
+        if ready is None:
+            self.popen.wait()
+            self.errors.seek(0)
+            lines = self.errors.read().decode(errors="replace").strip().splitlines()
+            reason = lines[-1][:500] if lines else "it said nothing"
             raise SandboxError(f"the worker did not start: {reason}")
 
     def ask(self, request: dict, seconds: float, answer: Callable | None = None) -> dict | None:
@@ -114,7 +117,7 @@ class Worker:
             clock.cancel()
             clock.join()
             if late.is_set():
-                raise TimeoutError(f"it took longer than {seconds:g} s")
+                raise TimeoutError(f"a worker took longer than {seconds:g} s")
 
     def used_up_its_processor(self) -> bool:
         """Whether it has ended by SIGKILL: the kernel sends that at the limit, and nobody else."""
@@ -140,13 +143,6 @@ class Worker:
             with contextlib.suppress(OSError):  # what was not read of a request is lost
                 file.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _last_words(self) -> str:
-        """The last line that the program wrote to its stderr."""
-        self.popen.wait()
-        self.errors.seek(0)
-        lines = self.errors.read().decode(errors="replace").strip().splitlines()
-        return lines[-1][:500] if lines else "it said nothing"
 
 
 def start(limits: Limits, isolated: bool) -> Worker:

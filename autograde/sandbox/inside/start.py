@@ -16,7 +16,7 @@ sys.path.insert(0, HERE)  # Python's isolated mode leaves it out
 
 
 def main() -> None:
-    """Read the settings from argv, load, enter the sandbox, then answer the grader's requests."""
+    """Read the settings from argv, load, take the limits, then answer the grader's requests."""
     global lockdown, wire, worker
     settings = json.loads(sys.argv[1])
     sys.argv = [""]
@@ -27,51 +27,30 @@ def main() -> None:
     import wire
     import worker
 
-    load(settings)
-    link = wire.Link(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
-    silence()
-    try:
-        enter(settings)
-    except (OSError, ValueError) as error:
-        link.send({"failed": str(error)})
-        return
-    if not settings["isolated"]:
-        link.receive = until_the_grader_ends(link.receive)
-    worker.serve(link)
-
-
-def load(settings: dict) -> None:
-    """Load the modules of `preload`, with the library on the path and these programs off it."""
     sys.path[:] = [path for path in sys.path if path != HERE] + settings["library"]
     for module, names in settings["preload"]:
         # A module that cannot be loaded here fails again in the student's cell, which says why.
         with contextlib.suppress(Exception):
             __import__(module, fromlist=names)
-
-
-def silence() -> None:
-    """Send stdout and stderr nowhere: only errors of the start are for the grader."""
+    link = wire.Link(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+    if settings["isolated"]:
+        os.chdir(settings["home"])
+        lockdown.limit(settings["memory_mib"], settings["cpu_seconds"])
+        lockdown.filter_system_calls()
+    else:
+        limit_memory(settings["memory_mib"])
+        link.receive = until_the_grader_ends(link.receive)
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for handle in (0, 1, 2):
+    for handle in (0, 1, 2):  # what the start had to say of its errors was for the grader
         os.dup2(nowhere, handle)
     os.close(nowhere)
-
-
-def enter(settings: dict) -> None:
-    """Take the limits and give up all rights; without a sandbox there is a limit of memory only."""
-    if not settings["isolated"]:
-        limit_memory(settings["memory_mib"])
-        return
-    os.chdir(settings["home"])
-    lockdown.limit(settings["memory_mib"], settings["cpu_seconds"])
-    lockdown.give_up_rights()
+    worker.serve(link)
 
 
 def limit_memory(mib: int) -> None:
-    """Let this process have `mib` MiB more than it has now, where the kernel holds it to that.
+    """Let this process write `mib` MiB more than it has now, where the kernel holds it to that.
 
-    That is on Linux. What counts is memory that is written: libraries for a GPU reserve many
-    gigabytes of addresses, and use none of them.
+    Addresses are not limited: libraries for a GPU reserve many gigabytes, and use none of them.
     """
     if sys.platform != "linux":
         return
