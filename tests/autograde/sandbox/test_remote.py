@@ -121,17 +121,6 @@ def test_a_kept_call_has_the_generator_as_it_was_before():
     assert student.calls[0].args[0].random() == value
 
 
-def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():
-    def one(x: int) -> int:
-        return x
-
-    table = ObjectTable()
-    assert table.add(one).number == table.add(one).number == 0
-    with session("def f(a, b):\n    return a(1) + b(2)") as s:
-        reply = s.call("f", (one, one))
-    assert reply.value == 3 and reply.changed == []
-
-
 def test_tensors_cross_with_their_dtype_and_come_back():
     code = "def f(x):\n    return type(x).__name__, str(x.dtype), x * 2"
     with session(code, limits=WITH_TORCH) as s:
