@@ -29,7 +29,7 @@ FILES = ("/etc/ld.so.cache", "/usr/share/zoneinfo", "/nix/store")
 PROCESSOR = [f"/sys/devices/system/cpu/{name}" for name in ("kernel_max", "possible", "present")]
 PROCESSOR += ["/sys/devices/system/cpu/online", "/proc/cpuinfo"]
 NOBODY = 65534
-NO_BUBBLEWRAP = "bubblewrap is not installed: sudo apt install bubblewrap"
+NO_BUBBLEWRAP = "bubblewrap is not installed (on Linux: sudo apt install bubblewrap)"
 # One thread: as many submissions are graded at once as there are processors.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "MPLBACKEND": "Agg"} | ONE_THREAD

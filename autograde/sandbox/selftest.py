@@ -125,7 +125,10 @@ def require() -> str:
     if how.name == BUBBLEWRAP:
         wrong = [f"\n  {name}: {found}" for name, found in examine(how).items() if found]
         if wrong:
-            raise NoIsolation(f"the isolation ({how.describe()}) does not hold:{''.join(wrong)}")
+            raise NoIsolation(
+                f"the isolation ({how.describe()}) does not hold:{''.join(wrong)}\n"
+                "`autograde doctor` says what to do. --unsafe-no-isolation grades without."
+            )
     return f"isolation: {how.describe()}"
 
 

@@ -1,7 +1,6 @@
 """The sandbox: the self-test sees what is open, and nothing is graded without isolation."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,15 +12,7 @@ from autograde.chapter import LIBRARY, ROOT
 from autograde.cli import main
 from autograde.nbgrader.plugin import Grade
 from autograde.sandbox import bwrap, isolation, selftest
-from autograde.sandbox.isolation import (
-    BUBBLEWRAP,
-    NONE,
-    TRIAL,
-    VARIABLE,
-    Isolation,
-    NoIsolation,
-)
-from autograde.sandbox.workers import SandboxError
+from autograde.sandbox.isolation import BUBBLEWRAP, NONE, VARIABLE, Isolation, NoIsolation
 
 needs_isolation = pytest.mark.isolation
 
@@ -52,7 +43,6 @@ def test_every_attack_is_stopped_and_honest_work_goes_on(root: bool, monkeypatch
     assert len(found) == 7 and not any(found.values()), found
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the attacks are on Linux")
 def test_the_self_test_sees_what_is_open():
     found = selftest.examine(Isolation(NONE))
     for attack in ("files and names of the machine", "the network", "forbidden system calls"):
@@ -61,14 +51,9 @@ def test_the_self_test_sees_what_is_open():
 
 
 @needs_isolation
-def test_the_doctor_names_each_finding_and_says_that_it_is_safe(capsys, asked):
+def test_the_doctor_says_whether_it_is_safe(capsys, asked):
     assert main(["doctor"]) == 0
-    printed = capsys.readouterr().out
-    assert "every attack was stopped" in printed
-    assert printed.count(": ok") == 7
-
-
-def test_the_doctor_is_red_without_isolation(capsys, asked):
+    assert "every attack was stopped" in capsys.readouterr().out
     asked(NONE)
     assert main(["doctor"]) == 1
     assert "Unset it to be protected" in capsys.readouterr().out
@@ -84,19 +69,15 @@ def no_bubblewrap(monkeypatch: pytest.MonkeyPatch, asked, tmp_path: Path) -> Non
     monkeypatch.setattr(os, "defpath", str(tmp_path))
 
 
-def test_the_doctor_says_how_to_install_it(no_bubblewrap, capsys):
-    assert main(["doctor"]) == 1
-    assert "apt install bubblewrap" in capsys.readouterr().out
-
-
 def test_grading_refuses_without_isolation(no_bubblewrap, tmp_path: Path, capsys):
     hand_in(tmp_path / "submitted", "ada", text(right()))
     out = tmp_path / "grades.json"
     assert main(["grade", str(tmp_path / "submitted"), "--json", str(out)]) == 2
     told = capsys.readouterr().err
-    assert "cannot be isolated" in told
     assert "apt install bubblewrap" in told and "--unsafe-no-isolation" in told
     assert not out.exists()
+    assert main(["doctor"]) == 1
+    assert "apt install bubblewrap" in capsys.readouterr().out
 
 
 def test_nbgrader_gets_no_mark_without_isolation(no_bubblewrap):
@@ -112,17 +93,17 @@ def test_it_can_be_left_out_by_name_only(no_bubblewrap, tmp_path: Path, capsys):
 
 @needs_isolation
 def test_an_isolation_that_leaks_is_refused(monkeypatch, asked):
-    monkeypatch.setattr(selftest, "examine", lambda how: {"the network": "a socket"})
+    monkeypatch.setitem(selftest.PROBES, "the network", "print('a socket')")
     with pytest.raises(NoIsolation, match="does not hold:\n.*network: a socket"):
         selftest.require()
 
 
 @needs_isolation
-def test_a_step_that_fails_is_a_failed_start(monkeypatch: pytest.MonkeyPatch):
+def test_a_step_that_fails_is_a_failed_start(monkeypatch, asked):
     bwrap.mounts()  # of the true place
     monkeypatch.setattr(bwrap, "SCRATCH", "/no/such/place")
-    with pytest.raises(SandboxError, match="/no/such/place"):
-        Isolation(BUBBLEWRAP).start(TRIAL)
+    with pytest.raises(NoIsolation, match="did not start: .*/no/such/place"):
+        selftest.require()
 
 
 @pytest.mark.parametrize("name", selftest.SETTINGS)
