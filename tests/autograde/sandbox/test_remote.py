@@ -68,22 +68,16 @@ def test_nothing_else_can_be_asked_for(body: str, message: str):
         value_of(f"def f(model):\n    return {body}", remote_model())
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (ValueError("the prefix is empty"), "raised ValueError: the prefix is empty (line 2"),
-        (KeyError("a"), "raised RuntimeError: KeyError: 'a' (line 2"),
-        (NotImplementedError("no"), "raised RuntimeError: NotImplementedError: no (line 2"),
-    ],
-    ids=lambda x: type(x).__name__,
-)
-def test_an_error_of_a_remote_object_is_the_students_to_see(error: Exception, message: str):
+@pytest.mark.parametrize("error", [ValueError("an empty prefix"), NotImplementedError("no")])
+def test_an_error_of_a_remote_object_is_the_students_to_see(error: Exception):
+    """One that would say that there is no answer comes under another name."""
+
     def refuse(tokens: list[int]) -> None:
         raise error
 
-    with pytest.raises(StudentError) as caught:
+    with pytest.raises(StudentError, match=str(error)) as caught:
         value_of("def f(model):\n    return model([])", refuse)
-    assert caught.value.what_happened.startswith(message)
+    assert caught.value.name in ("ValueError", "RuntimeError")
 
 
 NO_ARGUMENTS = {"args": {"l": []}, "kwargs": {"d": []}}
@@ -94,7 +88,6 @@ NO_ARGUMENTS = {"args": {"l": []}, "kwargs": {"d": []}}
     [
         *(None, {}),
         {"of": 7, "name": ""} | NO_ARGUMENTS,
-        {"of": True, "name": ""} | NO_ARGUMENTS,
         {"of": 0, "name": 3} | NO_ARGUMENTS,
         {"of": 0, "name": ""} | NO_ARGUMENTS | {"args": {"t": []}},
         {"of": 0, "name": ""} | NO_ARGUMENTS | {"args": {"l": [{"h": [-1, True, []]}]}},

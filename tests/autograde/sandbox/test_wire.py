@@ -1,20 +1,17 @@
 """The data-only protocol: what crosses, what does not, and what breaks it."""
 
-import io
 import json
 import random
-import struct
 
 import numpy as np
 import pytest
 
-from autograde.sandbox.inside import wire
 from autograde.sandbox.inside.wire import Opaque, ProtocolError, decode, encode
 
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, 0, -3, 2.5, "text", [], [1, [2.0, "x"]], (1, True), [(0, False)], np.inf, np.nan],
+    [None, True, 0, -3, 2.5, "text", [], [1, [2.0, "x"]], (1, True), {"a": (0,)}, np.inf, np.nan],
 )
 def test_plain_values_cross_with_their_types(value: object):
     back = decode(json.loads(json.dumps(encode(value))))
@@ -30,21 +27,21 @@ def test_arrays_cross(dtype: str, shape: tuple):
     assert np.array_equal(back, array)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *({1: 2}, {1, 2}, object(), lambda: 0, 2**70, b"bytes"),
-        *(np.zeros(2, dtype) for dtype in ("U3", "M8[s]", "O", "complex128", "f8,i4")),
-    ],
-)
-def test_everything_else_is_opaque(value: object):
-    assert isinstance(decode(encode(value)), Opaque)
-
-
-def test_depth_is_bounded():
-    value: list = []
-    value.append(value)
-    value = decode(encode(value))
+def test_everything_else_is_opaque():
+    odd = [
+        {1: 2},
+        {1, 2},
+        object(),
+        lambda: 0,
+        2**70,
+        b"bytes",
+        np.zeros(2, "U3"),
+        np.zeros(2, "O"),
+    ]
+    assert all(isinstance(decode(encode(value)), Opaque) for value in odd)
+    endless: list = []
+    endless.append(endless)
+    value = decode(encode(endless))
     while isinstance(value, list):
         (value,) = value
     assert isinstance(value, Opaque)
@@ -55,26 +52,6 @@ def test_an_empty_array_of_many_rows_is_refused(shape: tuple):
     """It is short here, and takes the memory of its rows as soon as it becomes a list."""
     with pytest.raises(ProtocolError, match="an array of more than"):
         decode(encode(np.zeros(shape)))
-
-
-def received(sent: bytes) -> dict | None:
-    """What is read where these bytes come."""
-    return wire.Link(io.BytesIO(sent), io.BytesIO()).receive()
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"value": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-        b'{"value": ' + b"9" * 10_000 + b"}",
-        *(b"[1]", b"not json", b"\xff\xfe", b""),
-    ],
-)
-def test_a_body_that_is_not_one_plain_object_is_refused(body: bytes):
-    with pytest.raises(ProtocolError):
-        received(struct.pack(">I", len(body)) + body)
-    with pytest.raises(ProtocolError, match="allowed"):  # before it is read
-        received(struct.pack(">I", 2**31))
 
 
 ATOMS = (None, True, 0, -1, 2**70, 1.5, "", "a", "nan", "float64", "AAAA")
