@@ -14,9 +14,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from autograde.sandbox.inside import wire
 
 START = bwrap.PROGRAM / "start.py"
 START_SECONDS = 60.0  # of a worker, with torch to load on a busy machine
+TICK_SECONDS = 0.02  # between two looks at the clock
 END_SECONDS = 2.0  # from the end of a worker's link to its own end
 KILLED = 128 + 9  # how bubblewrap, like a shell, says that its program ended by SIGKILL
 
@@ -54,6 +57,31 @@ class Limits:
     preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
+_LOCK = threading.Lock()
+_UNTIL: dict["Worker", float] = {}  # when the time is over, of each worker that is asked
+
+
+@cache
+def _start_watch() -> None:
+    """Start the one thread that watches all deadlines.
+
+    It starts with the first worker: no thread can be sure to start in a process whose memory is
+    full of what a student's function gave.
+    """
+    threading.Thread(target=_watch, daemon=True).start()
+
+
+def _watch() -> None:
+    while True:
+        time.sleep(TICK_SECONDS)
+        with contextlib.suppress(MemoryError), _LOCK:
+            now = time.monotonic()
+            for worker, until in _UNTIL.items():
+                if now > until:
+                    worker.kill()
+                    worker.late = True
+
+
 class Worker:
     """A student's process that is ready. Raises SandboxError if it does not become ready."""
 
@@ -66,7 +94,7 @@ class Worker:
             self.popen = subprocess.Popen(command, **pipes, **how)
         except OSError as error:
             raise SandboxError(f"{command[0]} cannot be started: {error}") from None
-        self.link = wire.Link(self.popen.stdout, self.popen.stdin)
+        self.link, self.late = wire.Link(self.popen.stdout, self.popen.stdin), False
         try:
             self._wait_until_ready()
         except BaseException:
@@ -103,20 +131,15 @@ class Worker:
     @contextmanager
     def _deadline(self, seconds: float) -> Iterator[None]:
         """After so many seconds the process is killed, and TimeoutError raised in place of all."""
-        late = threading.Event()
-
-        def end() -> None:
-            late.set()
-            self.kill()
-
-        clock = threading.Timer(seconds, end)
-        clock.start()
+        _start_watch()
+        with _LOCK:
+            _UNTIL[self] = time.monotonic() + seconds
         try:
             yield
         finally:
-            clock.cancel()
-            clock.join()
-            if late.is_set():
+            with _LOCK:
+                del _UNTIL[self]
+            if self.late:
                 raise TimeoutError(f"a worker took longer than {seconds:g} s")
 
     def used_up_its_processor(self) -> bool:
