@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-MEMORY = 550 * 2**20  # bytes over what the process has before
+MEMORY = 512 * 2**20  # bytes over what the process has before
 SECONDS = 30  # of its processor
 
 

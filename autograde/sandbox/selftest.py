@@ -64,6 +64,7 @@ if not written:
     print("a file or a thread does not work")
 """,
 }
+ADVICE = 'docs/security.md, "Where there is no isolation", says what to do.'
 ENDS, END_SECONDS = "the end of a loop that ignores signals", 0.1
 LOOP = """
 import signal
@@ -138,7 +139,7 @@ def report() -> tuple[list[str], bool]:
     try:
         how = isolation.chosen()
     except (NoIsolation, ValueError) as error:
-        return [*lines, str(error), *advice()], False
+        return [*lines, str(error), ADVICE], False
     lines.append(f"Isolation: {how.describe()}")
     if how.name != BUBBLEWRAP:
         return [*lines, f"{VARIABLE} asks for none. Unset it to be protected."], False
@@ -147,26 +148,5 @@ def report() -> tuple[list[str], bool]:
     lines += [f"Grading account: {account}"]
     lines += [f"  {name}: {'FAILED: ' + f if f else 'ok'}" for name, f in findings.items()]
     if any(findings.values()):
-        return [*lines, "NOT SAFE: see the failed lines", *advice()], False
+        return [*lines, "NOT SAFE: see the failed lines", ADVICE], False
     return [*lines, "every attack was stopped"], True
-
-
-# Settings of the kernel, each with the value that forbids user namespaces.
-SETTINGS = {
-    "kernel/apparmor_restrict_unprivileged_userns": "1",
-    "kernel/unprivileged_userns_clone": "0",
-    "user/max_user_namespaces": "0",
-}
-
-
-def advice() -> list[str]:
-    """What keeps this machine from isolating, as far as that can be seen, and where to read on."""
-    bad = [name.replace("/", ".") for name, value in SETTINGS.items() if setting(name) == value]
-    lines = [f"The setting {name} keeps bubblewrap from making user namespaces." for name in bad]
-    return [*lines, 'docs/security.md, "Where there is no isolation", says what to do.']
-
-
-def setting(name: str) -> str | None:
-    """The value of a setting of the kernel."""
-    file = Path("/proc/sys", name)
-    return file.read_text().strip() if file.exists() else None

@@ -77,7 +77,8 @@ def test_grading_refuses_without_isolation(no_bubblewrap, tmp_path: Path, capsys
     assert "apt install bubblewrap" in told and "--unsafe-no-isolation" in told
     assert not out.exists()
     assert main(["doctor"]) == 1
-    assert "apt install bubblewrap" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "apt install bubblewrap" in printed and "docs/security.md" in printed
 
 
 def test_nbgrader_gets_no_mark_without_isolation(no_bubblewrap):
@@ -104,13 +105,6 @@ def test_a_step_that_fails_is_a_failed_start(monkeypatch, asked):
     monkeypatch.setattr(bwrap, "SCRATCH", "/no/such/place")
     with pytest.raises(NoIsolation, match="did not start: .*/no/such/place"):
         selftest.require()
-
-
-@pytest.mark.parametrize("name", selftest.SETTINGS)
-def test_a_setting_that_forbids_namespaces_is_named(name: str, monkeypatch):
-    monkeypatch.setattr(selftest, "setting", {name: selftest.SETTINGS[name]}.get)
-    named, where = selftest.advice()
-    assert name.replace("/", ".") in named and "docs/security.md" in where
 
 
 def test_an_installed_autograde_is_masked(tmp_path: Path, monkeypatch):

@@ -31,8 +31,7 @@ def test_a_function_is_called_with_fresh_data_and_its_calls_are_seen():
 
 def remote_model() -> RemoteObject:
     """A lookup-table model as chapter 08 gives it: its caches stay in the grader too."""
-    table = torch.full((3, 3), 1 / 3, dtype=torch.float64)
-    model = TableModel(table)
+    model = TableModel(torch.full((3, 3), 1 / 3, dtype=torch.float64))
     new_cache = model.new_cache
     model.new_cache = lambda batch=1: RemoteObject(new_cache(batch), "length", "truncate()")
     return RemoteObject(model, "vocab_size", "new_cache()", "forward()")
