@@ -93,6 +93,7 @@ class Worker:
         try:
             self.popen = subprocess.Popen(command, **pipes, **how)
         except OSError as error:
+            self.folder.rmdir()
             raise SandboxError(f"{command[0]} cannot be started: {error}") from None
         self.link, self.late = wire.Link(self.popen.stdout, self.popen.stdin), False
         try:
