@@ -7,8 +7,6 @@ import pytest
 from classes.submitting import CHAPTER, cell_of, right
 from nbgrader.utils import determine_grade
 
-from autograde import cache
-from autograde import grade as engine
 from autograde.nbgrader.plugin import Grade, SaveMarks
 from autograde.report.marks import mark
 from autograde.result import Behaviour, Exercise, Result
@@ -57,36 +55,3 @@ def test_a_student_cannot_hide_code_from_the_person_who_marks():
     code = "x = 1\n# BEGIN HIDDEN TESTS\ny = 2\n# END HIDDEN TESTS"
     notebook, _ = Grade().preprocess(copy.deepcopy(right(quiz_02=code)), RESOURCES)
     assert code in [cell.source for cell in notebook.cells]
-
-
-@pytest.fixture
-def empty_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache, "FOLDER", tmp_path)
-    return tmp_path
-
-
-def test_a_damaged_entry_counts_as_none(empty_cache):
-    engine.grade(right(), CHAPTER)
-    (entry,) = empty_cache.iterdir()
-    entry.write_text('{"exercises": ')
-    assert engine.grade(right(), CHAPTER).score == 22.0
-
-
-def test_the_key_covers_answers_and_grader_but_no_output(monkeypatch):
-    key = cache.key(right(), CHAPTER, "bubblewrap")
-    printed = copy.deepcopy(right())
-    for cell in printed.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [nbformat.v4.new_output("stream", text="x")]
-    assert cache.key(printed, CHAPTER, "bubblewrap") == key
-    assert cache.key(right(quiz_02='quiz_02 = "a"'), CHAPTER, "bubblewrap") != key
-    monkeypatch.setattr(cache, "grader_fingerprint", lambda chapter: "another")
-    assert cache.key(right(), CHAPTER, "bubblewrap") != key
-
-
-def test_a_cache_that_cannot_be_written_costs_no_mark(tmp_path, monkeypatch):
-    (tmp_path / "cache").touch()  # a file where the folder should be
-    monkeypatch.setattr(cache, "FOLDER", tmp_path / "cache")
-    with pytest.warns(UserWarning, match="results cannot be stored in .*cache"):
-        notebook, _ = Grade().preprocess(copy.deepcopy(right()), RESOURCES)
-    assert notebook.cells[0].source.startswith("### Result: 22 of 22 points")

@@ -10,16 +10,11 @@ import pytest
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 from nbgrader.api import Gradebook, SubmittedNotebook
 
-from autograde import cache
 from autograde.build.release import build, release_into
 from autograde.chapter import ROOT, SOLUTIONS
 from autograde.cli import main
-from autograde.grade import grade, job_of
 from autograde.nbgrader.config import CONFIG_NAME
-from autograde.nbgrader.gradebook import overrides
 from autograde.nbgrader.plugin import MarksForPage
-from autograde.result import Behaviour
-from autograde.submission import take_in
 
 GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
 DUE = re.search(r"`nbgrader (db assignment add .*)`", GUIDE)[1]
@@ -70,17 +65,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def gradebook_of(course: Path) -> Gradebook:
     return Gradebook(f"sqlite:///{course / 'gradebook.db'}")
-
-
-def spoil_stored_result(course: Path, student: str) -> Path:
-    """Store, for one submission, a result that says what no grading would; returns its place."""
-    path = file_of(course, student)
-    notebook = take_in(path.parent, Path(path.name), CHAPTER).notebook
-    result = grade(notebook, CHAPTER)
-    result.exercises["correct_token"].behaviours[0] = Behaviour("read from the cache", False, "x")
-    key = job_of(notebook, CHAPTER).key
-    cache.store(key, result)
-    return cache.FOLDER / f"{key}.json"
 
 
 def mark_by_hand(gradebook: Gradebook) -> None:
@@ -137,16 +121,6 @@ def test_grading_lists_marks_by_hand_that_hide_another(course: Path, monkeypatch
     assert main(["grade", str(course / "submitted")]) == 0
     line = f"cleo, {CHAPTER}, correct_token: 1.5 points by hand stand, the tests give 0"
     assert [row for row in capsys.readouterr().out.splitlines() if "by hand" in row] == [line]
-
-
-def test_a_class_without_a_gradebook_has_none(tmp_path: Path):
-    assert overrides(tmp_path, {}) == []
-    assert not list(tmp_path.iterdir())
-
-
-def test_nbgrader_reads_the_stored_results(gradebook: Gradebook):
-    grades = {grade.name: grade.auto_score for grade in notebook_of(gradebook, "dora").grades}
-    assert 0 < grades["test_correct_token"] < 4
 
 
 def test_what_is_handed_in_again_is_graded_again_and_nothing_else(course: Path):
