@@ -246,7 +246,7 @@ def report(
 ) -> int:
     """Write a page about the class.
 
-    Points, misconceptions and who has them, who could not be graded, and marks by hand that stand
+    Points, known bugs and who has them, who could not be graded, and marks by hand that stand
     over other ones. Default of --out: report.html in the class's folder.
     """
     from autograde.nbgrader.gradebook import overrides

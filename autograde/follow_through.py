@@ -40,7 +40,7 @@ def _again(
 ) -> dict[int, Case]:
     """The failed cases `which` of an exercise as they go now, by their numbers.
 
-    A behaviour counts whole. So if the first case of each fails as before, the others can add
+    A group counts whole. So if the first case of each fails as before, the others can add
     nothing: what stands above does not matter here.
     """
     first = list({cases[i].group: i for i in reversed(which)}.values())

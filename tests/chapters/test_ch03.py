@@ -223,7 +223,7 @@ ONE_PLACE = """def impostor(p, q, tokens, r, u):
 @pytest.mark.parametrize("code", [FORGED, ONE_PLACE], ids=["ten squares", "one place"])
 def test_what_is_no_forgery_earns_nothing_and_is_told_no_thought(code: str):
     exercise = judged(CHAPTER, impostor=code)["impostor"]
-    assert exercise.score == 0 and [each.cause for each in exercise.behaviours] == [None] * 3
+    assert exercise.score == 0 and [each.cause for each in exercise.groups] == [None] * 3
 
 
 LAW = """def argmax_draft_law(p, q):
@@ -248,7 +248,7 @@ SLIPS = {
 @pytest.mark.parametrize("cause", SLIPS)
 def test_likely_slips_are_told_apart(cause: str):
     name = "total_variation" if cause == "the largest difference of" else "argmax_draft_law"
-    first, *_ = judged(CHAPTER, **{name: SLIPS[cause]})[name].behaviours
+    first, *_ = judged(CHAPTER, **{name: SLIPS[cause]})[name].groups
     assert first.cause.startswith(cause)
 
 

@@ -72,7 +72,7 @@ def test_the_second_latest_occurrence_is_not_the_earliest():
     """In every group that the second latest fails, a case tells it from the earliest."""
     code = bug_of("prompt_lookup", "the last of all occurrences", CHAPTER)
     exercise = judged(CHAPTER, prompt_lookup=code)["prompt_lookup"]
-    causes = [each.cause for each in exercise.behaviours if not each.passed]
+    causes = [each.cause for each in exercise.groups if not each.passed]
     assert len(causes) == 3 and all(c.startswith("the last of all occurrences") for c in causes)
 
 
@@ -92,7 +92,7 @@ def test_a_loss_by_numpy_is_told_of_its_gradient_for_narrow_logits_too():
     p, q = target_logits.softmax(-1), draft_logits.softmax(-1)
     return torch.tensor(1 - np.minimum(p.detach().numpy(), q.detach().numpy()).sum(-1).mean())"""
     exercise = grade_with(CHAPTER, distillation_loss=code).exercises["distillation_loss"]
-    causes = {each.name: each.cause for each in exercise.behaviours if not each.passed}
+    causes = {each.name: each.cause for each in exercise.groups if not each.passed}
     assert causes["float32 or better for narrow logits"] == "the value is right, so the loss is."
 
 

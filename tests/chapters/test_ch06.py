@@ -199,7 +199,7 @@ def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():
     lost = {}
     for name, code in (("count", NO_BONUS), ("time", free)):
         exercise = judged(CHAPTER, simulate_decode=code)["simulate_decode"]
-        lost[name] = [each.name for each in exercise.behaviours if not each.passed]
+        lost[name] = [each.name for each in exercise.groups if not each.passed]
     edges = "the edges: nothing wanted, alpha 0 and 1"
     assert lost["time"] == ["the time of every block is c k + 1", edges]
     assert len(lost["count"]) == 3 and not any("time" in name for name in lost["count"])
@@ -208,7 +208,7 @@ def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():
 def test_a_bonus_that_is_counted_after_a_whole_block_is_told_so():
     code = answers_of(CHAPTER)["simulate_block"].replace("return k", "return k + 1")
     exercise = judged(CHAPTER, simulate_block=code)["simulate_block"]
-    causes = {each.cause for each in exercise.behaviours if not each.passed}
+    causes = {each.cause for each in exercise.groups if not each.passed}
     assert causes == {"what a block writes is what it has accepted."}
 
 

@@ -330,7 +330,7 @@ def graded(name: str, code: str):
 @pytest.mark.parametrize("cap", [8, 15, 16, 32])
 def test_a_limit_on_the_passes_costs_what_needs_more_of_them(cap: int):
     exercise = graded("jacobi_decode", jacobi(CAPPED.format(cap=cap)))
-    lost = [each.name for each in exercise.behaviours if not each.passed]
+    lost = [each.name for each in exercise.groups if not each.passed]
     assert lost == ["as many passes as it takes"]
 
 
@@ -401,9 +401,7 @@ def test_a_loop_that_reads_something_else_is_told_what_it_reads(loop, why: str):
 def test_a_loop_without_the_prompt_is_told_so_after_grading():
     code = inspect.getsource(without_prompt).replace("def without_prompt", "def jacobi_decode")
     exercise = graded("jacobi_decode", code)
-    assert (
-        exercise.score == 0 and exercise.behaviours[0].cause == "the target reads the guess alone."
-    )
+    assert exercise.score == 0 and exercise.groups[0].cause == "the target reads the guess alone."
 
 
 @pytest.mark.parametrize("name", ["one_hot_accept", "multi_candidate_accept"])
@@ -412,13 +410,13 @@ def test_a_boundary_costs_one_behaviour(name: str):
     right = answers_of(CHAPTER)[name]
     code = right.replace("r < p[", "r <= p[").replace("q[token] < ", "q[token] <= ")
     exercise = graded(name, code)
-    assert code != right and [each.passed for each in exercise.behaviours].count(False) == 1
+    assert code != right and [each.passed for each in exercise.groups].count(False) == 1
 
 
 @pytest.mark.parametrize("row", ["p[row - 1], q[row - 1]", "p[row - 1], q[row]"])
 def test_a_walk_by_the_row_of_the_node_is_told_so(row: str):
     code = answers_of(CHAPTER)["walk_tree"].replace("p[row], q[row]", row)
-    causes = {each.cause for each in graded("walk_tree", code).behaviours if not each.passed}
+    causes = {each.cause for each in graded("walk_tree", code).groups if not each.passed}
     assert causes - {None} == {"row i belongs to node i."}
 
 

@@ -567,7 +567,7 @@ def test_all_numbers_of_a_block_may_be_drawn_at_once():
 @pytest.mark.parametrize("name", ["n is k, then cut", "the prompt too"])
 def test_a_slip_at_the_end_of_the_text_costs_the_end_alone(name: str):
     exercise = graded(speculative_generate=loop(**SLIPS[name][0]))["speculative_generate"]
-    lost = [each.name for each in exercise.behaviours if not each.passed]
+    lost = [each.name for each in exercise.groups if not each.passed]
     assert lost == ["where the text ends, a list of the new tokens alone"]
     assert "(target, draft = lesson.models(" in exercise.messages[0]
 
@@ -631,4 +631,4 @@ def test_a_row_that_takes_from_another_is_told_that_it_is_right_alone():
     code = verdict("sample_rows(law, u)", "sample_rows(law, u[:1].expand(len(u)))")
     exercise = graded(verify_block=code)["verify_block"]
     assert "Alone, row 4 is judged right: is something of another row" in exercise.messages[0]
-    assert {each.cause for each in exercise.behaviours} <= {"one u serves all rows.", None}
+    assert {each.cause for each in exercise.groups} <= {"one u serves all rows.", None}

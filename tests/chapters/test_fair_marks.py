@@ -39,7 +39,7 @@ def other_form(x):
 
 def lost(exercise: Exercise) -> list[str]:
     """The behaviours that got no points."""
-    return [each.name for each in exercise.behaviours if not each.passed]
+    return [each.name for each in exercise.groups if not each.passed]
 
 
 def in_other_form(name: str, code: str, form: str) -> str:
@@ -117,7 +117,7 @@ def acceptance_probability(p, q, token):
     exercise = judged("02_rejection_sampling", acceptance_probability=code)
     exercise = exercise["acceptance_probability"]
     assert lost(exercise) == ["never above 1"]
-    assert exercise.behaviours[1].cause == "p/q is a probability as it stands."
+    assert exercise.groups[1].cause == "p/q is a probability as it stands."
 
 
 ABOVE = """
@@ -142,7 +142,7 @@ def warp(logits, temperature=1.0, top_k=None, top_p=None):
 def test_a_mass_that_reaches_top_p_exactly_is_asked_about():
     exercise = judged("03_lossless", warp=ABOVE)["warp"]
     assert lost(exercise) == ["top-p"]
-    assert [each.cause for each in exercise.behaviours if not each.passed] == [
+    assert [each.cause for each in exercise.groups if not each.passed] == [
         "a token is kept as long as the mass before it is at most top_p."
     ]
     right = ABOVE.replace("before[1:] > top_p", "before[1:] >= top_p")

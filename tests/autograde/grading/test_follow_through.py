@@ -19,7 +19,7 @@ LINEAR = "def expected_accepted(alpha, k):\n    return alpha * k"
 
 def remarks(result: Result, name: str) -> list[str]:
     """What is said of the groups of an exercise that passed."""
-    return [b.message for b in result.exercises[name].behaviours if b.passed]
+    return [b.message for b in result.exercises[name].groups if b.passed]
 
 
 def lost(result: Result) -> dict[str, float]:
@@ -48,8 +48,8 @@ def test_one_wrong_line_costs_its_own_points_and_a_remark_says_what_it_does_belo
 def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str, wrong: str):
     both = grade_with(SPEED, **{"expected_accepted": LINEAR, name: wrong}).exercises[name]
     alone = grade_with(SPEED, **{name: wrong}).exercises[name]
-    failed = [b for b in alone.behaviours if not b.passed]
-    assert failed and [b for b in both.behaviours if not b.passed] == failed
+    failed = [b for b in alone.groups if not b.passed]
+    assert failed and [b for b in both.groups if not b.passed] == failed
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
     for bug in [bug for bug in bugs_of(chapter) if bug.exercise == name][:2]:
         exercises = grade_with(chapter, **{name: bug.code}).exercises
         del exercises[name]
-        failed = [b for e in exercises.values() for b in e.behaviours if not b.passed]
+        failed = [b for e in exercises.values() for b in e.groups if not b.passed]
         assert all(b.name == "the whole decoder, with your own parts" for b in failed), bug.think
 
 

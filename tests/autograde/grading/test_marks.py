@@ -165,7 +165,7 @@ def marked(tests_in) -> Callable[[str], Exercise]:
     ids=["one", "form", "two", "beside it", "a slip", "three", "either", "most", "raises"],
 )
 def test_a_cause_is_what_nothing_speaks_against(marked, body: str, causes: list):
-    assert [each.cause for each in marked(body).behaviours if not each.passed] == causes
+    assert [each.cause for each in marked(body).groups if not each.passed] == causes
 
 
 def test_a_group_counts_whole_and_says_call_values_and_cause_once(marked):
@@ -208,7 +208,7 @@ def test_a_list_an_array_and_float32_are_as_good_as_the_value(marked):
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda each: each.name)
 def test_each_failed_group_of_a_chapter_is_told_its_true_cause_or_none(attempt: Attempt):
     exercises = judged(attempt.chapter, **{attempt.exercise: attempt.code})
-    causes = [each.cause for each in exercises[attempt.exercise].behaviours if not each.passed]
+    causes = [each.cause for each in exercises[attempt.exercise].groups if not each.passed]
     assert len(causes) == len(attempt.causes)
     pairs = zip(causes, attempt.causes, strict=True)
     assert all(c is w is None or (w and c and c.startswith(w)) for c, w in pairs), causes

@@ -18,7 +18,7 @@ from autograde.cli import main
 from autograde.nbgrader.config import CONFIG_NAME
 from autograde.nbgrader.plugin import Grade, MarksForPage, SaveMarks
 from autograde.report.marks import mark
-from autograde.result import Behaviour, Exercise, Result
+from autograde.result import Exercise, GroupResult, Result
 from autograde.submission import release_of
 
 GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
@@ -176,7 +176,7 @@ def test_a_folder_without_a_class_is_a_line_and_gets_no_gradebook(tmp_path: Path
 @pytest.mark.parametrize("points", [2, 0.1, 0.2])  # 0.2 * 3 / 3 is more than 0.2
 @pytest.mark.parametrize("passed", range(4))
 def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
-    groups = [Behaviour(f"b{i}", i < passed, "why") for i in range(3)]
+    groups = [GroupResult(f"b{i}", i < passed, "why") for i in range(3)]
     wanted = Exercise(points, groups)
     cell = copy.deepcopy(cell_of(release_of(CHAPTER), "test_correct_token"))
     cell.metadata.nbgrader.points = points
