@@ -1,7 +1,5 @@
 """One mistake costs once: what calls a wrong answer is graded with right ones above it."""
 
-from dataclasses import replace
-
 import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
@@ -53,20 +51,19 @@ def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str, wro
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "end",
     [
-        "def expected_accepted(alpha, k):\n    raise NotImplementedError('not written yet')",
-        "def expected_accepted(alpha, k):\n    import os\n    os._exit(0)",
-        "def expected_accepted(alpha, k)\n    return 0",
+        ":\n    raise NotImplementedError('not written yet')",
+        ":\n    import os; os._exit(0)",
+        "\n    return 0",
     ],
     ids=["unwritten", "ends the process", "no Python"],
 )
-def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(
-    answer: str, monkeypatch: pytest.MonkeyPatch
-):
-    short = replace(engine.limits_of(SPEED), call_seconds=0.5)  # for the one that never ends
-    monkeypatch.setattr(engine, "limits_of", lambda chapter: short)
-    assert lost(grade_with(SPEED, expected_accepted=answer)) == {"expected_accepted": 2.0}
+def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(end: str):
+    answer = f"def acceptance_probability(p, q, token){end}"
+    assert lost(grade_with(CHAPTER, acceptance_probability=answer)) == {
+        "acceptance_probability": 3.0
+    }
 
 
 def test_two_mistakes_that_cancel_are_right():
