@@ -23,32 +23,29 @@ MAX_PICTURES = 10 * 2**20  # of the pictures of a notebook, in base64
 _COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
-def cell_text(kind: str, source: str) -> str:
-    """The text of one cell, `kind` as in the notebook's format, cut if it is too long."""
-    most = MAX_CODE if kind == "code" else MAX_MARKDOWN
-    return _cut(kind, source, most, f"a cell may have {most:,}")
-
-
 def share_out(cells: Iterable["NotebookNode"]) -> None:
-    """Cut what all cells together have too much of: text, and then pictures. The first come first.
+    """Cut what is too long in a cell or in all of them: text and pictures. The first come first.
 
     A cell has `kind`, `source` and `attachments`, which are changed in place.
     """
     text, pictures = MAX_TEXT, MAX_PICTURES
     for cell in cells:
         before = len(cell.source)
-        cell.source = _cut(cell.kind, cell.source, text, f"a notebook may have {MAX_TEXT:,}")
+        cell.source = cut(cell.kind, cell.source, text)
         text -= min(text, before)
         pictures -= _keep_pictures(cell, pictures)
 
 
-def _cut(kind: str, source: str, most: int, allowed: str) -> str:
+def cut(kind: str, source: str, left: int = MAX_TEXT) -> str:
     """`source`, or the beginning of Markdown with a line above it, or code that raises.
 
-    The beginning of code would be another answer.
+    `kind` is as in the notebook's format, `left` what the cells before leave of a notebook's
+    characters. The beginning of code would be another answer.
     """
+    most = min(left, MAX_CODE if kind == "code" else MAX_MARKDOWN)
     if len(source) <= most:
         return source
+    allowed = f"a notebook may have {MAX_TEXT:,}" if most == left else f"a cell may have {most:,}"
     why = f"it has {len(source):,} characters, {allowed}"
     if kind == "code":
         return f"raise RuntimeError('This cell was left out: {why}.')"

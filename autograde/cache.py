@@ -22,9 +22,6 @@ from autograde.result import Result
 from autograde.submission import is_demo
 
 FOLDER = BUILD / "cache" / "results"
-# Files of autograde/ that call the grader or carry its results, and so cannot change a mark. A new
-# file beside them counts as the grader's own until it is named here.
-NO_MARKS = ("__main__.py", "cli.py", "exits.py", "pool.py")
 NUMBERED = re.compile(r"ch\d\d_").match
 PACKAGES = ("ipython", "matplotlib", "numpy", "pytest", "torch", "transformers")
 
@@ -46,36 +43,26 @@ def key(notebook: NotebookNode, chapter: str, isolation: str) -> str:
 def grader_fingerprint(chapter: str) -> str:
     """The fingerprint of what a result depends on beside the answers."""
     files = dict(_ingredients(Chapter(chapter)))
-    versions = [platform.python_version(), *map(_version, PACKAGES)]
+    installed = {each.name.lower(): each.version for each in metadata.distributions()}
+    versions = [platform.python_version(), *(installed.get(name, "none") for name in PACKAGES)]
     return digest_of(files.values(), str(LIBRARY), *versions, *files)
 
 
 def _ingredients(chapter: Chapter) -> Iterator[tuple[str, Path]]:
     """The files that can change a mark, each under a name that is the same on every machine."""
-    yield "source", chapter.source
-    yield "release", chapter.release
-    yield "solution", chapter.solution
-    for path in files_below(ROOT / "autograde"):
-        if _can_change_a_mark(path.relative_to(ROOT / "autograde"), chapter):
-            yield path.relative_to(ROOT).as_posix(), path
+    grader = ROOT / "autograde"
+    tests = [path for path in files_below(grader / "chapters") if _is_of(chapter, path)]
+    paths = [chapter.source, chapter.release, chapter.solution, *tests, *grader.glob("*.py")]
+    for path in sorted([*paths, *files_below(grader / "sandbox")]):
+        yield path.relative_to(ROOT).as_posix(), path
     for folder in library_folders():
         for path in files_below(folder):
             yield path.relative_to(folder.parent).as_posix(), path
 
 
-def _can_change_a_mark(path: Path, chapter: Chapter) -> bool:
-    """Whether a file of autograde/ is the grader's, or its part for this chapter."""
-    room = path.parts[0]
-    if room == "chapters":  # what has no number there is shared by several of them
-        return not NUMBERED(path.name) or path.name.startswith(f"ch{chapter.number}_")
-    return room == "sandbox" or (len(path.parts) == 1 and room not in NO_MARKS)
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "none"
+def _is_of(chapter: Chapter, path: Path) -> bool:
+    """Whether a file of tests is the chapter's, or shared by several: it has no number then."""
+    return not NUMBERED(path.name) or path.name.startswith(f"ch{chapter.number}_")
 
 
 def load(name: str) -> Result | None:

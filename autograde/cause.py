@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograde.bugs import KnownBug
-from autograde.check import Group, is_close
+from autograde.check import Group, is_close, kinds_in
 from autograde.runner import Case
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import RemoteObject, is_lent
@@ -43,9 +43,12 @@ class Outcome:
     traces: tuple = ()
 
     def same(self, other: "Outcome") -> bool:
-        """Whether both gave and did the same."""
+        """Whether both gave and did the same: 1.0 is not the same as 1, and True is not."""
         ours, theirs = ((each.error, each.changed, each.traces) for each in (self, other))
-        return ours == theirs and (self.error is not None or is_close(self.value, other.value))
+        if ours != theirs or self.error is not None:
+            return ours == theirs
+        one, two = self.value, other.value
+        return is_close(one, two) and kinds_in(one) == kinds_in(two)
 
 
 def outcome_of(call: Call) -> Outcome | None:

@@ -223,6 +223,15 @@ def is_close(got: Any, expected: Any) -> bool:
     return type(got) is type(expected) and bool(got == expected)
 
 
+def kinds_in(value: Any) -> set[str]:
+    """The kinds of numbers in a value: NumPy's letters for truth values, whole ones and floats."""
+    if isinstance(value, list | tuple | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        return set().union(*map(kinds_in, parts))
+    numbers = _numbers(value)
+    return set() if numbers is None else {numbers.dtype.kind}
+
+
 def _numbers(value: Any) -> np.ndarray | None:
     """A number, numbers in a row or a tensor as an array; None for anything else."""
     if type(value).__name__ == "Tensor":

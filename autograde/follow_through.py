@@ -30,22 +30,6 @@ def run(tests: HiddenTests, student: Student, right: Mapping[str, Cell]) -> list
         above = functions[: functions.index(name)]
         student.session.put_in_place(right[each] for each in above)
         which = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
-        for i, case in _again(tests, student, cases, which).items():
+        for i, case in zip(which, tests.run(student, which), strict=True):
             cases[i] = replace(case, own_error=cases[i].error, used=frozenset(wrong[:number]))
     return cases
-
-
-def _again(
-    tests: HiddenTests, student: Student, cases: list[Case], which: list[int]
-) -> dict[int, Case]:
-    """The failed cases `which` of an exercise as they go now, by their numbers.
-
-    A behaviour counts whole. So if the first case of each fails as before, the others can add
-    nothing: what stands above does not matter here.
-    """
-    first = list({cases[i].group: i for i in reversed(which)}.values())
-    now = dict(zip(first, tests.run(student, first), strict=True))
-    if any(case.error != cases[i].error for i, case in now.items()):
-        rest = [i for i in which if i not in now]
-        now |= zip(rest, tests.run(student, rest), strict=True)
-    return now

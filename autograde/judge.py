@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from autograde.bugs import KnownBug
 from autograde.cause import Known, causes_of
 from autograde.check import Group
-from autograde.result import Behaviour, Exercise
+from autograde.result import Exercise, GroupResult
 from autograde.runner import Case
 
 # What stands under a test group. `case` is its first failed case, in words.
@@ -33,7 +33,7 @@ def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[st
         faults = _wrong_above(own, cases, exercises)
         if faults and not failed:
             exercise.see_first = faults[0]
-        exercise.behaviours = _groups(own, causes, explained, faults)
+        exercise.groups = _groups(own, causes, explained, faults)
 
 
 def _wrong_above(own: list[Case], cases: list[Case], exercises: Iterable[str]) -> list[str]:
@@ -45,7 +45,7 @@ def _wrong_above(own: list[Case], cases: list[Case], exercises: Iterable[str]) -
 
 def _groups(
     cases: list[Case], causes: dict[Group, KnownBug], explained: dict[str, str], faults: list[str]
-) -> list[Behaviour]:
+) -> list[GroupResult]:
     """The test groups of one exercise; nothing that one has said is said again by the next."""
     said: dict[KnownBug | str, str] = {}  # causes and errors, each with the group that says it
     groups = []
@@ -58,12 +58,12 @@ def _groups(
         case, cause = min(failed, key=lambda case: case.cause is None), causes.get(group)
         message = _message(case, cause, said, explained)
         thought = cause.think if cause else None
-        groups.append(Behaviour(group.name, False, message, thought, group.weight))
+        groups.append(GroupResult(group.name, False, message, thought, group.weight))
         said = {cause: group.name, _in_short(case): group.name} | said
     return groups
 
 
-def _right(group: Group, cases: list[Case], faults: list[str]) -> Behaviour:
+def _right(group: Group, cases: list[Case], faults: list[str]) -> GroupResult:
     """A group that is right by itself; a composed one passes only with the student's own above."""
     told = next((case.told for case in cases if case.told), "")
     error = next((case.own_error for case in cases if case.own_error is not None), None)
@@ -71,7 +71,7 @@ def _right(group: Group, cases: list[Case], faults: list[str]) -> Behaviour:
     names, are = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
     words = ALONE if passed else COMPOSED
     message = "" if error is None else words.format(names=names, are=are, case=error)
-    return Behaviour(group.name, passed, message, None, group.weight, told)
+    return GroupResult(group.name, passed, message, None, group.weight, told)
 
 
 def _message(case: Case, cause: KnownBug | None, said: dict, explained: dict[str, str]) -> str:

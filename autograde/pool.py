@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 from tqdm import tqdm
 
 from autograde.chapter import chapter_names, notebook_path
+from autograde.cluster import cluster
 from autograde.grade import Grader, exercises_of, grade, grade_now, pending_of
 from autograde.result import Grades, Result
 from autograde.submission import Refused, release_of, take_in
@@ -58,8 +59,6 @@ def grade_class(
     if scheduler is None:
         found = _results(tasks, Processes().grade, workers or os.cpu_count() or 1)
     else:
-        from autograde.cluster import cluster
-
         found = _results(tasks, *cluster(scheduler, {task.chapter for task in tasks}))
     for task, result in found:
         grades[task.student][task.chapter] = result.to_json()

@@ -11,11 +11,11 @@ class ExerciseJson(TypedDict):
 
     score: float
     max_score: float
-    passed: int  # behaviours
+    passed: int  # test groups
     total: int
     messages: list[str]
     causes: list[str]
-    remarks: list[str]  # on behaviours that are right only by themselves
+    remarks: list[str]  # on groups that are right only by themselves
 
 
 class ResultJson(TypedDict):
@@ -34,8 +34,8 @@ Grades = dict[str, dict[str, ResultJson]]  # by student and chapter
 
 
 @dataclass
-class Behaviour:
-    """One behaviour: passed, or a message that says why not and the misconception that caused it.
+class GroupResult:
+    """One test group: passed, or a message that says why not, and the thought of its known bug.
 
     It is worth `weight` shares of the exercise. The message of one that passed is a remark: it is
     right by itself, and fails with the student's own answers to the exercises that it calls.
@@ -54,50 +54,50 @@ class Behaviour:
 class Exercise:
     """The points of one graded function, quiz or prediction.
 
-    `note` stands in place of the behaviours' messages if there is no answer to speak of,
+    `note` stands in place of the groups' messages if there is no answer to speak of,
     `see_first` names the exercise above in which the fault, or the same thought, is explained.
     """
 
     max_score: float
-    behaviours: list[Behaviour] = field(default_factory=list)
+    groups: list[GroupResult] = field(default_factory=list)
     note: str | None = None
     see_first: str | None = None
 
     @property
     def passed(self) -> int:
-        return sum(b.passed for b in self.behaviours)
+        return sum(b.passed for b in self.groups)
 
     @property
     def score(self) -> float:
-        """The shares of the behaviours that passed; all shares together are worth `max_score`."""
-        if not self.behaviours:
+        """The shares of the groups that passed; all shares together are worth `max_score`."""
+        if not self.groups:
             return 0.0
-        passed = sum(b.weight for b in self.behaviours if b.passed)
-        points = self.max_score * passed / sum(b.weight for b in self.behaviours)
+        passed = sum(b.weight for b in self.groups if b.passed)
+        points = self.max_score * passed / sum(b.weight for b in self.groups)
         return min(float(self.max_score), points)  # 0.2 * 3 / 3 is more than 0.2
 
-    def worth(self, behaviour: Behaviour) -> float:
-        """The points of one of its behaviours, for whoever has it right."""
-        return float(self.max_score) * behaviour.weight / sum(b.weight for b in self.behaviours)
+    def worth(self, group: GroupResult) -> float:
+        """The points of one of its test groups, for whoever has it right."""
+        return float(self.max_score) * group.weight / sum(b.weight for b in self.groups)
 
     @property
     def messages(self) -> list[str]:
         if self.note is not None:
             return [self.note]
-        return [f"{b.name}: {b.message}" for b in self.behaviours if not b.passed]
+        return [f"{b.name}: {b.message}" for b in self.groups if not b.passed]
 
     @property
     def remarks(self) -> list[str]:
-        return [f"{b.name}: {b.message}" for b in self.behaviours if b.passed and b.message]
+        return [f"{b.name}: {b.message}" for b in self.groups if b.passed and b.message]
 
     def to_json(self) -> ExerciseJson:
         return {
             "score": self.score,
             "max_score": float(self.max_score),
             "passed": self.passed,
-            "total": len(self.behaviours),
+            "total": len(self.groups),
             "messages": self.messages,
-            "causes": list(dict.fromkeys(b.cause for b in self.behaviours if b.cause)),
+            "causes": list(dict.fromkeys(b.cause for b in self.groups if b.cause)),
             "remarks": self.remarks,
         }
 
@@ -140,7 +140,7 @@ class Result:
     def from_dict(cls, data: dict[str, Any]) -> "Result":
         """The result that `dataclasses.asdict` made `data` of."""
         exercises = {
-            name: Exercise(**{**e, "behaviours": [Behaviour(**b) for b in e["behaviours"]]})
+            name: Exercise(**{**e, "groups": [GroupResult(**b) for b in e["groups"]]})
             for name, e in data["exercises"].items()
         }
         return cls(**{**data, "exercises": exercises})

@@ -120,12 +120,11 @@ def _cells_of(plain: dict) -> list:
 
 def _plain_cell(cell: dict) -> dict:
     """What is kept of a submitted cell: its kind, names, text and pictures, each of a sane type."""
-    kind = str(cell.get("cell_type"))
     return {
-        "kind": kind,
+        "kind": str(cell.get("cell_type")),
         "id": str(cell.get("id")),
         "grade_id": _grade_id(cell),
-        "source": bounds.cell_text(kind, _text_of(cell)),
+        "source": _text_of(cell),
         "attachments": _pictures(cell.get("attachments")),
     }
 
@@ -246,7 +245,7 @@ def _extra(cell: NotebookNode, name: str, home: str | None) -> NotebookNode:
     if home is not None:
         body = "\n".join("    " + line for line in extra.source.splitlines())
         lead = f"Another copy of `{home}` was in the submission; it was not graded"
-        extra.source = bounds.cell_text("markdown", f"{lead}:\n\n{body}")
+        extra.source = bounds.cut("markdown", f"{lead}:\n\n{body}")
     return extra
 
 

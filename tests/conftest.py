@@ -29,8 +29,8 @@ os.environ.setdefault(VARIABLE, NONE)
 # Files that one worker takes, since they share what is long in the making: the right answers' cases
 # and the outcomes of wrong ones, which a process keeps for each chapter; a JupyterLab.
 _GRADING = (
-    *("test_gates.py", "test_fair_marks.py", "test_ch08.py", "test_causes.py"),
-    *("test_underneath.py", "test_runner.py"),
+    *("test_gates.py", "test_fair_marks.py", "test_ch08.py", "test_marks.py"),
+    "test_follow_through.py",
 )
 _LAB = ("test_lab_browser.py", "test_student_path.py")
 
@@ -41,11 +41,11 @@ _LONG = (
     *_GRADING,
     *_LAB,
     *("test_chapters.py", "test_simulators.py", "test_attacks.py", "test_exactness.py"),
-    *("test_bad_submissions.py", "test_course.py", "test_formgrader.py", "test_crashes.py"),
+    *("test_bad_submissions.py", "test_course.py", "test_formgrader.py", "test_class.py"),
     *("test_nbgrader_marks.py", "test_remote.py", "test_hostile_pages.py"),
     *("test_published.py", "test_toy_course.py"),
     *("test_exported_simulators.py", "test_session.py", "test_greedy_identity.py"),
-    *("test_bounds.py", "test_assets.py", "test_mark.py", "test_cluster.py"),
+    *("test_bounds.py", "test_assets.py", "test_mark.py"),
 )
 _PLACE = {name: place for place, name in enumerate(_LONG)}
 

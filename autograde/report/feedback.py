@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from html import escape
 
 from autograde.report.sections import Section
-from autograde.result import Behaviour, Exercise, Result
+from autograde.result import Exercise, GroupResult, Result
 
 LIMITED = (
     "**A time limit decided:** a cell or a call was stopped. What was stopped is named below. "
@@ -40,7 +40,7 @@ def summary_markdown(result: Result) -> str:
 
 def is_right(exercise: Exercise) -> bool:
     """Whether there is an answer, and all of it is right."""
-    return exercise.note is None and exercise.passed == len(exercise.behaviours)
+    return exercise.note is None and exercise.passed == len(exercise.groups)
 
 
 def _right(result: Result) -> list[str]:
@@ -58,10 +58,10 @@ def _points(marked: Result | Exercise) -> str:
 
 
 def _first_reason(exercise: Exercise) -> str:
-    """The first behaviour that is missing, in our words; a message may hold a student's."""
+    """The first test group that is missing, in our words; a message may hold a student's."""
     if exercise.note is not None:
         return "no answer yet"
-    return f"not yet: {next(b.name for b in exercise.behaviours if not b.passed)}"
+    return f"not yet: {next(b.name for b in exercise.groups if not b.passed)}"
 
 
 def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> Section | None:
@@ -72,19 +72,19 @@ def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> S
     """
     if exercise.note or is_right(exercise):
         return None
-    causes = {b.cause for b in exercise.behaviours if b.cause}
+    causes = {b.cause for b in exercise.groups if b.cause}
     return None if exercise.see_first and len(causes) < 2 else sections.get(name)
 
 
 def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
-    """A list of the exercise's behaviours by name, with what is to be said of each.
+    """A list of the exercise's test groups by name, with what is to be said of each.
 
     Below it a link to `section`, which is to be read again. MathJax leaves the class
     tex2jax_ignore alone: a student's value may look like a formula. The page does not show the
     points of the class from-tests, since its label has the mark.
     """
     line = f"<div>{escape(exercise.note)}</div>" if exercise.note else ""
-    rows = "".join(map(_row, exercise.behaviours)) if exercise.note is None else ""
+    rows = "".join(map(_row, exercise.groups)) if exercise.note is None else ""
     return (
         f'<div class="feedback tex2jax_ignore">'
         f'<div class="from-tests"><strong>{_points(exercise)}</strong></div>{line}'
@@ -102,10 +102,10 @@ def _link(exercise: Exercise, section: Section | None) -> str:
     return "".join(f'<div class="again">{line}</div>' for line in lines)
 
 
-def _row(behaviour: Behaviour) -> str:
-    name = escape(behaviour.name)
-    text = escape((behaviour.message or behaviour.told).translate(TURNING))
+def _row(group: GroupResult) -> str:
+    name = escape(group.name)
+    text = escape((group.message or group.told).translate(TURNING))
     below = f"<div>{text}</div>" if text else ""
-    if behaviour.passed:
+    if group.passed:
         return f'<li class="right">right: {name}{below}</li>'
     return f'<li class="wrong"><strong>not yet: {name}</strong>{below}</li>'

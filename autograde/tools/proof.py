@@ -54,14 +54,14 @@ def of_solution(chapter: str) -> Iterator[str]:
 
 
 def of_stub(chapter: str) -> Iterator[str]:
-    """The behaviours that nobody's work shows, and what a stub says beside that it is one."""
+    """The test groups that nobody's work passes, and what a stub says beside that it is one."""
     cells, graded = release_of(chapter).cells, exercises_of(release_of(chapter))
     stubs = {c.metadata.nbgrader.grade_id: c.source for c in cells if is_answer(c)}
     answers = {name: source for name, source in stubs.items() if name in graded}
     for name, exercise in judged(chapter, **answers).items():
-        for behaviour in exercise.behaviours:
-            if behaviour.passed:
-                yield _given_away(chapter, name, behaviour.name, "stubs")
+        for group in exercise.groups:
+            if group.passed:
+                yield _given_away(chapter, name, group.name, "stubs")
         if not (exercise.note or "").startswith(f"{name}: "):
             yield f"{chapter}: the stub of {name} does not say its name, but: {exercise.note}"
 
@@ -85,7 +85,7 @@ def _is_told(chapter: str, exercise: Exercise, wrong: KnownBug) -> bool:
 
 
 def of_empty_answer(chapter: str, value: str) -> Iterator[str]:
-    """The behaviours that functions which return `value` show, whatever their arguments `args`."""
+    """The test groups that functions which return `value` pass, whatever their arguments `args`."""
     names = functions_of(chapter)
     answers = {name: f"def {name}(*args):\n    return {value}" for name in names}
     cases = cases_with(chapter, answers)
@@ -94,6 +94,6 @@ def of_empty_answer(chapter: str, value: str) -> Iterator[str]:
         yield _given_away(chapter, each.exercise.name, each.name, f"functions that return {value}")
 
 
-def _given_away(chapter: str, exercise: str, behaviour: str, what: str) -> str:
+def _given_away(chapter: str, exercise: str, group: str, what: str) -> str:
     """That `what` passes a group, of which one case should fail."""
-    return f"{Chapter(chapter).tests.name}: {exercise}: {what} pass {behaviour!r}"
+    return f"{Chapter(chapter).tests.name}: {exercise}: {what} pass {group!r}"

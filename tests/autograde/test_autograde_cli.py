@@ -2,14 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from classes.submitting import CHAPTER, hand_in, right, text
 
-from autograde import cache
 from autograde import pool as classroom
 from autograde.cli import main
 
@@ -87,31 +84,3 @@ def test_a_folder_that_begins_with_a_dot_is_named_in_every_step(submitted, tmp_p
     table = ["--chapter", CHAPTER, "--out", str(tmp_path / "marks.csv")]
     assert main(["export", str(out), *table]) == 0
     assert "could not be graded, and stand with 0:\n  .eve" in capsys.readouterr().out
-
-
-def test_the_report_lands_in_the_folder_of_the_class(tmp_path: Path, monkeypatch):
-    """Two classes wrote the same file."""
-    (tmp_path / "grades.json").write_text('{"students": {}}')
-    monkeypatch.setenv("SPECDEC_COURSE", str(tmp_path / "a"))
-    other = ["--course", str(tmp_path / "b")]
-    for options in ([], other):
-        assert main(["report", str(tmp_path / "grades.json"), *options]) == 0
-    assert [page.parent.name for page in sorted(tmp_path.glob("*/report.html"))] == ["a", "b"]
-
-
-def disk_full(*_: object) -> None:
-    raise OSError("disk full")
-
-
-def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, monkeypatch):
-    monkeypatch.setattr(cache, "key", disk_full)
-    result = classroom.grade_class(submitted)["ada"][CHAPTER]
-    assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
-    assert result["score"] == 0 and result["max_score"] == 22.0
-
-
-def test_no_start_waits_for_the_grammar_of_addresses():
-    """jsonschema would have lark make a parser of it at every import of nbformat."""
-    code = "import sys, autograde.grade; print({'lark', 'nbformat'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("{'nbformat'}\n", "")

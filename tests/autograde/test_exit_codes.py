@@ -85,18 +85,3 @@ def test_two_is_not_started_and_a_line_says_why(
     *isolation, said = capsys.readouterr().err.splitlines()
     assert said.startswith("autograde: ") and why in said and len(isolation) <= 1
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("begin", "invalid choice: 'begin'"),
-        ("update --fast", "--fast"),
-        ("generate x --pair unheard-of", "unheard-of"),
-    ],
-)
-def test_specdec_ends_with_two_as_well(line: str, why: str, capsys, tmp_path: Path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert code_of(specdec.main, *line.split()) == 2
-    said = capsys.readouterr().err
-    assert why in said and "Traceback" not in said and not list(tmp_path.iterdir())

@@ -76,7 +76,7 @@ def test_the_record_agrees_with_a_fresh_computation():
 def lost(code: str) -> list[str]:
     """The groups that this simulate_decode loses."""
     exercise = judged(CHAPTER, simulate_decode=code)["simulate_decode"]
-    return [each.name for each in exercise.behaviours if not each.passed]
+    return [each.name for each in exercise.groups if not each.passed]
 
 
 def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():

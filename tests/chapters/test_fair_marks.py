@@ -35,7 +35,7 @@ def other_form(x):
 
 def lost(exercise: Exercise) -> list[str]:
     """The groups that got no points."""
-    return [each.name for each in exercise.behaviours if not each.passed]
+    return [each.name for each in exercise.groups if not each.passed]
 
 
 def in_other_form(name: str, code: str, form: str) -> str:

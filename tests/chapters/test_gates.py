@@ -70,7 +70,7 @@ def test_constants_and_copies_of_a_run_earn_nothing():
 def test_functions_have_two_to_five_groups_and_four_bugs_or_more(chapter: str):
     answers = answers_of(chapter)
     exercises = judged(chapter, **{name: answers[name] for name in functions_of(chapter)})
-    assert all(2 <= len(exercise.behaviours) <= 5 for exercise in exercises.values())
+    assert all(2 <= len(exercise.groups) <= 5 for exercise in exercises.values())
     known = [(bug.exercise, bug.think) for bug in bugs_of(chapter)]
     few = [n for n in exercises if len({think for name, think in known if name == n}) < 4]
     assert few == []

@@ -1,4 +1,4 @@
-"""Wrong answers as students write them, each with the cause that every failed behaviour is told.
+"""Wrong answers as students write them, each with the cause that every failed test group is told.
 
 It is how the thought of a known bug begins, or none: a wrong cause is worse than none.
 """
@@ -17,7 +17,7 @@ from specdec_lib.sampling import sample_from, sample_rows
 
 @dataclass(frozen=True)
 class Attempt:
-    """A wrong answer to an exercise, with the causes of its failed behaviours in their order."""
+    """A wrong answer to an exercise, with the causes of its failed test groups in their order."""
 
     chapter: str
     exercise: str

@@ -68,13 +68,6 @@ def test_only_a_plain_file_of_hexadecimal_digits_is_a_secret(tmp_path: Path, kin
     assert secret_of(folder) is None
 
 
-@pytest.mark.parametrize("zone", ["UTC", "+0000", "Europe/London"])
-def test_times_are_read_as_nbgrader_reads_them(tmp_path: Path, zone: str):
-    folder = hand_in(tmp_path, "ada", "").parent
-    (folder / TIME).write_text(f"2026-01-31 12:00:00.5 {zone}\n")
-    assert time_of(folder) == datetime(2026, 1, 31, 12, 0, 0, 500_000)
-
-
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class: ada came through the exchange, ben on a stick, eve has a secret that is a link."""

@@ -1,5 +1,6 @@
 """By the instructor's guide: late penalty, extensions, marks by hand, graded again."""
 
+import copy
 import re
 import shlex
 from collections.abc import Iterator
@@ -7,25 +8,25 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
+from classes.submitting import CHAPTER, cell_of, hand_in, right, run_nbgrader, text
 from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.utils import determine_grade
 
-from autograde import cache
 from autograde.build.release import build, release_into
 from autograde.chapter import ROOT, SOLUTIONS
 from autograde.cli import main
-from autograde.grade import grade, job_of
 from autograde.nbgrader.config import CONFIG_NAME
-from autograde.nbgrader.gradebook import overrides
-from autograde.nbgrader.plugin import MarksForPage
-from autograde.result import Behaviour
-from autograde.submission import take_in
+from autograde.nbgrader.plugin import Grade, MarksForPage, SaveMarks
+from autograde.report.marks import mark
+from autograde.result import Exercise, GroupResult, Result
+from autograde.submission import release_of
 
 GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
 DUE = re.search(r"`nbgrader (db assignment add .*)`", GUIDE)[1]
 EXTENSION = re.search(r"`autograde (extend .*)`", GUIDE)[1]
 PENALTY = re.search(r"`(c\.LateSubmissionPlugin\..*)`", GUIDE)[1]
 LATE = "2027-02-01 13:00:00 UTC"
+RESOURCES = {"nbgrader": {"assignment": CHAPTER}}
 WRONG = "def correct_token(p, q, token, r, u):\n    return token, True"
 
 
@@ -34,21 +35,20 @@ def file_of(course: Path, student: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class that was graded, worked on by hand, and graded again after the due date had moved.
 
     ada was late, bob too but has an extension; cleo has points and a comment by hand, and then
-    handed in something else; dora's stored result was made unlike any that grading gives, and a
-    file beside her graded notebook shows whether a run without --force leaves her alone.
+    handed in something else. A file beside bob's graded notebook shows whether a run without
+    --force leaves him alone.
     """
     course = tmp_path_factory.mktemp("class") / "course"
     release_into(course, [CHAPTER])
-    for student in ("ada", "bob", "cleo", "dora"):
+    for student in ("ada", "bob", "cleo"):
         notebook = right(quiz_02=f'quiz_02 = "b"  # {student} of {course.name}')
         folder = hand_in(course / "submitted", student, text(notebook)).parent
         if student in ("ada", "bob"):
             (folder / "timestamp.txt").write_text(LATE)
-    entry = spoil_stored_result(course, "dora")
     run_nbgrader(course, *shlex.split(DUE))
     (course / CONFIG_NAME).write_text(f"c = get_config()\n{PENALTY}\n")
     for step in ("autograde", "generate_feedback"):
@@ -58,29 +58,17 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with gradebook_of(course) as gradebook:
         mark_by_hand(gradebook)
     file_of(course, "cleo").write_text(text(right(correct_token=WRONG)))
-    seen = course / "autograded" / "dora" / CHAPTER / "seen"
+    seen = course / "autograded" / "bob" / CHAPTER / "seen"
     seen.touch()
     for step in ("autograde", "generate_feedback"):
         run_nbgrader(course, step, CHAPTER)
     (course / "left alone").write_text(str(seen.exists()))
     run_nbgrader(course, "autograde", CHAPTER, "--force")
-    yield course
-    entry.unlink()
+    return course
 
 
 def gradebook_of(course: Path) -> Gradebook:
     return Gradebook(f"sqlite:///{course / 'gradebook.db'}")
-
-
-def spoil_stored_result(course: Path, student: str) -> Path:
-    """Store, for one submission, a result that says what no grading would; returns its place."""
-    path = file_of(course, student)
-    notebook = take_in(path.parent, Path(path.name), CHAPTER).notebook
-    result = grade(notebook, CHAPTER)
-    result.exercises["correct_token"].behaviours[0] = Behaviour("read from the cache", False, "x")
-    key = job_of(notebook, CHAPTER).key
-    cache.store(key, result)
-    return cache.FOLDER / f"{key}.json"
 
 
 def mark_by_hand(gradebook: Gradebook) -> None:
@@ -139,16 +127,6 @@ def test_grading_lists_marks_by_hand_that_hide_another(course: Path, monkeypatch
     assert [row for row in capsys.readouterr().out.splitlines() if "by hand" in row] == [line]
 
 
-def test_a_class_without_a_gradebook_has_none(tmp_path: Path):
-    assert overrides(tmp_path, {}) == []
-    assert not list(tmp_path.iterdir())
-
-
-def test_nbgrader_reads_the_stored_results(gradebook: Gradebook):
-    grades = {grade.name: grade.auto_score for grade in notebook_of(gradebook, "dora").grades}
-    assert 0 < grades["test_correct_token"] < 4
-
-
 def test_what_is_handed_in_again_is_graded_again_and_nothing_else(course: Path):
     assert (course / "left alone").read_text() == "True"
     page = course / "feedback" / "cleo" / CHAPTER / f"{CHAPTER}.html"
@@ -172,3 +150,57 @@ def test_other_points_in_the_gradebook_are_refused_by_name(tmp_path: Path):
     run_nbgrader(course, "autograde", CHAPTER)
     with gradebook_of(course) as gradebook:
         assert notebook_of(gradebook, "ada").score == 22.0
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ((CHAPTER, "adda", "--days", "1"), f"adda has no graded {CHAPTER}"),
+        (("99_none", "ada", "--days", "1"), "those who have: nobody"),
+        ((CHAPTER, "ada"), "an extension needs --days or --hours"),
+    ],
+)
+def test_what_is_wrong_with_an_extension_is_one_line(course: Path, capsys, words, line: str):
+    assert main(["extend", *words, "--course", str(course)]) == 2
+    said = capsys.readouterr().err
+    assert line in said and said.count("\n") == 1
+
+
+def test_a_folder_without_a_class_is_a_line_and_gets_no_gradebook(tmp_path: Path, capsys):
+    words = ["extend", CHAPTER, "ada", "--days", "1", "--course", str(tmp_path / "corse")]
+    assert main(words) == 2
+    assert f"there is no class in {tmp_path / 'corse'}" in capsys.readouterr().err
+    assert not (tmp_path / "corse").exists()
+
+
+@pytest.mark.parametrize("points", [2, 0.1, 0.2])  # 0.2 * 3 / 3 is more than 0.2
+@pytest.mark.parametrize("passed", range(4))
+def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
+    groups = [GroupResult(f"b{i}", i < passed, "why") for i in range(3)]
+    wanted = Exercise(points, groups)
+    cell = copy.deepcopy(cell_of(release_of(CHAPTER), "test_correct_token"))
+    cell.metadata.nbgrader.points = points
+    cell.outputs = mark(Result({"x": wanted}), "x", {})
+    assert determine_grade(cell) == (wanted.score, points)
+    assert passed < 3 or wanted.score == points
+
+
+@pytest.mark.parametrize("score", [float("nan"), -1.0, 2.5])
+def test_a_mark_out_of_range_is_never_written(score: float, monkeypatch):
+    monkeypatch.setattr(Exercise, "score", score)
+    with pytest.raises(ValueError, match="is not within"):
+        mark(Result({"x": Exercise(2.0)}), "x", {})
+
+
+def test_an_unmarked_grade_cell_is_not_saved():
+    with pytest.raises(RuntimeError, match="carries no mark"):
+        SaveMarks().preprocess(copy.deepcopy(release_of(CHAPTER)), RESOURCES)
+
+
+def test_a_graded_notebook_has_no_hidden_line_of_ours_and_all_of_the_students():
+    code = "x = 1\n# BEGIN HIDDEN TESTS\ny = 2\n# END HIDDEN TESTS"
+    notebook, _ = Grade().preprocess(copy.deepcopy(right(quiz_02=code)), RESOURCES)
+    sources = [cell.source for cell in notebook.cells]
+    assert sources[0].startswith("### Result: 21 of 22 points") and code in sources
+    assert "BEGIN HIDDEN TESTS" not in "".join(source for source in sources if source != code)
+    nbformat.validate(notebook)

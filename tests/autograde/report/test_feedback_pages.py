@@ -15,7 +15,7 @@ from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import exercise_html, to_read
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.sections import Section, add_places, sections_of
-from autograde.result import Behaviour, Exercise
+from autograde.result import Exercise, GroupResult
 from autograde.submission import release_of
 
 # One belief in two exercises, and an answer to a third that only builds on the first of them.
@@ -55,7 +55,7 @@ def test_one_belief_in_two_exercises_is_refuted_once():
 
 
 def test_a_belief_of_its_own_beside_a_shared_one_has_its_section_to_read_again():
-    failed = [Behaviour("a", False, cause="shared"), Behaviour("b", False, cause="own")]
+    failed = [GroupResult("a", False, cause="shared"), GroupResult("b", False, cause="own")]
     sections = {"f": Section("Here", "section-here")}
     assert to_read("f", Exercise(1.0, failed, see_first="above"), sections) == sections["f"]
     assert to_read("f", Exercise(1.0, failed[:1], see_first="above"), sections) is None
@@ -72,7 +72,7 @@ def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
 
 
 def test_a_value_cannot_turn_the_text_after_it():
-    exercise = Exercise(1.0, [Behaviour("a", False, "returned \u202ea\u2066\x9b; expected 1")])
+    exercise = Exercise(1.0, [GroupResult("a", False, "returned \u202ea\u2066\x9b; expected 1")])
     assert "returned a; expected 1" in exercise_html(exercise)
 
 
@@ -200,7 +200,7 @@ def test_every_link_of_the_page_leads_to_a_place_in_it(page: BeautifulSoup):
     assert all(link.startswith(("#", "https://")) for link in links)
 
 
-def test_a_failed_exercise_names_behaviour_call_cause_and_section(page: BeautifulSoup):
+def test_a_failed_exercise_names_group_call_cause_and_section(page: BeautifulSoup):
     grade = page.find(id="test_acceptance_probability")
     text = grade.get_text(" ", strip=True)
     assert "not yet: the ratio of target to draft" in text and "You may have assumed that" in text

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from autograde import grade
 from autograde.chapter import ROOT, notebook_path
-from autograde.result import Behaviour, Exercise, Result
+from autograde.result import Exercise, GroupResult, Result
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import OWN, Isolation
 from autograde.selfstudy import command
@@ -134,7 +134,7 @@ def test_a_class_and_who_studies_alone_get_the_same_points_and_words(monkeypatch
     of_a_class = grade.grade_now(notebook, CHAPTER)
     monkeypatch.setattr(isolation, "chosen", lambda: Isolation(OWN))
     assert grade.grade_now(notebook, CHAPTER).exercises == of_a_class.exercises
-    wrong = {name for name, e in of_a_class.exercises.items() if e.passed < len(e.behaviours)}
+    wrong = {name for name, e in of_a_class.exercises.items() if e.passed < len(e.groups)}
     assert wrong == set(answers)
 
 
@@ -167,8 +167,8 @@ def names_of(requirements: Iterable[str]) -> set[str]:
 
 
 def test_the_next_exercise_is_the_first_that_is_not_right(tmp_path: Path):
-    exercises = {"f": Exercise(1.0, [Behaviour("a", True)])}
-    exercises["g"] = Exercise(1.0, [Behaviour("a", True), Behaviour("b", False)])
+    exercises = {"f": Exercise(1.0, [GroupResult("a", True)])}
+    exercises["g"] = Exercise(1.0, [GroupResult("a", True), GroupResult("b", False)])
     exercises["h"] = Exercise(2.0, note="h: not written yet")
     save(tmp_path, right())
     copy = Copy(tmp_path, CHAPTER)

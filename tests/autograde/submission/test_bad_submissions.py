@@ -69,18 +69,8 @@ def copy_stub_below(notebook: NotebookNode) -> None:
     notebook.cells.insert(notebook.cells.index(cell_of(notebook, "speculative_step")), stub)
 
 
-def copy_grade_cell(notebook: NotebookNode) -> None:
-    notebook.cells.append(copy.deepcopy(cell_of(notebook, "test_speculative_step")))
-
-
 def rename(notebook: NotebookNode) -> None:
     cell_of(notebook, "speculative_step").metadata.nbgrader.grade_id = "my_step"
-
-
-def rename_all_names(notebook: NotebookNode) -> None:
-    cell = cell_of(notebook, "speculative_step")
-    cell.id = "mine"
-    del cell.metadata["nbgrader"]
 
 
 def edit_grade_cell(notebook: NotebookNode) -> None:
@@ -101,11 +91,6 @@ def magics(notebook: NotebookNode) -> None:
     step.source = "%%time\n" + step.source
     accept = cell_of(notebook, "speculative_accept")
     accept.source = "%matplotlib inline\n!ls /\n" + accept.source + "\nget_ipython()"
-
-
-def much_output(notebook: NotebookNode) -> None:
-    cell = cell_of(notebook, "correct_token")
-    cell.source = "print('x' * 10**8)\n" + cell.source
 
 
 def old_format() -> str:
@@ -144,7 +129,6 @@ TABLE = {
     "invalid-json": Bad(lambda: '{"cells": [', 0, "not valid JSON"),
     "not-a-notebook": Bad(lambda: "[1, 2, 3]", 0, "not a notebook"),
     "empty": Bad(lambda: b"", 0, "empty"),
-    "binary": Bad(lambda: bytes(range(256)) * 10, 0, "not valid JSON"),
     "deep-json": Bad(lambda: "[" * 100_000, 0, "not a notebook|not valid JSON"),
     "another-chapter": Bad(other_chapter, 0, "another chapter"),
     "link": Bad(None, 0, "is a link", place=link),
@@ -154,9 +138,7 @@ TABLE = {
     "removed-cell": Bad(edited(remove), WITHOUT, None, {"speculative_step": "not written"}),
     "removed-grade-cell": Bad(edited(remove_grade_cell)),
     "copied-stub": Bad(edited(copy_stub_below)),
-    "copied-grade-cell": Bad(edited(copy_grade_cell)),
     "renamed-cell": Bad(edited(rename)),
-    "retyped-cell": Bad(edited(rename_all_names)),
     "edited-grade-cell": Bad(
         edited(edit_grade_cell), 19.0, None, {"acceptance_probability": "not defined"}
     ),
@@ -167,7 +149,6 @@ TABLE = {
     "endless-loop": replace(wrong(ENDLESS, "longer than"), score=FULL - 1),
     "exit": wrong(EXIT, "ended the Python"),
     "memory": wrong(MEMORY, "MemoryError"),
-    "output": Bad(edited(much_output)),
     "wrong-type": wrong(WRONG_TYPE, "not a dict"),
     "zz-right": Bad(lambda: text(right())),  # nothing is wrong with it but what lies beside it
 }
@@ -218,13 +199,6 @@ def test_engine(grades: dict, name: str):
 def test_nbgrader_agrees_to_the_last_digit(grades: dict, scores: dict):
     assert set(scores) == set(grades)
     compare(grades, scores)
-
-
-def test_disagreement_is_seen(grades: dict, scores: dict):
-    changed = copy.deepcopy(scores)
-    changed["zz-right"][CHAPTER]["correct_token"] -= 1e-12
-    with pytest.raises(ValueError, match="zz-right"):
-        compare(grades, changed)
 
 
 def test_refused_submission_says_so_in_the_notebook(course: Path, scores: dict):

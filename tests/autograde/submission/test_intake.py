@@ -6,15 +6,19 @@ import re
 
 import nbformat
 import pytest
+from classes.sessions import session
 from classes.submitting import CHAPTER, cell_of, right, text, with_cell_source
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
+from autograde import bounds
+from autograde.grade import grade_now
 from autograde.submission import (
     JOINER,
     MAX_CELLS,
-    MAX_PICTURES,
+    MAX_LISTS,
     Refused,
+    is_answer,
     parse,
     rebuild,
     release_of,
@@ -40,10 +44,6 @@ def test_answers_are_moved_and_nothing_else_changes():
     nbformat.validate(notebook)
 
 
-def test_blank_release_comes_back_as_it_is():
-    assert rebuilt(release_of(CHAPTER)) == release_of(CHAPTER)
-
-
 def test_metadata_and_outputs_of_the_submission_are_dropped():
     notebook = copy.deepcopy(right())
     notebook.metadata["kernelspec"] = {"name": "evil", "display_name": "x", "language": "x"}
@@ -55,12 +55,6 @@ def test_metadata_and_outputs_of_the_submission_are_dropped():
     back = rebuilt(notebook)
     assert back.metadata == release_of(CHAPTER).metadata
     assert "student" not in json.dumps(back) and "alert(1)" not in json.dumps(back)
-
-
-def test_an_edited_import_cell_is_the_students():
-    name = next(c.id for c in right().cells if c.source.startswith("import numpy"))
-    changed = with_cell_source(right(), name, "import numpy as np\nimport math")
-    assert source_of(rebuilt(changed), name).endswith("import math")
 
 
 def test_own_cells_keep_their_place_and_get_new_names():
@@ -141,15 +135,6 @@ def test_pictures_of_written_answers_stay_and_other_attachments_go():
     assert page.count("<img") == 1 and 'src="data:image/png;base64,aGk="' in page
 
 
-def test_pictures_in_cells_of_ones_own_are_shown_too():
-    notebook = copy.deepcopy(right())
-    own = nbformat.v4.new_markdown_cell("![mine](attachment:a.png)", id="mine")
-    own.attachments = {"a.png": {"image/png": "aGk="}}
-    notebook.cells.insert(1, own)
-    (back,) = [cell for cell in rebuilt(notebook).cells if "attachments" in cell]
-    assert back.source == "![mine](attachment:picture-1)"
-
-
 def file_with(**parts: object) -> bytes:
     """A notebook file with these parts."""
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}} | parts).encode()
@@ -164,37 +149,95 @@ def test_more_cells_than_a_notebook_has_are_refused_before_anything_is_made_of_t
         parse(file_with(cells=[{}] * (MAX_CELLS + 1)))
 
 
-def test_what_is_not_a_cell_is_not_even_copied(monkeypatch: pytest.MonkeyPatch):
-    """nbformat took half a minute and 3.5 GB to copy 20 MiB of metadata."""
-    seen: list = []
-    monkeypatch.setattr(nbformat, "from_dict", seen.append)
-    parse(file_with(cells=[{"outputs": [{}] * 9}], metadata={"mine": [{}] * 9}))
-    (kept,) = seen
-    assert json.dumps(kept).count("{") == 3
+# --- what is too long is cut, says so, and costs no answer a point ---------------------------
+
+ANSWERS = [cell.id for cell in release_of(CHAPTER).cells if is_answer(cell)]
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 5, "4", None, [4]])
-def test_another_format_is_named(number: object):
-    with pytest.raises(Refused, match="not in notebook format 4; open it in JupyterLab, save it"):
-        parse(file_with(nbformat=number, worksheets=[{"cells": []}]))
+def with_own(kind: str, *sources: str, **fields: object) -> list[NotebookNode]:
+    """What intake keeps of cells of the student's own before all others of a right notebook.
+
+    The answers after them must be as they were handed in.
+    """
+    notebook = copy.deepcopy(right())
+    new = getattr(nbformat.v4, f"new_{kind}_cell")
+    notebook.cells[:0] = [new(source, **fields) for source in sources]
+    back = rebuilt(notebook)
+    for name in ANSWERS:
+        assert cell_of(back, name).source == cell_of(right(), name).source
+    return [cell for cell in back.cells if cell.id.startswith("extra-")]
 
 
-def test_the_first_pictures_of_a_cell_are_kept():
-    pictures = {f"{i}.png": {"image/png": "aGk="} for i in range(MAX_PICTURES + 5)}
-    cell = written(" ".join(f"![a](attachment:{name})" for name in pictures), **pictures)
-    assert len(cell.attachments) == MAX_PICTURES
-    assert cell.source.startswith("![a](attachment:picture-1) ") and cell.source.count(JOINER) == 5
+def length(cells: list[NotebookNode]) -> int:
+    return sum(len(cell.source) for cell in cells)
 
 
-@pytest.mark.parametrize("metadata", [None, [], {"nbgrader": 3}, {"nbgrader": {"grade_id": [1]}}])
-def test_odd_metadata_does_no_harm(metadata: object):
-    plain = json.loads(text(right()))
-    for cell in plain["cells"]:
-        cell["metadata"] = metadata
-    back = rebuild(parse(json.dumps(plain).encode()), release_of(CHAPTER))
-    assert source_of(back, "correct_token") == source_of(right(), "correct_token")
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_of_a_long_text_the_beginning_stays_and_the_cell_says_so(kind: str):
+    (cell,) = with_own(kind, "start " + "a" * 400_000)
+    assert "it has 400,006 characters, a cell may have 10,000" in cell.source.splitlines()[0]
+    assert "\n\nstart aaa" in cell.source and length([cell]) < bounds.MAX_MARKDOWN + 200
 
 
-def test_text_that_cannot_be_written_again_is_repaired():
-    changed = with_cell_source(right(), "correct_token", "x = '\ud800'")
-    json.dumps(rebuilt(changed), ensure_ascii=False).encode("utf-8")
+def test_long_code_is_left_out_whole_and_the_cell_says_so():
+    """Its beginning would be other code."""
+    (cell,) = with_own("code", "x = 1\n" * 70_000)
+    with pytest.raises(RuntimeError, match="left out: it has 420,000 characters, a cell may have"):
+        exec(cell.source)
+
+
+def test_an_answer_that_is_too_long_is_told_so_and_the_others_count():
+    answer = cell_of(right(), "correct_token").source + "\n#" + "x" * bounds.MAX_CODE
+    result = grade_now(rebuilt(with_cell_source(right(), "correct_token", answer)), CHAPTER)
+    assert "a cell may have 20,000" in " ".join(result.exercises["correct_token"].messages)
+    assert result.score == 22 - 4
+
+
+@pytest.mark.parametrize("kind", ["markdown", "code", "raw"])
+def test_all_cells_together_are_bounded_and_the_answers_come_first(kind: str):
+    cells = with_own(kind, *["#" * 9_000] * 300)
+    assert length(cells) < bounds.MAX_TEXT + 300 * 200
+    assert cells[0].source == "#" * 9_000 and "a notebook may have 100,000" in cells[-1].source
+
+
+def test_a_picture_stands_once_in_a_page():
+    """400 mentions of one picture of 4 MiB made a page of 1.6 GB."""
+    data = {"a.png": {"image/png": "aGk="}}
+    (cell,) = with_own("markdown", "![a](attachment:a.png)\n" * 400, attachments=data)
+    assert cell.source.count("](attachment:") == 1 and list(cell.attachments) == ["picture-1"]
+
+
+def test_pictures_have_one_budget_and_the_cell_says_what_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(bounds, "MAX_PICTURES", 2**20)
+    picture = {"a.png": {"image/png": "aGlp" * (2**20 // 12)}}
+    cells = with_own("markdown", *["![a](attachment:a.png)"] * 5, attachments=picture)
+    assert [len(cell.get("attachments", ())) for cell in cells] == [1, 1, 1, 0, 0]
+    assert "those of a notebook may have 1 MiB" in cells[-1].source
+
+
+def test_a_file_of_many_lists_is_refused_before_anything_is_made_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """20 MiB of [[1]] become 800 MB."""
+    monkeypatch.setattr(json, "loads", None)
+    with pytest.raises(Refused, match="more than 500,000 lists and objects; clear the outputs"):
+        parse(b'{"nbformat": 4, "x": [' + b"[]," * MAX_LISTS + b"0]}")
+
+
+def test_the_output_of_a_notebook_has_one_budget():
+    with session(*["print('x' * 19_000)"] * 12, "raise ValueError('why')") as s:
+        reports = list(s.reports.values())
+    printed = [report["printed"] for report in reports]
+    assert sum(map(len, printed)) < bounds.MAX_OUTPUT + 12 * 100
+    assert printed[0] == "x" * 19_000 + "\n" and "may print 100,000 characters" in printed[-2]
+    assert reports[-1]["error"]["text"] == "why"
+
+
+def test_colour_codes_are_no_output():
+    """Each is an element of a page: 1,900 cells of them made one of 151 MB."""
+    codes = "print('\\x1b[31mred\\x1b[0m \\x1b\\x1b[1m[1m')"
+    with session(codes, "raise ValueError('\\x1b[31mred')") as s:
+        assert s.reports["cell-0"]["printed"] == "red [1m\n"
+        assert s.reports["cell-1"]["error"]["text"] == "red"

@@ -1,7 +1,5 @@
 """One mistake costs once: what calls a wrong answer is graded with right ones above it."""
 
-from dataclasses import replace
-
 import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
@@ -18,8 +16,8 @@ LINEAR = "def expected_accepted(alpha, k):\n    return alpha * k"
 
 
 def remarks(result: Result, name: str) -> list[str]:
-    """What is said of the behaviours of an exercise that passed."""
-    return [b.message for b in result.exercises[name].behaviours if b.passed]
+    """What is said of the groups of an exercise that passed."""
+    return [b.message for b in result.exercises[name].groups if b.passed]
 
 
 def lost(result: Result) -> dict[str, float]:
@@ -28,40 +26,44 @@ def lost(result: Result) -> dict[str, float]:
     return {name: points for name, points in every.items() if points}
 
 
-def test_one_wrong_line_costs_its_own_points_and_no_others():
+def test_one_wrong_line_costs_its_own_points_and_a_remark_says_what_it_does_below():
     result = grade_with(SPEED, expected_accepted=LINEAR)
     assert lost(result) == {"expected_accepted": 2.0}
     (first, *_) = remarks(result, "best_k")
     said = "Correct. With your own expected_accepted, which is wrong, it gives: best_k(alpha=0.7, "
-    assert first.startswith(said)
-    assert "returned 60, expected 9." in first
-    assert "cause" not in str(result.to_json()["exercises"]["best_k"]["causes"])
-
-
-def test_a_mistake_of_its_own_costs_points_above_a_wrong_answer_too():
-    wrong = "def best_k(alpha, c, k_max):\n    return max(range(1, k_max + 1), key="
-    wrong += "lambda k: walltime_speedup(alpha, c, k))"
-    both = grade_with(SPEED, expected_accepted=LINEAR, best_k=wrong).exercises["best_k"]
-    alone = grade_with(SPEED, best_k=wrong).exercises["best_k"]
-    failed = [b for b in alone.behaviours if not b.passed]
-    assert failed and [b for b in both.behaviours if not b.passed] == failed
+    assert first.startswith(said) and "returned 60, expected 9." in first
+    assert result.to_json()["exercises"]["best_k"]["causes"] == []
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "name, wrong",
     [
-        "def expected_accepted(alpha, k):\n    raise NotImplementedError('not written yet')",
-        "def expected_accepted(alpha, k):\n    import os\n    os._exit(0)",
-        "def expected_accepted(alpha, k)\n    return 0",
+        ("best_k", "def best_k(alpha, c, k_max):\n    return k_max"),
+        ("expected_tokens", "def expected_tokens(alpha, k):\n    return k"),
+    ],
+    ids=["calls it", "calls nothing"],
+)
+def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str, wrong: str):
+    both = grade_with(SPEED, **{"expected_accepted": LINEAR, name: wrong}).exercises[name]
+    alone = grade_with(SPEED, **{name: wrong}).exercises[name]
+    failed = [b for b in alone.groups if not b.passed]
+    assert failed and [b for b in both.groups if not b.passed] == failed
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        ":\n    raise NotImplementedError('not written yet')",
+        ":\n    import os; os._exit(0)",
+        "\n    return 0",
     ],
     ids=["unwritten", "ends the process", "no Python"],
 )
-def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(
-    answer: str, monkeypatch: pytest.MonkeyPatch
-):
-    short = replace(engine.limits_of(SPEED), call_seconds=0.5)  # for the one that never ends
-    monkeypatch.setattr(engine, "limits_of", lambda chapter: short)
-    assert lost(grade_with(SPEED, expected_accepted=answer)) == {"expected_accepted": 2.0}
+def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(end: str):
+    answer = f"def acceptance_probability(p, q, token){end}"
+    assert lost(grade_with(CHAPTER, acceptance_probability=answer)) == {
+        "acceptance_probability": 3.0
+    }
 
 
 def test_two_mistakes_that_cancel_are_right():
@@ -73,28 +75,10 @@ def test_two_mistakes_that_cancel_are_right():
     assert set(remarks(result, "expected_tokens")) == {""}
 
 
-def test_any_function_above_may_be_called():
-    """Not only those that the solution calls, and with arguments by name."""
-    loop = (
-        "def speculative_step(draft_tokens, p, q, r, u):\n"
-        "    out = []\n"
-        "    for i, t in enumerate(draft_tokens):\n"
-        "        token, kept = correct_token(p=p[i], q=q[i], token=t, r=r[i], u=u)\n"
-        "        out.append(token)\n"
-        "        if not kept:\n"
-        "            return out\n"
-        "    return [*out, sample_from(p[len(draft_tokens)], u)]\n"
-    )
-    wrong = "def correct_token(p, q, token, r, u):\n    return token, True"
-    result = grade_with("02_rejection_sampling", speculative_step=loop, correct_token=wrong)
-    assert set(lost(result)) == {"correct_token"}
-    assert any("With your own correct_token, " in m for m in remarks(result, "speculative_step"))
-
-
 HELPER = "def _keeps(p, q, t, r):\n    return r <= acceptance_probability(p, q, t) and p[t] > 0\n"
 ACCEPTS = """
 def speculative_accept(draft_tokens, p, q, r):
-    kept = [_keeps(p[i], q[i], t, r[i]) for i, t in enumerate(draft_tokens)]
+    kept = [_keeps(p[i], q[i], token, r=r[i]) for i, token in enumerate(draft_tokens)]
     return list(draft_tokens[: (*kept, False).index(False)])
 """
 CORRECTS = """
@@ -116,26 +100,18 @@ def test_a_helper_that_calls_the_wrong_function_may_stand_anywhere(own: str, lea
     assert set(lost(engine.grade(notebook, CHAPTER))) == {"acceptance_probability"}
 
 
-def test_who_calls_nothing_above_is_graded_as_ever():
-    """A wrong answer of one's own, below another: what stands above changes nothing."""
-    closed = "def expected_tokens(alpha, k):\n    return (1 - alpha**k) / (1 - alpha)"
-    both = grade_with(SPEED, expected_accepted=LINEAR, expected_tokens=closed)
-    alone = grade_with(SPEED, expected_tokens=closed)
-    assert both.exercises["expected_tokens"] == alone.exercises["expected_tokens"]
-
-
 FUNCTIONS = [(chapter, name) for chapter in chapter_names() for name in functions_of(chapter)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter, name", FUNCTIONS)
 def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
-    """Two known wrong answers to each, all else right."""
-    for wrong in [bug for bug in bugs_of(chapter) if bug.exercise == name][:2]:
-        exercises = grade_with(chapter, **{name: wrong.code}).exercises
+    """Two known bugs of each, all else right."""
+    for bug in [bug for bug in bugs_of(chapter) if bug.exercise == name][:2]:
+        exercises = grade_with(chapter, **{name: bug.code}).exercises
         del exercises[name]
-        failed = [b for e in exercises.values() for b in e.behaviours if not b.passed]
-        assert all(b.name == "the whole decoder, with your own parts" for b in failed), wrong.think
+        failed = [b for e in exercises.values() for b in e.groups if not b.passed]
+        assert all(b.name == "the whole decoder, with your own parts" for b in failed), bug.think
 
 
 THIEF = """

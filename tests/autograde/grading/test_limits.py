@@ -1,15 +1,13 @@
-"""What a time limit decided: never stored, and said wherever the result is."""
+"""A limit costs its author alone, and is said wherever the result is."""
 
 import json
 from dataclasses import asdict, replace
 from functools import cache
-from pathlib import Path
 
 import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
 
-from autograde import cache as result_cache
 from autograde import grade as engine
 from autograde.bugs import answers_of
 from autograde.report.class_page import class_page
@@ -21,38 +19,23 @@ from autograde.submission import release_of
 from autograde.tools.samples import filled
 
 ENDLESS = "def correct_token(p, q, token, r, u):\n    while True: pass"
-AT_AN_EDGE = """def residual_distribution(p, q):
-    while np.array_equal(p, q): pass
-    left = np.maximum(p - q, 0)
-    return left / left.sum()"""
 USES_IT = """def acceptance_probability(p, q, token):
     return 0.0 if p[token] == 0 else 1.0 if q[token] == 0 else min(1.0, ratio(p[token], q[token]))
 """
 
 
 @pytest.fixture(autouse=True)
-def short_limits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Limits that are soon reached, and a cache of results of one's own."""
+def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits that are soon reached."""
     limits = engine.limits_of(CHAPTER)
     short = replace(limits, call_seconds=0.5, cell_seconds=1.0, extra_cell_seconds=1.0)
     monkeypatch.setattr(engine, "limits_of", cache(lambda chapter: short))
-    monkeypatch.setattr(result_cache, "FOLDER", tmp_path / "cache")
-    return tmp_path / "cache"
 
 
 def with_cell(source: str, **answers: str) -> nbformat.NotebookNode:
     notebook = right(**answers)
     notebook.cells.insert(0, nbformat.v4.new_code_cell(source, id="extra-0"))
     return notebook
-
-
-def test_what_a_limit_decided_is_never_stored(short_limits: Path, monkeypatch: pytest.MonkeyPatch):
-    results = [Result({}, limited=True) for _ in range(2)] + [Result({}), Result({})]
-    monkeypatch.setattr(engine, "grade_now", lambda *_: results.pop(0))
-    assert engine.grade(right(), CHAPTER).limited and engine.grade(right(), CHAPTER).limited
-    assert not short_limits.exists() and len(results) == 2
-    assert not engine.grade(right(), CHAPTER).limited
-    assert not engine.grade(right(), CHAPTER).limited and len(results) == 1  # stored
 
 
 def test_a_call_without_an_end_costs_its_own_points_and_no_others():
@@ -63,15 +46,6 @@ def test_a_call_without_an_end_costs_its_own_points_and_no_others():
     first, *rest = result.exercises["correct_token"].messages
     assert "correct_token(p=" in first and "longer than 0.5 s" in first
     assert all("correct_token(p=" in each for each in rest)  # named, whether it hung or not
-
-
-def test_a_loop_that_ends_too_late_at_one_edge_costs_the_behaviours_with_that_edge():
-    exercise = engine.grade(right(residual_distribution=AT_AN_EDGE), CHAPTER).exercises[
-        "residual_distribution"
-    ]
-    assert exercise.passed == 1 and len(exercise.messages) == 2
-    first, _ = exercise.messages
-    assert "residual_distribution(p=np.array([" in first and "did not come back" in first
 
 
 def test_a_cell_of_ones_own_without_an_end_costs_nothing():
