@@ -43,7 +43,7 @@ Where to go next
 
 def main() -> int:
     """Run the steps; the table is shown before any chapter is executed."""
-    say("notebooks", "built", [b.changed for b in build()])
+    say("notebooks", "built", [bool(b.changed) for b in build()])
     grade_sample_class(CLASS, chapter_names())
     show_table(CLASS)
     executed = execute([chapter.source for chapter in chapters()])
