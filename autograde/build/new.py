@@ -31,6 +31,9 @@ grader = {needed}
 
 [tool.setuptools.package-data]
 "*" = ["**/*"]
+
+[tool.autograde]
+seed = 1  # of the hidden cases: any whole number
 """
 IGNORED = "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n"
 

@@ -105,7 +105,7 @@ def test_the_grader_needs_the_extras_course_and_instructor_and_nothing_else():
     packages = importlib.metadata.packages_distributions()
     needed = {n.lower().replace("_", "-") for top in tops for n in packages.get(top, ())}
     here = installed_with([*PROJECT["dependencies"], *EXTRAS["course"], *EXTRAS["instructor"]])
-    assert {"docutils", "jupytext", "rich"} <= needed
+    assert {"docutils", "rich", "typer"} <= needed
     # Itself, and what `--scheduler` alone needs, which is there only with the extra `cluster`.
     assert needed - here - {"distributed"} == {"specdec-course"}
 

@@ -5,21 +5,22 @@ from autograde.check import Exercise
 celsius = Exercise("celsius")
 
 
-@celsius.group("freezing is 0", hint="Water freezes at 32 degrees Fahrenheit.")
-def freezing(rng):
+@celsius.group("from freezing to boiling", hint="Water freezes at 32 degrees Fahrenheit.")
+def above(rng):
     yield 32.0
-    yield 33.0
-
-
-@celsius.group("a degree is 5/9 of a degree")
-def degrees(rng):
     for _ in range(4):
-        yield float(rng.integers(100, 300))
+        yield float(rng.integers(33, 213))
+
+
+@celsius.group("below freezing it is negative")
+def below(rng):
+    for _ in range(4):
+        yield float(rng.integers(-40, 32))
 
 
 celsius.bug(
     "return (f - 32) * 5 / 9",
-    "return f - 32.0",
-    think="a degree is a degree.",
-    because="from freezing to boiling there are 180 degrees of one and 100 of the other.",
+    "return abs(f - 32) * 5 / 9",
+    think="a temperature is never negative.",
+    because="below 32 degrees Fahrenheit it freezes, and Celsius counts down from 0.",
 )
