@@ -157,7 +157,7 @@ def test_what_marking_needs_comes_with_the_course():
     ours = names_of([*project["dependencies"], *extras.pop("course")])
     ours |= names_of(line for name in ours for line in metadata.requires(name) or ())
     others = names_of(line for lines in extras.values() for line in lines) - ours
-    assert {"docutils", "nbconvert"} <= needed and "typer" in others
+    assert {"docutils", "nbconvert"} <= needed and "ruff" in others
     assert needed & others == set()
 
 
