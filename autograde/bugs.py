@@ -34,8 +34,7 @@ def bugs_of(chapter: str) -> list[KnownBug]:
     known = Chapter(chapter)
     names = vars(known.import_tests()) if known.tests.is_file() else {}
     exercises = [each for each in names.values() if isinstance(each, Exercise)]
-    bugs = [patched(chapter, bug) for exercise in exercises for bug in exercise.bugs]
-    return bugs + (names["WRONG"].all if "WRONG" in names else [])
+    return [patched(chapter, bug) for exercise in exercises for bug in exercise.bugs]
 
 
 def patched(chapter: str, bug: Bug) -> KnownBug:

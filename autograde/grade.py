@@ -1,18 +1,19 @@
 """Grading one submission: run its cells in a sandbox, run the hidden tests here, judge, store."""
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from nbformat import NotebookNode
 
 from autograde import cache as result_cache
-from autograde import check, underneath
-from autograde.bugs import KnownBug, bugs_of
-from autograde.cause import Known, causes_of
+from autograde import follow_through
+from autograde.bugs import bugs_of
+from autograde.cause import Known
 from autograde.chapter import Chapter
-from autograde.result import Behaviour, Exercise, Result
+from autograde.judge import judge
+from autograde.result import Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
 from autograde.sandbox import isolation
 from autograde.sandbox.bounded import bounded
@@ -23,43 +24,22 @@ from autograde.sandbox.trusted import Trusted
 from autograde.sandbox.workers import Limits
 from autograde.submission import is_answer, is_demo, release_of, solution_of
 
-Outcome = Result | Exception
+Grader = Callable[[NotebookNode, str], Result]  # does what `grade_now` does, somewhere
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """A rebuilt notebook to grade; with `outcome`, what is known of it without grading."""
+def grade(notebook: NotebookNode, chapter: str, grader: Grader | None = None) -> Result:
+    """The result of a rebuilt notebook: the stored one, else the one that `grader` gives.
 
-    key: str
-    notebook: NotebookNode | None = None
-    chapter: str = ""
-    outcome: Outcome | None = None
-
-
-def grade(notebook: NotebookNode, chapter: str) -> Result:
-    """The result of a rebuilt notebook: the stored one, else from grading it in this process.
-
-    Raises as `grade_now` does.
+    Without a grader it is graded in this process. What a time limit decided may be the fault of a
+    busy machine: it is not stored, so the next grading tries again. Raises as `grade_now` does.
     """
-    job = job_of(notebook, chapter)
-    return stored(job, job.outcome or grade_now(notebook, chapter))
-
-
-def job_of(notebook: NotebookNode, chapter: str) -> Job:
-    """What is to be done for a rebuilt notebook: nothing more if its result is stored."""
     key = result_cache.key(notebook, chapter, isolation.chosen().name)
-    return Job(key, notebook, chapter, result_cache.load(key))
-
-
-def stored(job: Job, outcome: Outcome) -> Outcome:
-    """The outcome of a job, stored if it is new.
-
-    What a time limit decided may be the fault of a busy machine: it is not stored, so the next
-    grading tries again.
-    """
-    if job.outcome is None and isinstance(outcome, Result) and not outcome.limited:
-        result_cache.store(job.key, outcome)
-    return outcome
+    result = result_cache.load(key)
+    if result is None:
+        result = (grader or grade_now)(notebook, chapter)
+        if not result.limited:
+            result_cache.store(key, result)
+    return result
 
 
 def grade_now(notebook: NotebookNode, chapter: str) -> Result:
@@ -78,7 +58,7 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     with bounded():
         with Session(cells, limits) as session:
             student = Student(session, parameters_of(chapter), given_of(chapter))
-            cases = underneath.run(tests, student, right)
+            cases = follow_through.run(tests, student, right)
         if session.broken is not None:
             raise session.broken
         judge(cases, exercises, known.__getitem__)
@@ -132,7 +112,8 @@ def hidden_tests_of(chapter: str) -> HiddenTests:
 
     @cache
     def oracle() -> Student:
-        return Student(_run_here(chapter), parameters_of(chapter))
+        # Nobody reads its calls, and one process grades many submissions.
+        return Student(_run_here(chapter), parameters_of(chapter), calls=deque(maxlen=0))
 
     return collected(Chapter(chapter), exercises_of(release_of(chapter)), oracle)
 
@@ -207,90 +188,3 @@ def cases_with(chapter: str, answers: Mapping[str, str]) -> list[Case]:
     which = [i for i, t in enumerate(tests.trials) if not answers or t.exercise in answers]
     with solved(chapter).with_answers(answers):
         return tests.run(student, which)
-
-
-def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[str], Known]) -> None:
-    """Give every exercise its behaviours, in the order of the tests.
-
-    `known` is asked about an exercise in which something failed. A misconception that shows in
-    several exercises is refuted in the first, and the others refer to it.
-    """
-    refuted: dict[str, str] = {}
-    faults = _faults_underneath(cases, exercises)
-    for name, exercise in exercises.items():
-        own = [case for case in cases if case.exercise == name]
-        exercise.note = next((case.error for case in own if case.unwritten), None)
-        failed = not exercise.note and any(case.error is not None for case in own)
-        causes = causes_of(known(name), own) if failed else {}
-        first = {each.think: refuted.setdefault(each.think, name) for each in causes.values()}
-        exercise.see_first = next((each for each in first.values() if each != name), None)
-        exercise.behaviours = _behaviours(own, causes, first, faults[name])
-        if faults[name] and all(case.error is None for case in own):
-            exercise.see_first = faults[name][0]
-
-
-def _faults_underneath(cases: list[Case], exercises: Iterable[str]) -> dict[str, list[str]]:
-    """For each exercise that was run again the wrong ones above it, in their order."""
-    wrong = {case.exercise for case in cases if case.error is not None}
-    above = {case.exercise: wrong & case.used for case in cases if case.used}
-    return {name: [n for n in exercises if n in above.get(name, ())] for name in exercises}
-
-
-def _behaviours(
-    cases: list[Case],
-    causes: dict[check.Group, KnownBug],
-    first: dict[str, str],
-    faults: list[str],
-) -> list[Behaviour]:
-    """The behaviours of one exercise.
-
-    `first` says for each thought in which exercise it is refuted, `faults` are the wrong exercises
-    that this one calls.
-    """
-    told: dict = {}  # causes and errors, each with the behaviour that tells of it
-    behaviours = []
-    for each in dict.fromkeys(case.group for case in cases):
-        own = [case for case in cases if case.group is each]
-        failed = [case for case in own if case.error is not None]
-        if not failed:
-            behaviours.append(_right(each, own, faults))
-            continue
-        case, cause = min(failed, key=lambda case: case.cause is None), causes.get(each)
-        message = _message(case, cause, told, first)
-        behaviours.append(
-            Behaviour(each.name, False, message, cause.think if cause else None, each.weight)
-        )
-        told = {cause: each.name, _in_short(case): each.name} | told
-    return behaviours
-
-
-def _right(behaviour: check.Group, cases: list[Case], faults: list[str]) -> Behaviour:
-    """A behaviour that is right by itself, and what it gives with the student's own beneath it.
-
-    A composed one does not pass if that is wrong.
-    """
-    told = next((case.told for case in cases if case.told), "")
-    error = next((case.own_error for case in cases if case.own_error is not None), None)
-    passed, remark = error is None or not behaviour.composed, ""
-    if error is not None:
-        names, verb = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
-        remark = f"With your own {names}, which {verb} wrong, it gives: {error}"
-        remark = f"Correct. {remark}" if passed else remark
-    return Behaviour(behaviour.name, passed, remark, None, behaviour.weight, told)
-
-
-def _message(case: Case, cause: KnownBug | None, told: dict, first: dict[str, str]) -> str:
-    """What the student reads under a failed behaviour: nothing that was `told` is told again."""
-    if cause and cause not in told:
-        where = first[cause.think]
-        again = f"The mistake from {where} again: {case.error}"
-        return cause.explain(case.error) if where == case.exercise else again
-    if _in_short(case) in told:
-        return "Same error as above."
-    return f'{case.error} (Same cause as under "{told[cause]}".)' if cause else case.error
-
-
-def _in_short(case: Case) -> str:
-    """An exception's name, whatever the call; else all that is said of the case."""
-    stopped = case.raised in ("CallTimedOut", "ProcessEnded")  # each names its own call
-    return case.error if stopped or case.raised is None else case.raised

@@ -1,192 +1,299 @@
-"""Hidden tests of chapter 00. Points attach to behaviours; see autograde/check.py.
+"""Hidden tests of chapter 00: test groups and known bugs; see autograde/check.py."""
 
-Their numbers stand in numbers/ch00_numbers.py, but for two that their behaviours name: ONE token,
-and NO_CONTEXT.
-"""
+import numpy as np
 
-import pytest
-
-from autograde.chapters.ch00_wrong import WRONG  # noqa: F401  known to the grader by this name
-from autograde.chapters.common import expect, expect_form, prediction, quiz
-from autograde.chapters.expected import ch00_expected as expected
-from autograde.chapters.numbers import ch00_numbers as numbers
-from autograde.chapters.parametrized import Exercise
+from autograde.chapters.common import Exercise, prediction, quiz
 from specdec_lib.lessons.ch00 import quizzes
 
-test_prediction = prediction("prediction_00", 1, 5)
-test_prediction_b = prediction("prediction_00_b", 1, 8)
-test_prediction_c = prediction("prediction_00_c", 0.01, 100)
-test_quiz = quiz(quizzes.quiz_00)
-test_quiz_b = quiz(quizzes.quiz_00_b)
+A100, H100 = (2.039e12, 312e12), (3.35e12, 989.5e12)  # bytes/s, FLOP/s
+# Thoughts that show in several exercises.
+ONE_FLOP = {
+    "think": "a multiplication and an addition are one operation.",
+    "because": "data sheets count them as two FLOP, and so does the peak of a machine.",
+}
+READ_AGAIN = {
+    "think": "the weights are read again for every token.",
+    "because": "the tokens of a pass share one reading; that is why checking is cheap.",
+}
+ADDED = {
+    "think": "reading and calculating follow one another.",
+    "because": "they go on at the same time, so the pass takes the longer of the two times.",
+}
+ONE_CACHE = {
+    "think": "the rows of a batch share one cache.",
+    "because": "they share the weights; each row has a text of its own, and so a cache.",
+}
+
+prediction_00 = prediction("prediction_00", 1, 5)
+prediction_00_b = prediction("prediction_00_b", 1, 8)
+prediction_00_c = prediction("prediction_00_c", 0.01, 100)
+quiz_00 = quiz(quizzes.quiz_00)
+quiz_00_b = quiz(quizzes.quiz_00_b)
 
 
-ONE, NO_CONTEXT = 1, 0
+def passing(n_tokens: int, batch: int, share: float, rng, text: bool = True) -> tuple:
+    """Arguments of pass_time: it calculates `share` times as long as it reads.
+
+    With `text` its weights have from half to all of the bytes of its caches.
+    """
+    size, context = (0.5, 1, 2, 4)[rng.integers(4)], int(rng.integers(20, 60))
+    kv_size, bandwidth = int(rng.integers(3, 9)), 100 * int(rng.integers(1, 10))
+    n_params = round(batch * context * kv_size * rng.uniform(0.5, 1) / size)
+    reading = (n_params * size + batch * context * kv_size * text) / bandwidth
+    peak = round(2 * n_tokens * batch * n_params / (reading * share))
+    return n_tokens, batch, context * text, n_params, size, kv_size, bandwidth, peak
+
 
 arithmetic_intensity = Exercise("arithmetic_intensity")
 
 
-def check_intensity(student, n_tokens, size, hint, expect=expect):
-    gives = expected.intensity(n_tokens, size)
-    expect(student.arithmetic_intensity, n_tokens, size, gives=gives, hint=hint)
+@arithmetic_intensity.group(
+    "two FLOP for the bytes of a parameter; a fraction stays a fraction",
+    form=True,
+    hint="One token: 2 FLOP with each parameter. Divide with /, which keeps the fraction.",
+)
+def one_token(rng):
+    for size in (1, 2, 4, 0.5, 8, 3, 16):
+        yield 1, size
+    yield 1, round(float(rng.uniform(1, 3)), 2)
 
 
-@arithmetic_intensity.behaviour("two FLOP for the bytes of a parameter")
-@pytest.mark.parametrize("size", numbers.ONE_TOKEN_BYTES)
-def test_intensity_of_one_token(student, size):
-    hint = f"One token: 2 FLOP with each parameter, {size:g} bytes read for it."
-    check_intensity(student, ONE, size, hint)
+@arithmetic_intensity.group("grows with the tokens, as the weights are read once")
+def several_tokens(rng):
+    for size in (2, 1, 0.5):
+        yield int(rng.integers(2, 1000)), size
 
 
-@arithmetic_intensity.behaviour("grows with the tokens, as the weights are read once")
-@pytest.mark.parametrize("n_tokens, size", numbers.LONGER_INTENSITY)
-def test_intensity_of_longer_passes(student, n_tokens, size):
-    hint = f"{n_tokens} tokens: {2 * n_tokens} FLOP with each parameter, which is read once."
-    check_intensity(student, n_tokens, size, hint)
-
-
-@arithmetic_intensity.behaviour("a fraction stays a fraction")
-@pytest.mark.parametrize("n_tokens, size", numbers.FRACTIONS)
-def test_intensity_fractions(student, n_tokens, size):
-    hint = "Divide with /, which keeps the fraction."
-    check_intensity(student, n_tokens, size, hint, expect_form)
+arithmetic_intensity.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
+arithmetic_intensity.bug("2 * n_tokens", "2", **READ_AGAIN)
+arithmetic_intensity.bug(
+    "2 * n_tokens / bytes_per_param",
+    "bytes_per_param / (2 * n_tokens)",
+    think="the intensity is bytes per FLOP.",
+    because="it says how much is calculated with each byte, so you divide by the bytes.",
+)
+arithmetic_intensity.bug(
+    "n_tokens / bytes",
+    "n_tokens // bytes",
+    think="a whole number is exact enough.",
+    because="// drops the fraction: one token in float32 would calculate nothing at all.",
+)
 
 
 forward_time = Exercise("forward_time")
-short_passes = forward_time.behaviour("a short pass takes the time of reading")
-long_passes = forward_time.behaviour("a long pass takes the time of calculating")
 
 
-def check_time(student, n_tokens, n_params, size, machine, hint, expect=expect):
-    args = (n_tokens, n_params, size, *machine)
-    gives = expected.time(n_tokens, n_params, size, machine)
-    expect(student.forward_time, *args, gives=gives, hint=hint)
+def alone(n_tokens: int, share: float, rng: np.random.Generator) -> tuple:
+    """Arguments of forward_time: `passing` for one row without text."""
+    _, _, _, n_params, size, _, *limits = passing(n_tokens, 1, share, rng, text=False)
+    return n_tokens, n_params, size, *limits
 
 
-@short_passes
-@pytest.mark.parametrize("n_tokens, n_params, size, machine", numbers.SHORT_PASSES)
-def test_short_passes(student, n_tokens, n_params, size, machine):
-    hint = "Here reading takes longer: every weight once, whatever the number of tokens."
-    check_time(student, n_tokens, n_params, size, machine, hint)
+@forward_time.group("a short pass takes the time of reading")
+def short_passes(rng):
+    for n_tokens, share in ((1, 0.3), (5, 0.2), (2, 0.4), (150, 0.1)):
+        yield alone(n_tokens, share, rng)
+    yield 1, 7e9, 2, *H100
 
 
-@long_passes
-@pytest.mark.parametrize("n_tokens, n_params, size, machine", numbers.LONG_PASSES)
-def test_long_passes(student, n_tokens, n_params, size, machine):
-    hint = "Here calculating takes longer: two FLOP per parameter and token."
-    check_time(student, n_tokens, n_params, size, machine, hint)
+@forward_time.group("a long pass takes the time of calculating")
+def long_passes(rng):
+    for n_tokens, share in ((1, 2.5), (20, 3), (64, 6), (7, 4)):
+        yield alone(n_tokens, share, rng)
+    yield from ((4096, 7e9, 2, *A100), (7, 3, 0.5, 1000, 1))
 
 
-@forward_time.behaviour("the larger of the two, at the ridge and beside it")
-@pytest.mark.parametrize("n_tokens", numbers.RIDGE_TOKENS)
-def test_ridge(student, n_tokens):
-    n_params, size, machine = numbers.RIDGE
-    free = expected.free_tokens(size, machine)
-    hint = f"Both go on at the same time: with these limits {free} tokens take as long as reading."
-    check_time(student, n_tokens, n_params, size, machine, hint, expect_form)
+@forward_time.group(
+    "the larger of the two, at the ridge and beside it",
+    form=True,
+    hint="Both go on at the same time: with these limits 4 tokens take as long as reading.",
+)
+def ridge(rng):
+    n_params = 64 * int(rng.integers(1, 10))
+    for n_tokens in (1, 3, 4, 5, 6, 8):
+        yield n_tokens, n_params, 2, 128, 512
+
+
+forward_time.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
+forward_time.bug("reading = n_params", "reading = n_tokens * n_params", **READ_AGAIN)
+forward_time.bug("max(reading, calculating)", "reading + calculating", **ADDED)
+forward_time.bug(
+    "max(reading, calculating)",
+    "min(reading, calculating)",
+    think="the pass is over when the faster job is done.",
+    because="both jobs have to be finished, so the slower one decides.",
+)
+forward_time.bug(
+    "max(reading, calculating)",
+    "reading",
+    think="a pass is always memory-bound.",
+    because="with enough tokens the arithmetic takes longer than the reading.",
+)
+forward_time.bug(
+    "n_params * bytes_per_param",
+    "n_params",
+    think="the bandwidth counts parameters.",
+    because="it counts bytes, and each parameter has bytes_per_param of them.",
+)
 
 
 free_tokens = Exercise("free_tokens")
 
 
-def check_free(student, size, machine, hint, expect=expect):
-    gives = expected.free_tokens(size, machine)
-    expect(student.free_tokens, size, *machine, gives=gives, hint=hint)
+@free_tokens.group(
+    "as many as the time of reading has room for, rounded down",
+    hint="Where do b N / B and 2 n N / F take the same time? Part of a token is not free.",
+)
+def room(rng):
+    for size, part in ((2, 0.75), (2, 0.25), (4, 0.5), (1, 0.25), (0.5, 0.75)):
+        bandwidth = 1000 * int(rng.integers(1, 10))
+        yield size, bandwidth, int(2 * bandwidth * (int(rng.integers(2, 300)) + part) / size)
+    yield 2, *A100
 
 
-@free_tokens.behaviour("the ratio of the two limits, rounded down")
-@pytest.mark.parametrize("machine", numbers.MACHINES)
-def test_free_of_machines(student, machine):
-    bandwidth, peak = machine
-    hint = f"In bfloat16 the limit is 2 F / (2 B) = {peak / bandwidth:.2f}; round it down."
-    check_free(student, numbers.BFLOAT16, machine, hint)
+@free_tokens.group("exactly as long is free, one more is not")
+def exactly_as_long(rng):
+    for size, bandwidth in ((2, 1), (4, 128), (1, 4), (0.5, 2**40)):
+        yield size, bandwidth, int(2 * bandwidth * int(rng.integers(3, 60)) / size)
+    yield 2, 64, 511
 
 
-@free_tokens.behaviour("fewer bytes, fewer free tokens")
-@pytest.mark.parametrize("size, machine", numbers.FORMATS)
-def test_free_of_formats(student, size, machine):
-    hint = "The reading takes b N / B, the arithmetic 2 n N / F; where are they equal?"
-    check_free(student, size, machine, hint)
+@free_tokens.group(
+    "at least one, as a whole number",
+    form=True,
+    hint="One token takes no longer than one token, also where the pass is compute-bound.",
+)
+def at_least_one(rng):
+    yield from ((1, 100, 50), (2, 1e12, 1e9), (0.5, 4, 15), (2, 3, 2))
+    yield 0.5, 4.0, 4.0 * int(rng.integers(8, 40))
 
 
-@free_tokens.behaviour("exactly as long is free, one more is not")
-@pytest.mark.parametrize("size, machine", numbers.FREE_AT_THE_RIDGE)
-def test_free_at_the_ridge(student, size, machine):
-    bandwidth, peak = machine
-    hint = f"The limit is {size * peak / (2 * bandwidth):g}: that many take no longer."
-    check_free(student, size, machine, hint)
-
-
-@free_tokens.behaviour("at least one, as a whole number")
-@pytest.mark.parametrize("size, machine", numbers.FREE_AT_LEAST_ONE)
-def test_free_is_at_least_one(student, size, machine):
-    hint = "One token takes no longer than one token, also where the pass is compute-bound."
-    check_free(student, size, machine, hint, expect_form)
+free_tokens.bug("(2 * bandwidth)", "bandwidth", **ONE_FLOP)
+free_tokens.bug(
+    "bytes_per_param * peak_flops / (2 * bandwidth)",
+    "peak_flops / bandwidth",
+    think="the format of the weights does not matter, only the two limits do.",
+    because="that is right for two bytes only; with fewer bytes the reading ends sooner.",
+)
+free_tokens.bug(
+    "int(bytes_per_param * peak_flops / (2 * bandwidth))",
+    "int(np.ceil(bytes_per_param * peak_flops / (2 * bandwidth)))",
+    think="the number is rounded up.",
+    because="a token that does not fit completely makes the pass longer.",
+)
+free_tokens.bug(
+    "(2 * bandwidth))",
+    "(2 * bandwidth)) + 1",
+    think="the token that makes the pass longer is the one asked for.",
+    because="it is the first that is not free: the answer is one less.",
+)
+free_tokens.bug(
+    "max(1,",
+    "max(0,",
+    think="where the arithmetic is slow, no token is free.",
+    because="a pass over one token takes no longer than itself, so at least one is.",
+)
 
 
 kv_cache_bytes = Exercise("kv_cache_bytes")
 
 
-def check_cache(student, args, hint, expect=expect):
-    expect(student.kv_cache_bytes, *args, gives=expected.cache_bytes(*args), hint=hint)
+def cache(n_tokens: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """The first five arguments; no two of the numbers that multiply are the same."""
+    layers, heads = rng.permutation([3, 5, 7, 9])[:2].tolist()
+    return n_tokens, layers, heads, 16, 4
 
 
-@kv_cache_bytes.behaviour("keys and values of every layer and head")
-@pytest.mark.parametrize("args", numbers.CACHE_OF_ONE_TOKEN)
-def test_cache_of_one_token(student, args):
-    _, layers, heads, width, size = args
-    hint = f"Keys and values: 2 x {layers} layers x {heads} heads x {width} numbers x {size} bytes."
-    check_cache(student, args, hint)
+@kv_cache_bytes.group(
+    "keys and values of every token, layer and head",
+    hint="A token leaves a key and a value of head_dim numbers in each layer and key-value head.",
+)
+def cache_of_a_text(rng):
+    for n_tokens in (1, 0, 1000, int(rng.integers(2, 2000))):
+        yield cache(n_tokens, rng)
+    yield 1, 80, 8, 128, 2
 
 
-@kv_cache_bytes.behaviour("grows with the text")
-@pytest.mark.parametrize("args", numbers.CACHE_OF_A_TEXT)
-def test_cache_of_a_text(student, args):
-    hint = "Every token leaves its own keys and values; twice the text is twice the bytes."
-    check_cache(student, args, hint)
+@kv_cache_bytes.group("once for every row, as a whole number", form=True)
+def cache_of_a_batch(rng):
+    for batch_size in (1, 6, int(rng.integers(8, 64)), 0):
+        yield *cache(13, rng), batch_size
 
 
-@kv_cache_bytes.behaviour("once for every row, as a whole number")
-@pytest.mark.parametrize("args", numbers.CACHE_OF_A_BATCH)
-def test_cache_of_a_batch(student, args):
-    hint = "The rows of a batch share the weights; each has a cache of its own."
-    check_cache(student, args, hint, expect_form)
+kv_cache_bytes.bug(" * batch_size", "", **ONE_CACHE)
+for _old, _new, _think, _because in (
+    ("2 * values", "values", "a head keeps one vector.", "it keeps two, a key and a value."),
+    (" * n_layers", "", "only one layer counts.", "every layer has keys and values of its own."),
+    (" * n_kv_heads", "", "all heads share one key.", "each key-value head keeps its own."),
+    (" * head_dim", "", "a key is one number.", "it is a vector of head_dim numbers."),
+    (" * bytes_per_value", "", "a number takes one byte.", "it takes bytes_per_value bytes."),
+):
+    kv_cache_bytes.bug(_old, _new, think=_think, because=_because)
 
 
 pass_time = Exercise("pass_time")
-reads = pass_time.behaviour("the weights once, and the cache of every row once")
-calculates = pass_time.behaviour("the arithmetic of every new token of every row")
 
 
-def check_pass(student, n_tokens, batch, context, model, machine, hint, expect=expect):
-    args = (n_tokens, batch, context, *model, *machine)
-    gives = expected.pass_time(n_tokens, batch, context, model, machine)
-    expect(student.pass_time, *args, gives=gives, hint=hint)
+@pass_time.group("without text, all rows' tokens share one reading of the weights")
+def no_text(rng):
+    for n_tokens, batch, share in ((1, 1, 0.2), (4, 32, 0.3), (3, 20, 2), (1, 5, 5), (6, 2, 3)):
+        yield passing(n_tokens, batch, share, rng, text=False)
 
 
-@pass_time.behaviour("without text, all rows' tokens share one reading of the weights")
-@pytest.mark.parametrize("n_tokens, batch, model, machine", numbers.NO_TEXT)
-def test_no_text(student, n_tokens, batch, model, machine):
-    hint = f"No text: {batch} x {n_tokens} tokens in a pass that reads the weights once."
-    check_pass(student, n_tokens, batch, NO_CONTEXT, model, machine, hint)
+@pass_time.group(
+    "the weights once, and the cache of every row once",
+    hint="Reading decides: the weights and batch x context tokens of cache, once a pass.",
+)
+def reading_decides(rng):
+    for n_tokens, batch in ((1, 1), (1, 64), (4, 8), (7, 2)):
+        yield passing(n_tokens, batch, 0.15, rng)
+    yield 4, 128, 250, 7e9, 2, 524_288, *H100
 
 
-@reads
-@pytest.mark.parametrize("n_tokens, batch, context, model, machine", numbers.READING)
-def test_reading(student, n_tokens, batch, context, model, machine):
-    hint = f"Reading decides: the weights, and {batch} x {context} tokens of cache, once a pass."
-    check_pass(student, n_tokens, batch, context, model, machine, hint)
+@pass_time.group(
+    "the arithmetic of every new token of every row",
+    hint="Calculating decides: two FLOP per parameter for batch x n_tokens tokens.",
+)
+def calculating_decides(rng):
+    for n_tokens, batch in ((64, 3), (2, 10), (9, 4), (1, 16)):
+        yield passing(n_tokens, batch, 2, rng)
+    yield 64, 128, 100, 7e9, 2, 524_288, *H100
 
 
-@calculates
-@pytest.mark.parametrize("n_tokens, batch, context, model, machine", numbers.CALCULATING)
-def test_calculating(student, n_tokens, batch, context, model, machine):
-    hint = f"Calculating decides: two FLOP per parameter for {batch} x {n_tokens} tokens."
-    check_pass(student, n_tokens, batch, context, model, machine, hint)
+@pass_time.group(
+    "the larger of the two, at the ridge and beside it",
+    form=True,
+    hint="Reading and calculating go on at the same time, and the longer of the two counts.",
+)
+def pass_ridge(rng):
+    times = int(rng.integers(1, 10))
+    for n_tokens, context in ((1, 0), (1, 32), (2, 32), (3, 32), (4, 32), (6, 96)):
+        yield n_tokens, 2, context * times, 64 * times, 2, 1, 128, 512
 
 
-@pass_time.behaviour("the larger of the two, at the ridge and beside it")
-@pytest.mark.parametrize("n_tokens, context", numbers.PASS_RIDGE_CASES)
-def test_pass_ridge(student, n_tokens, context):
-    batch, model, machine = numbers.PASS_RIDGE
-    hint = "Reading and calculating go on at the same time, and the longer of the two counts."
-    check_pass(student, n_tokens, batch, context, model, machine, hint, expect_form)
+pass_time.bug("batch * context", "context", **ONE_CACHE)
+pass_time.bug("max(reading, calculating)", "reading + calculating", **ADDED)
+pass_time.bug(
+    " + caches",
+    "",
+    think="only the weights are read.",
+    because="attention looks back at every token of the text, so each pass reads the caches too.",
+)
+pass_time.bug(
+    "caches = batch",
+    "caches = n_tokens * batch",
+    think="each new token reads the cache again.",
+    because="the new tokens of a row go through one pass and share one reading of its cache.",
+)
+pass_time.bug(
+    "(n_params",
+    "(batch * n_params",
+    think="every row reads the weights for itself.",
+    because="all rows go through one pass, which reads each weight once for all of them.",
+)
+pass_time.bug(
+    "n_tokens * batch",
+    "n_tokens",
+    think="the rows calculate in the time of one.",
+    because="the peak is that of the whole machine, and every row's tokens take FLOP from it.",
+)

@@ -1,25 +1,15 @@
-"""Hidden tests of chapter 04. Points attach to behaviours; see autograde/check.py.
+"""Hidden tests of chapter 04: test groups and known bugs; see autograde/check.py.
 
-Their numbers stand in numbers/ch04_numbers.py. The dtypes of logits, and how far a loss may be off,
-are what the card of distillation_loss says.
+Several of the bugs are in published code and lessons.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
-import pytest
 import torch
 
-from autograde.chapters.ch04_wrong import WRONG  # noqa: F401  known to the grader by this name
-from autograde.chapters.common import (
-    expect,
-    expect_form,
-    no_warning,
-    own_array,
-    prediction,
-    quiz,
-)
-from autograde.chapters.expected import ch04_expected as expected
-from autograde.chapters.numbers import ch04_numbers as numbers
-from autograde.chapters.parametrized import Exercise
+from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.check import by_cause, untouched
 from specdec_lib.lessons.ch04 import quizzes
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
@@ -27,254 +17,464 @@ from specdec_lib.lessons.common.describing import describe, told_apart
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.common.kinds import is_tensor
 
-test_prediction = prediction("prediction_04", 0, 6)
-test_prediction_b = prediction("prediction_04_b", 0, 2)
-test_prediction_c = prediction("prediction_04_c", 0, 20)
-test_prediction_d = prediction("prediction_04_d", 0.2, 1.2)
-test_quiz = quiz(quizzes.quiz_04)
-test_quiz_b = quiz(quizzes.quiz_04_b)
+prediction_04 = prediction("prediction_04", 0, 6)
+prediction_04_b = prediction("prediction_04_b", 0, 2)
+prediction_04_c = prediction("prediction_04_c", 0, 20)
+prediction_04_d = prediction("prediction_04_d", 0.2, 1.2)
+quiz_04 = quiz(quizzes.quiz_04)
+quiz_04_b = quiz(quizzes.quiz_04_b)
 
+
+def share(rng: np.random.Generator, low: float = 0.05, high: float = 0.95) -> float:
+    """A number of two digits."""
+    return round(float(rng.uniform(low, high)), 2)
+
+
+def means(rng):
+    """alpha and k, inside their ranges."""
+    yield 0.5, 1
+    yield 0.5, 2
+    for k in (2, 5, 8, 30):
+        yield share(rng), k
+
+
+def mean_ends(rng):
+    """alpha 0 and 1, and k = 0; the last is neither."""
+    for k in (0, 1, 5, 20):
+        yield 0.0, k
+        yield 1.0, k
+    yield share(rng), 0
+    yield share(rng), 3
+
+
+CLOSED_FORM = "the closed form holds for every alpha."
 
 expected_accepted = Exercise("expected_accepted")
 
+POWERS = "Token i counts with alpha to the power i, from 1 to k."
+expected_accepted.group("the sum of the powers of alpha", hint=POWERS)(means)
+expected_accepted.group("alpha 0 and 1, and k = 0; a number", hint=POWERS, form=True)(mean_ends)
 
-@expected_accepted.behaviour("the sum of the powers of alpha")
-@pytest.mark.parametrize("alpha, k", numbers.MEANS)
-def test_accepted(student, alpha, k):
-    hint = "Token i counts with alpha to the power i, from 1 to k."
-    expect(student.expected_accepted, alpha, k, gives=expected.accepted(alpha, k), hint=hint)
-
-
-@expected_accepted.behaviour("the ends: alpha 0 and 1, and k = 0; a number")
-@pytest.mark.parametrize("alpha, k", numbers.MEANS_ENDS)
-def test_accepted_at_the_ends(student, alpha, k):
-    hint = "At 1 the fraction has no value, and the sum has; without a draft nothing is accepted."
-    expect_form(student.expected_accepted, alpha, k, gives=expected.accepted(alpha, k), hint=hint)
-    no_warning(student)
+expected_accepted.bug(
+    "range(1, k + 1)",
+    "range(k + 1)",
+    think="the correction or bonus token is an accepted token too.",
+    because="it comes from the target itself; only draft tokens are accepted.",
+)
+expected_accepted.bug(
+    "range(1, k + 1)",
+    "range(k)",
+    think="the sum begins with alpha to the power 0.",
+    because="the first draft token is accepted with alpha, not for certain.",
+)
+expected_accepted.bug(
+    "sum(alpha**i for i in range(1, k + 1))",
+    "k * alpha",
+    think="each of the k tokens is accepted with alpha, so k alpha are.",
+    because="a token counts only where all before it were accepted.",
+)
+expected_accepted.bug(
+    "sum(alpha**i for i in range(1, k + 1))",
+    "alpha * (1 - alpha**k) / (1 - alpha)",
+    think=CLOSED_FORM,
+    because="at alpha = 1 it is 0/0; the sum is k there.",
+)
 
 
 expected_tokens = Exercise("expected_tokens")
 
+ONE_MORE = "Every block gets one token from the target, the correction or the bonus."
+expected_tokens.group("the accepted ones and one more", hint=ONE_MORE)(means)
+expected_tokens.group("alpha 0 and 1, and k = 0; a number", hint=ONE_MORE, form=True)(mean_ends)
 
-@expected_tokens.behaviour("the accepted ones and one more")
-@pytest.mark.parametrize("alpha, k", numbers.MEANS)
-def test_tokens(student, alpha, k):
-    hint = "Every block gets one token from the target, the correction or the bonus."
-    expect(student.expected_tokens, alpha, k, gives=expected.tokens(alpha, k), hint=hint)
-
-
-@expected_tokens.behaviour("the ends: alpha 0 and 1, and k = 0; a number")
-@pytest.mark.parametrize("alpha, k", numbers.MEANS_ENDS)
-def test_tokens_at_the_ends(student, alpha, k):
-    hint = "A block writes at least 1 token and at most k + 1."
-    expect_form(student.expected_tokens, alpha, k, gives=expected.tokens(alpha, k), hint=hint)
-    no_warning(student)
+expected_tokens.bug(
+    " + 1.0",
+    "",
+    think="a block writes its accepted tokens and no more.",
+    because="the target's pass always gives one token on top, the correction or the bonus.",
+)
+expected_tokens.bug(
+    "1.0",
+    "alpha**k",
+    think="there is one token more only where the whole block was accepted.",
+    because="after a rejection the correction is written, so there is one more in either case.",
+)
+expected_tokens.bug(
+    "expected_accepted(alpha, k) + 1.0",
+    "k * alpha + 1.0",
+    think="a block of k brings k alpha + 1 tokens.",
+    because="later draft tokens count only where the earlier ones were accepted.",
+)
+expected_tokens.bug(
+    "expected_accepted(alpha, k) + 1.0",
+    "(1 - alpha ** (k + 1)) / (1 - alpha)",
+    think=CLOSED_FORM,
+    because="at alpha = 1 it divides 0 by 0; k + 1 tokens come out there.",
+)
 
 
 walltime_speedup = Exercise("walltime_speedup")
 
 
-@walltime_speedup.behaviour("tokens over the time of a block")
-@pytest.mark.parametrize("alpha, c, k", numbers.SPEEDUPS)
-def test_speedup(student, alpha, c, k):
-    gives = expected.speedup(alpha, c, k)
-    hint = "A block takes k draft steps of c each and one verification."
-    expect(student.walltime_speedup, alpha, c, k, gives=gives, hint=hint)
+@walltime_speedup.group("tokens over the time of a block", hint="Each draft step takes c.")
+def speedups(rng):
+    yield 0.5, 0.1, 2
+    for k in (2, 5, 8):
+        yield share(rng, 0.6), share(rng, 0.01, 0.2), k
 
 
-@walltime_speedup.behaviour("the price of the verification")
-@pytest.mark.parametrize("alpha, c, k, v", numbers.SPEEDUPS_WITH_V)
-def test_speedup_with_measured_v(student, alpha, c, k, v):
-    gives = expected.speedup(alpha, c, k, v)
-    hint = "verify_cost is v(k + 1), the whole pass over k + 1 tokens."
-    expect(student.walltime_speedup, alpha, c, k, v, gives=gives, hint=hint)
+@walltime_speedup.group("the price of the verification", hint="verify_cost is of the whole pass.")
+def measured_costs(rng):
+    yield 0.5, 0.1, 2, 1.3
+    yield 0.7, 0.0, 3, 1.25
+    for k in (2, 5, 8):
+        yield share(rng, 0.6), share(rng, 0.01, 0.2), k, share(rng, 1.1, 2.0)
 
 
-@walltime_speedup.behaviour("slow-downs and ends are told as they are")
-@pytest.mark.parametrize("alpha, c, k, v", numbers.SPEEDUPS_ENDS)
-def test_speedup_at_the_ends(student, alpha, c, k, v):
-    gives = expected.speedup(alpha, c, k, v)
-    hint = "Below 1 is a slow-down; k = 0 is plain decoding."
-    expect_form(student.walltime_speedup, alpha, c, k, v, gives=gives, hint=hint)
-    no_warning(student)
+@walltime_speedup.group("slow-downs and the ends; a number", form=True, hint="k = 0 is no draft.")
+def slow_downs(rng):
+    yield 0.0, 0.1, 5, 1.0
+    yield 1.0, 0.1, 5, 1.0
+    yield share(rng), share(rng), 0, 1.0
+    yield share(rng), share(rng), 0, 1.25
+
+
+walltime_speedup.bug(
+    "c * k",
+    "c",
+    think="drafting a block takes c.",
+    because="c is one draft step, and a block has k of them, one after the other.",
+)
+walltime_speedup.bug(
+    "verify_cost)",
+    "1)",
+    think="a verification costs one pass, whatever was measured.",
+    because="verify_cost stands in the time of a block in place of the 1.",
+)
+walltime_speedup.bug(
+    "verify_cost)",
+    "verify_cost * (k + 1))",
+    think="verify_cost is paid for each of the k + 1 tokens.",
+    because="it is the time of the whole pass over all of them.",
+)
+walltime_speedup.bug(
+    "expected_tokens(alpha, k) / (c * k + verify_cost)",
+    "max(1.0, expected_tokens(alpha, k) / (c * k + verify_cost))",
+    think="speculation can help and never hurts, so the least is 1.",
+    because="quality is never hurt, time is: a block whose tokens are all rejected was paid for.",
+)
 
 
 best_k = Exercise("best_k")
 
 
-def check_best(student, alpha, c, k_max, hint, expect=expect):
-    gives = expected.best_k(alpha, c, k_max)
-    expect(student.best_k, alpha, c, k_max, gives=gives, hint=hint)
+@best_k.group("the best K of the formula", hint="Compare every K by walltime_speedup.")
+def best_ones(rng):
+    for c in (0.01, 0.02, 0.05, 0.1, 0.2):  # one alpha, several c
+        yield 0.7, c, 60
+    for _ in range(5):
+        yield share(rng, 0.5), share(rng, 0.01, 0.2), 60
 
 
-@best_k.behaviour("the best K of the formula")
-@pytest.mark.parametrize("alpha, c", numbers.BEST)
-def test_best_k(student, alpha, c):
-    hint = "It depends on c as much as on alpha: compare every K by walltime_speedup."
-    check_best(student, alpha, c, numbers.BEST_UP_TO, hint)
+@best_k.group("0 where no K pays", hint="Plain decoding is K = 0 with a speed-up of 1.")
+def none_pays(rng):
+    for alpha, c in ((0.05, 0.3), (0.0, 0.1), (0.3, 0.31), (0.3, 0.29), (0.9, 1.0)):
+        yield alpha, c, 20
 
 
-@best_k.behaviour("0 where no K pays")
-@pytest.mark.parametrize("alpha, c", numbers.NONE_PAYS)
-def test_best_k_may_be_none(student, alpha, c):
-    hint = "Plain decoding is K = 0 with a speed-up of 1; a K pays only where alpha is above c."
-    check_best(student, alpha, c, numbers.NONE_PAYS_UP_TO, hint)
+@best_k.group("of equal speed-ups the smallest K", hint="Within 1e-12 speed-ups are equal.")
+def ties(rng):
+    for alpha in (0.5, 0.25, 0.75, 0.375):  # one draft token is as fast as two, on paper
+        yield alpha, alpha**2 / (1 + alpha - alpha**2), 12
+    for alpha, c in ((0.5, 0.5), (0.3, 0.3), (1.0, 1.0), (0.5, 0.1)):  # the last is no tie
+        yield alpha, c, 12
 
 
-@best_k.behaviour("of equal speed-ups the smallest K")
-@pytest.mark.parametrize("alpha, c", numbers.TIES)
-def test_best_k_of_equal_ones(student, alpha, c):
-    hint = "Speed-ups within 1e-12 of each other are equal; of equal ones the smallest K wins."
-    check_best(student, alpha, c, numbers.TIES_UP_TO, hint)
+@best_k.group("up to k_max, a whole number", form=True, hint="k_max is looked at, none beyond.")
+def up_to_k_max(rng):
+    yield 0.9, 0.01, 1
+    yield 1.0, 0.1, 20
+    yield 0.99, 0.001, 90
+    yield share(rng, 0.9, 0.99), 0.01, 10
+    for k_max in (3, 4, 50):  # below the best K, equal to it, above
+        yield 0.7, 0.1, k_max
 
 
-@best_k.behaviour("looks at 1 to k_max and no further; a whole number")
-@pytest.mark.parametrize("alpha, c, k_max", numbers.K_MAX)
-def test_best_k_up_to_k_max(student, alpha, c, k_max):
-    hint = "Every K from 1 to k_max is looked at, k_max too, and none beyond."
-    check_best(student, alpha, c, k_max, hint, expect_form)
+best_k.bug(
+    "best, fastest = 0, 1.0",
+    "return k_max if alpha == 1 else int(min(k_max, max(1, round(1 / (1 - alpha)))))",
+    think="the best K is 1/(1 - alpha).",
+    because="the price of a draft token is not in it: the same alpha has its best K anywhere from "
+    "0 to k_max.",
+)
+best_k.bug(
+    "best, fastest = 0, 1.0",
+    "return sum(alpha**k > c + 1e-12 for k in range(1, k_max + 1))",
+    think="a draft token pays as long as it brings more than it costs.",
+    because="it must bring more for its time than the block does already, not just alpha^k > c.",
+)
+best_k.bug(
+    "0, 1.0",
+    "0, 0.0",
+    think="some K is always at least as good as none.",
+    because="where alpha is not above c every K loses, and the answer is 0.",
+)
+best_k.bug(
+    " + 1e-12",
+    "",
+    think="floating-point numbers that are equal on paper compare as equal.",
+    because="rounding makes one of them larger by 1e-16; only a difference above 1e-12 counts.",
+)
 
 
 prompt_lookup = Exercise("prompt_lookup")
 
 
-@prompt_lookup.behaviour("what followed the latest earlier occurrence")
-@pytest.mark.parametrize("tokens, k", numbers.LATEST)
-def test_lookup(student, tokens, k):
-    hint = "Of several occurrences the latest one before the suffix itself counts."
-    gives = expected.lookup(tokens, k)
-    expect(student.prompt_lookup, tokens, k, gives=gives, hint=hint)
+@prompt_lookup.group("what followed the latest earlier occurrence", hint="The latest one counts.")
+def latest(rng):
+    yield [4, 5, 6, 9, 5, 6], 3
+    yield [1, 2, 7, 1, 2, 8, 1, 2, 9, 1, 2], 1
+    for _ in range(4):  # three occurrences of one token, with others behind them
+        a, *behind = rng.permutation(10).tolist()
+        yield [a, behind[0], a, behind[1], a, behind[2], a], 2
 
 
-@prompt_lookup.behaviour("the longest suffix first, up to max_ngram")
-@pytest.mark.parametrize("tokens, k, size", numbers.LONGEST)
-def test_lookup_prefers_the_longest(student, tokens, k, size):
-    hint = f"Here max_ngram is {size}: from that length down to 1."
-    gives = expected.lookup(tokens, k, size)
-    expect(student.prompt_lookup, tokens, k, size, gives=gives, hint=hint)
+@prompt_lookup.group("the longest suffix first", hint="From max_ngram tokens down to 1.")
+def longest(rng):
+    for size in (1, 2, 3, 4, 10):  # a shorter suffix stands later than a longer one
+        a, b, c, d, *behind = rng.permutation(10).tolist()
+        text = [a, b, c, d, behind[0], b, c, d, behind[1], c, d, behind[2], d, behind[3]]
+        yield [*text, a, b, c, d], 1, size
+    yield [5, 6, 9, 4, 6], 2, 3  # only the suffix of one token is found
 
 
-@prompt_lookup.behaviour("up to k tokens, overlapping the suffix or not")
-@pytest.mark.parametrize("tokens, k", numbers.FOLLOWING)
-def test_lookup_length(student, tokens, k):
-    hint = "The latest occurrence counts, also where it overlaps the suffix or few tokens follow."
-    gives = expected.lookup(tokens, k)
-    expect(student.prompt_lookup, tokens, k, gives=gives, hint=hint)
+@prompt_lookup.group(
+    "up to k tokens, overlapping the suffix or not",
+    hint="The latest occurrence counts, also where it overlaps the suffix or few tokens follow.",
+)
+def following(rng):
+    yield [7, 7, 7, 7, 7, 7], 3
+    a, b, c, d = rng.permutation(10)[:4].tolist()
+    yield [a, b, a, b, a, b], 4
+    yield [a, b, a], 8
+    yield [a, b, a, c, c, c, a, d, a], 3  # the latest of several has fewer than k behind it
+    for k in (2, 4, 50):
+        yield [a, c, b, c, d, 11, 12, 13, a, c, b], k
 
 
-@prompt_lookup.behaviour("nothing to be found; a list; nothing changed")
-@pytest.mark.parametrize("tokens, k", numbers.NOTHING)
-def test_lookup_of_nothing(student, tokens, k):
-    hint = "A suffix that does not stand earlier gives an empty list, and so does k = 0."
-    gives = expected.lookup(tokens, k)
-    expect_form(student.prompt_lookup, tokens, k, gives=gives, hint=hint)
-    untouched(student)
+@prompt_lookup.group("nothing to be found; a list", form=True, hint="[] if nothing is found.")
+def nothing(rng):
+    yield from (([1, 2, 3], 2), ([], 3), ([4], 3), ([9, 9, 8], 3), ([1, 2, 1, 2], 0))
+    yield [1, 2, 1, 2], 1  # there is something in these two
+    yield [0, 5, 0], 2
+
+
+prompt_lookup.bug(
+    "range(len(tokens) - size - 1, -1, -1)",
+    "range(len(tokens) - size)",
+    think="the first occurrence in the text is as good as any.",
+    because="the latest one is asked for: what was said last is closest to what is said now.",
+)
+prompt_lookup.bug(
+    "size - 1, -1",
+    "size, -1",
+    think="the search may start at the suffix itself.",
+    because="the suffix always equals itself, and nothing follows it.",
+)
+prompt_lookup.bug(
+    "range(min(max_ngram, len(tokens) - 1), 0, -1)",
+    "range(1, min(max_ngram, len(tokens) - 1) + 1)",
+    think="a single token is enough to look for.",
+    because="a longer suffix is surer of what follows, so the longest one that occurs is taken.",
+)
+prompt_lookup.bug(
+    "len(tokens) - size - 1",
+    "len(tokens) - 2 * size",
+    think="an occurrence must not overlap the suffix.",
+    because="in a text that repeats itself the latest occurrence does, and it is a good one.",
+)
 
 
 bigram_probs = Exercise("bigram_probs")
 
-
-@bigram_probs.behaviour("row: the token before, column: the token after")
-@pytest.mark.parametrize("tokens, vocab_size", numbers.BIGRAMS)
-def test_bigrams(student, tokens, vocab_size):
-    gives = expected.bigrams(tokens, vocab_size)
-    hint = "Row i is what follows token i, each pair counted as often as it occurs, plus 1."
-    expect(student.bigram_probs, tokens, vocab_size, gives=gives, hint=hint)
+ONCE = [0, 1, 2, 0, 3, 1, 1, 4]  # no pair occurs twice
 
 
-@bigram_probs.behaviour("the smoothing is added to every count")
-@pytest.mark.parametrize("smoothing", numbers.SMOOTHINGS)
-def test_bigrams_smoothed(student, smoothing):
-    tokens, size = numbers.ONCE, numbers.ONCE_SIZE
-    gives = expected.bigrams(tokens, size, smoothing)
-    hint = f"Every cell starts at {smoothing:g}, and then the row is divided by its sum."
-    expect(student.bigram_probs, tokens, size, smoothing, gives=gives, hint=hint)
+@bigram_probs.group(
+    "row: the token before, column: the token after",
+    hint="Row i is what follows token i, each pair counted as often as it occurs, plus 1.",
+)
+def bigrams(rng):
+    yield [0, 1, 0, 1, 1], 2
+    for size in (2, 3, 4, 6):
+        yield [0, 1, 1, *rng.integers(size, size=7).tolist(), 0, 1], size
 
 
-@bigram_probs.behaviour("rows without mass are uniform; short texts; a new array")
-@pytest.mark.parametrize("tokens, vocab_size, smoothing", numbers.BIGRAMS_EDGES)
-def test_bigrams_at_the_edges(student, tokens, vocab_size, smoothing):
-    gives = expected.bigrams(tokens, vocab_size, smoothing)
-    hint = "Every row sums to 1; where nothing was counted it is 1/V throughout."
-    expect_form(student.bigram_probs, tokens, vocab_size, smoothing, gives=gives, hint=hint)
-    no_warning(student)
-    own_array(student)
-    untouched(student)
+@bigram_probs.group(
+    "the smoothing is added to every count",
+    hint="Every cell starts at the smoothing, and then the row is divided by its sum.",
+)
+def smoothed(rng):
+    for smoothing in (0.5, 0.01, 3.0, share(rng)):
+        yield ONCE, 5, smoothing
 
 
-distillation_loss = Exercise("distillation_loss")
-rejected_share = distillation_loss.behaviour("the share of draft tokens that is rejected")
+@bigram_probs.group(
+    "rows without mass are uniform; short texts; a new array",
+    form=True,
+    hint="Every row sums to 1; where nothing was counted it is 1/V throughout.",
+)
+def rows_without_mass(rng):
+    yield ONCE, 6, 0.0
+    for tokens, size in (([0, 1], 2), ([2], 3), ([3, 3], 4), ([0, 1, 1], 2)):
+        yield tokens, size, 0.0
+    yield [], 3, 1.0
+    yield [2], 3, 1.0
 
 
-def check_loss(student, p, q, hint, dtype=torch.float64):
-    tensors = torch.tensor(p, dtype=dtype), torch.tensor(q, dtype=dtype)
-    gives = expected.loss(p, q)
-    expect_loss(student.distillation_loss, *tensors, gives=gives, hint=hint, form=False)
+bigram_probs.bug(
+    "(ids[:-1], ids[1:])",
+    "(ids[1:], ids[:-1])",
+    think="the row is the token that follows.",
+    because="a draft knows the token before and asks for what follows, so that one is the row.",
+)
+bigram_probs.bug(
+    "np.add.at(counts, (ids[:-1], ids[1:]), 1.0)",
+    "counts[ids[:-1], ids[1:]] += 1.0",
+    think="a pair that occurs twice counts once.",
+    because="each occurrence adds 1. With arrays of indices counts[a, b] += 1 adds 1 to a cell "
+    "once, and np.add.at every time.",
+)
+bigram_probs.bug(
+    ", keepdims=True",
+    "",
+    think="counts / counts.sum(axis=1) divides each row by its sum.",
+    because="NumPy lines (V,) sums up with the columns: keepdims=True leaves each at its row.",
+)
+bigram_probs.bug(
+    "counts[counts.sum(axis=1) == 0] = 1.0",
+    "",
+    think="a row without counts takes care of itself.",
+    because="with smoothing 0 it is 0/0, and NaN is no distribution; uniform is asked for.",
+)
 
 
-@rejected_share
-@pytest.mark.parametrize("p, q", numbers.LOSSES)
-def test_loss(student, p, q):
-    hint = "Softmax over the last axis, the vocabulary; then 1 minus the sum of min(p, q)."
-    check_loss(student, p, q, hint)
+class LossExercise(Exercise):
+    """A loss is compared as its card says: to 1e-6, and not by its dtype."""
+
+    def compare(
+        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
+    ) -> None:
+        """Raise Different unless `function(*args)` gives what the solution gives."""
+        expect_loss(function, *args, gives=float(expected), hint=hint, form=form)
 
 
-@distillation_loss.behaviour("the mean over all positions, whatever the shape")
-@pytest.mark.parametrize("p, q", numbers.POSITIONS)
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_loss_over_positions(student, p, q, dtype):
-    hint = f"The logits are {p.shape}: the vocabulary is the last axis, all others are positions."
-    check_loss(student, p, q, hint, dtype)
-    untouched(student)
+distillation_loss = LossExercise("distillation_loss")
+
+LOG_P = torch.tensor([[-0.8, -1.2, -1.9, -2.3]], dtype=torch.float64)
+LOG_Q = torch.tensor([[-1.2, -0.8, -1.6, -3.0]], dtype=torch.float64)
 
 
-def given_loss(student, p, q, dtype, form=False):
+def logits(rng: np.random.Generator, *shape: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Logits of a target and of a draft in quarters, which bfloat16 holds exactly."""
+    return tuple(torch.from_numpy(rng.integers(-10, 11, shape) / 4) for _ in range(2))
+
+
+@distillation_loss.group(
+    "the share of draft tokens that is rejected",
+    hint="Softmax over the last axis, the vocabulary; then 1 minus the sum of min(p, q).",
+)
+def one_position(rng):
+    yield LOG_P, LOG_Q
+    yield LOG_P + 2.5, LOG_Q - 4.0  # shifted
+    yield LOG_P, LOG_P + 1.0  # equal
+    yield torch.tensor([[40.0, 0.0, 0.0]]), torch.tensor([[0.0, 40.0, 0.0]])  # nothing is shared
+    yield logits(rng, 1, 5)
+    yield logits(rng, 1, 12)
+
+
+@distillation_loss.group(
+    "the mean over all positions, whatever the shape",
+    hint="The vocabulary is the last axis, all others are positions.",
+)
+def positions(rng):
+    for shape in ((2, 3), (3, 3), (4, 7), (1, 9, 3), (3, 2, 5), (2, 6, 11)):
+        p, q = logits(rng, *shape)
+        yield p, q
+        yield p.float(), q.float()
+
+
+CUT_OFF = "the value is right, so the loss is."
+NARROW = "the dtype of the logits is good enough."
+
+
+def given_loss(student, p: torch.Tensor, q: torch.Tensor, dtype: str, form: bool = False) -> tuple:
     """The notebook's `loss_and_gradient` on the student's function: (value, gradient)."""
-    tensors = torch.tensor(p), torch.tensor(q)
-    value = student.distillation_loss(*tensors)  # unwritten, wrong and odd ones end here
+    value = student.distillation_loss(p, q)  # unwritten, wrong and odd ones end here
     if not form and is_tensor(value) and value.numel() == 1:
         value = value.reshape(())
     if remark := not_a_loss(value):
         raise Different(f"distillation_loss returned {describe(value)} ({remark}).")
     student.calls, before = [], student.calls
     try:
-        return student.loss_and_gradient(*tensors, dtype)
+        return student.loss_and_gradient(p, q, dtype)
     except Exception as error:
         if is_cut(error) or "ScalarType" in str(error):  # NumPy has no bfloat16
-            raise by_cause(Different(CUT), "the value is right, so the loss is.") from None
+            raise by_cause(Different(CUT), CUT_OFF) from None
         raise
     finally:
         student.calls = before
 
 
-@distillation_loss.behaviour("a gradient reaches the draft's logits")
-@pytest.mark.parametrize("p, q", numbers.GRADIENTS)
-def test_loss_gradient(student, p, q):
-    _, gradient = given_loss(student, p, q, "float64", form=True)
-    expect_gradient(gradient.numpy(), p, q)
+@distillation_loss.check("a gradient reaches the draft's logits")
+def gradient_arrives(student, solution, rng):
+    for p, q in ((LOG_P, LOG_Q), logits(rng, 3, 4), logits(rng, 2, 3, 5)):
+        q = 1.2 * q  # no p equals its q: the loss has no gradient there
+        _, gradient = given_loss(student, p, q, "float64", form=True)
+        expect_gradient(gradient.numpy(), p.numpy(), q.numpy())
+        untouched(student)
 
 
-@distillation_loss.behaviour("float32 or better for narrow logits")
-@pytest.mark.parametrize("p, q", numbers.NARROW)
-def test_loss_of_narrow_logits(student, p, q):
-    value, _ = given_loss(student, p, q, "bfloat16")
-    right = expected.loss(p, q)
-    if not abs(value - right) <= 1e-6:
-        came, wanted = told_apart(value, right)
-        error = Different(
-            f"with logits {p.shape} in bfloat16 distillation_loss returned {came}, expected "
-            f"{wanted}. Turn logits into float32 before the softmax."
-        )
-        raise (
-            by_cause(error, "the dtype of the logits is good enough.")
-            if value in narrow_losses(p, q)
-            else error
-        )
+@distillation_loss.check("float32 or better for narrow logits")
+def narrow_logits(student, solution, rng):
+    for shape in ((6, 8), (2, 5, 16), (3, 300)):
+        p, q = logits(rng, *shape)
+        right = float(solution.distillation_loss(p, q))
+        wide, (narrow, _) = student.distillation_loss(p, q), given_loss(student, p, q, "bfloat16")
+        if not abs(narrow - right) <= 1e-6:
+            came, wanted = told_apart(narrow, right)
+            said = f"with bfloat16 logits {shape} distillation_loss returned {came}, not {wanted}."
+            by_rounding = abs(float(wide) - right) <= 1e-6
+            raise by_cause(Different(said), NARROW) if by_rounding else Different(said)
 
 
-def narrow_losses(p: np.ndarray, q: np.ndarray) -> list[float]:
-    """What comes out if bfloat16 is kept throughout, by each way to write the loss."""
-    p, q = (torch.tensor(each, dtype=torch.bfloat16).softmax(-1) for each in (p, q))
-    ways = (1 - torch.minimum(p, q).sum(-1), (p - q).clamp(min=0).sum(-1))
-    ways += ((p - q).abs().sum(-1) / 2,)
-    return [way.mean().item() for way in ways] + [((p - q).abs().sum(-1).mean() / 2).item()]
+distillation_loss.bug(
+    "1 - torch.minimum(p, q).sum(-1).mean()",
+    "(p * (p.log() - q.log())).sum(-1).mean()",
+    think="distillation is the Kullback-Leibler divergence.",
+    because="that is another distance; the share of rejected tokens is the total variation.",
+)
+distillation_loss.bug(
+    "1 - torch.minimum(p, q).sum(-1).mean()",
+    "(p - q).abs().sum(-1).mean()",
+    think="the sum of |p - q| is the total variation.",
+    because="it counts each moved bit of mass twice, where it is missing and where it is too much.",
+)
+distillation_loss.bug(
+    "1 - torch.minimum(p, q).sum(-1).mean()",
+    "(p - q).abs().mean() / 2",
+    think="mean() over everything is the mean over positions.",
+    because="it divides by the size of the vocabulary as well: sum over the last axis first.",
+)
+distillation_loss.bug(
+    "draft_logits.float()",
+    "draft_logits.detach().float()",
+    think=CUT_OFF,
+    because="training needs its gradient: item(), detach(), NumPy and a new tensor cut it off.",
+)
+distillation_loss.bug(
+    "target_logits.float().softmax(-1)\n    q = draft_logits.float()",
+    "target_logits.softmax(-1)\n    q = draft_logits",
+    think=NARROW,
+    because="bfloat16 has three digits, and thousands of small probabilities are added up.",
+)

@@ -28,12 +28,6 @@ def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return missing / missing.sum() if missing.sum() > 0 else p
 
 
-def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """One pair of random distributions of each size below 1000, from a fixed seed."""
-    rng = np.random.default_rng(seed)
-    return [pair(v, rng) for v in sizes]
-
-
 def pair(size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Two random distributions (V,), a target's and a draft's (see `thousandths`)."""
     return thousandths(size, rng), thousandths(size, rng)
@@ -44,6 +38,11 @@ def thousandths(size: int, rng: np.random.Generator) -> np.ndarray:
     parts = 1 + np.floor((1000 - size) * rng.dirichlet(np.ones(size)))
     parts[np.argmax(parts)] += 1000 - parts.sum()
     return parts / 1000
+
+
+def hundredths(low: int, high: int, rng: np.random.Generator) -> float:
+    """A number of two digits, from `low` to `high` hundredths."""
+    return int(rng.integers(low, high + 1)) / 100
 
 
 def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:

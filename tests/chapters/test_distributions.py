@@ -36,7 +36,7 @@ def off(law: np.ndarray, target: np.ndarray) -> float:
 def wrong_ones(exercise: str) -> list:
     """The known bugs of an exercise, as functions that change its distribution."""
     known = known_of(CHAPTER, exercise)
-    pairs = zip(known.wrong, known.functions, strict=True)
+    pairs = zip(known.bugs, known.functions, strict=True)
     return [function for wrong, function in pairs if not wrong.think.startswith(SAME_LAW)]
 
 

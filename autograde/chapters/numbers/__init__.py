@@ -1,1 +1,0 @@
-"""The numbers of the hidden tests, a file a chapter. A private fork changes these files only."""

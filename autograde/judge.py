@@ -1,0 +1,91 @@
+"""From cases to what a student reads: each test group of each exercise with its message."""
+
+from collections.abc import Callable, Iterable
+
+from autograde.bugs import KnownBug
+from autograde.cause import Known, causes_of
+from autograde.check import Group
+from autograde.result import Behaviour, Exercise
+from autograde.runner import Case
+
+# What stands under a test group. `case` is its first failed case, in words.
+ELSEWHERE = "The mistake from {exercise} again: {case}"  # the cause is explained there
+SAME_CAUSE = '{case} (Same cause as under "{group}".)'
+SAME_ERROR = "Same error as above."
+ALONE = "Correct. With your own {names}, which {are} wrong, it gives: {case}"
+COMPOSED = "With your own {names}, which {are} wrong, it gives: {case}"
+
+
+def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[str], Known]) -> None:
+    """Give every exercise its test groups, in the order of the tests.
+
+    `known` is asked about an exercise in which something failed. A thought that shows in several
+    exercises is explained in the first, and the others refer to it.
+    """
+    explained: dict[str, str] = {}  # each thought with the exercise that explains it
+    for name, exercise in exercises.items():
+        own = [case for case in cases if case.exercise == name]
+        exercise.note = next((case.error for case in own if case.unwritten), None)
+        failed = [case for case in own if case.error is not None]
+        causes = causes_of(known(name), own) if failed and not exercise.note else {}
+        places = [explained.setdefault(each.think, name) for each in causes.values()]
+        exercise.see_first = next((place for place in places if place != name), None)
+        faults = _wrong_above(own, cases, exercises)
+        if faults and not failed:
+            exercise.see_first = faults[0]
+        exercise.behaviours = _groups(own, causes, explained, faults)
+
+
+def _wrong_above(own: list[Case], cases: list[Case], exercises: Iterable[str]) -> list[str]:
+    """The wrong exercises above one that was run again with right ones in their place."""
+    replaced = {name for case in own for name in case.used}
+    wrong = {case.exercise for case in cases if case.error is not None}
+    return [name for name in exercises if name in replaced & wrong]
+
+
+def _groups(
+    cases: list[Case], causes: dict[Group, KnownBug], explained: dict[str, str], faults: list[str]
+) -> list[Behaviour]:
+    """The test groups of one exercise; nothing that one has said is said again by the next."""
+    said: dict[KnownBug | str, str] = {}  # causes and errors, each with the group that says it
+    groups = []
+    for group in dict.fromkeys(case.group for case in cases):
+        own = [case for case in cases if case.group is group]
+        failed = [case for case in own if case.error is not None]
+        if not failed:
+            groups.append(_right(group, own, faults))
+            continue
+        case, cause = min(failed, key=lambda case: case.cause is None), causes.get(group)
+        message = _message(case, cause, said, explained)
+        thought = cause.think if cause else None
+        groups.append(Behaviour(group.name, False, message, thought, group.weight))
+        said = {cause: group.name, _in_short(case): group.name} | said
+    return groups
+
+
+def _right(group: Group, cases: list[Case], faults: list[str]) -> Behaviour:
+    """A group that is right by itself; a composed one passes only with the student's own above."""
+    told = next((case.told for case in cases if case.told), "")
+    error = next((case.own_error for case in cases if case.own_error is not None), None)
+    passed = error is None or not group.composed
+    names, are = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
+    words = ALONE if passed else COMPOSED
+    message = "" if error is None else words.format(names=names, are=are, case=error)
+    return Behaviour(group.name, passed, message, None, group.weight, told)
+
+
+def _message(case: Case, cause: KnownBug | None, said: dict, explained: dict[str, str]) -> str:
+    """What the student reads under a failed group."""
+    if cause and cause not in said:
+        place = explained[cause.think]
+        again = ELSEWHERE.format(exercise=place, case=case.error)
+        return cause.explain(case.error) if place == case.exercise else again
+    if _in_short(case) in said:
+        return SAME_ERROR
+    return SAME_CAUSE.format(case=case.error, group=said[cause]) if cause else case.error
+
+
+def _in_short(case: Case) -> str:
+    """An exception's name, whatever the call; else all that is said of the case."""
+    stopped = case.raised in ("CallTimedOut", "ProcessEnded")  # each names its own call
+    return case.error if stopped or case.raised is None else case.raised

@@ -1,0 +1,204 @@
+"""A class, also one whose grader, worker or nbgrader is killed: the same marks in the next run."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
+
+from autograde import cache, cluster, pool
+from autograde.build.release import release_into
+from autograde.chapter import ROOT
+from autograde.cli import main
+from autograde.nbgrader.gradebook import read_scores
+from autograde.nbgrader.stamps import STAMP
+from autograde.pool import GraderCrashed, Processes
+from autograde.tools.samples import write_class
+
+STUDENTS = 4
+GRADE = """
+import sys
+from pathlib import Path
+from autograde.cli import main
+from autograde import cache
+if __name__ == "__main__":
+    cache.FOLDER = Path(sys.argv[1])
+    sys.exit(main(["grade", *sys.argv[2:]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("class") / "submitted"
+    write_class(folder, [CHAPTER], STUDENTS, ("right", "wrong", "half", "broken"))
+    return folder
+
+
+def grade(submitted: Path, folder: Path, *options: str) -> bytes:
+    """The JSON of a run with a cache of its own in `folder`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "FOLDER", folder / "cache")
+        out = folder / "out.json"
+        assert main(["grade", str(submitted), "--json", str(out), *options]) == 0
+    return out.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(submitted: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The JSON of a run that nothing happens to."""
+    return grade(submitted, tmp_path_factory.mktemp("undisturbed"), "--workers=2")
+
+
+@pytest.fixture
+def grader(submitted: Path, tmp_path: Path) -> Iterator[subprocess.Popen]:
+    """A grader with one worker, caught when it has stored its first result and has more to do."""
+    program = tmp_path / "grade.py"
+    program.write_text(GRADE)
+    command = [sys.executable, program, tmp_path / "cache", submitted, "--workers=1", "--json"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, tmp_path / "out.json"], env=environment, stdout=log, stderr=log
+        )
+        until(lambda: stored(tmp_path) or process.poll() is not None)
+        assert process.poll() is None and len(stored(tmp_path)) < STUDENTS - 1
+        yield process
+        process.kill()
+        process.wait()
+
+
+def stored(folder: Path) -> dict[str, int]:
+    """The results in the cache, each with the time of its writing."""
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "cache").glob("[!.]*.json")}
+
+
+def until(reached: Callable[[], object], seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not reached():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.01)
+
+
+def is_dead(process: psutil.Process) -> bool:
+    """Whether it has ended, and at most waits for somebody to read its exit code."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def test_results_are_equal_in_any_order_and_with_any_number_of_workers(
+    submitted: Path, undisturbed: bytes, tmp_path: Path, monkeypatch
+):
+    forwards = pool.tasks_in
+    monkeypatch.setattr(pool, "tasks_in", lambda *args: list(forwards(*args))[::-1])
+    assert grade(submitted, tmp_path, "--workers=1") == undisturbed
+
+
+def test_a_killed_grader_leaves_no_process_and_the_next_run_goes_on(
+    grader: subprocess.Popen, submitted: Path, undisturbed: bytes, tmp_path: Path
+):
+    others = psutil.Process(grader.pid).children(recursive=True)
+    os.kill(grader.pid, signal.SIGKILL)
+    grader.wait()
+    before = stored(tmp_path)
+    assert before and others and not (tmp_path / "out.json").exists()
+    until(lambda: all(map(is_dead, others)))
+    assert grade(submitted, tmp_path) == undisturbed
+    assert stored(tmp_path).items() >= before.items()
+
+
+def test_a_killed_worker_is_replaced_and_nothing_is_lost(
+    grader: subprocess.Popen, undisturbed: bytes, tmp_path: Path
+):
+    for child in psutil.Process(grader.pid).children():
+        if "--multiprocessing-fork" in child.cmdline():
+            child.kill()
+    assert grader.wait(timeout=120) == 0, (tmp_path / "log").read_text()[-2000:]
+    assert (tmp_path / "out.json").read_bytes() == undisturbed
+
+
+def test_only_the_submission_that_ends_its_process_is_lost(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pool, "grade_now", eval)
+    processes = Processes()
+    with pytest.raises(GraderCrashed, match="twice"):
+        processes.grade("__import__('os')._exit(1)", {})
+    assert processes.grade("6 * 7", {}) == 42
+
+
+def disk_full(*_: object) -> None:
+    raise OSError("disk full")
+
+
+def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, monkeypatch):
+    monkeypatch.setattr(cache, "key", disk_full)
+    result = next(iter(pool.grade_class(submitted).values()))[CHAPTER]
+    assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
+    assert result["score"] == 0 and result["max_score"] == 22.0
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """Three students, the second of whom takes more than a second to grade."""
+    course = tmp_path / "course"
+    release_into(course, [CHAPTER])
+    for student, start in (("ada", ""), ("ben", "import time\ntime.sleep(1.5)\n"), ("cleo", "")):
+        answer = f'{start}quiz_02 = "b"  # {student}, {os.getpid()} {time.time_ns()}'
+        hand_in(course / "submitted", student, text(right(quiz_02=answer)))
+    return course
+
+
+def test_nbgrader_killed_between_its_passes_grades_everybody_in_the_next_run(course: Path):
+    def graded(student: str) -> Path:
+        return course / "autograded" / student / CHAPTER
+
+    command = [sys.executable, "-m", "nbgrader", "autograde", CHAPTER]
+    environment, quiet = os.environ | {"SPECDEC_COURSE": str(course)}, subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=quiet, stderr=quiet)
+    until(lambda: (graded("ben") / f"{CHAPTER}.ipynb").exists())
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    first = graded("ada") / STAMP
+    finished_at = first.stat().st_mtime_ns
+    assert not (graded("ben") / STAMP).exists() and not graded("cleo").exists()
+
+    run_nbgrader(course, "autograde", CHAPTER)
+    totals = {name: sum(marks[CHAPTER].values()) for name, marks in read_scores(course).items()}
+    assert totals == {"ada": 22.0, "ben": 22.0, "cleo": 22.0}
+    assert first.stat().st_mtime_ns == finished_at
+
+
+@pytest.mark.cluster
+def test_a_cluster_gives_the_same_bytes_and_is_refused_if_its_code_differs(
+    submitted: Path, undisturbed: bytes, tmp_path: Path, monkeypatch
+):
+    from distributed import LocalCluster
+
+    with LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
+        address = local.scheduler_address
+        assert grade(submitted, tmp_path, f"--scheduler={address}") == undisturbed
+        monkeypatch.setattr(cluster, "grader_fingerprint", lambda chapter: os.getpid())
+        with pytest.raises(ValueError, match="has another version"):
+            pool.grade_class(submitted, scheduler=address)
+
+
+@pytest.mark.cluster
+def test_a_scheduler_that_does_not_answer_is_named(submitted: Path, monkeypatch, capsys):
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    assert main(["grade", str(submitted), "--scheduler", "tcp://127.0.0.1:9"]) == 2
+    assert "no dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "workers, words",
+    [({}, "no worker has joined"), ({"tcp://a": 1, "tcp://b": 4}, "b has 4 threads")],
+)
+def test_unfit_workers_are_named(workers: dict, words: str):
+    with pytest.raises(ValueError, match=words):
+        cluster.require_single_threads("tcp://x", workers)
