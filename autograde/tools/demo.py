@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tqdm import tqdm
-
 from autograde.build.execute import execute
 from autograde.build.release import build, release_into
 from autograde.chapter import BUILD, ROOT, chapter_names, chapters
@@ -92,12 +90,10 @@ def grade_sample_class(course: Path, names: list[str]) -> None:
         "nbgrader autograde": lambda: nbgrader(course, "autograde"),
         "nbgrader generate_feedback": lambda: nbgrader(course, "generate_feedback"),
     }
-    with tqdm(steps.items(), unit="step", desc="sample class") as bar:
-        for name, step in bar:
-            bar.set_postfix_str(name)
-            start = time.monotonic()
-            step()
-            bar.write(f"  {name}: {time.monotonic() - start:.0f} s")
+    for name, step in steps.items():
+        start = time.monotonic()
+        step()
+        print(f"  {name}: {time.monotonic() - start:.0f} s", flush=True)
 
 
 def grade_with_our_engine(course: Path) -> None:
