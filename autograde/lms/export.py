@@ -200,8 +200,7 @@ def merge(
 
 def _column(header: list[str], wanted: str) -> int:
     """The place of the one column that is called `wanted`, or else that holds it."""
-    exact = [i for i, name in enumerate(header) if name == wanted]
-    exact = exact or [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
+    exact = [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
     fits = exact or [i for i, name in enumerate(header) if wanted.lower() in name.lower()]
     if len(fits) != 1:
         raise ValueError(

@@ -20,7 +20,7 @@ from autograde.files import write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import grade_class
 from autograde.report.table import print_table
-from autograde.result import Grades, read_grades
+from autograde.result import read_grades
 from autograde.sandbox import isolation, selftest
 from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
 from autograde.tools.samples import write_students
@@ -30,7 +30,7 @@ CLASS = BUILD / "sample-course"
 NEXT = """
 What was made
   notebooks/              the chapters that students get
-  build/sample-course/    the sample class: its gradebook and the feedback of the table above
+  build/sample-course/    the sample class: its gradebook and the feedback pages of the table above
   build/solutions/        the executed solutions
 Where to go next
   make lab       open the chapters as a student, in work/
@@ -60,7 +60,7 @@ def show_table(course: Path) -> None:
     """Print the graded class. Raises ValueError if engine and gradebook do not agree."""
     grades = read_grades(grades_of(course))
     compare(grades, read_scores(course))
-    print_table(grades, feedback_places(course, grades))
+    print_table(grades)
     sys.stdout.flush()
 
 
@@ -86,7 +86,9 @@ def grade_sample_class(course: Path, names: list[str]) -> None:
     steps: dict[str, Callable[[], object]] = {
         "submissions": lambda: write_students(course / "submitted", names),
         "release": lambda: release_into(course, names),
-        "autograde grade": lambda: grade_with_our_engine(course),
+        "autograde grade": lambda: write_json(
+            grades_of(course), {"students": grade_class(course / "submitted")}
+        ),
         "nbgrader autograde": lambda: nbgrader(course, "autograde"),
         "nbgrader generate_feedback": lambda: nbgrader(course, "generate_feedback"),
     }
@@ -94,11 +96,6 @@ def grade_sample_class(course: Path, names: list[str]) -> None:
         start = time.monotonic()
         step()
         print(f"  {name}: {time.monotonic() - start:.0f} s", flush=True)
-
-
-def grade_with_our_engine(course: Path) -> None:
-    """`autograde grade` on the class: several at a time, into the cache that nbgrader reads."""
-    write_json(grades_of(course), {"students": grade_class(course / "submitted")})
 
 
 def nbgrader(course: Path, command: str, chapter: str = "*") -> None:
@@ -117,12 +114,6 @@ def nbgrader(course: Path, command: str, chapter: str = "*") -> None:
     if done.returncode:
         tail = "\n".join(file.read_text().splitlines()[-15:])
         raise SystemExit(f"nbgrader {command} {chapter} failed; the end of {file}:\n{tail}")
-
-
-def feedback_places(course: Path, grades: Grades) -> dict[str, str]:
-    """For each student the folder of feedback pages, relative to where the command runs."""
-    folder = (course / "feedback").relative_to(ROOT)
-    return {student: str(folder / student) + os.sep for student in grades}
 
 
 if __name__ == "__main__":
