@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-MEMORY = 550 * 2**20  # bytes over what the process has before
+MEMORY = 512 * 2**20  # bytes over what the process has before
 SECONDS = 30  # of its processor
 
 
@@ -35,35 +35,25 @@ def bounded() -> Iterator[None]:
     if sys.platform != "linux" or sys.modules.get("resource", True) is None:
         yield
         return
+    import resource
+
+    if threading.current_thread() is threading.main_thread():  # else the signal ends us
+        signal.signal(signal.SIGXCPU, _stop)
+    most = {resource.RLIMIT_DATA: _data() + MEMORY, resource.RLIMIT_CPU: _used() + SECONDS}
+    before = {what: resource.getrlimit(what) for what in most}
     try:
-        with _limits({"RLIMIT_DATA": _data() + MEMORY, "RLIMIT_CPU": _used() + SECONDS}):
-            yield
+        for what, limit in most.items():
+            hard = before[what][1]
+            resource.setrlimit(what, (limit if hard < 0 else min(limit, hard), hard))
+        yield
     except _Stopped:
         raise TooCostly(f"it kept the grader busy for more than {SECONDS} s") from None
     except MemoryError:
         mib = MEMORY // 2**20
         raise TooCostly(f"what it returned takes more than {mib} MiB of the grader") from None
-
-
-@contextmanager
-def _limits(most: dict[str, int]) -> Iterator[None]:
-    """These limits of the kernel, for a while."""
-    import resource
-
-    handled = threading.current_thread() is threading.main_thread()  # else the signal ends us
-    handler = signal.signal(signal.SIGXCPU, _stop) if handled else None
-    before = {name: resource.getrlimit(getattr(resource, name)) for name in most}
-    try:
-        for name, limit in most.items():
-            hard = before[name][1]
-            soft = limit if hard < 0 else min(limit, hard)
-            resource.setrlimit(getattr(resource, name), (soft, hard))
-        yield
     finally:
-        for name, limits in before.items():
-            resource.setrlimit(getattr(resource, name), limits)
-        if handled:
-            signal.signal(signal.SIGXCPU, handler)
+        for what, limits in before.items():
+            resource.setrlimit(what, limits)
 
 
 def _stop(*_: object) -> None:

@@ -6,12 +6,11 @@ system.
 """
 
 import os
-import sys
 from dataclasses import dataclass
 from functools import cache
 
-from autograde.sandbox import mounts, portable, workers
-from autograde.sandbox.workers import Limits, SandboxError, Worker
+from autograde.sandbox import bwrap, workers
+from autograde.sandbox.workers import Limits, Worker
 
 VARIABLE = "SPECDEC_ISOLATION"
 BUBBLEWRAP, NONE, OWN = "bubblewrap", "none", "own"
@@ -35,7 +34,7 @@ class Isolation:
 
     def start(self, limits: Limits) -> Worker:
         """A new worker. Raises SandboxError."""
-        return workers.start(limits) if self.name == BUBBLEWRAP else portable.start(limits)
+        return workers.start(limits, isolated=self.name == BUBBLEWRAP)
 
     def describe(self) -> str:
         """What protects the grader, in a line."""
@@ -59,28 +58,16 @@ def trust_own_code() -> None:
 def chosen() -> Isolation:
     """The isolation of this process.
 
-    Raises NoIsolation if bubblewrap does not work here, ValueError for an unknown name.
+    Raises NoIsolation if bubblewrap is not installed, ValueError for an unknown name.
     """
     if _trusts_own_code:
         return Isolation(OWN)
     asked = os.environ.get(VARIABLE) or BUBBLEWRAP
     if asked not in (BUBBLEWRAP, NONE):
         raise ValueError(f"{VARIABLE} is {asked!r}; it can be {BUBBLEWRAP} or {NONE}")
-    if asked == BUBBLEWRAP:
-        _require_bubblewrap()
-    return Isolation(asked)
-
-
-def _require_bubblewrap() -> None:
-    """Raise NoIsolation unless a worker starts in bubblewrap."""
-    try:
-        if sys.platform != "linux":
-            raise SandboxError("bubblewrap runs on Linux only")
-        if not mounts.find_bubblewrap():
-            raise SandboxError(mounts.NO_BUBBLEWRAP)
-        Isolation(BUBBLEWRAP).start(TRIAL).end()
-    except (SandboxError, OSError) as error:
+    if asked == BUBBLEWRAP and not bwrap.find_bubblewrap():
         raise NoIsolation(
-            f"students' code cannot be isolated on this machine: {error}\n"
+            f"students' code cannot be isolated on this machine: {bwrap.NO_BUBBLEWRAP}\n"
             "`autograde doctor` says what to do. --unsafe-no-isolation grades without."
-        ) from None
+        )
+    return Isolation(asked)

@@ -27,23 +27,22 @@ def is_lent(value: Any) -> bool:
 
 
 class ObjectTable:
-    """The remote objects of some calls of one function, by number, and the uses of them."""
+    """The remote objects of one call, by number, and the uses of them."""
 
     def __init__(self) -> None:
         self.objects: list[RemoteObject] = []
 
     def add(self, value: Any) -> Any:
         """A handle for what stays in this process; every other value as it is."""
-        if isinstance(value, FunctionType | MethodType):
-            value = RemoteObject(value, call=True)
-        elif isinstance(value, np.random.Generator):
-            value = RemoteObject(value, "random()")
-        if not isinstance(value, RemoteObject):
+        if not is_lent(value):
             return value
-        known = [i for i, each in enumerate(self.objects) if each.thing is value.thing]
-        if not known:
-            self.objects.append(value)
-        number = known[0] if known else len(self.objects) - 1
+        if isinstance(value, np.random.Generator):
+            value = RemoteObject(value, "random()")
+        elif not isinstance(value, RemoteObject):
+            value = RemoteObject(value, call=True)
+        things = [each.thing for each in self.objects]
+        number = next((i for i, each in enumerate(things) if each is value.thing), len(things))
+        self.objects[number:] = self.objects[number:] or [value]
         return wire.Handle(number, value.call, list(value.names))
 
     def answer(self, question: Any) -> dict:
@@ -51,23 +50,18 @@ class ObjectTable:
 
         An exception of the use itself goes to the student's function.
         """
-        remote, name, args, kwargs = self._read(question)
-        try:
-            return {"value": wire.encode(self.add(self._use(remote, name, args, kwargs)))}
-        except Exception as error:
-            return {"refused": {"name": type(error).__name__[:80], "text": str(error)[:2000]}}
-
-    def _read(self, question: Any) -> tuple[RemoteObject, str, list, dict]:
-        """The parts of a question, with the things in place of the handles in its arguments."""
         try:
             remote, name = self._find(question["of"]), question["name"]
             args = wire.decode(question["args"], self.thing)
-            kwargs = {k: wire.decode(v, self.thing) for k, v in question["kwargs"].items()}
-        except (KeyError, TypeError, AttributeError) as error:
+            kwargs = wire.decode(question["kwargs"], self.thing)
+        except (KeyError, TypeError) as error:
             raise wire.ProtocolError(f"a question of no known form: {error}") from None
-        if type(name) is not str or type(args) is not list:
+        if not (type(name) is str and type(args) is list and type(kwargs) is dict):
             raise wire.ProtocolError("a question of no known form")
-        return remote, name, args, kwargs
+        try:
+            return {"value": wire.encode(self.add(_use(remote, name, args, kwargs)))}
+        except Exception as error:
+            return {"refused": [type(error).__name__[:80], str(error)[:2000]]}
 
     def _find(self, number: Any) -> RemoteObject:
         if type(number) is not int or not 0 <= number < len(self.objects):
@@ -78,12 +72,12 @@ class ObjectTable:
         """The thing of a handle. Raises ProtocolError if the handle was never given out."""
         return self._find(number).thing
 
-    @staticmethod
-    def _use(remote: RemoteObject, name: str, args: list, kwargs: dict) -> Any:
-        if not name and remote.call:
-            return remote.thing(*args, **kwargs)
-        if f"{name}()" in remote.names:
-            return getattr(remote.thing, name)(*args, **kwargs)
-        if name in remote.names and not args and not kwargs:
-            return getattr(remote.thing, name)
-        raise AttributeError(f"{name or 'a call'} is not among what may be used here")
+
+def _use(remote: RemoteObject, name: str, args: list, kwargs: dict) -> Any:
+    if not name and remote.call:
+        return remote.thing(*args, **kwargs)
+    if f"{name}()" in remote.names:
+        return getattr(remote.thing, name)(*args, **kwargs)
+    if name in remote.names and not args and not kwargs:
+        return getattr(remote.thing, name)
+    raise AttributeError(f"{name or 'a call'} is not among what may be used here")

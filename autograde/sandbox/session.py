@@ -1,5 +1,6 @@
 """One submission in its worker: run the cells, call functions, start again after a crash."""
 
+import operator
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -14,7 +15,6 @@ from autograde.sandbox.remote import ObjectTable
 from autograde.sandbox.workers import Limits, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
-MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")  # Python's text of a NameError
 DEFINES = r"^ *(async +)?(def|class) +{0}\b|\b{0}\b[^=\n(]*=(?!=)|\b(import|as|for)\b[^\n]*\b{0}\b"
 
@@ -25,7 +25,7 @@ class StudentError(Exception):
     def __init__(self, error: dict) -> None:
         super().__init__(error["text"])
         self.name = error["name"]
-        where = f" ({error['where']})" if error.get("where") else ""
+        where = f" ({error['where']})" if error["where"] else ""
         self.what_happened = f"raised {self.name}: {self}{where}"
 
 
@@ -43,9 +43,9 @@ class ProcessEnded(Exception):
 
     call = ""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.what_happened = f"did not come back: {reason}"
+    @property
+    def what_happened(self) -> str:
+        return f"did not come back: {self}"
 
 
 class CallTimedOut(ProcessEnded):
@@ -53,49 +53,11 @@ class CallTimedOut(ProcessEnded):
 
 
 class NotCalled(ProcessEnded):
-    """A function that was not called, since `earlier` calls of it have ended the process."""
+    """A function that was not called, since it has ended the process before."""
 
-    def __init__(self, name: str, earlier: ProcessEnded) -> None:
-        self.what_happened = (
-            f"was not called, since `{earlier.call or name}` above did not come back"
-        )
-        Exception.__init__(self, self.what_happened)
-
-
-def error_of(answer: dict) -> dict | None:
-    """The error in a worker's answer, each part of the type that it should have."""
-    error = answer.get("error")
-    if error is None:
-        return None
-    parts = error if type(error) is dict else {}
-    line, cell = parts.get("line"), parts.get("cell")
-    return {
-        "name": _plain(str(parts.get("name", "Exception"))[:80]),
-        "text": _plain(str(parts.get("text", ""))[:2000]),
-        "line": line if type(line) is int else None,
-        "cell": cell if type(cell) is str else None,
-    }
-
-
-def report_of(answer: dict, left: int, explain: Callable[[dict | None], dict | None]) -> dict:
-    """The report on a cell, from the worker's answer, whatever that holds.
-
-    It has no more than `left` characters of output, and of an error as `explain` tells it.
-    """
-    printed, error = answer.get("printed"), explain(error_of(answer))
-    text = _plain(printed[:MAX_PRINTED]) if type(printed) is str else ""
-    if error:
-        error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
-    return {"error": error, "printed": bounds.beginning(text, left)}
-
-
-def _plain(text: str) -> str:
-    return wire.clean(bounds.without_colours(text))
-
-
-def _length(report: dict) -> int:
-    """The characters of a report on a cell."""
-    return len(report["printed"]) + len((report["error"] or {"text": ""})["text"])
+    @property
+    def what_happened(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True)
@@ -105,6 +67,11 @@ class Cell:
     key: str
     source: str
     seconds: float
+
+    def beginning(self) -> str:
+        """The first line, by which a student finds the cell."""
+        first = self.source.strip().partition("\n")[0]
+        return f"{first[:60]} ..." if len(first) > 60 else first
 
 
 @dataclass(frozen=True)
@@ -116,7 +83,7 @@ class Reply:
     changed: list[int]  # positions of the arguments that the function changed
     shares: bool  # the returned array shares memory with an argument
     operators: int = 0  # uses of torch, and those that waited for a value, where counted
-    waits: tuple[str, ...] = ()
+    waits: Iterable[str] = ()
 
 
 @dataclass
@@ -125,26 +92,22 @@ class Session:
 
     A cell or a call that outlasts its limit, or ends the process, costs only itself: a new process
     runs the other cells again. A function that has ended it is not called again for the same
-    `part` of the tests, nor at all after the third time. `limited` says that a time limit was
-    reached. `broken` is the error if no new process could be started: then the results so far are
-    no basis for a mark.
+    `part` of the tests. `limited` says that a time limit was reached. `broken` is the error if no
+    new process could be started: then the results so far are no basis for a mark.
     """
 
     cells: list[Cell]
     limits: Limits = field(default_factory=Limits)
-    total_seconds: float | None = None
 
     def __post_init__(self) -> None:
         self.reports: dict[str, dict] = {}
         self.dead_cells: dict[str, str] = {}  # by key, in words
         self.part: object = None
-        self.ended: dict[str, list[tuple[object, ProcessEnded]]] = {}  # by name, each with its part
+        self.ended: dict[tuple[str, object], ProcessEnded] = {}  # by name and part
         self.limited = False
         self.broken: RuntimeError | None = None
         self.worker: Worker | None = None
-        if self.total_seconds is None:
-            self.total_seconds = self.limits.total_seconds
-        self.end_of_time = time.monotonic() + self.total_seconds
+        self.end_of_time = time.monotonic() + self.limits.total_seconds
 
     def __enter__(self) -> "Session":
         self._restart()
@@ -182,38 +145,33 @@ class Session:
         table = ObjectTable()
         encoded = [wire.encode(table.add(arg)) for arg in args]
         request = {"do": "call", "name": name, "args": encoded, "count": count}
-        return self._ask_about(name, request, table, partial(_reply, len(args), table))
+        return self._ask_about(request, lambda a: _reply(a, len(args), table.thing), table.answer)
 
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
-        request = {"do": "value", "name": name}
-        return self._ask_about(name, request, ObjectTable(), lambda a: wire.decode(a["value"]))
+        return self._ask_about({"do": "value", "name": name}, lambda a: wire.decode(a["value"]))
 
-    def _ask_about(self, name: str, request: dict, table: ObjectTable, read: Callable) -> Any:
+    def _ask_about(self, request: dict, read: Callable, answer: Callable | None = None) -> Any:
         """What `read` makes of the answer, which has the time of a call."""
-        ended = self.ended.setdefault(name, [])
-        if len(ended) == MAX_ENDED or self.part in [part for part, _ in ended]:
-            raise NotCalled(name, ended[0][1])
+        name = request["name"]
+        if earlier := self.ended.get((name, self.part)):
+            which = earlier.call or name
+            raise NotCalled(f"was not called, since `{which}` above did not come back")
         try:
-            answer = self._ask(request, self.limits.call_seconds, table)
-            missing, error = answer.get("missing"), self._explained(error_of(answer), name)
-            result = None if missing or error else _readable(answer, read)
+            result = partial(self._result, name, read)
+            return self._ask(request, self.limits.call_seconds, result, answer)
         except ProcessEnded as error:
-            ended.append((self.part, error))
+            self.ended[name, self.part] = error
             self._restart()
             raise
-        if missing:
-            raise NotDefined(self._why_missing(name))
-        if error:
-            raise StudentError(error)
-        return result
 
-    def _why_missing(self, name: str) -> str:
-        """Why a name is not defined. An exercise's cell bears the exercise's name."""
-        if self.reports.get(name, {}).get("error"):
-            return f"{name} is not defined: its cell {self._how_ended(name)}"
-        why = self._why_undefined(name)
-        return f"{why}{name} is not defined in the notebook"
+    def _result(self, name: str, read: Callable, answer: dict) -> Any:
+        """What `read` makes of an answer about `name`; raises what came in its place."""
+        if answer.get("missing"):
+            raise NotDefined(f"{self._why_undefined(name)}{name} is not defined in the notebook")
+        if error := self._explained(_error_of(answer), name):
+            raise StudentError(error)
+        return read(answer)
 
     def _explained(self, error: dict | None, key: str) -> dict | None:
         """An error in the cell `key`, or in its function, with `where` it stands.
@@ -235,16 +193,17 @@ class Session:
         cell = next((cell for cell in self.cells if cell.key == error["cell"]), None)
         if cell is None or not error["line"]:
             return ""
-        other = "" if cell.key == key else f" of the cell that begins with `{_beginning(cell)}`"
+        other = "" if cell.key == key else f" of the cell that begins with `{cell.beginning()}`"
         return f"line {error['line']}{other}"
 
     def _why_undefined(self, name: str) -> str:
         """The cell that would have defined a name and how it ended, before what follows from it."""
         defines = re.compile(DEFINES.format(name), re.MULTILINE)
-        for cell in self.cells:
-            if self.reports.get(cell.key, {}).get("error") and defines.search(cell.source):
-                begin, how = _beginning(cell), self._how_ended(cell.key)
-                return f"the cell that defines `{name}` (which begins with `{begin}`) {how}, so "
+        for cell in self.cells:  # an exercise's bears its name
+            defined = cell.key == name or defines.search(cell.source)
+            if defined and self.reports.get(cell.key, {}).get("error"):
+                which = f"`{name}` (which begins with `{cell.beginning()}`)"
+                return f"the cell that defines {which} {self._how_ended(cell.key)}, so "
         return ""
 
     def _how_ended(self, key: str) -> str:
@@ -281,78 +240,64 @@ class Session:
 
     def _run(self, cell: Cell, left: int) -> int:
         """Run a cell; how many characters its report has, which are about `left` at most."""
-        answer = self._ask({"do": "cell", "source": cell.source, "key": cell.key}, cell.seconds)
-        report = report_of(answer, left, lambda error: self._explained(error, cell.key))
-        if report["error"] and report["error"]["name"] == "MemoryError":
-            raise self._out_of_memory()  # what it has filled would be missing for all other cells
+        request = {"do": "cell", "source": cell.source, "key": cell.key}
+        report = self._ask(request, cell.seconds, partial(self._report, cell.key, left))
+        error = report["error"] or {"name": "", "text": ""}
+        if error["name"] == "MemoryError":  # what it has filled would be missing for other cells
+            raise ProcessEnded(f"it needed more than {self._memory} of memory")
         self.reports[cell.key] = report
-        return _length(report)
+        return len(report["printed"]) + len(error["text"])
+
+    def _report(self, key: str, left: int, answer: dict) -> dict:
+        """The report on a cell, with no more than `left` characters of output."""
+        error, printed = self._explained(_error_of(answer), key), answer["printed"]
+        if error:
+            error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
+        return {"error": error, "printed": bounds.beginning(_plain(printed[:MAX_PRINTED]), left)}
 
     def _bury(self, cell: Cell, ended: ProcessEnded) -> None:
         """Leave a cell out from now on."""
-        if cell.key not in self.dead_cells:
-            timed_out = isinstance(ended, CallTimedOut)
-            how = f"was stopped after {cell.seconds:g} s" if timed_out else str(ended)
-            self.dead_cells[cell.key] = how.removeprefix("it ")
-            error = {"name": "Stopped", "text": str(ended), "where": ""}
-            self.reports[cell.key] = {"error": error, "printed": ""}
+        timed_out = isinstance(ended, CallTimedOut)
+        how = f"was stopped after {cell.seconds:g} s" if timed_out else str(ended)
+        self.dead_cells[cell.key] = how.removeprefix("it ")
+        error = {"name": "Stopped", "text": str(ended), "where": ""}
+        self.reports[cell.key] = {"error": error, "printed": ""}
 
-    def _ask(self, request: dict, seconds: float, table: ObjectTable | None = None) -> dict:
-        """The answer to a request, within `seconds` and within the submission's time.
+    def _ask(self, request: dict, seconds: float, read: Callable, answer: Callable | None = None):
+        """What `read` makes of the answer, within `seconds` and within the submission's time.
 
-        Before it answers, the worker may use the objects of `table`. Raises ProcessEnded.
+        Before the worker answers it may ask, and gets what `answer` says. Raises ProcessEnded.
         """
-        if self.worker is None or time.monotonic() >= self.end_of_time:
-            raise self._at_limit()
-        deadline = min(time.monotonic() + seconds, self.end_of_time)
+        left = self.end_of_time - time.monotonic()
+        if self.worker is None or left <= 0:
+            raise self._timed_out()
         try:
-            answer = self._exchange(request, deadline, table)
+            reply = self.worker.ask(request, min(seconds, left), answer)
+            if reply is not None:
+                return read(reply)
         except TimeoutError:
-            raise self._at_limit(f"it took longer than {seconds:g} s and was stopped") from None
-        except (OSError, MemoryError, wire.ProtocolError) as error:
-            raise ProcessEnded(f"the worker's answer could not be read: {error}") from None
-        if answer is None:
-            raise self._end_of_process()
-        return answer
+            raise self._timed_out(f"it took longer than {seconds:g} s and was stopped") from None
+        except UNREADABLE as error:
+            raise ProcessEnded(f"the answer could not be read: {error}") from None
+        if self.worker.used_up_its_processor():
+            raise self._timed_out(f"it used up {self.limits.cpu_seconds} s of processors")
+        raise ProcessEnded("it ended the Python process, which no answer needs to do")
 
-    def _end_of_process(self) -> ProcessEnded:
-        """Why the process is gone."""
-        if self.worker.is_killed():
-            return self._at_limit(f"it used up {self.limits.cpu_seconds} s of processors")
-        return ProcessEnded("it ended the Python process, which no answer needs to do")
-
-    def _out_of_memory(self) -> ProcessEnded:
-        return ProcessEnded(f"it needed more than {self._memory} of memory")
+    def _timed_out(self, reason: str = "") -> CallTimedOut:
+        """The error of a request that was stopped at a limit; no reason: at the submission's."""
+        self.limited = True
+        if not reason or time.monotonic() >= self.end_of_time:
+            reason = f"the submission used up its {self.limits.total_seconds:g} s"
+        return CallTimedOut(reason)
 
     @property
     def _memory(self) -> str:
         return f"{self.limits.memory_mib / 1024:g} GiB"
 
-    def _at_limit(self, reason: str = "") -> CallTimedOut:
-        """The error of a request that was stopped at a limit; no reason: at the submission's."""
-        self.limited = True
-        if not reason or time.monotonic() >= self.end_of_time:
-            reason = f"the submission used up its {self.total_seconds:g} s"
-        return CallTimedOut(reason)
-
-    def _exchange(self, request: dict, deadline: float, table: ObjectTable | None) -> dict | None:
-        answer = self.worker.exchange(request, deadline)
-        while table is not None and answer is not None and "ask" in answer:
-            if time.monotonic() >= deadline:  # one quick question after another times out too
-                raise TimeoutError
-            answer = self.worker.exchange(table.answer(answer["ask"]), deadline)
-        return answer
-
     def _stop(self) -> None:
         if self.worker is not None:
             self.worker.end()
             self.worker = None
-
-
-def _beginning(cell: Cell) -> str:
-    """The first line of a cell, by which a student finds it."""
-    first = cell.source.strip().partition("\n")[0]
-    return f"{first[:60]} ..." if len(first) > 60 else first
 
 
 def _unseen(cell: Cell) -> Cell:
@@ -361,24 +306,31 @@ def _unseen(cell: Cell) -> Cell:
     return replace(cell, key=f"chapter-{cell.key}", source=source)
 
 
-def _readable(answer: dict, read: Callable) -> Any:
-    """`read(answer)`. Raises ProcessEnded if the answer lacks a part or has one of a wrong type."""
-    try:
-        return read(answer)
-    except (MemoryError, wire.ProtocolError, LookupError, TypeError, ValueError) as error:
-        raise ProcessEnded(f"the answer could not be read: {error}") from None
+# What a worker's answer may hold is the student's to decide: each part is read as what it should
+# be, and any other ends the process, by one of these.
+UNREADABLE = (OSError, MemoryError, LookupError, TypeError, ValueError, wire.ProtocolError)
 
 
-def _reply(arguments: int, table: ObjectTable, answer: dict) -> Reply:
-    """The worker's answer to a call that had this number of arguments."""
-    changed = [range(arguments)[i] for i in answer["changed"]]
-    warnings = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
-    value, shares = wire.decode(answer["value"], table.thing), answer["shares"] is True
-    return Reply(value, warnings, changed, shares, *_operations(answer.get("operations")))
+def _error_of(answer: dict) -> dict | None:
+    """The error in a worker's answer."""
+    if answer.get("error") is None:
+        return None
+    name, text, line, cell = (answer["error"][part] for part in ("name", "text", "line", "cell"))
+    error = {"name": _plain(name[:80]), "text": _plain(text[:2000]), "cell": cell}
+    return error | {"line": line if type(line) is int else None}
 
 
-def _operations(answer: Any) -> tuple[int, tuple[str, ...]]:
-    """The number of operators and the waits that the worker reports."""
-    if not isinstance(answer, dict):
-        return 0, ()
-    return int(answer["operators"]), tuple(str(name)[:40] for name in answer["waits"][:20])
+def _reply(answer: dict, arguments: int, thing: Callable) -> Reply:
+    """The answer to a call that had this number of arguments; `thing` takes what was lent."""
+    return Reply(
+        wire.decode(answer["value"], thing),
+        [wire.clean(str(text))[:200] for text in answer["warnings"][:5]],
+        [range(arguments)[i] for i in answer["changed"]],
+        answer["shares"] is True,
+        operator.index(answer["operators"]),
+        tuple(str(name)[:40] for name in answer["waits"][:20]),
+    )
+
+
+def _plain(text: str) -> str:
+    return wire.clean(bounds.without_colours(text))

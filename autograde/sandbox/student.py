@@ -13,7 +13,6 @@ import numpy as np
 from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import (
     Cell,
-    NotCalled,
     NotDefined,
     ProcessEnded,
     Reply,
@@ -40,11 +39,6 @@ class Call:
 class Shown(reprlib.Repr):
     """Arguments as they can be pasted into a notebook; of a large array only the shape is told."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlist = self.maxtuple = self.maxdict = 36
-        self.maxstring = self.maxlong = 80
-
     def repr_ndarray(self, value: Any, level: int) -> str:
         """An array of few numbers whole."""
         few = 0 < value.size <= self.maxlist
@@ -66,19 +60,23 @@ class Shown(reprlib.Repr):
         return getattr(thing, "__name__", f"a {type(thing).__name__}")
 
 
+SHOWN = Shown()
+SHOWN.maxlist = SHOWN.maxtuple = SHOWN.maxdict = 36
+SHOWN.maxstring = SHOWN.maxlong = 80
+
+
 def traces_of(args: tuple) -> tuple:
-    """The `trace` of everything lent among `args`, None for what keeps none.
+    """The `trace` of every remote object among `args`, None for what keeps none.
 
     A NumPy generator's is its state: it says how many numbers were drawn.
     """
-    lent = [each for each in args if isinstance(each, RemoteObject | np.random.Generator)]
-    return tuple(map(_trace, lent))
-
-
-def _trace(lent: Any) -> Any:
-    if isinstance(lent, np.random.Generator):
-        return lent.bit_generator.state
-    return getattr(lent.thing, "trace", None)
+    return tuple(
+        each.bit_generator.state
+        if isinstance(each, np.random.Generator)
+        else getattr(each.thing, "trace", None)
+        for each in args
+        if isinstance(each, RemoteObject | np.random.Generator)
+    )
 
 
 @dataclass(eq=False)
@@ -116,9 +114,6 @@ class Student:
         return self.session.value(name)
 
 
-SHOWN = Shown()
-
-
 class Function:
     """One function of the student's, called with positional plain data.
 
@@ -143,10 +138,9 @@ class Function:
         try:
             reply = self.student.session.call(self.__name__, args, self.count)
         except (StudentError, NotDefined, ProcessEnded) as error:
+            error.call = self.text(args)
             name = getattr(error, "name", type(error).__name__)
-            if not isinstance(error, NotDefined):
-                error.call = self.text(args)
-            if not isinstance(error, NotCalled):
+            if name != "NotCalled":
                 self._note(kept, args, None, name)
             if name == "NotImplementedError":
                 raise NotImplementedError(str(error)) from None

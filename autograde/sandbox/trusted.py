@@ -5,14 +5,11 @@ Author's gates, and what the right answer gives in each case, need no sandbox an
 
 import copy
 import io
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
-import numpy as np
-
-from autograde.sandbox.inside import operations, wire
+from autograde.sandbox.inside import calls, wire
 from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.remote import RemoteObject, is_lent
 from autograde.sandbox.session import Cell, NotDefined, Reply, StudentError
@@ -26,11 +23,7 @@ class Trusted:
     def __init__(self, cells: Iterable[Cell]) -> None:
         self.namespace: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
         for cell in cells:
-            self._run(cell.source)
-
-    def _run(self, source: str) -> None:
-        with redirect_stdout(io.StringIO()):
-            exec(compile(plain_python(source), "<the course's own>", "exec"), self.namespace)
+            _run(cell.source, self.namespace)
 
     @contextmanager
     def with_answers(self, answers: Mapping[str, str]) -> Iterator[None]:
@@ -38,7 +31,7 @@ class Trusted:
         before = dict(self.namespace)
         try:
             for source in answers.values():
-                self._run(source)
+                _run(source, self.namespace)
             yield
         finally:
             self.namespace.clear()
@@ -47,7 +40,7 @@ class Trusted:
     def defined(self, name: str, source: str) -> Callable:
         """The function `name` that `source` defines, over the notebook's other functions."""
         namespace = dict(self.namespace)
-        exec(compile(plain_python(source), "<the course's own>", "exec"), namespace)
+        _run(source, namespace)
         return namespace[name]
 
     def value(self, name: str) -> Any:
@@ -58,36 +51,29 @@ class Trusted:
 
     def call(self, name: str, args: tuple, count: bool = False) -> Reply:
         """The reply to one call, as a Session gives it."""
+        function = self.value(name)
         try:
-            return _reply(self.value(name), args, count)
-        except (NotDefined, MemoryError):  # of the grader, which would remember it as right
+            return _reply(function, args, count)
+        except MemoryError:  # of the grader, which would remember it as right
             raise
         except Exception as error:
             parts = {"name": type(error).__name__, "text": str(error), "where": ""}
             raise StudentError(parts) from None
 
 
-def _given(args: tuple) -> list:
-    """The arguments as another process would get them: plain data is copied, the rest is lent."""
-    plain = copy.deepcopy([None if is_lent(arg) else arg for arg in args])
-    lent = [arg.thing if isinstance(arg, RemoteObject) else arg for arg in args]
-    return [
-        there if is_lent(arg) else own for arg, there, own in zip(args, lent, plain, strict=True)
-    ]
+def _run(source: str, namespace: dict[str, Any]) -> None:
+    with redirect_stdout(io.StringIO()):
+        exec(compile(plain_python(source), "<the course's own>", "exec"), namespace)
 
 
 def _reply(function: Callable, args: tuple, count: bool) -> Reply:
-    given = _given(args)
-    before, done = [wire.encode(arg) for arg in given], {"operators": 0, "waits": []}
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        if count:
-            value, done = operations.counted(function, given)
-        else:
-            value = function(*given)
-    shares = isinstance(value, np.ndarray) and any(
-        isinstance(arg, np.ndarray) and np.may_share_memory(value, arg) for arg in given
-    )
-    told, changed = [str(each.message) for each in seen], wire.changed(before, given)
+    """The reply to a call of `function`: plain data is copied for it, the rest is lent."""
+    given = [_lent(arg) if is_lent(arg) else copy.deepcopy(arg) for arg in args]
+    before = [wire.encode(arg) for arg in given]
+    value, told = calls.call(function, given, count)
     plain = wire.decode(wire.encode(value))  # as it would come from another process
-    return Reply(plain, told, changed, shares, done["operators"], tuple(done["waits"]))
+    return Reply(plain, changed=wire.changed(before, given), **told)
+
+
+def _lent(arg: Any) -> Any:
+    return arg.thing if isinstance(arg, RemoteObject) else arg

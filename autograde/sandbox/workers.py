@@ -1,24 +1,36 @@
 """A student's process: how it is started, spoken to, limited and ended.
 
-A worker is a program of its own, `inside/start.py`. It gives up its rights, and then says that it
-is ready.
+A worker is a program of its own, `inside/start.py`, in bubblewrap or not. It gives up its rights,
+and then says that it is ready. Without a sandbox it is a program like any other of the account, on
+any system; its memory is limited on Linux.
 """
 
 import contextlib
+import json
 import os
+import shutil
 import signal
-import socket
 import subprocess
+import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from autograde.sandbox import mounts
+from autograde.chapter import library_folders
+from autograde.sandbox import bwrap
 from autograde.sandbox.inside import wire
 
+START = bwrap.PROGRAM / "start.py"
 START_SECONDS = 60.0  # of a worker, with torch to load on a busy machine
+TICK_SECONDS = 0.02  # between two looks at the clock
 END_SECONDS = 2.0  # from the end of a worker's link to its own end
+KILLED = 128 + 9  # how bubblewrap, like a shell, says that its program ended by SIGKILL
 
 
 class SandboxError(RuntimeError):
@@ -45,14 +57,45 @@ class Limits:
     preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-class Worker:
-    """A student's process that is ready: the link to it, and the way to end it.
+_LOCK = threading.Lock()
+_UNTIL: dict["Worker", float] = {}  # when the time is over, of each worker that is asked
 
-    Raises SandboxError if the process does not become ready.
+
+@cache
+def _start_watch() -> None:
+    """Start the one thread that watches all deadlines.
+
+    It starts with the first worker: no thread can be sure to start in a process whose memory is
+    full of what a student's function gave.
     """
+    threading.Thread(target=_watch, daemon=True).start()
 
-    def __init__(self, link: socket.socket, process: Any) -> None:
-        self.link, self.process = link, process
+
+def _watch() -> None:
+    while True:
+        time.sleep(TICK_SECONDS)
+        with contextlib.suppress(MemoryError), _LOCK:
+            now = time.monotonic()
+            for worker, until in _UNTIL.items():
+                if now > until:
+                    worker.kill()
+                    worker.late = True
+
+
+class Worker:
+    """A student's process that is ready. Raises SandboxError if it does not become ready."""
+
+    def __init__(self, command: list[str], **how: Any) -> None:
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
+        self.folder = Path(tempfile.mkdtemp(prefix="specdec-"))
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.errors}
+        how = {"cwd": self.folder, "start_new_session": True} | how
+        try:
+            self.popen = subprocess.Popen(command, **pipes, **how)
+        except OSError as error:
+            self.folder.rmdir()
+            raise SandboxError(f"{command[0]} cannot be started: {error}") from None
+        self.link, self.late = wire.Link(self.popen.stdout, self.popen.stdin), False
         try:
             self._wait_until_ready()
         except BaseException:
@@ -61,82 +104,82 @@ class Worker:
 
     def _wait_until_ready(self) -> None:
         try:
-            answer = wire.receive(self.link, time.monotonic() + START_SECONDS)
-        except (OSError, wire.ProtocolError) as error:
-            answer = {"failed": str(error)}
-        if answer is None or answer.get("ready") is not True:
-            reason = answer.get("failed") if answer else last_words(self.process.errors)
+            with self._deadline(START_SECONDS):
+                ready = self.link.receive()
+        except TimeoutError as error:
+            raise SandboxError(str(error)) from None
+        if ready is None:
+            self.popen.wait()
+            self.errors.seek(0)
+            lines = self.errors.read().decode(errors="replace").strip().splitlines()
+            reason = lines[-1][:500] if lines else "it said nothing"
             raise SandboxError(f"the worker did not start: {reason}")
 
-    def is_killed(self) -> bool:
-        """Whether it has ended by SIGKILL: at its limit the kernel sends that, as nobody else does.
+    def ask(self, request: dict, seconds: float, answer: Callable | None = None) -> dict | None:
+        """The worker's answer to a request; None if it has ended.
 
-        bubblewrap passes the signal of its program on as a shell would.
+        Before it answers it may ask, and `answer` says what is sent back. After so many seconds it
+        is ended, and TimeoutError is raised.
         """
+        with self._deadline(seconds), contextlib.suppress(BrokenPipeError):
+            self.link.send(request)
+            reply = self.link.receive()
+            while answer is not None and reply is not None and "ask" in reply:
+                self.link.send(answer(reply["ask"]))
+                reply = self.link.receive()
+            return reply
+
+    @contextmanager
+    def _deadline(self, seconds: float) -> Iterator[None]:
+        """After so many seconds the process is killed, and TimeoutError raised in place of all."""
+        _start_watch()
+        with _LOCK:
+            _UNTIL[self] = time.monotonic() + seconds
         try:
-            return self.process.popen.wait(END_SECONDS) in (-signal.SIGKILL, 128 + signal.SIGKILL)
-        except (subprocess.TimeoutExpired, AttributeError):  # no such signal on Windows
-            return False
+            yield
+        finally:
+            with _LOCK:
+                del _UNTIL[self]
+            if self.late:
+                raise TimeoutError(f"a worker took longer than {seconds:g} s")
 
-    def exchange(self, request: dict, deadline: float) -> dict | None:
-        """Send a request and read an answer; None if the worker has ended.
+    def used_up_its_processor(self) -> bool:
+        """Whether it has ended by SIGKILL: the kernel sends that at the limit, and nobody else."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.popen.wait(END_SECONDS) == KILLED
+        return False
 
-        `deadline` is on the clock of `time.monotonic()`; TimeoutError is raised after it.
-        """
-        self.link.settimeout(max(1e-3, deadline - time.monotonic()))
-        wire.send(self.link, request)
-        return wire.receive(self.link, deadline)
-
-    def end(self) -> None:
-        """Kill the worker and all that it has started."""
-        self.process.end()
-        self.link.close()
-
-
-class Program:
-    """The program of one worker in bubblewrap, in a session of its own.
-
-    `errors` is the file of its stderr.
-    """
-
-    def __init__(self, command: list[str], link: socket.socket) -> None:
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
-        try:
-            self.popen = subprocess.Popen(
-                command, pass_fds=[link.fileno()], cwd="/", start_new_session=True, env={},
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors,
-            )  # fmt: skip
-        except OSError as error:
-            raise SandboxError(f"{command[0]} cannot be started: {error}") from None
-
-    def end(self) -> None:
-        """Kill it and its process group. A second call does nothing."""
+    def kill(self) -> None:
+        """Kill the process and all that it has started. A second call does nothing."""
         if self.popen.returncode is not None:
             return
-        with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
-            os.killpg(self.popen.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.popen.pid, signal.SIGKILL)
+            else:
+                self.popen.kill()
+
+    def end(self) -> None:
+        """Kill it, and remove what belongs to it."""
+        self.kill()
         self.popen.wait()
+        for file in (self.popen.stdin, self.popen.stdout, self.errors):
+            with contextlib.suppress(OSError):  # what was not read of a request is lost
+                file.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def start(limits: Limits) -> Worker:
-    """A new worker in bubblewrap. Raises SandboxError if it does not become ready."""
-    link, far_end = socket.socketpair()
+def start(limits: Limits, isolated: bool) -> Worker:
+    """A new worker, in bubblewrap or as a program of this account. Raises SandboxError."""
+    folders = [str(folder.parent) for folder in library_folders()]
     settings = {
+        "isolated": isolated, "become_nobody": isolated and bwrap.is_root(),
         "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds,
-        "preload": limits.preload, "library": [mounts.SHELF], "link": far_end.fileno(),
-        "home": mounts.SCRATCH, "become_nobody": mounts.is_root(),
+        "preload": limits.preload, "home": bwrap.SCRATCH,
+        "library": [bwrap.SHELF] if isolated else folders,
     }  # fmt: skip
-    try:
-        with far_end:
-            process = Program(mounts.bubblewrap(settings), far_end)
-    except BaseException:
-        link.close()
-        raise
-    return Worker(link, process)
-
-
-def last_words(errors: IO[bytes]) -> str:
-    """The last line that a program wrote to the file of its stderr."""
-    errors.seek(0)
-    lines = errors.read().decode(errors="replace").strip().splitlines()
-    return lines[-1][:500] if lines else "it said nothing"
+    if isolated:
+        return Worker(bwrap.command(json.dumps(settings)), cwd="/", env={})
+    environment = os.environ | bwrap.ONE_THREAD | {"MPLBACKEND": "Agg"}
+    command = [sys.executable, "-X", "utf8", str(START), json.dumps(settings)]
+    return Worker(command, env=environment)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import (
-    ARGUMENTS,
     CHAPTERS,
     draw,
     figures_of,
@@ -18,18 +17,17 @@ from classes.chapter_cases import (
     text_of,
     unwritten,
 )
-from classes.submitting import bug_of
 
 from autograde.bugs import answers_of, bugs_of
-from autograde.grade import grade, solved
+from autograde.grade import solved
 from autograde.submission import release_of
-from autograde.tools.samples import filled
 from specdec_lib.lessons.common.answers import OPTIONS
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import papers
 
 EXERCISES = [(chapter, name) for chapter in CHAPTERS for name in lesson_of(chapter).HINTS]
-TRUTHS = [(chapter, name) for chapter in CHAPTERS for name in lesson_of(chapter).TRUTHS]
+TRUTHS = [(c, name) for c in CHAPTERS for name in answers_of(c) if name.startswith("prediction_")]
+QUIZZES = [(c, name) for c in CHAPTERS for name in answers_of(c) if name.startswith("quiz_")]
 FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapter)]
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
 WRONG = [(chapter, wrong) for chapter in CHAPTERS for wrong in bugs_of(chapter)]
@@ -47,29 +45,14 @@ def refuses(*times):
 
 
 # What no exercise's examples all ask for.
-VALUES = [
-    *(None, [], 0, -1, 7, 0.1, 1.0, "1", {}, {"tokens": 9}, (1, True)),
-    *(np.zeros(4), torch.zeros(3)),
-]
+VALUES = [None, [], 7, 0.1, "1", {"tokens": 9}, (1, True), np.zeros(4), torch.zeros(3)]
 WORDS = {"shapes", "found_in_the_text"}  # figures that show no number
-PRINTS = {
-    "ladder",
-    "acceptance_table",
-    "by_position",
-    "library_on_trial",
-}  # figures that also print
-# What a figure says among other things.
+PRINTS = {"ladder", "acceptance_table", "by_position", "library_on_trial"}  # print as well
+# What the alternative text of a figure says among other things: the numbers that it draws.
 SAID = {
-    "00 serial_and_parallel": "pass 5 reads tokens 1 to 4",
     "00 roofline": "flat at 989.5 TFLOP/s",
     "00 pass_times": "H100: 4.18 ms for 1 token, 58 ms for 4096",
-    "00 free_by_machine": "weights of 4 bits: A100 38, H100 73, TPU v4 57",
-    "00 cache_beside_weights": "Llama 2 70B, 64 row(s): 5.37",
-    "00 measured_passes": "40m, float32: for 1 11 ms, line 1.6, for 8 88 ms",
-    "00 free_map": "1 row: 295, 306, 339; 64 rows: 4, 15, 48; 512 rows: 1, 11, 44",
-    "01 chosen_rows": "row 5 speaks of what is next, says 'sat', is your p[4]",
     "01 passes": "12 tokens in 4 passes and 12 draft calls; the target alone writes",
-    "01 what_the_pass_reads": "One pass reads 5 tokens, the last of the text and 4 drafts",
     "01 ladder": "no draft 24, oracle 5, draft model",
     "02 kept_of_100": "You keep A 30, B 30, C 20, D 5, 85 in all. Missing, or too many if "
     "negative: A 15, B 0, C -5, D 5.",
@@ -77,84 +60,24 @@ SAID = {
     "03 whole_texts": "bonus from the row before",
     "03 noise_hides_a_bug": "counted 0.000977",
     "04 one_block": "75 ms for 4 tokens: 18.75 ms each, 2.67 times as fast",
-    "04 best_k_map": "alpha 0.7: 9, 8, 6, 4, 3, 2",
-    "04 found_formula": "alpha 0.5: at K = 2 simulated 0.75, yours 0.75, at most 0.00 apart",
-    "04 next_draft_token": "K = 0: the next brings 7.00, the speed-up is 1.00",
     "04 promise_and_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59; cold",
-    "04 strategies": "small: alpha 0.60, c 0.15; table: alpha 0.20.",
-    "04 learning_curve": "0.310 after 0, 0.400 after 10",
-    "05 six_blocks": "block 3: 2 accepted",
     "05 expected_and_measured": "T5-large, T = 0: formula 2.36 to 2.64, printed 2.5, measured 1.7",
-    "05 two_devices": "Medusa: 2.32 tokens and 1.44x on the RTX 3090",
-    "05 how_likely": "0.76 at 0.7, 0.97 at 0.8",
-    "05 three_orders": "in one run: 9 blocks, 2.67 tokens a block. The formula gives 3.29",
     "05 by_task": "Means: conversation 1.93",
-    "05 by_kind": "draft model, code: 2.50 (2.30 to 2.70)",
-    "05 from_formula_to_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59",
-    "05 acceptance_table": "code, small: 0.500 and 0.600",
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
-    "07 shapes_walked": "Your walk, 20 blocks each, c = 0.2. good: chain of six",
     "07 experts_read": "Mixtral 8x7B: v for 1 to 9 tokens 1, 1.65, 2.14, 2.51, 2.79",
-    "07 frame": "Changed: In which shape; Who verifies; E: 1 + sum over the nodes",
-    "07 static_map": "trained heads, a tree: Medusa, EAGLE, EAGLE-2, EAGLE-3",
-    "08 two_caches": "the draft's cache holds abc, 3 of 5 tokens, after it forgot nothing; next "
-    "the draft reads de",
-    "08 passes": "the target reads positions 0 to 5; ",
     "08 broken_decoders": "feed forgotten: alpha 0.80 with the target as its own draft and 0.60",
     "08 beside_the_papers": "code, T = 1: formula 1.90, with v 1.60, promised with the prompt "
     "1.55, measured 1.50",
-    "08 against_hugging_face": "over Hugging Face generate: 1.50, 1.50",
-    "08 alpha_beside_table_3": "base, 234m, code: 0.6? and 0.64 ± 0.04; base, vicuna, code: 0.6? "
-    "and 0.64 ± 0.04. Beside",
-    "08 engineering": "a loop: 1.50 (1.25 to 1.75)",
-    "08 blocks_over_time": "Tokens of each block: 4, 2, 2. Mean 2.67.",
-    "08 timeline": "block 2: 1.0 and 20.0 ms",
-    "08 by_position": "position 2: 0.500 of 2",
-    "08 by_class": "keyword, 12 tokens: 0.500 and 0.750",
     "08 batches": "batch 1, K = 2: 15 tokens/s, 1.50 times plain",
 }
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [
-    ("00_bottleneck", "free_map", "only the weights are", "64 rows: 4, 4, 4; 512 rows: 1, 1, 1"),
-    (
-        "00_bottleneck",
-        "free_by_machine",
-        "the format of the weights does not",
-        "weights of 4 bits: A100 153",
-    ),
     ("01_draft_then_verify", "chosen_rows", lambda *args: np.zeros((2, 3)), "no rows of this pass"),
-    ("03_lossless", "line_up", lambda *args: True, "coarse_coin 0.007812, lossless"),
     ("03_lossless", "stacked_paths", lambda p, q: (q, p - p), "by acceptance A 0.3, B 0.45"),
     ("05_results", "pairs", lambda *times: 7.0, "geometric mean by your function is 7.000"),
-    ("05_results", "two_orders", lambda *times: 3.0, "plain runs first, your function gives 3.000"),
     ("05_results", "implied_rates", refuses, "T5-small, T = 0: 0.75 printed, nan implied"),
     ("06_simulator", "rows_of_coins", lambda *args: 1, "returned [1, 1, 1, 1, 1, 1, 1, 1]"),
-    ("07_connections", "more_candidates", "every candidate is judged against", "n = 2: A 0.36"),
-    (
-        "07_connections",
-        "tree_and_mask",
-        "the causal mask serves a tree as",
-        "5 sees [0, 1, 2, 3, 4, 5]",
-    ),
-    (
-        "07_connections",
-        "walked_down",
-        "the nodes are judged in the order of",
-        "Your walk writes [3, 0, 2, 0, 1, ",
-    ),
-    (
-        "08_full_generation",
-        "going_back",
-        "one position fewer is on the safe",
-        "After your rollback to 11 it holds 10.",
-    ),
-    (
-        "08_full_generation",
-        "law_of_texts",
-        "the draft proposes its most probable",
-        "Total variation 2.5e-01.",
-    ),
-    ("08_full_generation", "passes", "a fresh cache for every block is", "reads positions 0 to 9"),
+    ("08_full_generation", "going_back", lambda cache, n: cache.truncate(10), "it holds 10."),
 ]
 
 
@@ -191,20 +114,6 @@ def test_every_function_has_three_hints(chapter):
         assert len(texts) == 3 and repr(lesson.hints(functions[name])).count("Hint") >= 3
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_wrong_option_has_its_own_explanation(chapter):
-    """The chapter's quizzes are answered together, so that three notebooks are graded, not more."""
-    options = {
-        name: [f'{name} = "{option}"' for option in "abcd" if f'"{option}"' not in right]
-        for name, right in answers_of(chapter).items()
-        if name.startswith("quiz_")
-    }
-    rounds = [dict(zip(options, each, strict=True)) for each in zip(*options.values(), strict=True)]
-    results = [grade(filled(release_of(chapter), answers), chapter) for answers in rounds]
-    for name in options:
-        assert len({text for r in results for text in r.exercises[name].messages}) == 3
-
-
 @pytest.mark.parametrize("chapter, name", TRUTHS)
 def test_a_prediction_is_revealed_only_after_a_guess(chapter, name, capsys):
     lesson, guess = lesson_of(chapter), 98765.5
@@ -229,17 +138,6 @@ def test_every_prediction_has_its_truth_and_typical_numbers_are_within_reach(cha
         assert thought in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_prediction_is_held_against_a_truth(chapter):
-    predictions = re.findall(r'solution="(prediction_\w+)"', text_of(chapter))
-    assert sorted(lesson_of(chapter).TRUTHS) == sorted(predictions)
-
-
-QUIZZES = [
-    (chapter, name) for chapter in CHAPTERS for name in answers_of(chapter) if "quiz_" in name
-]
-
-
 @pytest.mark.parametrize("chapter, name", QUIZZES)
 def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
     told = getattr(importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.quizzes"), name)()
@@ -250,12 +148,6 @@ def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
         assert f"{letter} is {right}. {told.told(letter)}" in said
     assert f'"{told.right}"' in answers_of(chapter)[name]
     assert len({told.told(letter) for letter in OPTIONS}) == len(OPTIONS)
-
-
-def test_every_figure_is_drawn_here():
-    assert {chapter: set(figures_of(chapter)) for chapter in CHAPTERS} == {
-        chapter: set(ARGUMENTS.get(chapter[:2], {})) for chapter in CHAPTERS
-    }
 
 
 @pytest.mark.parametrize("chapter, name", FIGURES)
@@ -270,10 +162,7 @@ def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
 
 @pytest.mark.parametrize("chapter, name, wrong, said", SAID_OF_WRONG)
 def test_figures_tell_what_a_wrong_function_returned(chapter, name, wrong, said, shown):
-    """A wrong function is the chapter's known bug whose thought begins so, or stands here."""
     (function,) = figures_of(chapter)[name].functions
-    if isinstance(wrong, str):
-        wrong = solved(chapter).defined(function, bug_of(function, wrong, chapter))
     draw(chapter, name, **{function: wrong})
     assert said in shown[0]
 
@@ -310,12 +199,10 @@ def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys)
     assert names and (shown or "cannot be used yet" in capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_production_code_that_the_cards_name_exists(chapter):
-    text = text_of(chapter)
-    cards = text.count("**In production.**")
+def test_production_code_that_the_cards_name_exists():
+    text = "".join(map(text_of, CHAPTERS))
     names = re.findall(r"\*\*In production\.\*\* `(transformers\.[\w.]+)`", text)
-    assert cards == len(names)
+    assert text.count("**In production.**") == len(names)
     for name in names:
         module, _, attribute = name.rpartition(".")
         assert callable(getattr(importlib.import_module(module), attribute))
@@ -324,8 +211,7 @@ def test_production_code_that_the_cards_name_exists(chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_chapter_has_all_its_parts(chapter):
     text = text_of(chapter)
-    heads = [("**Carry in.**", "**Work here.**", "**Carry out.**"), HEAD]
-    assert any(all(part in text for part in head) for head in heads)
+    assert all(part in text for part in HEAD)
     assert "## Quiz" in text and "## Sources" in text
     assert "## What you may read elsewhere" in text and "## The smallest example" in text
     assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 2
@@ -345,19 +231,11 @@ PUZZLES = [
     ("01_draft_then_verify", "", ("", ""), "Nothing is arranged yet"),
     ("01_draft_then_verify", "k, i, h", ("", ""), "Right so far. 9 lines are still missing"),
     ("01_draft_then_verify", "KIG", ("", ""), "Line G does not come next. Line G says that the"),
-    ("01_draft_then_verify", "IK", ("", ""), "Line I does not come next. Which line has to run"),
-    ("01_draft_then_verify", "KIHFCLAJBMEDG", ("k", "n"), "Line G does not come next"),
-    ("01_draft_then_verify", "KIHFCLAJBMED", ("k + 1", "n"), "The blank in line C is not"),
-    ("01_draft_then_verify", "KIFHCLAJBMED", ("k", "-1"), "The blank in line E is not"),
+    ("01_draft_then_verify", "KIFHCLAJBMED", ("", "n"), "The blank in line C is not: it is empty"),
     ("01_draft_then_verify", "KIFHCLAJBMED", (" k", "n "), "That is the loop"),
     ("08_full_generation", "GE", ("", ""), "Line E does not come next. Line E throws away"),
-    ("01_draft_then_verify", "KIFHCLAJBMED", ("", "n"), "The blank in line C is not: it is empty"),
-    ("08_full_generation", "GJLDAHCKFIB", ("end-len(text)-1", "-n"), "The blank in line C is not"),
     ("08_full_generation", "GJLDAHCKFIB", ("left", "-n-1"), "`min(k, left)` 3, and it should be 2"),
-    ("08_full_generation", "GJLDAHCKFIB", ("lft - 1", "-n-1"), "a NameError (name 'lft' is not"),
-    ("08_full_generation", "GJLDAHCKFBI", ("end-len(text)-1", "-n-1"), "That is a block"),
-    ("08_full_generation", "GJLDAHCKFBI", ("left - 1", "-(n + 1)"), "That is a block"),
-    ("08_full_generation", "GJLDAHCKFBI", ("min(k, left - 1)", "-1 - n"), "That is a block"),
+    ("08_full_generation", "GJLDAHCKFBI", ("end-len(text)-1", "-1 - n"), "That is a block"),
 ]
 
 
@@ -386,9 +264,7 @@ LOOKED_AT = {
         "row 0 prefers cat, row 3 prefers the": 'prefers "cat", and row 3 prefers "the"',
         "4 passes; without the bonus 5": "take 5 passes in place of 4",
     },
-    "03_lossless": {
-        "0.667 is accepted": "has 0.667",
-    },
+    "03_lossless": {"0.667 is accepted": "has 0.667"},
     "05_results": {
         "1.4 to 3.4": "1.4 to 3.4",
         "T5-small: 77 million": "with 77 and 250 million",

@@ -8,6 +8,7 @@ from autograde.bugs import answers_of
 from autograde.chapter import chapter_names
 from autograde.grade import hidden_tests_of
 from autograde.runner import Case, Trial
+from specdec_lib.lessons.common.answers import OPTIONS
 
 
 class Answers:
@@ -46,9 +47,8 @@ def test_the_right_answer_is_told_why(chapter: str):
         assert went(trial, None).told == ""  # there is no answer
 
 
-def test_a_typical_wrong_guess_is_told_its_thought():
-    trial = next(t for t in asked("02_rejection_sampling") if t.exercise == "prediction_02")
-    told = went(trial, 0.25).told
-    assert told.startswith(
-        "You said 0.25. It is 0. 0.25 is the share of the places that are empty."
-    )
+@pytest.mark.parametrize("chapter", chapter_names())
+def test_each_wrong_option_of_a_quiz_is_told_what_is_wrong_with_it(chapter: str):
+    for trial in (each for each in asked(chapter) if each.exercise.startswith("quiz_")):
+        told = {went(trial, letter).error for letter in OPTIONS}
+        assert len(told) == len(OPTIONS) and None in told, trial.exercise

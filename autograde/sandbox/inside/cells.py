@@ -12,53 +12,39 @@ from typing import Any
 
 MAX_TEXT = 20_000
 RUNS_ITS_BODY = ("time", "timeit", "capture", "prun", "python", "python3", "px")
+CELL = "<cell "  # how the name begins under which Python knows a cell
 
 
-class BoundedText(io.TextIOBase):
+class BoundedText(io.StringIO):
     """A stream that keeps its first characters and drops the rest, so that it stays small."""
 
-    def __init__(self, limit: int = MAX_TEXT) -> None:
-        self.parts: list[str] = []
-        self.left = limit
-        self.dropped = False
-
-    def writable(self) -> bool:
-        return True
-
     def write(self, text: str) -> int:
-        if self.left > 0 and text:
-            self.parts.append(text[: self.left])
-        self.dropped = self.dropped or len(text) > self.left
-        self.left = max(0, self.left - len(text))
+        left = MAX_TEXT - self.tell()
+        super().write(text[:left])
+        if len(text) > left:
+            self.write = len  # of all that follows
+            super().write("\n[the rest of the output was dropped]")
         return len(text)
-
-    def text(self) -> str:
-        end = "\n[the rest of the output was dropped]" if self.dropped else ""
-        return "".join(self.parts) + end
 
 
 class Cells:
     """The namespace in which the cells of one notebook run, one after the other."""
 
     def __init__(self) -> None:
-        self.file = file_of("")  # of the cell that runs
+        self.file = ""  # of the cell that runs
         self.namespace: dict[str, Any] = {"__name__": "__main__", "display": _display}
         self.namespace["get_ipython"] = lambda: Shell(self)
         builtins.input = _no_input
 
     def run(self, source: str, key: str) -> dict:
         """Run one cell: {"error": None or {name, text, line, cell}, "printed": str}."""
-        printed, self.file = BoundedText(), file_of(key)
+        printed, error, self.file = BoundedText(), None, f"{CELL}{key}>"
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            error = self._attempt(source)
-        return {"error": error, "printed": printed.text()}
-
-    def _attempt(self, source: str) -> dict | None:
-        try:
-            self.execute(source)
-        except BaseException as error:  # a cell may raise SystemExit or KeyboardInterrupt too
-            return describe_error(error)
-        return None
+            try:
+                self.execute(source)
+            except BaseException as raised:  # a cell may raise SystemExit or KeyboardInterrupt too
+                error = describe_error(raised)
+        return {"error": error, "printed": printed.getvalue()}
 
     def execute(self, source: str) -> None:
         exec(compile(plain_python(source), self.file, "exec"), self.namespace)
@@ -93,28 +79,23 @@ def plain_python(source: str) -> str:
     return source
 
 
-def file_of(key: str) -> str:
-    """The name under which Python knows the cell `key`, to tell its lines from other cells'."""
-    return f"<cell {key}>"
-
-
 def describe_error(error: BaseException) -> dict:
     """An exception as data: its name, its text, and the line of the student's that it stands in.
 
-    `cell` is the key of the cell with that line.
+    `cell` is the key of the cell with that line, empty if there is none.
     """
     places = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
     is_syntax = isinstance(error, SyntaxError)
     if is_syntax and type(error.filename) is str:
         places.insert(0, (error.filename, error.lineno))
-    own = [place for place in places if place[0].startswith("<cell ")]
+    own = [place for place in places if place[0].startswith(CELL)]
     file, line = own[-1] if own else ("", None)
     try:
         text = str(error.msg if is_syntax else error)[:2000]
     except Exception:  # __str__ is the student's
         text = ""
     name = type(error).__name__[:80]
-    return {"name": name, "text": text, "line": line, "cell": file[len("<cell ") : -1]}
+    return {"name": name, "text": text, "line": line, "cell": file[len(CELL) : -1]}
 
 
 def _display(*values: Any, **_: Any) -> None:

@@ -1,47 +1,81 @@
 """The program of a student's process: loads what answers need, gives up its rights, then answers.
 
-It is started by exec and has nothing of the grader's in its memory.
+It is started by exec and has nothing of the grader's in its memory. Requests come through its
+stdin and answers go through its stdout; the student's code finds neither there.
 """
 
+import contextlib
 import json
 import os
-import socket
+import queue
 import sys
+import threading
 
-# Python's isolated mode leaves the program's own folder out of the path; `load` takes it off again.
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import loading  # noqa: E402
-import sandbox  # noqa: E402
+sys.path.insert(0, HERE)  # Python's isolated mode leaves it out
 
 
 def main() -> None:
-    """Read the settings from argv, load, enter the sandbox, then answer the grader's requests."""
-    global wire, worker
+    """Read the settings from argv, load, take the limits, then answer the grader's requests."""
+    global lockdown, wire, worker
     settings = json.loads(sys.argv[1])
     sys.argv = [""]
+    if settings["isolated"]:
+        import lockdown
     if settings["become_nobody"]:
-        sandbox.become_nobody()
-    worker = loading.load(settings)
-    wire = worker.wire
-    silence()
-    link = socket.socket(fileno=settings["link"])
-    try:
+        lockdown.become_nobody()
+    import wire
+    import worker
+
+    sys.path[:] = [path for path in sys.path if path != HERE] + settings["library"]
+    for module, names in settings["preload"]:
+        # A module that cannot be loaded here fails again in the student's cell, which says why.
+        with contextlib.suppress(Exception):
+            __import__(module, fromlist=names)
+    link = wire.Link(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+    if settings["isolated"]:
         os.chdir(settings["home"])
-        sandbox.limit(settings["memory_mib"], settings["cpu_seconds"])
-        sandbox.lock_down()
-    except (OSError, ValueError) as error:
-        wire.send(link, {"failed": str(error)})
-        return
-    worker.serve_link(link)
-
-
-def silence() -> None:
-    """Send stdout and stderr nowhere: only errors of the start are for the grader."""
+        lockdown.limit(settings["memory_mib"], settings["cpu_seconds"])
+        lockdown.filter_system_calls()
+    else:
+        limit_memory(settings["memory_mib"])
+        link.receive = until_the_grader_ends(link.receive)
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for handle in (0, 1, 2):
+    for handle in (0, 1, 2):  # what the start had to say of its errors was for the grader
         os.dup2(nowhere, handle)
     os.close(nowhere)
+    worker.serve(link)
+
+
+def limit_memory(mib: int) -> None:
+    """Let this process write `mib` MiB more than it has now, where the kernel holds it to that.
+
+    Addresses are not limited: libraries for a GPU reserve many gigabytes, and use none of them.
+    """
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(ImportError, OSError):
+        import resource
+
+        with open("/proc/self/statm") as file:
+            pages = int(file.read().split()[5])
+        most = pages * resource.getpagesize() + mib * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def until_the_grader_ends(receive):
+    """The same frames, read by a thread of its own: it ends a loop without an end too."""
+    frames = queue.SimpleQueue()
+
+    def read() -> None:
+        try:
+            while (frame := receive()) is not None:
+                frames.put(frame)
+        finally:
+            os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    return frames.get
 
 
 if __name__ == "__main__":

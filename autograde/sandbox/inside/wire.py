@@ -9,20 +9,18 @@ Any other value becomes an `Opaque` that only carries its type's name. Nothing i
 import base64
 import json
 import math
-import socket
 import struct
 import sys
-import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 MAX_FRAME = 16 * 2**20
 MAX_DEPTH = 12
+MAX_NUMBERS = 2**20  # of an array; an empty one has as many as if no side were empty
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
 NAMES = {np.dtype(name): name for name in DTYPES}  # dtype.name is slow
-FIXED = (int, float, bool, str, type(None))  # nobody can change a value of these
 
 
 class ProtocolError(Exception):
@@ -37,10 +35,6 @@ class Opaque:
 
     def __repr__(self) -> str:
         return f"an object of type {self.type_in_student_code}"
-
-
-# From a handle's number, whether it can be called, and its names.
-MakeHandle = Callable[[int, bool, list[str]], Any]
 
 
 class Handle:
@@ -69,15 +63,10 @@ def encode(value: Any, depth: int = 0) -> Any:
     if kind is dict and depth < MAX_DEPTH and all(type(key) is str for key in value):
         return {"d": [[key, encode(item, depth + 1)] for key, item in value.items()]}
     if kind is np.ndarray and (name := NAMES.get(value.dtype.newbyteorder("="))):
-        return {"a": [name, list(value.shape), base64.b64encode(_bytes_of(value)).decode()]}
+        return {"a": [name, *_shape_and_data(value.astype(name, copy=False))]}
     if isinstance(value, Handle):
         return {"h": [value.number, value.callable_, list(value.names)]}
     return _encode_tensor(value) or {"x": kind.__name__[:80]}
-
-
-def _bytes_of(array: np.ndarray) -> bytes:
-    """The numbers in this machine's byte order, as the other side reads them."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False).tobytes()
 
 
 def _encode_tensor(value: Any) -> dict | None:
@@ -88,8 +77,11 @@ def _encode_tensor(value: Any) -> dict | None:
     name = str(value.dtype).removeprefix("torch.")
     if name not in DTYPES or value.layout is not torch.strided:
         return {"x": f"Tensor of {value.dtype}"}
-    array = value.detach().cpu().contiguous().numpy()
-    return {"s": [name, list(array.shape), base64.b64encode(array.tobytes()).decode()]}
+    return {"s": [name, *_shape_and_data(value.detach().cpu().contiguous().numpy())]}
+
+
+def _shape_and_data(array: np.ndarray) -> tuple[list[int], str]:
+    return list(array.shape), base64.b64encode(array.tobytes()).decode()
 
 
 def no_handle(number: int, callable_: bool, names: list[str]) -> Any:
@@ -97,7 +89,7 @@ def no_handle(number: int, callable_: bool, names: list[str]) -> Any:
     raise ProtocolError("a handle in a value that cannot hold one")
 
 
-def decode(data: Any, handle: MakeHandle = no_handle, depth: int = 0) -> Any:
+def decode(data: Any, handle: Callable = no_handle, depth: int = 0) -> Any:
     """The value that `encode` turned into `data`; `handle` takes the parts of a handle.
 
     Raises ProtocolError for any other data.
@@ -112,86 +104,81 @@ def decode(data: Any, handle: MakeHandle = no_handle, depth: int = 0) -> Any:
     return _decode_tagged(tag, body, handle, depth)
 
 
-def _decode_tagged(tag: str, body: Any, handle: MakeHandle, depth: int) -> Any:
+def _decode_tagged(tag: str, body: Any, handle: Callable, depth: int) -> Any:
     if tag in ("l", "t") and type(body) is list:
         items = [decode(item, handle, depth + 1) for item in body]
         return items if tag == "l" else tuple(items)
-    if tag == "d" and type(body) is list and all(map(_is_entry, body)):
+    if tag == "d" and type(body) is list and all(_is(entry, [str, None]) for entry in body):
         return {key: decode(item, handle, depth + 1) for key, item in body}
     if tag == "f" and body in ("nan", "inf", "-inf"):
         return float(body)
     if tag == "x" and type(body) is str:
         return Opaque(clean(body)[:80])
-    if tag == "a":
-        return _decode_array(body, DTYPES)
-    if tag == "s":
-        import torch
-
-        return torch.from_numpy(_decode_array(body, DTYPES))
-    if tag == "h" and _is_handle(body):
+    if tag in ("a", "s") and _is(body, [str, list, str]):
+        return _decode_array(*body, is_tensor=tag == "s")
+    if tag == "h" and _is(body, [int, bool, list]) and all(type(name) is str for name in body[2]):
         return handle(*body)
     raise ProtocolError("a value of no known form")
 
 
-def _is_entry(body: Any) -> bool:
-    return type(body) is list and len(body) == 2 and type(body[0]) is str
-
-
-def _is_handle(body: Any) -> bool:
-    if type(body) is not list or [type(part) for part in body] != [int, bool, list]:
+def _is(body: Any, kinds: list[type | None]) -> bool:
+    """Whether `body` is a list of items of these types, one each; None stands for any."""
+    if type(body) is not list or len(body) != len(kinds):
         return False
-    return all(type(name) is str for name in body[2])
+    return all(kind in (None, type(item)) for item, kind in zip(body, kinds, strict=True))
 
 
-def _decode_array(body: Any, dtypes: tuple[str, ...]) -> np.ndarray:
+def _decode_array(name: str, shape: list, data: str, is_tensor: bool) -> Any:
+    """An array or a tensor. Its shape takes memory too as soon as somebody makes lists of it."""
+    if name not in DTYPES or not all(type(n) is int and n >= 0 for n in shape):
+        raise ProtocolError("an array of an unknown dtype or shape")
+    if math.prod(max(n, 1) for n in shape) > MAX_NUMBERS:
+        raise ProtocolError(f"an array of more than {MAX_NUMBERS:,} numbers")
     try:
-        name, shape, data = body
-        if name not in dtypes or not all(type(n) is int and n >= 0 for n in shape):
-            raise ProtocolError("an array of an unknown dtype or shape")
         flat = np.frombuffer(base64.b64decode(data, validate=True), dtype=name)
-        return flat.reshape(shape).copy()
-    except (ValueError, TypeError, OverflowError) as error:
+        array = flat.reshape(shape).copy()
+    except ValueError as error:
         raise ProtocolError(f"an array that cannot be read: {error}") from None
+    if not is_tensor:
+        return array
+    import torch
+
+    return torch.from_numpy(array)
 
 
 def changed(sent: Iterable[Any], args: Iterable[Any]) -> list[int]:
-    """The positions of the arguments whose encoding is no longer what was `sent`."""
-    pairs = enumerate(zip(sent, args, strict=True))
-    mutable = [(i, data, arg) for i, (data, arg) in pairs if type(arg) not in FIXED]
-    return [i for i, data, arg in mutable if not _is_equal(encode(arg), data)]
+    """The positions of the arguments whose encoding is no longer what was `sent`.
 
-
-def _is_equal(one: Any, other: Any) -> bool:
-    """Whether two encodings are of equal values of equal types."""
-    if one != other:
-        return False
-    # What an array is written as holds no numbers; else 1, 1.0 and True are three things in a text.
-    is_array = type(one) is dict and one.keys() <= {"a", "s"}
-    return is_array or repr(one) == repr(other)
-
-
-def send(link: socket.socket, message: dict) -> None:
-    """Write one frame. Raises ProtocolError if it would hold more than the other side reads."""
-    body = json.dumps(message).encode()
-    if len(body) > MAX_FRAME:
-        raise ProtocolError(f"a message of {len(body)} bytes; {MAX_FRAME} are allowed")
-    link.sendall(struct.pack(">I", len(body)) + body)
-
-
-def receive(link: socket.socket, deadline: float | None = None) -> dict | None:
-    """Read one frame; None if the other side has closed.
-
-    `deadline` is on the clock of `time.monotonic()` and holds for the frame as a whole. Raises
-    TimeoutError after it, ProtocolError for a frame that is too long or no JSON object.
+    As text: 1, 1.0 and True are equal, and three things.
     """
-    head = _read(link, 4, deadline)
-    if head is None:
-        return None
-    (length,) = struct.unpack(">I", head)
-    if length > MAX_FRAME:
-        raise ProtocolError(f"a frame of {length} bytes; {MAX_FRAME} are allowed")
-    body = _read(link, length, deadline)
-    return None if body is None else _parse(body)
+    pairs = enumerate(zip(sent, args, strict=True))
+    return [i for i, (data, arg) in pairs if json.dumps(encode(arg)) != json.dumps(data)]
+
+
+class Link:
+    """A connection of two pipes: frames are read from one and written to the other."""
+
+    def __init__(self, reads: IO[bytes], writes: IO[bytes]) -> None:
+        self.reads, self.writes = reads, writes
+
+    def send(self, message: dict) -> None:
+        """Write a frame. Raises ProtocolError if it would hold more than the other side reads."""
+        body = json.dumps(message).encode()
+        if len(body) > MAX_FRAME:
+            raise ProtocolError(f"a message of {len(body)} bytes; {MAX_FRAME} are allowed")
+        self.writes.write(struct.pack(">I", len(body)) + body)
+        self.writes.flush()
+
+    def receive(self) -> dict | None:
+        """Read a frame; None if the other side has closed. Raises ProtocolError for no JSON."""
+        head = self.reads.read(4)
+        if len(head) < 4:
+            return None
+        (length,) = struct.unpack(">I", head)
+        if length > MAX_FRAME:
+            raise ProtocolError(f"a frame of {length} bytes; {MAX_FRAME} are allowed")
+        body = self.reads.read(length)
+        return _parse(body) if len(body) == length else None
 
 
 def _parse(body: bytes) -> dict:
@@ -207,18 +194,3 @@ def _parse(body: bytes) -> dict:
 def clean(text: str) -> str:
     """The text without lone surrogates, which no file could be written with."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def _read(link: socket.socket, length: int, deadline: float | None) -> bytes | None:
-    parts = bytearray()
-    while len(parts) < length:
-        if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0:  # else a byte now and then could go on for ever
-                raise TimeoutError("the frame took too long")
-            link.settimeout(left)
-        part = link.recv(min(length - len(parts), 2**16))
-        if not part:
-            return None
-        parts += part
-    return bytes(parts)

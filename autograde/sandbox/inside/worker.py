@@ -1,78 +1,94 @@
 """The student's process: answers `cell`, `call` and `value` until the link closes."""
 
-import socket
-import warnings
+import builtins
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import calls
 import cells
-import numpy as np
-import operations
-import remote
 import wire
 
 SPARE = 2**23  # bytes that are given back for an answer when nothing else is left
+# Exceptions that take one text and show it unchanged, and that the grader takes for no stub.
+KINDS = ("ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError")
 
 
-def serve_link(link: socket.socket) -> None:
+def serve(link: wire.Link) -> None:
     """Answer the grader's requests, one after the other."""
     notebook, spare = cells.Cells(), bytearray(SPARE)
-    wire.send(link, {"ready": True})
-    while (request := wire.receive(link)) is not None:
+    link.send({"ready": True})
+    while (request := link.receive()) is not None:
         try:
-            wire.send(link, serve(notebook, request, link))
+            link.send(answer(notebook, request, link))
         except wire.ProtocolError as error:
-            wire.send(link, {"error": {"name": "TooLarge", "text": str(error), "line": None}})
+            link.send(failed("TooLarge", str(error)))
         except MemoryError:  # so full that not even an error could be described
             spare.clear()
-            wire.send(link, {"error": {"name": "MemoryError", "text": "", "line": None}})
+            link.send(failed("MemoryError", ""))
 
 
-def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> dict:
+def failed(name: str, text: str) -> dict:
+    """An answer that is an error with no line of the student's."""
+    return {"error": {"name": name, "text": text, "line": None, "cell": ""}, "printed": ""}
+
+
+def answer(notebook: cells.Cells, request: dict, link: wire.Link) -> dict:
     """The answer to one request."""
     if request["do"] == "cell":
-        return notebook.run(request["source"], request.get("key", ""))
+        return notebook.run(request["source"], request["key"])
+    if request["name"] not in notebook.namespace:
+        return {"missing": True}
+    value = notebook.namespace[request["name"]]
     if request["do"] == "value":
-        return value(notebook, request["name"])
-    function = notebook.namespace.get(request["name"])
-    if not callable(function):
+        return {"value": wire.encode(value)}
+    if not callable(value):
         return {"missing": True}
-    args = [wire.decode(data, remote.maker(link)) for data in request["args"]]
-    answer = call(function, args, request["count"])
-    return answer | {"changed": wire.changed(request["args"], args)}
-
-
-def value(notebook: cells.Cells, name: str) -> dict:
-    """The value of a name: {"value"}, or {"missing"}."""
-    if name not in notebook.namespace:
-        return {"missing": True}
-    return {"value": wire.encode(notebook.namespace[name])}
+    args = [wire.decode(data, partial(Proxy, link)) for data in request["args"]]
+    return call(value, args, request["count"]) | {"changed": wire.changed(request["args"], args)}
 
 
 def call(function: Callable, args: list, count: bool = False) -> dict:
-    """Call a function: its value and its warnings; with `count`, also what it did with torch."""
-    result: Any = None
-    done = error = None
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        try:
-            if count:
-                result, done = operations.counted(function, args)
-            else:
-                result = function(*args)
-        except BaseException as raised:
-            error = cells.describe_error(raised)
-    return {
-        "error": error,
-        "value": wire.encode(result),
-        "warnings": [str(w.message)[:200] for w in seen[:5]],
-        "shares": shares_memory(result, args),
-        "operations": done,
-    }
+    """Call a function: its value and what it did, or its error."""
+    try:
+        value, told = calls.call(function, args, count)
+    except BaseException as error:
+        return {"error": cells.describe_error(error)}
+    return {"value": wire.encode(value)} | told
 
 
-def shares_memory(result: Any, args: list) -> bool:
-    """Whether the returned array shares memory with an argument."""
-    if not isinstance(result, np.ndarray):
-        return False
-    return any(isinstance(a, np.ndarray) and np.may_share_memory(result, a) for a in args)
+class Proxy(wire.Handle):
+    """An object of the grader's process: each use is a question, answered with plain data."""
+
+    def __init__(self, link: wire.Link, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._link = link
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it."""
+        if not self.callable_:
+            raise TypeError("this object cannot be called")
+        return self._ask("", args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute's present value, or a method."""
+        if name.startswith("_") or name.rstrip("()") not in {n.rstrip("()") for n in self.names}:
+            raise AttributeError(f"there is no {name} here; there are {', '.join(self.names)}")
+        if f"{name}()" in self.names:
+            return lambda *args, **kwargs: self._ask(name, args, kwargs)
+        return self._ask(name, (), {})
+
+    def _ask(self, name: str, args: tuple, kwargs: dict) -> Any:
+        given = {"args": wire.encode(list(args)), "kwargs": wire.encode(kwargs)}
+        self._link.send({"ask": {"of": self.number, "name": name} | given})
+        reply = self._link.receive()
+        if reply is None:
+            raise SystemExit  # the grader has ended
+        if "refused" in reply:
+            raise _exception(*reply["refused"])
+        return wire.decode(reply["value"], partial(Proxy, self._link))
+
+
+def _exception(name: str, text: str) -> Exception:
+    """An exception of a use in the grader's process, of the same kind if that is in KINDS."""
+    return getattr(builtins, name)(text) if name in KINDS else RuntimeError(f"{name}: {text}")

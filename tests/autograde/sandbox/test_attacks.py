@@ -29,10 +29,7 @@ from autograde.tools.samples import filled
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
 FULL = 22.0
-HONEST = (
-    *("acceptance_probability", "residual_distribution"),
-    *("prediction_02", "prediction_02_b"),
-)
+HONEST = ["acceptance_probability", "residual_distribution", "prediction_02", "prediction_02_b"]
 # What these do to the functions of their own process may cost their author the points for them.
 SPOILS_ITSELF = ("tampering", "frames", "checker", "protocol")
 pytestmark = pytest.mark.isolation
@@ -78,11 +75,6 @@ def with_cell(notebook: NotebookNode, source: str) -> NotebookNode:
     return notebook
 
 
-def output_of(result: Result) -> str:
-    """All that the student's cells printed."""
-    return "\n".join(report["printed"] for report in result.cells.values())
-
-
 @pytest.fixture(scope="module")
 def earned(sandbox: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     """The points of the honest half of every attacker's notebook, by exercise."""
@@ -94,9 +86,8 @@ def earned(sandbox: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 def half(**answers: str) -> NotebookNode:
     """A notebook with two right functions and, beside them, `answers`."""
-    return filled(
-        release_of(CHAPTER), {name: answers_of(CHAPTER)[name] for name in HONEST} | answers
-    )
+    right_ones = {name: answers_of(CHAPTER)[name] for name in HONEST}
+    return filled(release_of(CHAPTER), right_ones | answers)
 
 
 @pytest.mark.parametrize("attack", named(ATTACKS))
@@ -109,7 +100,7 @@ def test_an_attack_earns_and_reaches_nothing(attack: Attack, earned, listener, t
     honest = {name: 0.0 if name in attack.answers else earned[name] for name in earned}
     assert all(points[name] <= honest[name] for name in honest)
     assert points == honest or attack.group in SPOILS_ITSELF
-    printed = output_of(result)
+    printed = "\n".join(report["printed"] for report in result.cells.values())
     assert "REACHED" not in printed
     assert attack.loses or result.limited or "TRIED" in printed  # a busy machine ends it sooner
 
@@ -145,12 +136,3 @@ def test_a_twin_is_graded_as_ever(twin: Twin, tmp_path: Path):
     assert messages == {} and result.score == FULL
     own = [report["error"] for key, report in result.cells.items() if key.startswith("extra-")]
     assert [error for error in own if error and "error in" not in twin.name] == []
-
-
-def test_the_suite_is_as_large_as_it_says():
-    assert len(ATTACKS) + len(CHANGES) >= 40 and len(TWINS) >= 20
-    groups = {attack.group for attack in ATTACKS}
-    assert groups == {
-        *("tampering", "frames", "checker", "protocol", "output", "hard-coded"),
-        *("reach", "resources", "persistence", "server"),
-    }

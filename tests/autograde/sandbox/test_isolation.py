@@ -1,28 +1,18 @@
 """The sandbox: the self-test sees what is open, and nothing is graded without isolation."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from classes.sessions import call, session
+from classes.sessions import session
 from classes.submitting import CHAPTER, hand_in, right, text
 
 from autograde.chapter import LIBRARY, ROOT
 from autograde.cli import main
 from autograde.nbgrader.plugin import Grade
-from autograde.sandbox import isolation, mounts, selftest
-from autograde.sandbox.inside import filter as calls
-from autograde.sandbox.isolation import (
-    BUBBLEWRAP,
-    NONE,
-    TRIAL,
-    VARIABLE,
-    Isolation,
-    NoIsolation,
-)
-from autograde.sandbox.workers import SandboxError
+from autograde.sandbox import bwrap, isolation, selftest
+from autograde.sandbox.isolation import BUBBLEWRAP, NONE, VARIABLE, Isolation, NoIsolation
 
 needs_isolation = pytest.mark.isolation
 
@@ -48,12 +38,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 @pytest.mark.parametrize("root", [True, False])
 def test_every_attack_is_stopped_and_honest_work_goes_on(root: bool, monkeypatch):
     if not root:  # as with an ordinary account
-        monkeypatch.setattr(mounts, "is_root", lambda: False)
+        monkeypatch.setattr(bwrap, "is_root", lambda: False)
     found = selftest.examine(Isolation(BUBBLEWRAP))
     assert len(found) == 7 and not any(found.values()), found
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the attacks are on Linux")
 def test_the_self_test_sees_what_is_open():
     found = selftest.examine(Isolation(NONE))
     for attack in ("files and names of the machine", "the network", "forbidden system calls"):
@@ -62,14 +51,9 @@ def test_the_self_test_sees_what_is_open():
 
 
 @needs_isolation
-def test_the_doctor_names_each_finding_and_says_that_it_is_safe(capsys, asked):
+def test_the_doctor_says_whether_it_is_safe(capsys, asked):
     assert main(["doctor"]) == 0
-    printed = capsys.readouterr().out
-    assert "every attack was stopped" in printed
-    assert printed.count(": ok") == 7
-
-
-def test_the_doctor_is_red_without_isolation(capsys, asked):
+    assert "every attack was stopped" in capsys.readouterr().out
     asked(NONE)
     assert main(["doctor"]) == 1
     assert "Unset it to be protected" in capsys.readouterr().out
@@ -85,19 +69,16 @@ def no_bubblewrap(monkeypatch: pytest.MonkeyPatch, asked, tmp_path: Path) -> Non
     monkeypatch.setattr(os, "defpath", str(tmp_path))
 
 
-def test_the_doctor_says_how_to_install_it(no_bubblewrap, capsys):
-    assert main(["doctor"]) == 1
-    assert "apt install bubblewrap" in capsys.readouterr().out
-
-
 def test_grading_refuses_without_isolation(no_bubblewrap, tmp_path: Path, capsys):
     hand_in(tmp_path / "submitted", "ada", text(right()))
     out = tmp_path / "grades.json"
     assert main(["grade", str(tmp_path / "submitted"), "--json", str(out)]) == 2
     told = capsys.readouterr().err
-    assert "cannot be isolated" in told
     assert "apt install bubblewrap" in told and "--unsafe-no-isolation" in told
     assert not out.exists()
+    assert main(["doctor"]) == 1
+    printed = capsys.readouterr().out
+    assert "apt install bubblewrap" in printed and "docs/security.md" in printed
 
 
 def test_nbgrader_gets_no_mark_without_isolation(no_bubblewrap):
@@ -113,41 +94,23 @@ def test_it_can_be_left_out_by_name_only(no_bubblewrap, tmp_path: Path, capsys):
 
 @needs_isolation
 def test_an_isolation_that_leaks_is_refused(monkeypatch, asked):
-    monkeypatch.setattr(selftest, "examine", lambda how: {"the network": "a socket"})
+    monkeypatch.setitem(selftest.PROBES, "the network", "print('a socket')")
     with pytest.raises(NoIsolation, match="does not hold:\n.*network: a socket"):
         selftest.require()
 
 
 @needs_isolation
-def test_a_step_that_fails_is_a_failed_start(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(mounts, "SCRATCH", "/no/such/place")
-    monkeypatch.setattr(mounts, "_mount_options", lambda root, made=mounts._mount_options: [
-        word.replace("/no/such/place", "/elsewhere") for word in made(root)
-    ])  # fmt: skip
-    with pytest.raises(SandboxError, match="/no/such/place"):
-        Isolation(BUBBLEWRAP).start(TRIAL)
-
-
-@pytest.mark.parametrize("setting", [name for name, _, _ in selftest._SETTINGS])
-def test_a_setting_that_forbids_namespaces_is_named(setting: str, monkeypatch):
-    bad = {name: value for name, value, _ in selftest._SETTINGS if name == setting}
-    monkeypatch.setattr(selftest, "_setting", bad.get)
-    monkeypatch.setattr(selftest.platform, "system", lambda: "Linux")
-    advice = " ".join(selftest.advice())
-    assert setting.split("/")[1] in advice and "sysctl" in advice
-
-
-def test_nothing_of_the_grader_is_bound():
-    binds = list(map(Path, mounts.rootfs().binds))
-    for place in (mounts.PROGRAM.parent.parent, Path.home(), Path("/etc"), Path.cwd()):
-        assert not any(place == bind or bind in place.parents for bind in binds)
+def test_a_step_that_fails_is_a_failed_start(monkeypatch, asked):
+    bwrap.mounts()  # of the true place
+    monkeypatch.setattr(bwrap, "SCRATCH", "/no/such/place")
+    with pytest.raises(NoIsolation, match="did not start: .*/no/such/place"):
+        selftest.require()
 
 
 def test_an_installed_autograde_is_masked(tmp_path: Path, monkeypatch):
-    (tmp_path / "site-packages" / "autograde").mkdir(parents=True)
-    monkeypatch.setattr(mounts, "_packages", lambda: [str(tmp_path / "site-packages")])
-    masks = mounts.rootfs.__wrapped__().masks
-    assert masks == [str(tmp_path / "site-packages" / "autograde")]
+    (tmp_path / "autograde").mkdir()
+    monkeypatch.setattr(bwrap, "_packages", lambda: [str(tmp_path)])
+    assert f"--tmpfs {tmp_path}/autograde" in " ".join(bwrap.mounts.__wrapped__())
 
 
 @needs_isolation
@@ -164,13 +127,5 @@ def g():
     return expected_tokens(0.5, 2)
 """
     with session(code) as s:
-        assert call(s, "f", (str(ROOT),)).value == []
-        assert call(s, "g", ()).value == 1.75
-
-
-@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_the_filter_is_well_formed(machine: str):
-    program = calls.program(machine)
-    assert len(program) % 8 == 0 and len(program) // 8 < 4096
-    with pytest.raises(OSError, match="no table of system calls for m68k"):
-        calls.program("m68k")
+        assert s.call("f", (str(ROOT),)).value == []
+        assert s.call("g", ()).value == 1.75

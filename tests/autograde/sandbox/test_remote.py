@@ -1,12 +1,9 @@
 """Remote objects: a student's function uses them from the worker, the grader sees each use."""
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
-from classes.sessions import call, session, value_of
+from classes.sessions import session, value_of
 
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import ObjectTable, RemoteObject
@@ -34,8 +31,7 @@ def test_a_function_is_called_with_fresh_data_and_its_calls_are_seen():
 
 def remote_model() -> RemoteObject:
     """A lookup-table model as chapter 08 gives it: its caches stay in the grader too."""
-    table = torch.full((3, 3), 1 / 3, dtype=torch.float64)
-    model = TableModel(table)
+    model = TableModel(torch.full((3, 3), 1 / 3, dtype=torch.float64))
     new_cache = model.new_cache
     model.new_cache = lambda batch=1: RemoteObject(new_cache(batch), "length", "truncate()")
     return RemoteObject(model, "vocab_size", "new_cache()", "forward()")
@@ -45,14 +41,16 @@ def test_a_model_and_its_cache_are_used_by_their_names():
     code = (
         "import torch\n"
         "def f(model):\n"
-        "    cache = model.new_cache()\n"
-        "    logits = model.forward(torch.tensor([[0, 1, 2]]), cache)\n"
+        "    cache = model.new_cache(batch=2)\n"
+        "    logits = model.forward(torch.tensor([[0, 1, 2]] * 2), cache)\n"
         "    cache.truncate(2)\n"
-        "    return logits, cache.length, model.vocab_size, model.new_cache(batch=2).length\n"
+        "    return logits, cache.length, model.vocab_size, model\n"
     )
-    logits, length, vocabulary, two = value_of(code, remote_model(), limits=WITH_TORCH)
-    assert logits.shape == (1, 3, 3) and logits.dtype == torch.float64
-    assert (length.tolist(), vocabulary, two.tolist()) == ([2], 3, [0, 0])
+    model = remote_model()
+    logits, length, vocabulary, same = value_of(code, model, limits=WITH_TORCH)
+    assert logits.shape == (2, 3, 3) and logits.dtype == torch.float64
+    assert (length.tolist(), vocabulary) == ([2, 2], 3)
+    assert same is model.thing
 
 
 @pytest.mark.parametrize(
@@ -60,55 +58,39 @@ def test_a_model_and_its_cache_are_used_by_their_names():
     [
         ("model.table", "there is no table here; there are vocab_size, new_cache"),
         ("model(1)", "this object cannot be called"),
-        ("model.forward(1, 2)", "AttributeError"),
         ("model._ask('new_cache.__func__', (), {})", "new_cache.__func__ is not among"),
         ("model._ask('logits', (), {})", "logits is not among what may be used here"),
     ],
 )
 def test_nothing_else_can_be_asked_for(body: str, message: str):
-    with pytest.raises(StudentError) as caught:
+    with pytest.raises(StudentError, match=message):
         value_of(f"def f(model):\n    return {body}", remote_model())
-    assert message in caught.value.what_happened
 
 
-def picky(error: Exception) -> Callable:
-    """A function that refuses every use."""
+@pytest.mark.parametrize("error", [ValueError("an empty prefix"), NotImplementedError("no")])
+def test_an_error_of_a_remote_object_is_the_students_to_see(error: Exception):
+    """One that would say that there is no answer comes under another name."""
 
     def refuse(tokens: list[int]) -> None:
         raise error
 
-    return refuse
+    with pytest.raises(StudentError, match=str(error)) as caught:
+        value_of("def f(model):\n    return model([])", refuse)
+    assert caught.value.name in ("ValueError", "RuntimeError")
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (ValueError("the prefix is empty"), "raised ValueError: the prefix is empty (line 2"),
-        (IndexError("row 3 of 3"), "raised IndexError: row 3 of 3 (line 2"),
-        (KeyError("a"), "raised RuntimeError: KeyError: 'a' (line 2"),
-        (NotImplementedError("no"), "raised RuntimeError: NotImplementedError: no (line 2"),
-        (SystemError(), "raised RuntimeError: SystemError:  (line 2"),
-    ],
-    ids=lambda x: type(x).__name__,
-)
-def test_an_error_of_a_remote_object_is_the_students_to_see(error: Exception, message: str):
-    with pytest.raises(StudentError) as caught:
-        value_of("def f(model):\n    return model([])", picky(error))
-    assert caught.value.what_happened.startswith(message)
+NO_ARGUMENTS = {"args": {"l": []}, "kwargs": {"d": []}}
 
 
 @pytest.mark.parametrize(
     "question",
     [
-        None,
-        {},
-        {"of": 7, "name": "", "args": {"l": []}, "kwargs": {}},
-        {"of": True, "name": "", "args": {"l": []}, "kwargs": {}},
-        {"of": 0, "name": 3, "args": {"l": []}, "kwargs": {}},
-        {"of": 0, "name": "", "args": {"t": []}, "kwargs": {}},
-        {"of": 0, "name": "", "args": {"l": [{"h": [5, True, []]}]}, "kwargs": {}},
-        {"of": 0, "name": "", "args": {"l": [{"h": [-1, True, []]}]}, "kwargs": {}},
-        {"of": 0, "name": "", "args": {"l": []}, "kwargs": []},
+        *(None, {}),
+        {"of": 7, "name": ""} | NO_ARGUMENTS,
+        {"of": 0, "name": 3} | NO_ARGUMENTS,
+        {"of": 0, "name": ""} | NO_ARGUMENTS | {"args": {"t": []}},
+        {"of": 0, "name": ""} | NO_ARGUMENTS | {"args": {"l": [{"h": [-1, True, []]}]}},
+        {"of": 0, "name": ""} | NO_ARGUMENTS | {"kwargs": []},
     ],
 )
 def test_a_forged_question_breaks_the_protocol(question: object):
@@ -119,15 +101,9 @@ def test_a_forged_question_breaks_the_protocol(question: object):
 
 
 def test_a_function_that_never_stops_asking_is_stopped():
-    def slow(x: int) -> int:  # so that the time is over before the number of uses is
-        time.sleep(0.01)
-        return x
-
     code = "def f(model):\n    while True:\n        model(1)"
-    begun = time.monotonic()
     with pytest.raises(CallTimedOut, match="longer than"):
-        value_of(code, slow, limits=Limits(call_seconds=0.3))
-    assert time.monotonic() - begun < 20  # five times the limit; it used to go on for a minute
+        value_of(code, lambda x: x, limits=Limits(call_seconds=0.3))
 
 
 def test_a_kept_call_has_the_generator_as_it_was_before():
@@ -137,28 +113,10 @@ def test_a_kept_call_has_the_generator_as_it_was_before():
     assert student.calls[0].args[0].random() == value
 
 
-def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():
-    def one(x: int) -> int:
-        return x
-
-    table = ObjectTable()
-    assert table.add(one).number == table.add(one).number == 0
-    with session("def f(a, b):\n    return a(1) + b(2)") as s:
-        reply = call(s, "f", (one, one))
-    assert reply.value == 3 and reply.changed == []
-
-
 def test_tensors_cross_with_their_dtype_and_come_back():
     code = "def f(x):\n    return type(x).__name__, str(x.dtype), x * 2"
     with session(code, limits=WITH_TORCH) as s:
         for tensor in (torch.tensor([[1.5, 2.0]]), torch.tensor([1, 2]), torch.zeros(0, 3)):
-            name, dtype, twice = call(s, "f", (tensor,)).value
+            name, dtype, twice = s.call("f", (tensor,)).value
             assert (name, dtype) == ("Tensor", str(tensor.dtype))
             assert torch.equal(twice, tensor * 2) and twice.dtype == tensor.dtype
-
-
-def test_a_remote_object_can_be_returned_and_is_then_the_graders_own():
-    model = remote_model()
-    code = "def f(model):\n    return [model, model.new_cache()]"
-    same, cache = value_of(code, model, limits=WITH_TORCH)
-    assert same is model.thing and cache.length.tolist() == [0]

@@ -2,7 +2,9 @@
 
 from attacks.inside import written
 
-_ANSWER = "{'error': None, 'warnings': [], 'changed': [], 'shares': False, 'value': None}"
+_ANSWER = (
+    "{'warnings': [], 'changed': [], 'shares': False, 'operators': 0, 'waits': [], 'value': None}"
+)
 
 
 def _written(item: str, count: int) -> str:
@@ -31,7 +33,7 @@ def NAME(target, *rest):
     cache, model = target.new_cache(), target
     for n in range(1900):
         try:
-            TOKENS
+            model.forward(torch.randint(0, 4, (1, 199)), cache); cache.truncate(0)
         except Exception:
             pass
     return []
@@ -45,12 +47,6 @@ def NAME(target_greedy, prompt, guess):
             break
     return list(guess), 1
 """
-_LONG = """
-def NAME(target_model, *rest):
-    while True:
-        target_model([1] * 100_000)
-"""
-_TEXT = "def NAME(*args):\n    return {} + 'a' * {}"
 _ARRAY = "import numpy as np\ndef NAME(*args):\n    return np.{}"
 _DRAWS = """
 def NAME(*args):
@@ -67,27 +63,13 @@ def NAME(*args):
 # Name: the chapter, the one function or all, and the code.
 FILLING = {
     "numbers in frames": ("02_rejection_sampling", "", _written("1", 5_600_000)),
-    "numbers, just few enough": ("07_connections", "", _written("1.5", 150_000)),
-    "lists in frames": ("02_rejection_sampling", "", _written('{"l":[]}', 1_800_000)),
     "empty arrays": ("07_connections", "", _written('{"a":["bool",[0],""]}', 20_000)),
-    "texts": ("02_rejection_sampling", "", _TEXT.format("''", 15_900_000)),
-    "texts of two alphabets": ("02_rejection_sampling", "", _TEXT.format("chr(2**16)", 3_900_000)),
+    "texts": ("02_rejection_sampling", "", "def NAME(*args):\n    return 'a' * 15_900_000"),
     "arrays": ("07_connections", "", _ARRAY.format("ones(100_000)")),
-    "arrays of bytes": ("07_connections", "", _ARRAY.format("ones((900_000, 1), bool)")),
     "many empty rows": ("08_full_generation", "verify_block", _ARRAY.format("zeros((10**7, 0)),")),
     "what a model is asked": ("07_connections", "jacobi_decode", _ASKS),
     "many numbers drawn": ("00_bottleneck", "", _DRAWS),
-    "long texts for a model": ("01_draft_then_verify", "score_block", _LONG),
     "a table of coins and numbers": ("03_lossless", "is_lossless", _TABLE),
     "a tuple times a number": ("03_lossless", "is_lossless", _RULE),
-    "empty passes": (
-        *("08_full_generation", "speculative_generate"),
-        _PASSES.replace("TOKENS", "model.forward(torch.zeros(1, 0, dtype=torch.long), cache)"),
-    ),
-    "long passes": (
-        *("08_full_generation", "speculative_generate"),
-        _PASSES.replace(
-            "TOKENS", "model.forward(torch.randint(0, 4, (1, 199)), cache); cache.truncate(0)"
-        ),
-    ),
+    "long passes": ("08_full_generation", "speculative_generate", _PASSES),
 }

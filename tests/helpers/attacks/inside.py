@@ -15,7 +15,8 @@ def NAME(*args):
 """
 _FRAME = 'struct.pack(">I", len(body)) + body'
 _FORGED_ANSWER = """json.dumps({"value": 1.0, "error": None, "warnings": [], "changed": [],
-                       "shares": False, "passed": True, "score": 22, "mark": 22.0}).encode()"""
+                       "shares": False, "operators": 0, "waits": [],
+                       "passed": True, "score": 22, "mark": 22.0}).encode()"""
 _DEEP = """b'{"value": ' + b'{"l": [' * 100000 + b']}' * 100000 + b'}'"""
 _TWICE = (
     """b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, "changed": [1, 2]}'"""
@@ -83,7 +84,7 @@ wire.changed = lambda sent, args: []
 import sys
 worker = sys.modules["__main__"].worker
 worker.call = lambda *args: {"value": True, "error": None, "warnings": [], "changed": [],
-                             "shares": False, "passed": True}
+                             "shares": False, "operators": 0, "waits": [], "passed": True}
 """,
     "numpy": """
 import numpy as np

@@ -6,7 +6,7 @@ from pathlib import Path
 ONLY_LINUX = """
 import os, select, socket, sys, time
 FUNCTIONS = {
-    os: "fork forkpty setsid setresuid unshare setns memfd_create pidfd_open killpg sysconf",
+    os: "fork forkpty setsid setresuid unshare setns memfd_create pidfd_open sysconf",
     socket: "send_fds recv_fds",
     time: "clock_gettime",
 }
@@ -20,7 +20,7 @@ for module, names in FUNCTIONS.items():
             setattr(module, name, no(f"{module.__name__}.{name}"))
 del select.poll, select.epoll
 import asyncio, ctypes, multiprocessing.connection
-del os.O_DIRECTORY, os.O_NOFOLLOW, os.O_NONBLOCK, socket.AF_UNIX
+del os.O_DIRECTORY, os.O_NOFOLLOW, os.O_NONBLOCK, os.killpg, socket.AF_UNIX
 sys.modules["resource"] = None
 def watch(event, args):
     if event == "open" and str(args[0]).startswith(("/dev/shm", "/proc/self", "/proc/sys")):
@@ -36,10 +36,9 @@ runpy.run_path({program!r}, run_name="__main__")
 """
 _COMMAND = """{block}
 from dataclasses import replace
-from pathlib import Path
 from autograde import grade
-from autograde.sandbox import portable
-portable.PROGRAM = Path({program!r})
+from autograde.sandbox import workers
+workers.START = {program!r}
 usual = grade.limits_of
 grade.limits_of = lambda chapter: replace(usual(chapter), extra_cell_seconds={seconds})
 from autograde.selfstudy.__main__ import main
@@ -50,13 +49,12 @@ sys.exit(main(sys.argv[1:]))
 def command(folder: Path, *arguments: object, seconds: float) -> list[str]:
     """The command line of `specdec mark`'s grader there; its programs lie in `folder`.
 
-    A cell of one's own has so many `seconds` of a processor.
+    A cell of one's own has so many `seconds`.
     """
-    from autograde.sandbox import portable
+    from autograde.sandbox import workers
 
-    place = portable.PROGRAM
-    worker = folder / "worker.py"
-    texts = {"block": ONLY_LINUX, "folder": str(place.parent), "program": str(place)}
+    worker, start = folder / "worker.py", workers.START
+    texts = {"block": ONLY_LINUX, "folder": str(start.parent), "program": str(start)}
     worker.write_text(_PROGRAM.format(**texts))
     grader = folder / "grader.py"
     grader.write_text(_COMMAND.format(block=ONLY_LINUX, program=str(worker), seconds=seconds))

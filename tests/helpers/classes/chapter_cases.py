@@ -2,18 +2,15 @@
 
 import importlib
 import inspect
-import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
-import torch
 
-from autograde.bugs import answers_of
 from autograde.chapter import Chapter, chapter_names
-from specdec_lib import theory
+from autograde.grade import solved
 from specdec_lib.decoding.state import Block
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch01 import checks as ch01
@@ -32,21 +29,10 @@ from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment.batches import Served
 from specdec_lib.measure.experiment.engineering import Version
 from specdec_lib.measure.strategies import Measured
-from specdec_lib.sampling import Warp, sample_from, sample_rows
 from specdec_lib.theory import Costs
 
 LESSONS = Path(ch00.__file__).parents[1]
 CHAPTERS = chapter_names()
-# What the chapters' own first cells import for the exercises.
-GIVEN = {
-    "np": np,
-    "torch": torch,
-    "sample_from": sample_from,
-    "sample_rows": sample_rows,
-    "Warp": Warp,
-    "expected_tokens": theory.expected_tokens,
-    "residual_distribution": computed.residual,
-}
 
 
 def text_of(chapter: str) -> str:
@@ -54,16 +40,9 @@ def text_of(chapter: str) -> str:
     return Chapter(chapter).source.read_text(encoding="utf-8")
 
 
-@cache
 def functions_of(chapter: str) -> dict[str, Callable]:
-    """The solution's functions, run in one namespace as in the notebook."""
-    namespace = dict(GIVEN)
-    for given in re.findall(r"^# %%\n(def .*?\n)\n\n", text_of(chapter), re.MULTILINE | re.DOTALL):
-        exec(given, namespace)
-    for source in answers_of(chapter).values():
-        if source.startswith("def "):
-            exec(source, namespace)
-    return namespace
+    """The solution's functions by name, with all else that the notebook's cells define."""
+    return solved(chapter).namespace
 
 
 def lesson_of(chapter: str) -> ModuleType:
@@ -86,22 +65,8 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
         yield (p, p.copy()) if i % 10 == 9 else (p, q)
 
 
-# What else is public in the files that hold figures.
-NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
-NO_FIGURES |= {
-    "branch",
-    "count_free",
-    "three_conditions",
-    "perfect_to_useless",
-    "table_of_drafts",
-    "table_of_pairs",
-    "promise",
-    "boxes",
-    "dress",
-    "outcome",
-    "rectangle",
-    "routed",
-}
+# Figures that another function of their file shows.
+SHOWN_BY_OTHERS = {"ladder", "your_impostor", "noise_hides_a_bug", "from_formula_to_clock"}
 
 
 def figure_modules(chapter: str) -> list[ModuleType]:
@@ -115,13 +80,13 @@ def figure_modules(chapter: str) -> list[ModuleType]:
 @cache
 def figures_of(chapter: str) -> dict[str, Callable]:
     """The chapter's figures by name, those of a student's function and the others."""
-    found = {}
-    for module in figure_modules(chapter):
-        for name, value in vars(module).items():
-            own = inspect.isfunction(value) and value.__module__ == module.__name__
-            if own and not name.startswith("_") and name not in NO_FIGURES:
-                found[name] = value
-    return found
+    return {
+        name: value
+        for module in figure_modules(chapter)
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
+        if "show(" in inspect.getsource(value) or name in SHOWN_BY_OTHERS
+    }
 
 
 def draw(chapter: str, name: str, **functions: Callable) -> None:
@@ -129,7 +94,7 @@ def draw(chapter: str, name: str, **functions: Callable) -> None:
     figure = figures_of(chapter)[name]
     asked = getattr(figure, "functions", ())
     own = [functions.get(each) or functions_of(chapter)[each] for each in asked]
-    figure(*own, *ARGUMENTS[chapter[:2]][name])
+    figure(*own, *ARGUMENTS[chapter[:2]].get(name, ()))
 
 
 def real(tokens: list[int]) -> np.ndarray:
@@ -167,12 +132,9 @@ _RUN = {
 _SURE = {"low": 0.6, "high": 0.68, "rate": "0.64 ± 0.04", "alpha": 0.64}
 _UNSURE = {"low": None, "high": None, "rate": "0.6?", "alpha": 0.58}
 RUNS = [
-    SimpleNamespace(temperature=1, published=False, **_SURE, **_RUN),
-    SimpleNamespace(temperature=0, published=False, **_UNSURE, **_RUN),
-    SimpleNamespace(temperature=1, published=False, **_SURE, **_RUN | {"target": "7b"}),
-    SimpleNamespace(temperature=0, published=False, **_UNSURE, **_RUN | {"target": "7b"}),
-    SimpleNamespace(temperature=1, published=True, **_SURE, **_RUN | {"target": "vicuna"}),
-    SimpleNamespace(temperature=0, published=True, **_UNSURE, **_RUN | {"target": "vicuna"}),
+    SimpleNamespace(temperature=t, published=published, **sure, **_RUN | {"target": target})
+    for target, published in (("234m", False), ("7b", False), ("vicuna", True))
+    for t, sure in ((1, _SURE), (0, _UNSURE))
 ]
 _H100 = ch00.MACHINES["H100"]
 _VERDICTS = SimpleNamespace(
@@ -185,7 +147,7 @@ _ACCEPTANCE = {
     ("prose", "small"): Acceptance(0.4, 0.3, 9),
 }
 
-# What every figure is drawn from, behind the student's functions.
+# What figures are drawn from, after the student's functions; what is not here needs nothing more.
 ARGUMENTS: dict[str, dict[str, tuple]] = {
     "00": {
         "serial_and_parallel": (5,),
@@ -228,12 +190,10 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "noise_hides_a_bug": (ch03.QUIET_P, ch03.QUIET_Q),
         "line_up": (ch03.GRID_P, ch03.GRID_Q),
         "library_on_trial": (P, Q),
-        "your_impostor": (),
         "price_of_acceptance": (P, Q),
     },
     "04": {
         "one_block": (50, 5, 5, 3),
-        "tokens_of_a_block": (),
         "speed_by_k": (0.7, (0.0, 0.1)),
         "found_formula": ({0.5: [0.5, 0.75], 0.7: [0.7, 1.19]},),
         "next_draft_token": (0.7, 0.1),
@@ -257,7 +217,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "operations_against_speed": (papers.table("leviathan_1"),),
         "expected_and_measured": (SETTINGS,),
         "implied_rates": (SETTINGS, papers.table("chen_1")),
-        "two_orders": (),
         "two_devices": (papers.table("spec_bench_devices"),),
         "acceptance_table": (_ACCEPTANCE, papers.table("leviathan_3")[:1]),
         "by_class": (_VERDICTS, ["name", "space"]),
@@ -272,8 +231,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "lockstep_against_rows": (0.8, 5),
         "two_batches": (0.8, 5, 4),
         "mixed_requests": ((0.95, 0.45), 5, 128),
-        "policies": (),
-        "verdict_by_context": (),
         "blocks_as_recorded": (5, 8),
         "acceptance_by_position": (8,),
         "requests_against_coins": (8,),
@@ -288,21 +245,14 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "tree_and_mask": (ch07.TREE,),
         "walked_down": (ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5),
         "over_the_targets_tokens": (ch07.SMALL_DRAFT, ch07.TO_TARGET, P),
-        "experts_read": (),
         "drafters": ({("lookup", 0.0): (2.0, 0.3), ("lookup", 1.0): (1.2, 0.0)}, 4),
         "shapes_walked": (P, {"good": Q, "poor": ch07.POOR}, ch07.SHAPES, 0.2, 20),
         "blocks_compared": (P, Q, 3),
         "typical": (P, Q, 0.09, 0.3),
         "frame": ("a tree",),
-        "static_map": (),
     },
     "08": {
-        "two_caches": (),
         "broken_decoders": ([Broken("nothing", 1.0, 0.6, 0.0), Broken("the feed", 0.8, 0.6, 0.5)],),
-        "going_back": (),
-        "law_of_blocks": (),
-        "passes": (),
-        "law_of_texts": (),
         "beside_the_papers": (
             RUNS,
             SETTINGS,

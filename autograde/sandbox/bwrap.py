@@ -1,0 +1,130 @@
+"""bubblewrap's command: the files that a student's process can see, and what runs there.
+
+The process sees the interpreter, the installed packages without `autograde`, the course's library
+and the programs of `inside/`, all read-only. It sees no home folder, nothing else of the
+repository, no network, and of /proc only what describes the processor.
+"""
+
+import os
+import shutil
+import site
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+from autograde.chapter import library_folders
+
+PROGRAM = Path(__file__).parent / "inside"
+INSIDE = "/specdec-worker"
+SCRATCH = "/specdec-scratch"
+SHELF = "/specdec-library"  # holds the library by its name, and nothing beside it
+SHARED = "/dev/shm"  # the C library keeps named semaphores there
+SCRATCH_MIB, SHARED_MIB = 64, 16
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+SYSTEM = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
+FILES = ("/etc/ld.so.cache", "/usr/share/zoneinfo", "/nix/store")
+# torch looks the processor up here. Without these files it computes with the oldest instructions:
+# more slowly, and with other last bits than the grader, so that no known bug would match.
+PROCESSOR = [f"/sys/devices/system/cpu/{name}" for name in ("kernel_max", "possible", "present")]
+PROCESSOR += ["/sys/devices/system/cpu/online", "/proc/cpuinfo"]
+NOBODY = 65534
+NO_BUBBLEWRAP = "bubblewrap is not installed (on Linux: sudo apt install bubblewrap)"
+# One thread: as many submissions are graded at once as there are processors.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "MPLBACKEND": "Agg"} | ONE_THREAD
+ENVIRONMENT |= dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR"), SCRATCH)
+
+
+def find_bubblewrap() -> str | None:
+    """bubblewrap's program on the system's path, which no setting of the account can change."""
+    return shutil.which("bwrap", path=os.defpath)
+
+
+def command(settings: str) -> list[str]:
+    """The command that runs `inside/start.py` with its settings in bubblewrap."""
+    namespaces = "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try"
+    # Root keeps its rights until it has found its files, and then becomes nobody. Bubblewrap's own
+    # process stays root beside it; with another account there is none that it could send signals.
+    root = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID"
+    account = root if is_root() else "--cap-drop ALL --unshare-user --as-pid-1"
+    words = f"{namespaces} {account} --clearenv --new-session --die-with-parent".split()
+    for name, value in ENVIRONMENT.items():
+        words += ["--setenv", name, value]
+    program = [sys.executable, "-I", "-B", f"{INSIDE}/start.py", settings]
+    return [str(find_bubblewrap()), *words, *mounts(), "--remount-ro", "/", "--", *program]
+
+
+@cache
+def is_root() -> bool:
+    """Whether this process is a root that can and should become nobody.
+
+    The root of a user namespace that maps nobody else is an ordinary user outside of it.
+    """
+    if os.geteuid() or not os.path.exists("/proc/self/uid_map"):
+        return False
+    lines = Path("/proc/self/uid_map").read_text().splitlines()
+    ranges = [map(int, line.split()) for line in lines]
+    return any(first <= NOBODY < first + count for first, _, count in ranges)
+
+
+@cache
+def mounts() -> list[str]:
+    """The mounts as bubblewrap's options, in the order in which it carries them out.
+
+    Every path is the same inside and outside.
+    """
+    devices, (binds, links) = list(filter(os.path.exists, DEVICES)), _binds_and_links()
+    words = ["--chmod", "0111", "/"]
+    for path in _folders_above([*binds, *devices, *links]):
+        # They can be gone through, not listed; an import has to list the shelf.
+        words += ["--perms", "0755" if path == SHELF else "0111", "--dir", path]
+    for path in binds:
+        words += ["--ro-bind", path, path]
+    words += ["--ro-bind", str(PROGRAM), INSIDE]
+    for path in filter(os.path.isdir, [f"{folder}/autograde" for folder in _packages()]):
+        words += ["--tmpfs", path, "--remount-ro", path]
+    for link, target in links.items():
+        words += ["--symlink", target, link]
+    for path in devices:
+        words += ["--dev-bind", path, path]
+    for path, mib in ((SCRATCH, SCRATCH_MIB), (SHARED, SHARED_MIB)):
+        words += ["--dir", path, "--perms", "1777", "--size", str(mib * 2**20), "--tmpfs", path]
+    return words
+
+
+def _binds_and_links() -> tuple[list[str], dict[str, str]]:
+    """What to bind, no path below another one; links of the system are made again as links."""
+    library = [str(folder) for folder in library_folders()]
+    wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages(), *library]
+    links = {path: os.readlink(path) for path in SYSTEM if os.path.islink(path)}
+    real = sorted({path for path in wanted if os.path.exists(path)} - set(links))
+    binds = [path for path in real if not any(path.startswith(f"{other}/") for other in real)]
+    if not any(path.startswith("/tmp/") for path in binds):
+        links["/tmp"] = SCRATCH
+    return binds, links | {f"{SHELF}/{Path(folder).name}": folder for folder in library}
+
+
+def _interpreter() -> list[str]:
+    """The interpreter's own folders, under each prefix, and the program files themselves."""
+    names = ("bin", "lib", "lib64", "pyvenv.cfg")
+    own = {sys.prefix, sys.base_prefix, sys.base_exec_prefix} - {"/usr"}
+    standard = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
+    program = [sys.executable]
+    while os.path.islink(program[-1]):
+        program.append(os.path.join(os.path.dirname(program[-1]), os.readlink(program[-1])))
+    return (
+        [f"{p}/{name}" for p in own for name in names]
+        + standard
+        + [*map(os.path.normpath, program)]
+    )
+
+
+def _packages() -> list[str]:
+    """Where packages are, the account's own left out."""
+    return list(filter(os.path.isdir, site.getsitepackages()))
+
+
+def _folders_above(paths: list[str]) -> list[str]:
+    """Every folder above one of `paths`, each before those below it."""
+    return sorted({str(above) for path in paths for above in Path(path).parents} - {"/"})
