@@ -2,6 +2,10 @@
 
 import re
 import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import nbformat
@@ -12,7 +16,7 @@ from classes.submitting import CHAPTER, bug_of, cell_of, right
 from nbformat import NotebookNode
 
 from autograde import grade
-from autograde.chapter import notebook_path
+from autograde.chapter import ROOT, notebook_path
 from autograde.result import Behaviour, Exercise, Result
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import OWN, Isolation
@@ -109,6 +113,37 @@ def test_a_class_and_who_studies_alone_get_the_same_points_and_words(monkeypatch
     assert grade.grade_now(notebook, CHAPTER).exercises == of_a_class.exercises
     wrong = {name for name, e in of_a_class.exercises.items() if e.passed < len(e.behaviours)}
     assert wrong == set(answers)
+
+
+IMPORTED = """
+import sys
+import tomllib
+from collections.abc import Iterable
+from importlib import metadata
+from autograde.selfstudy import command
+from autograde.chapter import Chapter
+Chapter("02_rejection_sampling").import_tests()
+print(*{each.partition(".")[0] for each in sys.modules})
+"""
+
+
+def test_what_marking_needs_comes_with_the_course():
+    """None of it is of an extra that authors and instructors have besides."""
+    done = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True)
+    packages = metadata.packages_distributions()
+    needed = {name for each in done.stdout.split() for name in packages.get(each, ())}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    ours = names_of([*project["dependencies"], *extras.pop("course")])
+    ours |= names_of(line for name in ours for line in metadata.requires(name) or ())
+    others = names_of(line for lines in extras.values() for line in lines) - ours
+    assert {"docutils", "nbconvert"} <= needed and "ruff" in others
+    assert needed & others == set()
+
+
+def names_of(requirements: Iterable[str]) -> set[str]:
+    """The packages of requirements, without those of extras."""
+    return {re.match(r"[\w.-]+", line)[0] for line in requirements if "extra ==" not in line}
 
 
 def test_the_next_exercise_is_the_first_that_is_not_right(tmp_path: Path):
