@@ -66,12 +66,12 @@ def doctor() -> int:
 def new(course: Annotated[Path, Argument(help="The folder to make.")]) -> int:
     """Make the folder of a course in another subject.
 
-    It has the grader's code and no chapter. Commands are run in it, as `python -m autograde`.
+    It has the grader's code and a small chapter. Commands are run in it, as `python -m autograde`.
     """
     from autograde.build.new import new_course
 
-    print(f"{course}: {new_course(course)} files, the grader and an empty course")
-    print(f"next: cd {course}, write solutions/01_topic.py, python -m autograde build")
+    print(f"{course}: {new_course(course)} files, the grader and a chapter about temperatures")
+    print(f"next: cd {course}, python -m autograde build, python -m autograde gates")
     return 0
 
 

@@ -26,11 +26,14 @@ CELL_SECONDS = 900
 
 @dataclass
 class Executed:
-    """One chapter's executed solution below the folder `out`; `ran`: it was run now."""
+    """One chapter's executed solution below the folder `out`; `ran`: it was run now.
+
+    The digest of all that it was made from stands in the notebook's metadata.
+    """
 
     source: Path
     out: Path
-    digest: str  # of all that it depends on
+    digest: str
     ran: bool = False
 
     @property
@@ -41,21 +44,16 @@ class Executed:
     def notebook(self) -> Path:
         return self.out / f"{self.chapter}.ipynb"
 
-    @property
-    def stamp(self) -> Path:
-        """The file with the digest of what it was made from."""
-        return self.out / f".{self.chapter}.stamp"
-
     def is_fresh(self) -> bool:
-        """Whether both are there, and it was made from what there is now."""
-        present = self.notebook.is_file() and self.stamp.is_file()
-        return present and self.stamp.read_text() == self.digest
+        """Whether it is there, and was made from what there is now."""
+        if not self.notebook.is_file():
+            return False
+        return nbformat.read(self.notebook, as_version=4).metadata.get("made_from") == self.digest
 
     def save(self, notebook: NotebookNode) -> None:
-        """Write the notebook, and last the stamp that says that it is whole."""
-        self.stamp.unlink(missing_ok=True)
+        """Write the notebook, whole or not at all."""
+        notebook.metadata["made_from"] = self.digest
         write_if_changed(self.notebook, (nbformat.writes(notebook) + "\n").encode("utf-8"))
-        write_if_changed(self.stamp, self.digest.encode())
         self.ran = True
 
 
@@ -70,59 +68,44 @@ class ThisInterpreter(AsyncKernelManager):
 def execute(
     chapters: list[Path], out: Path = BUILD / "solutions", timeout: int = CELL_SECONDS
 ) -> list[Executed]:
-    """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb.
+    """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb, one after the other.
 
     A chapter is not run again while its text, the library and the builder are what they were.
-    They run one after the other, in the order given: torch takes every core, two at a time wait
-    for each other most of the time, and most chapters read the clock. Each has a line when it has
-    ended. `timeout` is in seconds, for a cell. Raises AuthorError once all have ended; those that
-    ran well are in place by then.
+    `timeout` is in seconds, for a cell. Raises AuthorError once all have ended; those that ran well
+    are in place by then.
     """
     results = [Executed(path, out, _digest(path)) for path in chapters]
-    errors = _run_all([result for result in results if not result.is_fresh()], timeout)
+    stale, errors = [result for result in results if not result.is_fresh()], []
+    with tqdm(stale, unit="chapter", desc="chapters", disable=not stale) as bar:
+        for result in bar:
+            bar.set_postfix_str(result.chapter)
+            start, error = time.monotonic(), _made(result, timeout)
+            errors += [f"{result.chapter}: {error}"] if error else []
+            done = "failed after" if error else "executed in"
+            bar.write(f"  {result.chapter}: {done} {time.monotonic() - start:.0f} s")
     if errors:
         raise AuthorError("\n\n".join(errors))
     return results
 
 
-def _run_all(stale: list[Executed], timeout: int) -> list[str]:
-    """Run them in order; returns what went wrong."""
-    notebooks = [regions.solution_view(read_chapter(result.source)) for result in stale]
-    total = sum(cell.cell_type == "code" for nb in notebooks for cell in nb.cells)
-    errors = []
-    with tqdm(total=total, unit="cell", desc="chapters", disable=not stale) as bar:
-        for result, notebook in zip(stale, notebooks, strict=True):
-            bar.set_postfix_str(result.chapter)
-            start = time.monotonic()
-            error = _run(notebook, bar, timeout)
-            if error is None:
-                result.save(notebook)
-            else:
-                errors.append(f"{result.chapter}: {error}")
-            done = "failed after" if error else "executed in"
-            bar.write(f"  {result.chapter}: {done} {time.monotonic() - start:.0f} s")
-    return errors
-
-
 def _digest(chapter: Path) -> str:
     """A digest of all that an executed chapter depends on, this Python among it."""
     folders = [Path(__file__).parent, *library_folders()]
-    files = [
-        chapter,
-        Path(regions.__file__),
-        *(path for folder in folders for path in files_below(folder)),
-    ]
-    return digest_of(files, sys.version)
+    files = [path for folder in folders for path in files_below(folder)]
+    return digest_of([chapter, Path(regions.__file__), *files], sys.version)
 
 
-def _run(notebook: NotebookNode, bar: tqdm, timeout: int) -> str | None:
-    """Execute the notebook in place; returns the cell that failed and its error, or None."""
-    place = "the kernel's start"
+def _made(result: Executed, timeout: int) -> str | None:
+    """Execute one chapter, and save it unless it fails; returns what went wrong."""
+    notebook = regions.solution_view(read_chapter(result.source))
+    error = _run(notebook, timeout)
+    if error is None:
+        result.save(notebook)
+    return error
 
-    def note(cell: NotebookNode, cell_index: int) -> None:
-        nonlocal place
-        place = f"cell {cell_index + 1} ({cell.id})"
 
+def _run(notebook: NotebookNode, timeout: int) -> str | None:
+    """Execute the notebook in place; returns the error that ended it and its cell, or None."""
     with tempfile.TemporaryDirectory(prefix="specdec-run-") as folder:
         client = NotebookClient(
             notebook,
@@ -132,13 +115,11 @@ def _run(notebook: NotebookNode, bar: tqdm, timeout: int) -> str | None:
             timeout=timeout,
             record_timing=False,
             resources={"metadata": {"path": folder}},
-            on_cell_execute=note,
-            on_cell_executed=lambda **_: bar.update(),
         )
         try:
             client.execute(env=_environment())
         except Exception as error:  # a cell that raises, a time-out, a kernel that died
-            return f"{place} failed.\n{_plain(error)}"
+            return _plain(error)
     _drop_nothing(notebook)
     return None
 
@@ -147,11 +128,9 @@ def _drop_nothing(notebook: NotebookNode) -> None:
     """Leave out the outputs in which a line of progress stood: there is nothing in them now."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [each for each in cell.outputs if not _shows_nothing(each)]
-
-
-def _shows_nothing(output: NotebookNode) -> bool:
-    return output.output_type == "display_data" and not any(output.data.values())
+            cell.outputs = [
+                out for out in cell.outputs if any(out.get("data", {"text": 1}).values())
+            ]
 
 
 def _environment() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from textwrap import indent
 
 from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
@@ -45,75 +46,55 @@ def _expected(cell: NotebookNode) -> str:
     before, answer, after = split_at_region(cell.source)
     if not answer:
         return without_hidden(cell.source)
-    indent = _indent(cell.source)
-    lines = stub(cell.metadata.nbgrader.grade_id, cell.source).split("\n")
-    return "\n".join([*before, *(indent + line for line in lines), *after])
+    marker = next(line for line in cell.source.split("\n") if SOLUTION_WORDS[0] in line)
+    lines = indent(stub(cell.metadata.nbgrader.grade_id, cell.source), marker.partition("#")[0])
+    return "\n".join([*before, lines, *after])
 
 
-def _indent(source: str) -> str:
-    marker = next(line for line in source.split("\n") if SOLUTION_WORDS[0] in line)
-    return marker[: len(marker) - len(marker.lstrip())]
-
-
-def leaks(source: NotebookNode, release: NotebookNode) -> list[str]:
+def leaks(source: NotebookNode, release: NotebookNode) -> Iterator[str]:
     """Text of a solution, of a model answer or of a hidden region that stands in the release.
 
     The whole release is searched, whichever cell the text came from. Three lines in a row give a
     solution away; single lines may stand there, as in a puzzle that shuffles them.
     """
     lines = [line for cell in release.cells for line in cell.source.split("\n")]
-    words = (*SOLUTION_WORDS, *HIDDEN_WORDS, HIDDEN_TESTS.split("\n")[1])
-    shown = [word for word in words if any(word in line for line in lines)]
-    problems = [f"the release holds `{word}`" for word in shown]
-    bare = _bare(lines)
-    runs = {length: set(_runs(bare, length)) for length in range(1, RUN + 1)}
-    for cell in source.cells:
-        secret = _secret_lines(cell)
-        length = min(RUN, len(secret))
-        problems += [
-            f"cell {cell.id}: the release holds its answer: {' / '.join(run)}"
-            for run in (_runs(secret, length) if secret else ())
-            if run in runs[length] and (length > 1 or _is_telling(run[0], cell))
-        ]
-    return problems
+    shown = "\n".join(["", *_bare(lines), ""])
+    for word in (*SOLUTION_WORDS, *HIDDEN_WORDS, HIDDEN_TESTS.split("\n")[1]):
+        if word in "\n".join(lines):
+            yield f"the release holds `{word}`"
+    for cell in filter(utils.is_solution, source.cells):
+        for run in _runs(_secret_lines(cell)):
+            if "\n".join(["", *run, ""]) in shown and _is_telling(run, cell):
+                yield f"cell {cell.id}: the release holds its answer: {' / '.join(run)}"
 
 
 def _bare(lines: list[str]) -> list[str]:
     return [line.strip() for line in code_lines(lines)]
 
 
-def _runs(lines: list[str], length: int) -> Iterator[tuple[str, ...]]:
-    return zip(*(lines[start:] for start in range(length)), strict=False)
-
-
 def _secret_lines(cell: NotebookNode) -> list[str]:
-    """The lines that no student is to read."""
-    if not utils.is_solution(cell):
-        return []
+    """The lines of a solution cell that no student is to read."""
     if cell.cell_type == "markdown":
         return _bare(cell.source.split("\n"))
     return _bare(split_at_region(cell.source)[1])
 
 
-def _is_telling(line: str, cell: NotebookNode) -> bool:
-    assigns_answer = line.startswith(f"{cell.metadata.nbgrader.grade_id} =")
-    return len(line) >= TELLING_LENGTH or assigns_answer
+def _runs(lines: list[str]) -> list[list[str]]:
+    """Every three lines in a row, or all lines if they are fewer."""
+    return [lines[start : start + RUN] for start in range(max(len(lines) - RUN, 0) + 1)]
 
 
-def broken_cells(release: NotebookNode) -> list[str]:
-    """Cells that do not parse once the region is replaced, and grade cells that can be edited."""
-    problems = []
+def _is_telling(run: list[str], cell: NotebookNode) -> bool:
+    """Whether these lines of an answer do not stand anywhere by chance."""
+    text = "\n".join(run)
+    assigns = text.startswith(f"{cell.metadata.nbgrader.grade_id} =")
+    return len(run) > 1 or assigns or len(text) >= TELLING_LENGTH
+
+
+def broken_cells(release: NotebookNode) -> Iterator[str]:
+    """Cells that do not parse once the region is replaced."""
     for cell in release.cells:
-        if cell.cell_type == "code" and not _parses(cell.source):
-            problems.append(f"cell {cell.id}: does not parse; let the region hold whole statements")
-        if utils.is_locked(cell) and cell.metadata.get("editable", True):
-            problems.append(f"cell {cell.id}: the grade cell can be edited")
-    return problems
-
-
-def _parses(source: str) -> bool:
-    try:
-        ast.parse(source)
-    except SyntaxError:
-        return False
-    return True
+        try:
+            ast.parse(cell.source if cell.cell_type == "code" else "")
+        except SyntaxError:
+            yield f"cell {cell.id}: does not parse; let the region hold whole statements"

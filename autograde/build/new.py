@@ -1,4 +1,4 @@
-"""The folder of a new course in another subject: the grader's code, and nothing to grade yet."""
+"""The folder of a new course in another subject: the grader's code and a small chapter."""
 
 import json
 import re
@@ -6,16 +6,13 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograde.chapter import ROOT
+from autograde.chapter import ROOT, TESTS
 from autograde.files import files_below, write_if_changed
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-# What of autograde/ is this course's alone; of its tools a new course has those of the gates.
-LEFT_BEHIND = ("chapters", "jupyter", "selfstudy", "tools")
-TOOLS = ("__init__.py", "proof.py", "samples.py")
+EXAMPLE = ROOT / "examples" / "temperatures"
 # What the grader and the builder import, and JupyterLab, in which the notebooks are looked at.
-NEEDED = ("docutils", "jupyterlab", "jupytext", "nbclient", "nbgrader", "numpy", "rich")
-NEEDED += ("tqdm", "typer")
+NEEDED = {"docutils", "jupyterlab", "nbclient", "nbgrader", "numpy", "rich", "tqdm", "typer"}
 PROJECT = """\
 [build-system]
 requires = ["setuptools>=77"]
@@ -25,25 +22,24 @@ build-backend = "setuptools.build_meta"
 name = {name}
 version = "0.1.0"
 requires-python = {python}
-dependencies = {dependencies}
+dependencies = []  # what students need
 
-[project.scripts]
-autograde = "autograde.cli:main"
+[project.optional-dependencies]
+grader = {needed}
 
 [tool.setuptools.packages.find]
-include = ["autograde*"]
 
 [tool.setuptools.package-data]
-autograde = ["**/*.css", "**/*.j2", "**/*.js", "**/*.json"]
+"*" = ["**/*"]
+
+[tool.autograde]
+seed = 1  # of the hidden cases: any whole number
 """
-WRITTEN = {
-    ".gitignore": "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n",
-    "autograde/chapters/__init__.py": '"""Hidden tests and known bugs, by chapter."""\n',
-}
+IGNORED = "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n"
 
 
 def new_course(folder: Path) -> int:
-    """Write a course without chapters to `folder`; returns the number of its files.
+    """Write a course with a chapter about temperatures to `folder`; returns the number of files.
 
     Raises ValueError for a name that no package can have, and for a folder that holds something.
     """
@@ -56,33 +52,29 @@ def new_course(folder: Path) -> int:
     files = dict(_files(folder.resolve().name))
     for name, data in files.items():
         write_if_changed(folder / name, data)
-    (folder / "solutions").mkdir()
     return len(files)
 
 
 def _files(name: str) -> Iterator[tuple[str, bytes]]:
     """Every file of a course called `name`: its place, and its bytes."""
     for path in files_below(ROOT / "autograde"):
-        parts = path.relative_to(ROOT / "autograde").parts
-        if parts[0] not in LEFT_BEHIND or (parts[0] == "tools" and parts[1] in TOOLS):
+        if not path.is_relative_to(TESTS):
             yield path.relative_to(ROOT).as_posix(), path.read_bytes()
-    if (licence := ROOT / "LICENSE").is_file():
-        yield "autograde/LICENSE", licence.read_bytes()  # the grader's, not the new course's
+    for path in files_below(EXAMPLE):
+        yield path.relative_to(EXAMPLE).as_posix(), path.read_bytes()
+    yield "autograde/LICENSE", (ROOT / "LICENSE").read_bytes()  # the grader's, not the course's
     yield "nbgrader_config.py", (ROOT / "nbgrader_config.py").read_bytes()
     yield "pyproject.toml", _project(name).encode()
-    for place, text in WRITTEN.items():
-        yield place, text.encode()
+    yield ".gitignore", IGNORED.encode()
 
 
 def _project(name: str) -> str:
     """The pyproject.toml, with the versions that this course's has."""
     ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = ours.get("optional-dependencies", {}).values()
-    lines = [line for extra in [*extras, ours["dependencies"]] for line in extra]
-    first = {re.split(r"[^\w-]", line)[0]: line for line in reversed(lines)}
-    values = {
-        "name": name,
-        "python": ours["requires-python"],
-        "dependencies": [first[needed] for needed in NEEDED],
-    }
-    return PROJECT.format(**{key: json.dumps(value) for key, value in values.items()})
+    extras = ours["optional-dependencies"]
+    lines = [*extras["course"], *extras["instructor"], *ours["dependencies"]]
+    return PROJECT.format(
+        name=json.dumps(name),
+        python=json.dumps(ours["requires-python"]),
+        needed=json.dumps([line for line in lines if re.match(r"[\w-]+", line)[0] in NEEDED]),
+    )

@@ -9,7 +9,6 @@ folder. The release takes its place only when every check has passed.
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,49 +21,29 @@ from traitlets.config import Config
 from autograde.build import gates
 from autograde.build.source import read_chapter
 from autograde.chapter import (
-    BUILD,
     NOTEBOOKS,
     SOLUTIONS,
-    TESTS,
     AuthorError,
     Chapter,
     chapter_names,
     notebook_path,
     require_chapter,
 )
-from autograde.files import digest_of, files_below, write_if_changed
+from autograde.files import write_if_changed
 from autograde.nbgrader.config import load_config, set_folders
 from autograde.nbgrader.stubs import require_built
 from autograde.runner import collected
 
-FOUND = BUILD / "tests-found"  # by chapter, what its hidden tests were found in
-
 
 @dataclass(frozen=True)
 class Built:
-    """One chapter after a build."""
+    """One chapter's two notebooks, by their places; `changed` are the places that lack theirs."""
 
     chapter: str
-    changed: bool
     exercises: int
     points: float
-
-
-@dataclass(frozen=True)
-class Staged:
-    """One chapter's two notebooks, made but not yet in their place."""
-
-    name: str
-    notebook: NotebookNode
-    source: bytes
-    release: bytes
-
-    def targets(self, solutions: Path, notebooks: Path) -> list[tuple[Path, bytes]]:
-        """Where each belongs."""
-        return [
-            (notebook_path(solutions, self.name), self.source),
-            (notebook_path(notebooks, self.name), self.release),
-        ]
+    files: dict[Path, bytes]
+    changed: list[Path]
 
 
 def build(
@@ -78,10 +57,13 @@ def build(
     hidden test that is missing, and for a notebook of nbgrader's without a text; then nothing has
     been written. A notebook that holds answers is never overwritten.
     """
-    staged = _accepted(solutions, chapters)
-    for chapter in staged:
-        _refuse_to_overwrite_answers(notebook_path(notebooks, chapter.name), chapter.release)
-    return [_install(chapter, solutions, notebooks) for chapter in staged]
+    made = _made(solutions, notebooks, chapters)
+    for path in [path for each in made for path in each.changed]:
+        if path.is_file() and path.is_relative_to(notebooks):
+            _refuse_to_overwrite_answers(path)
+    for path, data in [file for each in made for file in each.files.items()]:
+        write_if_changed(path, data)
+    return made
 
 
 def check(
@@ -93,16 +75,9 @@ def check(
 
     Raises what `build` raises for a text, a hidden test and a notebook without a text.
     """
-    staged = _accepted(solutions, chapters)
-    stale = [
-        f"{target}: out of date"
-        for chapter in staged
-        for target, data in chapter.targets(solutions, notebooks)
-        if _read(target) != data
-    ]
-    if chapters is None:
-        stale += _orphans(solutions, notebooks)
-    return stale
+    made = _made(solutions, notebooks, chapters)
+    stale = [f"{path}: out of date" for each in made for path in each.changed]
+    return stale + (_orphans(solutions, notebooks) if chapters is None else [])
 
 
 def release_into(
@@ -120,54 +95,47 @@ def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
     return chapter_names(solutions) if chapters is None else chapters
 
 
-def _accepted(solutions: Path, chapters: list[str] | None) -> list[Staged]:
+def _made(solutions: Path, notebooks: Path, chapters: list[str] | None) -> list[Built]:
     """The chapters' notebooks, or an AuthorError for what cannot be built or graded."""
     _refuse_notebooks_without_text(solutions)
-    staged = _stage(solutions, _chosen(solutions, chapters))
-    for chapter in staged if solutions == SOLUTIONS else ():  # the hidden tests belong there
-        _require_tests(chapter)
-    return staged
+    names = _chosen(solutions, chapters)
+    sources = {name: read_chapter(solutions / f"{name}.py") for name in names}
+    made = []
+    for name, release in _released(sources):
+        ours = (nbformat.writes(sources[name]) + "\n").encode()
+        files = {notebook_path(solutions, name): ours, notebook_path(notebooks, name): release}
+        changed = [path for path, data in files.items() if _read(path) != data]
+        graded = [cell for cell in sources[name].cells if utils.is_grade(cell)]
+        points = sum(cell.metadata.nbgrader.points for cell in graded)
+        made.append(Built(name, len(graded), points, files, changed))
+        if solutions == SOLUTIONS:  # the hidden tests belong there
+            _require_tests(name, graded)
+    return made
 
 
-def _orphans(solutions: Path, notebooks: Path) -> list[str]:
-    """Generated notebooks whose text is gone."""
-    known = chapter_names(solutions)
-    folders = (path.parent for top in (solutions, notebooks) for path in top.glob("*/*.ipynb"))
-    return [
-        f"{folder}: no {folder.name}.py in {solutions}; delete the folder"
-        for folder in sorted(set(folders))
-        if folder.name not in known
-    ]
+def _released(sources: dict[str, NotebookNode]) -> Iterator[tuple[str, bytes]]:
+    """The release of each source, by nbgrader in a temporary course, as bytes.
 
-
-def _stage(solutions: Path, chapters: list[str]) -> list[Staged]:
-    """Both notebooks of every chapter, checked, as bytes."""
-    sources = {name: read_chapter(solutions / f"{name}.py") for name in chapters}
-    with _temporary_course() as (folder, config):
-        for name, notebook in sources.items():
-            target = notebook_path(folder / "source", name)
-            target.parent.mkdir(parents=True)
-            target.write_bytes(_to_bytes(notebook))
-        _generate(config, chapters)
-        return [_staged(folder, name, source) for name, source in sources.items()]
-
-
-@contextmanager
-def _temporary_course() -> Iterator[tuple[Path, Config]]:
-    """A course without a gradebook, and its configuration.
-
-    The gradebook changes nothing in the notebooks and takes two seconds to make; the one of a
-    class is filled by `release_into`.
+    The course has no gradebook, which changes nothing in the notebooks and takes two seconds to
+    make; the one of a class is filled by `release_into`.
     """
-    with tempfile.TemporaryDirectory(prefix="specdec-build-") as name:
-        folder = Path(name).resolve()
-        config = load_config()
+    with tempfile.TemporaryDirectory(prefix="specdec-build-") as temporary:
+        folder, config = Path(temporary).resolve(), load_config()
         config.CourseDirectory.root = str(folder)
         config.CourseDirectory.source_directory = "source"
         config.CourseDirectory.release_directory = "release"
         config.GenerateAssignment.no_database = True
         config.SaveCells.enabled = False
-        yield folder, config
+        for name, source in sources.items():
+            target = notebook_path(folder / "source", name)
+            target.parent.mkdir(parents=True)
+            nbformat.write(source, target)
+        _generate(config, list(sources))
+        for name, source in sources.items():
+            release = notebook_path(folder / "release", name)
+            if problems := gates.problems(source, nbformat.read(release, as_version=4)):
+                raise AuthorError("\n".join(f"{name}: {problem}" for problem in problems))
+            yield name, release.read_bytes()
 
 
 def _generate(config: Config, chapters: list[str]) -> None:
@@ -184,63 +152,41 @@ def _generate(config: Config, chapters: list[str]) -> None:
             )
 
 
-def _staged(folder: Path, chapter: str, source: NotebookNode) -> Staged:
-    data = notebook_path(folder / "release", chapter).read_bytes()
-    release = nbformat.reads(data.decode("utf-8"), as_version=4)
-    if problems := gates.problems(source, release):
-        raise AuthorError("\n".join(f"{chapter}: {problem}" for problem in problems))
-    return Staged(chapter, source, _to_bytes(source), data)
+def _require_tests(chapter: str, graded: list[NotebookNode]) -> None:
+    """Raise AuthorError if a graded cell of code has no hidden test."""
+    code = [cell.metadata.nbgrader.grade_id for cell in graded if cell.cell_type == "code"]
+    if code:
+        collected(Chapter(chapter), [name.removeprefix("test_") for name in code], None)
 
 
-def _to_bytes(notebook: NotebookNode) -> bytes:
-    return (nbformat.writes(notebook) + "\n").encode("utf-8")
+def _without_text(solutions: Path, *folders: Path) -> list[Path]:
+    """The notebooks in these folders that no text in `solutions` belongs to."""
+    known = chapter_names(solutions)
+    paths = sorted(path for folder in folders for path in folder.glob("*/*.ipynb"))
+    return [path for path in paths if path.parent.name not in known]
 
 
-def _install(staged: Staged, solutions: Path, notebooks: Path) -> Built:
-    targets = staged.targets(solutions, notebooks)
-    written = [write_if_changed(target, data) for target, data in targets]
-    cells = staged.notebook.cells
-    points = [cell.metadata.nbgrader.points for cell in cells if utils.is_grade(cell)]
-    return Built(staged.name, any(written), len(points), sum(points))
+def _orphans(solutions: Path, notebooks: Path) -> list[str]:
+    """A line for each folder of generated notebooks whose text is gone."""
+    folders = dict.fromkeys(path.parent for path in _without_text(solutions, solutions, notebooks))
+    return [f"{each}: no {each.name}.py in {solutions}; delete the folder" for each in folders]
+
+
+def _refuse_notebooks_without_text(solutions: Path) -> None:
+    """Raise AuthorError for a notebook of nbgrader's own making, whose tests we would not run."""
+    for path in _without_text(solutions, solutions):
+        require_built(nbformat.read(path, as_version=4), str(path))
 
 
 def _read(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _require_tests(staged: Staged) -> None:
-    """Raise AuthorError if a graded cell of code has no hidden test.
-
-    Some tests import torch, which takes longer than a build. So this is looked at again only if the
-    names have changed, or a file of the tests.
-    """
-    cells = [cell for cell in staged.notebook.cells if cell.cell_type == "code"]
-    names = [cell.metadata.nbgrader.grade_id for cell in cells if utils.is_grade(cell)]
-    seen, stamp = digest_of(files_below(TESTS), *names).encode(), FOUND / staged.name
-    if names and _read(stamp) != seen:
-        collected(Chapter(staged.name), [name.removeprefix("test_") for name in names], None)
-        write_if_changed(stamp, seen)
-
-
-def _refuse_notebooks_without_text(solutions: Path) -> None:
-    """Raise AuthorError for a notebook of nbgrader's own making, whose tests we would not run."""
-    known = chapter_names(solutions)
-    for path in sorted(solutions.glob("*/*.ipynb")):
-        if path.stem not in known:
-            require_built(nbformat.read(path, as_version=4), str(path))
-
-
-def _refuse_to_overwrite_answers(target: Path, release: bytes) -> None:
-    """Raise AuthorError if somebody has worked in the notebook at `target`.
-
-    The checksum of a solution cell is then not that of its text.
-    """
-    present = _read(target)
-    if present is None or present == release:
-        return
+def _refuse_to_overwrite_answers(target: Path) -> None:
+    """Raise AuthorError if somebody has worked in the notebook at `target`."""
     remedy = f"Move it to work/ if it is yours, or delete it, and build again: {target}"
     try:
-        cells = nbformat.reads(present.decode("utf-8"), as_version=4).cells
+        cells = nbformat.read(target, as_version=4).cells
         answered = [cell.metadata.nbgrader.grade_id for cell in cells if _is_answered(cell)]
     except Exception as error:  # any file at all may lie there
         raise AuthorError(f"{target} is not a readable notebook ({error}). {remedy}") from error
@@ -249,6 +195,6 @@ def _refuse_to_overwrite_answers(target: Path, release: bytes) -> None:
 
 
 def _is_answered(cell: NotebookNode) -> bool:
-    if not utils.is_solution(cell):
-        return False
-    return cell.metadata.nbgrader.get("checksum") != utils.compute_checksum(cell)
+    """Whether a solution cell's checksum is not that of its text."""
+    checksum = cell.metadata.get("nbgrader", {}).get("checksum")
+    return utils.is_solution(cell) and checksum != utils.compute_checksum(cell)

@@ -1,4 +1,4 @@
-"""Read a chapter's text (jupytext percent format) into nbgrader's source notebook.
+"""Read a chapter's text (percent format) into nbgrader's source notebook.
 
 # %% solution="speculative_accept"           a stub with one solution region
 # %% test="speculative_accept" points=3      the check; the hidden region is appended here
@@ -17,7 +17,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograde.build import colab, looks
-from autograde.build.checks import MAX_ID, check_cells
+from autograde.build.checks import check_cells
 from autograde.build.text import TextCell, text_cells
 from autograde.chapter import LIBRARY
 from autograde.nbgrader.regions import HIDDEN_TESTS
@@ -36,9 +36,9 @@ def read_chapter(path: Path) -> NotebookNode:
     """The nbgrader source notebook of one chapter: solutions in it, hidden regions appended.
 
     Below its title stand a link and, if the course has a library, a cell for Colab that installs
-    it, which no chapter's text has. The same text
-    gives the same notebook: ids come from names and headings, outputs are empty.
-    Raises AuthorError for anything that nbgrader would refuse, or take silently for granted.
+    it, which no chapter's text has. The same text gives the same notebook: ids come from names and
+    headings, outputs are empty. Raises AuthorError for anything that nbgrader would refuse, or take
+    silently for granted.
     """
     cells = text_cells(path)
     check_cells(cells)
@@ -72,8 +72,8 @@ def _heading_slug(cell: TextCell) -> str:
     if cell.cell_type != "markdown" or not re.match(r"#{1,6} ", first):
         return ""
     plain = unicodedata.normalize("NFKD", first).encode("ascii", "ignore").decode().lower()
-    # Room is left for a hyphen and the counter: what stands before an id's last hyphen is the slug.
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[: MAX_ID - 10].strip("-")
+    # An id has at most 64 characters; a hyphen and the counter follow.
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:54].strip("-")
 
 
 def _build_cell(cell: TextCell, cell_id: str) -> NotebookNode:

@@ -12,19 +12,24 @@ other, however late the other is. A browser calls a second download FILE (1): it
 
 import itertools
 import re
+import stat
+import zipfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from unicodedata import normalize
-from zipfile import ZipFile, ZipInfo
+from unicodedata import category, normalize
 
 from autograde.chapter import notebook_path
 from autograde.files import cut, printable, write_if_changed
-from autograde.lms.archives import files_of, open_zip, read, refusal
+from autograde.submission import MAX_BYTES
+
+MAX_FILES = 20_000
+MAX_FOLDER = 200  # bytes of a student's folder; file systems take 255, and some of them fewer
+CONTROLS = ("Cc", "Zl", "Zp")  # and no others: many names hold marks that join or part letters
 
 _FILE = r"(?P<file>[^/]+)\.ipynb\Z"
-# Every form of a name; the first that matches counts. What follows the number is the student's own
-# name for a file, so the first number counts, but for Moodle's folders: there it is the last.
+# Every form of a name; the first that matches counts.
 FORMS = {
     "canvas": [
         rf"(?P<late>LATE_)?(?P<name>anon)_(?!LATE_)(?P<user>[A-Za-z0-9]{{1,20}})"
@@ -36,11 +41,15 @@ FORMS = {
         rf"(?P<name>[^/]+?)_(?P<user>\d{{1,20}})_assignsubmission_file_{_FILE}",
     ],
 }
-# What the LMS writes between a name and a file: somebody whose own name or file holds it is listed.
+# What the LMS writes between a name and a file. If it is there twice, a person's or a file's own
+# name holds it, and nobody can tell whose the file is.
 NUMBERS = {"canvas": re.compile(r"_\d+_\d{4,}(?=_)"), "moodle": re.compile("_assignsubmission_")}
-MAX_FOLDER = 200  # bytes of a student's folder; file systems take 255, and some of them fewer
 ATTEMPT = re.compile(r"-(\d{1,9})$")  # Canvas: the second attempt is FILE-1, the third FILE-2
 DOWNLOAD = re.compile(r" ?\((\d{1,3})\)$")  # a browser: the second download is FILE (1)
+
+# What is said of a zip.
+LATE, OTHER_NAME, KEPT = "late", "graded under another file name", "kept apart"
+REFUSED = "refused"
 
 
 @dataclass(frozen=True)
@@ -49,9 +58,9 @@ class Attempt:
 
     student: str  # the name of the folder
     name: str  # of the file, as the student called it, without .ipynb, Canvas's -N and (N)
-    order: tuple[int, int, int]  # grows with time
+    order: tuple[int, ...]  # grows with time
     late: bool
-    info: ZipInfo
+    info: zipfile.ZipInfo
 
     @property
     def file(self) -> str:
@@ -61,16 +70,10 @@ class Attempt:
 
 @dataclass
 class Collected:
-    """What became of a zip: one line a fact, for people to read."""
+    """What became of a zip."""
 
-    students: list[str] = field(default_factory=list)  # with a notebook to grade
-    kept_apart: list[str] = field(default_factory=list)
-    called_otherwise: list[str] = field(default_factory=list)  # graded, and not under its name
-    doubtful: list[str] = field(default_factory=list)  # taken, though the name is unusual
-    late: list[str] = field(default_factory=list)
-    one_number: list[str] = field(default_factory=list)  # folders that may be one person's
     names: dict[str, str] = field(default_factory=dict)  # in the zip, of what is graded, by student
-    refused: list[str] = field(default_factory=list)
+    said: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 def collect(archive: Path, kind: str, chapter: str, submitted: Path, attempts: Path) -> Collected:
@@ -78,24 +81,25 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path, attempts: P
 
     That is the latest of those called after the chapter, or if there is none, of all. The others,
     and a submission that is replaced, are kept in ATTEMPTS/STUDENT/CHAPTER/. `kind` is "canvas" or
-    "moodle". The same zip twice changes nothing. A file that cannot be read is refused with a line.
-    Raises ValueError if the zip is none, or holds no notebook under a name of that LMS.
+    "moodle". The same zip twice changes nothing. A file that cannot be read, or whose name does not
+    tell whose it is, is refused with a line. Raises ValueError if the zip is none, or holds no
+    notebook under a name of that LMS.
     """
     result = Collected()
-    with open_zip(archive) as opened:
-        files = files_of(opened)
+    with _opened(archive) as opened:
+        files = [info for info in opened.infolist() if not info.filename.endswith("/")]
+        if len(files) > MAX_FILES:
+            raise ValueError(f"{archive}: {len(files)} files; at most {MAX_FILES} are read")
         if not any(_parts(info.filename, kind) for info in files):
             raise ValueError(
                 f"{archive}: no notebook in it has a name as {kind} writes them. "
                 f"Is it the zip of all submissions, and from {kind}?"
             )
-        given = list(_attempts(files, kind, result))
-        for student, mine in _by_student(given, chapter).items():
+        for student, mine in _by_student(_attempts(files, kind, result), chapter).items():
             try:
                 _place(opened, mine, chapter, submitted, attempts / student / chapter, result)
             except OSError as error:
-                result.refused.append(f"{student}: cannot be written ({error.strerror})")
-    result.one_number += _with_one_number(submitted, result.students)
+                result.said[REFUSED].append(f"{student}: cannot be written ({error.strerror})")
     return result
 
 
@@ -104,32 +108,54 @@ def name_before_file(path: str, kind: str) -> str:
     return path.removesuffix(f"{_parts(path, kind)['file']}.ipynb")
 
 
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError):
+        raise ValueError(f"{path} is not a zip file; take the one that the LMS gives") from None
+
+
 def _parts(path: str, kind: str) -> dict[str, str] | None:
     """The person's name and number, and the file, in a notebook's path; None if it has no such."""
     found = next(filter(None, (re.match(form, path) for form in FORMS[kind])), None)
     return found and found.groupdict()
 
 
-def _attempts(files: Iterable[ZipInfo], kind: str, result: Collected) -> Iterator[Attempt]:
+def _attempts(files: Iterable[zipfile.ZipInfo], kind: str, result: Collected) -> Iterator[Attempt]:
     """The notebooks with a name that the LMS gave; the others are refused with a line."""
     for info in files:
-        parts, why = _parts(info.filename, kind), refusal(info)
-        if why or not parts:
-            why = why or "it is no notebook with a name as the LMS writes them"
-            result.refused.append(f"{printable(info.filename)}: {why}")
-            continue
-        attempt = _attempt(parts, kind == "canvas", info)
-        if len(NUMBERS[kind].findall(info.filename)) > 1:
-            result.doubtful.append(f"{attempt.student}: {info.filename}")
-        yield attempt
+        parts, why = _parts(info.filename, kind), _refusal(info)
+        if not why and not parts:
+            why = "it is no notebook with a name as the LMS writes them"
+        if not why and len(NUMBERS[kind].findall(info.filename)) > 1:
+            why = "doubtful: check in the LMS who submitted it, and put it there by hand"
+        if why:
+            result.said[REFUSED].append(f"{printable(info.filename)}: {why}")
+        else:
+            yield _attempt(parts, kind == "canvas", info)
 
 
-def _attempt(parts: dict[str, str], canvas: bool, info: ZipInfo) -> Attempt:
+def _refusal(info: zipfile.ZipInfo) -> str | None:
+    """Why a file is not taken out of the zip; None if it is. Nothing of it has been read yet."""
+    path = PurePosixPath(info.filename.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or any(":" in part for part in path.parts[:1]):
+        return "its name leads out of the folder"
+    if any(category(letter) in CONTROLS for letter in info.filename):
+        return "its name has control characters"
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+        return "it is a link or another special file"
+    if info.flag_bits & 1:
+        return "it is encrypted"
+    if info.file_size > MAX_BYTES:
+        return f"it would be {info.file_size / 2**20:.0f} MB, over {MAX_BYTES // 2**20} MB"
+    return None
+
+
+def _attempt(parts: dict[str, str], canvas: bool, info: zipfile.ZipInfo) -> Attempt:
     """The attempt with the `parts` of a file's name. Moodle itself adds no -N to a name."""
     again = ATTEMPT.search(parts["file"])
     name = ATTEMPT.sub("", parts["file"]) if canvas else PurePosixPath(parts["file"]).name
-    download = DOWNLOAD.search(name)
-    numbers = [int(found[1]) if found else 0 for found in (again, download)]
+    numbers = [int(found[1]) if found else 0 for found in (again, DOWNLOAD.search(name))]
     order = int(parts.get("order") or 0), *numbers
     return Attempt(_student(parts), DOWNLOAD.sub("", name), order, bool(parts.get("late")), info)
 
@@ -155,50 +181,51 @@ def _by_student(attempts: Iterable[Attempt], chapter: str) -> dict[str, list[Att
 
 
 def _place(
-    archive: ZipFile,
+    archive: zipfile.ZipFile,
     mine: list[Attempt],
     chapter: str,
     submitted: Path,
     aside: Path,
     result: Collected,
 ) -> None:
-    """Put one student's first readable notebook where it is graded, and the others into `aside`."""
-    graded = None
+    """Put one student's first readable notebook where it is graded, and the others into `aside`.
+
+    One notebook is in memory at a time.
+    """
     for attempt in mine:
+        student = attempt.student
         try:
-            data = read(archive, attempt.info)
+            data = _read(archive, attempt.info)
         except ValueError as error:
-            result.refused.append(str(error))
+            result.said[REFUSED].append(str(error))
             continue
-        if graded:
-            kept = f"{attempt.file}, as {_keep(aside, data)}"
-            result.kept_apart.append(f"{attempt.student}: {kept}")
-        else:
-            graded = attempt
-            _grade_this(data, notebook_path(submitted / attempt.student, chapter), aside)
-    if graded:
-        _tell(graded, chapter, len(mine), result)
+        if student in result.names:
+            result.said[KEPT].append(f"{student}: {attempt.file}, as {_keep(aside, data)}")
+            continue
+        target = notebook_path(submitted / student, chapter)
+        if target.is_file() and target.read_bytes() != data:
+            _keep(aside, target.read_bytes())
+        write_if_changed(target, data)
+        result.names[student] = attempt.info.filename
+        if attempt.late:
+            result.said[LATE].append(student)
+        if attempt.name != chapter:
+            line = f"there is no readable {chapter}.ipynb, so {attempt.file} is graded"
+            result.said[OTHER_NAME].append(f"{student}: {line}")
 
 
-def _grade_this(data: bytes, target: Path, aside: Path) -> None:
-    """Write what is graded; what it replaces is kept."""
-    if target.is_file() and target.read_bytes() != data:
-        _keep(aside, target.read_bytes())
-    write_if_changed(target, data)
-
-
-def _tell(graded: Attempt, chapter: str, among: int, result: Collected) -> None:
-    """The lines on what is graded of one student."""
-    result.students.append(graded.student)
-    result.names[graded.student] = graded.info.filename
-    if graded.name != chapter:
-        line = f"there is no readable {chapter}.ipynb, so {graded.file} is graded"
-        result.called_otherwise.append(f"{graded.student}: {line}")
-    elif graded.order[-1] and among > 1:
-        line = f"{graded.file} is graded, since a browser numbers later downloads"
-        result.called_otherwise.append(f"{graded.student}: {line}")
-    if graded.late:
-        result.late.append(graded.student)
+def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """The file's bytes. Raises ValueError, which names the file, if they cannot be read."""
+    try:
+        with archive.open(info) as file:
+            data = file.read(MAX_BYTES + 1)
+    except Exception as error:  # damaged bytes meet zipfile and every decompressor that it calls
+        raise ValueError(
+            f"{info.filename}: cannot be read ({error}); take the zip from the LMS again"
+        ) from None
+    if len(data) > info.file_size:
+        raise ValueError(f"{info.filename}: it holds more than the zip says")
+    return data
 
 
 def _keep(folder: Path, content: bytes) -> str:
@@ -208,13 +235,3 @@ def _keep(folder: Path, content: bytes) -> str:
         if not file.exists() or file.read_bytes() == content:
             write_if_changed(file, content)
             return file.stem
-
-
-def _with_one_number(submitted: Path, collected: Iterable[str]) -> Iterator[str]:
-    """A line for each number that several folders end with: who has changed names has two."""
-    folders: dict[str, list[str]] = {}
-    for path in sorted(submitted.iterdir() if submitted.is_dir() else ()):
-        folders.setdefault(path.name.rpartition("-")[2], []).append(path.name)
-    for number in dict.fromkeys(student.rpartition("-")[2] for student in collected):
-        if len(folders[number]) > 1:
-            yield " and ".join(folders[number])

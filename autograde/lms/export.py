@@ -22,7 +22,7 @@ from unicodedata import normalize
 from nbgrader.api import Gradebook, SubmittedAssignment
 
 from autograde.files import printable, write_if_changed
-from autograde.result import Grades
+from autograde.result import read_grades
 
 # The columns in which each LMS writes whose a row is. `autograde collect` ends a folder's name in
 # the number that stands in the first of them: Canvas's ID, or that of Moodle's "Participant 201",
@@ -72,9 +72,20 @@ class Merged:
     doubtful: list[str]  # graded, fitting several rows, or one that somebody else fits too
 
 
-def marks_of(grades: Grades, chapter: str) -> dict[str, Mark]:
-    """The marks of a chapter, by student, from what `autograde grade --json` writes."""
-    results = {student: c[chapter] for student, c in grades.items() if chapter in c}
+def marks_of(path: Path, chapter: str) -> dict[str, Mark]:
+    """The marks of a chapter, by student, from a gradebook or from `autograde grade --json`.
+
+    A gradebook has manual points and penalties too. Raises ValueError if there is no such file, or
+    no mark in it.
+    """
+    marks = (_in_gradebook if path.suffix == ".db" else _in_json)(path, chapter)
+    if not marks:
+        raise ValueError(f"{path} has no marks of {chapter}")
+    return marks
+
+
+def _in_json(path: Path, chapter: str) -> dict[str, Mark]:
+    results = {s: c[chapter] for s, c in read_grades(path).items() if chapter in c}
     return {
         student: Mark(
             result["score"],
@@ -86,19 +97,15 @@ def marks_of(grades: Grades, chapter: str) -> dict[str, Mark]:
     }
 
 
-def marks_in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
-    """The marks of a chapter in nbgrader's gradebook: tests, manual points, less late penalties.
-
-    Raises ValueError if there is no such file.
-    """
+def _in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
     if not database.is_file():
         raise ValueError(f"there is no gradebook at {database}")
     with Gradebook(f"sqlite:///{database.resolve()}") as gradebook:
         submissions = gradebook.assignment_submissions(chapter)
-        return {submission.student.id: _in_gradebook(submission) for submission in submissions}
+        return {submission.student.id: _mark(submission) for submission in submissions}
 
 
-def _in_gradebook(submission: SubmittedAssignment) -> Mark:
+def _mark(submission: SubmittedAssignment) -> Mark:
     grades = (grade for notebook in submission.notebooks for grade in notebook.grades)
     return Mark(
         max(0.0, submission.score - (submission.late_submission_penalty or 0.0)),
@@ -193,8 +200,7 @@ def merge(
 
 def _column(header: list[str], wanted: str) -> int:
     """The place of the one column that is called `wanted`, or else that holds it."""
-    exact = [i for i, name in enumerate(header) if name == wanted]
-    exact = exact or [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
+    exact = [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
     fits = exact or [i for i, name in enumerate(header) if wanted.lower() in name.lower()]
     if len(fits) != 1:
         raise ValueError(

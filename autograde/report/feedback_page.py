@@ -7,31 +7,25 @@ request, whatever stands in a submission.
 
 import copy
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
-from autograde.report.deadline import within_limits
 from autograde.report.feedback import points
 from autograde.report.folding import fold
 from autograde.report.offline import FILTERS, TEMPLATES, comment_html, is_folded
+from autograde.sandbox.bounded import bounded
 from autograde.submission import is_ours
 
-SMALL = new_notebook(cells=[new_markdown_cell("$x$"), new_code_cell("x")])
-NO_POINTS = {"notebook": "", "score": 0, "max_score": 0, "late_penalty": 0}
 MARK = "execute_result"  # the one output that nbgrader reads a mark from
 LEFT_OUT = "What you wrote is left out here: a page could not be made of it."
 
 
 class FeedbackPage(HTMLExporter):
     """nbconvert's exporter for these pages; `nbgrader_config.py` names it."""
-
-    made = staticmethod(within_limits)  # what calls the function that makes a page
 
     def __init__(self, config: Config | None = None, **settings: Any) -> None:
         own = Config(config or {})
@@ -40,25 +34,19 @@ class FeedbackPage(HTMLExporter):
         own.FeedbackPage.template_name = "feedback_page"
         own.FeedbackPage.extra_template_basedirs = [str(TEMPLATES)]
         super().__init__(config=own, **settings)
-        self._page(SMALL, {"nbgrader": NO_POINTS})  # else every process would compile the template
 
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict | None = None, **kw: Any
     ) -> tuple[str, dict]:
-        """The page; if it cannot be made, one without what a student wrote."""
+        """The page; if it cannot be made within limits, one without what a student wrote."""
         code_style = HtmlFormatter(style="default").get_style_defs(".highlight")
         resources = {**(resources or {}), "code_style": code_style}
         try:
-            return self.made(partial(self._page, nb, resources, **kw))
+            with bounded():
+                return super().from_notebook_node(nb, resources, **kw)
         except Exception as error:  # what a student wrote may do anything to the converter
             self.log.error("A page shows nothing that the student wrote: %r", error)
-            return self.made(partial(self._page, _without_own(nb), resources, **kw))
-
-    def _page(self, nb: NotebookNode, resources: dict, **kw: Any) -> tuple[str, dict]:
-        """The page, and of nbconvert's resources those that it is written with."""
-        page, made = super().from_notebook_node(nb, resources, **kw)
-        kept = {name: made[name] for name in ("output_extension", "outputs") if name in made}
-        return page, {**resources, **kept}
+            return super().from_notebook_node(_without_own(nb), resources, **kw)
 
     def _preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """nbconvert's preprocessors, and then, with every mark known, what the page folds away."""

@@ -18,8 +18,8 @@ class Terminal(Console):
         raise BrokenPipeError
 
 
-def print_table(grades: Grades, feedback: Mapping[str, str] | None = None) -> None:
-    """Print one table a chapter. `feedback` gives for each student where the page is."""
+def print_table(grades: Grades) -> None:
+    """Print one table a chapter."""
     console = Terminal(emoji=False)
     if not console.is_terminal:
         console = Terminal(emoji=False, width=150)
@@ -27,9 +27,6 @@ def print_table(grades: Grades, feedback: Mapping[str, str] | None = None) -> No
         results = {name: student[chapter] for name, student in grades.items() if chapter in student}
         console.print(_table(chapter, results))
         _print_remarks(console, results)
-    for student, place in (feedback or {}).items():
-        text = f"feedback for {printable(student)}: {place}"
-        console.print(text, markup=False, soft_wrap=True)
 
 
 def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:

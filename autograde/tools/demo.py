@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tqdm import tqdm
-
 from autograde.build.execute import execute
 from autograde.build.release import build, release_into
 from autograde.chapter import BUILD, ROOT, chapter_names, chapters
@@ -22,7 +20,7 @@ from autograde.files import write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import grade_class
 from autograde.report.table import print_table
-from autograde.result import Grades, read_grades
+from autograde.result import read_grades
 from autograde.sandbox import isolation, selftest
 from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
 from autograde.tools.samples import write_students
@@ -32,7 +30,7 @@ CLASS = BUILD / "sample-course"
 NEXT = """
 What was made
   notebooks/              the chapters that students get
-  build/sample-course/    the sample class: its gradebook and the feedback of the table above
+  build/sample-course/    the sample class: its gradebook and the feedback pages of the table above
   build/solutions/        the executed solutions
 Where to go next
   make lab       open the chapters as a student, in work/
@@ -43,7 +41,7 @@ Where to go next
 
 def main() -> int:
     """Run the steps; the table is shown before any chapter is executed."""
-    say("notebooks", "built", [b.changed for b in build()])
+    say("notebooks", "built", [bool(b.changed) for b in build()])
     grade_sample_class(CLASS, chapter_names())
     show_table(CLASS)
     executed = execute([chapter.source for chapter in chapters()])
@@ -62,7 +60,7 @@ def show_table(course: Path) -> None:
     """Print the graded class. Raises ValueError if engine and gradebook do not agree."""
     grades = read_grades(grades_of(course))
     compare(grades, read_scores(course))
-    print_table(grades, feedback_places(course, grades))
+    print_table(grades)
     sys.stdout.flush()
 
 
@@ -88,21 +86,16 @@ def grade_sample_class(course: Path, names: list[str]) -> None:
     steps: dict[str, Callable[[], object]] = {
         "submissions": lambda: write_students(course / "submitted", names),
         "release": lambda: release_into(course, names),
-        "autograde grade": lambda: grade_with_our_engine(course),
+        "autograde grade": lambda: write_json(
+            grades_of(course), {"students": grade_class(course / "submitted")}
+        ),
         "nbgrader autograde": lambda: nbgrader(course, "autograde"),
         "nbgrader generate_feedback": lambda: nbgrader(course, "generate_feedback"),
     }
-    with tqdm(steps.items(), unit="step", desc="sample class") as bar:
-        for name, step in bar:
-            bar.set_postfix_str(name)
-            start = time.monotonic()
-            step()
-            bar.write(f"  {name}: {time.monotonic() - start:.0f} s")
-
-
-def grade_with_our_engine(course: Path) -> None:
-    """`autograde grade` on the class: several at a time, into the cache that nbgrader reads."""
-    write_json(grades_of(course), {"students": grade_class(course / "submitted")})
+    for name, step in steps.items():
+        start = time.monotonic()
+        step()
+        print(f"  {name}: {time.monotonic() - start:.0f} s", flush=True)
 
 
 def nbgrader(course: Path, command: str, chapter: str = "*") -> None:
@@ -121,12 +114,6 @@ def nbgrader(course: Path, command: str, chapter: str = "*") -> None:
     if done.returncode:
         tail = "\n".join(file.read_text().splitlines()[-15:])
         raise SystemExit(f"nbgrader {command} {chapter} failed; the end of {file}:\n{tail}")
-
-
-def feedback_places(course: Path, grades: Grades) -> dict[str, str]:
-    """For each student the folder of feedback pages, relative to where the command runs."""
-    folder = (course / "feedback").relative_to(ROOT)
-    return {student: str(folder / student) + os.sep for student in grades}
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Submissions to try the grader on, made from the release and the solution: none is stored.
 
-`STUDENTS` are the five of `make course`; `a_class` has any number, of each kind in `MIX`.
+`STUDENTS` are the five of `make course`; a class of any size has each kind of `MIX`.
 """
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -19,11 +19,10 @@ from autograde.grade import exercises_of, parameters_of
 from autograde.submission import is_answer, release_of
 
 Answers = dict[str, str]  # what stands in a cell, by the cell's name
-LOOP = "def {name}(*args):\n    while True:\n        pass"
 TROUBLES = (
     "import os\nos._exit(0)",
-    LOOP,
     "def {name}(*args)\n    return 0",
+    "def {name}(*args):\n    while True:\n        pass",
     "def {name}(*args):\n    return [1] * 10**12",
 )
 ATTACK = """\
@@ -66,7 +65,7 @@ def blank(chapter: str, _: int) -> Answers:
 
 
 def wrong(chapter: str, number: int) -> Answers:
-    """One misconception, another one for each number, the rest right; half where none is known."""
+    """One known bug, another one for each number, the rest right; half where none is known."""
     known = bugs_of(chapter)
     if not known:
         return half(chapter, number)
@@ -75,25 +74,17 @@ def wrong(chapter: str, number: int) -> Answers:
 
 
 def misconceived(chapter: str, _: int) -> Answers:
-    """The first known wrong answer to every function, the rest right."""
-    answers = {w.exercise: w.code for w in reversed(bugs_of(chapter))}
+    """The first known bug of every function, the rest right."""
+    answers = {bug.exercise: bug.code for bug in reversed(bugs_of(chapter))}
     return answers_of(chapter) | answers
 
 
-def trouble(chapter: str, number: int) -> Answers:
-    """One function that ends the process, never ends, does not parse or asks for all memory."""
+def crashing(chapter: str, number: int) -> Answers:
+    """One function that ends the process, does not parse, never ends or asks for all memory."""
     functions, turn = functions_of(chapter), number // len(MIX)
     name = functions[turn % len(functions)]
     code = TROUBLES[turn % len(TROUBLES)].replace("{name}", name)
     return answers_of(chapter) | {name: code}
-
-
-def crashing(chapter: str, _: int) -> Answers:
-    """The last functions have troubles, but for the loop, which takes the longest to grade."""
-    troubles = [each for each in TROUBLES if each is not LOOP]
-    pairs = zip(reversed(functions_of(chapter)), troubles, strict=False)
-    codes = {name: code.replace("{name}", name) for name, code in pairs}
-    return answers_of(chapter) | codes
 
 
 def forging(chapter: str, _: int) -> Answers:
@@ -104,8 +95,7 @@ def forging(chapter: str, _: int) -> Answers:
 
 
 KINDS: dict[str, Callable[[str, int], Answers]] = {
-    kind.__name__: kind
-    for kind in (right, half, blank, wrong, misconceived, trouble, crashing, forging)
+    kind.__name__: kind for kind in (right, half, blank, wrong, misconceived, crashing, forging)
 }
 STUDENTS = {
     "ada-right": "right",
@@ -116,7 +106,7 @@ STUDENTS = {
 }
 # Of twenty students: roughly what a class hands in, and some of everything that goes wrong.
 MIX = (
-    *("right", "wrong", "half", "right", "wrong", "right", "blank", "right", "half", "trouble"),
+    *("right", "wrong", "half", "right", "wrong", "right", "blank", "right", "half", "crashing"),
     *("right", "wrong", "half", "right", "misconceived", "right", "forging", "broken"),
     *("right", "half"),
 )
@@ -127,48 +117,26 @@ def sample(student: str, chapter: str) -> NotebookNode:
     return filled(release_of(chapter), KINDS[STUDENTS[student]](chapter, 0))
 
 
-def submission(kind: str, chapter: str, number: int, salt: str = "") -> bytes:
-    """One student's file. `number` and `salt` stand in a comment: no two files are equal."""
-    if kind == "broken":
-        return _broken(chapter, number)
-    notebook = filled(release_of(chapter), KINDS[kind](chapter, number))
+def submission(kind: str, chapter: str, number: int) -> bytes:
+    """One student's file. `number` stands in a comment: no two files are equal."""
+    answers = answers_of(chapter) if kind == "broken" else KINDS[kind](chapter, number)
+    notebook = filled(release_of(chapter), answers)
     first = next(c for c in notebook.cells if is_answer(c) and c.cell_type == "code")
-    first.source += f"\n# student {number} {salt}".rstrip()
-    return _as_text(notebook)
-
-
-def _broken(chapter: str, number: int) -> bytes:
-    """Broken files of several kinds."""
-    text = _as_text(filled(release_of(chapter), answers_of(chapter)))
-    kinds = [text[: len(text) // 2], b"", b"[" * 100_000, b'{"cells": []}', bytes(range(256))]
-    return kinds[number // len(MIX) % len(kinds)]
-
-
-def _as_text(notebook: NotebookNode) -> bytes:
-    """The notebook as Jupyter saves it."""
-    return (nbformat.writes(notebook) + "\n").encode()
-
-
-def a_class(size: int, kinds: tuple[str, ...] = MIX) -> Iterator[tuple[int, str, str]]:
-    """For each student of a class a number, a kind and a name that holds both."""
-    for number, kind in enumerate(islice(cycle(kinds), size)):
-        yield number, kind, f"s{number + 1:04d}-{kind}"
+    first.source += f"\n# student {number}"
+    text = nbformat.writes(notebook).encode()
+    return text[: len(text) // 2] if kind == "broken" else text
 
 
 def write_students(submitted: Path, chapters: list[str]) -> None:
     """Write the notebooks of `STUDENTS` below `submitted`, in nbgrader's layout."""
     for student in STUDENTS:
         for chapter in chapters:
-            path = notebook_path(submitted / student, chapter)
-            write_if_changed(path, _as_text(sample(student, chapter)))
+            text = nbformat.writes(sample(student, chapter))
+            write_if_changed(notebook_path(submitted / student, chapter), text.encode())
 
 
 def write_class(
-    submitted: Path,
-    chapters: list[str],
-    size: int,
-    kinds: tuple[str, ...] = MIX,
-    salt: str = "",
+    submitted: Path, chapters: list[str], size: int, kinds: tuple[str, ...] = MIX
 ) -> None:
     """Write a class of so many students below `submitted`, the same bytes every time.
 
@@ -176,7 +144,7 @@ def write_class(
     """
     if submitted.exists() and any(os.scandir(submitted)):
         raise ValueError(f"{submitted} is not empty; name a new folder, or remove that one first")
-    for number, kind, student in a_class(size, kinds):
+    for number, kind in enumerate(islice(cycle(kinds), size)):
         for chapter in chapters:
-            path = notebook_path(submitted / student, chapter)
-            write_if_changed(path, submission(kind, chapter, number, salt))
+            path = notebook_path(submitted / f"s{number + 1:04d}-{kind}", chapter)
+            write_if_changed(path, submission(kind, chapter, number))

@@ -22,7 +22,6 @@ LOCK = (ROOT / "constraints.txt").read_text()
 
 SEVEN = {"jupyterlab", "matplotlib", "nbgrader", "numpy", "pytest", "torch", "transformers"}
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==([0-9][0-9a-z.]*)$")
-LOCK_LINE = re.compile(r"^[a-z0-9-]+==[0-9][0-9a-z.]*( ; .+)?$")
 
 
 def pins(requirements: Iterable[str]) -> dict[str, str]:
@@ -50,14 +49,6 @@ def conda_pip_section() -> list[str]:
     """The lines that conda hands to pip."""
     (section,) = [entry["pip"] for entry in CONDA["dependencies"] if isinstance(entry, dict)]
     return section
-
-
-def test_conda_file_has_its_structure():
-    assert set(CONDA) == {"name", "channels", "dependencies"}
-    assert (CONDA["name"], CONDA["channels"]) == ("specdec", ["conda-forge"])
-    python, pip, _ = CONDA["dependencies"]
-    assert python in {"python=3.11", "python=3.12", "python=3.13"} and pip.split("=")[0] == "pip"
-    assert PROJECT["requires-python"] == ">=3.11,<3.14"
 
 
 def test_conda_pins_are_those_of_the_course_extra():
@@ -105,20 +96,9 @@ def test_the_grader_needs_the_extras_course_and_instructor_and_nothing_else():
     packages = importlib.metadata.packages_distributions()
     needed = {n.lower().replace("_", "-") for top in tops for n in packages.get(top, ())}
     here = installed_with([*PROJECT["dependencies"], *EXTRAS["course"], *EXTRAS["instructor"]])
-    assert {"docutils", "jupytext", "rich"} <= needed
+    assert {"docutils", "rich", "typer"} <= needed
     # Itself, and what `--scheduler` alone needs, which is there only with the extra `cluster`.
     assert needed - here - {"distributed"} == {"specdec-course"}
-
-
-def test_core_dependencies_are_ranges():
-    for line in PROJECT["dependencies"]:
-        assert ">=" in line and "<" in line and "==" not in line
-
-
-def test_lock_is_made_of_public_pins_only():
-    lines = [line for line in LOCK.splitlines() if line and not line.startswith("#")]
-    assert [line for line in lines if not LOCK_LINE.match(line)] == []
-    assert "uv pip compile --universal" in LOCK.splitlines()[1]
 
 
 def test_every_package_folder_would_be_installed():
@@ -155,13 +135,6 @@ def test_the_pip_half_of_the_conda_file_installs(tmp_path: Path):
     asked = [python, "-I", "-c", REPORT, *sorted(SEVEN)]
     report = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert dict(line.split() for line in report.splitlines()) == pins(EXTRAS["course"])
-
-
-def test_the_citation_names_this_version_and_its_licences():
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert cited["cff-version"] == "1.2.0" and cited["title"] and cited["authors"]
-    assert (cited["type"], cited["version"]) == ("software", PROJECT["version"])
-    assert " AND ".join(cited["license"]) == PROJECT["license"]
 
 
 def test_binder_takes_the_cpu_build_before_the_course(tmp_path: Path):

@@ -23,11 +23,6 @@ def test_make_alone_lists_every_target(tmp_path: Path):
     assert listed == targets and len(targets) <= 12
 
 
-def test_a_python_that_is_missing_is_named(tmp_path: Path):
-    done = make(tmp_path, "test", "PYTHON=no-such-python")
-    assert done.returncode != 0 and "no-such-python is missing" in done.stdout
-
-
 def test_clean_removes_build_and_nothing_else(tmp_path: Path):
     for name in ("build", "course", "work"):
         (tmp_path / name).mkdir()

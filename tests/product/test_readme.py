@@ -49,8 +49,3 @@ def missing(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_each_path_that_a_page_names_exists(page):
     assert missing(page.read_text(encoding="utf-8")) == []
-
-
-def test_a_path_that_does_not_exist_is_seen():
-    text = "`autograde/nothing.py`, [text](solutions/NN_topic.py), `tests/chapters/test_chNN.py`."
-    assert missing(text) == ["autograde/nothing.py"]

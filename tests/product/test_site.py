@@ -68,15 +68,6 @@ def test_what_is_revealed_is_folded_and_checks_and_hints_show_nothing(chapter: s
     assert hints == [["remove-cell"]] * len(hints)
 
 
-def test_an_executed_notebook_of_another_text_is_refused(tmp_path: Path):
-    path = executed(chapter_names()[0], tmp_path)
-    notebook = nbformat.read(path, as_version=4)
-    del notebook.cells[3]
-    nbformat.write(notebook, path)
-    with pytest.raises(ValueError, match="other cells than the release: run `make build"):
-        page(chapter_names()[0], path)
-
-
 @pytest.mark.parametrize("path", [*GUIDES, *ROOT_PAGES], ids=lambda path: path.name)
 def test_relative_links_of_the_text_files_lead_somewhere(path: Path):
     for link in LINK.findall(CODE.sub("", path.read_text(encoding="utf-8"))):
@@ -126,47 +117,6 @@ def test_a_page_of_the_site_fetches_nothing(site: dict[Path, BeautifulSoup]):
 def test_a_formula_is_drawn_and_its_tex_is_not_shown(site: dict[Path, BeautifulSoup]):
     assert sum(len(soup.find_all("math")) for soup in site.values()) > 20
     assert {path.name: seen for path, soup in site.items() if (seen := tex_seen(soup))} == {}
-
-
-# Whether a box's text has the colour of the text around it, and how opaque its tint is.
-BOXES = r"""boxes => boxes.map(box => [
-  getComputedStyle(box).color === getComputedStyle(box.parentElement).color,
-  Number(getComputedStyle(box).backgroundColor.match(/[\d.]+/g)[3])])"""
-OFF_CENTRE = """formulas => formulas.map(formula => {
-  const [own, room] = [formula, formula.parentElement].map(e => e.getBoundingClientRect());
-  return Math.abs((own.left + own.right) - (room.left + room.right)); })"""
-
-
-# The colours behind a figure: its own, and those of what holds it in its cell.
-BEHIND = """figures => figures.map(figure => {
-  const colours = [];
-  for (let e = figure; !e.classList.contains("cell_output"); e = e.parentElement)
-    colours.push(getComputedStyle(e).backgroundColor);
-  return colours; })"""
-WHITE, CLEAR = "rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"
-
-
-@pytest.mark.slow
-@pytest.mark.browser
-def test_boxes_can_be_read_in_the_dark_and_formulas_stand_in_the_middle(browser):
-    page = browser.new_page(color_scheme="dark", viewport={"width": 1280, "height": 900})
-    page.goto((made_site() / "chapters" / "02_rejection_sampling.html").as_uri())
-    boxes = page.eval_on_selector_all(".alert", BOXES)
-    assert boxes and all(own and tint < 0.2 for own, tint in boxes)
-    off = page.eval_on_selector_all("div.math > math", OFF_CENTRE)
-    assert off and max(off) < 4
-    behind = page.eval_on_selector_all("div.cell_output img", BEHIND)
-    assert behind and all(own == WHITE and {*rest} <= {CLEAR} for own, *rest in behind)
-    page.close()
-
-
-@pytest.mark.slow
-def test_the_race_of_chapter_00_is_seen_before_anything_is_asked(site):
-    (soup,) = [soup for path, soup in site.items() if path.stem == "00_bottleneck"]
-    race = soup.select_one(".sd-race")
-    assert race and not race.find_parents("details")
-    guess = soup.find(string=re.compile("prediction_00"))
-    assert race.sourceline < guess.parent.sourceline
 
 
 @pytest.mark.slow

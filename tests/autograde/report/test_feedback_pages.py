@@ -12,9 +12,9 @@ from nbformat import NotebookNode
 from autograde.chapter import chapter_names
 from autograde.grade import grade_now, parameters_of
 from autograde.nbgrader.plugin import Grade
-from autograde.report.feedback import exercise_html, to_read
+from autograde.report.feedback import exercise_html
 from autograde.report.feedback_page import FeedbackPage
-from autograde.report.sections import Section, add_places, sections_of
+from autograde.report.sections import add_places, sections_of
 from autograde.result import Exercise, GroupResult
 from autograde.submission import release_of
 
@@ -24,13 +24,6 @@ INVERTED = """def acceptance_probability(p, q, token):
         return 0.0
     return min(1.0, float(q[token] / p[token]))"""
 FROM_TARGET = "the replacement is drawn from the target."
-BUILT_ON_IT = """def speculative_accept(draft_tokens, p, q, r):
-    accepted = []
-    for i, t in enumerate(draft_tokens):
-        if p[i, t] == 0 or r[i] > acceptance_probability(p[i], q[i], t):
-            break
-        accepted.append(t)
-    return accepted"""
 
 
 def exercises_of(**answers: str) -> dict[str, Exercise]:
@@ -52,23 +45,6 @@ def test_one_belief_in_two_exercises_is_refuted_once():
     assert "The mistake from residual_distribution again" in messages(second)
     assert "correct_token(p=" in messages(second) and "expected" in messages(second)
     assert second.to_json()["causes"] == [FROM_TARGET]
-
-
-def test_a_belief_of_its_own_beside_a_shared_one_has_its_section_to_read_again():
-    failed = [GroupResult("a", False, cause="shared"), GroupResult("b", False, cause="own")]
-    sections = {"f": Section("Here", "section-here")}
-    assert to_read("f", Exercise(1.0, failed, see_first="above"), sections) == sections["f"]
-    assert to_read("f", Exercise(1.0, failed[:1], see_first="above"), sections) is None
-
-
-def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
-    """The two have nothing to do with each other: each gets its own refutation."""
-    answers = {
-        "acceptance_probability": INVERTED,
-        "speculative_accept": bug_of("speculative_accept", "a token is kept or not"),
-    }
-    exercises = exercises_of(**answers)
-    assert [messages(exercises[name]).count("You may have assumed") for name in answers] == [1, 1]
 
 
 def test_a_value_cannot_turn_the_text_after_it():
@@ -172,12 +148,6 @@ def test_the_index_says_where_there_is_no_answer_yet():
     assert row.get_text() == "speculative_step: 0 of 4 points; no answer yet"
 
 
-def test_nbgraders_own_comment_on_an_empty_answer_is_left_out():
-    notebook = marked(right())
-    cell_of(notebook, "why_residual").metadata.nbgrader["comment"] = "No response."
-    assert "No response." not in page_of(notebook)
-
-
 @pytest.mark.parametrize("waits, shown", [(True, "to be marked"), (False, "0 of 2 points")])
 def test_a_written_answer_is_to_be_marked_until_it_has_a_mark(waits: bool, shown: str):
     notebook = marked(right(why_residual="The missing mass."), why_residual=0.0)
@@ -233,12 +203,6 @@ def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page
     words = " ".join(comment.get_text(" ").split())
     assert words.startswith("Comment: Right, but") and words.endswith("see section 2")
     assert re.findall("<.*?>", words.replace("p < q", "")) == ["<script>", "</script>"]
-
-
-def test_the_mark_stands_once_and_no_prompt(page: BeautifulSoup):
-    assert "Out[" not in page.get_text() and "In [" not in page.get_text()
-    label = page.find(id="test_correct_token").find(class_="label").get_text(" ", strip=True)
-    assert label == "correct_token 1 of 4 points Top"
 
 
 @pytest.fixture

@@ -3,14 +3,10 @@
 import re
 import xml.etree.ElementTree as ET
 
-import nbformat
 import pytest
 from classes.chapter_cases import CHAPTERS, text_of
-from pages.formulas_seen import tex_seen
 
-from autograde.chapter import NOTEBOOKS
 from autograde.report.formulas import mathml
-from autograde.report.offline import markdown2html
 
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\$\\])\$([^$\n]+?)\$(?!\$)", re.DOTALL)
@@ -53,10 +49,3 @@ def test_formulas_of_the_chapters_keep_their_parts(chapter: str):
         sums = [e for e in elements if e.tag in ("munder", "munderover")]
         below = re.findall(r"\\(?:sum|prod)_|\\under(?:brace|set)|\\max_", tex)
         assert len(sums) == len(below) + len(re.findall(r"\\underbrace\{", tex)), tex
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_text_of_a_chapter_shows_no_tex(chapter: str):
-    cells = nbformat.read(NOTEBOOKS / chapter / f"{chapter}.ipynb", as_version=4).cells
-    texts = [markdown2html({}, cell.source) for cell in cells if cell.cell_type == "markdown"]
-    assert tex_seen("".join(texts)) == []

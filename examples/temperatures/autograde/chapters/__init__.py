@@ -1,0 +1,1 @@
+"""Hidden tests and known bugs, by chapter."""
