@@ -483,12 +483,14 @@ generation.bug(
     because="after a block that was accepted whole the draft has not read its own last token: its "
     "cache is shorter already, and has nothing to forget.",
 )
-generation.bug(
-    TARGET_BACK + DRAFT_BACK,
-    (TARGET_BACK + DRAFT_BACK).replace("len(text) - 1", "len(text)"),
-    think="a cache goes back to the whole text.",
-    because="no model has read the text's last token yet, the correction or the bonus.",
-)
+TARGET_WHOLE, DRAFT_WHOLE = (each.replace(" - 1)", ")") for each in (TARGET_BACK, DRAFT_BACK))
+for _draft in (DRAFT_BACK, DRAFT_WHOLE, TARGET_WHOLE.replace("target", "draft")):
+    generation.bug(
+        TARGET_BACK + DRAFT_BACK,
+        TARGET_WHOLE + _draft,
+        think="a cache goes back to the whole text.",
+        because="no model has read the text's last token yet, the correction or the bonus.",
+    )
 generation.bug(
     "    while len(text) < end:\n",
     "    while len(text) < end:\n"
