@@ -154,13 +154,10 @@ operations_factor.bug(
 implied_alpha = Exercise("implied_alpha")
 
 
-def clock(alpha: float, target: float, draft: float, k: int, more: float | None = None) -> tuple:
-    """The arguments that `alpha` explains, if a block brings `more` tokens than it promises.
-
-    Without `more` the time has three digits.
-    """
-    seconds = (k * draft + target) / (expected_tokens(alpha, k) + (more or 0))
-    return round(seconds, 3 if more is None else 12), target, draft, k
+def clock(alpha: float, target: float, draft: float, k: int, more: float = 0) -> tuple:
+    """The arguments that `alpha` explains, if a block brings `more` tokens than it promises."""
+    seconds = (k * draft + target) / (expected_tokens(alpha, k) + more)
+    return round(seconds, 12), target, draft, k
 
 
 @implied_alpha.group(
@@ -168,10 +165,11 @@ def clock(alpha: float, target: float, draft: float, k: int, more: float | None 
     hint="A block takes K draft steps and one target step, and brings E tokens in that time.",
 )
 def rates_to_find(rng):
-    for k in (1, 2, 4, 7):
-        yield clock(hundredths(30, 90, rng), 14.1, 1.8, k)
-    yield clock(hundredths(30, 90, rng), 1.0, 0.02, 5)  # the target's step is the unit
-    yield clock(0.97, 2.0, 0.0, 8)
+    for k, draft in ((1, 2.0), (2, 2.0), (3, 0.0), (4, 2.0)):
+        tokens = expected_tokens(hundredths(30, 90, rng), k)
+        yield 10.0, round(10 * tokens - draft * k, 9), draft, k  # numbers of few digits
+    yield 1.0, 4.58559, 0.02, 5  # 0.9
+    yield 2.0, 7.647146, 0.0, 3  # 0.97
 
 
 @implied_alpha.group(
@@ -190,22 +188,22 @@ def chen(rng):
 )
 def exact_ends(rng):
     for target, draft, k in ((5.0, 1.0, 2), (14.1, 1.8, 4), (1.0, 0.11, 7)):
-        yield clock(0.0, target, draft, k, more=0)
-        yield clock(1.0, target, draft, k, more=0)
+        yield clock(0.0, target, draft, k)
+        yield clock(1.0, target, draft, k)
     yield clock(0.0, 14.1, 1.8, 4, more=-5e-11)
     yield clock(1.0, 14.1, 1.8, 4, more=5e-11)
     for alpha in (0.01, 0.99, 5e-6, 1 - 5e-6):
-        yield clock(alpha, 5.0, 1.0, 2, more=0)
+        yield clock(alpha, 5.0, 1.0, 2)
 
 
 @implied_alpha.group(
     "a time that no rate explains is an error",
-    hint="A block brings 1 to K + 1 tokens. A time that needs fewer or more has no rate.",
+    hint="A block of 7 s brings 1 to 3 tokens here, so only 7/3 to 7 s a token have a rate.",
 )
 def impossible_times(rng):
     for seconds in (8.0, 7.1, 2.0, 2.3):
         yield seconds, 7.0, 0.0, 2
-    yield 1.25, 2.0, 0.0, 1
+    yield 7.0, 7.0, 0.0, 2
 
 
 implied_alpha.bug(
