@@ -164,7 +164,7 @@ def require_part(student: Student, solution: Student, rng: np.random.Generator, 
         out = student.verify_block(*args)
         return tuple(out[part : part + 1]) if isinstance(out, list | tuple) else out
 
-    for rows, k in ((12, 2), (30, 4), (5, 1), (1, 4)):  # many rows first: they tell bugs apart
+    for rows, k in ((12, 2), (30, 4), (3, 1), (1, 4)):  # many rows first: they tell bugs apart
         args = block(rng, rows, k)
         gives = solution.verify_block(*args)[part : part + 1]
         expect_verdict(one, *args, gives=gives, hint=hint, form=False)
@@ -172,8 +172,8 @@ def require_part(student: Student, solution: Student, rng: np.random.Generator, 
 
 @verification.check("how many draft tokens are kept, row by row", weight=3)
 def counts(student, solution, rng):
-    hint = "A draft token with its own r, p and q passes if r q < p; count up to a row's first no."
-    require_part(student, solution, rng, 0, f"That is the first of the two. {hint}")
+    hint = "That is the first of the two: tokens with r q < p, up to the first where it is not so."
+    require_part(student, solution, rng, 0, hint)
 
 
 @verification.check("the token after them", weight=3)
@@ -214,9 +214,6 @@ def edge(p: list, q: list, drafted: list, r: list, u: float) -> tuple[Tensor, ..
     return p, q.reshape(1, len(drafted), p.shape[-1]), torch.tensor([drafted]).long(), r, u
 
 
-USES = {"__bool__": "a tensor as a condition", "__int__": "int()", "__float__": "float()"}
-
-
 @verification.check("two tensors of torch.long, nothing changed, no loop over rows")
 def form_and_work(student, solution, rng):
     counted, replies = student.counted("verify_block"), []
@@ -228,7 +225,7 @@ def form_and_work(student, solution, rng):
         replies.append(student.calls[-1].reply)
     few, many = replies
     if many.waits:
-        used = ", ".join(dict.fromkeys(USES.get(name, name) for name in many.waits))
+        used = ", ".join(dict.fromkeys(many.waits)).replace("__bool__", "a tensor as a condition")
         raise Different(
             f"With 64 rows verify_block used {used}. On a GPU each use waits for the device. Keep "
             "every value in tensors."
@@ -362,12 +359,8 @@ def is_mixed(request: Request) -> bool:
 
 
 def is_late(request: Request) -> bool:
-    """Whether blocks are rejected, but none before its last token, which the draft has not read.
-
-    A missing rollback of the draft costs nothing then.
-    """
-    pairs = zip(request.blocks, request.drafts, strict=True)
-    late = all(len(block) >= n for block, n in pairs) and all(request.drafts)
+    """Whether blocks are rejected at no token but the last, which the draft has not read yet."""
+    late = all(0 < n <= len(b) for b, n in zip(request.blocks, request.drafts, strict=True))
     return late and set(verdicts(request)[:-1]) == {True, False}
 
 
