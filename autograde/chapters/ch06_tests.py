@@ -85,12 +85,13 @@ for _old, _new in (
         think="a block has accepted what it writes.",
         because="its last token is the target's, in place of a rejected one or after all of them.",
     )
-simulate_block.bug(
-    "if r[i] >=",
-    "if r[i] <",
-    think="a coin passes where it is above alpha.",
-    because="a uniform number is below alpha with probability alpha, and above it with 1 - alpha.",
-)
+for _fails in ("<", "<="):
+    simulate_block.bug(
+        "if r[i] >=",
+        f"if r[i] {_fails}",
+        think="a coin passes where it is above alpha.",
+        because="a coin is below alpha with probability alpha, and above it with 1 - alpha.",
+    )
 simulate_block.bug(
     "return k",
     "return 0",
@@ -141,7 +142,7 @@ def run_of(student, args: tuple) -> tuple[str, dict]:
     run = in_form_of({"tokens": 1, "target_passes": 1, "time": 1.0}, got)
     counts = [run.get(name) for name in ("tokens", "target_passes")] if type(run) is dict else []
     if list(map(type, counts)) != [int, int] or counts[1] < 1:
-        raise Different(f"{said}, which has no number of tokens and of target passes.")
+        raise Different(f'{said}; "tokens" and "target_passes" should be ints in a dict.')
     return said, run
 
 
@@ -250,8 +251,8 @@ mixture_quantile = Exercise("mixture_quantile")
 
 
 def law(least: int, rng: np.random.Generator) -> np.ndarray:
-    """The distribution of the blocks of a request: from `least` on, in sixteenths."""
-    return np.append(np.zeros(least), (1 + rng.multinomial(13, [0.5, 0.25, 0.25])) / 16)
+    """The distribution of the blocks of a request (9,): from `least` on, in sixteenths."""
+    return np.pad((1 + rng.multinomial(13, [0.5, 0.25, 0.25])) / 16, (least, 6 - least))
 
 
 @mixture_quantile.group(
@@ -272,7 +273,7 @@ def weighed(rng):
     for share in (0.3, 0.7, 0.8, 0.9, 0.95):
         few = int(rng.integers(1, 5)) / 16
         yield [law(1, rng), law(4, rng)], [few, 1 - few] if share < 0.8 else [1 - few, few], share
-    yield [law(1, rng), law(4, rng), law(8, rng)], [0.96875, 0.0, 0.03125], 0.95
+    yield [law(1, rng), law(4, rng), law(6, rng)], [0.96875, 0.0, 0.03125], 0.95
 
 
 @mixture_quantile.group(
@@ -290,13 +291,14 @@ def mixture_edges(rng):
     yield [np.array([0.5, 0.5]), np.array([0, 1.0])], [0.5, 0.5], 0.25  # no block at all
 
 
-mixture_quantile.bug(
-    "mixed = np.zeros",
-    "each = [np.argmax(np.cumsum(law) >= share) for law in laws]\n"
-    "    return round(float(np.dot(weights, each)))\n    mixed = np.zeros",
-    think="the quantile of the mixture is the mean of the kinds' quantiles.",
-    because="each request is of one kind. Add the laws by their weights first, then look.",
-)
+for _whole in ("round", "int"):
+    mixture_quantile.bug(
+        "mixed = np.zeros",
+        "each = [np.argmax(np.cumsum(law) >= share) for law in laws]\n"
+        f"    return {_whole}(float(np.dot(weights, each)))\n    mixed = np.zeros",
+        think="the quantile of the mixture is the mean of the kinds' quantiles.",
+        because="each request is of one kind. Add the laws by their weights first, then look.",
+    )
 mixture_quantile.bug(
     "mixed = np.zeros",
     "return max(int(np.argmax(np.cumsum(law) >= share)) for law in laws)\n    mixed = np.zeros",
@@ -459,7 +461,7 @@ def long_texts(student, solution, rng):
 @choose_k.check("reads the costs and alpha")
 def costs_of_one_row(student, solution, rng):
     for times, alpha in (
-        ([10.0, 9.8, 10.2, 10.4, 10.6, 10.8, 11.0], 0.9),  # the shortest step has a draft token
+        ([10.0, 8.0, 10.2, 10.4, 10.6, 10.8, 11.0], 0.9),  # the shortest step has a draft token
         ([10.0, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7, 10.8], 0.6),
     ):
         rates = np.cumsum(alpha ** np.arange(len(times))) / times

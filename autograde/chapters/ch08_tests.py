@@ -59,7 +59,7 @@ def require_cuts(student: Student, solution: Student, held: int, length: int) ->
                 "mistake before any call: another cache may not notice it."
             ) from None
     else:
-        expect(student.rollback, cache, length, gives=None, hint="Nothing is returned.")
+        student.rollback(cache, length)
     if cache.cuts != right.cuts:
         cuts = describe(cache.cuts), describe(right.cuts)
         raise Different(f"{call} called truncate with {cuts[0]}, expected {cuts[1]}.")
@@ -71,17 +71,18 @@ def shorter(student, solution, rng):
         require_cuts(student, solution, int(rng.integers(2 * length + 1, 30)), length)
 
 
-@rollback.check("no call where there is nothing to forget")
+@rollback.check("no call where there is nothing to forget, and nothing is returned")
 def nothing_to_forget(student, solution, rng):
     held = int(rng.integers(5, 20))
     for length in (held, 1, 0):
         require_cuts(student, solution, length, length)
     require_cuts(student, solution, held, held - 1)
+    expect(student.rollback, RemoteCache(held), held - 1, gives=None, hint="Return nothing.")
 
 
 @rollback.check("ValueError for what cannot be, and only for that")
 def refused(student, solution, rng):
-    for held, length in ((5, 6), (5, 12), (5, -1), (0, 1), (7, -7), (5, 0)):
+    for held, length in ((5, -1), (7, -7), (5, 6), (5, 12), (0, 1), (5, 0)):
         require_cuts(student, solution, held, length)
 
 
@@ -155,38 +156,33 @@ def sixteenths(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.multinomial(16, rng.dirichlet(np.ones(shape[-1]), shape[:-1])) / 16
 
 
-def first_part(function: Callable) -> Callable:
-    """`function` with nothing but the first of the two tensors that it returns, in a tuple."""
+def require_part(student: Student, solution: Student, rng: np.random.Generator, part: int, hint):
+    """Hold the first (0) or the second (1) of the two tensors against the solution's."""
 
-    @functools.wraps(function)
-    def part(*args):
-        out = function(*args)
-        return (out[0],) if isinstance(out, list | tuple) and len(out) == 2 else out
+    @functools.wraps(student.verify_block)
+    def one(*args):
+        out = student.verify_block(*args)
+        return tuple(out[part : part + 1]) if isinstance(out, list | tuple) else out
 
-    return part
+    for rows, k in ((12, 2), (30, 4), (3, 1), (1, 4)):  # many rows first: they tell bugs apart
+        args = block(rng, rows, k)
+        gives = solution.verify_block(*args)[part : part + 1]
+        expect_verdict(one, *args, gives=gives, hint=hint, form=False)
 
 
 @verification.check("how many draft tokens are kept, row by row", weight=3)
 def counts(student, solution, rng):
+    hint = "That is the first of the two: tokens with r q < p, up to the first where it is not so."
+    require_part(student, solution, rng, 0, hint)
+
+
+@verification.check("the token after them", weight=3)
+def next_tokens(student, solution, rng):
     hint = (
-        "That is the first of the two. Each draft token has its own r, p and q, and passes if "
-        "r q < p; count each row's verdicts up to its first rejection."
+        "That is the second of the two, drawn with u from row `count` of p, less row `count` of "
+        "q, clamped at 0 and divided by its sum; after a whole block from row K of p."
     )
-    for rows, k in ((1, 1), (1, 4), (12, 2), (30, 4)):
-        args = block(rng, rows, k)
-        gives = solution.verify_block(*args)[:1]
-        expect_verdict(first_part(student.verify_block), *args, gives=gives, hint=hint, form=False)
-
-
-@verification.group(
-    "the token after them",
-    weight=3,
-    hint="It is drawn with u from row `count` of p, less row `count` of q, clamped at 0 and "
-    "divided by its sum; after a whole block from row K of p.",
-)
-def next_tokens(rng):
-    for rows, k in ((1, 1), (1, 4), (12, 2), (30, 4)):
-        yield block(rng, rows, k)
+    require_part(student, solution, rng, 1, hint)
 
 
 EVEN = [0.5, 0.25, 0.25]
@@ -229,9 +225,10 @@ def form_and_work(student, solution, rng):
         replies.append(student.calls[-1].reply)
     few, many = replies
     if many.waits:
+        used = ", ".join(dict.fromkeys(many.waits)).replace("__bool__", "a tensor as a condition")
         raise Different(
-            f"With 64 rows verify_block used {', '.join(dict.fromkeys(many.waits))}. On a GPU each "
-            "use waits for the device. Keep every value in tensors."
+            f"With 64 rows verify_block used {used}. On a GPU each use waits for the device. Keep "
+            "every value in tensors."
         )
     if few.operators != many.operators:
         more = Different(
@@ -310,6 +307,11 @@ class RemoteModel(models.WatchedModel, RemoteObject):
             raise ValueError(f"the text gets longer than the {LONGEST} tokens that the model takes")
         return super().forward(tokens, cache)
 
+    @property
+    def trace(self) -> list:
+        """As of every WatchedModel, and the number of passes: it tells errors apart."""
+        return [*super().trace, len(self.passes)]
+
 
 def pair_of(request: Request, bounds: dict) -> tuple[RemoteModel, RemoteModel]:
     """A new target, with `bounds` on its passes, and its draft; they share their list of passes."""
@@ -351,8 +353,15 @@ def verdicts(request: Request) -> list[bool]:
 
 
 def is_mixed(request: Request) -> bool:
-    """Whether some blocks are accepted whole and others not, and more blocks come after both."""
-    return set(verdicts(request)[:-2]) == {True, False}
+    """Whether a block is rejected early, then one accepted whole, and each drafts a token."""
+    early = len(request.blocks[0]) < request.drafts[0]
+    return early and True in verdicts(request)[1:-1] and all(request.drafts)
+
+
+def is_late(request: Request) -> bool:
+    """Whether blocks are rejected at no token but the last, which the draft has not read yet."""
+    late = all(0 < n <= len(b) for b, n in zip(request.blocks, request.drafts, strict=True))
+    return late and set(verdicts(request)[:-1]) == {True, False}
 
 
 def is_whole(request: Request) -> bool:
@@ -366,24 +375,30 @@ def may_end_inside(request: Request) -> bool:
     return is_whole(request) and first not in (*request.prompt, *others[-1:]) and bool(others)
 
 
-def generated(student: Student, request: Request, strict: bool = False) -> RemoteModel:
-    """Let the student write, and hold the text against the solution's; returns the target."""
+def generated(student: Student, request: Request, strict: bool = False) -> tuple[RemoteModel, ...]:
+    """Let the student write, and hold the text against the solution's; returns both models."""
     pair = pair_of(request, request.bounds[0])
     rng = models.WatchedGenerator(request.models)
     expect_text(student.speculative_generate, request, pair, rng, strict)
-    return pair[0]
+    return pair
 
 
-@generation.check("the sampled text, number for number", weight=3)
-def sampled_text(student, solution, rng):
-    for k in (2, 3, 4, 1, 2, 3):
-        generated(student, asked(solution, rng, is_mixed, k=k, most=12))
+@generation.check("the sampled text while every draft token is accepted", weight=2)
+def accepted_text(student, solution, rng):
+    for k in (2, 3, 4, 1):
+        generated(student, asked(solution, rng, is_whole, k=k, most=3 * (k + 1)))
 
 
-@generation.check("greedy text and other temperatures", weight=2)
-def other_temperatures(student, solution, rng):
-    for temperature in (0.0, 0.0, 0.5, 1.5):
-        generated(student, asked(solution, rng, is_mixed, temperature=temperature))
+@generation.check("the sampled text after a rejection, at any temperature", weight=3)
+def rejected_text(student, solution, rng):
+    for k, temperature in ((3, 1.0), (2, 1.0), (4, 1.0), (3, 0.5), (2, 1.5)):
+        generated(student, asked(solution, rng, is_mixed, k=k, most=12, temperature=temperature))
+
+
+@generation.check("the greedy text", weight=2)
+def greedy_text(student, solution, rng):
+    for k in (2, 3):
+        generated(student, asked(solution, rng, is_late, k=k, temperature=0.0))
 
 
 @generation.check("where the text ends, a list of the new tokens alone", weight=2)
@@ -393,12 +408,12 @@ def ends(student, solution, rng):
     for request in (
         asked(solution, rng, is_whole, most=2, k=4),
         asked(solution, rng, is_whole, most=1),
-        asked(solution, rng, is_whole, most=6, k=12, temperature=0.0),
+        asked(solution, rng, is_whole, most=6, k=12),
         asked(solution, rng, is_whole, prompt=(2, 0), most=6, eos_id=2),
         written(solution, seed, prompt, eos_id=first),
         asked(solution, rng, is_whole, most=0),
     ):
-        target = generated(student, request, strict=True)
+        target, _ = generated(student, request, strict=True)
         untouched(student)
     if target.passes:
         raise Different("speculative_generate called a model although 0 tokens were asked for.")
@@ -407,14 +422,14 @@ def ends(student, solution, rng):
 @generation.check("one pass of the target a block, and nothing read twice", weight=3)
 def reading(student, solution, rng):
     for k in (2, 3):
-        request = asked(solution, rng, is_mixed, k=k, most=14)
-        target = generated(student, request)
-        for fault in target.faults:
-            before = f" It had read {describe(target.again[0])} before." if target.again else ""
-            raise Different(
-                f"speculative_generate with k={k} had this in the target: {fault}.{before} "
-                f"{FAULTS[fault]}"
-            )
+        request = asked(solution, rng, is_late, k=k, most=14)
+        for model in generated(student, request):
+            for fault in model.faults:
+                before = f" It had read {describe(model.again[0])} before." if model.again else ""
+                raise Different(
+                    f"speculative_generate with k={k} had this in the {model}: {fault}.{before} "
+                    f"{FAULTS[fault]}"
+                )
 
 
 generation.bug(
@@ -461,6 +476,14 @@ generation.bug(
     because="after a block that was accepted whole the draft has not read its own last token: its "
     "cache is shorter already, and has nothing to forget.",
 )
+TARGET_WHOLE, DRAFT_WHOLE = (each.replace(" - 1)", ")") for each in (TARGET_BACK, DRAFT_BACK))
+for _draft in (DRAFT_BACK, DRAFT_WHOLE, TARGET_WHOLE.replace("target", "draft")):
+    generation.bug(
+        TARGET_BACK + DRAFT_BACK,
+        TARGET_WHOLE + _draft,
+        think="a cache goes back to the whole text.",
+        because="no model has read the text's last token yet, the correction or the bonus.",
+    )
 generation.bug(
     "    while len(text) < end:\n",
     "    while len(text) < end:\n"
