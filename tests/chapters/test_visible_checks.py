@@ -7,10 +7,11 @@ import contextlib
 import io
 
 import pytest
-from classes.chapter_cases import CHAPTERS, lesson_of
+from classes.chapter_cases import CHAPTERS
 
 from autograde.bugs import KnownBug, bugs_of
 from autograde.grade import solved
+from autograde.submission import release_of
 
 # What no visible check shows, by chapter, and why it is left to the hidden tests.
 HIDDEN: dict[str, dict[str, str]] = {
@@ -22,12 +23,14 @@ HIDDEN: dict[str, dict[str, str]] = {
 }
 
 
-def is_seen(chapter: str, wrong: KnownBug) -> bool:
-    """Whether the exercise's visible check refuses a wrong answer."""
-    check = getattr(lesson_of(chapter), f"check_{wrong.exercise}")
+def is_seen(chapter: str, bug: KnownBug) -> bool:
+    """Whether the cell that checks the exercise refuses a known bug."""
+    own = solved(chapter)
+    names = own.namespace | {bug.exercise: own.defined(bug.exercise, bug.code)}
+    (check,) = (cell for cell in release_of(chapter).cells if cell.id == f"test_{bug.exercise}")
     with contextlib.redirect_stdout(io.StringIO()):
         try:
-            check(solved(chapter).defined(wrong.exercise, wrong.code))
+            exec(check.source, names)
         except Exception:
             return True
     return False
