@@ -337,7 +337,7 @@ def _tokens_and_flags(student, many: list[tuple], p: np.ndarray) -> Iterator[tup
 def correct_edges(rng):
     yield NO_FIRST, HALF, 0, 0.0, 0.1  # p and r are 0
     yield HALF, np.array([0.5, 0.0, 0.5]), 1, 0.99, 0.2  # q is 0
-    yield HALF, HALF, 2, 0.999, 0.1
+    yield HALF, np.array([0.25, 0.5, 0.25]), 1, 0.9, 0.1
     yield HALF, HALF, 2, LARGEST, 0.1
     yield HALF, np.array([0.25, 0.5, 0.25]), 1, 0.0, 0.9
     yield NO_FIRST, HALF, 0, 0.9, 0.0

@@ -85,9 +85,13 @@ acceptance_rate.group(
 acceptance_rate.group(
     "the ends and the zeros, as a number and without a warning",
     form=True,
-    hint="A token with q = 0 is never drafted, one with p = 0 never accepted.",
+    hint="Equal models accept all. A token with q = 0 is never drafted, one with p = 0 not kept.",
 )(ends)
 
+NO_RESIDUAL = {
+    "think": "there is always a residual to divide by.",
+    "because": "with p equal to q nothing is missing, and 0/0 fills the result with NaN.",
+}
 SAFE = "dividing by q is safe, since q is what was drawn from."
 RATIO = "np.minimum(1, np.divide(p, q, out=np.ones(len(p)), where=q > 0))"
 
@@ -127,7 +131,7 @@ def expect_mass(student, solution, number: int, rng: np.random.Generator, hint: 
         came = student.two_paths(p, q)
         rows = in_form_of((p, q), came)
         if not isinstance(rows, tuple) or [getattr(r, "shape", 0) for r in rows] != [p.shape] * 2:
-            raise Different(f"two_paths returned {describe(came)}, not a tuple of two rows of V.")
+            raise Different(f"two_paths returned {describe(came)}, expected two arrays like p.")
         return rows[number]
 
     mass.__name__ = ("the accepted mass of two_paths", "the corrected mass of two_paths")[number]
@@ -164,6 +168,11 @@ two_paths.bug(
     "np.maximum(p - q, 0) / (np.maximum(p - q, 0).sum() or 1)",
     think="the corrected mass is the residual distribution.",
     because="the residual is drawn from only after a rejection; its mass is 1 - beta times that.",
+)
+two_paths.bug(
+    "np.maximum(p - q, 0)",
+    "(1 - np.minimum(p, q).sum()) * (np.maximum(p - q, 0) / np.maximum(p - q, 0).sum())",
+    **NO_RESIDUAL,
 )
 two_paths.bug(
     "np.minimum(p, q)",
@@ -208,7 +217,7 @@ def understated(rng):
 @argmax_draft_law.group(
     "ties, zeros, a new array",
     form=True,
-    hint="Of several largest entries the lowest index is drafted.",
+    hint="The argmax of q is drafted, of equal ones the lowest index; p and q may have zeros.",
 )
 def favourites_edges(rng):
     for p, q in (
@@ -244,12 +253,7 @@ argmax_draft_law.bug(
     think="the accepted share is p/q.",
     because="above 1 it is no probability; the coin accepts for certain then, and no more.",
 )
-argmax_draft_law.bug(
-    "if accepted < 1:",
-    "if True:",
-    think="there is always a residual to divide by.",
-    because="with p equal to q nothing is missing, and 0/0 fills the result with NaN.",
-)
+argmax_draft_law.bug("if accepted < 1:", "if True:", **NO_RESIDUAL)
 
 
 warp = Exercise("warp")
@@ -423,7 +427,7 @@ class LentRule(RemoteObject):
 def judge(name: str, judged: tuple, pairs: tuple, form: bool = False) -> None:
     """Cases of the group `name`: each rule on each pair as it stands, and in a random order."""
     for rule in judged:
-        says = f"This rule {rule.__doc__[0].lower()}{rule.__doc__[1:].rstrip('.')}."
+        says = f"The docstring of {rule.__name__}: {rule.__doc__}"
 
         @is_lossless.group(name, form=form, hint=says)
         def cases(rng, rule=rule):
@@ -443,6 +447,7 @@ judge(THIS_PAIR, (rules.from_target, rules.one_coin, rules.always), (TWO[:1] * 2
 judge(THIS_PAIR, (right_rule, rules.published_rule), (ODD, QUIET))
 EXACT = "exact: no small bias is let through; True or False"
 judge(EXACT, (rules.coarse_coin, one_cell, right_rule), (GRID, QUIET), form=True)
+judge(EXACT, (right_rule,), ((np.array([0.4, 0.6]), np.array([0.2, 0.8])),), form=True)  # rounds
 
 is_lossless.bug(
     "(part.ravel() for part in np.meshgrid(middles, middles))",
