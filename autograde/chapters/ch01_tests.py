@@ -84,13 +84,18 @@ def drafting(rng: np.random.Generator, counted: bool = False) -> Any:
         yield Lent(draft), tokens(before, rng), k, uniforms
 
 
-@draft_block.check("each token drawn after the tokens before it")
-def drawn_tokens(student, solution, rng):
+def expect_tokens(student, solution, cases: Any) -> None:
+    """Raise Different unless the tokens, the first of the two results, are the solution's."""
     hint = "Token i is drawn with uniforms[i], after the prefix and the tokens drafted so far."
     function = partly(student.draft_block, lambda out, _: out[0] if len(out) == 2 else out)
-    for args in drafting(rng):
+    for args in cases:
         gives = solution.draft_block(*copy.deepcopy(args))[0]
         draft_block.compare(function, args, gives, hint, form=False)
+
+
+@draft_block.check("each token drawn after the tokens before it")
+def drawn_tokens(student, solution, rng):
+    expect_tokens(student, solution, drafting(rng))
 
 
 @draft_block.group("the distributions it drew from")
@@ -98,9 +103,9 @@ def drawn_from(rng):
     yield from drafting(rng)
 
 
-@draft_block.group("exactly k calls of the draft")
-def calls_of_the_draft(rng):
-    yield from drafting(rng, counted=True)
+@draft_block.check("exactly k calls of the draft")
+def calls_of_the_draft(student, solution, rng):
+    expect_tokens(student, solution, drafting(rng, counted=True))
 
 
 @draft_block.group("the edges; a list and an array; nothing modified", form=True)

@@ -285,7 +285,6 @@ def temperature_0(rng):
 @warp.group("temperature 0, and below", hint="a temperature below 0 has no meaning")
 def below_0(rng):
     yield different(rng), -0.5
-    yield different(rng), -1e-9
 
 
 @warp.group("top-k", hint="The k largest logits stay, and all that equal the k-th. None, 0: all.")
@@ -388,7 +387,7 @@ def exchanged_numbers(p, q, tokens, r, u):
 def one_cell(p, q, tokens, r, u):
     """Is wrong in one cell of the grid, for one draft token."""
     corner = (r > 63 / 64) & (u > 63 / 64) & (tokens == len(p) - 1)
-    return np.where(corner, 0, right_rule(p, q, tokens, r, u))
+    return (right_rule(p, q, tokens, r, u) + corner) % len(p)
 
 
 class Bounded:
@@ -400,7 +399,7 @@ class Bounded:
     """
 
     def __init__(self, rule: Rule) -> None:
-        self.rule, self.trace = rule, (0.5, 0.5)
+        self.rule, self.trace = rule, (0.5, 0.5, 0.0)
 
     def __call__(self, p, q, tokens, r, u):
         given = [x if type(x) in (int, float) else np.asarray(x) for x in (p, q, tokens, r, u)]
@@ -409,8 +408,9 @@ class Bounded:
         if [np.ndim(x) for x in given[:2]] != [1, 1]:
             raise ValueError("a rule takes p and q of shape (V,)")
         out = self.rule(*given[:2], *np.broadcast_arrays(*given[2:]))
-        asked = np.concatenate([self.trace, *map(np.ravel, given[3:])])
-        self.trace = float(asked.min()), float(asked.max())
+        r, u = map(np.ravel, np.broadcast_arrays(*given[3:]))
+        asked, apart = np.concatenate([self.trace[:2], r, u]), np.append(self.trace[2], abs(r - u))
+        self.trace = float(asked.min()), float(asked.max()), float(apart.max())
         return out
 
 

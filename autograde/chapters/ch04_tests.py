@@ -231,9 +231,7 @@ best_k.bug(
 
 prompt_lookup = Exercise("prompt_lookup")
 
-FOLLOWED = (
-    "Take the longest suffix that occurs earlier, and its latest occurrence; [] if none does."
-)
+FOLLOWED = "Take the longest suffix that occurs earlier, at its latest place; [] if none does."
 
 
 @prompt_lookup.group("what followed the latest earlier occurrence", hint=FOLLOWED)
