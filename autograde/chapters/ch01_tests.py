@@ -21,7 +21,6 @@ V = 6
 MANY = 100  # calls, where a case does not count them: no right answer comes near
 NEVER, ALWAYS = (), range(100)
 Row = Callable[[list[int]], np.ndarray]
-# A thought that shows in two exercises.
 SAME_PREFIX = {
     "think": "all tokens of a block are drafted after the same prefix.",
     "because": "token i follows the tokens drafted before it, so they belong in the call.",

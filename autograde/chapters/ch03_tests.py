@@ -395,7 +395,7 @@ class Bounded:
 
     It runs in the grader's own process, where a row of coins against a column of numbers would make
     a table of any size, and a list or a tuple times a number one of any length. `trace` has the
-    smallest and the largest number that it was asked with, to tell wrong answers apart.
+    smallest and the largest number that it was asked with, and the largest |r - u|.
     """
 
     def __init__(self, rule: Rule) -> None:
