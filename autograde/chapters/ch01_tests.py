@@ -21,6 +21,10 @@ V = 6
 MANY = 100  # calls, where a case does not count them: no right answer comes near
 NEVER, ALWAYS = (), range(100)
 Row = Callable[[list[int]], np.ndarray]
+SAME_PREFIX = {
+    "think": "all tokens of a block are drafted after the same prefix.",
+    "because": "token i follows the tokens drafted before it, so they belong in the call.",
+}
 
 prediction_01 = prediction("prediction_01", 0, 9)
 prediction_01_b = prediction("prediction_01_b", 5, 25)
@@ -79,13 +83,18 @@ def drafting(rng: np.random.Generator, counted: bool = False) -> Any:
         yield Lent(draft), tokens(before, rng), k, uniforms
 
 
-@draft_block.check("each token drawn after the tokens before it")
-def drawn_tokens(student, solution, rng):
-    hint = "Only the tokens count here: token i is drawn after the prefix and drafted[:i]."
+def expect_tokens(student, solution, cases: Any) -> None:
+    """Raise Different unless the tokens, the first of the two results, are the solution's."""
+    hint = "Token i is drawn with uniforms[i], after the prefix and the tokens drafted so far."
     function = partly(student.draft_block, lambda out, _: out[0] if len(out) == 2 else out)
-    for args in drafting(rng):
+    for args in cases:
         gives = solution.draft_block(*copy.deepcopy(args))[0]
         draft_block.compare(function, args, gives, hint, form=False)
+
+
+@draft_block.check("each token drawn after the tokens before it")
+def drawn_tokens(student, solution, rng):
+    expect_tokens(student, solution, drafting(rng))
 
 
 @draft_block.group("the distributions it drew from")
@@ -93,9 +102,9 @@ def drawn_from(rng):
     yield from drafting(rng)
 
 
-@draft_block.group("exactly k calls of the draft")
-def calls_of_the_draft(rng):
-    yield from drafting(rng, counted=True)
+@draft_block.check("exactly k calls of the draft")
+def calls_of_the_draft(student, solution, rng):
+    expect_tokens(student, solution, drafting(rng, counted=True))
 
 
 @draft_block.group("the edges; a list and an array; nothing modified", form=True)
@@ -113,12 +122,7 @@ draft_block.bug(
     think="a good draft proposes its most probable token.",
     because="chapter 02 compares p with the q that a token was drawn from; an argmax is not drawn.",
 )
-draft_block.bug(
-    "[*prefix, *drafted]",
-    "prefix",
-    think="all tokens of a block are drafted after the same prefix.",
-    because="token i follows the tokens drafted before it, so they belong in the call.",
-)
+draft_block.bug("[*prefix, *drafted]", "prefix", **SAME_PREFIX)
 draft_block.bug(
     "uniforms[i]",
     "uniforms[0]",
@@ -236,8 +240,8 @@ greedy_prefix.bug(
     because="after the first difference the rows were computed for a text that is not written.",
 )
 greedy_prefix.bug(
-    "return i\n    return len(drafted)",
-    "return i + 1\n    return len(drafted) + 1",
+    "return i\n",
+    "return i + 1\n",
     think="the correction counts as accepted.",
     because="it is the target's token, not the draft's; only draft tokens are counted here.",
 )
@@ -368,6 +372,7 @@ greedy_speculative_decode.bug(
     think="the rejected draft token is written all the same.",
     because="the target's token takes its place; else the text is not the target's.",
 )
+greedy_speculative_decode.bug("[*prefix, *drafted]", "prefix", **SAME_PREFIX)
 greedy_speculative_decode.bug(
     "p[n]",
     "p[-1]",

@@ -20,8 +20,8 @@ from specdec_lib.lessons.ch02.computed import exact_law
 CHAPTER = "02_rejection_sampling"
 RNG = np.random.default_rng(3)
 TARGET, DRAFT = (np.array([thousandths(3, RNG) for _ in range(4)]) for _ in range(2))
-# Bugs that change no distribution: a flag, a step that ends early, a coin for a coin.
-SAME_LAW = ("the flag says", "u is the coin", "a block that is kept whole", "a rejected token just")
+# Bugs that change no distribution: a flag, a step that ends early, a coin of exactly 0.
+SAME_LAW = ("the flag says", "r = 0 keeps", "a block that is kept whole", "a rejected token just")
 
 
 def each(rule):

@@ -132,7 +132,12 @@ def kept_above(draft_tokens, p, q, r):
     return out
 
 
-@at("02_rejection_sampling", "speculative_accept", *["a token is kept where its coin is above"] * 4)
+@at(
+    "02_rejection_sampling",
+    "speculative_accept",
+    *["a token is kept where its coin is above"] * 3,
+    None,
+)
 def stops_below(draft_tokens, p, q, r):
     """Turns the coin round: stops where it is below the ratio."""
     out = []
@@ -154,13 +159,13 @@ def stops_below_or_at_zero(draft_tokens, p, q, r):
     return out
 
 
-@at("02_rejection_sampling", "speculative_accept", None, "r = 0 keeps everything")
+@at("02_rejection_sampling", "speculative_accept", "one rejection costs", "r = 0 keeps everything")
 def filter_of_all(draft_tokens, p, q, r):
     """Goes on after a rejection, and keeps a token of probability 0 where r is 0."""
     return [t for i, t in enumerate(draft_tokens) if r[i] * q[i, t] <= p[i, t]]
 
 
-@at("02_rejection_sampling", "speculative_accept", None, None)
+@at("02_rejection_sampling", "speculative_accept", None)
 def vectorised_without_the_prefix(draft_tokens, p, q, r):
     """Counts the passing tokens and takes as many from the front."""
     rows = np.arange(len(draft_tokens))
@@ -176,7 +181,9 @@ def distance_without_a_guard(p, q):
     return gap / gap.sum()
 
 
-@at("02_rejection_sampling", "correct_token", *["a token is kept where its coin is above"] * 4)
+@at(
+    "02_rejection_sampling", "correct_token", *["a token is kept where its coin is above"] * 3, None
+)
 def coin_above(p, q, token, r, u):
     """Turns the coin round, and looks at no zero."""
     if r > acceptance_probability(p, q, token):
@@ -192,7 +199,9 @@ def replaced_below(p, q, token, r, u):
     return token, True
 
 
-@at("02_rejection_sampling", "correct_token", *["a token is kept where its coin is above"] * 4)
+@at(
+    "02_rejection_sampling", "correct_token", *["a token is kept where its coin is above"] * 3, None
+)
 def replaced_strictly_below(p, q, token, r, u):
     """Turns the coin round: replaces below the ratio."""
     if r < acceptance_probability(p, q, token):
@@ -200,7 +209,7 @@ def replaced_strictly_below(p, q, token, r, u):
     return token, True
 
 
-@at("02_rejection_sampling", "correct_token", *["u is the coin, and r draws"] * 4)
+@at("02_rejection_sampling", "correct_token", *[None] * 4)
 def r_and_u_exchanged(p, q, token, r, u):
     """Takes u for the coin and r for the draw."""
     if p[token] > 0 and u <= acceptance_probability(p, q, token):
