@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from autograde.files import Trap, read_untrusted
-from autograde.submission import Refused, read_submitted
 
 MAX = 1000
 SECRET = b"the gradebook"
@@ -37,13 +36,11 @@ def socket_file(path: Path) -> None:
 
 TRAPS = {
     "link": (lambda path: path.symlink_to(secret(path)), "link"),
-    "dangling link": (lambda path: path.symlink_to("/no/such/file"), "link"),
     "hard link": (lambda path: os.link(secret(path), path), "names"),
     "pipe": (os.mkfifo, "odd"),
     "sparse file": (sparse_file, "large"),
     "folder": (Path.mkdir, "odd"),
     "socket": (socket_file, "odd"),
-    "nothing": (lambda path: None, "missing"),
 }
 
 
@@ -54,8 +51,6 @@ def test_a_trap_is_refused_by_its_kind(name: str, submitted: Path):
     with pytest.raises(Trap) as caught:
         read_untrusted(submitted, Path("ada/x.ipynb"), MAX)
     assert caught.value.kind == kind
-    with pytest.raises(Refused, match="x.ipynb.*; (hand|clear)"):
-        read_submitted(submitted, Path("ada/x.ipynb"))
 
 
 @pytest.mark.parametrize("name", ["ben", "ada/02_topic"])
@@ -65,26 +60,11 @@ def test_a_link_among_the_folders_above_is_refused(submitted: Path, name: str):
         read_untrusted(submitted, Path(name, "secret"), MAX)
 
 
-@pytest.mark.parametrize("path", ["../secret", "ada/../../secret", "/etc/passwd"])
-def test_a_path_that_leads_out_is_refused(path: str, submitted: Path):
-    with pytest.raises(Trap, match="leads out of its folder"):
-        read_untrusted(submitted, Path(path), MAX)
-
-
-@pytest.mark.parametrize("level", ["file", "folder"])
-def test_a_swap_between_check_and_open_brings_nothing(level: str, submitted: Path):
-    """Honest and hostile entries change places all the while: the secret never comes out."""
-    honest, place = submitted / "honest", submitted / "ada" / "x.ipynb"
-    evil = submitted / "evil"
-    if level == "file":
-        place.write_bytes(b"{}")
-        evil.symlink_to(submitted.parent / "secret")
-    else:
-        place = submitted / "ada"
-        (place / "x.ipynb").write_bytes(b"{}")
-        (submitted.parent / "other").mkdir()
-        (submitted.parent / "other" / "x.ipynb").write_bytes(SECRET)
-        evil.symlink_to(submitted.parent / "other")
+def test_a_swap_between_check_and_open_brings_nothing(submitted: Path):
+    """An honest and a hostile file change places all the while: the secret never comes out."""
+    honest, evil, place = submitted / "honest", submitted / "evil", submitted / "ada" / "x.ipynb"
+    place.write_bytes(b"{}")
+    evil.symlink_to(submitted.parent / "secret")
     done = threading.Event()
 
     def swap() -> None:
