@@ -20,10 +20,6 @@ def submitted(tmp_path: Path) -> Path:
     return tmp_path / "submitted"
 
 
-def secret(path: Path) -> Path:
-    return path.parent.parent.parent / "secret"
-
-
 def sparse_file(path: Path) -> None:
     path.touch()
     os.truncate(path, 2**40)
@@ -35,8 +31,8 @@ def socket_file(path: Path) -> None:
 
 
 TRAPS = {
-    "link": (lambda path: path.symlink_to(secret(path)), "link"),
-    "hard link": (lambda path: os.link(secret(path), path), "names"),
+    "link": (lambda path: path.symlink_to(path.parents[2] / "secret"), "link"),
+    "hard link": (lambda path: os.link(path.parents[2] / "secret", path), "names"),
     "pipe": (os.mkfifo, "odd"),
     "sparse file": (sparse_file, "large"),
     "folder": (Path.mkdir, "odd"),
