@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 
 import nbformat
 import pytest
@@ -12,6 +13,7 @@ from nbformat import NotebookNode
 
 from autograde import bounds
 from autograde.submission import (
+    JOINER,
     MAX_CELLS,
     MAX_LISTS,
     Refused,
@@ -68,6 +70,23 @@ def written(source: str, **attachments: object) -> NotebookNode:
     notebook = with_cell_source(right(), "why_residual", source)
     cell_of(notebook, "why_residual").attachments = attachments
     return cell_of(rebuilt(notebook), "why_residual")
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        "<javascript:alert(1)>",
+        "[x]\n\n[x]: javascript:alert(1)",
+        "[![x](attachment:none)](javascript:alert(1))",
+        r"$\href{javascript:alert(1)}{x}$",
+        r"$\cssId{test_correct_token}{x}$",
+        "&#36;&bsol;href{x}{y}&#36;",
+    ],
+)
+def test_what_is_live_in_a_written_answer_is_broken_and_looks_the_same(live: str):
+    source = written(live).source
+    assert source != live and source.replace(JOINER, "") == live
+    assert not re.search(r"<(?!/?p>)|\\href", HTMLExporter().markdown2html({}, source))
 
 
 def test_text_that_does_nothing_stays_as_it_is():
