@@ -1,6 +1,5 @@
 """Any file is refused with a reason, or rebuilt within bounds into a notebook that has a page."""
 
-import base64
 import json
 import re
 
@@ -17,7 +16,6 @@ from autograde.submission import Refused, is_answer, is_ours, parse, rebuild, re
 RELEASE = release_of(CHAPTER)
 RIGHT = json.loads(json.dumps(right()))
 NAMES = [cell.id for cell in RELEASE.cells]
-PICTURE = base64.b64encode(b"a picture").decode()
 PIECES = (
     *("![a](attachment:a.png)", "![](attachment:b%20c)", "[x](javascript:x)", "[x]: y", "<b>"),
     *("$x$", "$$", "\\(", "\\begin{a}", "```html\n", "|a|b|\n|-|-|\n", "- ", "> ", "\n\n", "    "),
@@ -40,7 +38,7 @@ CELL = st.fixed_dictionaries(
     optional={
         "id": IDS,
         "metadata": st.fixed_dictionaries({"nbgrader": st.fixed_dictionaries({"grade_id": IDS})}),
-        "attachments": JSON | st.just({"a.png": {"image/png": PICTURE}}),
+        "attachments": JSON,
         "outputs": JSON,
     },
 )

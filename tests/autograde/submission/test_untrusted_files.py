@@ -30,23 +30,23 @@ def socket_file(path: Path) -> None:
         ours.bind(str(path))
 
 
+NO_FILE = "(plain|regular) file"
 TRAPS = {
-    "link": (lambda path: path.symlink_to(path.parents[2] / "secret"), "link"),
-    "hard link": (lambda path: os.link(path.parents[2] / "secret", path), "names"),
-    "pipe": (os.mkfifo, "odd"),
-    "sparse file": (sparse_file, "large"),
-    "folder": (Path.mkdir, "odd"),
-    "socket": (socket_file, "odd"),
+    "link": (lambda path: path.symlink_to(path.parents[2] / "secret"), "is a link"),
+    "hard link": (lambda path: os.link(path.parents[2] / "secret", path), "hard links"),
+    "pipe": (os.mkfifo, NO_FILE),
+    "sparse file": (sparse_file, "are allowed"),
+    "folder": (Path.mkdir, NO_FILE),
+    "socket": (socket_file, NO_FILE),
 }
 
 
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_trap_is_refused_by_its_kind(name: str, submitted: Path):
-    trap, kind = TRAPS[name]
+    trap, words = TRAPS[name]
     trap(submitted / "ada" / "x.ipynb")
-    with pytest.raises(Trap) as caught:
+    with pytest.raises(Trap, match=words):
         read_untrusted(submitted, Path("ada/x.ipynb"), MAX)
-    assert caught.value.kind == kind
 
 
 @pytest.mark.parametrize("name", ["ben", "ada/02_topic"])
@@ -75,8 +75,8 @@ def test_a_swap_between_check_and_open_brings_nothing(submitted: Path):
         for _ in range(3000):
             try:
                 seen.add(read_untrusted(submitted, Path("ada/x.ipynb"), MAX))
-            except Trap as trap:
-                seen.add(trap.kind)
+            except Trap:
+                continue
     finally:
         done.set()
         thread.join()
