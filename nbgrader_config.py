@@ -65,4 +65,5 @@ c.Autograde.autograde_preprocessors = [
 c.ExchangeFactory.collect = "autograde.nbgrader.exchange.Collect"
 
 # --------------------------------------------------------------------------- A class's own settings
-course.read_settings(c, course_dir())
+# The next `git pull` may change this file; that of a class, in its own folder, is left alone.
+load_subconfig(course.CONFIG_NAME, path=str(course_dir()))  # noqa: F821  traitlets puts it here

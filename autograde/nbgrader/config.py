@@ -44,15 +44,6 @@ def _folder(path: Path) -> str:
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
 
 
-def read_settings(config: Config, course: Path) -> None:
-    """Read a class's own nbgrader_config.py, if its folder has one, into `config`.
-
-    The repository's file is the same for all classes, and the next `git pull` may change it.
-    """
-    if (course / CONFIG_NAME).is_file():
-        config.merge(PyFileConfigLoader(CONFIG_NAME, path=str(course)).load_config())
-
-
 def own_commands_first() -> None:
     """Put this interpreter's commands first on the PATH.
 
