@@ -37,7 +37,7 @@ def time_of(folder: Path) -> datetime | None:
 def secret_of(folder: Path) -> str:
     """The secret in `folder`; if there is no usable one, a new one, which nobody knows."""
     with suppress(Trap, UnicodeDecodeError):
-        return _read(folder, SECRET).decode()
+        return _read(folder, SECRET).decode("ascii")
     return secrets.token_hex(64)
 
 
