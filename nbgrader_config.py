@@ -27,7 +27,7 @@ c = get_config()  # noqa: F821  traitlets puts it here
 course.own_commands_first()
 course.set_folders(c, course_dir())
 # Of our own folders: no stamps, no scratch files. Of students' folders nothing is copied at all
-# (exchange.copy_nothing).
+# (plugin.Intake).
 c.CourseDirectory.ignore = [".*", "*.py*", "__pycache__"]
 exchange.guard()  # nbgrader opens whatever a student calls timestamp.txt
 # nbgrader joins the rows of a new submission before it adds them, and SQLAlchemy remarks on each.
@@ -52,25 +52,18 @@ offline.set_formgrader(c)
 # --------------------------------------------------------------------------------------- Grading
 # Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.
 c.Autograde.exporter_class = "autograde.nbgrader.plugin.Intake"
-c.Autograde.post_convert_hook = "autograde.nbgrader.stamps.stamp"
-c.Autograde.sanitize_preprocessors = [
-    "nbgrader.preprocessors.OverwriteKernelspec",
-    "autograde.nbgrader.plugin.RestoreCells",
-    "nbgrader.preprocessors.CheckCellMetadata",
-]
+c.Autograde.post_convert_hook = "autograde.nbgrader.stamps.finish"
+c.Autograde.sanitize_preprocessors = []  # the notebook is the release's, with answers in it
 c.Autograde.autograde_preprocessors = [
     "autograde.nbgrader.plugin.Grade",
-    "nbgrader.preprocessors.IgnorePattern",
-    "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
-    "autograde.nbgrader.plugin.SaveMarks",
+    "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
 # -------------------------------------------------------------------------- A JupyterHub's exchange
 c.ExchangeFactory.collect = "autograde.nbgrader.exchange.Collect"
-c.ExchangeFactory.release_feedback = "autograde.nbgrader.exchange.ReleaseFeedback"
 
 # --------------------------------------------------------------------------- A class's own settings
-course.read_settings(c, course_dir())
+# The next `git pull` may change this file; that of a class, in its own folder, is left alone.
+load_subconfig(course.CONFIG_NAME, path=str(course_dir()))  # noqa: F821  traitlets puts it here

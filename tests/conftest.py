@@ -42,7 +42,7 @@ _LONG = (
     *_LAB,
     *("test_chapters.py", "test_simulators.py", "test_attacks.py", "test_exactness.py"),
     *("test_bad_submissions.py", "test_course.py", "test_formgrader.py", "test_class.py"),
-    *("test_nbgrader_marks.py", "test_remote.py", "test_hostile_pages.py"),
+    *("test_nbgrader.py", "test_remote.py", "test_hostile_pages.py"),
     *("test_published.py", "test_toy_course.py"),
     *("test_exported_simulators.py", "test_session.py", "test_greedy_identity.py"),
     *("test_bounds.py", "test_assets.py", "test_mark.py"),

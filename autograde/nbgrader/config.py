@@ -5,7 +5,6 @@ a build, the command line and formgrader's button do the same.
 """
 
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -18,9 +17,6 @@ from autograde.chapter import ROOT, SOLUTIONS
 from autograde.nbgrader.stubs import Stubs
 
 CONFIG_NAME = "nbgrader_config.py"
-# nbgrader puts folder names into regular expressions and globs as they are.
-SPECIAL = re.compile(r"[\\^$*+?{}\[\]|()]")
-
 
 # Names, not classes: formgrader shows the configuration on its page.
 RELEASE_PREPROCESSORS = [
@@ -45,34 +41,17 @@ def set_folders(config: Config, course: Path, solutions: Path = SOLUTIONS) -> No
 def _folder(path: Path) -> str:
     """The folder as nbgrader takes it: a path from the root if it lies below it, else absolute."""
     path = path.resolve()
-    name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
-    if special := SPECIAL.search(name):
-        raise ValueError(
-            f"nbgrader cannot work in a folder with {special[0]} in its name: {path}. "
-            "Rename it, or choose another."
-        )
-    return name
-
-
-def read_settings(config: Config, course: Path) -> None:
-    """Read a class's own nbgrader_config.py, if its folder has one, into `config`.
-
-    The repository's file is the same for all classes, and the next `git pull` may change it.
-    """
-    if (course / CONFIG_NAME).is_file():
-        config.merge(PyFileConfigLoader(CONFIG_NAME, path=str(course)).load_config())
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
 
 
 def own_commands_first() -> None:
     """Put this interpreter's commands first on the PATH.
 
-    nbgrader starts `alembic` by its bare name when it upgrades a gradebook, which fails, or finds
-    somebody else's, if the environment is used without being activated.
+    nbgrader starts `alembic` by its bare name when it makes a gradebook, which fails if the
+    environment is used without being activated.
     """
     commands = str(Path(sys.executable).parent)
-    path = os.environ.get("PATH", "")
-    if path.split(os.pathsep)[0] != commands:
-        os.environ["PATH"] = commands + os.pathsep + path
+    os.environ["PATH"] = os.pathsep.join([commands, os.environ.get("PATH", "")])
 
 
 def load_config() -> Config:

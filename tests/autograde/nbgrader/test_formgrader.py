@@ -1,7 +1,4 @@
-"""The instructor's path in Chromium: formgrader in JupyterLab, a submission in it, the feedback.
-
-JupyterLab is what `make grader` opens, at the repository's root.
-"""
+"""The instructor's path in Chromium: formgrader in JupyterLab, a submission in it, the feedback."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,8 +62,6 @@ def test_the_class_and_its_marks_are_seen(formgrader: Formgrader, course: Path):
     formgrader.list_submissions()
     for student, total in totals.items():
         assert formgrader.row(student)[1:4] == [student, f"{total:g} / 24", f"{total:g} / 22"]
-    # No question about news.
-    assert formgrader.page.locator(".Toastify__toast, .jp-Dialog").count() == 0
 
 
 def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrader, course: Path):
@@ -83,12 +78,7 @@ def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrad
 def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: Path):
     page = formgrader.page
     page.goto(graded_class.feedback_page(course, CLEO).as_uri())
-    points = points_of(course, CLEO)
     text = page.locator("body").inner_text()
-    assert f"Result: {sum(points.values()):g} of 22 points from the tests" in text
-    page.get_by_role("link", name="acceptance_probability", exact=True).first.click()
-    assert page.url.endswith("#test_acceptance_probability")
-    assert page.get_by_text(
-        "You may have assumed that the ratio is draft over target."
-    ).first.is_visible()
+    assert f"Result: {sum(points_of(course, CLEO).values()):g} of 22 points from the tests" in text
+    assert "You may have assumed that the ratio is draft over target." in text
     assert faults(page) == [] and pictures_without_words(page) == []

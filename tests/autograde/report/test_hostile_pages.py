@@ -125,7 +125,7 @@ def test_submissions_in_formgrader(formgrader: str, watched: Watched, course: Pa
 
 def test_feedback_pages(watched: Watched, course: Path):
     places = {}
-    for page in course.glob(f"feedback/*/{CHAPTER}/*"):
+    for page in course.glob(f"feedback/*/{CHAPTER}/*.html"):
         assert page.name == f"{CHAPTER}.html"
         assert told(watched.visit(page.as_uri())) == [], page
         assert watched.asked == [page.as_uri()]  # nothing at all was fetched

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from autograde.files import Trap, read_untrusted
-from autograde.submission import Refused, read_submitted
 
 MAX = 1000
 SECRET = b"the gradebook"
@@ -21,10 +20,6 @@ def submitted(tmp_path: Path) -> Path:
     return tmp_path / "submitted"
 
 
-def secret(path: Path) -> Path:
-    return path.parent.parent.parent / "secret"
-
-
 def sparse_file(path: Path) -> None:
     path.touch()
     os.truncate(path, 2**40)
@@ -35,27 +30,23 @@ def socket_file(path: Path) -> None:
         ours.bind(str(path))
 
 
+NO_FILE = "(plain|regular) file"
 TRAPS = {
-    "link": (lambda path: path.symlink_to(secret(path)), "link"),
-    "dangling link": (lambda path: path.symlink_to("/no/such/file"), "link"),
-    "hard link": (lambda path: os.link(secret(path), path), "names"),
-    "pipe": (os.mkfifo, "odd"),
-    "sparse file": (sparse_file, "large"),
-    "folder": (Path.mkdir, "odd"),
-    "socket": (socket_file, "odd"),
-    "nothing": (lambda path: None, "missing"),
+    "link": (lambda path: path.symlink_to(path.parents[2] / "secret"), "is a link"),
+    "hard link": (lambda path: os.link(path.parents[2] / "secret", path), "hard links"),
+    "pipe": (os.mkfifo, NO_FILE),
+    "sparse file": (sparse_file, "are allowed"),
+    "folder": (Path.mkdir, NO_FILE),
+    "socket": (socket_file, NO_FILE),
 }
 
 
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_trap_is_refused_by_its_kind(name: str, submitted: Path):
-    trap, kind = TRAPS[name]
+    trap, words = TRAPS[name]
     trap(submitted / "ada" / "x.ipynb")
-    with pytest.raises(Trap) as caught:
+    with pytest.raises(Trap, match=words):
         read_untrusted(submitted, Path("ada/x.ipynb"), MAX)
-    assert caught.value.kind == kind
-    with pytest.raises(Refused, match="x.ipynb.*; (hand|clear)"):
-        read_submitted(submitted, Path("ada/x.ipynb"))
 
 
 @pytest.mark.parametrize("name", ["ben", "ada/02_topic"])
@@ -65,26 +56,11 @@ def test_a_link_among_the_folders_above_is_refused(submitted: Path, name: str):
         read_untrusted(submitted, Path(name, "secret"), MAX)
 
 
-@pytest.mark.parametrize("path", ["../secret", "ada/../../secret", "/etc/passwd"])
-def test_a_path_that_leads_out_is_refused(path: str, submitted: Path):
-    with pytest.raises(Trap, match="leads out of its folder"):
-        read_untrusted(submitted, Path(path), MAX)
-
-
-@pytest.mark.parametrize("level", ["file", "folder"])
-def test_a_swap_between_check_and_open_brings_nothing(level: str, submitted: Path):
-    """Honest and hostile entries change places all the while: the secret never comes out."""
-    honest, place = submitted / "honest", submitted / "ada" / "x.ipynb"
-    evil = submitted / "evil"
-    if level == "file":
-        place.write_bytes(b"{}")
-        evil.symlink_to(submitted.parent / "secret")
-    else:
-        place = submitted / "ada"
-        (place / "x.ipynb").write_bytes(b"{}")
-        (submitted.parent / "other").mkdir()
-        (submitted.parent / "other" / "x.ipynb").write_bytes(SECRET)
-        evil.symlink_to(submitted.parent / "other")
+def test_a_swap_between_check_and_open_brings_nothing(submitted: Path):
+    """An honest and a hostile file change places all the while: the secret never comes out."""
+    honest, evil, place = submitted / "honest", submitted / "evil", submitted / "ada" / "x.ipynb"
+    place.write_bytes(b"{}")
+    evil.symlink_to(submitted.parent / "secret")
     done = threading.Event()
 
     def swap() -> None:
@@ -99,8 +75,8 @@ def test_a_swap_between_check_and_open_brings_nothing(level: str, submitted: Pat
         for _ in range(3000):
             try:
                 seen.add(read_untrusted(submitted, Path("ada/x.ipynb"), MAX))
-            except Trap as trap:
-                seen.add(trap.kind)
+            except Trap:
+                continue
     finally:
         done.set()
         thread.join()
