@@ -96,11 +96,9 @@ def build(
         print("\n".join(stale) or "every notebook is up to date")
         return 1 if stale else 0
     built = release.build(chapters=chapters or None)
+    print("\n".join(f"{path}: built" for path in built) or "every notebook is up to date")
     if solutions:
-        execute([Chapter(b.chapter).source for b in built])
-    for b in built:
-        state = "built" if b.changed else "up to date"
-        print(f"{b.chapter}: {state}, {b.exercises} graded cells, {b.points:g} points")
+        execute([Chapter(name).source for name in chapters or chapter_names()])
     return 0
 
 
@@ -311,7 +309,7 @@ def sample(
 ) -> int:
     """Make a class of submissions of every kind, to try the grader on.
 
-    They are right, wrong, broken and hostile, at FOLDER/STUDENT/CHAPTER/CHAPTER.ipynb.
+    They are right, wrong and broken, at FOLDER/STUDENT/CHAPTER/CHAPTER.ipynb.
     """
     from autograde.tools.samples import write_class
 

@@ -40,28 +40,15 @@ Where to go next
 
 
 def main() -> int:
-    """Run the steps; the table is shown before any chapter is executed."""
-    say("notebooks", "built", [bool(b.changed) for b in build()])
+    """Run the steps. Raises ValueError if our engine and nbgrader's gradebook do not agree."""
+    print(f"{len(build())} notebooks were out of date", flush=True)
     grade_sample_class(CLASS, chapter_names())
-    show_table(CLASS)
-    executed = execute([chapter.source for chapter in chapters()])
-    say("chapters", "executed", [e.ran for e in executed])
+    grades = read_grades(grades_of(CLASS))
+    compare(grades, read_scores(CLASS))
+    print_table(grades)
+    execute([chapter.source for chapter in chapters()])
     print(NEXT)
     return 0
-
-
-def say(what: str, done: str, changed: list[bool]) -> None:
-    """One line on a step: how many of the things were out of date, and have been `done` now."""
-    state = f"{sum(changed)} of {len(changed)} {done}" if any(changed) else "up to date"
-    print(f"{what}: {state}", flush=True)
-
-
-def show_table(course: Path) -> None:
-    """Print the graded class. Raises ValueError if engine and gradebook do not agree."""
-    grades = read_grades(grades_of(course))
-    compare(grades, read_scores(course))
-    print_table(grades)
-    sys.stdout.flush()
 
 
 def grades_of(course: Path) -> Path:

@@ -28,8 +28,8 @@ _CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 def main() -> int:
     """Gather the pages in build/site-source, then have Sphinx make build/site of them."""
     build()
-    executed = {e.chapter: e.notebook for e in execute([chapter.source for chapter in chapters()])}
-    gather(executed)
+    executed = execute([chapter.source for chapter in chapters()])
+    gather({path.stem: path for path in executed})
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run([*command, str(SOURCE), str(SITE)])
     if done.returncode == 0:
