@@ -9,21 +9,11 @@ from classes.builder_fixtures import TINY, changed, write_chapter
 
 from autograde.build import execute as executing
 from autograde.build.execute import execute
-from autograde.build.source import read_chapter
 from autograde.chapter import AuthorError
-from autograde.nbgrader.regions import solution_view
 
 
 def chapter(folder: Path, text: str = TINY, name: str = "01_tiny") -> Path:
     return write_chapter(folder, text, name) / f"{name}.py"
-
-
-def test_the_view_keeps_answers_and_hides_the_rest(tmp_path: Path) -> None:
-    view = {cell.id: cell.source for cell in solution_view(read_chapter(chapter(tmp_path))).cells}
-    assert view["square"].endswith("    # why this is so\n    return product_of_both")
-    assert view["quiz_01"] == 'quiz_01 = "c"'
-    assert view["test_square"].endswith("\ncheck(square)")
-    assert "BEGIN" not in "".join(view.values())
 
 
 def test_a_chapter_is_executed_by_this_interpreter(tmp_path: Path) -> None:

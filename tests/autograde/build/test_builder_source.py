@@ -85,7 +85,7 @@ def test_a_chapter_of_a_repository_on_github_is_opened_in_colab_from_there(tmp_p
 
 
 HERE = "<here>"  # taken out of a text; it stands on the line that the message must name
-SQUARE, CHECK = '# %% solution="square"', '# %% test="square" points=3'
+CHECK = '# %% test="square" points=3'
 MISTAKES = [  # a text of TINY, what stands in its place, and what is said of the marked line
     ('"quiz_01" points=1', f'"square" points=1{HERE}', "the second of this name, after"),
     (f"{CHECK}\ncheck(square)\n", "", "the solution of square has no test cell"),
