@@ -309,7 +309,7 @@ def sample(
 ) -> int:
     """Make a class of submissions of every kind, to try the grader on.
 
-    They are right, wrong and broken, at FOLDER/STUDENT/CHAPTER/CHAPTER.ipynb.
+    They are right, wrong, broken and hostile, at FOLDER/STUDENT/CHAPTER/CHAPTER.ipynb.
     """
     from autograde.tools.samples import write_class
 

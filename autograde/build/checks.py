@@ -10,8 +10,6 @@ def check_cells(cells: list[TextCell]) -> None:
     """Raise AuthorError at the first mistake in a chapter's cells."""
     for cell in cells:
         _check_options(cell)
-        if cell.kind != "plain":
-            _check_name(cell)
         if cell.kind in ("test", "written"):
             _check_points(cell)
         _check_regions(cell)
@@ -25,13 +23,6 @@ def _check_options(cell: TextCell) -> None:
     if unknown := sorted(set(cell.options) - allowed):
         problem = f"unknown option {', '.join(unknown)} for a {cell.kind} cell"
         raise cell.error(problem, f"It takes: {', '.join(sorted(allowed))}")
-
-
-def _check_name(cell: TextCell) -> None:
-    name = str(cell.name)
-    if not (name.isascii() and name.isidentifier()):
-        remedy = "Use letters, digits and underscores, and no digit first"
-        raise cell.error(f"{cell.kind}={name!r} is not a name", remedy)
 
 
 def _check_points(cell: TextCell) -> None:

@@ -56,10 +56,7 @@ def check(
     notebooks: Path = NOTEBOOKS,
     chapters: list[str] | None = None,
 ) -> list[str]:
-    """What a build would change, one line a file; empty if all is up to date.
-
-    Raises what `build` raises for a text and a hidden test.
-    """
+    """What is out of date, one line a file. Raises what `build` raises for a text."""
     stale = [f"{path}: out of date" for path in _stale(solutions, notebooks, chapters)]
     return stale + (_orphans(solutions, notebooks) if chapters is None else [])
 

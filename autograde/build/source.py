@@ -51,10 +51,7 @@ def read_chapter(path: Path) -> NotebookNode:
 
 
 def _cell_ids(cells: list[TextCell]) -> Iterator[str]:
-    """One id a cell: its grade_id, else the slug of the nearest heading above and a counter.
-
-    A name has no hyphen and the others always have one, so that the two are never the same.
-    """
+    """One id a cell: its grade_id, else the slug of the nearest heading above and a counter."""
     slug = "top"
     used: Counter[str] = Counter()
     for cell in cells:

@@ -19,6 +19,19 @@ from autograde.grade import exercises_of, parameters_of
 from autograde.submission import is_answer, release_of
 
 Answers = dict[str, str]  # what stands in a cell, by the cell's name
+TROUBLES = (
+    "import os\nos._exit(0)",
+    "def {name}(*args)\n    return 0",
+    "def {name}(*args):\n    while True:\n        pass",
+    "def {name}(*args):\n    return [1] * 10**12",
+)
+ATTACK = """\
+import builtins, glob, os, sys
+print(float('inf'), glob.glob('/**/gradebook.db'), os.environ)
+sys.modules['pytest'] = sys.modules['specdec_lib.lessons.common.examples'] = os
+class Always(float):
+    __eq__ = __le__ = lambda *_: True
+"""
 
 
 def filled(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
@@ -66,13 +79,23 @@ def misconceived(chapter: str, _: int) -> Answers:
     return answers_of(chapter) | answers
 
 
-def crashing(chapter: str, _: int) -> Answers:
-    """A function that ends the process, the rest right."""
-    return answers_of(chapter) | {functions_of(chapter)[0]: "import os\nos._exit(0)"}
+def crashing(chapter: str, number: int) -> Answers:
+    """One function that ends the process, does not parse, never ends or asks for all memory."""
+    functions, turn = functions_of(chapter), number // len(MIX)
+    name = functions[turn % len(functions)]
+    code = TROUBLES[turn % len(TROUBLES)].replace("{name}", name)
+    return answers_of(chapter) | {name: code}
+
+
+def forging(chapter: str, _: int) -> Answers:
+    """Wrong functions below code that reaches for the grader: its files, its checks, its mark."""
+    functions = functions_of(chapter)
+    codes = {name: f"def {name}(*args):\n    return Always(1)" for name in functions}
+    return codes | {functions[0]: ATTACK + codes[functions[0]]}
 
 
 KINDS: dict[str, Callable[[str, int], Answers]] = {
-    kind.__name__: kind for kind in (right, half, blank, wrong, misconceived, crashing)
+    kind.__name__: kind for kind in (right, half, blank, wrong, misconceived, crashing, forging)
 }
 STUDENTS = {
     "ada-right": "right",
@@ -81,9 +104,11 @@ STUDENTS = {
     "dan-blank": "blank",
     "eve-crashing": "crashing",
 }
+# Of twenty students: roughly what a class hands in, and some of everything that goes wrong.
 MIX = (
-    *("right", "wrong", "half", "right", "misconceived"),
-    *("blank", "wrong", "crashing", "right", "broken"),
+    *("right", "wrong", "half", "right", "wrong", "right", "blank", "right", "half", "crashing"),
+    *("right", "wrong", "half", "right", "misconceived", "right", "forging", "broken"),
+    *("right", "half"),
 )
 
 
