@@ -1,9 +1,16 @@
 """The checks on a chapter's cells: what nbgrader would refuse, or take silently for granted."""
 
 import ast
+from textwrap import dedent
 
 from autograde.build.text import OPTIONS, TextCell
-from autograde.nbgrader.regions import BEGIN_SOLUTION, END_SOLUTION, HIDDEN_WORDS, SOLUTION_WORDS
+from autograde.nbgrader.regions import (
+    BEGIN_SOLUTION,
+    END_SOLUTION,
+    HIDDEN_WORDS,
+    SOLUTION_WORDS,
+    split_at_region,
+)
 
 
 def check_cells(cells: list[TextCell]) -> None:
@@ -51,11 +58,16 @@ def _check_regions(cell: TextCell) -> None:
 
 
 def _check_code(cell: TextCell) -> None:
+    """Plain Python, and whole statements in a region: the stub takes their place."""
+    before, region, _ = split_at_region(cell.source)
     try:
         ast.parse(cell.source)
+        ast.parse("\n" * (len(before) + 1) + dedent("\n".join(region)))
     except SyntaxError as error:
         line = cell.line + (error.lineno or 1)
-        remedy = "Chapters are plain Python: no magics, and no `# %%` inside a string"
+        remedy = (
+            "Write plain Python: no magics, no `# %%` in a string, whole statements in a region"
+        )
         raise cell.error(f"syntax error: {error.msg}", remedy, line) from error
 
 

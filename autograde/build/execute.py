@@ -16,18 +16,16 @@ from autograde.files import digest_of, files_below, write_if_changed
 from autograde.nbgrader import regions
 
 
-def execute(
-    chapters: list[Path], out: Path = BUILD / "solutions", timeout: int = 900
-) -> list[Path]:
+def execute(chapters: list[Path], out: Path = BUILD / "solutions") -> list[Path]:
     """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb; returns these.
 
     A chapter is not run again while its text, the library and the builder are what they were.
-    `timeout` is in seconds, for a cell. Raises AuthorError at the first cell that fails.
+    Raises AuthorError at the first cell that fails.
     """
-    return [_executed(path, out / f"{path.stem}.ipynb", timeout) for path in chapters]
+    return [_executed(path, out / f"{path.stem}.ipynb") for path in chapters]
 
 
-def _executed(chapter: Path, target: Path, timeout: int) -> Path:
+def _executed(chapter: Path, target: Path) -> Path:
     """Execute one chapter into `target`; what it was made from stands in its metadata."""
     digest, start = _digest(chapter), time.monotonic()
     if target.is_file() and nbformat.read(target, 4).metadata.get("made_from") == digest:
@@ -35,7 +33,7 @@ def _executed(chapter: Path, target: Path, timeout: int) -> Path:
         return target
     notebook = regions.solution_view(read_chapter(chapter))
     try:
-        _run(notebook, timeout)
+        _run(notebook)
     except Exception as error:  # a cell that raises, a time-out, a kernel that died
         raise AuthorError(f"{chapter.stem}: {error}") from error
     notebook.metadata["made_from"] = digest
@@ -51,14 +49,14 @@ def _digest(chapter: Path) -> str:
     return digest_of([chapter, Path(regions.__file__), *files], sys.version)
 
 
-def _run(notebook: NotebookNode, timeout: int) -> None:
+def _run(notebook: NotebookNode) -> None:
     """Execute the notebook in place, in an empty folder."""
     with tempfile.TemporaryDirectory(prefix="specdec-run-") as folder:
         client = NotebookClient(
             notebook,
             kernel_name="python3",
             extra_arguments=["--log-level=ERROR"],  # else a warning on local TCP, every time
-            timeout=timeout,
+            timeout=900,  # seconds, for a cell
             record_timing=False,
             resources={"metadata": {"path": folder}},
         )

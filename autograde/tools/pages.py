@@ -72,6 +72,6 @@ def _as_page(output: NotebookNode) -> NotebookNode:
     """The output in the one form that a page without a kernel shows best."""
     output = deepcopy(output)
     if "data" in output:
-        best = next((kind for kind in DISPLAY_PRIORITY if kind in output.data), None)
+        best = next((kind for kind in DISPLAY_PRIORITY if output.data.get(kind)), None)
         output.data = {best: output.data[best]} if best else {}
     return output

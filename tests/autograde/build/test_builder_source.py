@@ -95,6 +95,7 @@ MISTAKES = [  # a text of TINY, what stands in its place, and what is said of th
     ("    ### BEGIN SOLUTION\n    p", "    # BEGIN SOLUTION: x\n    p", "not one solution region"),
     (CHECK, f'# %% test="square"{HERE}', "points=None is not a positive number"),
     (CHECK, f'# %% test="square" points="3"{HERE}', "points='3' is not a positive number"),
+    ("_both\n    ### END SOLUTION", "_both + (\n    ### END SOLUTION\n    0)", "whole statements"),
     ("print(square(3))", f"%timeit square(3){HERE}", "no magics"),
     (CHECK, f'# %% test="square" point=3{HERE}', "unknown option point for a test cell"),
     (CHECK, f'# %% test="square points=3{HERE}', "the cell's options cannot be read"),
