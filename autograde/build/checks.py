@@ -66,7 +66,7 @@ def _check_code(cell: TextCell) -> None:
     except SyntaxError as error:
         line = cell.line + (error.lineno or 1)
         remedy = (
-            "Write plain Python: no magics, no `# %%` in a string, whole statements in a region"
+            "Write plain Python: no magics, no `# %%` in a text, whole statements in a region"
         )
         raise cell.error(f"syntax error: {error.msg}", remedy, line) from error
 

@@ -1,10 +1,4 @@
-"""Read a chapter's text (percent format) into nbgrader's source notebook.
-
-# %% solution="speculative_accept"           a stub with one solution region
-# %% test="speculative_accept" points=3      the check; the hidden region is appended here
-# %% [markdown] written="why_exact" points=2
-# %% tags=["demo"]                          only shows something
-"""
+"""Read a chapter's text into nbgrader's source notebook; docs/author.md has the marks of cells."""
 
 import re
 import unicodedata
