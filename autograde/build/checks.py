@@ -65,9 +65,7 @@ def _check_code(cell: TextCell) -> None:
         ast.parse("\n" * (len(before) + 1) + dedent("\n".join(region)))
     except SyntaxError as error:
         line = cell.line + (error.lineno or 1)
-        remedy = (
-            "Write plain Python: no magics, no `# %%` in a text, whole statements in a region"
-        )
+        remedy = "Write plain Python: no magics, no `# %%` in a text, whole statements in a region"
         raise cell.error(f"syntax error: {error.msg}", remedy, line) from error
 
 
