@@ -96,11 +96,9 @@ def build(
         print("\n".join(stale) or "every notebook is up to date")
         return 1 if stale else 0
     built = release.build(chapters=chapters or None)
+    print("\n".join(f"{path}: built" for path in built) or "every notebook is up to date")
     if solutions:
-        execute([Chapter(b.chapter).source for b in built])
-    for b in built:
-        state = "built" if b.changed else "up to date"
-        print(f"{b.chapter}: {state}, {b.exercises} graded cells, {b.points:g} points")
+        execute([Chapter(name).source for name in chapters or chapter_names()])
     return 0
 
 

@@ -14,6 +14,7 @@ OURS = "specdec_lib"  # the library of this course
 FOLDER, SELF_STUDY_FOLDER = "specdec-course", "specdec-self-study"
 # What installs the library. setuptools leaves out what pyproject.toml names and the bundle lacks.
 PROJECT = ("pyproject.toml", "LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
+COMMAND = b'autograde = "autograde.cli:main"\n'  # in pyproject.toml: of what a class does not get
 QUIZZES = "quizzes.py"  # of each chapter: the right letters, and what each option is told
 README = ROOT / "docs" / "student.md"
 SELF_STUDY_README = """\
@@ -38,27 +39,22 @@ def write_bundle(
 
     Of the notebooks, those of `chapters` go into it; None is all of them. Without `quizzes` the
     library holds no answers to them: a quiz is then answered by grading only. With `self_study`
-    the grader and the answers are in it. Raises ValueError for self-study that is to answer no
-    quizzes, or in another course.
+    the grader and the answers are in it. Raises ValueError for self-study that answers no quizzes.
     """
     if self_study and not quizzes:
         raise ValueError("a bundle for self-study marks the quizzes, so it needs their answers")
-    if self_study and LIBRARY != OURS:
-        raise ValueError(f"{OURS} marks a bundle for self-study: only its course has one")
-    folder = FOLDER if LIBRARY == OURS else ROOT.name
-    folder = SELF_STUDY_FOLDER if self_study else folder
-    paths = [path for path in contents(chapters, self_study) if quizzes or path.name != QUIZZES]
-    files = {f"{folder}/{path.relative_to(ROOT).as_posix()}": path.read_bytes() for path in paths}
-    files[f"{folder}/README.md"] = _readme(self_study).encode()
-    write_if_changed(target, zip_of(files))
+    paths = [path for path in _contents(chapters, self_study) if quizzes or path.name != QUIZZES]
+    files = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
+    files["README.md"] = _readme(self_study).encode()
+    if not self_study and "pyproject.toml" in files:
+        files["pyproject.toml"] = files["pyproject.toml"].replace(COMMAND, b"")
+    folder = SELF_STUDY_FOLDER if self_study else FOLDER if LIBRARY == OURS else ROOT.name
+    write_if_changed(target, zip_of({f"{folder}/{name}": data for name, data in files.items()}))
     return len(files)
 
 
-def contents(chapters: Collection[str] | None = None, self_study: bool = False) -> Iterator[Path]:
-    """The files of the bundle, but for its README: the one list of what students get.
-
-    A library that is installed from elsewhere is not the course's to give.
-    """
+def _contents(chapters: Collection[str] | None, self_study: bool) -> Iterator[Path]:
+    """The files of the bundle, but for its README: the one list of what students get."""
     yield from _of_chapters(NOTEBOOKS, chapters)
     if library := _own_library():
         yield from files_below(library)
@@ -76,7 +72,7 @@ def _of_chapters(folder: Path, chapters: Collection[str] | None) -> Iterator[Pat
 
 
 def _own_library() -> Path | None:
-    """The folder of the course's library, if there is one and it stands in the course."""
+    """The folder of the course's library. One from elsewhere is not the course's to give."""
     return next((each for each in library_folders() if each.resolve() == ROOT / LIBRARY), None)
 
 

@@ -13,21 +13,19 @@ from nbformat.notebooknode import NotebookNode
 # JupyterLab's own boxes, alert-info and the like, are pale in its dark theme too, and so is their
 # text. On a little tint the page's own colour can be read in any theme.
 BLUE, GREEN = "0, 151, 167", "56, 142, 60"
-EXERCISE, PREDICTION, QUESTION = "exercise", "prediction", "question"
-TINT = {EXERCISE: BLUE, PREDICTION: GREEN, QUESTION: BLUE}
+TINT = {"exercise": BLUE, "prediction": GREEN, "question": BLUE}
 # The text below these headings, and a quiz's question with its options, stand in a box.
-BOXED = (
-    (re.compile(r"### Exercise: "), EXERCISE),
-    (re.compile(r"### Commit first"), PREDICTION),
-    (re.compile(r"### In your own words"), QUESTION),
-)
+BOXED = {
+    "### Exercise: ": "exercise",
+    "### Commit first": "prediction",
+    "### In your own words": "question",
+}
 QUIZ = re.compile(r"\*\*Question \d+\.\*\* ")
 HEADING = re.compile(r"#{1,6} ")
-SOURCES, NEXT = re.compile(r"## Sources"), "**Next.**"
+SOURCES, NEXT = "## Sources", "**Next.**"
 FENCE = re.compile(r"```|~~~")
 # JupyterLab leaves no room below a fold and below code; an empty paragraph is room everywhere.
 ROOM = "<p></p>"
-SHOWN = "shown"  # the tag of a cell that is never folded
 # JupyterLab and VS Code read the first, Colab the second.
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
 
@@ -56,7 +54,7 @@ def is_machinery(cell: NotebookNode) -> bool:
     A cell with the tag `shown` is none.
     """
     tags = cell.metadata.get("tags", [])
-    if SHOWN in tags:
+    if "shown" in tags:
         return False
     kinds = [type(statement) for statement in ast.parse(cell.source).body]
     rest = [kind for kind in kinds if kind not in (ast.Import, ast.ImportFrom)]
@@ -79,11 +77,11 @@ def _sections(source: str) -> Iterator[str]:
 def _dressed(section: str) -> str:
     """A section with its box, if it is one that has one."""
     if QUIZ.match(section):
-        return _box(section, QUESTION)
+        return _box(section, "question")
     heading, _, text = section.partition("\n")
-    if SOURCES.match(heading):
+    if heading.startswith(SOURCES):
         return f"{heading}\n\n{_fold(text.strip())}"
-    kinds = [kind for start, kind in BOXED if start.match(heading)]
+    kinds = [kind for start, kind in BOXED.items() if heading.startswith(start)]
     return f"{heading}\n\n{_box(text.strip(), kinds[0])}" if kinds and text.strip() else section
 
 

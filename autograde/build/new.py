@@ -9,7 +9,6 @@ from pathlib import Path
 from autograde.chapter import ROOT, TESTS
 from autograde.files import files_below, write_if_changed
 
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 EXAMPLE = ROOT / "examples" / "temperatures"
 # What the grader and the builder import, and JupyterLab, in which the notebooks are looked at.
 NEEDED = {"docutils", "jupyterlab", "nbclient", "nbgrader", "numpy", "rich", "tqdm", "typer"}
@@ -41,12 +40,8 @@ IGNORED = "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n"
 def new_course(folder: Path) -> int:
     """Write a course with a chapter about temperatures to `folder`; returns the number of files.
 
-    Raises ValueError for a name that no package can have, and for a folder that holds something.
+    Raises ValueError for a folder that holds something.
     """
-    if not NAME.fullmatch(folder.resolve().name):
-        raise ValueError(
-            f"{folder.name} cannot be a course's name: use letters, digits, _ and -, a letter first"
-        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is there already and not empty: choose another name")
     files = dict(_files(folder.resolve().name))

@@ -1,10 +1,4 @@
-"""Read a chapter's text (percent format) into nbgrader's source notebook.
-
-# %% solution="speculative_accept"           a stub with one solution region
-# %% test="speculative_accept" points=3      the check; the hidden region is appended here
-# %% [markdown] written="why_exact" points=2
-# %% tags=["demo"]                          only shows something
-"""
+"""Read a chapter's text into nbgrader's source notebook; docs/author.md has the marks of cells."""
 
 import re
 import unicodedata
@@ -51,10 +45,7 @@ def read_chapter(path: Path) -> NotebookNode:
 
 
 def _cell_ids(cells: list[TextCell]) -> Iterator[str]:
-    """One id a cell: its grade_id, else the slug of the nearest heading above and a counter.
-
-    A name has no hyphen and the others always have one, so that the two are never the same.
-    """
+    """One id a cell: its grade_id, else the slug of the nearest heading above and a counter."""
     slug = "top"
     used: Counter[str] = Counter()
     for cell in cells:

@@ -4,14 +4,13 @@ Every mistake is an AuthorError that names the file, the line, what is wrong and
 """
 
 import ast
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograde.chapter import ROOT, AuthorError
+from autograde.chapter import AuthorError
 
 MARKER = re.compile(r"# %%(?: \[(?P<type>\w+)\])?(?P<options>.*)")
 # A value is a text, a list or a number.
@@ -91,6 +90,4 @@ def _options(path: Path, line: int, marker: re.Match) -> Iterator[tuple[str, Any
 
 
 def _error(path: Path, line: int, problem: str, remedy: str) -> AuthorError:
-    """An error at a line of the text, named as a person at the repository's root would type it."""
-    shown = os.path.relpath(path, ROOT) if path.is_relative_to(ROOT) else str(path)
-    return AuthorError(f"{shown}:{line}: {problem}. {remedy}.")
+    return AuthorError(f"{path}:{line}: {problem}. {remedy}.")

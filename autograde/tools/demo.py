@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from autograde.build.execute import execute
@@ -28,40 +27,21 @@ from autograde.tools.samples import write_students
 CLASS = BUILD / "sample-course"
 
 NEXT = """
-What was made
-  notebooks/              the chapters that students get
-  build/sample-course/    the sample class: its gradebook and the feedback pages of the table above
-  build/solutions/        the executed solutions
-Where to go next
-  make lab       open the chapters as a student, in work/
-  make grader    open JupyterLab at the root: formgrader is in its menu, with the class of course/
-  SPECDEC_COURSE=build/sample-course make grader    the same with this sample class
-  make test      run the tests"""
+notebooks/ has what students get, build/solutions/ the executed solutions, build/sample-course/ the
+class of the table above. make lab opens the chapters as a student, make grader formgrader, and
+SPECDEC_COURSE=build/sample-course make grader formgrader with this class."""
 
 
 def main() -> int:
-    """Run the steps; the table is shown before any chapter is executed."""
-    say("notebooks", "built", [bool(b.changed) for b in build()])
+    """Run the steps. Raises ValueError if our engine and nbgrader's gradebook do not agree."""
+    print(f"{len(build())} notebooks were out of date", flush=True)
     grade_sample_class(CLASS, chapter_names())
-    show_table(CLASS)
-    executed = execute([chapter.source for chapter in chapters()])
-    say("chapters", "executed", [e.ran for e in executed])
+    grades = read_grades(grades_of(CLASS))
+    compare(grades, read_scores(CLASS))
+    print_table(grades)
+    execute([chapter.source for chapter in chapters()])
     print(NEXT)
     return 0
-
-
-def say(what: str, done: str, changed: list[bool]) -> None:
-    """One line on a step: how many of the things were out of date, and have been `done` now."""
-    state = f"{sum(changed)} of {len(changed)} {done}" if any(changed) else "up to date"
-    print(f"{what}: {state}", flush=True)
-
-
-def show_table(course: Path) -> None:
-    """Print the graded class. Raises ValueError if engine and gradebook do not agree."""
-    grades = read_grades(grades_of(course))
-    compare(grades, read_scores(course))
-    print_table(grades)
-    sys.stdout.flush()
 
 
 def grades_of(course: Path) -> Path:
@@ -83,28 +63,19 @@ def grade_sample_class(course: Path, names: list[str]) -> None:
     """Make the class anew, grade it with our engine and then with nbgrader's own commands."""
     isolate_if_possible()
     shutil.rmtree(course, ignore_errors=True)
-    steps: dict[str, Callable[[], object]] = {
-        "submissions": lambda: write_students(course / "submitted", names),
-        "release": lambda: release_into(course, names),
-        "autograde grade": lambda: write_json(
-            grades_of(course), {"students": grade_class(course / "submitted")}
-        ),
-        "nbgrader autograde": lambda: nbgrader(course, "autograde"),
-        "nbgrader generate_feedback": lambda: nbgrader(course, "generate_feedback"),
-    }
-    for name, step in steps.items():
-        start = time.monotonic()
-        step()
-        print(f"  {name}: {time.monotonic() - start:.0f} s", flush=True)
+    write_students(course / "submitted", names)
+    release_into(course, names)
+    write_json(grades_of(course), {"students": grade_class(course / "submitted")})
+    nbgrader(course, "autograde")
+    nbgrader(course, "generate_feedback")
 
 
 def nbgrader(course: Path, command: str, chapter: str = "*") -> None:
     """Run one of nbgrader's commands on the class, its log kept beside the class.
 
-    nbgrader takes a pattern for the chapter. One run for all saves its start, 2 to 3 seconds of a
-    processor, for each; and two at once would wait for each other's locks on the gradebook.
+    One run takes all chapters: two at once would wait for each other's locks on the gradebook.
     """
-    file = course / "nbgrader.log"
+    file, start = course / "nbgrader.log", time.monotonic()
     environment = os.environ | {"SPECDEC_COURSE": str(course)}
     with file.open("a") as log:
         done = subprocess.run(
@@ -114,6 +85,7 @@ def nbgrader(course: Path, command: str, chapter: str = "*") -> None:
     if done.returncode:
         tail = "\n".join(file.read_text().splitlines()[-15:])
         raise SystemExit(f"nbgrader {command} {chapter} failed; the end of {file}:\n{tail}")
+    print(f"  nbgrader {command}: {time.monotonic() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,20 +4,17 @@ It shows the recorded race called "readme" (specdec_lib/measure/race): every tok
 the moment at which its pass of the large model ended.
 """
 
-import sys
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from autograde.chapter import ROOT
-from autograde.exits import exit_code
 from specdec_lib.lessons.common.style import palette
 from specdec_lib.measure.race.record import Lane, Race, recorded
 
 PATH = ROOT / "docs" / "_static" / "race.png"
 
 
-def main() -> int:
+def main() -> None:
     """Write the picture."""
     race, colours = recorded("readme"), palette("light")
     figure = Figure(figsize=(8, 2.6), layout="constrained")
@@ -29,7 +26,6 @@ def main() -> int:
     ax.legend(loc="center right", frameon=False)
     figure.savefig(PATH, dpi=160, metadata={"Software": None})
     print(f"The picture is made: {PATH}. Its alternative text: {words(race)}")
-    return 0
 
 
 def _draw(ax: Axes, lane: Lane, own: str, accepted: str) -> None:
@@ -59,4 +55,4 @@ def words(race: Race) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(exit_code(main))
+    main()

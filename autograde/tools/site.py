@@ -28,8 +28,8 @@ _CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 def main() -> int:
     """Gather the pages in build/site-source, then have Sphinx make build/site of them."""
     build()
-    executed = {e.chapter: e.notebook for e in execute([chapter.source for chapter in chapters()])}
-    gather(executed)
+    executed = execute([chapter.source for chapter in chapters()])
+    gather({path.stem: path for path in executed})
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run([*command, str(SOURCE), str(SITE)])
     if done.returncode == 0:
@@ -53,15 +53,12 @@ def gather(executed: dict[str, Path]) -> None:
     wanted["simulator.html"] = linked_simulator().frame().encode()
     for name, data in wanted.items():
         write_if_changed(SOURCE / name, data)
-    gone = [path for path in files_below(SOURCE) if _name(path) not in wanted]
+    kept = {SOURCE / name for name in wanted}
+    gone = [path for path in files_below(SOURCE) if path not in kept]
     for path in gone:
         path.unlink()
     if gone:  # Sphinx would leave their pages
         shutil.rmtree(SITE, ignore_errors=True)
-
-
-def _name(path: Path) -> str:
-    return path.relative_to(SOURCE).as_posix()
 
 
 if __name__ == "__main__":

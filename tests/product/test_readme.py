@@ -20,16 +20,6 @@ def test_the_table_has_each_chapter_with_its_minutes_and_functions(chapter: str)
     assert f"| {minutes} | {', '.join(f'`{name}`' for name in functions)} |" in row
 
 
-@pytest.mark.parametrize("chapter", chapter_names())
-def test_two_sittings_take_the_minutes_of_the_chapter_and_have_a_rest_between(chapter: str):
-    source = (SOLUTIONS / f"{chapter}.py").read_text(encoding="utf-8")
-    head = re.search(r"^# (\d+) minutes(?:, in two sittings: (\d+) and (\d+))?", source, re.M)
-    whole, *sittings = (int(each) for each in head.groups() if each)
-    rests = re.findall(r"^# ## .*\b[Rr]est\b", source, re.M)
-    assert len(rests) == bool(sittings)
-    assert not sittings or (sum(sittings) == whole and max(sittings) <= 90)
-
-
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 OURS = re.compile(r"(?<![\w/])(?:specdec_lib|autograde|tests|docs|solutions|notebooks)/[\w./*-]*\w")
 

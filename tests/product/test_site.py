@@ -107,10 +107,9 @@ def test_links_and_pictures_of_the_site_are_there(site: dict[Path, BeautifulSoup
 @pytest.mark.slow
 def test_a_page_of_the_site_fetches_nothing(site: dict[Path, BeautifulSoup]):
     for path, soup in site.items():
-        fetched = [tag.get("src") or tag.get("href") for tag in soup.find_all(["script", "link"])]
-        fetched += [tag["src"] for tag in soup.find_all("img")]
-        away = [url for url in fetched if url and urlsplit(url).scheme in ("http", "https")]
-        assert away == [], path.name
+        tags = soup.find_all(["script", "link", "img"])
+        fetched = [tag.get("src") or tag.get("href") or "" for tag in tags]
+        assert [url for url in fetched if url.startswith("http")] == [], path.name
 
 
 @pytest.mark.slow
