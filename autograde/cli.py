@@ -23,8 +23,8 @@ from autograde.chapter import (
     require_chapter,
 )
 from autograde.exits import exit_code
-from autograde.files import printable, write_if_changed, write_json
-from autograde.result import Grades, read_grades
+from autograde.files import write_if_changed, write_json
+from autograde.result import read_grades
 from autograde.sandbox.isolation import NoIsolation
 
 PURPOSE = """Make the chapters' notebooks, and grade what a class hands in.
@@ -34,7 +34,7 @@ generate_assignment after build, autograde and formgrader after grade, generate_
 feedback. CHAPTER is a name such as 02_rejection_sampling.
 """
 ENDS = """Exit codes: 0 done; 1 done, and something is to be looked at, which is named; 2 not
-started, with a line that says why; 141 nobody reads the output any more."""
+started, with a line that says why."""
 
 app = typer.Typer(help=PURPOSE, epilog=ENDS, add_completion=False, rich_markup_mode=None)
 
@@ -42,7 +42,6 @@ Chapters = Annotated[list[str] | None, Argument(metavar="[CHAPTER]...", help="De
 AnyChapter = Annotated[str | None, Option("--chapter", metavar="NAME", help="Default: all.")]
 OneChapter = Annotated[str, Option("--chapter", metavar="NAME", help="The chapter.")]
 Lms = Annotated[Literal["canvas", "moodle"], Option("--format", help="The LMS of the zip.")]
-Out = Annotated[Path | None, Option(metavar="FILE", help="The file to write.")]
 Course = Annotated[
     Path | None,
     Option(metavar="DIR", help="The class's folder; default: course/, or $SPECDEC_COURSE."),
@@ -51,10 +50,7 @@ Course = Annotated[
 
 @app.command()
 def doctor() -> int:
-    """Say and prove how this machine isolates.
-
-    Put up the sandbox of grading and attack it. Write no file. 1: not safe to grade here.
-    """
+    """Put up the sandbox of grading and attack it. 1: not safe to grade here."""
     from autograde.sandbox import selftest
 
     lines, safe = selftest.report()
@@ -191,66 +187,51 @@ def grade(
     grades on the workers of a dask cluster.
     """
     from autograde.pool import grade_class
+    from autograde.report.table import print_table
     from autograde.sandbox import selftest
     from autograde.sandbox.isolation import NONE, VARIABLE
 
     require_chapter(chapter)
-    if workers and scheduler:
-        raise ValueError("--workers is for this machine, --scheduler for a cluster: give one")
     if unsafe_no_isolation:
         os.environ[VARIABLE] = NONE
     print(selftest.require(), file=sys.stderr)
     grades = grade_class(submitted, chapter, workers, scheduler)
     if results:
         write_json(results, {"students": grades})
-    _print_grades(submitted, grades)
+    print_table(grades)
     return 0
 
 
-def _print_grades(submitted: Path, grades: Grades) -> None:
-    """The table and, for the class of course/, the marks by hand that hide another one."""
-    from autograde.nbgrader.gradebook import overrides
-    from autograde.report.table import print_table
-
-    print_table(grades)
-    if submitted.resolve() == course_dir() / "submitted":
-        for override in overrides(course_dir(), grades):
-            print(printable(str(override)))
-
-
 @app.command()
-def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: Course = None) -> int:
-    """Put feedback pages into a zip for Canvas or Moodle.
+def feedback(lms: Lms, chapter: OneChapter, course: Course = None) -> int:
+    """Put feedback pages into DIR/feedback-CHAPTER.zip for Canvas or Moodle.
 
     Everybody's page, as `nbgrader generate_feedback` wrote it, gets the name by which the LMS knows
-    whose it is. Default of --out: feedback-CHAPTER.zip in the class's folder. 1: somebody whose
-    notebook was collected has no page.
+    whose it is. 1: somebody whose notebook was collected has no page.
     """
     from autograde.lms.commands import run_feedback
 
     require_chapter(chapter)
     course = course or course_dir()
-    return run_feedback(lms, chapter, out or course / f"feedback-{chapter}.zip", course)
+    return run_feedback(lms, chapter, course / f"feedback-{chapter}.zip", course)
 
 
 @app.command()
 def report(
     grades: Annotated[Path, Argument(help="What `autograde grade --json` has written.")],
-    out: Out = None,
     course: Course = None,
 ) -> int:
-    """Write a page about the class.
+    """Write a page about the class, DIR/report.html.
 
     Points, known bugs and who has them, who could not be graded, and marks by hand that stand
-    over other ones. Default of --out: report.html in the class's folder.
+    over other ones.
     """
     from autograde.nbgrader.gradebook import overrides
     from autograde.report.class_page import class_page
 
     results, course = read_grades(grades), course or course_dir()
-    page = out or course / "report.html"
-    html = class_page(results, overrides(course, results))
-    write_if_changed(page, html.encode("utf-8"))
+    page = course / "report.html"
+    write_if_changed(page, class_page(results, overrides(course, results)).encode("utf-8"))
     print(f"the report: {page}")
     return 0
 
@@ -303,37 +284,14 @@ def export(
     return run_export(grades, chapter, out, kind, lms, column, points)
 
 
-@app.command()
-def sample(
-    folder: Annotated[Path, Argument(help="A new folder, which will hold the class.")],
-    students: Annotated[int, Option(min=1, metavar="N", help="How many.")] = 100,
-    chapter: AnyChapter = None,
-) -> int:
-    """Make a class of submissions of every kind, to try the grader on.
-
-    They are right, wrong, broken and hostile, at FOLDER/STUDENT/CHAPTER/CHAPTER.ipynb.
-    """
-    from autograde.tools.samples import write_class
-
-    require_chapter(chapter)
-    write_class(folder, [chapter] if chapter else chapter_names(), students)
-    print(f"{students} students in {folder}; autograde grade {folder}")
-    return 0
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns its exit code."""
     return exit_code(lambda: _run(arguments), (OSError, ValueError, NoIsolation))
 
 
 def _run(arguments: list[str] | None) -> int:
-    """Run it without typer's own `main`, which ends the process and takes a closed pipe for 1."""
-    words = sys.argv[1:] if arguments is None else arguments
+    command = typer.main.get_command(app)
     try:
-        command = typer.main.get_command(app)
-        with command.make_context("autograde", list(words), max_content_width=80) as context:
-            return command.invoke(context)
-    except typer.Exit as end:  # of --help
-        return end.exit_code
-    except typer.TyperException as error:
+        return command.main(arguments, "autograde", standalone_mode=False)
+    except typer.TyperException as error:  # a word that no command takes
         raise ValueError(error.format_message()) from None

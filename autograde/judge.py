@@ -13,7 +13,6 @@ ELSEWHERE = "The mistake from {exercise} again: {case}"  # the cause is explaine
 SAME_CAUSE = '{case} (Same cause as under "{group}".)'
 SAME_ERROR = "Same error as above."
 ALONE = "Correct. With your own {names}, which {are} wrong, it gives: {case}"
-COMPOSED = "With your own {names}, which {are} wrong, it gives: {case}"
 
 
 def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[str], Known]) -> None:
@@ -64,14 +63,12 @@ def _groups(
 
 
 def _right(group: Group, cases: list[Case], faults: list[str]) -> GroupResult:
-    """A group that is right by itself; a composed one passes only with the student's own above."""
+    """A group that is right, by itself at least: a remark says what wrong ones above make of it."""
     told = next((case.told for case in cases if case.told), "")
     error = next((case.own_error for case in cases if case.own_error is not None), None)
-    passed = error is None or not group.composed
     names, are = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
-    words = ALONE if passed else COMPOSED
-    message = "" if error is None else words.format(names=names, are=are, case=error)
-    return GroupResult(group.name, passed, message, None, group.weight, told)
+    message = "" if error is None else ALONE.format(names=names, are=are, case=error)
+    return GroupResult(group.name, True, message, None, group.weight, told)
 
 
 def _message(case: Case, cause: KnownBug | None, said: dict, explained: dict[str, str]) -> str:

@@ -1,6 +1,5 @@
 """A chapter's hidden tests: collected once in a process, run on every submission."""
 
-import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ class Case:
     """One test case as it went: `error` is None if it passed.
 
     `own_error` is the same with the student's own answers underneath. The two differ only if the
-    case failed and was run again with the chapter's (underneath.py), in place of the wrong `used`.
+    case failed and was run again with the chapter's in place of the wrong `used`.
     `cause` is the name of a bug that the test has recognised by itself, `told` what it says to who
     passed.
     """
@@ -118,24 +117,13 @@ class HiddenTests:
 def collected(
     chapter: Chapter, exercises: Collection[str], solution: Callable[[], Student] | None
 ) -> HiddenTests:
-    """The hidden tests of a chapter that grades `exercises`.
-
-    Raises AuthorError for bad ones, and for missing ones by the names that they would grade.
-    """
+    """The hidden tests of a chapter that grades `exercises`. Raises AuthorError if it has none."""
     if not chapter.tests.is_file():
         raise AuthorError(
             f"{chapter.name}: nothing grades {', '.join(exercises)}: there is no "
             f"autograde/chapters/{chapter.tests.name}. Write it, with a test for each."
         )
-    try:
-        return HiddenTests(chapter.import_tests(), exercises, solution)
-    except AuthorError:
-        raise
-    except Exception as error:
-        name, frames = chapter.tests.name, traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if Path(frame.filename).name == name]
-        line = lines[-1] if lines else getattr(error, "lineno", 1)  # a SyntaxError has its own
-        raise AuthorError(f"{name}:{line}: {type(error).__name__}: {error}") from error
+    return HiddenTests(chapter.import_tests(), exercises, solution)
 
 
 def _reason(error: BaseException | None) -> tuple[str | None, bool]:
@@ -155,8 +143,4 @@ def _reason(error: BaseException | None) -> tuple[str | None, bool]:
 
 def _cut(message: str) -> str:
     """A message of bounded length: it stands in every report on the submission."""
-    if len(message) <= MAX_MESSAGE:
-        return message
-    return (
-        f"{message[:MAX_MESSAGE]} ... (cut here, after {MAX_MESSAGE} of {len(message)} characters)"
-    )
+    return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]} ... (cut here)"

@@ -10,11 +10,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograde.bugs import bugs_of
 from autograde.files import printable
 from autograde.report.feedback import points
-from autograde.result import Grades, Override, ResultJson
+from autograde.result import Grades, Override
 
 TEMPLATES = Path(__file__).with_name("templates")
 
-Results = Mapping[str, ResultJson]  # of one chapter, by student
+Results = Mapping[str, dict]  # of one chapter, by student
 
 
 def class_page(grades: Grades, overrides: Iterable[Override] = ()) -> str:

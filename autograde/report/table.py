@@ -8,28 +8,21 @@ from rich.table import Table
 
 from autograde.files import printable
 from autograde.report.feedback import points
-from autograde.result import ExerciseJson, Grades, ResultJson
-
-
-class Terminal(Console):
-    """rich's console; if its output is closed the command ends as every other does."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
+from autograde.result import Grades
 
 
 def print_table(grades: Grades) -> None:
     """Print one table a chapter."""
-    console = Terminal(emoji=False)
+    console = Console(emoji=False)
     if not console.is_terminal:
-        console = Terminal(emoji=False, width=150)
+        console = Console(emoji=False, width=150)
     for chapter in sorted({name for student in grades.values() for name in student}):
         results = {name: student[chapter] for name, student in grades.items() if chapter in student}
         console.print(_table(chapter, results))
         _print_remarks(console, results)
 
 
-def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:
+def _table(chapter: str, results: Mapping[str, dict]) -> Table:
     exercises = next(iter(results.values()))["exercises"]
     table = Table(title=chapter, title_justify="left", show_footer=True)
     table.add_column("student", footer="out of", no_wrap=True)
@@ -44,12 +37,12 @@ def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:
     return table
 
 
-def _score(exercise: ExerciseJson) -> str:
+def _score(exercise: dict) -> str:
     colour = "green" if exercise["score"] == exercise["max_score"] else "yellow"
     return f"[{colour if exercise['score'] else 'red'}]{points(exercise['score'])}[/]"
 
 
-def _print_remarks(console: Console, results: Mapping[str, ResultJson]) -> None:
+def _print_remarks(console: Console, results: Mapping[str, dict]) -> None:
     for student, result in results.items():
         if result["reason"]:
             text = f"{printable(student)}: not graded, {result['reason']}"

@@ -1,6 +1,5 @@
 """A limit costs its author alone, and is said wherever the result is."""
 
-import json
 from dataclasses import asdict, replace
 from functools import cache
 
@@ -19,48 +18,51 @@ from autograde.submission import release_of
 from autograde.tools.samples import filled
 
 ENDLESS = "def correct_token(p, q, token, r, u):\n    while True: pass"
+OWN = "from math import inf\nwhile True: pass\ndef ratio(a, b): return a / b"
 USES_IT = """def acceptance_probability(p, q, token):
     return 0.0 if p[token] == 0 else 1.0 if q[token] == 0 else min(1.0, ratio(p[token], q[token]))
 """
 
 
-@pytest.fixture(autouse=True)
-def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits that are soon reached."""
+@pytest.fixture(scope="module")
+def limited() -> Result:
+    """What hits two limits: an own cell, and a call."""
     limits = engine.limits_of(CHAPTER)
     short = replace(limits, call_seconds=0.5, cell_seconds=1.0, extra_cell_seconds=1.0)
-    monkeypatch.setattr(engine, "limits_of", cache(lambda chapter: short))
+    notebook = right(correct_token=ENDLESS, acceptance_probability=USES_IT)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(OWN, id="extra-0"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "limits_of", cache(lambda chapter: short))
+        return engine.grade_now(notebook, CHAPTER)
 
 
-def with_cell(source: str, **answers: str) -> nbformat.NotebookNode:
-    notebook = right(**answers)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(source, id="extra-0"))
-    return notebook
-
-
-def test_a_call_without_an_end_costs_its_own_points_and_no_others():
-    result = engine.grade(right(correct_token=ENDLESS), CHAPTER)
-    assert result.limited and result.exercises["correct_token"].score == 0
-    others = [e for name, e in result.exercises.items() if name != "correct_token"]
-    assert all(e.score == e.max_score for e in others)
-    first, *rest = result.exercises["correct_token"].messages
+def test_what_has_no_end_costs_its_own_points_and_no_others(limited: Result):
+    lost = {name for name, e in limited.exercises.items() if e.score < e.max_score}
+    assert lost == {"correct_token", "acceptance_probability"}
+    assert limited.exercises["correct_token"].score == 0
+    first, *rest = limited.exercises["correct_token"].messages
     assert "correct_token(p=" in first and "longer than 0.5 s" in first
     assert all("correct_token(p=" in each for each in rest)  # named, whether it hung or not
 
 
-def test_a_cell_of_ones_own_without_an_end_costs_nothing():
-    result = engine.grade(with_cell("while True: pass"), CHAPTER)
-    assert result.score == result.max_score and result.limited
-
-
-def test_a_stopped_cell_is_named_where_its_function_is_missed():
-    own = "from math import inf\nwhile True: pass\ndef ratio(a, b): return a / b"
-    result = engine.grade(with_cell(own, acceptance_probability=USES_IT), CHAPTER)
+def test_a_stopped_cell_is_named_where_its_function_is_missed(limited: Result):
     said = (
         "the cell that defines `ratio` (which begins with `from math import inf`) was stopped "
         "after 1 s, so name 'ratio' is not defined"
     )
-    assert said in " ".join(result.exercises["acceptance_probability"].messages)
+    assert said in " ".join(limited.exercises["acceptance_probability"].messages)
+
+
+def test_page_table_and_json_say_that_a_limit_decided(limited: Result, capsys):
+    free = Result(limited.exercises)
+    grades = {"ada": {CHAPTER: limited.to_json()}, "ben": {CHAPTER: free.to_json()}}
+    assert grades["ada"][CHAPTER]["limited"] and "limited" not in grades["ben"][CHAPTER]
+    assert "time limit decided" in summary_markdown(limited)
+    assert "time limit" not in summary_markdown(free)
+    assert "grading again tries again: ada." in " ".join(class_page(grades).split())
+    print_table(grades)
+    assert "ada: a time limit decided" in capsys.readouterr().out
+    assert Result.from_dict(asdict(limited)) == limited
 
 
 ASKS = """def jacobi_decode(target_greedy, prompt, guess):
@@ -83,18 +85,3 @@ def test_what_fills_the_grader_costs_its_author_alone(monkeypatch: pytest.Monkey
     assert result.exercises["jacobi_decode"].score == 0
     assert result.exercises["walk_tree"].score == result.exercises["walk_tree"].max_score
     assert bounded._data() - before < 300 * 2**20
-
-
-def test_page_table_and_json_say_that_a_limit_decided(capsys: pytest.CaptureFixture):
-    exercises = engine.exercises_of(release_of(CHAPTER))
-    free, limited = Result(exercises), Result(exercises, limited=True)
-    grades = {"ada": {CHAPTER: limited.to_json()}, "ben": {CHAPTER: free.to_json()}}
-    assert json.loads(json.dumps(grades))["ada"][CHAPTER]["limited"] is True
-    assert "limited" not in grades["ben"][CHAPTER]
-    assert "time limit decided" in summary_markdown(limited)
-    assert "time limit" not in summary_markdown(free)
-    page = class_page(grades)
-    assert "grading again tries again: ada." in " ".join(page.split())
-    print_table(grades)
-    assert "ada: a time limit decided" in capsys.readouterr().out
-    assert Result.from_dict(asdict(limited)).limited

@@ -12,7 +12,6 @@ from autograde import cache, chapter
 from autograde.chapter import ROOT
 from autograde.grade import grade
 from autograde.result import Result
-from autograde.sandbox import isolation
 
 
 @pytest.fixture(autouse=True)
@@ -47,29 +46,20 @@ def test_all_that_grading_imports_is_an_ingredient_and_no_other_chapter_is():
         assert not ingredients & others
 
 
-def test_the_key_covers_answers_and_grader_but_no_output(monkeypatch: pytest.MonkeyPatch):
+def test_the_key_covers_answers_grader_and_isolation_but_no_output(monkeypatch):
     key = cache.key(right(), CHAPTER, "bubblewrap")
     printed = copy.deepcopy(right())
     for cell in printed.cells:
         if cell.cell_type == "code":
             cell.outputs = [nbformat.v4.new_output("stream", text="x")]
     assert cache.key(printed, CHAPTER, "bubblewrap") == key
+    assert cache.key(right(), CHAPTER, "none") != key
     assert cache.key(right(quiz_02='quiz_02 = "a"'), CHAPTER, "bubblewrap") != key
     monkeypatch.setattr(cache, "grader_fingerprint", lambda chapter: "another")
     assert cache.key(right(), CHAPTER, "bubblewrap") != key
 
 
-def test_a_result_without_isolation_is_never_taken_for_one_with_it(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    asked: list[str] = []
-    for way in ("none", "none", "bubblewrap"):
-        monkeypatch.setattr(isolation, "chosen", lambda way=way: isolation.Isolation(way))
-        grade(right(), CHAPTER, lambda notebook, chapter, way=way: asked.append(way) or Result({}))
-    assert asked == ["none", "bubblewrap"]
-
-
-def test_what_a_limit_decided_is_never_stored(folder: Path):
+def test_what_a_limit_decided_is_never_stored():
     results = [Result({}, limited=True), Result({}, limited=True), Result({}), Result({})]
     limited = [grade(right(), CHAPTER, lambda *_: results.pop(0)).limited for _ in range(4)]
     assert limited == [True, True, False, False] and len(results) == 1

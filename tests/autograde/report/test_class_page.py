@@ -66,7 +66,7 @@ def test_an_empty_class_is_said_to_be_empty():
 def test_the_command(tmp_path: Path, capsys):
     grades, page = tmp_path / "grades.json", tmp_path / "report.html"
     grades.write_text(json.dumps({"students": a_class()}))
-    words = ["report", str(grades), "--out", str(page), "--course", str(tmp_path)]
+    words = ["report", str(grades), "--course", str(tmp_path)]
     assert main(words) == 0 and "Class report" in page.read_text()
     grades.write_text("[]")
     assert main(words) == 2

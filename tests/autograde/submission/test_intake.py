@@ -82,10 +82,9 @@ def test_first_copy_that_is_no_stub_is_the_answer_and_the_other_does_not_run():
     assert any("was not graded" in c.source and "return None" in c.source for c in back.cells)
 
 
-def written(source: str, **attachments: object) -> NotebookNode:
+def written(source: str) -> NotebookNode:
     """What intake makes of a written answer."""
     notebook = with_cell_source(right(), "why_residual", source)
-    cell_of(notebook, "why_residual").attachments = attachments
     return cell_of(rebuilt(notebook), "why_residual")
 
 
@@ -99,6 +98,7 @@ def written(source: str, **attachments: object) -> NotebookNode:
         "[x](javascript:alert(1))",
         "[x]\n\n[x]: javascript:alert(1)",
         "![x](http://127.0.0.1/x.png)",
+        "![x](attachment:x.png)",
         "[![x](attachment:none)](javascript:alert(1))",
         "![<b>](attachment:<b>)",
         r"$\href{javascript:alert(1)}{x}$",
@@ -118,21 +118,6 @@ def test_what_is_live_in_a_written_answer_is_broken_and_looks_the_same(live: str
 @pytest.mark.parametrize("text", ["a < b", "$p<0$ and x[1] = 2", r"$\frac{p}{q}$", "# A title"])
 def test_text_that_does_nothing_stays_as_it_is(text: str):
     assert written(text).source == text
-
-
-def test_pictures_of_written_answers_stay_and_other_attachments_go():
-    cell = written(
-        "![mine](attachment:my%20plot.png) ![gone](attachment:b.png) ![no](attachment:c.png)",
-        **{
-            "my plot.png": {"image/png": "aGk=", "image/svg+xml": "<svg onload=alert(1)>"},
-            "b.png": {"image/png": 'x" onerror="alert(1)'},
-            "c.png": {"text/html": "<script>alert(1)</script>"},
-            "d.png": "not a dict",
-        },
-    )
-    assert cell.attachments == {"picture-1": {"image/png": "aGk="}}
-    page = HTMLExporter().markdown2html({"cell": cell}, cell.source)
-    assert page.count("<img") == 1 and 'src="data:image/png;base64,aGk="' in page
 
 
 def file_with(**parts: object) -> bytes:
@@ -198,23 +183,6 @@ def test_all_cells_together_are_bounded_and_the_answers_come_first(kind: str):
     cells = with_own(kind, *["#" * 9_000] * 300)
     assert length(cells) < bounds.MAX_TEXT + 300 * 200
     assert cells[0].source == "#" * 9_000 and "a notebook may have 100,000" in cells[-1].source
-
-
-def test_a_picture_stands_once_in_a_page():
-    """400 mentions of one picture of 4 MiB made a page of 1.6 GB."""
-    data = {"a.png": {"image/png": "aGk="}}
-    (cell,) = with_own("markdown", "![a](attachment:a.png)\n" * 400, attachments=data)
-    assert cell.source.count("](attachment:") == 1 and list(cell.attachments) == ["picture-1"]
-
-
-def test_pictures_have_one_budget_and_the_cell_says_what_is_left_out(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(bounds, "MAX_PICTURES", 2**20)
-    picture = {"a.png": {"image/png": "aGlp" * (2**20 // 12)}}
-    cells = with_own("markdown", *["![a](attachment:a.png)"] * 5, attachments=picture)
-    assert [len(cell.get("attachments", ())) for cell in cells] == [1, 1, 1, 0, 0]
-    assert "those of a notebook may have 1 MiB" in cells[-1].source
 
 
 def test_a_file_of_many_lists_is_refused_before_anything_is_made_of_it(

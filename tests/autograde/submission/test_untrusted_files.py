@@ -36,25 +36,22 @@ def socket_file(path: Path) -> None:
 
 
 TRAPS = {
-    "link": (lambda path: path.symlink_to(secret(path)), "link"),
-    "dangling link": (lambda path: path.symlink_to("/no/such/file"), "link"),
+    "link": (lambda path: path.symlink_to(secret(path)), "is a link"),
+    "dangling link": (lambda path: path.symlink_to("/no/such/file"), "is a link"),
     "hard link": (lambda path: os.link(secret(path), path), "names"),
-    "pipe": (os.mkfifo, "odd"),
-    "sparse file": (sparse_file, "large"),
-    "folder": (Path.mkdir, "odd"),
-    "socket": (socket_file, "odd"),
-    "nothing": (lambda path: None, "missing"),
+    "pipe": (os.mkfifo, "no.* (plain|regular) file"),
+    "sparse file": (sparse_file, "are allowed"),
+    "folder": (Path.mkdir, "no.* (plain|regular) file"),
+    "socket": (socket_file, "no.* (plain|regular) file"),
+    "nothing": (lambda path: None, "no file x.ipynb"),
 }
 
 
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_trap_is_refused_by_its_kind(name: str, submitted: Path):
-    trap, kind = TRAPS[name]
+    trap, words = TRAPS[name]
     trap(submitted / "ada" / "x.ipynb")
-    with pytest.raises(Trap) as caught:
-        read_untrusted(submitted, Path("ada/x.ipynb"), MAX)
-    assert caught.value.kind == kind
-    with pytest.raises(Refused, match="x.ipynb.*; (hand|clear)"):
+    with pytest.raises(Refused, match=f"{words}.*; hand in"):
         read_submitted(submitted, Path("ada/x.ipynb"))
 
 
@@ -99,8 +96,8 @@ def test_a_swap_between_check_and_open_brings_nothing(level: str, submitted: Pat
         for _ in range(3000):
             try:
                 seen.add(read_untrusted(submitted, Path("ada/x.ipynb"), MAX))
-            except Trap as trap:
-                seen.add(trap.kind)
+            except Trap:
+                continue
     finally:
         done.set()
         thread.join()
