@@ -18,10 +18,6 @@ from autograde.submission import release_of
 from autograde.tools.samples import filled
 
 ENDLESS = "def correct_token(p, q, token, r, u):\n    while True: pass"
-OWN = "from math import inf\nwhile True: pass\ndef ratio(a, b): return a / b"
-USES_IT = """def acceptance_probability(p, q, token):
-    return 0.0 if p[token] == 0 else 1.0 if q[token] == 0 else min(1.0, ratio(p[token], q[token]))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +25,8 @@ def limited() -> Result:
     """What hits two limits: an own cell, and a call."""
     limits = engine.limits_of(CHAPTER)
     short = replace(limits, call_seconds=0.5, cell_seconds=1.0, extra_cell_seconds=1.0)
-    notebook = right(correct_token=ENDLESS, acceptance_probability=USES_IT)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(OWN, id="extra-0"))
+    notebook = right(correct_token=ENDLESS)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("while True: pass", id="extra-0"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "limits_of", cache(lambda chapter: short))
         return engine.grade_now(notebook, CHAPTER)
@@ -38,19 +34,8 @@ def limited() -> Result:
 
 def test_what_has_no_end_costs_its_own_points_and_no_others(limited: Result):
     lost = {name for name, e in limited.exercises.items() if e.score < e.max_score}
-    assert lost == {"correct_token", "acceptance_probability"}
-    assert limited.exercises["correct_token"].score == 0
-    first, *rest = limited.exercises["correct_token"].messages
-    assert "correct_token(p=" in first and "longer than 0.5 s" in first
-    assert all("correct_token(p=" in each for each in rest)  # named, whether it hung or not
-
-
-def test_a_stopped_cell_is_named_where_its_function_is_missed(limited: Result):
-    said = (
-        "the cell that defines `ratio` (which begins with `from math import inf`) was stopped "
-        "after 1 s, so name 'ratio' is not defined"
-    )
-    assert said in " ".join(limited.exercises["acceptance_probability"].messages)
+    assert lost == {"correct_token"} and limited.exercises["correct_token"].score == 0
+    assert "longer than 0.5 s" in limited.exercises["correct_token"].messages[0]
 
 
 def test_page_table_and_json_say_that_a_limit_decided(limited: Result, capsys):
