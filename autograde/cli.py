@@ -80,9 +80,8 @@ def build(
     """Make the two notebooks of every chapter.
 
     Read solutions/NN_topic.py and write solutions/NN_topic/NN_topic.ipynb, which nbgrader reads,
-    and notebooks/NN_topic/NN_topic.ipynb, which students get. Executed solutions are in
-    build/solutions/. 1: the text is wrong, a solution does not run or, with --check, a notebook is
-    outdated.
+    and notebooks/NN_topic/NN_topic.ipynb, which students get. 1: the text is wrong, a solution does
+    not run or, with --check, a notebook is outdated.
     """
     from autograde.build import release
     from autograde.build.execute import execute
@@ -112,12 +111,8 @@ def gates(chapters: Chapters = None) -> int:
     names = chapters or chapter_names()
     for name in names:
         require_chapter(name)
-    found = 0
-    for fault in (fault for name in names for fault in faults(name)):
-        found += 1
-        print(fault, flush=True)
-    if not found:
-        print(f"{', '.join(names)}: the gates hold")
+    found = [fault for name in names for fault in faults(name)]
+    print("\n".join(found) or f"{', '.join(names)}: the gates hold")
     return 1 if found else 0
 
 
@@ -240,8 +235,7 @@ def report(
 def extend(
     chapter: str,
     student: Annotated[str, Argument(help="The name of the student's folder.")],
-    days: int = 0,
-    hours: int = 0,
+    days: Annotated[int, Option(min=1, help="How many.")],
     course: Course = None,
 ) -> int:
     """Give a student more time for a chapter.
@@ -251,8 +245,7 @@ def extend(
     """
     from autograde.nbgrader import gradebook
 
-    time = timedelta(days=days, hours=hours)
-    until = gradebook.extend(course or course_dir(), chapter, student, time)
+    until = gradebook.extend(course or course_dir(), chapter, student, timedelta(days=days))
     print(f"{student}, {chapter}: until {until:%Y-%m-%d %H:%M} UTC")
     print(f"grade it again: nbgrader autograde {chapter} --force")
     return 0

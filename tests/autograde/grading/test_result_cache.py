@@ -52,10 +52,3 @@ def test_a_damaged_entry_counts_as_none(folder: Path):
         assert grade(right(), CHAPTER, lambda *_: Result({}, ["why"])).pending == ["why"]
         (entry,) = folder.iterdir()
         entry.write_text('{"exercises": ')
-
-
-def test_a_cache_that_cannot_be_written_costs_no_mark(folder: Path, monkeypatch):
-    (folder / "cache").touch()  # a file where the folder should be
-    monkeypatch.setattr(cache, "FOLDER", folder / "cache")
-    with pytest.warns(UserWarning, match="results cannot be stored in .*cache"):
-        assert grade(right(), CHAPTER, lambda *_: Result({}, ["why"])).pending == ["why"]
