@@ -29,19 +29,10 @@ import numpy as np
 from autograde.chapter import course_seed
 from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import StudentError
-from autograde.sandbox.student import Call, Student
+from autograde.sandbox.student import Student
 
-# All that a hidden test needs of the grader: a chapter imports nothing of it but this.
-__all__ = [
-    "Bug",
-    "Exercise",
-    "Group",
-    "RemoteObject",
-    "Student",
-    "StudentError",
-    "by_cause",
-    "untouched",
-]
+# What a chapter imports from here beside `Exercise`.
+__all__ = ["Exercise", "RemoteObject", "Student", "StudentError", "by_cause", "untouched"]
 
 
 @dataclass(frozen=True)
@@ -228,19 +219,12 @@ def by_cause(error: AssertionError, cause: str) -> AssertionError:
 
 
 def untouched(student: Student) -> None:
-    """Raise AssertionError if a call of this case changed one of its arguments.
-
-    The student's process tells which ones.
-    """
+    """Raise AssertionError if a call of this case changed one of its arguments."""
     for call in student.calls:
         if call.reply and call.reply.changed:
-            raise _changed(student, call, call.reply.changed)
-
-
-def _changed(student: Student, call: Call, places: list[int]) -> AssertionError:
-    names = student.parameters.get(call.function, [])
-    which = ", ".join(names[i] for i in places)
-    return AssertionError(
-        f"{call.function} changed its argument {which}. Work on a new array: the caller "
-        "still needs the old one."
-    )
+            names = student.parameters.get(call.function, [])
+            which = ", ".join(names[i] for i in call.reply.changed)
+            raise AssertionError(
+                f"{call.function} changed its argument {which}. Work on a new array: the caller "
+                "still needs the old one."
+            )

@@ -41,7 +41,8 @@ app = typer.Typer(help=PURPOSE, epilog=ENDS, add_completion=False, rich_markup_m
 Chapters = Annotated[list[str] | None, Argument(metavar="[CHAPTER]...", help="Default: all.")]
 AnyChapter = Annotated[str | None, Option("--chapter", metavar="NAME", help="Default: all.")]
 OneChapter = Annotated[str, Option("--chapter", metavar="NAME", help="The chapter.")]
-Lms = Annotated[Literal["canvas", "moodle"], Option("--format", help="The LMS of the zip.")]
+Lms = Annotated[Literal["canvas", "moodle"], Option("--format", help="The LMS.")]
+Out = Annotated[Path | None, Option(metavar="FILE", help="The file to write.")]
 Course = Annotated[
     Path | None,
     Option(metavar="DIR", help="The class's folder; default: course/, or $SPECDEC_COURSE."),
@@ -198,35 +199,35 @@ def grade(
 
 
 @app.command()
-def feedback(lms: Lms, chapter: OneChapter, course: Course = None) -> int:
-    """Put feedback pages into DIR/feedback-CHAPTER.zip for Canvas or Moodle.
+def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: Course = None) -> int:
+    """Put feedback pages into a zip for Canvas or Moodle.
 
     Everybody's page, as `nbgrader generate_feedback` wrote it, gets the name by which the LMS knows
-    whose it is. 1: somebody whose notebook was collected has no page.
+    whose it is. Default of --out: feedback-CHAPTER.zip in the class's folder. 1: somebody whose
+    notebook was collected has no page.
     """
     from autograde.lms.commands import run_feedback
 
     require_chapter(chapter)
     course = course or course_dir()
-    return run_feedback(lms, chapter, course / f"feedback-{chapter}.zip", course)
+    return run_feedback(lms, chapter, out or course / f"feedback-{chapter}.zip", course)
 
 
 @app.command()
 def report(
     grades: Annotated[Path, Argument(help="What `autograde grade --json` has written.")],
+    out: Out = None,
     course: Course = None,
 ) -> int:
-    """Write a page about the class, DIR/report.html.
+    """Write a page about the class.
 
-    Points, known bugs and who has them, who could not be graded, and marks by hand that stand
-    over other ones.
+    Points, known bugs and who has them, and who could not be graded. Default of --out: report.html
+    in the class's folder.
     """
-    from autograde.nbgrader.gradebook import overrides
     from autograde.report.class_page import class_page
 
-    results, course = read_grades(grades), course or course_dir()
-    page = course / "report.html"
-    write_if_changed(page, class_page(results, overrides(course, results)).encode("utf-8"))
+    page = out or (course or course_dir()) / "report.html"
+    write_if_changed(page, class_page(read_grades(grades)).encode("utf-8"))
     print(f"the report: {page}")
     return 0
 

@@ -51,9 +51,7 @@ def _require_same_grader(client, chapter: str) -> None:
     """Raise ValueError if a worker would grade by other code than this machine."""
     ours = grader_fingerprint(chapter)
     theirs = client.run(grader_fingerprint, chapter, on_error="return")
-    strange = sorted(name for name, fingerprint in theirs.items() if fingerprint != ours)
-    if strange:
+    if strange := [name for name, other in theirs.items() if other != ours]:
         raise ValueError(
-            f"the worker {strange[0]} has another version of the course, of Python or of a "
-            f"package, or none ({theirs[strange[0]]}). Bring it to this machine's version."
+            f"the worker {strange[0]} has another version of the course, of Python or of a package"
         )

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-Grades = dict[str, dict[str, dict]]  # by student and chapter: each as `Result.to_json` gives it
+ExerciseJson = ResultJson = dict[str, Any]  # as `to_json` gives them
+Grades = dict[str, dict[str, ResultJson]]  # by student and chapter
 
 
 @dataclass
@@ -50,10 +51,6 @@ class Exercise:
         passed = sum(b.weight for b in self.groups if b.passed)
         points = self.max_score * passed / sum(b.weight for b in self.groups)
         return min(float(self.max_score), points)  # 0.2 * 3 / 3 is more than 0.2
-
-    def worth(self, group: GroupResult) -> float:
-        """The points of one of its test groups, for whoever has it right."""
-        return float(self.max_score) * group.weight / sum(b.weight for b in self.groups)
 
     @property
     def messages(self) -> list[str]:
@@ -119,17 +116,6 @@ class Result:
             for name, e in data["exercises"].items()
         }
         return cls(**{**data, "exercises": exercises})
-
-
-@dataclass(frozen=True)
-class Override:
-    """A mark given by hand that stands in place of another one from the tests."""
-
-    student: str
-    chapter: str
-    exercise: str
-    by_hand: float
-    automatic: float
 
 
 def read_grades(path: Path) -> Grades:

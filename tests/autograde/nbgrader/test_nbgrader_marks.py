@@ -16,11 +16,9 @@ from autograde.build.release import build, release_into
 from autograde.chapter import ROOT, SOLUTIONS
 from autograde.cli import main
 from autograde.nbgrader.config import CONFIG_NAME
-from autograde.nbgrader.gradebook import overrides
 from autograde.nbgrader.plugin import Grade, MarksForPage, SaveMarks
-from autograde.pool import grade_class
 from autograde.report.marks import mark
-from autograde.result import Exercise, GroupResult, Override, Result
+from autograde.result import Exercise, GroupResult, Result
 from autograde.submission import release_of
 
 GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
@@ -120,11 +118,6 @@ def test_the_page_is_told_which_answers_wait_for_a_person(course: Path, student:
         if cell.metadata.get("nbgrader", {}).get("to_be_marked")
     }
     assert waiting == ({"why_residual"} if waits else set())
-
-
-def test_a_mark_by_hand_that_hides_another_is_listed(course: Path):
-    (hidden,) = overrides(course, grade_class(course / "submitted"))
-    assert hidden == Override("cleo", CHAPTER, "correct_token", by_hand=1.5, automatic=0.0)
 
 
 def test_what_is_handed_in_again_is_graded_again_and_nothing_else(course: Path):

@@ -127,7 +127,7 @@ WRONG_TYPE = "def correct_token(p, q, token, r, u):\n    return {'token': token}
 
 TABLE = {
     "invalid-json": Bad(lambda: '{"cells": [', 0, "not valid JSON"),
-    "not-a-notebook": Bad(lambda: "[1, 2, 3]", 0, "not a notebook"),
+    "not-a-notebook": Bad(lambda: "[1, 2, 3]", 0, "not in notebook format 4"),
     "empty": Bad(lambda: b"", 0, "empty"),
     "deep-json": Bad(lambda: "[" * 100_000, 0, "not a notebook|not valid JSON"),
     "another-chapter": Bad(other_chapter, 0, "another chapter"),
