@@ -20,7 +20,7 @@ attribute `type_in_student_code` names the type.
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from zlib import crc32
 
@@ -97,7 +97,7 @@ class Exercise:
             def cases(rng: Callable) -> Iterator[Callable]:
                 for args in generate(rng()):
                     args = args if isinstance(args, tuple) else (args,)
-                    yield SameAnswer(self, args, form, hint)
+                    yield self._same_answer(args, form, hint)
 
             self._group(name, weight).makers.append(cases)
             return generate
@@ -136,6 +136,22 @@ class Exercise:
             call = function.text(args)
             raise AssertionError(f"{call} gave {got!r}, and not {expected!r}. {hint}".strip())
 
+    def _same_answer(self, args: tuple, form: bool, hint: str) -> Callable:
+        """One case of a group; the solution is asked once."""
+
+        @cache
+        def expected(solution: Student) -> Any:
+            try:
+                return getattr(solution, self.name)(*copy.deepcopy(args))
+            except StudentError as error:
+                return error
+
+        def case(student: Student, solution: Student) -> None:
+            given = copy.deepcopy(args)  # a generator moves on
+            self.compare(getattr(student, self.name), given, expected(solution), hint, form)
+
+        return case
+
     def _group(self, name: str, weight: int) -> Group:
         """The group of that name, a new one if there is none."""
         if type(weight) is not int or weight < 1:
@@ -145,31 +161,6 @@ class Exercise:
             known = Group(self, name, weight)
             self.groups.append(known)
         return known
-
-
-@dataclass(eq=False)
-class SameAnswer:
-    """One case of a group: the student's function must give what the solution's gives."""
-
-    exercise: Exercise
-    args: tuple
-    form: bool
-    hint: str
-    expected: Any = None  # the value or the exception, once the solution has been asked
-
-    def __call__(self, student: Student, solution: Student) -> None:
-        """Raises AssertionError if it does not."""
-        if self.expected is None:
-            self.expected = self._of(solution)
-        given = copy.deepcopy(self.args)  # a generator moves on
-        function = getattr(student, self.exercise.name)
-        self.exercise.compare(function, given, self.expected, self.hint, self.form)
-
-    def _of(self, solution: Student) -> Any:
-        try:
-            return getattr(solution, self.exercise.name)(*copy.deepcopy(self.args))
-        except StudentError as error:
-            return error
 
 
 def is_close(got: Any, expected: Any) -> bool:
