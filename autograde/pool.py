@@ -23,10 +23,6 @@ from autograde.result import Grades, Result
 from autograde.submission import release_of, take_in
 
 
-class GraderCrashed(Exception):
-    """A submission whose process ended while it was graded; the text says so."""
-
-
 @dataclass(frozen=True)
 class Task:
     """One student's notebook of one chapter, below the folder `submitted`."""
@@ -112,7 +108,7 @@ class Processes(threading.local):
     executor: ProcessPoolExecutor | None = None
 
     def grade(self, notebook: NotebookNode, chapter: str) -> Result:
-        """What `grade_now` gives in the process. Raises GraderCrashed if it was killed twice."""
+        """What `grade_now` gives in the process. Raises RuntimeError if it was killed twice."""
         for _ in range(2):
             # Fresh ones: a forked one would share this process's open files.
             spawned = get_context("spawn")
@@ -122,7 +118,7 @@ class Processes(threading.local):
                 return self.executor.submit(grade_now, notebook, chapter).result()
             except BrokenProcessPool:
                 self.executor = None
-        raise GraderCrashed("it ended, or had killed, the process that graded it, twice")
+        raise RuntimeError("it ended, or had killed, the process that graded it, twice")
 
 
 def _end_with_parent() -> None:

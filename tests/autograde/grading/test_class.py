@@ -118,7 +118,7 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(
 def test_only_the_submission_that_ends_its_process_is_lost(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pool, "grade_now", eval)
     processes = pool.Processes()
-    with pytest.raises(pool.GraderCrashed, match="twice"):
+    with pytest.raises(RuntimeError, match="twice"):
         processes.grade("__import__('os')._exit(1)", {})
     assert processes.grade("6 * 7", {}) == 42
 
