@@ -18,22 +18,17 @@ MAX_MARKDOWN = 10_000  # of a cell
 MAX_TEXT = 100_000  # of all cells of a notebook
 MAX_OUTPUT = 100_000  # that the cells of a notebook print, and of their errors
 MIN_ERROR = 300  # that are kept of every error, since messages refer to it
-MAX_PICTURES = 10 * 2**20  # of the pictures of a notebook, in base64
 
 _COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 def share_out(cells: Iterable["NotebookNode"]) -> None:
-    """Cut what is too long in a cell or in all of them: text and pictures. The first come first.
-
-    A cell has `kind`, `source` and `attachments`, which are changed in place.
-    """
-    text, pictures = MAX_TEXT, MAX_PICTURES
+    """Cut the text of a cell, in place, if it or that of all cells is too long: the first stay."""
+    left = MAX_TEXT
     for cell in cells:
         before = len(cell.source)
-        cell.source = cut(cell.kind, cell.source, text)
-        text -= min(text, before)
-        pictures -= _keep_pictures(cell, pictures)
+        cell.source = cut(cell.kind, cell.source, left)
+        left -= min(left, before)
 
 
 def cut(kind: str, source: str, left: int = MAX_TEXT) -> str:
@@ -50,22 +45,6 @@ def cut(kind: str, source: str, left: int = MAX_TEXT) -> str:
     if kind == "code":
         return f"raise RuntimeError('This cell was left out: {why}.')"
     return f"**Only the beginning of this text is kept: {why}.**\n\n{source[:most]}"
-
-
-def _keep_pictures(cell: "NotebookNode", most: int) -> int:
-    """Keep the first pictures of a cell that have `most` characters or less; returns how many."""
-    kept, used = {}, 0
-    for name, data in cell.attachments.items():
-        size = sum(map(len, data.values()))
-        if used + size <= most:
-            kept[name], used = data, used + size
-    if len(kept) < len(cell.attachments):
-        cell.source = (
-            f"**Pictures were left out: those of a notebook may have {MAX_PICTURES // 2**20} MiB "
-            f"together.**\n\n{cell.source}"
-        )
-    cell.attachments = kept
-    return used
 
 
 def without_colours(text: str) -> str:

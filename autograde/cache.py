@@ -6,8 +6,6 @@ to a report, to the command line or to another chapter re-grades nobody.
 
 import json
 import platform
-import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
@@ -16,13 +14,12 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograde.chapter import BUILD, LIBRARY, ROOT, Chapter, library_folders
+from autograde.chapter import BUILD, LIBRARY, ROOT, TESTS, Chapter, library_folders
 from autograde.files import digest_of, files_below, write_if_changed
 from autograde.result import Result
 from autograde.submission import is_demo
 
 FOLDER = BUILD / "cache" / "results"
-NUMBERED = re.compile(r"ch\d\d_").match
 PACKAGES = ("ipython", "matplotlib", "numpy", "pytest", "torch", "transformers")
 
 
@@ -51,18 +48,13 @@ def grader_fingerprint(chapter: str) -> str:
 def _ingredients(chapter: Chapter) -> Iterator[tuple[str, Path]]:
     """The files that can change a mark, each under a name that is the same on every machine."""
     grader = ROOT / "autograde"
-    tests = [path for path in files_below(grader / "chapters") if _is_of(chapter, path)]
-    paths = [chapter.source, chapter.release, chapter.solution, *tests, *grader.glob("*.py")]
-    for path in sorted([*paths, *files_below(grader / "sandbox")]):
+    shared = [path for path in files_below(TESTS) if not path.match("ch[0-9][0-9]_*")]
+    paths = [chapter.source, chapter.release, chapter.solution, chapter.tests, *shared]
+    for path in sorted([*paths, *grader.glob("*.py"), *files_below(grader / "sandbox")]):
         yield path.relative_to(ROOT).as_posix(), path
     for folder in library_folders():
         for path in files_below(folder):
             yield path.relative_to(folder.parent).as_posix(), path
-
-
-def _is_of(chapter: Chapter, path: Path) -> bool:
-    """Whether a file of tests is the chapter's, or shared by several: it has no number then."""
-    return not NUMBERED(path.name) or path.name.startswith(f"ch{chapter.number}_")
 
 
 def load(name: str) -> Result | None:
@@ -74,9 +66,5 @@ def load(name: str) -> Result | None:
 
 
 def store(name: str, result: Result) -> None:
-    """Keep a result, whole or not at all. If that fails, warn: the result itself is not lost."""
-    try:
-        write_if_changed(FOLDER / f"{name}.json", json.dumps(asdict(result)).encode())
-    except OSError as error:
-        reason = error.strerror or error  # without the file's name: one warning for all of them
-        warnings.warn(f"results cannot be stored in {FOLDER}: {reason}", stacklevel=2)
+    """Keep a result, whole or not at all."""
+    write_if_changed(FOLDER / f"{name}.json", json.dumps(asdict(result)).encode())

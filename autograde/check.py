@@ -1,38 +1,16 @@
 """What a chapter's hidden tests are written with: exercises, their test groups and known bugs.
 
-Points attach to test groups. A group is a set of cases under one name; it counts whole, and no
-constant, no copy of an argument and no stub passes all of its cases:
+Points attach to test groups; docs/author.md has an example. A group is a set of cases under one
+name; it counts whole. `rng` comes of the seed of the course, so a private fork has other cases.
 
-    mean = Exercise("mean")
-
-    @mean.group("the sum over the number", hint="Did you divide by the number?")
-    def sums(rng):
-        for size in (2, 5):
-            yield rng.integers(10, size=size).tolist(), 1
-        yield [4], 0
-
-    mean.bug("len(values)", "2", think="there are always two values.", because="a list has more.")
-
-A generator yields the arguments of each case, and the chapter's solution says what is expected: the
-same value, or the same kind of exception. `rng` comes of the seed of the course (`course_seed`), so
-a private fork has other cases; edges are typed. What equality cannot judge is a plain function:
-
-    @mean.check("looks at each value once")
-    def once(student, solution, rng):
-        assert student.mean([1, 2]) == 1.5, "mean([1, 2]) is 1.5."
-
-A bug is a patch of the solution's text, which stands there exactly once. The gates hold that it
-fails a group, and that the group's message names it.
-
-The grader reads nothing of a check but how it ends, so any library can help to write one:
+The grader reads nothing of a case but how it ends, so any library can help to write one:
 
 - it returns: the check passed;
 - `AssertionError(text)`: the check failed, and the student reads the text; with the attribute
   `cause` (see `by_cause`), the test has recognised that bug by itself;
 - `NotImplementedError(text)`, or an exception with the attribute `no_answer`: there is no answer
   yet;
-- an exception with the attribute `what_happened`, such as "raised ValueError: no number": that
-  happened in the student's code;
+- an exception with the attribute `what_happened`: that happened in the student's code;
 - any other exception: the result could not be judged, and the student reads that.
 
 What a student's function returns is plain data. An object of any other type comes back as one whose
@@ -42,7 +20,7 @@ attribute `type_in_student_code` names the type.
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from zlib import crc32
 
@@ -51,19 +29,10 @@ import numpy as np
 from autograde.chapter import course_seed
 from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import StudentError
-from autograde.sandbox.student import Call, Student
+from autograde.sandbox.student import Student
 
-# All that a hidden test needs of the grader: a chapter imports nothing of it but this.
-__all__ = [
-    "Bug",
-    "Exercise",
-    "Group",
-    "RemoteObject",
-    "Student",
-    "StudentError",
-    "by_cause",
-    "untouched",
-]
+# What a chapter imports from here beside `Exercise`.
+__all__ = ["Exercise", "RemoteObject", "Student", "StudentError", "by_cause", "untouched"]
 
 
 @dataclass(frozen=True)
@@ -92,7 +61,6 @@ class Group:
     exercise: "Exercise"
     name: str
     weight: int = 1
-    composed: bool = False
     makers: list[Callable] = field(default_factory=list)
 
     def cases(self) -> Iterator[Callable]:
@@ -115,7 +83,6 @@ class Exercise:
         name: str,
         *,
         weight: int = 1,
-        composed: bool = False,
         form: bool = False,
         hint: str = "",
     ) -> Callable[[Callable], Callable]:
@@ -123,32 +90,28 @@ class Exercise:
 
         A case passes if the student's function gives what the solution gives. With `form`, it must
         have the same type too (see `compare`). `hint` is true of every case. Several generators may
-        have one group. An exercise may call those above it, and is graded as if they were right; a
-        `composed` group counts only with the student's own underneath. Raises ValueError for a
-        weight below 1.
+        have one group. Raises ValueError for a weight below 1.
         """
 
         def register(generate: Callable) -> Callable:
             def cases(rng: Callable) -> Iterator[Callable]:
                 for args in generate(rng()):
                     args = args if isinstance(args, tuple) else (args,)
-                    yield SameAnswer(self, args, form, hint)
+                    yield self._same_answer(args, form, hint)
 
-            self._group(name, weight, composed).makers.append(cases)
+            self._group(name, weight).makers.append(cases)
             return generate
 
         return register
 
-    def check(
-        self, name: str, *, weight: int = 1, composed: bool = False
-    ) -> Callable[[Callable], Callable]:
+    def check(self, name: str, *, weight: int = 1) -> Callable[[Callable], Callable]:
         """Decorate a function (student, solution, rng) that raises if the student is wrong."""
 
         def register(check: Callable) -> Callable:
             def cases(rng: Callable) -> Iterator[Callable]:
                 yield lambda student, solution: check(student, solution, rng())
 
-            self._group(name, weight, composed).makers.append(cases)
+            self._group(name, weight).makers.append(cases)
             return check
 
         return register
@@ -173,40 +136,31 @@ class Exercise:
             call = function.text(args)
             raise AssertionError(f"{call} gave {got!r}, and not {expected!r}. {hint}".strip())
 
-    def _group(self, name: str, weight: int, composed: bool) -> Group:
+    def _same_answer(self, args: tuple, form: bool, hint: str) -> Callable:
+        """One case of a group; the solution is asked once."""
+
+        @cache
+        def expected(solution: Student) -> Any:
+            try:
+                return getattr(solution, self.name)(*copy.deepcopy(args))
+            except StudentError as error:
+                return error
+
+        def case(student: Student, solution: Student) -> None:
+            given = copy.deepcopy(args)  # a generator moves on
+            self.compare(getattr(student, self.name), given, expected(solution), hint, form)
+
+        return case
+
+    def _group(self, name: str, weight: int) -> Group:
         """The group of that name, a new one if there is none."""
         if type(weight) is not int or weight < 1:
             raise ValueError(f"{name!r} has the weight {weight!r}; write a whole number from 1 up")
         known = next((each for each in self.groups if each.name == name), None)
         if known is None:
-            known = Group(self, name, weight, composed)
+            known = Group(self, name, weight)
             self.groups.append(known)
         return known
-
-
-@dataclass(eq=False)
-class SameAnswer:
-    """One case of a group: the student's function must give what the solution's gives."""
-
-    exercise: Exercise
-    args: tuple
-    form: bool
-    hint: str
-    expected: Any = None  # the value or the exception, once the solution has been asked
-
-    def __call__(self, student: Student, solution: Student) -> None:
-        """Raises AssertionError if it does not."""
-        if self.expected is None:
-            self.expected = self._of(solution)
-        given = copy.deepcopy(self.args)  # a generator moves on
-        function = getattr(student, self.exercise.name)
-        self.exercise.compare(function, given, self.expected, self.hint, self.form)
-
-    def _of(self, solution: Student) -> Any:
-        try:
-            return getattr(solution, self.exercise.name)(*copy.deepcopy(self.args))
-        except StudentError as error:
-            return error
 
 
 def is_close(got: Any, expected: Any) -> bool:
@@ -256,19 +210,12 @@ def by_cause(error: AssertionError, cause: str) -> AssertionError:
 
 
 def untouched(student: Student) -> None:
-    """Raise AssertionError if a call of this case changed one of its arguments.
-
-    The student's process tells which ones.
-    """
+    """Raise AssertionError if a call of this case changed one of its arguments."""
     for call in student.calls:
         if call.reply and call.reply.changed:
-            raise _changed(student, call, call.reply.changed)
-
-
-def _changed(student: Student, call: Call, places: list[int]) -> AssertionError:
-    names = student.parameters.get(call.function, [])
-    which = ", ".join(names[i] for i in places)
-    return AssertionError(
-        f"{call.function} changed its argument {which}. Work on a new array: the caller "
-        "still needs the old one."
-    )
+            names = student.parameters.get(call.function, [])
+            which = ", ".join(names[i] for i in call.reply.changed)
+            raise AssertionError(
+                f"{call.function} changed its argument {which}. Work on a new array: the caller "
+                "still needs the old one."
+            )

@@ -23,8 +23,8 @@ from autograde.chapter import (
     require_chapter,
 )
 from autograde.exits import exit_code
-from autograde.files import printable, write_if_changed, write_json
-from autograde.result import Grades, read_grades
+from autograde.files import write_if_changed, write_json
+from autograde.result import read_grades
 from autograde.sandbox.isolation import NoIsolation
 
 PURPOSE = """Make the chapters' notebooks, and grade what a class hands in.
@@ -34,14 +34,14 @@ generate_assignment after build, autograde and formgrader after grade, generate_
 feedback. CHAPTER is a name such as 02_rejection_sampling.
 """
 ENDS = """Exit codes: 0 done; 1 done, and something is to be looked at, which is named; 2 not
-started, with a line that says why; 141 nobody reads the output any more."""
+started, with a line that says why."""
 
 app = typer.Typer(help=PURPOSE, epilog=ENDS, add_completion=False, rich_markup_mode=None)
 
 Chapters = Annotated[list[str] | None, Argument(metavar="[CHAPTER]...", help="Default: all.")]
 AnyChapter = Annotated[str | None, Option("--chapter", metavar="NAME", help="Default: all.")]
 OneChapter = Annotated[str, Option("--chapter", metavar="NAME", help="The chapter.")]
-Lms = Annotated[Literal["canvas", "moodle"], Option("--format", help="The LMS of the zip.")]
+Lms = Annotated[Literal["canvas", "moodle"], Option("--format", help="The LMS.")]
 Out = Annotated[Path | None, Option(metavar="FILE", help="The file to write.")]
 Course = Annotated[
     Path | None,
@@ -51,10 +51,7 @@ Course = Annotated[
 
 @app.command()
 def doctor() -> int:
-    """Say and prove how this machine isolates.
-
-    Put up the sandbox of grading and attack it. Write no file. 1: not safe to grade here.
-    """
+    """Put up the sandbox of grading and attack it. 1: not safe to grade here."""
     from autograde.sandbox import selftest
 
     lines, safe = selftest.report()
@@ -84,9 +81,8 @@ def build(
     """Make the two notebooks of every chapter.
 
     Read solutions/NN_topic.py and write solutions/NN_topic/NN_topic.ipynb, which nbgrader reads,
-    and notebooks/NN_topic/NN_topic.ipynb, which students get. Executed solutions are in
-    build/solutions/. 1: the text is wrong, a solution does not run or, with --check, a notebook is
-    outdated.
+    and notebooks/NN_topic/NN_topic.ipynb, which students get. 1: the text is wrong, a solution does
+    not run or, with --check, a notebook is outdated.
     """
     from autograde.build import release
     from autograde.build.execute import execute
@@ -114,12 +110,8 @@ def gates(chapters: Chapters = None) -> int:
     names = chapters or chapter_names()
     for name in names:
         require_chapter(name)
-    found = 0
-    for fault in (fault for name in names for fault in faults(name)):
-        found += 1
-        print(fault, flush=True)
-    if not found:
-        print(f"{', '.join(names)}: the gates hold")
+    found = [fault for name in names for fault in faults(name)]
+    print("\n".join(found) or f"{', '.join(names)}: the gates hold")
     return 1 if found else 0
 
 
@@ -189,31 +181,19 @@ def grade(
     grades on the workers of a dask cluster.
     """
     from autograde.pool import grade_class
+    from autograde.report.table import print_table
     from autograde.sandbox import selftest
     from autograde.sandbox.isolation import NONE, VARIABLE
 
     require_chapter(chapter)
-    if workers and scheduler:
-        raise ValueError("--workers is for this machine, --scheduler for a cluster: give one")
     if unsafe_no_isolation:
         os.environ[VARIABLE] = NONE
     print(selftest.require(), file=sys.stderr)
     grades = grade_class(submitted, chapter, workers, scheduler)
     if results:
         write_json(results, {"students": grades})
-    _print_grades(submitted, grades)
-    return 0
-
-
-def _print_grades(submitted: Path, grades: Grades) -> None:
-    """The table and, for the class of course/, the marks by hand that hide another one."""
-    from autograde.nbgrader.gradebook import overrides
-    from autograde.report.table import print_table
-
     print_table(grades)
-    if submitted.resolve() == course_dir() / "submitted":
-        for override in overrides(course_dir(), grades):
-            print(printable(str(override)))
+    return 0
 
 
 @app.command()
@@ -239,16 +219,13 @@ def report(
 ) -> int:
     """Write a page about the class.
 
-    Points, known bugs and who has them, who could not be graded, and marks by hand that stand
-    over other ones. Default of --out: report.html in the class's folder.
+    Points, known bugs and who has them, and who could not be graded. Default of --out: report.html
+    in the class's folder.
     """
-    from autograde.nbgrader.gradebook import overrides
     from autograde.report.class_page import class_page
 
-    results, course = read_grades(grades), course or course_dir()
-    page = out or course / "report.html"
-    html = class_page(results, overrides(course, results))
-    write_if_changed(page, html.encode("utf-8"))
+    page = out or (course or course_dir()) / "report.html"
+    write_if_changed(page, class_page(read_grades(grades)).encode("utf-8"))
     print(f"the report: {page}")
     return 0
 
@@ -257,8 +234,7 @@ def report(
 def extend(
     chapter: str,
     student: Annotated[str, Argument(help="The name of the student's folder.")],
-    days: int = 0,
-    hours: int = 0,
+    days: Annotated[int, Option(min=1, help="How many.")],
     course: Course = None,
 ) -> int:
     """Give a student more time for a chapter.
@@ -268,8 +244,7 @@ def extend(
     """
     from autograde.nbgrader import gradebook
 
-    time = timedelta(days=days, hours=hours)
-    until = gradebook.extend(course or course_dir(), chapter, student, time)
+    until = gradebook.extend(course or course_dir(), chapter, student, timedelta(days=days))
     print(f"{student}, {chapter}: until {until:%Y-%m-%d %H:%M} UTC")
     print(f"grade it again: nbgrader autograde {chapter} --force")
     return 0
@@ -301,37 +276,14 @@ def export(
     return run_export(grades, chapter, out, kind, lms, column, points)
 
 
-@app.command()
-def sample(
-    folder: Annotated[Path, Argument(help="A new folder, which will hold the class.")],
-    students: Annotated[int, Option(min=1, metavar="N", help="How many.")] = 100,
-    chapter: AnyChapter = None,
-) -> int:
-    """Make a class of submissions of every kind, to try the grader on.
-
-    They are right, wrong, broken and hostile, at FOLDER/STUDENT/CHAPTER/CHAPTER.ipynb.
-    """
-    from autograde.tools.samples import write_class
-
-    require_chapter(chapter)
-    write_class(folder, [chapter] if chapter else chapter_names(), students)
-    print(f"{students} students in {folder}; autograde grade {folder}")
-    return 0
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns its exit code."""
     return exit_code(lambda: _run(arguments), (OSError, ValueError, NoIsolation))
 
 
 def _run(arguments: list[str] | None) -> int:
-    """Run it without typer's own `main`, which ends the process and takes a closed pipe for 1."""
-    words = sys.argv[1:] if arguments is None else arguments
+    command = typer.main.get_command(app)
     try:
-        command = typer.main.get_command(app)
-        with command.make_context("autograde", list(words), max_content_width=80) as context:
-            return command.invoke(context)
-    except typer.Exit as end:  # of --help
-        return end.exit_code
-    except typer.TyperException as error:
+        return command.main(arguments, "autograde", standalone_mode=False)
+    except typer.TyperException as error:  # a word that no command takes
         raise ValueError(error.format_message()) from None

@@ -11,9 +11,7 @@ from autograde.runner import Case
 # What stands under a test group. `case` is its first failed case, in words.
 ELSEWHERE = "The mistake from {exercise} again: {case}"  # the cause is explained there
 SAME_CAUSE = '{case} (Same cause as under "{group}".)'
-SAME_ERROR = "Same error as above."
 ALONE = "Correct. With your own {names}, which {are} wrong, it gives: {case}"
-COMPOSED = "With your own {names}, which {are} wrong, it gives: {case}"
 
 
 def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[str], Known]) -> None:
@@ -46,8 +44,8 @@ def _wrong_above(own: list[Case], cases: list[Case], exercises: Iterable[str]) -
 def _groups(
     cases: list[Case], causes: dict[Group, KnownBug], explained: dict[str, str], faults: list[str]
 ) -> list[GroupResult]:
-    """The test groups of one exercise; nothing that one has said is said again by the next."""
-    said: dict[KnownBug | str, str] = {}  # causes and errors, each with the group that says it
+    """The test groups of one exercise; a cause that one has explained is named by the next."""
+    said: dict[KnownBug, str] = {}  # each cause with the group that explains it
     groups = []
     for group in dict.fromkeys(case.group for case in cases):
         own = [case for case in cases if case.group is group]
@@ -59,33 +57,26 @@ def _groups(
         message = _message(case, cause, said, explained)
         thought = cause.think if cause else None
         groups.append(GroupResult(group.name, False, message, thought, group.weight))
-        said = {cause: group.name, _in_short(case): group.name} | said
+        if cause:
+            said.setdefault(cause, group.name)
     return groups
 
 
 def _right(group: Group, cases: list[Case], faults: list[str]) -> GroupResult:
-    """A group that is right by itself; a composed one passes only with the student's own above."""
+    """A group that is right, by itself at least: a remark says what wrong ones above make of it."""
     told = next((case.told for case in cases if case.told), "")
     error = next((case.own_error for case in cases if case.own_error is not None), None)
-    passed = error is None or not group.composed
     names, are = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
-    words = ALONE if passed else COMPOSED
-    message = "" if error is None else words.format(names=names, are=are, case=error)
-    return GroupResult(group.name, passed, message, None, group.weight, told)
+    message = "" if error is None else ALONE.format(names=names, are=are, case=error)
+    return GroupResult(group.name, True, message, None, group.weight, told)
 
 
 def _message(case: Case, cause: KnownBug | None, said: dict, explained: dict[str, str]) -> str:
     """What the student reads under a failed group."""
-    if cause and cause not in said:
-        place = explained[cause.think]
-        again = ELSEWHERE.format(exercise=place, case=case.error)
-        return cause.explain(case.error) if place == case.exercise else again
-    if _in_short(case) in said:
-        return SAME_ERROR
-    return SAME_CAUSE.format(case=case.error, group=said[cause]) if cause else case.error
-
-
-def _in_short(case: Case) -> str:
-    """An exception's name, whatever the call; else all that is said of the case."""
-    stopped = case.raised in ("CallTimedOut", "ProcessEnded")  # each names its own call
-    return case.error if stopped or case.raised is None else case.raised
+    if cause is None:
+        return case.error
+    if cause in said:
+        return SAME_CAUSE.format(case=case.error, group=said[cause])
+    if explained[cause.think] == case.exercise:
+        return cause.explain(case.error)
+    return ELSEWHERE.format(exercise=explained[cause.think], case=case.error)

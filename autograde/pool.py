@@ -20,11 +20,7 @@ from autograde.chapter import chapter_names, notebook_path
 from autograde.cluster import cluster
 from autograde.grade import Grader, exercises_of, grade, grade_now, pending_of
 from autograde.result import Grades, Result
-from autograde.submission import Refused, release_of, take_in
-
-
-class GraderCrashed(Exception):
-    """A submission whose process ended while it was graded; the text says so."""
+from autograde.submission import release_of, take_in
 
 
 @dataclass(frozen=True)
@@ -68,37 +64,29 @@ def grade_class(
 def tasks_in(submitted: Path, chapter: str | None) -> Iterator[Task]:
     """The notebooks that are there, and with `chapter` also those that should be.
 
-    A folder whose name begins with a dot is a student's only if there is a chapter in it.
+    A folder whose name begins with a dot is nobody's, as for nbgrader.
     """
     if not submitted.is_dir():
         raise FileNotFoundError(f"there is no folder of submissions at {submitted}")
     for student in sorted(entry.name for entry in os.scandir(submitted) if _is_student(entry)):
         for name in [chapter] if chapter else chapter_names():
-            expected = chapter and not student.startswith(".")
-            if expected or os.path.lexists(submitted / student / name):
+            if chapter or os.path.lexists(submitted / student / name):
                 yield Task(submitted, student, name)
 
 
 def _is_student(entry: os.DirEntry) -> bool:
-    return entry.is_symlink() or entry.is_dir()
+    return not entry.name.startswith(".") and (entry.is_symlink() or entry.is_dir())
 
 
 def _results(tasks: list[Task], grader: Grader, workers: int) -> Iterator[tuple[Task, Result]]:
-    """Each task's result as they come, with a progress bar that counts the graded and the failed.
-
-    Each is stored at once: a run that is cut off loses only what was on its way.
-    """
-    counts = {"graded": 0, "failed": 0}
+    """Each task's result as they come, and stored at once: a run cut off loses little."""
     bar = tqdm(total=len(tasks), desc="grading", unit="submission")
     with bar, ThreadPoolExecutor(workers) as threads:
         try:
             running = {threads.submit(_result, task, grader): task for task in tasks}
             for future in as_completed(running):
-                result = future.result()
-                counts["graded" if result.reason is None else "failed"] += 1
-                bar.set_postfix(counts, refresh=False)
                 bar.update()
-                yield running[future], result
+                yield running[future], future.result()
         finally:
             threads.shutdown(cancel_futures=True)
 
@@ -106,21 +94,12 @@ def _results(tasks: list[Task], grader: Grader, workers: int) -> Iterator[tuple[
 def _result(task: Task, grader: Grader) -> Result:
     """A task's result; whatever goes wrong stops this submission only, and is its reason."""
     try:
-        _require_seen(task.student)
         submission = take_in(task.submitted, task.path, task.chapter)
         return replace(grade(submission.notebook, task.chapter, grader), reason=submission.reason)
-    except Refused as refusal:
-        reason = str(refusal)
     except Exception as error:
         reason = f"the grader could not finish: {type(error).__name__}: {error}"
     blank = release_of(task.chapter)
     return Result(exercises_of(blank), pending_of(blank), reason=reason)
-
-
-def _require_seen(student: str) -> None:
-    """Raise Refused for a folder that nbgrader does not see: no mark of it would be kept."""
-    if student.startswith("."):
-        raise Refused("the folder's name begins with a dot, which nbgrader does not see; rename it")
 
 
 class Processes(threading.local):
@@ -129,7 +108,7 @@ class Processes(threading.local):
     executor: ProcessPoolExecutor | None = None
 
     def grade(self, notebook: NotebookNode, chapter: str) -> Result:
-        """What `grade_now` gives in the process. Raises GraderCrashed if it was killed twice."""
+        """What `grade_now` gives in the process. Raises RuntimeError if it was killed twice."""
         for _ in range(2):
             # Fresh ones: a forked one would share this process's open files.
             spawned = get_context("spawn")
@@ -139,7 +118,7 @@ class Processes(threading.local):
                 return self.executor.submit(grade_now, notebook, chapter).result()
             except BrokenProcessPool:
                 self.executor = None
-        raise GraderCrashed("it ended, or had killed, the process that graded it, twice")
+        raise RuntimeError("it ended, or had killed, the process that graded it, twice")
 
 
 def _end_with_parent() -> None:

@@ -3,33 +3,9 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
-
-class ExerciseJson(TypedDict):
-    """An exercise in the machine-readable results of `autograde grade --json`."""
-
-    score: float
-    max_score: float
-    passed: int  # test groups
-    total: int
-    messages: list[str]
-    causes: list[str]
-    remarks: list[str]  # on groups that are right only by themselves
-
-
-class ResultJson(TypedDict):
-    """A submission in the machine-readable results of `autograde grade --json`."""
-
-    status: str  # graded or failed
-    reason: str | None
-    score: float
-    max_score: float
-    pending: list[str]
-    exercises: dict[str, ExerciseJson]
-    limited: NotRequired[bool]  # True if a time limit decided; else it is not there
-
-
+ExerciseJson = ResultJson = dict[str, Any]  # as `to_json` gives them
 Grades = dict[str, dict[str, ResultJson]]  # by student and chapter
 
 
@@ -76,10 +52,6 @@ class Exercise:
         points = self.max_score * passed / sum(b.weight for b in self.groups)
         return min(float(self.max_score), points)  # 0.2 * 3 / 3 is more than 0.2
 
-    def worth(self, group: GroupResult) -> float:
-        """The points of one of its test groups, for whoever has it right."""
-        return float(self.max_score) * group.weight / sum(b.weight for b in self.groups)
-
     @property
     def messages(self) -> list[str]:
         if self.note is not None:
@@ -90,7 +62,7 @@ class Exercise:
     def remarks(self) -> list[str]:
         return [f"{b.name}: {b.message}" for b in self.groups if b.passed and b.message]
 
-    def to_json(self) -> ExerciseJson:
+    def to_json(self) -> dict[str, Any]:
         return {
             "score": self.score,
             "max_score": float(self.max_score),
@@ -124,9 +96,9 @@ class Result:
     def max_score(self) -> float:
         return sum(float(e.max_score) for e in self.exercises.values())
 
-    def to_json(self) -> ResultJson:
+    def to_json(self) -> dict[str, Any]:
         """The machine-readable form that `autograde grade --json` writes."""
-        data: ResultJson = {
+        data = {
             "status": "graded" if self.reason is None else "failed",
             "reason": self.reason,
             "score": self.score,
@@ -144,23 +116,6 @@ class Result:
             for name, e in data["exercises"].items()
         }
         return cls(**{**data, "exercises": exercises})
-
-
-@dataclass(frozen=True)
-class Override:
-    """A mark given by hand that stands in place of another one from the tests."""
-
-    student: str
-    chapter: str
-    exercise: str
-    by_hand: float
-    automatic: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.student}, {self.chapter}, {self.exercise}: {self.by_hand:g} points by hand "
-            f"stand, the tests give {self.automatic:g}"
-        )
 
 
 def read_grades(path: Path) -> Grades:

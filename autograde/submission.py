@@ -4,16 +4,12 @@ One odd cell stops nbgrader for a whole class, so nothing of a submission's stru
 survives: answers are moved into a fresh copy of the release, and everything else is dropped.
 """
 
-import base64
-import binascii
 import copy
 import json
 import re
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from pathlib import Path
-from urllib.parse import unquote
 
 import nbformat
 from nbformat import NotebookNode
@@ -25,8 +21,6 @@ from autograde.files import Trap, read_untrusted
 MAX_BYTES = 20 * 2**20
 MAX_CELLS = 2000  # a release has about 60
 MAX_LISTS = 500_000  # lists and objects in the file: Python needs up to 200 bytes for each
-MAX_PICTURES = 20  # in one cell
-PICTURES = ("image/png", "image/jpeg")
 
 
 class Refused(Exception):
@@ -67,48 +61,34 @@ def read_submitted(root: Path, path: Path) -> bytes:
     try:
         return read_untrusted(root, path, MAX_BYTES)
     except Trap as trap:
-        raise Refused(f"{trap}; {_TO_DO[trap.kind]}") from None
-
-
-_TO_DO = {
-    "missing": "hand the notebook in under this name",
-    "link": "hand in the notebook file itself",
-    "names": "hand in a copy of the notebook file",
-    "odd": "hand in the notebook file itself",
-    "large": "clear the outputs and save",
-}
+        raise Refused(f"{trap}; hand in the notebook file itself, its outputs cleared") from None
 
 
 def parse(data: bytes) -> NotebookNode:
     """The cells of the notebook in `data`, as `_plain_cell` keeps them. Raises Refused."""
-    if not data.strip():
-        raise Refused("the file is empty; save the notebook and hand it in again")
     if data.count(b"[") + data.count(b"{") > MAX_LISTS:
         raise Refused(
             f"the file holds more than {MAX_LISTS:,} lists and objects; clear the outputs and save"
         )
     try:
         plain = json.loads(data)
-        if not isinstance(plain, dict) or "nbformat" not in plain:
-            raise Refused("the file is not a notebook (it has no nbformat number)")
         return nbformat.from_dict({"cells": [_plain_cell(cell) for cell in _cells_of(plain)]})
     except Refused:
         raise
     except (UnicodeDecodeError, json.JSONDecodeError):
-        raise Refused("the file is not valid JSON; was it cut off or edited by hand?") from None
+        raise Refused("the file is not valid JSON; is it empty or cut off?") from None
     except Exception as error:  # a student's file may hold anything
         raise Refused(f"the file is not a notebook that can be read ({error})") from None
 
 
-def _cells_of(plain: dict) -> list:
+def _cells_of(plain: object) -> list:
     """The cells of a notebook in format 4. Raises Refused.
 
     Nothing but cells is looked at: nbformat would copy and validate all the rest.
     """
-    if plain["nbformat"] != 4:
+    if not isinstance(plain, dict) or plain.get("nbformat") != 4:
         raise Refused(
-            "the file is not in notebook format 4; open it in JupyterLab, save it there and hand "
-            "it in again"
+            "the file is not in notebook format 4; save it in JupyterLab, then hand it in"
         )
     if len(plain["cells"]) > MAX_CELLS:
         raise Refused(
@@ -119,13 +99,12 @@ def _cells_of(plain: dict) -> list:
 
 
 def _plain_cell(cell: dict) -> dict:
-    """What is kept of a submitted cell: its kind, names, text and pictures, each of a sane type."""
+    """What is kept of a submitted cell: its kind, names and text, each of a sane type."""
     return {
         "kind": str(cell.get("cell_type")),
         "id": str(cell.get("id")),
         "grade_id": _grade_id(cell),
         "source": _text_of(cell),
-        "attachments": _pictures(cell.get("attachments")),
     }
 
 
@@ -142,24 +121,6 @@ def _grade_id(cell: dict) -> str | None:
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
     return grade_id if isinstance(grade_id, str) else None
-
-
-def _pictures(attachments: object) -> dict[str, dict[str, str]]:
-    """The first attachments that can be shown, by name, each as {kind: base64}."""
-    given = attachments.items() if isinstance(attachments, dict) else ()
-    shown = ((name, _picture(data)) for name, data in given if isinstance(data, dict))
-    return dict(islice(((name, picture) for name, picture in shown if picture), MAX_PICTURES))
-
-
-def _picture(data: dict) -> dict[str, str]:
-    return {kind: data[kind] for kind in PICTURES if _is_base64(data.get(kind))}
-
-
-def _is_base64(text: object) -> bool:
-    try:
-        return isinstance(text, str) and bool(base64.b64decode(text, validate=True))
-    except (binascii.Error, ValueError):
-        return False
 
 
 def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
@@ -240,8 +201,7 @@ def _extra(cell: NotebookNode, name: str, home: str | None) -> NotebookNode:
     """A cell of the student's own: code stays code, all else becomes text that cannot run."""
     if cell.kind == "code" and home is None:
         return nbformat.v4.new_code_cell(cell.source, id=name)
-    extra = nbformat.v4.new_markdown_cell(id=name)
-    _write(extra, cell)
+    extra = nbformat.v4.new_markdown_cell(inert(cell.source), id=name)
     if home is not None:
         body = "\n".join("    " + line for line in extra.source.splitlines())
         lead = f"Another copy of `{home}` was in the submission; it was not graded"
@@ -258,17 +218,8 @@ def _filled(cell: NotebookNode, answers: dict[str, NotebookNode]) -> NotebookNod
     if cell.cell_type == "code":
         cell.source = answer.source
     elif is_answer(cell):
-        _write(cell, answer)
+        cell.source = inert(answer.source)
     return cell
-
-
-def _write(cell: NotebookNode, submitted: NotebookNode) -> None:
-    """Put a student's Markdown into `cell`, with its pictures under names without odd letters."""
-    names = {name: f"picture-{i}" for i, name in enumerate(submitted.attachments, 1)}
-    unused = dict(names)
-    cell.source = inert(submitted.source, unused)
-    if shown := {names[name]: submitted.attachments[name] for name in names.keys() - unused}:
-        cell.attachments = dict(sorted(shown.items()))
 
 
 def _blank(release: NotebookNode, reason: str) -> NotebookNode:
@@ -283,31 +234,17 @@ def _blank(release: NotebookNode, reason: str) -> NotebookNode:
 JOINER = "\u2060"
 
 _LIVE = re.compile(
-    r"!\[(?P<text>[^\[\]\n]*)\]\(attachment:(?P<name>[^()\n]*)\)"  # a picture
-    r"|<(?=[A-Za-z/!?])"  # only these make a tag of what follows (HTML standard, 13.2.5.6)
+    r"<(?=[A-Za-z/!?])"  # only these make a tag of what follows (HTML standard, 13.2.5.6)
     r"|\](?=[(:])"  # makes a link, a picture or the address of one
     r"|\\(?=(?:href|cssId|class|style|require|mmlToken|bbox)(?![A-Za-z]))"  # MathJax's ways in
     r"|&(?=#|bsol;|dollar;)"  # names of characters, which the browser puts in before MathJax reads
 )
 
 
-def inert(markdown: str, pictures: dict[str, str] | None = None) -> str:
-    """A student's Markdown with nothing that acts; only `pictures`, from old to new name, show.
-
-    A picture shows once, so that a page cannot hold it many times, and is then taken out of
-    `pictures`.
+def inert(markdown: str) -> str:
+    """A student's Markdown with nothing that acts.
 
     nbgrader's pages make HTML of it as it stands: tags, links to `javascript:` and pictures from
     anywhere would be live in the browser of whoever marks, who is logged in to Jupyter there.
     """
-    left = {} if pictures is None else pictures
-    return _LIVE.sub(lambda match: _broken(match, left), markdown)
-
-
-def _broken(match: re.Match, pictures: dict[str, str]) -> str:
-    if match["name"] is None:
-        return match[0] + JOINER
-    text, name = inert(match["text"]), unquote(match["name"].split(' "')[0])
-    if name in pictures:
-        return f"![{text}](attachment:{pictures.pop(name)})"
-    return f"![{text}]{JOINER}(attachment:{inert(match['name'])})"
+    return _LIVE.sub(lambda match: match[0] + JOINER, markdown)

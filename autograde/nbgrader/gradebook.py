@@ -1,12 +1,11 @@
 """nbgrader's gradebook: reading the automatic marks, and comparing them with the grader's."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from nbgrader.api import Gradebook, SubmittedAssignment
+from nbgrader.api import Gradebook
 
-from autograde.result import Grades, Override
+from autograde.result import Grades
 
 Scores = dict[str, dict[str, dict[str, float]]]
 
@@ -25,30 +24,6 @@ def read_scores(course: Path) -> Scores:
                     if grade.cell.cell_type == "code"
                 }
     return scores
-
-
-def overrides(course: Path, grades: Grades) -> list[Override]:
-    """The marks by hand in the gradebook of `course` that differ from the marks of `grades`.
-
-    nbgrader keeps a mark by hand through every grading, so a new automatic mark would not be seen.
-    There are none if the class has no gradebook.
-    """
-    if not (course / "gradebook.db").is_file():
-        return []
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        submissions = [s for a in gradebook.assignments for s in a.submissions]
-        return [each for submission in submissions for each in _overrides_in(submission, grades)]
-
-
-def _overrides_in(submission: SubmittedAssignment, grades: Grades) -> Iterator[Override]:
-    result = grades.get(submission.student.id, {}).get(submission.assignment.name)
-    for notebook in submission.notebooks if result else ():
-        for grade in notebook.grades:
-            exercise = grade.name.removeprefix("test_")
-            automatic = result["exercises"].get(exercise, {}).get("score", grade.manual_score)
-            if grade.manual_score is not None and grade.manual_score != automatic:
-                place = (submission.student.id, submission.assignment.name, exercise)
-                yield Override(*place, grade.manual_score, automatic)
 
 
 def extend(course: Path, chapter: str, student: str, time: timedelta) -> datetime:

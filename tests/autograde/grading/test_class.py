@@ -18,10 +18,8 @@ from autograde.chapter import ROOT
 from autograde.cli import main
 from autograde.nbgrader.gradebook import read_scores
 from autograde.nbgrader.stamps import STAMP
-from autograde.pool import GraderCrashed, Processes
-from autograde.tools.samples import write_class
+from autograde.tools.samples import STUDENTS, write_students
 
-STUDENTS = 4
 GRADE = """
 import sys
 from pathlib import Path
@@ -36,7 +34,7 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class") / "submitted"
-    write_class(folder, [CHAPTER], STUDENTS, ("right", "wrong", "half", "broken"))
+    write_students(folder, [CHAPTER])
     return folder
 
 
@@ -67,7 +65,7 @@ def grader(submitted: Path, tmp_path: Path) -> Iterator[subprocess.Popen]:
             [*command, tmp_path / "out.json"], env=environment, stdout=log, stderr=log
         )
         until(lambda: stored(tmp_path) or process.poll() is not None)
-        assert process.poll() is None and len(stored(tmp_path)) < STUDENTS - 1
+        assert process.poll() is None and len(stored(tmp_path)) < len(STUDENTS) - 1
         yield process
         process.kill()
         process.wait()
@@ -93,17 +91,10 @@ def is_dead(process: psutil.Process) -> bool:
         return True
 
 
-def test_results_are_equal_in_any_order_and_with_any_number_of_workers(
-    submitted: Path, undisturbed: bytes, tmp_path: Path, monkeypatch
-):
-    forwards = pool.tasks_in
-    monkeypatch.setattr(pool, "tasks_in", lambda *args: list(forwards(*args))[::-1])
-    assert grade(submitted, tmp_path, "--workers=1") == undisturbed
-
-
 def test_a_killed_grader_leaves_no_process_and_the_next_run_goes_on(
     grader: subprocess.Popen, submitted: Path, undisturbed: bytes, tmp_path: Path
 ):
+    """It goes on with another number of workers, too."""
     others = psutil.Process(grader.pid).children(recursive=True)
     os.kill(grader.pid, signal.SIGKILL)
     grader.wait()
@@ -126,8 +117,8 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(
 
 def test_only_the_submission_that_ends_its_process_is_lost(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pool, "grade_now", eval)
-    processes = Processes()
-    with pytest.raises(GraderCrashed, match="twice"):
+    processes = pool.Processes()
+    with pytest.raises(RuntimeError, match="twice"):
         processes.grade("__import__('os')._exit(1)", {})
     assert processes.grade("6 * 7", {}) == 42
 
@@ -138,9 +129,10 @@ def disk_full(*_: object) -> None:
 
 def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, monkeypatch):
     monkeypatch.setattr(cache, "key", disk_full)
-    result = next(iter(pool.grade_class(submitted).values()))[CHAPTER]
-    assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
-    assert result["score"] == 0 and result["max_score"] == 22.0
+    for grades in pool.grade_class(submitted).values():
+        result = grades[CHAPTER]
+        assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
+        assert result["score"] == 0 and result["max_score"] == 22.0
 
 
 @pytest.fixture
@@ -186,19 +178,3 @@ def test_a_cluster_gives_the_same_bytes_and_is_refused_if_its_code_differs(
         monkeypatch.setattr(cluster, "grader_fingerprint", lambda chapter: os.getpid())
         with pytest.raises(ValueError, match="has another version"):
             pool.grade_class(submitted, scheduler=address)
-
-
-@pytest.mark.cluster
-def test_a_scheduler_that_does_not_answer_is_named(submitted: Path, monkeypatch, capsys):
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
-    assert main(["grade", str(submitted), "--scheduler", "tcp://127.0.0.1:9"]) == 2
-    assert "no dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "workers, words",
-    [({}, "no worker has joined"), ({"tcp://a": 1, "tcp://b": 4}, "b has 4 threads")],
-)
-def test_unfit_workers_are_named(workers: dict, words: str):
-    with pytest.raises(ValueError, match=words):
-        cluster.require_single_threads("tcp://x", workers)

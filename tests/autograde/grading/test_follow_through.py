@@ -15,11 +15,6 @@ SPEED = "04_choosing_the_draft"
 LINEAR = "def expected_accepted(alpha, k):\n    return alpha * k"
 
 
-def remarks(result: Result, name: str) -> list[str]:
-    """What is said of the groups of an exercise that passed."""
-    return [b.message for b in result.exercises[name].groups if b.passed]
-
-
 def lost(result: Result) -> dict[str, float]:
     """Points lost, by exercise."""
     every = {name: e.max_score - e.score for name, e in result.exercises.items()}
@@ -29,10 +24,9 @@ def lost(result: Result) -> dict[str, float]:
 def test_one_wrong_line_costs_its_own_points_and_a_remark_says_what_it_does_below():
     result = grade_with(SPEED, expected_accepted=LINEAR)
     assert lost(result) == {"expected_accepted": 2.0}
-    (first, *_) = remarks(result, "best_k")
-    said = "Correct. With your own expected_accepted, which is wrong, it gives: best_k(alpha=0.7, "
-    assert first.startswith(said) and "returned 60, expected 9." in first
-    assert result.to_json()["exercises"]["best_k"]["causes"] == []
+    remarks = result.exercises["best_k"].remarks
+    assert "With your own expected_accepted, which is wrong, it gives: best_k(" in remarks[0]
+    assert result.exercises["best_k"].to_json()["causes"] == []
 
 
 @pytest.mark.parametrize(
@@ -52,11 +46,7 @@ def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str, wro
 
 @pytest.mark.parametrize(
     "end",
-    [
-        ":\n    raise NotImplementedError('not written yet')",
-        ":\n    import os; os._exit(0)",
-        "\n    return 0",
-    ],
+    [":\n    raise NotImplementedError()", ":\n    import os; os._exit(0)", "\n    return 0"],
     ids=["unwritten", "ends the process", "no Python"],
 )
 def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(end: str):
@@ -66,21 +56,7 @@ def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only
     }
 
 
-def test_two_mistakes_that_cancel_are_right():
-    """The student counts the token more in the other function: the sums come out right."""
-    shifted = "def expected_accepted(alpha, k):\n    return sum(alpha**i for i in range(k + 1))"
-    plain = "def expected_tokens(alpha, k):\n    return expected_accepted(alpha, k)"
-    result = grade_with(SPEED, expected_accepted=shifted, expected_tokens=plain)
-    assert set(lost(result)) == {"expected_accepted"}
-    assert set(remarks(result, "expected_tokens")) == {""}
-
-
 HELPER = "def _keeps(p, q, t, r):\n    return r <= acceptance_probability(p, q, t) and p[t] > 0\n"
-ACCEPTS = """
-def speculative_accept(draft_tokens, p, q, r):
-    kept = [_keeps(p[i], q[i], token, r=r[i]) for i, token in enumerate(draft_tokens)]
-    return list(draft_tokens[: (*kept, False).index(False)])
-"""
 CORRECTS = """
 def correct_token(p, q, token, r, u):
     if _keeps(p, q, token, r):
@@ -92,10 +68,7 @@ def correct_token(p, q, token, r, u):
 @pytest.mark.parametrize("own, lead", [("", HELPER), (HELPER, "")], ids=["answer", "own cell"])
 def test_a_helper_that_calls_the_wrong_function_may_stand_anywhere(own: str, lead: str):
     wrong = "def acceptance_probability(p, q, token):\n    return 0.9"
-    accepts = lead + ACCEPTS
-    notebook = right(
-        acceptance_probability=wrong, speculative_accept=accepts, correct_token=CORRECTS
-    )
+    notebook = right(acceptance_probability=wrong, correct_token=lead + CORRECTS)
     notebook.cells.insert(0, nbformat.v4.new_code_cell(own, id="extra-0"))
     assert set(lost(engine.grade(notebook, CHAPTER))) == {"acceptance_probability"}
 
@@ -108,10 +81,7 @@ FUNCTIONS = [(chapter, name) for chapter in chapter_names() for name in function
 def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
     """Two known bugs of each, all else right."""
     for bug in [bug for bug in bugs_of(chapter) if bug.exercise == name][:2]:
-        exercises = grade_with(chapter, **{name: bug.code}).exercises
-        del exercises[name]
-        failed = [b for e in exercises.values() for b in e.groups if not b.passed]
-        assert all(b.name == "the whole decoder, with your own parts" for b in failed), bug.think
+        assert set(lost(grade_with(chapter, **{name: bug.code}))) <= {name}, bug.think
 
 
 THIEF = """
