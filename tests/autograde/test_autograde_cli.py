@@ -24,7 +24,7 @@ OPTIONS = {
     "feedback": "--format --chapter --out --course",
     "report": "--out --course",
     "extend": "--days --hours --course",
-    "export": "--chapter --out --format --lms --column --points",
+    "export": "--format --chapter --lms --out --column",
     "sample": "--students --chapter",
 }
 
@@ -81,6 +81,3 @@ def test_a_folder_that_begins_with_a_dot_is_named_in_every_step(submitted, tmp_p
     assert (eve["status"], eve["score"], eve["max_score"]) == ("failed", 0.0, 22.0)
     assert main(["report", str(out), "--out", str(page), "--course", str(tmp_path)]) == 0
     assert ".eve" in page.read_text() and "begins with a dot" in page.read_text()
-    table = ["--chapter", CHAPTER, "--out", str(tmp_path / "marks.csv")]
-    assert main(["export", str(out), *table]) == 0
-    assert "could not be graded, and stand with 0:\n  .eve" in capsys.readouterr().out
