@@ -241,16 +241,13 @@ def report(
 ) -> int:
     """Write a page about the class.
 
-    Points, known bugs and who has them, who could not be graded, and marks by hand that stand
-    over other ones. Default of --out: report.html in the class's folder.
+    Points, known bugs and who has them, and who could not be graded. Default of --out: report.html
+    in the class's folder.
     """
-    from autograde.nbgrader.gradebook import overrides
     from autograde.report.class_page import class_page
 
-    results, course = read_grades(grades), course or course_dir()
-    page = out or course / "report.html"
-    html = class_page(results, overrides(course, results))
-    write_if_changed(page, html.encode("utf-8"))
+    page = out or (course or course_dir()) / "report.html"
+    write_if_changed(page, class_page(read_grades(grades)).encode("utf-8"))
     print(f"the report: {page}")
     return 0
 

@@ -1,94 +1,79 @@
 """A class on one page that holds everything it shows: what `autograde report` writes."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograde.bugs import bugs_of
-from autograde.files import printable
 from autograde.report.feedback import points
-from autograde.result import Grades, Override, ResultJson
+from autograde.result import Grades, ResultJson
 
 TEMPLATES = Path(__file__).with_name("templates")
 
 Results = Mapping[str, ResultJson]  # of one chapter, by student
 
 
-def class_page(grades: Grades, overrides: Iterable[Override] = ()) -> str:
-    """The page, as HTML. `overrides` are manual marks that stand over other automatic ones."""
-    jinja = Environment(
-        autoescape=True, undefined=StrictUndefined, loader=FileSystemLoader(TEMPLATES)
-    )
-    # A student's folder may be called anything, and UTF-8 has no odd bytes.
-    jinja.filters["printable"] = printable
+def class_page(grades: Grades) -> str:
+    """The page, as HTML."""
+    loader = FileSystemLoader(TEMPLATES)
+    jinja = Environment(autoescape=True, undefined=StrictUndefined, loader=loader)
     names = sorted({name for chapters in grades.values() for name in chapters})
-    return jinja.get_template("class_page.html.j2").render(
+    page = jinja.get_template("class_page.html.j2").render(
         students=len(grades),
         chapters=[
             _chapter(name, {s: c[name] for s, c in sorted(grades.items()) if name in c})
             for name in names
         ],
-        overrides=[
-            (o.student, o.chapter, o.exercise, points(o.automatic), points(o.by_hand))
-            for o in overrides
-        ],
     )
+    return page.encode(errors="replace").decode()  # the bytes of a folder's name may be no text
 
 
 def _chapter(name: str, results: Results) -> dict[str, Any]:
     """A chapter as the template shows it: its tables are lists of rows of texts."""
     graded = {s: result for s, result in results.items() if result["status"] == "graded"}
-    failed = {s: result["reason"] for s, result in results.items() if s not in graded}
-    total = sum(result["score"] for result in graded.values())
     return {
         "name": name,
         "graded": len(graded),
-        "mean": f"{total / max(len(graded), 1):.1f}",
+        "mean": points(fmean(r["score"] for r in graded.values())) if graded else "0",
         "max_score": points(max(result["max_score"] for result in results.values())),
         "exercises": _exercises(graded),
         "mistakes": _mistakes(name, graded),
-        "failed": [(student, " ".join(why.split())) for student, why in failed.items()],
+        "failed": [(s, result["reason"]) for s, result in results.items() if s not in graded],
         "limited": ", ".join(s for s, result in results.items() if result.get("limited")),
     }
 
 
 def _exercises(results: Results) -> list[tuple[str, ...]]:
     """Each exercise, its points, their mean, and how many students have how many."""
-    counts: dict[tuple[str, float], Counter[float]] = {}
+    scores: dict[tuple[str, float], list[float]] = {}
     for result in results.values():
         for name, exercise in result["exercises"].items():
-            counts.setdefault((name, exercise["max_score"]), Counter())[exercise["score"]] += 1
+            scores.setdefault((name, exercise["max_score"]), []).append(exercise["score"])
     return [
-        (name, points(most), points(_mean(students)), _in_words(students))
-        for (name, most), students in counts.items()
+        (name, points(most), points(fmean(given)), _counts(given))
+        for (name, most), given in scores.items()
     ]
 
 
-def _mean(students: Counter[float]) -> float:
-    return sum(score * count for score, count in students.items()) / students.total()
-
-
-def _in_words(students: Counter[float]) -> str:
-    return ", ".join(f"{count} with {points(score)}" for score, count in sorted(students.items()))
+def _counts(scores: list[float]) -> str:
+    counted = sorted(Counter(scores).items())
+    return ", ".join(f"{count} with {points(score)}" for score, count in counted)
 
 
 def _mistakes(chapter: str, results: Results) -> list[tuple[str, ...]]:
-    """Each known mistake in words, how many have it, where it shows and who; the most common first.
+    """Each known mistake in words, how many have it and who; the most common first.
 
     A mistake stands for itself if the chapter no longer knows it.
     """
     texts = {bug.think: f"{bug.think} But {bug.because}" for bug in bugs_of(chapter)}
-    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    found: dict[str, list[str]] = {}
     for student, result in results.items():
-        for name, exercise in result["exercises"].items():
-            for cause in exercise.get("causes", ()):
-                places, who = found.setdefault(cause, ({}, {}))
-                places[name] = who[student] = None
-    rows = sorted(found.items(), key=lambda each: (-len(each[1][1]), *each[1][0], each[0]))
-    return [
-        (texts.get(cause, cause), str(len(who)), ", ".join(places), ", ".join(who))
-        for cause, (places, who) in rows
-    ]
+        causes = (e.get("causes", ()) for e in result["exercises"].values())
+        for cause in {each for some in causes for each in some}:
+            found.setdefault(cause, []).append(student)
+    rows = sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
+    return [(texts.get(cause, cause), str(len(who)), ", ".join(who)) for cause, who in rows]

@@ -6,7 +6,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.report.feedback import TURNING, exercise_html, summary_markdown, to_read
+from autograde.report.feedback import exercise_html, summary_markdown, to_read
 from autograde.report.sections import Section, add_places, sections_of
 from autograde.result import Result
 from autograde.submission import is_ours
@@ -62,7 +62,7 @@ def _transcript(report: dict) -> list[NotebookNode]:
         outputs.append(_output("stream", name="stdout", text=report["printed"]))
     if error := report.get("error"):
         where = f" ({error['where']})" if error["where"] else ""
-        text = f"{error['name']}{where}: {error['text']}".translate(TURNING)
+        text = f"{error['name']}{where}: {error['text']}"
         fields = {"ename": error["name"], "evalue": error["text"], "traceback": [text]}
         outputs.append(_output("error", **fields))
     return outputs

@@ -70,12 +70,6 @@ def markdown2html(context: Mapping[str, Any], source: str) -> str:
     return MarkdownWithMath(Renderer(attachments=attachments, **looks)).render(source)
 
 
-@pass_context
-def comment_html(context: Mapping[str, Any], source: str) -> str:
-    """A marker's comment: Markdown with formulas, and tags in it are text."""
-    return MarkdownWithMath(Renderer(escape=True, exclude_anchor_links=True)).render(source)
-
-
 def python_html(source: str, **_: Any) -> str:
     """nbconvert's filter highlight_code: coloured as Python, whatever a magic says that it is."""
     lexer = TextLexer if MANY_BLANKS.search(source) else PythonLexer

@@ -11,52 +11,40 @@ from autograde.report.feedback import points
 from autograde.result import ExerciseJson, Grades, ResultJson
 
 
-class Terminal(Console):
-    """rich's console; if its output is closed the command ends as every other does."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
 def print_table(grades: Grades) -> None:
-    """Print one table a chapter."""
-    console = Terminal(emoji=False)
+    """Print one table a chapter, and below it what is to be said of single students."""
+    console = Console(emoji=False)
     if not console.is_terminal:
-        console = Terminal(emoji=False, width=150)
+        console.width = 150
     for chapter in sorted({name for student in grades.values() for name in student}):
-        results = {name: student[chapter] for name, student in grades.items() if chapter in student}
+        results = {printable(s): c[chapter] for s, c in grades.items() if chapter in c}
         console.print(_table(chapter, results))
-        _print_remarks(console, results)
+        for student, result in results.items():
+            if result["reason"]:
+                _say(console, f"{student}: not graded, {result['reason']}")
+            if result.get("limited"):
+                _say(console, f"{student}: a time limit decided, so grading again tries again")
 
 
 def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:
+    table = Table("student", title=chapter, title_justify="left")
     exercises = next(iter(results.values()))["exercises"]
-    table = Table(title=chapter, title_justify="left", show_footer=True)
-    table.add_column("student", footer="out of", no_wrap=True)
     for name, exercise in exercises.items():
-        header, footer = name.replace("_", "\n", 1), points(exercise["max_score"])
-        table.add_column(header, footer=footer, justify="right")
-    maximum = sum(exercise["max_score"] for exercise in exercises.values())
-    table.add_column("total", footer=points(maximum), justify="right", style="bold")
+        first_word, _, rest = name.partition("_")
+        header = f"{first_word}\n{rest}\nof {points(exercise['max_score'])}"
+        table.add_column(header, justify="right")
+    most = sum(exercise["max_score"] for exercise in exercises.values())
+    table.add_column(f"total\n\nof {points(most)}", justify="right", style="bold")
     for student, result in results.items():
         scores = map(_score, result["exercises"].values())
-        table.add_row(escape(printable(student)), *scores, points(result["score"]))
+        table.add_row(escape(student), *scores, points(result["score"]))
     return table
 
 
 def _score(exercise: ExerciseJson) -> str:
-    colour = "green" if exercise["score"] == exercise["max_score"] else "yellow"
-    return f"[{colour if exercise['score'] else 'red'}]{points(exercise['score'])}[/]"
+    colour = "green" if exercise["score"] == exercise["max_score"] else "red"
+    return f"[{colour}]{points(exercise['score'])}[/]"
 
 
-def _print_remarks(console: Console, results: Mapping[str, ResultJson]) -> None:
-    for student, result in results.items():
-        if result["reason"]:
-            text = f"{printable(student)}: not graded, {result['reason']}"
-            console.print(text, markup=False, soft_wrap=True)
-        if result.get("limited"):
-            text = f"{printable(student)}: a time limit decided, so grading again tries again"
-            console.print(text, markup=False, soft_wrap=True)
-    if any(result["pending"] for result in results.values()):
-        names = ", ".join(next(iter(results.values()))["pending"])
-        console.print(f"Still to be marked by a person, in formgrader: {names}", markup=False)
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, soft_wrap=True)

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from classes.class_results import CHAPTER, a_class
+from classes.class_results import a_class
 from pages.accessibility import NOT_OURS, faults, pictures_without_words
 from pages.browsing import Visitor
 from pages.serving import served
 from pages.site_pages import made_site
 
 from autograde.report.class_page import class_page
-from autograde.result import Override
 
 pytestmark = pytest.mark.browser
 
@@ -23,8 +22,7 @@ WIDE, NARROW = ({"viewport": {"width": width, "height": 900}} for width in (1280
 
 @pytest.mark.parametrize("look", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_the_class_report_is_open_to_everybody(browser: Any, tmp_path: Path, look: dict):
-    override = Override("ben", CHAPTER, "speculative_accept", 4.0, 2.0)
-    (tmp_path / "report.html").write_text(class_page(a_class(), [override]))
+    (tmp_path / "report.html").write_text(class_page(a_class()))
     with Visitor(browser, **look).visit(tmp_path / "report.html") as visitor:
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
 
