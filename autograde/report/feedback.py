@@ -10,14 +10,9 @@ from html import escape
 from autograde.report.sections import Section
 from autograde.result import Exercise, GroupResult, Result
 
-LIMITED = "**A time limit decided**, as named below. Marking it again tries again."
-
 
 def points(number: float) -> str:
-    """Points as people read them: at most two decimals, and none that is a zero: 2, 0.67, 8.87.
-
-    For pages and tables; files that programs read hold every digit.
-    """
+    """Points as people read them: at most two decimals, and none that is a zero: 2, 0.67, 8.87."""
     return f"{round(float(number), 2):g}"
 
 
@@ -25,8 +20,8 @@ def summary_markdown(result: Result) -> str:
     """The first cell of a graded notebook: every exercise, with a link to it."""
     lines = [f"- [{n}](#test_{n}): {_points(e)}{_reason(e)}" for n, e in result.exercises.items()]
     title = f"### Result: {_points(result)} from the tests"
-    limited = [LIMITED, ""] if result.limited else []
-    return "\n".join([title, "", *limited, *lines])
+    limited = ["**A time limit decided.** Marking it again tries again.", ""]
+    return "\n".join([title, "", *(limited if result.limited else []), *lines])
 
 
 def is_right(exercise: Exercise) -> bool:

@@ -54,16 +54,10 @@ class FeedbackPage(HTMLExporter):
         return nb, resources
 
     def default_filters(self) -> Iterator[tuple[str, Callable]]:
-        """nbconvert's filters, and those for points, folded and written cells."""
+        """nbconvert's filters, and those for points and folded cells."""
         yield from super().default_filters()
         yield "points", points
         yield "folded", is_folded
-        yield "written", lambda cells: [cell for cell in cells if _is_written(cell)]
-
-
-def _is_written(cell: NotebookNode) -> bool:
-    """Whether a person marks this cell."""
-    return cell.cell_type == "markdown" and bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 
 def _without_own(nb: NotebookNode) -> NotebookNode:

@@ -11,10 +11,7 @@ OPEN = ("result", "intake-", "course-")  # how the ids of cells begin that are f
 
 
 def fold(nb: NotebookNode) -> None:
-    """Mark in each cell's metadata where a folded run of cells begins, with its line, and ends.
-
-    The line names what is right in it.
-    """
+    """Mark in each cell's metadata where a folded run of cells begins, with a line, and ends."""
     nb.cells = _together(nb.cells)
     wrong = {_name(cell) for cell in nb.cells if _needs_a_look(cell)}
     for is_open, run in groupby(nb.cells, lambda cell: _is_open(cell, wrong)):

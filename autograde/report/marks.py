@@ -17,19 +17,12 @@ def add_marks(nb: NotebookNode, chapter: str, result: Result) -> None:
     sections = sections_of(chapter)
     add_places(cell for cell in nb.cells if is_ours(cell))
     for cell in nb.cells:
-        if cell.cell_type == "code":
-            cell.outputs = _outputs(cell, result, sections)
-    summary = nbformat.v4.new_markdown_cell(summary_markdown(result), id="result")
-    nb.cells.insert(0, summary)
-
-
-def _outputs(
-    cell: NotebookNode, result: Result, sections: Mapping[str, Section]
-) -> list[NotebookNode]:
-    nbgrader = cell.metadata.get("nbgrader", {})
-    if nbgrader.get("grade"):
-        return mark(result, nbgrader["grade_id"].removeprefix("test_"), sections)
-    return _transcript(result.cells.get(cell.id, {}))
+        nbgrader = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and nbgrader.get("grade"):
+            cell.outputs = mark(result, nbgrader["grade_id"].removeprefix("test_"), sections)
+        elif cell.cell_type == "code":
+            cell.outputs = _transcript(result.cells.get(cell.id, {}))
+    nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary_markdown(result), id="result"))
 
 
 def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[NotebookNode]:
