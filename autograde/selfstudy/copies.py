@@ -36,8 +36,11 @@ class Copy:
 
     @property
     def page(self) -> Path:
-        """The feedback page; beside it lies the result, as data."""
         return self.work / FOLDER / f"{self.chapter}.html"
+
+    @property
+    def data(self) -> Path:
+        return self.page.with_suffix(".json")
 
     def read(self) -> NotebookNode:
         """The release with the student's answers in it. Raises OSError and Refused."""
@@ -47,13 +50,11 @@ class Copy:
         """Keep a page, the points, and what they depend on."""
         key = cache.key(notebook, self.chapter, OWN)
         write_if_changed(self.page, page.encode())
-        kept = {"key": key, "score": result.score, "max_score": result.max_score}
-        write_json(self.page.with_suffix(".json"), kept)
+        write_json(self.data, {"key": key, "score": result.score, "max_score": result.max_score})
 
     def stored(self) -> dict[str, Any]:
         """What was kept last; empty if nothing was."""
-        file = self.page.with_suffix(".json")
-        return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        return json.loads(self.data.read_text()) if self.data.is_file() else {}
 
     def state(self) -> str:
         """What is to be known beside the marks; "" if they are those of what is there."""
@@ -61,7 +62,7 @@ class Copy:
             notebook = self.read()
         except FileNotFoundError:
             return NOT_BEGUN
-        except (OSError, Refused) as error:
+        except Refused as error:
             return f"cannot be read: {error}"
         answers = [cell for cell in notebook.cells if is_answer(cell)]
         empty = [cell for cell in answers if is_stub(cell, self.chapter)]

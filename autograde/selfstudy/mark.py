@@ -37,10 +37,7 @@ def _add_points(notebook: NotebookNode, result: Result) -> None:
     for cell in notebook.cells:
         nbgrader = cell.metadata.get("nbgrader", {})
         exercise = result.exercises.get(nbgrader.get("grade_id", "").removeprefix("test_"))
-        if nbgrader.get("grade") and exercise:
-            nbgrader["score"] = exercise.score
-        elif nbgrader.get("grade"):
-            nbgrader["grade"] = False
+        nbgrader.update({"score": exercise.score} if exercise else {"grade": False})
 
 
 def _with_course_answer(cell: NotebookNode, chapter: str) -> Iterator[NotebookNode]:

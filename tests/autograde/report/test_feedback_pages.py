@@ -1,18 +1,19 @@
 """What a student reads after grading: one refutation for one belief, and where to read again."""
 
 import copy
-from collections.abc import Iterator
 
 import pytest
 from bs4 import BeautifulSoup
 from classes.submitting import CHAPTER, bug_of, right
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
 
 from autograde.chapter import chapter_names
 from autograde.grade import parameters_of
 from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.sections import add_places, sections_of
+from autograde.sandbox import bounded
 from autograde.submission import release_of
 
 # One belief in two exercises, and an answer to a third that only builds on the first of them.
@@ -130,6 +131,17 @@ def test_a_failed_exercise_names_group_call_cause_and_section(page: BeautifulSou
     assert right_by_itself.find(class_="right") and not right_by_itself.find(class_="wrong")
 
 
+def test_a_page_that_takes_too_long_has_all_but_what_the_student_wrote(monkeypatch):
+    monkeypatch.setattr(bounded, "SECONDS", 3)
+    slow, usual = marked(right()), marked(right())
+    slow.cells.append(new_markdown_cell(f"mine a{' ' * 100_000}b", id="extra-0"))
+    usual.cells.append(new_markdown_cell("mine", id="extra-0"))
+    page = page_of(slow)
+    assert "mine" not in page and "What you wrote is left out here" in page
+    assert "9.5 of 24 points" in page and "test_correct_token" in page
+    assert "mine" in page_of(usual)
+
+
 def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page: BeautifulSoup):
     prose = "".join(cell.source for cell in right().cells if cell.cell_type == "markdown")
     drawn = page.find_all("math", display="block")
@@ -141,16 +153,10 @@ def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page
     assert comment.get_text(" ", strip=True).startswith("Comment: Right, but")
 
 
-@pytest.fixture
-def tab(browser, page: BeautifulSoup) -> Iterator:
-    tab = browser.new_page(viewport={"width": 1280, "height": 900})
-    tab.set_content(str(page))
-    yield tab
-    tab.close()
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 400])
-def test_no_page_is_wider_than_the_window(tab, width: int):
-    tab.set_viewport_size({"width": width, "height": 900})
+def test_no_page_is_wider_than_the_window(browser, page: BeautifulSoup, width: int):
+    tab = browser.new_page(viewport={"width": width, "height": 900})
+    tab.set_content(str(page))
     assert tab.evaluate("document.documentElement.scrollWidth") == width
+    tab.close()

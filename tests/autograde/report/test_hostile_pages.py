@@ -5,14 +5,14 @@ every feedback page is then opened in Chromium.
 """
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from classes.hostile import everything, file_names, name_of, notebook, unreadable
+from classes.hostile import PLACES, everything, file_names, name_of, notebook, unreadable
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 from decoders.watched import Watched
+from nbgrader.api import Gradebook
 from pages.jupyter_lab import InstructorServer
 
 from autograde.build.release import release_into
@@ -26,12 +26,7 @@ LISTS = (
 DEAD_LINKS = """[...document.querySelectorAll('#notebook a[href^="#"]')]
   .map((link) => link.hash.slice(1)).filter((id) => !document.getElementById(id))"""
 # Where a text is shown: in the others nothing of it is left.
-SHOWN = {
-    *("own text", "own raw cell", "own code cell", "written answer", "code of an answer"),
-    *("stdout", "error of a cell", "value returned"),
-    *("error of a function", "warning of a function", "error that keeps an answer out"),
-    *("quiz answer", "prediction"),
-}
+SHOWN = {place for place in PLACES if not place.startswith(("name of", "file that"))}
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +78,9 @@ def shown(watched: Watched) -> set[str]:
 
 def submissions(course: Path) -> dict[str, str]:
     """The id of everybody's notebook in the gradebook, by student."""
-    with sqlite3.connect(course / "gradebook.db") as gradebook:
-        rows = gradebook.execute(
-            "select student_id, notebook.id from submitted_notebook notebook "
-            "join submitted_assignment on submitted_assignment.id = notebook.assignment_id"
-        )
-        return dict(rows.fetchall())
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        found = gradebook.assignment_submissions(CHAPTER)
+        return {each.student.id: each.notebooks[0].id for each in found}
 
 
 def test_students_whose_name_is_markup_stop_nobody(course: Path):

@@ -94,9 +94,7 @@ def test_only_what_was_changed_or_is_named_is_marked_again(tmp_path: Path, capsy
     save(tmp_path, right())
     assert "changed since it was marked" in table([Copy(tmp_path, CHAPTER)])[0]
     marks_after(right(why_residual=cell_of(release_of(CHAPTER), "why_residual").source))
-    assert f"{CHAPTER} 0 of 2 written answers still empty: 1" in " ".join(
-        capsys.readouterr().out.split()
-    )
+    assert "written answers still empty: 1" in capsys.readouterr().out
 
 
 def test_a_class_and_who_studies_alone_get_the_same_points_and_words(monkeypatch):
