@@ -26,7 +26,6 @@ from autograde.result import read_grades
 # first column; a folder that somebody else has named may be called like the cell of the second.
 WHO = {"canvas": ("ID", "SIS Login ID"), "moodle": ("Identifier", "Email address")}
 NUMBER = re.compile(r"\d+$")
-FOLDERS_NUMBER = re.compile(r"-\d+$")
 # What a spreadsheet takes for a formula, in East Asian width too. Inside of a cell as well: another
 # program may begin a new cell there, at a separator that is not the table's.
 _BEGINS = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
@@ -177,7 +176,7 @@ def _people(header: list[str], rows: list[list[str]], kind: str) -> dict[str, in
 
 def _row_of(student: str, people: Mapping[str, int]) -> int | None:
     """A student's row: by the number that ends the folder's name, else by the whole of it."""
-    number = FOLDERS_NUMBER.search(student)
+    number = re.search(r"-\d+$", student)
     return people.get(number[0]) if number else people.get(student)
 
 
