@@ -253,27 +253,22 @@ def extend(
 @app.command()
 def export(
     grades: Annotated[Path, Argument(help="gradebook.db, or what `autograde grade --json` wrote.")],
+    kind: Lms,
     chapter: OneChapter,
+    table: Annotated[Path, Option("--lms", metavar="FILE", help="The table that the LMS gave.")],
     out: Annotated[Path, Option(metavar="FILE", help="The CSV file to write.")],
-    kind: Annotated[
-        Literal["csv", "canvas", "moodle"], Option("--format", help="Who takes the file.")
-    ] = "csv",
-    lms: Annotated[Path | None, Option(metavar="FILE", help="The table that the LMS gave.")] = None,
     column: Annotated[str | None, Option(metavar="TEXT", help="Its header there.")] = None,
-    points: Annotated[
-        Literal["scaled", "as-they-are"] | None, Option(help="If the LMS has another maximum.")
-    ] = None,
 ) -> int:
-    """Write marks as CSV, or into the table of an LMS.
+    """Write marks into the table of Canvas or Moodle.
 
-    gradebook.db has marks by hand and penalties, a JSON file the tests' marks only. For canvas and
-    moodle the file is the table of --lms with one column filled in: the chapter's or, for moodle,
-    Grade. 1: a graded student has no row in the table, or several.
+    gradebook.db has marks by hand and penalties, a JSON file the tests' marks only. One column is
+    filled in: the chapter's or, for moodle, Grade. If the LMS has another maximum than the chapter,
+    marks are scaled to it. 1: a graded student has no row in the table.
     """
     from autograde.lms.commands import run_export
 
     require_chapter(chapter)
-    return run_export(grades, chapter, out, kind, lms, column, points)
+    return run_export(grades, chapter, out, kind, table, column)
 
 
 def main(arguments: list[str] | None = None) -> int:

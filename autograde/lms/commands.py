@@ -1,26 +1,18 @@
 """What `autograde collect`, `feedback` and `export` do, and what they print.
 
 Canvas finds whose a feedback page is by the two numbers that its own name for a submission begins
-with (or by the letters after `anon`), and Moodle by the folder's name, so `collect` keeps these
-names. Sources: Canvas' app/models/abstract_assignment.rb, infer_comment_context_from_filename;
-Moodle's mod/assign/feedback/file/importziplib.php, is_valid_filename_for_import.
+with, and Moodle by the folder's name, so `collect` keeps these names. Sources: Canvas'
+app/models/abstract_assignment.rb, infer_comment_context_from_filename; Moodle's
+mod/assign/feedback/file/importziplib.php, is_valid_filename_for_import.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from autograde.files import printable, write_if_changed, write_json, zip_of
-from autograde.lms.collect import REFUSED, collect, name_before_file
-from autograde.lms.export import (
-    Mark,
-    marks_of,
-    maximum,
-    merge,
-    plain_table,
-    read_table,
-    write_table,
-)
+from autograde.lms.collect import collect
+from autograde.lms.export import marks_of, merge, read_table, write_table
 
 UNFINISHED = {
     "failed": "could not be graded, and have 0 here",
@@ -30,19 +22,19 @@ UNFINISHED = {
 
 def run_collect(archive: Path, lms: str, chapter: str, course: Path) -> int:
     """Exit code 1 if something in the zip was refused."""
-    places = (course / "submitted", course / "attempts")
-    result = collect(archive, lms, chapter, *places)
+    submitted, aside = course / "submitted", course / "attempts"
+    result = collect(archive, lms, chapter, submitted, aside)
     kept = _collected(course, chapter)
     names = kept.get(lms, {}) | result.names  # an earlier zip's others stay
     write_json(_names_file(course, chapter), kept | {lms: names})
-    print(f"{len(result.names)} students' notebooks are in {places[0]}, others in {places[1]}")
-    for title, lines in result.said.items():
-        _print(title, lines)
-    return 1 if result.said[REFUSED] else 0
+    print(f"{len(result.names)} students' notebooks are in {submitted}, others in {aside}")
+    _print("late", result.late)
+    _print("refused", result.refused)
+    return 1 if result.refused else 0
 
 
 def _names_file(course: Path, chapter: str) -> Path:
-    """The names in the LMS's zips of what is graded, by LMS and student."""
+    """What the LMS's zips wrote before each file's own name, by LMS and student."""
     return course / "collected" / f"{chapter}.json"
 
 
@@ -54,81 +46,42 @@ def _collected(course: Path, chapter: str) -> dict[str, dict[str, str]]:
 def run_feedback(lms: str, chapter: str, out: Path, course: Path) -> int:
     """Exit code 1 if somebody whose notebook was collected has no page.
 
-    Raises ValueError, and writes nothing, if nothing was collected or nobody has a page.
+    Raises ValueError, and writes nothing, if nothing was collected.
     """
     names = _collected(course, chapter).get(lms)
     if not names:
-        raise ValueError(
-            f"nothing of {lms} was collected for {chapter}: `autograde collect ZIP --format {lms} "
-            f"--chapter {chapter}` keeps the names. The same zip again changes nothing else"
-        )
+        command = f"autograde collect ZIP --format {lms} --chapter {chapter}"
+        raise ValueError(f"nothing of {lms} was collected for {chapter}: `{command}` does it")
     pages = {s: course / "feedback" / s / chapter / f"{chapter}.html" for s in sorted(names)}
-    files = {
-        f"{name_before_file(names[student], lms)}{chapter}.html": page.read_bytes()
-        for student, page in pages.items()
-        if page.is_file()
-    }
-    if not files:
-        command = f"nbgrader generate_feedback {chapter}"
-        raise ValueError(f"{course / 'feedback'} has no page of {chapter}: `{command}` writes them")
+    there = {student: page for student, page in pages.items() if page.is_file()}
+    files = {f"{names[s]}{chapter}.html": page.read_bytes() for s, page in there.items()}
     write_if_changed(out, zip_of(files))
     print(f"{out}: {len(files)} pages, under the names that {lms.title()} knows")
-    without = [student for student, page in pages.items() if not page.is_file()]
-    _print("collected, and without a page", without)
+    without = sorted(pages.keys() - there.keys())
+    _print(f"without a page (`nbgrader generate_feedback {chapter}` writes them)", without)
     return 1 if without else 0
 
 
 def run_export(
-    grades: Path,
-    chapter: str,
-    out: Path,
-    kind: str,
-    lms: Path | None,
-    column: str | None,
-    points: str | None,
+    grades: Path, chapter: str, out: Path, kind: str, lms: Path, column: str | None
 ) -> int:
-    """Exit code 1 if a graded student has no row in the table, or several.
+    """Exit code 1 if a graded student is not in the LMS's table.
 
     A row without a mark is printed too, and leaves the exit code at 0.
     """
-    marks, left = marks_of(grades, chapter), 0
-    if kind == "csv":
-        write_table(plain_table(marks), out)
-        print(f"{out}: {len(marks)} students")
-    else:
-        left = _fill_in(marks, chapter, out, kind, lms, column, points)
-    for status, title in UNFINISHED.items():
-        _print(title, [student for student, mark in marks.items() if mark.status == status])
-    return 1 if left else 0
-
-
-def _fill_in(
-    marks: Mapping[str, Mark],
-    chapter: str,
-    out: Path,
-    kind: str,
-    lms: Path | None,
-    column: str | None,
-    points: str | None,
-) -> int:
-    """Write the LMS's table with the marks in it; returns how many of them are not."""
-    if lms is None:
-        raise ValueError(f"--format {kind} needs --lms: the table that it exported")
+    marks = marks_of(grades, chapter)
     # Moodle's table has one column for marks, Canvas's one an assignment.
     column = column or ("Grade" if kind == "moodle" else chapter)
-    table = read_table(lms)
-    ours = max(mark.max_score for mark in marks.values())
-    most = maximum(table, kind, column) or ours
-    if most != ours and points is None:
-        differ = f"{lms} gives at most {most:g} points for {chapter}, the chapter has {ours:g}"
-        raise ValueError(f"{differ}. Pass --points scaled or --points as-they-are")
-    merged = merge(table, kind, column, marks, most / ours if points == "scaled" else 1.0)
+    merged = merge(read_table(lms), kind, column, marks)
     write_table(merged.table, out)
     print(f"{out}: {merged.filled} of {len(marks)} marks are in it")
-    _print("graded, and not in the table", merged.not_in_table)
-    _print("doubtful, as several rows or students fit: fill these in by hand", merged.doubtful)
+    if merged.scale != 1:
+        print(f"the LMS has another maximum than the chapter: marks are times {merged.scale:g}")
+    _print("graded, and without a row of their own in the table", merged.not_in_table)
     _print("in the table, and without a mark", merged.not_graded)
-    return len(merged.not_in_table) + len(merged.doubtful)
+    for status, title in UNFINISHED.items():
+        _print(title, [student for student, mark in marks.items() if mark.status == status])
+    return 1 if merged.not_in_table else 0
 
 
 def _print(title: str, lines: Iterable[str]) -> None:

@@ -1,15 +1,14 @@
-"""`autograde export`: marks as a plain table, or merged into the table that the LMS exported.
+"""`autograde export`: marks put into the table that the LMS exported.
 
-The LMS's table comes back with one column filled in. The other cells, the order of rows and
-columns, the separator and the encoding stay as they were, so that the LMS can import it again.
-Nobody is dropped silently: whoever is in the marks or in the table only is named, and a row in
-doubt stays as it was.
+The table comes back with one column filled in, and all else as it was. Nobody is dropped silently:
+whoever has no row of their own is named, and no row is guessed.
 
 A spreadsheet computes a cell that begins like a formula, and people choose their own names. Such a
 cell is written with an apostrophe before it, as OWASP recommends ("CSV Injection"). The LMS finds
 rows by numbers, which no apostrophe comes before.
 """
 
+import codecs
 import csv
 import io
 import re
@@ -17,39 +16,31 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from unicodedata import normalize
 
 from nbgrader.api import Gradebook, SubmittedAssignment
 
 from autograde.files import printable, write_if_changed
 from autograde.result import read_grades
 
-# The columns in which each LMS writes whose a row is. `autograde collect` ends a folder's name in
-# the number that stands in the first of them: Canvas's ID, or that of Moodle's "Participant 201",
-# which Moodle writes in the language of the person who exports.
-WHO = {
-    "canvas": ("ID", "SIS User ID", "SIS Login ID", "Student"),
-    "moodle": ("Identifier", "ID number", "Email address", "Username", "Full name"),
-}
-NUMBER = re.compile(r"-(\d+)$")
-NUMBER_IN_TABLE = re.compile(r"^\D*(\d+)$")
+# Whose a row is. `autograde collect` ends a folder's name in the number that ends the cell of the
+# first column; a folder that somebody else has named may be called like the cell of the second.
+WHO = {"canvas": ("ID", "SIS Login ID"), "moodle": ("Identifier", "Email address")}
+NUMBER = re.compile(r"\d+$")
 # What a spreadsheet takes for a formula, in East Asian width too. Inside of a cell as well: another
 # program may begin a new cell there, at a separator that is not the table's.
 _BEGINS = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
 FORMULA = re.compile(rf"^(?=\s*{_BEGINS}|[\t\r\n])|(?<=[,;\t\r\n\"])(?={_BEGINS})")
 PLAIN = re.compile(r"[+-]?[\d.,]*%?")  # numbers, and the - that Moodle writes for none
-NO_STUDENT = ("points possible", "student, test")  # how rows of Canvas's own begin
 NUMBER_AFTER = re.compile(r" \(\d+\)$")  # Canvas writes an assignment's number after its name
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One student's points in one chapter, and those of the exercises."""
+    """One student's points in one chapter."""
 
     score: float
     max_score: float
     status: str
-    exercises: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -67,16 +58,15 @@ class Merged:
 
     table: Table
     filled: int
-    not_in_table: list[str]  # graded, and in no row of the LMS's table
+    scale: float  # the LMS's maximum by the chapter's
+    not_in_table: list[str]  # graded, and without a row, or with one that somebody else has too
     not_graded: list[str]  # in the table, without a mark
-    doubtful: list[str]  # graded, fitting several rows, or one that somebody else fits too
 
 
 def marks_of(path: Path, chapter: str) -> dict[str, Mark]:
     """The marks of a chapter, by student, from a gradebook or from `autograde grade --json`.
 
-    A gradebook has manual points and penalties too. Raises ValueError if there is no such file, or
-    no mark in it.
+    Only a gradebook has manual points and penalties. Raises ValueError if there is no mark in it.
     """
     marks = (_in_gradebook if path.suffix == ".db" else _in_json)(path, chapter)
     if not marks:
@@ -86,15 +76,7 @@ def marks_of(path: Path, chapter: str) -> dict[str, Mark]:
 
 def _in_json(path: Path, chapter: str) -> dict[str, Mark]:
     results = {s: c[chapter] for s, c in read_grades(path).items() if chapter in c}
-    return {
-        student: Mark(
-            result["score"],
-            result["max_score"],
-            result["status"],
-            {name: exercise["score"] for name, exercise in result["exercises"].items()},
-        )
-        for student, result in results.items()
-    }
+    return {s: Mark(r["score"], r["max_score"], r["status"]) for s, r in results.items()}
 
 
 def _in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
@@ -106,37 +88,18 @@ def _in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
 
 
 def _mark(submission: SubmittedAssignment) -> Mark:
-    grades = (grade for notebook in submission.notebooks for grade in notebook.grades)
-    return Mark(
-        max(0.0, submission.score - (submission.late_submission_penalty or 0.0)),
-        submission.max_score,
-        "to be marked" if submission.needs_manual_grade else "graded",
-        {grade.name.removeprefix("test_"): grade.score for grade in grades},
-    )
-
-
-def plain_table(marks: Mapping[str, Mark]) -> Table:
-    """Student, status, score, maximum and a column for each exercise."""
-    exercises = list(dict.fromkeys(name for mark in marks.values() for name in mark.exercises))
-    rows = [["student", "status", "score", "max_score", *exercises]]
-    for student, mark in sorted(marks.items()):
-        points = [mark.score, mark.max_score, *(mark.exercises.get(e, 0) for e in exercises)]
-        rows.append([printable(student), mark.status, *(f"{number:g}" for number in points)])
-    return Table(rows)
+    score = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
+    status = "to be marked" if submission.needs_manual_grade else "graded"
+    return Mark(score, submission.max_score, status)
 
 
 def read_table(path: Path) -> Table:
     """A CSV file with commas, semicolons or tabs, in UTF-8. Raises ValueError if it is none."""
     data = path.read_bytes()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not in UTF-8; export it from the LMS again, as CSV") from None
+    text = data.decode("utf-8-sig")
     separator = max(",;\t", key=text.split("\n", 1)[0].count)
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    if len(rows) < 2 or len(rows[0]) < 2:
-        raise ValueError(f"{path} holds no table: a header and a row for each student are expected")
-    return Table(rows, separator, data.startswith(b"\xef\xbb\xbf"))
+    rows = [*filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=separator))]
+    return Table(rows, separator, data.startswith(codecs.BOM_UTF8))
 
 
 def write_table(table: Table, path: Path) -> None:
@@ -152,62 +115,41 @@ def _inert(cell: str) -> str:
     return cell if PLAIN.fullmatch(cell) else FORMULA.sub("'", cell)
 
 
-def maximum(table: Table, kind: str, column: str) -> float | None:
-    """The most points that the LMS gives in `column`; None if the table does not tell.
-
-    Canvas writes it in the row "Points Possible", Moodle in the column "Maximum Grade".
-    """
-    header, people = table.rows[0], table.rows[1:]
-    if kind == "canvas":
-        people = [row for row in people if _cell(row, 0).lower() == "points possible"]
-    elif "Maximum Grade" not in header:
-        return None
-    index = _column(header, column if kind == "canvas" else "Maximum Grade")
-    cells = (_cell(row, index).replace(",", ".") for row in people)
-    return next((float(cell) for cell in cells if re.fullmatch(r"\d+(\.\d+)?", cell)), None)
-
-
-def merge(
-    table: Table, kind: str, column: str, marks: Mapping[str, Mark], scale: float = 1.0
-) -> Merged:
+def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Merged:
     """A copy of the LMS's table with the marks in `column`; `kind` is "canvas" or "moodle".
 
-    `column` is the header's text, or a part that only one header has. Every mark is multiplied by
-    `scale` and, unless it is 1, rounded to two decimals. Raises ValueError if the column is not
-    there or the table has no column that tells whose a row is.
+    If the LMS gives another maximum, full marks here are full marks there. Raises ValueError if the
+    column is not there or no column tells whose a row is.
     """
-    index, of_whom = _column(table.rows[0], column), _rows_by_key(table, kind)
-    fits = {student: _fits(student, of_whom) for student in marks}
-    single = {student: fit[0] for student, fit in fits.items() if len(fit) == 1}
-    claims = Counter(single.values())
-    sure = {student: row for student, row in single.items() if claims[row] == 1}
-    rows = [list(row) for row in table.rows]
-    comma = kind == "moodle" and _has_decimal_commas(table)
+    header, *rows = [list(row) for row in table.rows]
+    index, people = _column(header, column), _people(header, rows, kind)
+    owners = {student: _row_of(student, people) for student in marks}
+    claims = Counter(owners.values())
+    sure = {s: row for s, row in owners.items() if row is not None and claims[row] == 1}
+    scale = _scale(header, rows, index, max(mark.max_score for mark in marks.values()))
+    comma = kind == "moodle" and any(re.fullmatch(r"\d+,\d+", c) for row in rows for c in row)
     for student, row in sure.items():
-        points = marks[student].score
-        score = f"{points if scale == 1.0 else round(scale * points, 2):g}"
-        rows[row].extend([""] * (index + 1 - len(rows[row])))
+        score = f"{scale * marks[student].score:g}"
         rows[row][index] = score.replace(".", ",") if comma else score
-    filled = set(sure.values())
+    left = sorted(set(people.values()) - set(sure.values()))
     return Merged(
-        replace(table, rows=rows),
+        replace(table, rows=[header, *rows]),
         len(sure),
-        [printable(student) for student, fit in fits.items() if not fit],
-        [row[0] for i, row in enumerate(rows) if i and i not in filled and _is_student(row)],
-        [printable(student) for student, fit in fits.items() if fit and student not in sure],
+        scale,
+        [printable(student) for student in marks if student not in sure],
+        [rows[row][0] for row in left],
     )
 
 
 def _column(header: list[str], wanted: str) -> int:
-    """The place of the one column that is called `wanted`, or else that holds it."""
-    exact = [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
-    fits = exact or [i for i, name in enumerate(header) if wanted.lower() in name.lower()]
-    if len(fits) != 1:
+    """The place of the one column that is called `wanted`."""
+    found = [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
+    if len(found) != 1:
         raise ValueError(
-            f"{len(fits) or 'none'} of the table's columns fit {wanted!r}. Its columns: "
+            f"{len(found) or 'none'} of the table's columns are called {wanted!r}. Its columns: "
             f"{', '.join(header)}. Name one with --column"
         )
-    return fits[0]
+    return found[0]
 
 
 def _plain(header: str) -> str:
@@ -215,43 +157,37 @@ def _plain(header: str) -> str:
     return re.sub(r"\W+|_", "", NUMBER_AFTER.sub("", header)).lower()
 
 
-def _rows_by_key(table: Table, kind: str) -> dict[str, list[int]]:
-    """The places of the rows by what stands in them, and by "-101" for a row's number.
+def _people(header: list[str], rows: list[list[str]], kind: str) -> dict[str, int]:
+    """The rows of people by "-101" for the number of the first column, and by the second's cell.
 
-    Raises ValueError if no column tells whose a row is.
+    Raises ValueError if the first is not there; a row that has no number in it is nobody's.
     """
-    header = table.rows[0]
-    columns = [header.index(name) if name in header else None for name in WHO[kind]]
-    if not any(column is not None for column in columns):
-        raise ValueError(f"the table has none of the columns {', '.join(WHO[kind])}")
-    rows: dict[str, list[int]] = {}
-    for i, row in enumerate(table.rows):
-        texts = [_cell(row, column) for column in columns]
-        numbers = [f"-{number}" for number in NUMBER_IN_TABLE.findall(texts[0])]
-        for key in {*texts, *numbers} - {""} if i and _is_student(row) else ():
-            rows.setdefault(key, []).append(i)
-    return rows
+    first, second = WHO[kind]
+    if first not in header:
+        raise ValueError(f"the table has no column {first}, which tells whose a row is")
+    people: dict[str, int] = {}
+    for i, row in enumerate(rows):
+        cells = dict(zip(header, row, strict=False))
+        if number := NUMBER.search(cells.get(first, "")):
+            people[f"-{number[0]}"] = i
+            people.setdefault(cells.get(second) or f"-{number[0]}", i)
+    return people
 
 
-def _fits(student: str, rows: Mapping[str, list[int]]) -> list[int]:
-    """The rows that may be a student's: by the number of the folder, else by its whole name."""
-    number = NUMBER.search(student)
-    return (number and rows.get(number[0])) or rows.get(normalize("NFC", student), [])
+def _row_of(student: str, people: Mapping[str, int]) -> int | None:
+    """A student's row: by the number that ends the folder's name, else by the whole of it."""
+    number = re.search(r"-\d+$", student)
+    return people.get(number[0]) if number else people.get(student)
 
 
-def _cell(row: list[str], column: int | None) -> str:
-    """The text of a row's cell, the same however its accents are written."""
-    known = column is not None and column < len(row)
-    return normalize("NFC", row[column].strip()) if known else ""
+def _scale(header: list[str], rows: list[list[str]], index: int, ours: float) -> float:
+    """The LMS's maximum by ours; 1 if the table does not tell.
 
-
-def _is_student(row: list[str]) -> bool:
-    """Whether a row is a person's: it begins with a name, which may have two cells."""
-    names = ", ".join(filter(None, (_cell(row, 0), _cell(row, 1)))).lower()
-    return bool(names) and not names.startswith(NO_STUDENT)
-
-
-def _has_decimal_commas(table: Table) -> bool:
-    """Whether the table's numbers are written with commas: its maximal points tell, or the `;`."""
-    cells = (cell for row in table.rows[1:] for cell in row)
-    return table.separator == ";" or any(re.fullmatch(r"\d+,\d+", cell) for cell in cells)
+    Canvas writes it in the row "Points Possible", Moodle in the column "Maximum Grade".
+    """
+    if "Maximum Grade" in header:
+        cells = [row[header.index("Maximum Grade")] for row in rows]
+    else:
+        cells = [row[index] for row in rows if row[0].strip() == "Points Possible"]
+    number = re.fullmatch(r"\d+([.,]\d+)?", cells[0]) if cells else None
+    return float(number[0].replace(",", ".")) / ours if number else 1.0

@@ -65,10 +65,7 @@ def _counts(scores: list[float]) -> str:
 
 
 def _mistakes(chapter: str, results: Results) -> list[tuple[str, ...]]:
-    """Each known mistake in words, how many have it and who; the most common first.
-
-    A mistake stands for itself if the chapter no longer knows it.
-    """
+    """Each known mistake in words, how many have it and who; the most common first."""
     texts = {bug.think: f"{bug.think} But {bug.because}" for bug in bugs_of(chapter)}
     found: dict[str, list[str]] = {}
     for student, result in results.items():

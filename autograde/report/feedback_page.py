@@ -5,10 +5,10 @@ Here formulas are MathML, as on the site, and a policy in the page forbids every
 request, whatever stands in a submission.
 """
 
-import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import nbformat
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
@@ -16,11 +16,10 @@ from traitlets.config import Config
 
 from autograde.report.feedback import points
 from autograde.report.folding import fold
-from autograde.report.offline import FILTERS, TEMPLATES, comment_html, is_folded
+from autograde.report.offline import FILTERS, TEMPLATES, is_folded
 from autograde.sandbox.bounded import bounded
 from autograde.submission import is_ours
 
-MARK = "execute_result"  # the one output that nbgrader reads a mark from
 LEFT_OUT = "What you wrote is left out here: a page could not be made of it."
 
 
@@ -55,30 +54,13 @@ class FeedbackPage(HTMLExporter):
         return nb, resources
 
     def default_filters(self) -> Iterator[tuple[str, Callable]]:
-        """nbconvert's filters, and those for points, comments, folded and hand-marked cells."""
+        """nbconvert's filters, and those for points and folded cells."""
         yield from super().default_filters()
         yield "points", points
-        yield "comment", comment_html
         yield "folded", is_folded
-        yield "by_hand", lambda cells: [cell for cell in cells if _is_by_hand(cell)]
-
-
-def _is_by_hand(cell: NotebookNode) -> bool:
-    """Whether the gradebook's score of this cell is not the one that the tests gave."""
-    nbgrader = cell.metadata.get("nbgrader", {})
-    if not nbgrader.get("grade"):
-        return False
-    marks = [o.data["text/plain"] for o in cell.get("outputs", ()) if o.output_type == MARK]
-    return marks != [repr(float(nbgrader.score))]
 
 
 def _without_own(nb: NotebookNode) -> NotebookNode:
-    """The notebook with a line in place of everything that a student wrote or printed."""
-    nb = copy.deepcopy(nb)
-    for cell in nb.cells:
-        if not is_ours(cell):
-            cell.source = f"# {LEFT_OUT}" if cell.cell_type == "code" else LEFT_OUT
-            cell.pop("attachments", None)
-        if not is_ours(cell) and "outputs" in cell:
-            cell.outputs = []
-    return nb
+    """The notebook without the cells of the student, and with a line that says so."""
+    line = nbformat.v4.new_markdown_cell(LEFT_OUT, id="intake-left-out")
+    return nbformat.from_dict({**nb, "cells": [line, *filter(is_ours, nb.cells)]})

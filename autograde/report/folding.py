@@ -3,27 +3,22 @@
 Open stay what is not right, what somebody wrote about an answer, and the written answers.
 """
 
-import re
-from collections.abc import Iterable
 from itertools import groupby
 
 from nbformat import NotebookNode
 
-from autograde.report.sections import titles
-from autograde.submission import is_ours
-
 OPEN = ("result", "intake-", "course-")  # how the ids of cells begin that are for all
-TAG = re.compile(r"<[^>]*>")
 
 
 def fold(nb: NotebookNode) -> None:
-    """Mark in each cell's metadata where a folded run of cells begins, with its line, and ends."""
+    """Mark in each cell's metadata where a folded run of cells begins, with a line, and ends."""
     nb.cells = _together(nb.cells)
     wrong = {_name(cell) for cell in nb.cells if _needs_a_look(cell)}
     for is_open, run in groupby(nb.cells, lambda cell: _is_open(cell, wrong)):
         cells = list(run)
         if not is_open:
-            cells[0].metadata["fold_begins"] = _line(cells)
+            right = ", ".join(dict.fromkeys(filter(None, map(_name, cells))))
+            cells[0].metadata["fold_begins"] = f"Right: {right}" if right else "The chapter's text"
             cells[-1].metadata["fold_ends"] = True
 
 
@@ -56,14 +51,3 @@ def _needs_a_look(cell: NotebookNode) -> bool:
     nbgrader = cell.metadata.get("nbgrader", {})
     lost = nbgrader.get("grade") and nbgrader.get("score", 0) < nbgrader.get("points", 0)
     return bool(lost or nbgrader.get("comment"))
-
-
-def _line(cells: Iterable[NotebookNode]) -> str:
-    """What a reader finds behind a fold: the sections of the chapter, and what is right."""
-    cells = list(cells)
-    ours = [cell for cell in cells if is_ours(cell) and cell.cell_type == "markdown"]
-    sections = [TAG.sub("", title) for cell in ours for title in titles(cell.source)]
-    right = dict.fromkeys(filter(None, map(_name, cells)))
-    parts = [f"Right: {', '.join(right)}"] if right else []
-    parts += [f"The chapter: {'; '.join(sections)}"] if sections else []
-    return ". ".join(parts) or "The chapter"

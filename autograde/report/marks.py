@@ -6,7 +6,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.report.feedback import TURNING, exercise_html, summary_markdown, to_read
+from autograde.report.feedback import exercise_html, summary_markdown, to_read
 from autograde.report.sections import Section, add_places, sections_of
 from autograde.result import Result
 from autograde.submission import is_ours
@@ -17,19 +17,12 @@ def add_marks(nb: NotebookNode, chapter: str, result: Result) -> None:
     sections = sections_of(chapter)
     add_places(cell for cell in nb.cells if is_ours(cell))
     for cell in nb.cells:
-        if cell.cell_type == "code":
-            cell.outputs = _outputs(cell, result, sections)
-    summary = nbformat.v4.new_markdown_cell(summary_markdown(result), id="result")
-    nb.cells.insert(0, summary)
-
-
-def _outputs(
-    cell: NotebookNode, result: Result, sections: Mapping[str, Section]
-) -> list[NotebookNode]:
-    nbgrader = cell.metadata.get("nbgrader", {})
-    if nbgrader.get("grade"):
-        return mark(result, nbgrader["grade_id"].removeprefix("test_"), sections)
-    return _transcript(result.cells.get(cell.id, {}))
+        nbgrader = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and nbgrader.get("grade"):
+            cell.outputs = mark(result, nbgrader["grade_id"].removeprefix("test_"), sections)
+        elif cell.cell_type == "code":
+            cell.outputs = _transcript(result.cells.get(cell.id, {}))
+    nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary_markdown(result), id="result"))
 
 
 def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[NotebookNode]:
@@ -62,7 +55,7 @@ def _transcript(report: dict) -> list[NotebookNode]:
         outputs.append(_output("stream", name="stdout", text=report["printed"]))
     if error := report.get("error"):
         where = f" ({error['where']})" if error["where"] else ""
-        text = f"{error['name']}{where}: {error['text']}".translate(TURNING)
+        text = f"{error['name']}{where}: {error['text']}"
         fields = {"ename": error["name"], "evalue": error["text"], "traceback": [text]}
         outputs.append(_output("error", **fields))
     return outputs

@@ -1,8 +1,4 @@
-"""Pages of notebooks that ask the network for nothing: formulas are MathML, no script is fetched.
-
-nbconvert's own pages load MathJax, and some of them more, from other machines: without a network
-their formulas stay TeX, and those machines learn who opens a page.
-"""
+"""Pages of notebooks that ask the network for nothing: formulas are MathML, not MathJax."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +13,6 @@ from nbformat.notebooknode import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers.python import PythonLexer
-from pygments.lexers.special import TextLexer
 from traitlets.config import Config
 
 from autograde.report import formulas
@@ -32,8 +27,7 @@ MANY_BLANKS = re.compile(r"\s{500}")
 class Renderer(IPythonRenderer):
     """nbconvert's Markdown, with every formula as MathML, which browsers draw themselves.
 
-    Of the languages that a block of code can name, Python is coloured: pygments has hundreds more,
-    and a few lines of some of them take it minutes.
+    Only Python is coloured: pygments has hundreds of languages, and some of them take it minutes.
     """
 
     def block_code(self, code: str, info: str | None = None) -> str:
@@ -54,12 +48,11 @@ class Renderer(IPythonRenderer):
 
 def mathml(tex: str, as_block: bool = False) -> str:
     """A formula as MathML; TeX that is too long or that docutils does not know stays as written."""
+    as_written = f"<code>{escape(tex)}</code>"
     try:
-        if len(tex) > MAX_FORMULA:
-            raise ValueError
-        return formulas.mathml(tex, as_block)
+        return formulas.mathml(tex, as_block) if len(tex) <= MAX_FORMULA else as_written
     except Exception:  # a student's formula may be anything
-        return f"<code>{escape(tex)}</code>"
+        return as_written
 
 
 @pass_context
@@ -70,16 +63,11 @@ def markdown2html(context: Mapping[str, Any], source: str) -> str:
     return MarkdownWithMath(Renderer(attachments=attachments, **looks)).render(source)
 
 
-@pass_context
-def comment_html(context: Mapping[str, Any], source: str) -> str:
-    """A marker's comment: Markdown with formulas, and tags in it are text."""
-    return MarkdownWithMath(Renderer(escape=True, exclude_anchor_links=True)).render(source)
-
-
 def python_html(source: str, **_: Any) -> str:
     """nbconvert's filter highlight_code: coloured as Python, whatever a magic says that it is."""
-    lexer = TextLexer if MANY_BLANKS.search(source) else PythonLexer
-    return highlight(source or " ", lexer(), HtmlFormatter(cssclass="highlight hl-python"))
+    if MANY_BLANKS.search(source):
+        return f'<div class="highlight"><pre>{escape(source)}</pre></div>'
+    return highlight(source or " ", PythonLexer(), HtmlFormatter(cssclass="highlight hl-python"))
 
 
 # Names, not functions: formgrader shows the configuration on its page.

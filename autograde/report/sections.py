@@ -9,9 +9,8 @@ from nbformat import NotebookNode
 
 from autograde.submission import is_answer, release_of
 
-HEADING = re.compile(r"^## (?P<title>.+)$", re.MULTILINE)
+HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 FUNCTION = re.compile(r"^def ", re.MULTILINE)
-CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 MARKS = re.compile(r"[`*$]")
 
 
@@ -29,26 +28,15 @@ def sections_of(chapter: str) -> dict[str, Section]:
     sections: dict[str, Section] = {}
     section = None
     for cell in release_of(chapter).cells:
-        if cell.cell_type == "markdown":
-            section = [section, *map(_section, titles(cell.source))][-1]
+        if cell.cell_type == "markdown" and (titles := HEADING.findall(cell.source)):
+            section = Section(MARKS.sub("", titles[-1]), f"text-{cell.id}")
         elif section and is_answer(cell) and FUNCTION.search(cell.source):
             sections[cell.metadata.nbgrader.grade_id] = section
     return sections
 
 
 def add_places(cells: Iterable[NotebookNode]) -> None:
-    """Give every heading of two # in these cells, which are ours, a place that links can name."""
+    """Give every text among these cells, which are ours, a place that links can name."""
     for cell in cells:
-        for title in titles(cell.source) if cell.cell_type == "markdown" else ():
-            anchor = f'## <a id="{_section(title).place}"></a>{title}'
-            cell.source = cell.source.replace(f"## {title}", anchor, 1)
-
-
-def titles(markdown: str) -> list[str]:
-    """The headings of two # in a text, those in blocks of code left out."""
-    return HEADING.findall(CODE_BLOCK.sub("", markdown))
-
-
-def _section(title: str) -> Section:
-    plain = MARKS.sub("", title)
-    return Section(plain, "section-" + re.sub(r"\W+", "-", plain.lower()).strip("-"))
+        if cell.cell_type == "markdown":
+            cell.source = f'<a id="text-{cell.id}"></a>\n\n{cell.source}'

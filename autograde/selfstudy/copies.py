@@ -5,15 +5,16 @@ No update of the course touches them, and no notebook is ever written to.
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
 from autograde import cache
 from autograde.chapter import notebook_path
-from autograde.files import write_if_changed
-from autograde.report.feedback import is_right, points
+from autograde.files import write_if_changed, write_json
+from autograde.report.feedback import points
 from autograde.result import Result
 from autograde.sandbox.isolation import OWN
 from autograde.submission import Refused, is_answer, parse, rebuild, release_of
@@ -35,57 +36,56 @@ class Copy:
 
     @property
     def page(self) -> Path:
-        """The feedback page; beside it lies the result, as data."""
         return self.work / FOLDER / f"{self.chapter}.html"
+
+    @property
+    def data(self) -> Path:
+        return self.page.with_suffix(".json")
 
     def read(self) -> NotebookNode:
         """The release with the student's answers in it. Raises OSError and Refused."""
         return rebuild(parse(self.path.read_bytes()), release_of(self.chapter))
 
     def store(self, notebook: NotebookNode, result: Result, page: str) -> None:
-        """Keep a result and its page, and what the result depends on."""
-        data = {"key": cache.key(notebook, self.chapter, OWN), "result": asdict(result)}
+        """Keep a page, the points, and what they depend on."""
+        key = cache.key(notebook, self.chapter, OWN)
         write_if_changed(self.page, page.encode())
-        write_if_changed(self.page.with_suffix(".json"), json.dumps(data).encode())
+        write_json(self.data, {"key": key, "score": result.score, "max_score": result.max_score})
 
-    def stored(self) -> tuple[str, Result | None]:
-        """The key and the result that were kept last; no result if there is none to be read."""
-        try:
-            data = json.loads(self.page.with_suffix(".json").read_text(encoding="utf-8"))
-            return str(data["key"]), Result.from_dict(data["result"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return "", None
+    def stored(self) -> dict[str, Any]:
+        """What was kept last; empty if nothing was."""
+        return json.loads(self.data.read_text()) if self.data.is_file() else {}
 
     def state(self) -> str:
         """What is to be known beside the marks; "" if they are those of what is there."""
-        key, result = self.stored()
         try:
             notebook = self.read()
         except FileNotFoundError:
             return NOT_BEGUN
-        except (OSError, Refused) as error:
+        except Refused as error:
             return f"cannot be read: {error}"
-        left = [cell for cell in notebook.cells if is_answer(cell) and _is_stub(cell, self.chapter)]
-        if result is None:
-            return NOT_BEGUN if len(left) == sum(map(is_answer, notebook.cells)) else UNMARKED
-        if key != cache.key(notebook, self.chapter, OWN):
+        answers = [cell for cell in notebook.cells if is_answer(cell)]
+        empty = [cell for cell in answers if is_stub(cell, self.chapter)]
+        kept = self.stored()
+        if not kept:
+            return NOT_BEGUN if empty == answers else UNMARKED
+        if kept["key"] != cache.key(notebook, self.chapter, OWN):
             return CHANGED
-        written = sum(cell.cell_type == "markdown" for cell in left)
+        written = sum(cell.cell_type == "markdown" for cell in empty)
         return f"written answers still empty: {written}" if written else ""
 
 
-def _is_stub(cell: NotebookNode, chapter: str) -> bool:
+def is_stub(cell: NotebookNode, chapter: str) -> bool:
+    """Whether nothing was written into an answer."""
     released = {each.id: each.source for each in release_of(chapter).cells}
     return cell.source.strip() == released[cell.id].strip()
 
 
 def table(copies: Iterable[Copy]) -> list[str]:
-    """A line for each chapter: its points, its state, and the first exercise that is not right."""
+    """A line for each chapter: its points, and its state."""
     lines = []
     for each in copies:
-        result = each.stored()[1]
-        wrong = [name for name, e in result.exercises.items() if not is_right(e)] if result else []
-        told = [each.state(), *(f"next: {name}" for name in wrong[:1])]
-        score = f"{points(result.score)} of {points(result.max_score)}" if result else ""
-        lines.append(f"{each.chapter:24} {score:12} {'. '.join(filter(None, told))}".rstrip())
+        kept = each.stored()
+        score = f"{points(kept['score'])} of {points(kept['max_score'])}" if kept else ""
+        lines.append(f"{each.chapter:24} {score:12} {each.state()}".rstrip())
     return lines

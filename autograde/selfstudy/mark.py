@@ -13,7 +13,8 @@ from autograde.grade import grade_now
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.marks import add_marks
 from autograde.result import Result
-from autograde.submission import is_answer, release_of, solution_of
+from autograde.selfstudy.copies import is_stub
+from autograde.submission import is_answer, solution_of
 
 
 def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
@@ -36,22 +37,13 @@ def _add_points(notebook: NotebookNode, result: Result) -> None:
     for cell in notebook.cells:
         nbgrader = cell.metadata.get("nbgrader", {})
         exercise = result.exercises.get(nbgrader.get("grade_id", "").removeprefix("test_"))
-        if nbgrader.get("grade") and exercise:
-            nbgrader["score"] = exercise.score
-        elif nbgrader.get("grade"):
-            nbgrader["grade"] = False
+        nbgrader.update({"score": exercise.score} if exercise else {"grade": False})
 
 
 def _with_course_answer(cell: NotebookNode, chapter: str) -> Iterator[NotebookNode]:
     """A cell; below a written answer, once there is one, also the course's own."""
     yield cell
-    if cell.cell_type != "markdown" or not is_answer(cell):
-        return
-    stub, course = (_source(nb, cell.id) for nb in (release_of(chapter), solution_of(chapter)))
-    if cell.source.strip() != stub.strip():
+    if cell.cell_type == "markdown" and is_answer(cell) and not is_stub(cell, chapter):
+        course = next(each.source for each in solution_of(chapter).cells if each.id == cell.id)
         text = f"**The course's own answer, to compare yours with:**\n\n{course}"
         yield nbformat.v4.new_markdown_cell(text, id=f"course-{cell.id}")
-
-
-def _source(notebook: NotebookNode, name: str) -> str:
-    return next(cell.source for cell in notebook.cells if cell.id == name)

@@ -22,9 +22,12 @@ WIDE, NARROW = ({"viewport": {"width": width, "height": 900}} for width in (1280
 
 @pytest.mark.parametrize("look", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_the_class_report_is_open_to_everybody(browser: Any, tmp_path: Path, look: dict):
-    (tmp_path / "report.html").write_text(class_page(a_class()))
+    long = {"a-name-without-an-end" * 9: a_class()["dan"]}
+    (tmp_path / "report.html").write_text(class_page(a_class() | long))
     with Visitor(browser, **look).visit(tmp_path / "report.html") as visitor:
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
+        shown = visitor.page.evaluate("document.documentElement.scrollWidth")
+        assert shown == look["viewport"]["width"]  # nothing is wider than the window
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from bs4 import BeautifulSoup
 from classes.class_results import CHAPTER, a_class, exercise, result
 
@@ -48,15 +47,3 @@ def test_an_empty_class_is_said_to_be_empty():
     assert "Nobody has handed in anything" in class_page({})
     failed = {s: r for s, r in a_class().items() if s == "dan"}
     assert "0 graded, mean 0 of 8 points; 1 could not be graded" in class_page(failed)
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [1280, 400])
-def test_no_page_is_wider_than_the_window(browser, tmp_path: Path, width: int):
-    file = tmp_path / "report.html"
-    long = {"a-name-without-an-end" * 9: a_class()["dan"]}
-    file.write_text(class_page(a_class() | long))
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.goto(file.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.close()

@@ -60,19 +60,22 @@ def everything(place: str) -> str:
     return "\n\n".join(loaded(place).values())
 
 
-def own(notebook: NotebookNode, kind: str, source: str, **fields: object) -> None:
-    """A cell of the student's own at the end."""
-    cell = getattr(nbformat.v4, f"new_{kind}_cell")(source)
-    cell.update(fields)
-    notebook.cells.append(cell)
-
-
 def own_cells(kind: str) -> Callable[[NotebookNode, str], None]:
-    """Each payload in a cell of that kind."""
+    """Each payload in a cell of that kind at the end."""
 
     def put(notebook: NotebookNode, place: str) -> None:
-        for text in loaded(place).values():
-            own(notebook, kind, text)
+        cells = map(getattr(nbformat.v4, f"new_{kind}_cell"), loaded(place).values())
+        notebook.cells.extend(cells)
+
+    return put
+
+
+def own_code(source: str) -> Callable[[NotebookNode, str], None]:
+    """A cell of code with all payloads as a Python literal."""
+
+    def put(notebook: NotebookNode, place: str) -> None:
+        code = source.format(literal=repr(everything(place)))
+        notebook.cells.append(nbformat.v4.new_code_cell(code))
 
     return put
 
@@ -91,70 +94,9 @@ def code(notebook: NotebookNode, place: str) -> None:
     cell_of(notebook, "residual_distribution").source += f"\nr'''{everything(place)}'''"
 
 
-def remarks(notebook: NotebookNode, place: str) -> None:
-    lines = "\n".join(f"# {line}" for line in everything(place).splitlines())
-    cell_of(notebook, "residual_distribution").source += f"\n{lines}"
-
-
-def printed(stream: str) -> Callable[[NotebookNode, str], None]:
-    """Written by a cell to stdout or stderr, and stored as its output."""
-
-    def put(notebook: NotebookNode, place: str) -> None:
-        text = everything(place)
-        output = nbformat.v4.new_output("stream", name=stream, text=text)
-        own(notebook, "code", f"import sys; print({text!r}, file=sys.{stream})", outputs=[output])
-
-    return put
-
-
-def error(notebook: NotebookNode, place: str) -> None:
-    text = everything(place)
-    fields = {"ename": text, "evalue": text, "traceback": [text]}
-    output = nbformat.v4.new_output("error", **fields)
-    own(notebook, "code", f"raise type({text!r}, (Exception,), {{}})({text!r})", outputs=[output])
-
-
 RETURNED = "def speculative_accept(draft_tokens, p, q, r):\n    return [{literal}]"
 RAISED = "    raise type({literal}, (Exception,), {{}})({literal})"
 WARNED = "    import warnings\n    warnings.warn({literal})\n    return 1.0"
-
-
-def outputs(kind: str) -> Callable[[NotebookNode, str], None]:
-    """Outputs of a media type, each payload in one."""
-
-    def put(notebook: NotebookNode, place: str) -> None:
-        for name, text in loaded(place).items():
-            script = f"hits.push({number_of(place, name)})"
-            data = {kind: script if kind.endswith("javascript") else text}
-            output = nbformat.v4.new_output("display_data", data=data)
-            own(notebook, "code", "1", outputs=[output])
-
-    return put
-
-
-def attachment(notebook: NotebookNode, place: str) -> None:
-    names = list(loaded(place).values())
-    pictures = "\n".join(f"![{name}](attachment:{name})" for name in [*names, "a.png"])
-    data = {"image/png": f'x" onerror="{names[0]}', "image/svg+xml": names[0]}
-    given = {name: {"image/svg+xml": name} for name in names} | {"a.png": data, "b.png": {}}
-    own(notebook, "markdown", f"{pictures}\n\n![b](attachment:b.png)", attachments=given)
-
-
-def cell_metadata(notebook: NotebookNode, place: str) -> None:
-    text = everything(place)
-    for cell in notebook.cells:
-        cell.metadata.update(name=text, tags=[text], alt=text, raw_mimetype="text/html")
-
-
-def notebook_metadata(notebook: NotebookNode, place: str) -> None:
-    text = everything(place)
-    notebook.metadata.update(
-        title=text,
-        authors=[{"name": text}],
-        kernelspec={"name": text, "display_name": text, "language": text},
-        language_info={"name": text, "pygments_lexer": text, "file_extension": text},
-        widgets={"application/vnd.jupyter.widget-state+json": {"state": {text: text}}},
-    )
 
 
 PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
@@ -163,10 +105,8 @@ PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
     "own code cell": own_cells("code"),
     "written answer": answer("why_residual", "{text}"),
     "code of an answer": code,
-    "comments in an answer": remarks,
-    "stdout": printed("stdout"),
-    "stderr": printed("stderr"),
-    "error of a cell": error,
+    "stdout": own_code("print({literal})"),
+    "error of a cell": own_code("raise type({literal}, (Exception,), {{}})({literal})"),
     "value returned": answer("speculative_accept", RETURNED),
     "error of a function": answer(
         "correct_token", f"def correct_token(p, q, token, r, u):\n{RAISED}"
@@ -177,14 +117,6 @@ PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
     "error that keeps an answer out": answer("speculative_step", "raise ValueError({literal})"),
     "quiz answer": answer("quiz_02", "quiz_02 = {literal}"),
     "prediction": answer("prediction_02", "prediction_02 = {literal}"),
-    "html output": outputs("text/html"),
-    "svg output": outputs("image/svg+xml"),
-    "javascript output": outputs("application/javascript"),
-    "markdown output": outputs("text/markdown"),
-    "latex output": outputs("text/latex"),
-    "attachment": attachment,
-    "cell metadata": cell_metadata,
-    "notebook metadata": notebook_metadata,
     "name of a file": lambda notebook, place: None,  # these three stand beside the notebook
     "name of the student": lambda notebook, place: None,
     "file that cannot be read": lambda notebook, place: None,
