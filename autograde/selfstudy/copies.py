@@ -15,7 +15,7 @@ from autograde.chapter import notebook_path
 from autograde.files import write_if_changed
 from autograde.report.feedback import is_right, points
 from autograde.result import Result
-from autograde.sandbox.isolation import OWN
+from autograde.sandbox.isolation import NONE
 from autograde.submission import Refused, is_answer, parse, rebuild, release_of
 
 FOLDER = "marks"
@@ -44,7 +44,7 @@ class Copy:
 
     def store(self, notebook: NotebookNode, result: Result, page: str) -> None:
         """Keep a result and its page, and what the result depends on."""
-        data = {"key": cache.key(notebook, self.chapter, OWN), "result": asdict(result)}
+        data = {"key": cache.key(notebook, self.chapter, NONE), "result": asdict(result)}
         write_if_changed(self.page, page.encode())
         write_if_changed(self.page.with_suffix(".json"), json.dumps(data).encode())
 
@@ -68,7 +68,7 @@ class Copy:
         left = [cell for cell in notebook.cells if is_answer(cell) and _is_stub(cell, self.chapter)]
         if result is None:
             return NOT_BEGUN if len(left) == sum(map(is_answer, notebook.cells)) else UNMARKED
-        if key != cache.key(notebook, self.chapter, OWN):
+        if key != cache.key(notebook, self.chapter, NONE):
             return CHANGED
         written = sum(cell.cell_type == "markdown" for cell in left)
         return f"written answers still empty: {written}" if written else ""

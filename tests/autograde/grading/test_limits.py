@@ -19,9 +19,6 @@ from autograde.submission import release_of
 from autograde.tools.samples import filled
 
 ENDLESS = "def correct_token(p, q, token, r, u):\n    while True: pass"
-USES_IT = """def acceptance_probability(p, q, token):
-    return 0.0 if p[token] == 0 else 1.0 if q[token] == 0 else min(1.0, ratio(p[token], q[token]))
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -51,16 +48,6 @@ def test_a_call_without_an_end_costs_its_own_points_and_no_others():
 def test_a_cell_of_ones_own_without_an_end_costs_nothing():
     result = engine.grade(with_cell("while True: pass"), CHAPTER)
     assert result.score == result.max_score and result.limited
-
-
-def test_a_stopped_cell_is_named_where_its_function_is_missed():
-    own = "from math import inf\nwhile True: pass\ndef ratio(a, b): return a / b"
-    result = engine.grade(with_cell(own, acceptance_probability=USES_IT), CHAPTER)
-    said = (
-        "the cell that defines `ratio` (which begins with `from math import inf`) was stopped "
-        "after 1 s, so name 'ratio' is not defined"
-    )
-    assert said in " ".join(result.exercises["acceptance_probability"].messages)
 
 
 ASKS = """def jacobi_decode(target_greedy, prompt, guess):

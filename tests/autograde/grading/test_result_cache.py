@@ -64,7 +64,7 @@ def test_a_result_without_isolation_is_never_taken_for_one_with_it(
 ):
     asked: list[str] = []
     for way in ("none", "none", "bubblewrap"):
-        monkeypatch.setattr(isolation, "chosen", lambda way=way: isolation.Isolation(way))
+        monkeypatch.setattr(isolation, "chosen", lambda way=way: way)
         grade(right(), CHAPTER, lambda notebook, chapter, way=way: asked.append(way) or Result({}))
     assert asked == ["none", "bubblewrap"]
 
