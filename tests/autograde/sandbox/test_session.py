@@ -139,16 +139,14 @@ ANSWER = {"value": 1, "changed": [], "warnings": [], "shares": 1, "operators": 0
 @pytest.mark.parametrize(
     "body",
     [
-        *({}, {"error": "text"}, {"missing": [1]}, {"ask": {"of": 0}}, {"error": None}),
+        *({}, [], {"error": "text"}, {"missing": [1]}, {"ask": {"of": 0}}, {"ask": None}),
         {"error": {"name": 5, "text": ["x"], "line": "last", "cell": 3}},
-        *(
-            ANSWER | part
-            for part in ({"changed": [9]}, {"warnings": 4}, {"operators": float("inf")})
-        ),
+        *(ANSWER | part for part in ({"changed": [9]}, {"operators": float("inf")})),
         ANSWER | {"value": {"a": ["bool", [10**7, 0], ""]}},
+        ANSWER | {"value": {"h": [7, True, []]}},
     ],
 )
-def test_an_answer_of_no_known_form_ends_the_call_and_nothing_else(body: dict):
+def test_an_answer_of_no_known_form_ends_the_call_and_nothing_else(body: object):
     refused = pytest.raises((ProcessEnded, NotDefined, StudentError))
     with session(FORGED.replace("BODY", repr(body).replace("inf", "9e999"))) as s, refused:
         s.call("f", ())
