@@ -107,13 +107,9 @@ def test_the_submission_as_a_whole_has_a_limit():
 def test_memory_and_output_are_bounded():
     """Of a memory full of small things nothing is left, not even for an error's description."""
     small = "kept = []\nwhile True:\n    kept.append([0])"
-    large = "def g():\n    kept = []\n    while True: kept.append(bytearray(2**24))"
-    with session(small, large, "print('x' * 10**8)", limits=Limits(memory_mib=256)) as s:
+    with session(small, "print('x' * 10**8)", limits=Limits(memory_mib=256)) as s:
         assert s.dead_cells == {"cell-0": "needed more than 0.25 GiB of memory"}
-        assert len(s.reports["cell-2"]["printed"]) < 30_000
-        with pytest.raises(StudentError) as caught:
-            s.call("g", ())
-    assert caught.value.name == "MemoryError"
+        assert len(s.reports["cell-1"]["printed"]) < 30_000
 
 
 def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
