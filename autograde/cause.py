@@ -12,7 +12,6 @@ neither what is run nor how long it takes. Each runs once in a process.
 """
 
 import copy
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +19,9 @@ from typing import Any
 from autograde.bugs import KnownBug
 from autograde.check import Group, is_close, kinds_in
 from autograde.runner import Case
-from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import RemoteObject, is_lent
+from autograde.sandbox.remote import is_lent
 from autograde.sandbox.student import Call, traces_of
+from autograde.sandbox.trusted import reply_of
 
 # What a call ended with if it says nothing of the function: it was stopped, or there is none.
 ENDED = ("ProcessEnded", "CallTimedOut", "NotDefined", "NotImplementedError")
@@ -55,26 +54,17 @@ def outcome_of(call: Call) -> Outcome | None:
     """What a recorded call gave; None if it says nothing of the function."""
     if call.reply is None:
         return None if call.error in ENDED else Outcome(error=call.error, traces=call.traces)
-    return Outcome(call.reply.value, None, _plain_ones(call.reply.changed, call), call.traces)
+    return Outcome(call.reply.value, None, tuple(call.reply.changed), call.traces)
 
 
 def outcome_with(function: Callable, call: Call) -> Outcome:
     """What a known bug gives for the arguments of a recorded call."""
-    copies = copy.deepcopy(call.args)
-    args = tuple(a.thing if isinstance(a, RemoteObject) else a for a in copies)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            value = function(*args)
-        except Exception as error:
-            return Outcome(error=type(error).__name__, traces=traces_of(copies))
-    changed = wire.changed([wire.encode(arg) for arg in call.args], args)
-    return Outcome(value, None, _plain_ones(changed, call), traces_of(copies))
-
-
-def _plain_ones(changed: list[int], call: Call) -> tuple[int, ...]:
-    """The changed arguments but for what was lent, which notes its own use."""
-    return tuple(i for i in changed if not isinstance(call.args[i], RemoteObject))
+    args = tuple(copy.deepcopy(arg) if is_lent(arg) else arg for arg in call.args)
+    try:
+        reply = reply_of(function, args)
+    except Exception as error:
+        return Outcome(error=type(error).__name__, traces=traces_of(args))
+    return Outcome(reply.value, None, tuple(reply.changed), traces_of(args))
 
 
 class Known:

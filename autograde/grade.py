@@ -33,7 +33,7 @@ def grade(notebook: NotebookNode, chapter: str, grader: Grader | None = None) ->
     Without a grader it is graded in this process. What a time limit decided may be the fault of a
     busy machine: it is not stored, so the next grading tries again. Raises as `grade_now` does.
     """
-    key = result_cache.key(notebook, chapter, isolation.chosen().name)
+    key = result_cache.key(notebook, chapter, isolation.chosen())
     result = result_cache.load(key)
     if result is None:
         result = (grader or grade_now)(notebook, chapter)

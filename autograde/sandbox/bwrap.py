@@ -28,7 +28,6 @@ FILES = ("/etc/ld.so.cache", "/usr/share/zoneinfo", "/nix/store")
 # more slowly, and with other last bits than the grader, so that no known bug would match.
 PROCESSOR = [f"/sys/devices/system/cpu/{name}" for name in ("kernel_max", "possible", "present")]
 PROCESSOR += ["/sys/devices/system/cpu/online", "/proc/cpuinfo"]
-NOBODY = 65534
 NO_BUBBLEWRAP = "bubblewrap is not installed (on Linux: sudo apt install bubblewrap)"
 # One thread: as many submissions are graded at once as there are processors.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -55,17 +54,9 @@ def command(settings: str) -> list[str]:
     return [str(find_bubblewrap()), *words, *mounts(), "--remount-ro", "/", "--", *program]
 
 
-@cache
 def is_root() -> bool:
-    """Whether this process is a root that can and should become nobody.
-
-    The root of a user namespace that maps nobody else is an ordinary user outside of it.
-    """
-    if os.geteuid() or not os.path.exists("/proc/self/uid_map"):
-        return False
-    lines = Path("/proc/self/uid_map").read_text().splitlines()
-    ranges = [map(int, line.split()) for line in lines]
-    return any(first <= NOBODY < first + count for first, _, count in ranges)
+    """Whether a worker has to become nobody."""
+    return os.geteuid() == 0
 
 
 @cache

@@ -40,37 +40,25 @@ class ObjectTable:
             value = RemoteObject(value, "random()")
         elif not isinstance(value, RemoteObject):
             value = RemoteObject(value, call=True)
-        things = [each.thing for each in self.objects]
-        number = next((i for i, each in enumerate(things) if each is value.thing), len(things))
-        self.objects[number:] = self.objects[number:] or [value]
-        return wire.Handle(number, value.call, list(value.names))
+        self.objects.append(value)
+        return wire.Handle(len(self.objects) - 1, value.call, list(value.names))
 
-    def answer(self, question: Any) -> dict:
-        """The answer to one use. Raises ProtocolError for a question of no known form.
+    def answer(self, question: dict) -> dict:
+        """The answer to one use. Raises one of wire.MALFORMED for a question of no known form.
 
         An exception of the use itself goes to the student's function.
         """
-        try:
-            remote, name = self._find(question["of"]), question["name"]
-            args = wire.decode(question["args"], self.thing)
-            kwargs = wire.decode(question["kwargs"], self.thing)
-        except (KeyError, TypeError) as error:
-            raise wire.ProtocolError(f"a question of no known form: {error}") from None
-        if not (type(name) is str and type(args) is list and type(kwargs) is dict):
-            raise wire.ProtocolError("a question of no known form")
+        remote, name = self.objects[question["of"]], str(question["name"])
+        args = list(wire.decode(question["args"], self.thing))
+        kwargs = dict(wire.decode(question["kwargs"], self.thing))
         try:
             return {"value": wire.encode(self.add(_use(remote, name, args, kwargs)))}
         except Exception as error:
             return {"refused": [type(error).__name__[:80], str(error)[:2000]]}
 
-    def _find(self, number: Any) -> RemoteObject:
-        if type(number) is not int or not 0 <= number < len(self.objects):
-            raise wire.ProtocolError("a handle that was never given out")
-        return self.objects[number]
-
-    def thing(self, number: int, callable_: bool, names: list[str]) -> Any:
-        """The thing of a handle. Raises ProtocolError if the handle was never given out."""
-        return self._find(number).thing
+    def thing(self, number: int, *_: Any) -> Any:
+        """The thing of a handle. Raises LookupError if the handle was never given out."""
+        return self.objects[number].thing
 
 
 def _use(remote: RemoteObject, name: str, args: list, kwargs: dict) -> Any:

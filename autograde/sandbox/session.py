@@ -1,7 +1,6 @@
 """One submission in its worker: run the cells, call functions, start again after a crash."""
 
 import operator
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -15,8 +14,6 @@ from autograde.sandbox.remote import ObjectTable
 from autograde.sandbox.workers import Limits, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
-UNDEFINED = re.compile(r"name '(\w+)' is not defined")  # Python's text of a NameError
-DEFINES = r"^ *(async +)?(def|class) +{0}\b|\b{0}\b[^=\n(]*=(?!=)|\b(import|as|for)\b[^\n]*\b{0}\b"
 
 
 class StudentError(Exception):
@@ -67,11 +64,6 @@ class Cell:
     key: str
     source: str
     seconds: float
-
-    def beginning(self) -> str:
-        """The first line, by which a student finds the cell."""
-        first = self.source.strip().partition("\n")[0]
-        return f"{first[:60]} ..." if len(first) > 60 else first
 
 
 @dataclass(frozen=True)
@@ -169,49 +161,18 @@ class Session:
         """What `read` makes of an answer about `name`; raises what came in its place."""
         if answer.get("missing"):
             raise NotDefined(f"{self._why_undefined(name)}{name} is not defined in the notebook")
-        if error := self._explained(_error_of(answer), name):
+        if error := _error_of(answer, name):
             raise StudentError(error)
         return read(answer)
 
-    def _explained(self, error: dict | None, key: str) -> dict | None:
-        """An error in the cell `key`, or in its function, with `where` it stands.
-
-        A NameError with the cell that should have defined the name, and did not end well. A
-        MemoryError, of which Python says nothing, with what there is.
-        """
-        if error is None:
-            return None
-        error |= {"where": self._where(error, key)}
-        if (error["name"], error["text"]) == ("MemoryError", ""):
-            return error | {"text": f"a notebook may use {self._memory}"}
-        found = UNDEFINED.match(error["text"]) if error["name"] == "NameError" else None
-        why = self._why_undefined(found[1]) if found else ""
-        return error | {"text": why + error["text"]}
-
-    def _where(self, error: dict, key: str) -> str:
-        """The line that an error stands in, and which cell's, if that is not the cell `key`."""
-        cell = next((cell for cell in self.cells if cell.key == error["cell"]), None)
-        if cell is None or not error["line"]:
-            return ""
-        other = "" if cell.key == key else f" of the cell that begins with `{cell.beginning()}`"
-        return f"line {error['line']}{other}"
-
     def _why_undefined(self, name: str) -> str:
-        """The cell that would have defined a name and how it ended, before what follows from it."""
-        defines = re.compile(DEFINES.format(name), re.MULTILINE)
-        for cell in self.cells:  # an exercise's bears its name
-            defined = cell.key == name or defines.search(cell.source)
-            if defined and self.reports.get(cell.key, {}).get("error"):
-                which = f"`{name}` (which begins with `{cell.beginning()}`)"
-                return f"the cell that defines {which} {self._how_ended(cell.key)}, so "
-        return ""
-
-    def _how_ended(self, key: str) -> str:
-        """How a cell ended that raised, or that ended the process."""
-        error = self.reports[key]["error"]
+        """How the cell of an exercise, which bears its name, ended, if that was not well."""
+        error = self.reports.get(name, {}).get("error")
+        if not error:
+            return ""
         where = f" in {error['where']}" if error["where"] else ""
         raised = f"ended with {error['name']}{where}: {error['text'][:500]}"
-        return self.dead_cells.get(key, raised)
+        return f"the cell that defines `{name}` {self.dead_cells.get(name, raised)}, so "
 
     def _restart(self) -> None:
         """Start a fresh process and run every cell again that has not ended one before."""
@@ -227,7 +188,7 @@ class Session:
         self._stop()
         if time.monotonic() >= self.end_of_time:
             return True
-        self.worker = isolation.chosen().start(self.limits)
+        self.worker = isolation.start(isolation.chosen(), self.limits)
         left = bounds.MAX_OUTPUT
         for cell in self.cells:
             try:
@@ -244,13 +205,14 @@ class Session:
         report = self._ask(request, cell.seconds, partial(self._report, cell.key, left))
         error = report["error"] or {"name": "", "text": ""}
         if error["name"] == "MemoryError":  # what it has filled would be missing for other cells
-            raise ProcessEnded(f"it needed more than {self._memory} of memory")
+            gib = self.limits.memory_mib / 1024
+            raise ProcessEnded(f"it needed more than {gib:g} GiB of memory")
         self.reports[cell.key] = report
         return len(report["printed"]) + len(error["text"])
 
     def _report(self, key: str, left: int, answer: dict) -> dict:
         """The report on a cell, with no more than `left` characters of output."""
-        error, printed = self._explained(_error_of(answer), key), answer["printed"]
+        error, printed = _error_of(answer, key), answer["printed"]
         if error:
             error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
         return {"error": error, "printed": bounds.beginning(_plain(printed[:MAX_PRINTED]), left)}
@@ -278,9 +240,8 @@ class Session:
         except TimeoutError:
             raise self._timed_out(f"it took longer than {seconds:g} s and was stopped") from None
         except UNREADABLE as error:
-            raise ProcessEnded(f"the answer could not be read: {error}") from None
-        if self.worker.used_up_its_processor():
-            raise self._timed_out(f"it used up {self.limits.cpu_seconds} s of processors")
+            text = str(error)[:200]
+            raise ProcessEnded(f"the answer could not be read: {text}") from None
         raise ProcessEnded("it ended the Python process, which no answer needs to do")
 
     def _timed_out(self, reason: str = "") -> CallTimedOut:
@@ -289,10 +250,6 @@ class Session:
         if not reason or time.monotonic() >= self.end_of_time:
             reason = f"the submission used up its {self.limits.total_seconds:g} s"
         return CallTimedOut(reason)
-
-    @property
-    def _memory(self) -> str:
-        return f"{self.limits.memory_mib / 1024:g} GiB"
 
     def _stop(self) -> None:
         if self.worker is not None:
@@ -308,16 +265,22 @@ def _unseen(cell: Cell) -> Cell:
 
 # What a worker's answer may hold is the student's to decide: each part is read as what it should
 # be, and any other ends the process, by one of these.
-UNREADABLE = (OSError, MemoryError, LookupError, TypeError, ValueError, wire.ProtocolError)
+UNREADABLE = (OSError, MemoryError, *wire.MALFORMED)
 
 
-def _error_of(answer: dict) -> dict | None:
-    """The error in a worker's answer."""
-    if answer.get("error") is None:
+def _error_of(answer: dict, key: str) -> dict | None:
+    """The error in an answer about the cell `key`, or its function, with `where` it stands."""
+    error = answer.get("error")
+    if error is None:
         return None
-    name, text, line, cell = (answer["error"][part] for part in ("name", "text", "line", "cell"))
-    error = {"name": _plain(name[:80]), "text": _plain(text[:2000]), "cell": cell}
-    return error | {"line": line if type(line) is int else None}
+    line = error["line"] if type(error["line"]) is int else 0
+    other = "" if error["cell"] == key else " of another cell"
+    where = f"line {line}{other}" if line else ""
+    return {
+        "name": _plain(error["name"][:80]),
+        "text": _plain(error["text"][:2000]),
+        "where": where,
+    }
 
 
 def _reply(answer: dict, arguments: int, thing: Callable) -> Reply:

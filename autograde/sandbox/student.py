@@ -49,9 +49,6 @@ class Shown(reprlib.Repr):
         few, shape = 0 < value.numel() <= self.maxlist, tuple(value.shape)
         return f"torch.tensor({value.tolist()})" if few else f"a tensor of shape {shape}"
 
-    def repr_function(self, value: Any, level: int) -> str:
-        return value.__name__
-
     def repr_instance(self, value: Any, level: int) -> str:
         """A number; any other object without the place in memory that its repr may end with."""
         if isinstance(value, float | bool | np.generic | None):

@@ -53,7 +53,7 @@ class Trusted:
         """The reply to one call, as a Session gives it."""
         function = self.value(name)
         try:
-            return _reply(function, args, count)
+            return reply_of(function, args, count)
         except MemoryError:  # of the grader, which would remember it as right
             raise
         except Exception as error:
@@ -66,7 +66,7 @@ def _run(source: str, namespace: dict[str, Any]) -> None:
         exec(compile(plain_python(source), "<the course's own>", "exec"), namespace)
 
 
-def _reply(function: Callable, args: tuple, count: bool) -> Reply:
+def reply_of(function: Callable, args: tuple, count: bool = False) -> Reply:
     """The reply to a call of `function`: plain data is copied for it, the rest is lent."""
     given = [_lent(arg) if is_lent(arg) else copy.deepcopy(arg) for arg in args]
     before = [wire.encode(arg) for arg in given]

@@ -8,7 +8,6 @@ any system; its memory is limited on Linux.
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from autograde.chapter import library_folders
@@ -27,10 +25,7 @@ from autograde.sandbox import bwrap
 from autograde.sandbox.inside import wire
 
 START = bwrap.PROGRAM / "start.py"
-START_SECONDS = 60.0  # of a worker, with torch to load on a busy machine
 TICK_SECONDS = 0.02  # between two looks at the clock
-END_SECONDS = 2.0  # from the end of a worker's link to its own end
-KILLED = 128 + 9  # how bubblewrap, like a shell, says that its program ended by SIGKILL
 
 
 class SandboxError(RuntimeError):
@@ -43,9 +38,9 @@ class Limits:
 
     All seconds but `cpu_seconds` go by the clock; they are many times what an answer needs, on a
     slow or busy machine too. A cell of the student's own has `extra_cell_seconds`: if it is stopped
-    there, half of `total_seconds` is left to the exercises. `cpu_seconds` of processors are for one
-    process: several threads may reach them before the total, one cannot. `preload` names modules,
-    each with names from it, that are loaded before the student's code arrives.
+    there, half of `total_seconds` is left to the exercises. Only several threads can use up the
+    `cpu_seconds` of processors before. `preload` names modules, each with names from it, that are
+    loaded before the student's code arrives.
     """
 
     memory_mib: int = 2048
@@ -57,7 +52,6 @@ class Limits:
     preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-_LOCK = threading.Lock()
 _UNTIL: dict["Worker", float] = {}  # when the time is over, of each worker that is asked
 
 
@@ -74,12 +68,11 @@ def _start_watch() -> None:
 def _watch() -> None:
     while True:
         time.sleep(TICK_SECONDS)
-        with contextlib.suppress(MemoryError), _LOCK:
+        with contextlib.suppress(MemoryError):
             now = time.monotonic()
-            for worker, until in _UNTIL.items():
-                if now > until:
-                    worker.kill()
-                    worker.late = True
+            for worker in [worker for worker, until in _UNTIL.copy().items() if now > until]:
+                worker.late = True
+                worker.kill()
 
 
 class Worker:
@@ -87,13 +80,12 @@ class Worker:
 
     def __init__(self, command: list[str], **how: Any) -> None:
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
-        self.folder = Path(tempfile.mkdtemp(prefix="specdec-"))
+        self.folder = tempfile.TemporaryDirectory(prefix="specdec-", ignore_cleanup_errors=True)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.errors}
-        how = {"cwd": self.folder, "start_new_session": True} | how
+        how = {"cwd": self.folder.name, "start_new_session": True} | how
         try:
             self.popen = subprocess.Popen(command, **pipes, **how)
         except OSError as error:
-            self.folder.rmdir()
             raise SandboxError(f"{command[0]} cannot be started: {error}") from None
         self.link, self.late = wire.Link(self.popen.stdout, self.popen.stdin), False
         try:
@@ -103,12 +95,7 @@ class Worker:
             raise
 
     def _wait_until_ready(self) -> None:
-        try:
-            with self._deadline(START_SECONDS):
-                ready = self.link.receive()
-        except TimeoutError as error:
-            raise SandboxError(str(error)) from None
-        if ready is None:
+        if self.link.receive() is None:
             self.popen.wait()
             self.errors.seek(0)
             lines = self.errors.read().decode(errors="replace").strip().splitlines()
@@ -133,21 +120,13 @@ class Worker:
     def _deadline(self, seconds: float) -> Iterator[None]:
         """After so many seconds the process is killed, and TimeoutError raised in place of all."""
         _start_watch()
-        with _LOCK:
-            _UNTIL[self] = time.monotonic() + seconds
+        _UNTIL[self] = time.monotonic() + seconds
         try:
             yield
         finally:
-            with _LOCK:
-                del _UNTIL[self]
+            del _UNTIL[self]
             if self.late:
                 raise TimeoutError(f"a worker took longer than {seconds:g} s")
-
-    def used_up_its_processor(self) -> bool:
-        """Whether it has ended by SIGKILL: the kernel sends that at the limit, and nobody else."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return self.popen.wait(END_SECONDS) == KILLED
-        return False
 
     def kill(self) -> None:
         """Kill the process and all that it has started. A second call does nothing."""
@@ -166,7 +145,7 @@ class Worker:
         for file in (self.popen.stdin, self.popen.stdout, self.errors):
             with contextlib.suppress(OSError):  # what was not read of a request is lost
                 file.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.cleanup()
 
 
 def start(limits: Limits, isolated: bool) -> Worker:

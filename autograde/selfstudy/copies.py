@@ -16,7 +16,7 @@ from autograde.chapter import notebook_path
 from autograde.files import write_if_changed, write_json
 from autograde.report.feedback import points
 from autograde.result import Result
-from autograde.sandbox.isolation import OWN
+from autograde.sandbox.isolation import NONE
 from autograde.submission import Refused, is_answer, parse, rebuild, release_of
 
 FOLDER = "marks"
@@ -48,7 +48,7 @@ class Copy:
 
     def store(self, notebook: NotebookNode, result: Result, page: str) -> None:
         """Keep a page, the points, and what they depend on."""
-        key = cache.key(notebook, self.chapter, OWN)
+        key = cache.key(notebook, self.chapter, NONE)
         write_if_changed(self.page, page.encode())
         write_json(self.data, {"key": key, "score": result.score, "max_score": result.max_score})
 
@@ -69,7 +69,7 @@ class Copy:
         kept = self.stored()
         if not kept:
             return NOT_BEGUN if empty == answers else UNMARKED
-        if kept["key"] != cache.key(notebook, self.chapter, OWN):
+        if kept["key"] != cache.key(notebook, self.chapter, NONE):
             return CHANGED
         written = sum(cell.cell_type == "markdown" for cell in empty)
         return f"written answers still empty: {written}" if written else ""

@@ -21,7 +21,7 @@ from autograde.pool import grade_class
 from autograde.report.table import print_table
 from autograde.result import read_grades
 from autograde.sandbox import isolation, selftest
-from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
+from autograde.sandbox.isolation import NoIsolation
 from autograde.tools.samples import write_students
 
 CLASS = BUILD / "sample-course"
@@ -55,8 +55,7 @@ def isolate_if_possible() -> None:
         print(selftest.require())
     except NoIsolation:
         print("The samples are graded without isolation (`autograde doctor` says what is missing).")
-        os.environ[VARIABLE] = NONE
-        isolation.chosen.cache_clear()
+        isolation.isolate_nothing()
 
 
 def grade_sample_class(course: Path, names: list[str]) -> None:

@@ -53,10 +53,10 @@ def filter_system_calls() -> None:
         raise OSError(ctypes.get_errno(), "the kernel does not take the seccomp filter")
 
 
-# The number of an ABI, and those of two of its calls.
+# The number of an ABI, and those of three of its calls.
 MACHINES = {
-    "x86_64": {"number": 0xC000003E, "clone": 56, "socketpair": 53},
-    "aarch64": {"number": 0xC00000B7, "clone": 220, "socketpair": 199},
+    "x86_64": {"number": 0xC000003E, "clone": 56, "socketpair": 53, "prctl": 157},
+    "aarch64": {"number": 0xC00000B7, "clone": 220, "socketpair": 199, "prctl": 167},
 }
 # Name: its number on x86_64 and on aarch64; None where there is no such call.
 REFUSED = {
@@ -103,6 +103,7 @@ def program(machine: str) -> list[bytes]:
         _step(_RETURN, _ERROR | errno.ENOSYS),
         *_only_with(abi["clone"], _ANY_BIT, _THREAD),  # threads, and no processes
         *_only_with(abi["socketpair"], _EQUAL, _UNIX),
+        *_only_with(abi["prctl"], _AT_LEAST, 2),  # not PR_SET_PDEATHSIG: it ends with bubblewrap
         _step(_RETURN, _ALLOW),
     ]
 

@@ -23,7 +23,7 @@ from autograde import grade as engine
 from autograde.bugs import answers_of
 from autograde.result import Result
 from autograde.sandbox import isolation
-from autograde.sandbox.isolation import BUBBLEWRAP, Isolation
+from autograde.sandbox.isolation import BUBBLEWRAP
 from autograde.submission import release_of, take_in
 from autograde.tools.samples import filled
 
@@ -46,7 +46,7 @@ def sandbox() -> Iterator[None]:
     soon = {"call_seconds": 1.0, "extra_cell_seconds": 4.0}
     short = replace(engine.limits_of(CHAPTER), **soon)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(isolation, "chosen", lambda: Isolation(BUBBLEWRAP))
+        patch.setattr(isolation, "chosen", lambda: BUBBLEWRAP)
         patch.setattr(engine, "limits_of", lambda chapter: short)
         yield
 

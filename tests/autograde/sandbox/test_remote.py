@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from classes.sessions import session, value_of
+from classes.sessions import value_of
 
-from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import ObjectTable, RemoteObject
+from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import CallTimedOut, StudentError
-from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
 from specdec_lib.models.table import TableModel
 
@@ -67,56 +65,18 @@ def test_nothing_else_can_be_asked_for(body: str, message: str):
         value_of(f"def f(model):\n    return {body}", remote_model())
 
 
-@pytest.mark.parametrize("error", [ValueError("an empty prefix"), NotImplementedError("no")])
-def test_an_error_of_a_remote_object_is_the_students_to_see(error: Exception):
+def test_an_error_of_a_remote_object_is_the_students_to_see():
     """One that would say that there is no answer comes under another name."""
 
     def refuse(tokens: list[int]) -> None:
-        raise error
+        raise NotImplementedError("an empty prefix")
 
-    with pytest.raises(StudentError, match=str(error)) as caught:
+    with pytest.raises(StudentError, match="an empty prefix") as caught:
         value_of("def f(model):\n    return model([])", refuse)
-    assert caught.value.name in ("ValueError", "RuntimeError")
-
-
-NO_ARGUMENTS = {"args": {"l": []}, "kwargs": {"d": []}}
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        *(None, {}),
-        {"of": 7, "name": ""} | NO_ARGUMENTS,
-        {"of": 0, "name": 3} | NO_ARGUMENTS,
-        {"of": 0, "name": ""} | NO_ARGUMENTS | {"args": {"t": []}},
-        {"of": 0, "name": ""} | NO_ARGUMENTS | {"args": {"l": [{"h": [-1, True, []]}]}},
-        {"of": 0, "name": ""} | NO_ARGUMENTS | {"kwargs": []},
-    ],
-)
-def test_a_forged_question_breaks_the_protocol(question: object):
-    table = ObjectTable()
-    table.add(lambda: 1)
-    with pytest.raises(wire.ProtocolError):
-        table.answer(question)
+    assert caught.value.name == "RuntimeError"
 
 
 def test_a_function_that_never_stops_asking_is_stopped():
     code = "def f(model):\n    while True:\n        model(1)"
     with pytest.raises(CallTimedOut, match="longer than"):
         value_of(code, lambda x: x, limits=Limits(call_seconds=0.3))
-
-
-def test_a_kept_call_has_the_generator_as_it_was_before():
-    with session("def f(rng):\n    return rng.random()") as s:
-        student = Student(s, {})
-        value = student.f(np.random.default_rng(5))
-    assert student.calls[0].args[0].random() == value
-
-
-def test_tensors_cross_with_their_dtype_and_come_back():
-    code = "def f(x):\n    return type(x).__name__, str(x.dtype), x * 2"
-    with session(code, limits=WITH_TORCH) as s:
-        for tensor in (torch.tensor([[1.5, 2.0]]), torch.tensor([1, 2]), torch.zeros(0, 3)):
-            name, dtype, twice = s.call("f", (tensor,)).value
-            assert (name, dtype) == ("Tensor", str(tensor.dtype))
-            assert torch.equal(twice, tensor * 2) and twice.dtype == tensor.dtype

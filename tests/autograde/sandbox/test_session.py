@@ -12,8 +12,7 @@ from classes.sessions import session
 from classes.submitting import CHAPTER, right
 
 from autograde.grade import grade_now
-from autograde.sandbox import isolation, workers
-from autograde.sandbox.isolation import BUBBLEWRAP, Isolation
+from autograde.sandbox import workers
 from autograde.sandbox.session import (
     CallTimedOut,
     Cell,
@@ -40,18 +39,15 @@ def test_call_brings_back_value_warnings_changes_and_sharing():
     assert (reply.warnings, reply.changed, reply.shares) == (["careful"], [0], True)
 
 
-def test_errors_carry_name_text_line_and_another_cell():
-    own = "# my helpers\n\ndef g():\n    return [][1]\n"
-    cells = [Cell("extra-0", own, 5.0), Cell("f", "def f():\n    return [][1]", 5.0)]
-    cells += [Cell("h", "def h():\n    return g()", 5.0), Cell("extra-3", "x = 1\nh()", 5.0)]
-    there = "line 4 of the cell that begins with `# my helpers`"
+def test_an_error_carries_its_name_text_and_line():
+    cells = [Cell("extra-0", "# my helpers\ndef g():\n    return [][1]", 5.0)]
+    cells += [Cell("f", "def f():\n    return [][1]", 5.0), Cell("h", "def h(): g()", 5.0)]
     with Session(cells) as s:
-        for name, where in (("f", "line 2"), ("h", there)):
+        for name, where in (("f", "line 2"), ("h", "line 3 of another cell")):
             with pytest.raises(StudentError) as caught:
                 s.call(name, ())
-            happened = "raised IndexError: list index out of range"
-            assert caught.value.what_happened == f"{happened} ({where})"
-        assert s.reports["extra-3"]["error"]["where"] == there
+            happened = f"raised IndexError: list index out of range ({where})"
+            assert caught.value.what_happened == happened
 
 
 @pytest.mark.parametrize(
@@ -108,27 +104,12 @@ def test_the_submission_as_a_whole_has_a_limit():
     assert s.limited
 
 
-@pytest.mark.isolation
-def test_what_uses_up_its_processor_time_is_reported_as_timed_out(monkeypatch):
-    """Threads do so before the clock says that the time is over."""
-    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(BUBBLEWRAP))
-    limits = Limits(call_seconds=20.0, cpu_seconds=2)
-    with session(f"def f():\n    {ENDLESS}", limits=limits) as s:
-        with pytest.raises(CallTimedOut, match="used up 2 s of processors"):
-            s.call("f", ())
-        assert s.limited
-
-
 def test_memory_and_output_are_bounded():
     """Of a memory full of small things nothing is left, not even for an error's description."""
     small = "kept = []\nwhile True:\n    kept.append([0])"
-    large = "def g():\n    kept = []\n    while True: kept.append(bytearray(2**24))"
-    with session(small, large, "print('x' * 10**8)", limits=Limits(memory_mib=256)) as s:
+    with session(small, "print('x' * 10**8)", limits=Limits(memory_mib=256)) as s:
         assert s.dead_cells == {"cell-0": "needed more than 0.25 GiB of memory"}
-        assert len(s.reports["cell-2"]["printed"]) < 30_000
-        with pytest.raises(StudentError) as caught:
-            s.call("g", ())
-    assert "raised MemoryError: a notebook may use 0.25 GiB (line 3" in caught.value.what_happened
+        assert len(s.reports["cell-1"]["printed"]) < 30_000
 
 
 def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
@@ -154,16 +135,14 @@ ANSWER = {"value": 1, "changed": [], "warnings": [], "shares": 1, "operators": 0
 @pytest.mark.parametrize(
     "body",
     [
-        *({}, {"error": "text"}, {"missing": [1]}, {"ask": {"of": 0}}, {"error": None}),
+        *({}, [], {"error": "text"}, {"missing": [1]}, {"ask": {"of": 0}}, {"ask": None}),
         {"error": {"name": 5, "text": ["x"], "line": "last", "cell": 3}},
-        *(
-            ANSWER | part
-            for part in ({"changed": [9]}, {"warnings": 4}, {"operators": float("inf")})
-        ),
+        *(ANSWER | part for part in ({"changed": [9]}, {"operators": float("inf")})),
         ANSWER | {"value": {"a": ["bool", [10**7, 0], ""]}},
+        ANSWER | {"value": {"h": [7, True, []]}},
     ],
 )
-def test_an_answer_of_no_known_form_ends_the_call_and_nothing_else(body: dict):
+def test_an_answer_of_no_known_form_ends_the_call_and_nothing_else(body: object):
     refused = pytest.raises((ProcessEnded, NotDefined, StudentError))
     with session(FORGED.replace("BODY", repr(body).replace("inf", "9e999"))) as s, refused:
         s.call("f", ())
@@ -178,35 +157,23 @@ def test_text_that_no_file_could_hold_is_repaired():
 
 
 @pytest.mark.parametrize(
-    "cell",
+    "source, how",
     [
-        f"import os\n{ENDLESS}\ndef ratio(p): return p",
-        "ratio = 1 / 0",
-        "from nothing_of_that_name import ratio",
-        "x = 1 +\nratio = 3",
-        "import os; os._exit(0)\nfor ratio in range(3): pass",
+        (f"{ENDLESS}\ndef f(): return 1", "was stopped after 0.5 s"),
+        ("def f(): return 1 +", "ended with SyntaxError in line 1"),
+        ("import os; os._exit(0)", "ended the Python process"),
     ],
-    ids=["stopped", "raised", "import", "no Python", "ended"],
 )
-def test_a_cell_that_did_not_end_well_is_named_before_what_follows_from_it(cell: str):
-    """In the next cell's error, in that of a function, and for a name that is missing."""
-    said = f"the cell that defines `ratio` (which begins with `{cell.splitlines()[0]}`) "
-    with session(cell, "again = ratio", "def f(): return ratio", seconds=0.5) as s:
-        texts = [s.reports["cell-1"]["error"]["text"]]
-        for name in ("f", "ratio"):
-            with pytest.raises((StudentError, NotDefined)) as caught:
-                s.call(name, ())
-            texts.append(str(caught.value))
-    for text in texts:
-        assert text.startswith(said) and "is not defined" in text.removeprefix(said)
-    how = texts[0].removeprefix(said).partition(", so ")[0]
-    assert how == "was stopped after 0.5 s" or how.startswith(("ended with", "ended the Python"))
+def test_a_function_is_missing_because_of_how_its_cell_ended(source: str, how: str):
+    cells = [Cell("f", source, 0.5)]
+    with Session(cells) as s, pytest.raises(NotDefined, match=f"`f` {how}.*f is not defined"):
+        s.call("f", ())
 
 
 STARTED = """
 import os
-from autograde.sandbox.isolation import OWN, TRIAL, Isolation
-worker = Isolation(OWN).start(TRIAL)
+from autograde.sandbox import isolation, workers
+worker = isolation.start("none", workers.Limits())
 worker.link.send({"do": "cell", "source": "while True: pass", "key": ""})
 print(worker.popen.pid, flush=True)
 os._exit(1)  # as if it was killed

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from autograde.sandbox.inside.wire import Opaque, ProtocolError, decode, encode
+from autograde.sandbox.inside.wire import MALFORMED, Opaque, ProtocolError, decode, encode
 
 
 @pytest.mark.parametrize(
@@ -19,25 +19,14 @@ def test_plain_values_cross_with_their_types(value: object):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool", ">f8"])
-@pytest.mark.parametrize("shape", [(0,), (3,), (2, 3), (0, 4)])
+@pytest.mark.parametrize("shape", [(0,), (2, 3), (0, 4)])
 def test_arrays_cross(dtype: str, shape: tuple):
-    array = np.ones(shape, dtype)
-    back = decode(encode(array))
-    assert back.dtype == array.dtype.newbyteorder("=") and back.shape == shape
-    assert np.array_equal(back, array)
+    back = decode(encode(np.ones(shape, dtype)))
+    assert back.dtype == np.dtype(dtype).newbyteorder("=") and back.shape == shape and back.all()
 
 
 def test_everything_else_is_opaque():
-    odd = [
-        {1: 2},
-        {1, 2},
-        object(),
-        lambda: 0,
-        2**70,
-        b"bytes",
-        np.zeros(2, "U3"),
-        np.zeros(2, "O"),
-    ]
+    odd = [{1: 2}, {1, 2}, object(), lambda: 0, 2**70, b"bytes", np.zeros(2, "O")]
     assert all(isinstance(decode(encode(value)), Opaque) for value in odd)
     endless: list = []
     endless.append(endless)
@@ -72,6 +61,6 @@ def test_junk_is_decoded_or_refused_and_nothing_else():
     for _ in range(5_000):
         try:
             decode(junk(rng))
-        except ProtocolError:
+        except MALFORMED:
             refused += 1
     assert 500 < refused < 5_000

@@ -16,7 +16,7 @@ from autograde import grade
 from autograde.chapter import notebook_path
 from autograde.result import Exercise, Result
 from autograde.sandbox import isolation
-from autograde.sandbox.isolation import OWN, Isolation
+from autograde.sandbox.isolation import BUBBLEWRAP
 from autograde.selfstudy import command
 from autograde.selfstudy.copies import FOLDER, Copy, table
 from autograde.submission import release_of
@@ -97,12 +97,13 @@ def test_only_what_was_changed_or_is_named_is_marked_again(tmp_path: Path, capsy
     assert "written answers still empty: 1" in capsys.readouterr().out
 
 
+@pytest.mark.isolation
 def test_a_class_and_who_studies_alone_get_the_same_points_and_words(monkeypatch):
     answers = {WRONG: TARGET_AGAIN, "quiz_02_b": "", "acceptance_probability": "def x(:"}
-    notebook = right(**answers)
-    of_a_class = grade.grade_now(notebook, CHAPTER)
-    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(OWN))
-    assert grade.grade_now(notebook, CHAPTER).exercises == of_a_class.exercises
+    of_own_code = grade.grade_now(right(**answers), CHAPTER)
+    monkeypatch.setattr(isolation, "chosen", lambda: BUBBLEWRAP)
+    of_a_class = grade.grade_now(right(**answers), CHAPTER)
+    assert of_own_code.exercises == of_a_class.exercises
     wrong = {name for name, e in of_a_class.exercises.items() if e.passed < len(e.groups)}
     assert wrong == set(answers)
 

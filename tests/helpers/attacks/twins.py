@@ -79,10 +79,7 @@ assert loop.run_until_complete(one()) == 1
 loop.close()
 """,
     "asyncio.run": "import asyncio\nasync def f(): return 1\nassert asyncio.run(f()) == 1",
-    "imports of a large library": """
-import torch, matplotlib.pyplot as plt
-from transformers import AutoModelForCausalLM
-""",
+    "imports of a large library": "import torch, matplotlib.pyplot as plt",
     "small data base": """
 import sqlite3
 with sqlite3.connect("x.db") as base:
