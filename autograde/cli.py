@@ -269,6 +269,23 @@ def export(
     return run_export(grades, chapter, out, kind, table, column)
 
 
+@app.command()
+def sample(
+    folder: Annotated[Path, Argument(help="A folder, which will hold the class.")],
+    chapter: AnyChapter = None,
+) -> int:
+    """Make a class of five students, to try the grader on.
+
+    They are right, half done, wrong, blank and crashing, at FOLDER/STUDENT/CHAPTER/CHAPTER.ipynb.
+    """
+    from autograde.tools.samples import STUDENTS, write_students
+
+    require_chapter(chapter)
+    write_students(folder, [chapter] if chapter else chapter_names())
+    print(f"{len(STUDENTS)} students in {folder}; autograde grade {folder}")
+    return 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns its exit code."""
     return exit_code(lambda: _run(arguments), (OSError, ValueError, NoIsolation))
