@@ -4,11 +4,17 @@ Lists, divisions and emphasis only: nbgrader's sanitizer shows every other tag a
 may hold a student's values, so every text is escaped.
 """
 
+import re
 from collections.abc import Mapping
 from html import escape
 
 from autograde.report.sections import Section
 from autograde.result import Exercise, GroupResult, Result
+
+# Characters that turn the direction of what follows, and old control characters.
+TURNING = dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+# A call in a message, up to what came of it.
+CALL = re.compile(r"\b[a-zA-Z_]\w*\(.*?\)(?= (?:returned|raised|gave) )", re.DOTALL)
 
 
 def points(number: float) -> str:
@@ -73,8 +79,17 @@ def _link(exercise: Exercise, section: Section | None) -> str:
 
 def _row(group: GroupResult) -> str:
     name = escape(group.name)
-    text = escape(group.message or group.told)
+    text = _with_call((group.message or group.told).translate(TURNING))
     below = f"<div>{text}</div>" if text else ""
     if group.passed:
         return f'<li class="right">right: {name}{below}</li>'
     return f'<li class="wrong"><strong>not yet: {name}</strong>{below}</li>'
+
+
+def _with_call(text: str) -> str:
+    """A message with its call in a line of its own."""
+    call = CALL.search(text)
+    if call is None:
+        return escape(text)
+    before, after = text[: call.start()], text[call.end() :]
+    return f'{escape(before)}<div class="call">{escape(call[0])}</div>{escape(after.strip())}'

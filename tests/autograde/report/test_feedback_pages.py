@@ -11,8 +11,10 @@ from nbformat.v4 import new_markdown_cell
 from autograde.chapter import chapter_names
 from autograde.grade import parameters_of
 from autograde.nbgrader.plugin import Grade
+from autograde.report.feedback import exercise_html
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.sections import add_places, sections_of
+from autograde.result import Exercise, GroupResult
 from autograde.sandbox import bounded
 from autograde.submission import release_of
 
@@ -33,6 +35,11 @@ def test_every_function_has_a_section_and_its_place_is_in_the_page_once(chapter:
     assert set(sections) == set(parameters_of(chapter))
     for section in sections.values():
         assert page.count(f'id="{section.place}"') == 1 and section.title != "Quiz"
+
+
+def test_a_value_cannot_turn_the_text_after_it():
+    exercise = Exercise(1.0, [GroupResult("a", False, "returned \u202ea\u2066\x9b; expected 1")])
+    assert "returned a; expected 1" in exercise_html(exercise)
 
 
 def marked(notebook: NotebookNode, **by_hand: float) -> NotebookNode:
