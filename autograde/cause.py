@@ -59,7 +59,7 @@ def outcome_of(call: Call) -> Outcome | None:
 
 def outcome_with(function: Callable, call: Call) -> Outcome:
     """What a known bug gives for the arguments of a recorded call."""
-    args = tuple(copy.deepcopy(arg) if is_lent(arg) else arg for arg in call.args)
+    args = copy.deepcopy(call.args)  # as a whole: what is lent may share its notes
     try:
         reply = reply_of(function, args)
     except Exception as error:
