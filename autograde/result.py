@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ExerciseJson = ResultJson = dict[str, Any]  # as `to_json` gives them
+ResultJson = dict[str, Any]  # as `to_json` gives them
 Grades = dict[str, dict[str, ResultJson]]  # by student and chapter
 
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from autograde.files import printable
 from autograde.report.feedback import points
-from autograde.result import ExerciseJson, Grades, ResultJson
+from autograde.result import Grades, ResultJson
 
 
 def print_table(grades: Grades) -> None:
@@ -41,7 +41,7 @@ def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:
     return table
 
 
-def _score(exercise: ExerciseJson) -> str:
+def _score(exercise: Mapping) -> str:
     colour = "green" if exercise["score"] == exercise["max_score"] else "red"
     return f"[{colour}]{points(exercise['score'])}[/]"
 
