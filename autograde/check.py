@@ -1,7 +1,7 @@
 """What a chapter's hidden tests are written with: exercises, their test groups and known bugs.
 
 Points attach to test groups; docs/author.md has an example. A group is a set of cases under one
-name; it counts whole. `rng` comes of the seed of the course, so a private fork has other cases.
+name; it counts whole. `rng` comes from the seed of the course, so a private fork has other cases.
 
 The grader reads nothing of a case but how it ends, so any library can help to write one:
 
@@ -216,6 +216,6 @@ def untouched(student: Student) -> None:
             names = student.parameters.get(call.function, [])
             which = ", ".join(names[i] for i in call.reply.changed)
             raise AssertionError(
-                f"{call.function} changed its argument {which}. Work on a new array: the caller "
+                f"{call.function} changed its argument {which}. Work on a copy: the caller "
                 "still needs the old one."
             )

@@ -17,9 +17,8 @@ MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be i
 class Case:
     """One test case as it went: `error` is None if it passed.
 
-    `own_error` is the same with the student's own answers underneath. The two differ only if the
-    case failed and was run again with the chapter's in place of the wrong `used`.
-    `cause` is the name of a bug that the test has recognised by itself, `told` what it says to who
+    `own_error` is the same with the student's own answers above it. The two differ only if the case
+    failed and was run again with the chapter's in place of the wrong `used`. `cause` is the name of a bug that the test has recognised by itself, `told` what it says to who
     passed.
     """
 

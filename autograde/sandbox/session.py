@@ -242,7 +242,7 @@ class Session:
         except UNREADABLE as error:
             text = str(error)[:200]
             raise ProcessEnded(f"the answer could not be read: {text}") from None
-        raise ProcessEnded("it ended the Python process, which no answer needs to do")
+        raise ProcessEnded("it ended the Python process, as exit() does")
 
     def _timed_out(self, reason: str = "") -> CallTimedOut:
         """The error of a request that was stopped at a limit; no reason: at the submission's."""

@@ -217,9 +217,8 @@ def test_without_a_rollback_the_texts_in_which_nothing_is_rejected_still_count()
 
 def test_a_wrong_row_is_shown_as_a_call_that_can_be_pasted():
     code = patched("verify_block", ("torch.where(mass > 0, rest / mass, p_next)", "rest"))
-    message = judged(CHAPTER, verify_block=code)["verify_block"].messages[
-        1
-    ]  # the first group looks at one of the two tensors
+    # The message of the first group shows one of the two tensors.
+    message = judged(CHAPTER, verify_block=code)["verify_block"].messages[1]
     call = re.search(r"verify_block\((p=.*?)\) returned (\(.*?\)), expected (\(.*?\))\.", message)
     names = {"torch": torch, "tensor": torch.tensor}
     row = eval(f"dict({call[1]})", names)
