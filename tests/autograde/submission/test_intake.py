@@ -78,6 +78,7 @@ def written(source: str) -> str:
         "[![x](attachment:none)](javascript:alert(1))",
         r"$\href{javascript:alert(1)}{x}$",
         r"$\cssId{test_correct_token}{x}$",
+        r"$\mmlToken{mtext}[href='x']{y}$",
         "&#36;&bsol;href{x}{y}&#36;",
     ],
 )
