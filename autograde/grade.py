@@ -45,9 +45,8 @@ def grade(notebook: NotebookNode, chapter: str, grader: Grader | None = None) ->
 def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook, graded in this process, whatever is stored.
 
-    Raises NoIsolation, AuthorError if the chapter's hidden tests cannot be run, RuntimeError if no
-    worker can be started, ValueError if the hidden tests are not this notebook's, and TooCostly if
-    a submission takes too much of this process.
+    Raises NoIsolation, AuthorError if the chapter has no hidden tests, RuntimeError if no worker
+    can be started, and TooCostly if a submission takes too much of this process.
     """
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
     cells = code_cells(notebook, limits)
@@ -158,11 +157,11 @@ def given_of(chapter: str) -> dict[str, Cell]:
 
 @cache
 def known_of(chapter: str, exercise: str) -> Known:
-    """What is known of an exercise, to tell causes by: the right answer and the wrong ones."""
+    """What is known of an exercise, to tell causes by: the right answer and its known bugs."""
     cases = [case for case in right_cases_of(chapter) if case.exercise == exercise]
-    wrong = [bug for bug in bugs_of(chapter) if bug.exercise == exercise]
-    functions = [solved(chapter).defined(exercise, bug.code) for bug in wrong]
-    return Known(cases, wrong, functions)
+    bugs = [bug for bug in bugs_of(chapter) if bug.exercise == exercise]
+    functions = [solved(chapter).defined(exercise, bug.code) for bug in bugs]
+    return Known(cases, bugs, functions)
 
 
 @cache

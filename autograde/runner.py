@@ -18,8 +18,8 @@ class Case:
     """One test case as it went: `error` is None if it passed.
 
     `own_error` is the same with the student's own answers above it. The two differ only if the case
-    failed and was run again with the chapter's in place of the wrong `used`. `cause` is the name of a bug that the test has recognised by itself, `told` what it says to who
-    passed.
+    failed and was run again with the chapter's in place of the wrong `used`. `cause` is the name of
+    a bug that the test has recognised by itself, `told` what it says to who passed.
     """
 
     exercise: str
