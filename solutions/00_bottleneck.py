@@ -92,7 +92,7 @@ show_race(race("00", {"speculative decoding": drafting("large", k=3)}, seconds=2
 import numpy as np
 
 from specdec_lib.lessons.ch00 import checks as lesson
-from specdec_lib.lessons.ch00.checks import KV_BYTES, MACHINES, MODELS, hints
+from specdec_lib.lessons.ch00.checks import KV_BYTES, MACHINES, MODELS
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch00 import figures, measured as charts
@@ -183,8 +183,10 @@ def arithmetic_intensity(n_tokens: int, bytes_per_param: float) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(arithmetic_intensity)
+# %% [markdown] hints="arithmetic_intensity"
+# 1. Take a model of one parameter. What is calculated with it in the pass, what is read?
+# 2. The FLOP grow with the tokens, the bytes do not. The number of parameters cancels.
+# 3. Return two times the tokens over the bytes of a parameter, with / and not with //.
 
 # %% tags=["demo"]
 figures.roofline(arithmetic_intensity, MACHINES["H100"], bytes_per_param=2)
@@ -230,8 +232,11 @@ def forward_time(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(forward_time)
+# %% [markdown] hints="forward_time"
+# 1. Two jobs run at the same time. When is the pass over?
+# 2. The bytes are `n_params * bytes_per_param`, and the tokens do not appear in them.
+# 3. Compute the bytes over bandwidth and `2 * n_tokens * n_params` over peak_flops, and return
+#    the larger of the two with max.
 
 # %% tags=["demo"]
 figures.pass_times(forward_time, MACHINES, n_params=7e9, bytes_per_param=2)
@@ -286,8 +291,10 @@ def free_tokens(bytes_per_param: float, bandwidth: float, peak_flops: float) -> 
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(free_tokens)
+# %% [markdown] hints="free_tokens"
+# 1. Look at the table that you made: which numbers multiply the count, which divide it?
+# 2. Find n where b N / B equals 2 n N / F. One token more takes longer, so round down.
+# 3. Return the larger of 1 and `int(bytes_per_param * peak_flops / (2 * bandwidth))`.
 
 # %% tags=["demo"]
 figures.free_by_machine(free_tokens, MACHINES, bytes_per_param=(2, 1, 0.5))
@@ -437,8 +444,10 @@ def kv_cache_bytes(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(kv_cache_bytes)
+# %% [markdown] hints="kv_cache_bytes"
+# 1. Count the numbers that one token leaves behind in one layer first.
+# 2. One layer keeps `n_kv_heads * head_dim` numbers as keys, and as many as values.
+# 3. Multiply 2 with all six arguments.
 
 # %% tags=["demo"]
 figures.cache_beside_weights(kv_cache_bytes, MODELS, batch_size=64)
@@ -494,8 +503,11 @@ def pass_time(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(pass_time)
+# %% [markdown] hints="pass_time"
+# 1. It is forward_time with one thing more to read and more tokens. Which bytes are new?
+# 2. The weights are read once for all rows, and each row's cache once for all its new tokens.
+# 3. Read `n_params * bytes_per_param + batch * context * kv_bytes_per_token` bytes, calculate `2
+#    * n_tokens * batch * n_params` FLOP, and return the larger of the two times.
 
 # %% tags=["demo"]
 figures.free_map(

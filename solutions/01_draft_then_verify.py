@@ -27,7 +27,7 @@
 import numpy as np
 
 from specdec_lib.lessons.ch01 import checks as lesson
-from specdec_lib.lessons.ch01.checks import DRAFT, TARGET, WORDS, hints, tokens
+from specdec_lib.lessons.ch01.checks import DRAFT, TARGET, WORDS, tokens
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
@@ -182,8 +182,13 @@ def draft_block(draft_model, prefix: list[int], k: int, uniforms) -> tuple[list[
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(draft_block)
+# %% [markdown] hints="draft_block"
+# 1. What does the draft model read before it gives the distribution of token i?
+# 2. Each call reads the prefix and all tokens drafted so far, as a new list. Keep the
+#    distribution before you draw from it.
+# 3. Loop over range(k): call the model on `[*prefix, *drafted]`, append what came back to a list,
+#    then append sample_from(that, uniforms[i]) to drafted. Return drafted and the list as an
+#    array.
 
 # %% tags=["demo"]
 figures.drawn_block(draft_block, DRAFT, lesson.PREFIX, lesson.UNIFORMS)
@@ -242,8 +247,11 @@ def score_block(target_model, prefix: list[int], drafted: list[int]) -> np.ndarr
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(score_block)
+# %% [markdown] hints="score_block"
+# 1. One call on the prefix and the draft gives a row for every token that it read.
+# 2. Row i is the distribution of the token after token i. Which row tells what comes right after
+#    the prefix?
+# 3. Call target_model(`[*prefix, *drafted]`) and return its rows from len(prefix) - 1 on.
 
 
 # %% tags=["demo"]
@@ -311,8 +319,11 @@ def greedy_prefix(drafted: list[int], p: np.ndarray) -> int:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(greedy_prefix)
+# %% [markdown] hints="greedy_prefix"
+# 1. Compare token by token, and stop at the first that differs.
+# 2. The target's own choice at position i is int(np.argmax(p[i])). p has rows to spare.
+# 3. Loop with enumerate(drafted). If the token is not the target's choice, return the index;
+#    after the loop return len(drafted).
 
 # %% tags=["demo"]
 figures.greedy_walk(greedy_prefix, lesson.BLOCK, lesson.target_rows(lesson.PREFIX, lesson.BLOCK))
@@ -405,8 +416,13 @@ def greedy_speculative_decode(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(greedy_speculative_decode)
+# %% [markdown] hints="greedy_speculative_decode"
+# 1. The puzzle above is the loop. What is missing are the two ends: eos, and the limit.
+# 2. How many tokens may this block draft, if one more comes on top and max_new_tokens must not be
+#    passed? And look for eos in the whole block, not only at its end.
+# 3. With left tokens to go, draft min(k, left - 1). The block is drafted[:n] and the argmax of
+#    p[n]. If eos is in the block, return what is written and the block up to eos; else add the
+#    block and go on.
 
 # %% tags=["demo"]
 figures.passes(greedy_speculative_decode, lesson.PREFIX, k=4, max_new_tokens=lesson.LONG)

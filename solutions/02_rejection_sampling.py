@@ -19,7 +19,7 @@
 import numpy as np
 
 from specdec_lib.lessons.ch02 import checks as lesson
-from specdec_lib.lessons.ch02.checks import P, Q, hints
+from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
@@ -150,8 +150,10 @@ def acceptance_probability(p: np.ndarray, q: np.ndarray, token: int) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(acceptance_probability)
+# %% [markdown] hints="acceptance_probability"
+# 1. Three questions in this order: is p zero, is q zero, and if neither, what is the ratio?
+# 2. Ask about zero before you divide, so that no division by zero happens at all.
+# 3. The last line returns the smaller of 1 and p[token] / q[token].
 
 # %% tags=["demo"]
 figures.accepted_heights(acceptance_probability, P, Q)
@@ -226,8 +228,12 @@ def speculative_accept(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(speculative_accept)
+# %% [markdown] hints="speculative_accept"
+# 1. Walk through the block position by position. What ends the walk?
+# 2. Position i has a token, a row of p, a row of q and a coin of its own.
+# 3. Loop with an index. If r[i] is above the acceptance probability, or p[i] gives the token
+#    nothing, leave the loop; else append the token. Return the list after the loop. Whether a
+#    coin that equals the ratio accepts is the same here: it never does equal it.
 
 # %% tags=["demo"]
 figures.walk_through_block(
@@ -273,8 +279,11 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(residual_distribution)
+# %% [markdown] hints="residual_distribution"
+# 1. The residual is the part of p that sticks out above q.
+# 2. np.maximum works entry by entry; Python's max compares whole arrays and raises.
+# 3. Compute the positive part of p - q and its sum. If the sum is 0, return p.copy(); else return
+#    the positive part over its sum.
 
 # %% tags=["demo"]
 figures.missing_part(residual_distribution, P, Q)
@@ -322,8 +331,10 @@ def correct_token(p: np.ndarray, q: np.ndarray, token: int, r: float, u: float) 
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(correct_token)
+# %% [markdown] hints="correct_token"
+# 1. Two of your functions and sample_from do all the work.
+# 2. Accept the token on exactly the condition of speculative_accept.
+# 3. If accepted, return (token, True). Else return sample_from(residual, u) with False.
 
 # %% [markdown]
 # The next figure draws no random numbers. It cuts the square of all `(r, u)` into 60 by 60 cells,
@@ -428,8 +439,11 @@ def speculative_step(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(speculative_step)
+# %% [markdown] hints="speculative_step"
+# 1. First the accepted prefix, then exactly one more token, whatever happened.
+# 2. The length of the accepted prefix tells which row the last token comes from.
+# 3. With n accepted: if n is less than the block's length, draw from the residual of p[n] and
+#    q[n]; else draw from p[n], the extra row.
 
 # %% tags=["demo"]
 figures.step_lengths(speculative_step, P, Q, k=4)

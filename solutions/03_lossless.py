@@ -16,7 +16,7 @@
 import numpy as np
 
 from specdec_lib.lessons.ch03 import checks as lesson
-from specdec_lib.lessons.ch03.checks import P, Q, hints
+from specdec_lib.lessons.ch03.checks import P, Q
 
 # %% [markdown]
 # ## The smallest example: 60 proposals
@@ -73,8 +73,11 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(total_variation)
+# %% [markdown] hints="total_variation"
+# 1. Look at the best question of the picture. Which tokens does it answer with yes?
+# 2. Those that p has more of. What p has beyond q is as much as what q has beyond p, so the sum
+#    of all differences without signs counts it twice.
+# 3. Return half the sum of np.abs(p - q), as a float.
 
 # %% tags=["demo"]
 figures.shared_mass(total_variation, P, Q)
@@ -118,8 +121,11 @@ def acceptance_rate(p: np.ndarray, q: np.ndarray) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(acceptance_rate)
+# %% [markdown] hints="acceptance_rate"
+# 1. Compare the best acceptance of each picture with p and q, token by token. What does one token
+#    contribute: how often is it drafted, and how often does it then pass?
+# 2. q times min(1, p/q) is the smaller of p and q, even if q is 0: no division is needed.
+# 3. Return the sum of np.minimum(p, q), as a float.
 
 # %% tags=["demo"]
 figures.two_samplers(acceptance_rate, P, Q)
@@ -164,8 +170,10 @@ def two_paths(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(two_paths)
+# %% [markdown] hints="two_paths"
+# 1. You have summed the first mass already, in acceptance_rate.
+# 2. The second is the rejected mass times the residual, and the divisor cancels.
+# 3. Return np.minimum(p, q) and np.maximum(p - q, 0), in this order.
 
 # %% tags=["demo"]
 figures.stacked_paths(two_paths, P, Q)
@@ -289,8 +297,11 @@ def argmax_draft_law(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(argmax_draft_law)
+# %% [markdown] hints="argmax_draft_law"
+# 1. The draft token is the same every time. Two things can happen to it.
+# 2. With a = min(1, p/q) of that token it is written itself; with 1 - a the residual decides.
+# 3. If a is below 1, begin with 1 - a times the residual of p and q, else with zeros; then add a
+#    on the drafted token.
 
 # %% tags=["demo"]
 figures.laws_against_targets(argmax_draft_law, lesson.ARGMAX_PAIRS)
@@ -367,8 +378,13 @@ def warp(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(warp)
+# %% [markdown] hints="warp"
+# 1. One step after the other: divide, cut by rank, softmax, cut by mass, renormalise.
+# 2. A token that top-k cuts gets the logit minus infinity, so its softmax is 0. Top-p needs the
+#    probabilities that top-k has left.
+# 3. For top-p: order by np.argsort(-probs, kind='stable'); the mass before a token is the
+#    cumulative sum less the token itself; set to 0 if that is at least top_p, but never the
+#    first; divide by the sum.
 
 # %% tags=["demo"]
 figures.warped(warp, lesson.LOGITS)
@@ -433,8 +449,12 @@ def is_lossless(rule, p: np.ndarray, q: np.ndarray, cells: int = 64) -> bool:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(is_lossless)
+# %% [markdown] hints="is_lossless"
+# 1. Add up over draft tokens and cells. How much does one cell of one token weigh?
+# 2. np.meshgrid of the middles (i + 0.5)/cells gives all pairs of r and u; ravel makes them
+#    (4096,) if cells is 64.
+# 3. For every token with q > 0 call the rule once, add `q[token] / cells**2` times
+#    `np.bincount(out, minlength=len(p))` to the law, and compare it with p at 1e-12.
 
 # %% tags=["demo"]
 figures.line_up(is_lossless, lesson.GRID_P, lesson.GRID_Q)
@@ -515,8 +535,13 @@ def impostor(p: np.ndarray, q: np.ndarray, tokens: np.ndarray, r: np.ndarray, u:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(impostor)
+# %% [markdown] hints="impostor"
+# 1. Begin with the right rule. In how many of the 4,096 squares may the law be changed before
+#    200,000 samples show it?
+# 2. A square has the area 1/4096 = 0.000244. If another token is written there for every draft
+#    token, this area moves, less what the token has there anyway.
+# 3. Call right_rule, then use np.where: one token of your choice where `r < 1/64` and `u < n/64`,
+#    else what right_rule gave. Find n with the check.
 
 # %% tags=["demo"]
 charts.your_impostor(impostor, is_lossless)

@@ -21,7 +21,6 @@
 import numpy as np
 
 from specdec_lib.lessons.ch04 import checks as lesson
-from specdec_lib.lessons.ch04.checks import hints
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch04 import figures, measured as charts
@@ -116,8 +115,10 @@ def expected_accepted(alpha: float, k: int) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(expected_accepted)
+# %% [markdown] hints="expected_accepted"
+# 1. With which probability is the first draft token accepted? And the second?
+# 2. Token i counts only if all tokens before it were accepted too: alpha to the power i.
+# 3. Sum `alpha**i` over i from 1 to k. A sum needs no special case; the fraction does, at 1.
 
 # %% tags=["demo"]
 figures.found_formula(expected_accepted, means)
@@ -142,8 +143,10 @@ def expected_tokens(alpha: float, k: int) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(expected_tokens)
+# %% [markdown] hints="expected_tokens"
+# 1. A block writes its accepted tokens, and then exactly one token more. From whom?
+# 2. After a rejection the correction, after none the bonus: one more in either case.
+# 3. Call expected_accepted and add 1.
 
 # %% tags=["demo"]
 figures.tokens_of_a_block(expected_accepted, expected_tokens)
@@ -211,8 +214,10 @@ def walltime_speedup(alpha: float, c: float, k: int, verify_cost: float = 1.0) -
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(walltime_speedup)
+# %% [markdown] hints="walltime_speedup"
+# 1. Write down what plain decoding takes for a token, and what a block takes for its tokens.
+# 2. A block takes k draft steps of c each, and one verification of verify_cost.
+# 3. Divide expected_tokens(alpha, k) by `c * k + verify_cost`.
 
 # %% tags=["demo"]
 figures.speed_by_k(walltime_speedup, alpha=0.7, costs=(0.0, 0.02, 0.1, 0.3))
@@ -283,8 +288,10 @@ def best_k(alpha: float, c: float, k_max: int) -> int:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(best_k)
+# %% [markdown] hints="best_k"
+# 1. Plain decoding is the one to beat: K = 0 with a speed-up of 1.
+# 2. Go through K from 1 to k_max and remember the best so far; start with 0 and 1.0.
+# 3. Replace the best only if the new speed-up is above it by more than 1e-12.
 
 # %% tags=["demo"]
 figures.best_k_map(best_k, lesson.ALPHAS, lesson.COSTS, k_max=30)
@@ -496,8 +503,11 @@ def prompt_lookup(tokens: list[int], k: int, max_ngram: int = 3) -> list[int]:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(prompt_lookup)
+# %% [markdown] hints="prompt_lookup"
+# 1. Two loops: the length of the suffix from long to short, the position from late to early.
+# 2. A suffix of n tokens may start anywhere before its own position, len(tokens) - n.
+# 3. For n from min(max_ngram, len(tokens) - 1) down to 1, and for start from len(tokens) - n - 1
+#    down to 0: if tokens[start : start + n] is the suffix, return the k tokens after it.
 
 # %% tags=["demo"]
 figures.found_in_the_text(prompt_lookup, lesson.WORDS, k=4)
@@ -529,8 +539,12 @@ def bigram_probs(tokens: list[int], vocab_size: int, smoothing: float = 1.0) -> 
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(bigram_probs)
+# %% [markdown] hints="bigram_probs"
+# 1. Pair each token with the next one: tokens[:-1] and tokens[1:].
+# 2. counts[a, b] += 1 with index arrays adds a pair that occurs twice only once; np.add.at does
+#    not, and a loop does not.
+# 3. Start from np.full((V, V), smoothing), add the pairs, set rows that sum to 0 to 1, and divide
+#    each row by its sum (keepdims=True).
 
 # %% tags=["demo"]
 figures.bigram_table(bigram_probs, lesson.WORDS)
@@ -603,8 +617,10 @@ def distillation_loss(target_logits: torch.Tensor, draft_logits: torch.Tensor) -
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(distillation_loss)
+# %% [markdown] hints="distillation_loss"
+# 1. Softmax over the last axis turns logits into p and q. What do they share?
+# 2. torch.minimum works entry by entry, and gradients flow through it.
+# 3. One minus the mean of torch.minimum(p, q).sum(-1), with p and q from logits.float().
 
 # %% tags=["demo"]
 figures.loss_of_a_coin(distillation_loss, p=0.6)

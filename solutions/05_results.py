@@ -20,7 +20,6 @@
 import numpy as np
 
 from specdec_lib.lessons.ch05 import checks as lesson
-from specdec_lib.lessons.ch05.checks import hints
 from specdec_lib.theory import expected_tokens
 
 # %% tags=["demo"]
@@ -109,8 +108,11 @@ def alpha_from_blocks(accepted: list[int], k: int) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(alpha_from_blocks)
+# %% [markdown] hints="alpha_from_blocks"
+# 1. Two counts are enough: how many tokens were accepted, and how many were judged at all.
+# 2. After n accepted tokens one more was judged, unless the block was over: min(n + 1, k).
+# 3. Raise ValueError if there is no block, or a count below 0 or above k. Else return the sum of
+#    the counts over the sum of min(n + 1, k).
 
 # %% tags=["demo"]
 figures.alpha_found_again(alpha_from_blocks, k=5)
@@ -163,8 +165,10 @@ def operations_factor(alpha: float, c_hat: float, k: int) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(operations_factor)
+# %% [markdown] hints="operations_factor"
+# 1. Count the operations of one block, in units of one target token; divide by its tokens.
+# 2. The target works on k + 1 positions, the draft on k of them at c_hat each.
+# 3. Return `(c_hat * k + k + 1) / expected_tokens(alpha, k)`.
 
 # %% tags=["demo"]
 figures.operations_against_speed(operations_factor, papers.table("leviathan_1"))
@@ -305,8 +309,13 @@ def implied_alpha(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(implied_alpha)
+# %% [markdown] hints="implied_alpha"
+# 1. First: how many tokens must a block have brought, to make the time a token what it is?
+# 2. That number grows with alpha, from 1 to k + 1: halve the interval from 0 to 1 until it is
+#    small enough. The two ends are answers of their own.
+# 3. Compute `wanted = (k * draft_seconds + target_seconds) / seconds_per_token`. Return 0.0 or
+#    1.0 if it is within 1e-9 of 1 or of k + 1; raise ValueError if it is outside them; else keep
+#    low and high, and 60 times move one of them to the middle.
 
 # %% tags=["demo"]
 figures.implied_rates(implied_alpha, settings, papers.table("chen_1"))
@@ -422,8 +431,11 @@ def acceptance_by_class(accepted: list[int], classes: list[str]) -> dict[str, fl
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(acceptance_by_class)
+# %% [markdown] hints="acceptance_by_class"
+# 1. Collect what belongs to each label, then take each mean.
+# 2. A dictionary of lists does it; the labels are whatever stands in `classes`.
+# 3. Raise ValueError on unequal lengths. For each pair append the verdict to its label's list;
+#    return {label: sum(list) / len(list)}.
 
 # %% tags=["demo"]
 from specdec_lib.measure.classes import CLASSES, judged
@@ -565,8 +577,11 @@ def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[floa
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(paired_speedup)
+# %% [markdown] hints="paired_speedup"
+# 1. A speed-up is a ratio, and ratios multiply: which mean treats 2 and 1/2 alike?
+# 2. Divide pair by pair, baseline over speculative, and average the logarithms.
+# 3. Raise ValueError if the lists are empty or unequal. Else return
+#    float(np.exp(np.mean(np.log(ratios)))).
 
 # %% [markdown]
 # Now a machine that gets slower by half over twenty runs, and a method that is 1.25 times as fast.

@@ -24,7 +24,6 @@
 import numpy as np
 
 from specdec_lib.lessons.ch06 import budget, checks as lesson, service
-from specdec_lib.lessons.ch06.checks import hints
 from specdec_lib.lessons.common import recorded
 
 # %% tags=["demo"]
@@ -73,8 +72,10 @@ def simulate_block(alpha: float, k: int, r: np.ndarray) -> int:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(simulate_block)
+# %% [markdown] hints="simulate_block"
+# 1. Walk along the coins. What ends the walk, and what is known at that moment?
+# 2. If coin i is the first that fails, exactly i tokens were accepted before it.
+# 3. Loop over range(k). If r[i] is not below alpha, return i. After the loop return k.
 
 # %% tags=["demo"]
 figures.rows_of_coins(simulate_block, alpha=0.7, k=5)
@@ -157,8 +158,11 @@ def simulate_decode(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(simulate_decode)
+# %% [markdown] hints="simulate_decode"
+# 1. Count two things while blocks are written: tokens, and blocks. The time follows from one.
+# 2. A block writes its accepted tokens and one more, whatever happened in it.
+# 3. While tokens is below n_tokens: draw rng.random(k), add simulate_block(...) + 1 to tokens and
+#    1 to the passes. The time is the passes times (c k + 1).
 
 # %% tags=["demo"]
 figures.speed_against_k(simulate_decode, alpha=0.7, c=0.1)
@@ -240,8 +244,11 @@ def mixture_quantile(laws: list[np.ndarray], weights: list[float], share: float)
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(mixture_quantile)
+# %% [markdown] hints="mixture_quantile"
+# 1. Of all requests, which share takes exactly n blocks?
+# 2. Each kind adds its weight times laws[i][n]. Add the kinds first, then look for n.
+# 3. Make an array as long as the longest law, and add `weight * law` of each kind to its front.
+#    Return the first n at which np.cumsum of it is at least share.
 
 # %% tags=["demo"]
 figures.mixed_requests(mixture_quantile, rates=(0.95, 0.45), k=5, n_tokens=128)
@@ -335,8 +342,11 @@ def lockstep_tokens(alpha: float, k: int, batch_size: int) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(lockstep_tokens)
+# %% [markdown] hints="lockstep_tokens"
+# 1. How likely is it that the batch gets past position i, with all of its rows?
+# 2. One row gets past i positions with alpha^i; independent rows multiply.
+# 3. Add up `alpha ** (batch_size * i)` for i from 0 to k. The term of i = 0 is the token that is
+#    written in any case.
 
 # %% tags=["demo"]
 figures.lockstep_against_rows(lockstep_tokens, alpha=0.8, k=5)
@@ -547,8 +557,12 @@ def choose_k(queue_length: int, running: int, alpha: float, costs: np.ndarray) -
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(choose_k)
+# %% [markdown] hints="choose_k"
+# 1. How many rows will the next step have? How many tokens does a row write in a step?
+# 2. A row writes 1 + alpha + ... + alpha^k tokens in costs[rows, k] milliseconds. More tokens in
+#    a millisecond means less waiting, for the rows and for the queue.
+# 3. `rows = min(queue_length + running, len(costs) - 1)`. Return the k with the largest
+#    `sum(alpha**i for i in range(k + 1)) / costs[rows, k]`.
 
 # %% tags=["demo"]
 figures.policies(choose_k)

@@ -21,7 +21,7 @@
 import numpy as np
 
 from specdec_lib.lessons.ch07 import checks as lesson
-from specdec_lib.lessons.ch07.checks import POOR, SHAPES, TREE, WALK_R, WALK_TOKENS, P, Q, hints
+from specdec_lib.lessons.ch07.checks import POOR, SHAPES, TREE, WALK_R, WALK_TOKENS, P, Q
 from specdec_lib.sampling import sample_from
 
 
@@ -101,8 +101,11 @@ def one_hot_accept(draft_token: int, p: np.ndarray, r: float, u: float) -> tuple
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(one_hot_accept)
+# %% [markdown] hints="one_hot_accept"
+# 1. Put q = 1 on the draft token into the rule. What are the ratio and the residual?
+# 2. The residual is p with a 0 at the draft token, divided by what is left. Work on a copy.
+# 3. `rest = p.copy(); rest[draft_token] = 0`. Accept if `r < p[draft_token]` or rest.sum() is 0;
+#    else return sample_from(rest / rest.sum(), u) with False.
 
 # %% tags=["demo"]
 figures.certain_token(one_hot_accept, P, token=1)
@@ -180,8 +183,12 @@ def jacobi_decode(target_greedy, prompt: list[int], guess: list[int]) -> tuple[l
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(jacobi_decode)
+# %% [markdown] hints="jacobi_decode"
+# 1. One pass over prompt and guess gives a new token for every place of the guess.
+# 2. The token after the last prompt token belongs to the first place, so the slice begins at
+#    len(prompt) - 1.
+# 3. Loop: call target_greedy once, count it, cut the slice out as a list. If it equals the
+#    present guess, return it with the count; else it is the next guess.
 
 # %% tags=["demo"]
 figures.renewed_together(jacobi_decode, lesson.two_back, lesson.PROMPT, lesson.GUESS)
@@ -276,8 +283,11 @@ def multi_candidate_accept(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(multi_candidate_accept)
+# %% [markdown] hints="multi_candidate_accept"
+# 1. It is the rule of one token, repeated: what changes from one candidate to the next?
+# 2. Only p changes. Keep it in a variable that starts as p and becomes the residual.
+# 3. `for i, x in enumerate(candidates): return x if r[i] * q[x] < residual[x]; then residual =
+#    residual_distribution(residual, q)`. After the loop sample from it.
 
 # %% tags=["demo"]
 figures.more_candidates(multi_candidate_accept, P, Q, most=3)
@@ -330,8 +340,11 @@ def tree_attention_mask(parents: list[int]) -> np.ndarray:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(tree_attention_mask)
+# %% [markdown] hints="tree_attention_mask"
+# 1. What a node sees is what its parent sees, and the node itself.
+# 2. Parents stand before their children, so the parent's row is finished when you need it.
+# 3. Start with np.eye(n, dtype=bool). For every node with a parent of 0 or more: mask[i] |=
+#    mask[parents[i]].
 
 # %% tags=["demo"]
 figures.tree_and_mask(tree_attention_mask, TREE)
@@ -377,8 +390,12 @@ def walk_tree(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(walk_tree)
+# %% [markdown] hints="walk_tree"
+# 1. At each node the children are candidates for one place, and you have a function for that.
+# 2. Give multi_candidate_accept the children's tokens and coins, and row node + 1 of p and q. If
+#    the token that comes out is one of theirs, go on there; else the walk ends.
+# 3. node = -1. In a loop: children = [i for i, parent in enumerate(parents) if parent == node];
+#    append the token; if it is a child's token, node = the first such child, else return.
 
 # %% tags=["demo"]
 figures.walked_down(walk_tree, TREE, WALK_TOKENS, P, Q, WALK_R, 0.5)
@@ -473,8 +490,11 @@ def map_draft(q: np.ndarray, draft_to_target: np.ndarray, vocab_size: int) -> np
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(map_draft)
+# %% [markdown] hints="map_draft"
+# 1. Walk through the draft tokens. Each one either has a place in the target or not.
+# 2. mapped[ids] += masses counts a repeated id only once; np.add.at or a loop adds them all.
+# 3. Leave out the entries with -1, add the others up in np.zeros(vocab_size), raise ValueError if
+#    the sum is 0, and divide by the sum.
 
 # %% tags=["demo"]
 figures.over_the_targets_tokens(map_draft, lesson.SMALL_DRAFT, lesson.TO_TARGET, P)
@@ -573,8 +593,12 @@ def expected_experts(n_tokens: int, n_experts: int, active: int) -> float:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(expected_experts)
+# %% [markdown] hints="expected_experts"
+# 1. Look at one expert. With which probability does one token leave it out?
+# 2. 1 - active/n_experts. The tokens choose independently, so all of them leave it out with the
+#    n_tokens-th power of it.
+# 3. It is read with 1 minus this power. The mean number of experts read is n_experts times this
+#    probability.
 
 # %% tags=["demo"]
 experts.experts_read(expected_experts)

@@ -21,7 +21,6 @@ import numpy as np
 import torch
 
 from specdec_lib.lessons.ch08 import checks as lesson
-from specdec_lib.lessons.ch08.checks import hints
 from specdec_lib.sampling import Warp, sample_rows
 
 # %% tags=["demo"]
@@ -112,8 +111,10 @@ def rollback(cache, length: int) -> None:
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(rollback)
+# %% [markdown] hints="rollback"
+# 1. Three cases, in this order: the length cannot be, there is nothing to do, or cut.
+# 2. int(cache.length[0]) is how many positions the one row holds.
+# 3. Raise ValueError unless `0 <= length <= held`; `cache.truncate(length)` if `length < held`.
 
 # %% tags=["demo"]
 figures.going_back(rollback)
@@ -187,8 +188,13 @@ def verify_block(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(verify_block)
+# %% [markdown] hints="verify_block"
+# 1. Decide on all draft tokens of all rows at once, then count up to each row's first rejection.
+# 2. gather(-1, drafted[..., None]) picks the probabilities of the drafted tokens. A cumulative
+#    product of the verdicts is 1 up to the first rejection and 0 after it.
+# 3. With count (B,): pad q by one row of zeros, take p and q at [torch.arange(B), count], clamp
+#    their difference at 0, divide by its sum (p if that is 0), and sample_rows. After a whole
+#    block q is 0 there, and what is left is the bonus row of p.
 
 # %% tags=["demo"]
 figures.law_of_blocks(verify_block)
@@ -292,8 +298,14 @@ def speculative_generate(
     ### END SOLUTION
 
 
-# %% tags=["demo"]
-hints(speculative_generate)
+# %% [markdown] hints="speculative_generate"
+# 1. The text ends with one token that nobody has read. feed reads whatever is missing, so the
+#    prompt, that token and a bonus token need no case of their own.
+# 2. A block: n, the numbers, n draft tokens one by one, one pass of the target over what it has
+#    not read, the verdict, the new tokens, two rollbacks.
+# 3. Both caches go back to at most len(text) - 1 positions. The draft may hold fewer:
+#    rollback(draft_cache, `min(held, len(text) - 1)`). With n = 0 there is no q to join:
+#    `torch.cat([*q, p[:, :0]], 1)` is right for every n.
 
 # %% [markdown]
 # The next picture shows what your loop feeds to the two example models of the check, one row for each

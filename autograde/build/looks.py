@@ -49,7 +49,7 @@ def check_line(graded: NotebookNode) -> str:
 
 
 def is_machinery(cell: NotebookNode) -> bool:
-    """Whether a cell only imports, or only calls what draws, reveals or hints.
+    """Whether a cell only imports, or only calls what draws or reveals.
 
     A cell with the tag `shown` is none.
     """

@@ -72,10 +72,21 @@ def _build_cell(cell: TextCell, cell_id: str) -> NotebookNode:
     if cell.options.get("tags"):
         metadata["tags"] = cell.options["tags"]
     source = f"{cell.source}\n{HIDDEN_TESTS}" if cell.kind == "test" else cell.source
+    if exercise := cell.options.get("hints"):
+        source = _folded_hints(exercise, source)
     new_cell = new_code_cell if cell.cell_type == "code" else new_markdown_cell
     built = new_cell(source, id=cell_id, metadata=metadata)
     looks.dress(built)
     return built
+
+
+def _folded_hints(exercise: str, source: str) -> str:
+    """Each item of a numbered list as a hint that unfolds."""
+    texts = re.split(r"^\d+\. +", source, flags=re.MULTILINE)[1:]
+    return "\n\n".join(
+        f"<details><summary>Hint {number} for {exercise}</summary>\n\n{text.strip()}\n\n</details>"
+        for number, text in enumerate(texts, 1)
+    )
 
 
 def _nbgrader(cell: TextCell) -> dict[str, Any]:

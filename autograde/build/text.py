@@ -21,7 +21,7 @@ OPTIONS = {
     "solution": {"solution"},
     "test": {"test", "points"},
     "written": {"written", "points"},
-    "plain": set(),
+    "plain": {"hints"},
 }
 
 

@@ -31,7 +31,6 @@ DISPLAY_PRIORITY = [
 ]
 REVEALS = re.compile(r"^\s*lesson\.reveal\w*\(", re.MULTILINE)
 CHECK = re.compile(r"^# Check of ")  # its message needs an answer
-HINTS = re.compile(r"^hints\(", re.MULTILINE)  # below a solution all three hints are open
 
 
 def page(chapter: str, executed: Path) -> NotebookNode:
@@ -48,7 +47,7 @@ def page(chapter: str, executed: Path) -> NotebookNode:
 def _cell(given: NotebookNode, done: NotebookNode) -> NotebookNode:
     """A cell of the release, with the outputs of the solution unless they would tell an answer."""
     cell = deepcopy(given)
-    silent = cell.metadata.get("nbgrader", {}).get("grade") or HINTS.search(cell.source)
+    silent = cell.metadata.get("nbgrader", {}).get("grade")
     folded, cell.metadata = is_folded(cell), nbformat.NotebookNode()
     if cell.cell_type == "code":
         cell.outputs = [] if silent else [_as_page(output) for output in done.outputs]

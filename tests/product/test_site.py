@@ -15,7 +15,7 @@ from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
 from autograde.nbgrader.regions import solution_view
 from autograde.tools.pages import page
 
-SILENT = re.compile(r"lesson\.|hints\(|# Check of ")
+SILENT = re.compile(r"lesson\.|# Check of ")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^(```|~~~).*?^\1$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LESSONS = ROOT / "specdec_lib" / "lessons"
@@ -58,14 +58,12 @@ def test_a_page_has_stubs_and_the_outputs_of_the_solution(chapter: str, tmp_path
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
-def test_what_is_revealed_is_folded_and_checks_and_hints_show_nothing(chapter: str, tmp_path: Path):
+def test_what_is_revealed_is_folded_and_checks_show_nothing(chapter: str, tmp_path: Path):
     made = page(chapter, executed(chapter, tmp_path))
     reveals = [cell for cell in made.cells if "lesson.reveal" in cell.source]
     assert len(reveals) >= 2 and all(cell.metadata.tags[-1] == "hide-output" for cell in reveals)
-    silent = [c for c in made.cells if c.id.startswith("test_") or c.source.startswith("hints(")]
+    silent = [c for c in made.cells if c.id.startswith("test_")]
     assert silent and not any(cell.outputs for cell in silent)
-    hints = [cell.metadata.tags for cell in silent if cell.source.startswith("hints(")]
-    assert hints == [["remove-cell"]] * len(hints)
 
 
 @pytest.mark.parametrize("path", [*GUIDES, *ROOT_PAGES], ids=lambda path: path.name)

@@ -1,4 +1,4 @@
-"""Chapter 00, why generation is slow: its examples, the visible checks on them, and the hints."""
+"""Chapter 00, why generation is slow: its examples and the visible checks on them."""
 
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
-from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["committed"]
 
@@ -184,36 +183,3 @@ def check_pass_time(function: Callable) -> None:
     hint = "14 GB of weights in bfloat16, and 8 times 1,000 times 524,288 bytes of caches."
     llama = (7e9, 2, KV_BYTES["Llama 2 7B"], *MACHINES["H100"][:2])
     expect(function, 1, 8, 1000, *llama, gives=(14e9 + 8000 * 524_288) / 3.35e12, hint=hint)
-
-
-HINTS = {
-    "arithmetic_intensity": (
-        "Take a model of one parameter. What is calculated with it in the pass, what is read?",
-        "The FLOP grow with the tokens, the bytes do not. The number of parameters cancels.",
-        "Return two times the tokens over the bytes of a parameter, with / and not with //.",
-    ),
-    "forward_time": (
-        "Two jobs run at the same time. When is the pass over?",
-        "The bytes are n_params * bytes_per_param, and the tokens do not appear in them.",
-        "Compute the bytes over bandwidth and 2 * n_tokens * n_params over peak_flops, and return "
-        "the larger of the two with max.",
-    ),
-    "free_tokens": (
-        "Look at the table that you made: which numbers multiply the count, which divide it?",
-        "Find n where b N / B equals 2 n N / F. One token more takes longer, so round down.",
-        "Return the larger of 1 and int(bytes_per_param * peak_flops / (2 * bandwidth)).",
-    ),
-    "kv_cache_bytes": (
-        "Count the numbers that one token leaves behind in one layer first.",
-        "One layer keeps n_kv_heads * head_dim numbers as keys, and as many as values.",
-        "Multiply 2 with all six arguments.",
-    ),
-    "pass_time": (
-        "It is forward_time with one thing more to read and more tokens. Which bytes are new?",
-        "The weights are read once for all rows, and each row's cache once for all its new tokens.",
-        "Read n_params * bytes_per_param + batch * context * kv_bytes_per_token bytes, calculate "
-        "2 * n_tokens * batch * n_params FLOP, and return the larger of the two times.",
-    ),
-}
-
-hints = hints_from(HINTS)

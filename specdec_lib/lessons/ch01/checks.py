@@ -1,4 +1,4 @@
-"""Chapter 01, draft then verify: its examples, the visible checks on them, and the hints."""
+"""Chapter 01, draft then verify: its examples and the visible checks on them."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,6 @@ from specdec_lib.lessons.ch01.models import (
 from specdec_lib.lessons.ch01.puzzle import check_puzzle
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
-from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.lending import fixed, handed_out
 
 __all__ = ["DRAFT", "END", "TARGET", "WORDS", "check_puzzle", "committed"]
@@ -184,37 +183,3 @@ def check_greedy_speculative_decode(function: Callable) -> None:
         expect(function, *perfect, _PREFIX, 4, count, None, gives=gives, hint=hint)
     target, draft = pair(targets=0, drafts=0)
     expect(function, target, draft, _PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
-
-
-HINTS = {
-    "draft_block": (
-        "What does the draft model read before it gives the distribution of token i?",
-        "Each call reads the prefix and all tokens drafted so far, as a new list. Keep the "
-        "distribution before you draw from it.",
-        "Loop over range(k): call the model on [*prefix, *drafted], append what came back to a "
-        "list, then append sample_from(that, uniforms[i]) to drafted. Return drafted and the list "
-        "as an array.",
-    ),
-    "score_block": (
-        "One call on the prefix and the draft gives a row for every token that it read.",
-        "Row i is the distribution of the token after token i. Which row tells what comes right "
-        "after the prefix?",
-        "Call target_model([*prefix, *drafted]) and return its rows from len(prefix) - 1 on.",
-    ),
-    "greedy_prefix": (
-        "Compare token by token, and stop at the first that differs.",
-        "The target's own choice at position i is int(np.argmax(p[i])). p has rows to spare.",
-        "Loop with enumerate(drafted). If the token is not the target's choice, return the "
-        "index; after the loop return len(drafted).",
-    ),
-    "greedy_speculative_decode": (
-        "The puzzle above is the loop. What is missing are the two ends: eos, and the limit.",
-        "How many tokens may this block draft, if one more comes on top and max_new_tokens must "
-        "not be passed? And look for eos in the whole block, not only at its end.",
-        "With left tokens to go, draft min(k, left - 1). The block is drafted[:n] and the argmax "
-        "of p[n]. If eos is in the block, return what is written and the block up to eos; else "
-        "add the block and go on.",
-    ),
-}
-
-hints = hints_from(HINTS)

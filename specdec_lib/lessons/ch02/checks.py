@@ -1,10 +1,9 @@
-"""Chapter 02, rejection sampling: its examples, the visible checks on them, and the hints."""
+"""Chapter 02, rejection sampling: its examples and the visible checks on them."""
 
 from collections.abc import Callable
 
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
-from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.kinds import array
 from specdec_lib.lessons.common.lending import fixed, handed_out
 
@@ -132,38 +131,3 @@ def check_speculative_step(function: Callable) -> None:
     expect(function, [0, 1], p, q, array([0.5, 0.5]), 0.5, gives=[0, 1, 2], hint=hint)
     hint = "With no draft tokens the bonus token is all there is."
     expect(function, [], p[:1], q[:0], array([]), 0.5, gives=[1], hint=hint)
-
-
-HINTS = {
-    "acceptance_probability": (
-        "Three questions in this order: is p zero, is q zero, and if neither, what is the ratio?",
-        "Ask about zero before you divide, so that no division by zero happens at all.",
-        "The last line returns the smaller of 1 and p[token] / q[token].",
-    ),
-    "speculative_accept": (
-        "Walk through the block position by position. What ends the walk?",
-        "Position i has a token, a row of p, a row of q and a coin of its own.",
-        "Loop with an index. If r[i] is above the acceptance probability, or p[i] gives the "
-        "token nothing, leave the loop; else append the token. Return the list after the loop. "
-        "Whether a coin that equals the ratio accepts is the same here: it never does equal it.",
-    ),
-    "residual_distribution": (
-        "The residual is the part of p that sticks out above q.",
-        "np.maximum works entry by entry; Python's max compares whole arrays and raises.",
-        "Compute the positive part of p - q and its sum. If the sum is 0, return p.copy(); "
-        "else return the positive part over its sum.",
-    ),
-    "correct_token": (
-        "Two of your functions and sample_from do all the work.",
-        "Accept the token on exactly the condition of speculative_accept.",
-        "If accepted, return (token, True). Else return sample_from(residual, u) with False.",
-    ),
-    "speculative_step": (
-        "First the accepted prefix, then exactly one more token, whatever happened.",
-        "The length of the accepted prefix tells which row the last token comes from.",
-        "With n accepted: if n is less than the block's length, draw from the residual of p[n] and "
-        "q[n]; else draw from p[n], the extra row.",
-    ),
-}
-
-hints = hints_from(HINTS)

@@ -1,4 +1,4 @@
-"""Chapter 03, lossless: its examples, the visible checks on them, and the hints."""
+"""Chapter 03, lossless: its examples and the visible checks on them."""
 
 import functools
 from collections.abc import Callable
@@ -35,7 +35,6 @@ from specdec_lib.lessons.common.examples import (
     expect_value_error,
     visible_check,
 )
-from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.lessons.common.wording import TOKENS
 
@@ -284,55 +283,3 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 
 def _tv(p: np.ndarray, q: np.ndarray) -> float:
     return float(np.abs(p - q).sum() / 2)
-
-
-HINTS = {
-    "total_variation": (
-        "Look at the best question of the picture. Which tokens does it answer with yes?",
-        "Those that p has more of. What p has beyond q is as much as what q has beyond p, so the "
-        "sum of all differences without signs counts it twice.",
-        "Return half the sum of np.abs(p - q), as a float.",
-    ),
-    "acceptance_rate": (
-        "Compare the best acceptance of each picture with p and q, token by token. What does one "
-        "token contribute: how often is it drafted, and how often does it then pass?",
-        "q times min(1, p/q) is the smaller of p and q, even if q is 0: no division is needed.",
-        "Return the sum of np.minimum(p, q), as a float.",
-    ),
-    "two_paths": (
-        "You have summed the first mass already, in acceptance_rate.",
-        "The second is the rejected mass times the residual, and the divisor cancels.",
-        "Return np.minimum(p, q) and np.maximum(p - q, 0), in this order.",
-    ),
-    "argmax_draft_law": (
-        "The draft token is the same every time. Two things can happen to it.",
-        "With a = min(1, p/q) of that token it is written itself; with 1 - a the residual decides.",
-        "If a is below 1, begin with 1 - a times the residual of p and q, else with zeros; then "
-        "add a on the drafted token.",
-    ),
-    "warp": (
-        "One step after the other: divide, cut by rank, softmax, cut by mass, renormalise.",
-        "A token that top-k cuts gets the logit minus infinity, so its softmax is 0. Top-p needs "
-        "the probabilities that top-k has left.",
-        "For top-p: order by np.argsort(-probs, kind='stable'); the mass before a token is the "
-        "cumulative sum less the token itself; set to 0 if that is at least top_p, but never "
-        "the first; divide by the sum.",
-    ),
-    "is_lossless": (
-        "Add up over draft tokens and cells. How much does one cell of one token weigh?",
-        "np.meshgrid of the middles (i + 0.5)/cells gives all pairs of r and u; ravel makes them "
-        "(4096,) if cells is 64.",
-        "For every token with q > 0 call the rule once, add q[token] / cells**2 times "
-        "np.bincount(out, minlength=len(p)) to the law, and compare it with p at 1e-12.",
-    ),
-    "impostor": (
-        "Begin with the right rule. In how many of the 4,096 squares may the law be changed before "
-        "200,000 samples show it?",
-        "A square has the area 1/4096 = 0.000244. If another token is written there for every "
-        "draft token, this area moves, less what the token has there anyway.",
-        "Call right_rule, then use np.where: one token of your choice where r < 1/64 and u < n/64, "
-        "else what right_rule gave. Find n with the check.",
-    ),
-}
-
-hints = hints_from(HINTS)

@@ -1,6 +1,6 @@
-"""Chapter 04, choosing the draft: its examples, the visible checks on them, and the hints."""
+"""Chapter 04, choosing the draft: its examples and the visible checks on them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from specdec_lib.lessons.common.examples import (
     pass_through,
     visible_check,
 )
-from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["committed"]
 
@@ -240,48 +239,3 @@ def look() -> None:
     }
     for what, numbers in lists.items():
         print(f"{what + ':':46}", "  ".join(f"{number:.2f}" for number in numbers))
-
-
-HINTS: dict[str, Sequence[str]] = {
-    "expected_accepted": (
-        "With which probability is the first draft token accepted? And the second?",
-        "Token i counts only if all tokens before it were accepted too: alpha to the power i.",
-        "Sum alpha**i over i from 1 to k. A sum needs no special case; the fraction does, at 1.",
-    ),
-    "expected_tokens": (
-        "A block writes its accepted tokens, and then exactly one token more. From whom?",
-        "After a rejection the correction, after none the bonus: one more in either case.",
-        "Call expected_accepted and add 1.",
-    ),
-    "walltime_speedup": (
-        "Write down what plain decoding takes for a token, and what a block takes for its tokens.",
-        "A block takes k draft steps of c each, and one verification of verify_cost.",
-        "Divide expected_tokens(alpha, k) by c * k + verify_cost.",
-    ),
-    "best_k": (
-        "Plain decoding is the one to beat: K = 0 with a speed-up of 1.",
-        "Go through K from 1 to k_max and remember the best so far; start with 0 and 1.0.",
-        "Replace the best only if the new speed-up is above it by more than 1e-12.",
-    ),
-    "prompt_lookup": (
-        "Two loops: the length of the suffix from long to short, the position from late to early.",
-        "A suffix of n tokens may start anywhere before its own position, len(tokens) - n.",
-        "For n from min(max_ngram, len(tokens) - 1) down to 1, and for start from "
-        "len(tokens) - n - 1 down to 0: if tokens[start : start + n] is the suffix, return the "
-        "k tokens after it.",
-    ),
-    "bigram_probs": (
-        "Pair each token with the next one: tokens[:-1] and tokens[1:].",
-        "counts[a, b] += 1 with index arrays adds a pair that occurs twice only once; np.add.at "
-        "does not, and a loop does not.",
-        "Start from np.full((V, V), smoothing), add the pairs, set rows that sum to 0 to 1, and "
-        "divide each row by its sum (keepdims=True).",
-    ),
-    "distillation_loss": (
-        "Softmax over the last axis turns logits into p and q. What do they share?",
-        "torch.minimum works entry by entry, and gradients flow through it.",
-        "One minus the mean of torch.minimum(p, q).sum(-1), with p and q from logits.float().",
-    ),
-}
-
-hints = hints_from(HINTS)

@@ -1,4 +1,4 @@
-"""Chapter 05, results: its examples, the visible checks on them, the hints, the predictions."""
+"""Chapter 05, results: its examples, the visible checks on them, and the predictions."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,6 @@ from specdec_lib.lessons.ch05.computed import (
 )
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
-from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["circulating", "committed", "readings", "recomputed", "three_means"]
 
@@ -183,43 +182,6 @@ def check_paired_speedup(function: Callable) -> None:
     expect(function, huge, one, gives=1.0, hint=hint)
     expect_value_error(function, [1.0, 2.0], [1.0], why="the second run has no partner")
     expect_value_error(function, [], [], why="there is no pair")
-
-
-HINTS = {
-    "alpha_from_blocks": (
-        "Two counts are enough: how many tokens were accepted, and how many were judged at all.",
-        "After n accepted tokens one more was judged, unless the block was over: min(n + 1, k).",
-        "Raise ValueError if there is no block, or a count below 0 or above k. Else "
-        "return the sum of the counts over the sum of min(n + 1, k).",
-    ),
-    "operations_factor": (
-        "Count the operations of one block, in units of one target token; divide by its tokens.",
-        "The target works on k + 1 positions, the draft on k of them at c_hat each.",
-        "Return (c_hat * k + k + 1) / expected_tokens(alpha, k).",
-    ),
-    "implied_alpha": (
-        "First: how many tokens must a block have brought, to make the time a token what it is?",
-        "That number grows with alpha, from 1 to k + 1: halve the interval from 0 to 1 until it is "
-        "small enough. The two ends are answers of their own.",
-        "Compute wanted = (k * draft_seconds + target_seconds) / seconds_per_token. Return 0.0 or "
-        "1.0 if it is within 1e-9 of 1 or of k + 1; raise ValueError if it is outside them; "
-        "else keep low and high, and 60 times move one of them to the middle.",
-    ),
-    "acceptance_by_class": (
-        "Collect what belongs to each label, then take each mean.",
-        "A dictionary of lists does it; the labels are whatever stands in `classes`.",
-        "Raise ValueError on unequal lengths. For each pair append the verdict to its label's "
-        "list; return {label: sum(list) / len(list)}.",
-    ),
-    "paired_speedup": (
-        "A speed-up is a ratio, and ratios multiply: which mean treats 2 and 1/2 alike?",
-        "Divide pair by pair, baseline over speculative, and average the logarithms.",
-        "Raise ValueError if the lists are empty or unequal. Else return "
-        "float(np.exp(np.mean(np.log(ratios)))).",
-    ),
-}
-
-hints = hints_from(HINTS)
 
 
 def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]]:

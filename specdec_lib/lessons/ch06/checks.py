@@ -1,4 +1,4 @@
-"""Chapter 06, the simulator: its examples, the visible checks on them, and the hints."""
+"""Chapter 06, the simulator: its examples and the visible checks on them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,7 +13,6 @@ from specdec_lib.lessons.common.answers import Truth, answering, committed, reve
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call
 from specdec_lib.lessons.common.examples import Different, agrees, expect, visible_check
-from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.theory import expected_tokens
 
@@ -235,41 +234,6 @@ def beat_the_best_constant(
 
 
 ASK = "Which K gives the most tokens in a millisecond for the rows of this step?"
-
-HINTS = {
-    "simulate_block": (
-        "Walk along the coins. What ends the walk, and what is known at that moment?",
-        "If coin i is the first that fails, exactly i tokens were accepted before it.",
-        "Loop over range(k). If r[i] is not below alpha, return i. After the loop return k.",
-    ),
-    "simulate_decode": (
-        "Count two things while blocks are written: tokens, and blocks. The time follows from one.",
-        "A block writes its accepted tokens and one more, whatever happened in it.",
-        "While tokens is below n_tokens: draw rng.random(k), add simulate_block(...) + 1 to tokens "
-        "and 1 to the passes. The time is the passes times (c k + 1).",
-    ),
-    "mixture_quantile": (
-        "Of all requests, which share takes exactly n blocks?",
-        "Each kind adds its weight times laws[i][n]. Add the kinds first, then look for n.",
-        "Make an array as long as the longest law, and add weight * law of each kind to its front. "
-        "Return the first n at which np.cumsum of it is at least share.",
-    ),
-    "lockstep_tokens": (
-        "How likely is it that the batch gets past position i, with all of its rows?",
-        "One row gets past i positions with alpha^i; independent rows multiply.",
-        "Add up alpha ** (batch_size * i) for i from 0 to k. The term of i = 0 is the token that "
-        "is written in any case.",
-    ),
-    "choose_k": (
-        "How many rows will the next step have? How many tokens does a row write in a step?",
-        "A row writes 1 + alpha + ... + alpha^k tokens in costs[rows, k] milliseconds. More tokens "
-        "in a millisecond means less waiting, for the rows and for the queue.",
-        "rows = min(queue_length + running, len(costs) - 1). Return the k with the largest "
-        "sum(alpha**i for i in range(k + 1)) / costs[rows, k].",
-    ),
-}
-
-hints = hints_from(HINTS)
 
 
 def show_steps(title: str, costs: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Chapter 07, connections: its examples, the visible checks on them, and the hints."""
+"""Chapter 07, connections: its examples and the visible checks on them."""
 
 import functools
 from collections.abc import Callable
@@ -14,7 +14,6 @@ from specdec_lib.lessons.ch07.computed import (
 from specdec_lib.lessons.ch07.models import going_down, going_up, plus_one, settling, two_back
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
-from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.lending import fixed
 
 __all__ = ["committed", "two_back"]
@@ -297,55 +296,3 @@ def check_expected_experts(function: Callable) -> None:
     expect(function, 3, 4, 4, gives=4.0, hint="Every token chooses all four.")
     hint = "Two tokens of 8 among 128: on average they share half an expert."
     expect(function, 2, 128, 8, gives=15.5, hint=hint)
-
-
-HINTS = {
-    "one_hot_accept": (
-        "Put q = 1 on the draft token into the rule. What are the ratio and the residual?",
-        "The residual is p with a 0 at the draft token, divided by what is left. Work on a copy.",
-        "rest = p.copy(); rest[draft_token] = 0. Accept if r < p[draft_token] or rest.sum() is "
-        "0; else return sample_from(rest / rest.sum(), u) with False.",
-    ),
-    "jacobi_decode": (
-        "One pass over prompt and guess gives a new token for every place of the guess.",
-        "The token after the last prompt token belongs to the first place, so the slice begins at "
-        "len(prompt) - 1.",
-        "Loop: call target_greedy once, count it, cut the slice out as a list. If it equals the "
-        "present guess, return it with the count; else it is the next guess.",
-    ),
-    "multi_candidate_accept": (
-        "It is the rule of one token, repeated: what changes from one candidate to the next?",
-        "Only p changes. Keep it in a variable that starts as p and becomes the residual.",
-        "for i, x in enumerate(candidates): return x if r[i] * q[x] < residual[x]; then "
-        "residual = residual_distribution(residual, q). After the loop sample from it.",
-    ),
-    "tree_attention_mask": (
-        "What a node sees is what its parent sees, and the node itself.",
-        "Parents stand before their children, so the parent's row is finished when you need it.",
-        "Start with np.eye(n, dtype=bool). For every node with a parent of 0 or more: "
-        "mask[i] |= mask[parents[i]].",
-    ),
-    "walk_tree": (
-        "At each node the children are candidates for one place, and you have a function for that.",
-        "Give multi_candidate_accept the children's tokens and coins, and row node + 1 of p and q. "
-        "If the token that comes out is one of theirs, go on there; else the walk ends.",
-        "node = -1. In a loop: children = [i for i, parent in enumerate(parents) if parent == "
-        "node]; append the token; if it is a child's token, node = the first such child, else "
-        "return.",
-    ),
-    "map_draft": (
-        "Walk through the draft tokens. Each one either has a place in the target or not.",
-        "mapped[ids] += masses counts a repeated id only once; np.add.at or a loop adds them all.",
-        "Leave out the entries with -1, add the others up in np.zeros(vocab_size), raise "
-        "ValueError if the sum is 0, and divide by the sum.",
-    ),
-    "expected_experts": (
-        "Look at one expert. With which probability does one token leave it out?",
-        "1 - active/n_experts. The tokens choose independently, so all of them leave it out with "
-        "the n_tokens-th power of it.",
-        "It is read with 1 minus this power. The mean number of experts read is n_experts times "
-        "this probability.",
-    ),
-}
-
-hints = hints_from(HINTS)

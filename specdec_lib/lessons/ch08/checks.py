@@ -1,4 +1,4 @@
-"""Chapter 08, full generation: its examples, the visible checks on them, and the hints."""
+"""Chapter 08, full generation: its examples and the visible checks on them."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -12,7 +12,6 @@ from specdec_lib.lessons.ch08.puzzle import check_puzzle
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
-from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["check_puzzle", "committed"]
 
@@ -106,6 +105,7 @@ FINE_HINT = (
     "What is left of p, less q, is [1/3, 0, 2/3] after its division, though its sum is tiny. "
     "Calculate in the dtype of p, add nothing, and take p only where the sum is exactly 0."
 )
+
 HINTS_OF_BLOCK = (
     "The first token is rejected: 0.75 x 0.5 is not below 0.25. The residual is [0, 1, 0].",
     "The first token is accepted and the second rejected: 0.5 x 0.5 equals its p, and an equal "
@@ -334,32 +334,3 @@ FAULTS = {
     "too many passes": "The target reads a block in one pass, and the draft has one pass for each "
     "draft token; one more pass of each may read the prompt.",
 }
-
-
-HINTS = {
-    "rollback": (
-        "Three cases, in this order: the length cannot be, there is nothing to do, or cut.",
-        "int(cache.length[0]) is how many positions the one row holds.",
-        "Raise ValueError unless 0 <= length <= held; cache.truncate(length) if length < held.",
-    ),
-    "verify_block": (
-        "Decide on all draft tokens of all rows at once, then count up to each row's first "
-        "rejection.",
-        "gather(-1, drafted[..., None]) picks the probabilities of the drafted tokens. A "
-        "cumulative product of the verdicts is 1 up to the first rejection and 0 after it.",
-        "With count (B,): pad q by one row of zeros, take p and q at [torch.arange(B), count], "
-        "clamp their difference at 0, divide by its sum (p if that is 0), and sample_rows. "
-        "After a whole block q is 0 there, and what is left is the bonus row of p.",
-    ),
-    "speculative_generate": (
-        "The text ends with one token that nobody has read. feed reads whatever is missing, so the "
-        "prompt, that token and a bonus token need no case of their own.",
-        "A block: n, the numbers, n draft tokens one by one, one pass of the target over what it "
-        "has not read, the verdict, the new tokens, two rollbacks.",
-        "Both caches go back to at most len(text) - 1 positions. The draft may hold fewer: "
-        "rollback(draft_cache, min(held, len(text) - 1)). With n = 0 there is no q to join: "
-        "torch.cat([*q, p[:, :0]], 1) is right for every n.",
-    ),
-}
-
-hints = hints_from(HINTS)

@@ -44,7 +44,6 @@ def test_sources_are_folded_and_the_way_on_is_not():
         ("import numpy as np\nfrom a import b", [], True),
         ("import numpy as np\nx = 1", [], False),
         ("from a import figures\n\nfigures.draw(f)", ["demo"], True),
-        ("hints(f)", [], False),
         ("draw(f)", ["demo", "shown"], False),
     ],
 )

@@ -1,0 +1,78 @@
+"""The one measurement: decoders on the same prompts, by turns, with their tokens and passes.
+
+A machine drifts: it gets warm, another program starts. So the decoders take turns on every prompt,
+and are compared as ratios, prompt by prompt. A noisy machine shows in the quartiles.
+"""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+from tqdm import tqdm
+
+from specdec_lib.decoding.state import Generation
+from specdec_lib.device import wait_for
+
+# From a prompt (or, for a batch, a list of prompts) to what was generated after it.
+Decoder = Callable[[list], Generation]
+
+
+def compare(
+    decoders: Mapping[str, Decoder],
+    prompts: Sequence[list],
+    seconds: float = math.inf,
+    rounds: int = 1,
+) -> pd.DataFrame:
+    """Run every decoder on every prompt, by turns; a row for each run, in this order.
+
+    The columns: decoder, prompt and round (numbers from 0), seconds, tokens (over all rows of a
+    batch) and passes of the target. One turn on the first prompt goes before and is dropped: what
+    is done for the first time is slower. No prompt begins once `seconds` are over, but the first
+    one always runs.
+    """
+    for decoder in decoders.values():
+        decoder(prompts[0])
+    found, end = [], time.perf_counter() + seconds
+    for number, prompt in enumerate(tqdm(prompts, desc="prompts", leave=False, disable=None)):
+        if number and time.perf_counter() > end:
+            break
+        for turn in range(rounds):
+            for name, decoder in decoders.items():
+                found.append({"decoder": name, "prompt": number, "round": turn})
+                found[-1] |= run_of(decoder, prompt)
+    return pd.DataFrame(found)
+
+
+def run_of(decoder: Decoder, prompt: list) -> dict[str, float]:
+    """Seconds, tokens and target passes of one run; a GPU has finished when the clock stops."""
+    wait_for()
+    begun = time.perf_counter()
+    generation = decoder(prompt)
+    wait_for()
+    seconds = time.perf_counter() - begun
+    tokens = sum(map(len, generation.tokens))
+    return {"seconds": seconds, "tokens": tokens, "passes": generation.target_passes}
+
+
+def ratios(frame: pd.DataFrame, of: str, over: str) -> pd.Series:
+    """How many times as fast a decoder was as another one, turn by turn."""
+    seconds = frame.pivot(index=["prompt", "round"], columns="decoder", values="seconds")
+    return seconds[over] / seconds[of]
+
+
+def summary(frame: pd.DataFrame, over: str) -> pd.DataFrame:
+    """A row for each decoder, in the order in which they ran.
+
+    Its tokens a second and a pass, and how many times as fast it was as the decoder `over`: the
+    median of the turns and the quartiles beside it (low, high).
+    """
+    total = frame.groupby("decoder", sort=False)[["seconds", "tokens", "passes"]].sum()
+    quartiles = {
+        name: ratios(frame, name, over).quantile([0.5, 0.25, 0.75]).tolist() for name in total.index
+    }
+    speeds = pd.DataFrame.from_dict(quartiles, "index", columns=["speedup", "low", "high"])
+    return pd.DataFrame({
+        "tokens_per_second": total.tokens / total.seconds,
+        "tokens_per_pass": total.tokens / total.passes,
+    }).join(speeds)  # fmt: skip
