@@ -1,11 +1,13 @@
-"""Exact distributions and noise floors of chapter 03. Nothing here is sampled."""
+"""Exact distributions and noise floors of chapter 03, and samples by a rule."""
 
 import itertools
+from collections.abc import Hashable
 
 import numpy as np
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch03.rules import Rule, pick, residual
+from specdec_lib.lessons.ch03.rules import Rule
+from specdec_lib.lessons.common.distributions import overlap, pick, residual
 
 
 def noise(p: np.ndarray, draws: float) -> float:
@@ -17,15 +19,19 @@ def noise(p: np.ndarray, draws: float) -> float:
     return float(np.sqrt(2 / np.pi / draws) * np.sqrt(p * (1 - p)).sum() / 2)
 
 
+def chance_of_more(p: np.ndarray, draws: int, distance: float, runs: int = 2000) -> float:
+    """In which share of `runs` a perfect sampler of p (V,) is at least `distance` away from it."""
+    counts = np.random.default_rng(1).multinomial(draws, p, size=runs)
+    return float(np.mean(np.abs(counts / draws - p).sum(axis=1) / 2 >= distance))
+
+
 def mixed_up(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, float]:
     """The distribution (V,) and the accepted share if drafts come from `drawn` but q is reported.
 
     Ratio and residual use q (V,), as in chapter 02. With `drawn` equal to q the distribution is p.
     """
-    ratio = np.ones(len(p))
-    np.divide(p, q, out=ratio, where=q > p)
-    accepted = drawn * ratio
-    return accepted + (1 - accepted.sum()) * residual(p, q), float(accepted.sum())
+    ratio = np.divide(p, q, out=np.ones(len(p)), where=q > p)
+    return _corrected(drawn * ratio, p, q)
 
 
 def lenient(p: np.ndarray, q: np.ndarray, lenience: float) -> tuple[np.ndarray, float]:
@@ -33,7 +39,11 @@ def lenient(p: np.ndarray, q: np.ndarray, lenience: float) -> tuple[np.ndarray, 
 
     Leviathan et al. (2023), Appendix A.5; the residual stays that of p and q.
     """
-    accepted = np.minimum(q, p / lenience)
+    return _corrected(np.minimum(q, p / lenience), p, q)
+
+
+def _corrected(accepted: np.ndarray, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, float]:
+    """What comes out (V,) if the residual makes up for what is not `accepted` (V,); its share."""
     return accepted + (1 - accepted.sum()) * residual(p, q), float(accepted.sum())
 
 
@@ -42,11 +52,11 @@ def mixture(p: np.ndarray, q: np.ndarray, weight: float) -> tuple[np.ndarray, fl
 
     `assistant_ensemble_weight` of Hugging Face transformers does this.
     """
-    law = weight * p + (1 - weight) * q
-    return law, float(np.minimum(law, q).sum())
+    out = weight * p + (1 - weight) * q
+    return out, overlap(out, q)
 
 
-def rule_law(
+def counted(
     rule: Rule, p: np.ndarray, q: np.ndarray, cells: int = 64, place: float = 0.5
 ) -> np.ndarray:
     """The distribution (V,) of a rule on `cells` by `cells` squares, all tokens in one call.
@@ -60,11 +70,11 @@ def rule_law(
     return q @ counts.reshape(len(p), len(p)) / cells**2
 
 
-def sampled(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int, seed: int) -> float:
-    """Total variation of `draws` tokens by a rule to p (V,), its drafts drawn from q (V,)."""
-    rng = np.random.default_rng(seed)
-    tokens = rule(p, q, pick(q, rng.random(draws)), *rng.random((2, draws)))
-    return float(np.abs(np.bincount(tokens, minlength=len(p)) / draws - p).sum() / 2)
+def sample(
+    rule: Rule, p: np.ndarray, q: np.ndarray, draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """`draws` tokens by a rule, its drafts drawn from q (V,)."""
+    return rule(p, q, pick(q, rng.random(draws)), *rng.random((2, draws)))
 
 
 def questions(p: np.ndarray, q: np.ndarray) -> list[tuple[tuple[int, ...], float, float]]:
@@ -72,13 +82,11 @@ def questions(p: np.ndarray, q: np.ndarray) -> list[tuple[tuple[int, ...], float
 
     Of a question and its opposite, the one that p (V,) answers with yes more often than q (V,).
     """
-    found = []
-    for size in range(1, len(p)):
-        for yes in itertools.combinations(range(len(p)), size):
-            by_p, by_q = float(p[list(yes)].sum()), float(q[list(yes)].sum())
-            if by_p - by_q > 1e-12:
-                found.append((yes, by_p, by_q))
-    return sorted(found, key=lambda question: question[2] - question[1])
+    every = range(len(p))
+    asked = (list(yes) for size in every[1:] for yes in itertools.combinations(every, size))
+    found = [(tuple(yes), float(p[yes].sum()), float(q[yes].sum())) for yes in asked]
+    more = [question for question in found if question[1] - question[2] > 1e-12]
+    return sorted(more, key=lambda question: question[2] - question[1])
 
 
 def exact_rules(p: np.ndarray, q: np.ndarray, steps: int) -> np.ndarray:
@@ -88,23 +96,15 @@ def exact_rules(p: np.ndarray, q: np.ndarray, steps: int) -> np.ndarray:
     rule may write either token, with a chance that makes the distribution p (2,) if there is one.
     """
     chances = np.arange(steps + 1) / steps
-    keep0, keep1 = (part.ravel() for part in np.meshgrid(chances, chances))
-    kept0, kept1 = q[0] * keep0, q[1] * keep1
-    possible = (kept0 <= p[0] + 1e-12) & (kept1 <= p[1] + 1e-12)
-    return np.stack([keep0, keep1, kept0 + kept1], axis=1)[possible]
+    keep = np.array(list(itertools.product(chances, chances)))
+    possible = keep[(keep * q <= p + 1e-12).all(axis=1)]
+    return np.column_stack([possible, possible @ q])
 
 
-def chance_of_more(p: np.ndarray, draws: int, distance: float, runs: int = 2000) -> float:
-    """In which share of `runs` a perfect sampler of p (V,) is at least `distance` away from it."""
-    counts = np.random.default_rng(1).multinomial(draws, p, size=runs)
-    seen = np.abs(counts / draws - p).sum(axis=1) / 2
-    return float(np.mean(seen >= distance))
-
-
-def text_law(
+def texts(
     target: np.ndarray, draft: np.ndarray, k: int, length: int, stale: bool = False
-) -> np.ndarray:
-    """The distribution (V,) * length of a text by blocks of `k`, every branch followed to its end.
+) -> dict[Hashable, float]:
+    """The probability of every text of `length` tokens by blocks of `k`; 0: by the target alone.
 
     `target` and `draft` (V + 1, V) look at one token only: row t follows token t, the last row
     follows the empty text. `stale` takes the bonus from the row before: a bug.
@@ -115,36 +115,17 @@ def text_law(
         for _ in range(k):
             p, q = (table[text[-1] if text else -1] for table in (target, draft))
             kept = q * np.minimum(1, p / q)
-            replaced = (1 - kept.sum()) * residual(p, q)
-            outcome = tape.choose([*kept, *replaced])
+            outcome = tape.choose([*kept, *(1 - kept.sum()) * residual(p, q)])
             text.append(outcome % vocab)
             if outcome >= vocab:  # a correction ends the block
                 return
         last = [-1, *text][-2 if stale else -1]
         text.append(tape.choose(target[last]))
 
-    def write(tape: exact.Tape) -> tuple[int, ...]:
+    def write(tape: exact.Tape) -> list[int]:
         text: list[int] = []
         while len(text) < length:
             block(tape, text)
-        return tuple(text[:length])
+        return text[:length]
 
-    law = np.zeros((vocab,) * length)
-    for text, weight in exact.branches(write):
-        law[text] += weight
-    return law
-
-
-def plain_law(target: np.ndarray, length: int) -> np.ndarray:
-    """The distribution (V,) * length of a text by the target alone: the product of its rows."""
-    law = np.zeros((target.shape[1],) * length)
-    for text in np.ndindex(*law.shape):
-        law[text] = np.prod([target[a, b] for a, b in zip((-1, *text), text, strict=False)])
-    return law
-
-
-def bfloat16(values: np.ndarray) -> np.ndarray:
-    """`values` rounded to bfloat16, the nearest and ties to even, as float32."""
-    bits = np.asarray(values, dtype=np.float32).view(np.uint32)
-    rounded = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
-    return (rounded & np.uint32(0xFFFF0000)).view(np.float32)
+    return exact.distribution(write)

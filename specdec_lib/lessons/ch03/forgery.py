@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from specdec_lib.lessons.ch03.computed import noise, rule_law, sampled
+from specdec_lib.lessons.ch03.computed import counted, noise, sample
 from specdec_lib.lessons.ch03.rules import Rule
 from specdec_lib.lessons.common.describing import describe, type_name
+from specdec_lib.lessons.common.distributions import distance_of, total_variation
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.common.lending import fixed
 
@@ -33,10 +34,14 @@ class Forgery(NamedTuple):
 def examined(rule: Rule, seed: int = 0) -> Forgery:
     """Count and sample `rule`. Raises Different if it returns anything but N tokens."""
     rule = _tokens_only(rule)
-    law = rule_law(rule, GRID_P, GRID_Q)
-    off = [rule_law(_reordered(rule), GRID_P, GRID_Q, place=place) for place in (0.05, 0.95)]
-    seen = sampled(rule, GRID_P, GRID_Q, DRAWS, seed)
-    return Forgery(_tv(law, GRID_P), max(_tv(law, each) for each in off), seen)
+    middles = counted(rule, GRID_P, GRID_Q)
+    off = [counted(_reordered(rule), GRID_P, GRID_Q, place=place) for place in (0.05, 0.95)]
+    tokens = sample(rule, GRID_P, GRID_Q, DRAWS, np.random.default_rng(seed))
+    return Forgery(
+        total_variation(middles, GRID_P),
+        max(total_variation(middles, each) for each in off),
+        distance_of(tokens, GRID_P),
+    )
 
 
 def fault_of(forgery: Forgery) -> str | None:
@@ -107,7 +112,3 @@ def _tokens_only(rule: Rule) -> Rule:
         return got.astype(np.int64)
 
     return checked
-
-
-def _tv(law: np.ndarray, p: np.ndarray) -> float:
-    return float(np.abs(law - p).sum() / 2)

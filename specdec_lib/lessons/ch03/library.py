@@ -6,15 +6,14 @@ rule's r takes the place of the first. Of the second the distribution is read, a
 by `pick`. So the library's code is asked about every pair of r and u, and nothing is sampled.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache, lru_cache, partial
+from collections.abc import Callable
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
 
-from specdec_lib.lessons.ch03.rules import pick
+from specdec_lib.lessons.common.distributions import pick
 
 
 def library_rule(p, q, tokens, r, u):
@@ -37,59 +36,40 @@ def library_one_hot(p, q, tokens, r, u):
 RULES = (library_rule, library_argmax, library_one_hot)
 
 
-def version() -> str:
-    """The version of transformers that is installed."""
-    import transformers
-
-    return transformers.__version__
-
-
 def _by_library(p, logits, tokens, r, u) -> np.ndarray:
     """The tokens (N,) by the library: asked once for each draft token and each coin."""
     from transformers.generation.utils import _speculative_sampling
 
-    known = partial(_one, _speculative_sampling, tuple(p.tolist()), tuple(logits.tolist()))
-    keys = tokens + r  # a coin is below 1
+    pair = tuple(p.tolist()), tuple(logits.tolist())
+    keys, out = tokens + r, tokens.copy()  # a coin is below 1
     _, first, sizes = np.unique(keys, return_index=True, return_counts=True)
     groups = np.split(np.argsort(keys, kind="stable"), np.cumsum(sizes)[:-1])
-    out = np.empty(len(u), dtype=int)
-    for example, here in zip(first, groups, strict=True):
-        kept, replacement = known(int(tokens[example]), float(r[example]))
-        out[here] = tokens[example] if kept else pick(np.array(replacement), u[here])
+    for i, here in zip(first, groups, strict=True):
+        drawn = _replacement(_speculative_sampling, *pair, int(tokens[i]), float(r[i]))
+        if drawn:
+            out[here] = pick(np.array(drawn), u[here])
     return out
 
 
-@lru_cache(10_000)
-def _one(
+@lru_cache(10_000)  # a judge asks the same more than once
+def _replacement(
     library: Callable, p: tuple, logits: tuple, token: int, coin: float
-) -> tuple[bool, tuple[float, ...]]:
-    """Whether `library` accepts `token` with this coin, and what its last token is drawn from.
-
-    p (V,) and the draft's logits (V,) are tuples: a judge asks the same more than once.
-    """
-    import torch
-
-    target = torch.as_tensor(_log(np.array(p))).expand(1, 2, -1)  # the second row is of a bonus
-    draft = torch.tensor(logits, dtype=torch.float64)
-    with _numbers(coin) as drawn_from:
-        _, accepted = library(torch.tensor([[token]]), draft[None, None], 1, target)
-    return bool(accepted), tuple(drawn_from[0].ravel().tolist())
-
-
-@contextmanager
-def _numbers(coin: float) -> Iterator[list]:
-    """Meanwhile torch's coins are `coin`; the list gets each distribution that it draws from."""
+) -> tuple[float, ...]:
+    """What `library` draws from (V,) in place of `token`; nothing if it accepts with this coin."""
     import torch
 
     drawn_from = []
 
-    def note(probs: torch.Tensor, num_samples: int) -> torch.Tensor:
-        drawn_from.append(probs)
+    def multinomial(probs: torch.Tensor, num_samples: int) -> torch.Tensor:
+        drawn_from.extend(probs.ravel().tolist())
         return torch.zeros(len(probs), num_samples, dtype=torch.long)
 
-    coins = mock.patch.object(torch, "rand_like", lambda ratio: torch.full_like(ratio, coin))
-    with coins, mock.patch.object(torch, "multinomial", note):
-        yield drawn_from
+    target = torch.as_tensor(_log(np.array(p))).expand(1, 2, -1)  # the second row is of a bonus
+    draft = torch.tensor(logits, dtype=torch.float64)[None, None]
+    coins = {"rand_like": lambda ratio: torch.full_like(ratio, coin), "multinomial": multinomial}
+    with mock.patch.multiple(torch, **coins):
+        _, accepted = library(torch.tensor([[token]]), draft, 1, target)
+    return () if accepted else tuple(drawn_from)
 
 
 @cache
@@ -99,12 +79,10 @@ def _candidate(q: tuple[float, ...]) -> tuple[int, np.ndarray]:
     from transformers import GenerationConfig
     from transformers.generation import candidate_generator as library
 
-    embedding = torch.nn.Embedding(len(q), 1)
-    settings = GenerationConfig(max_length=9)
     generator = library.SinglePositionMultiTokenCandidateGenerator(
-        Gemma4AssistantStandIn(_log(np.array(q)), GenerationConfig(num_assistant_tokens=1)),
-        embedding,
-        settings,
+        Gemma4AssistantStandIn(_log(np.array(q))),
+        torch.nn.Embedding(len(q), 1),
+        GenerationConfig(max_length=9),
     )
     target = SimpleNamespace(hidden_states=(torch.zeros(1, 1, 1),), shared_kv_states={})
     prefix = torch.zeros(1, 1, dtype=torch.long)
@@ -113,18 +91,18 @@ def _candidate(q: tuple[float, ...]) -> tuple[int, np.ndarray]:
 
 
 class Gemma4AssistantStandIn:
-    """A draft model that gives the same logits (V,) always, by a name that the generator takes."""
+    """A draft model that always gives the same logits (V,), by a name that the generator takes."""
 
-    device = "cpu"
+    device, generation_config = "cpu", SimpleNamespace(num_assistant_tokens=1)
 
-    def __init__(self, logits: np.ndarray, generation_config: object) -> None:
-        self.logits, self.generation_config = logits, generation_config
+    def __init__(self, logits: np.ndarray) -> None:
+        self.logits = logits
 
     def __call__(self, **_: object) -> SimpleNamespace:
         import torch
 
         logits = torch.as_tensor(self.logits)[None, None]
-        return SimpleNamespace(logits=logits, last_hidden_state=torch.zeros(1, 1, 1))
+        return SimpleNamespace(logits=logits, last_hidden_state=None)
 
 
 def _log(probs: np.ndarray) -> np.ndarray:

@@ -9,18 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from specdec_lib.lessons.common.distributions import pick, residual
+
 Rule = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-
-
-def pick(probs: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """`sample_from` of one distribution (V,) at each of u (N,)."""
-    return np.searchsorted(np.cumsum(probs), u, side="right").clip(max=len(probs) - 1)
-
-
-def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Chapter 02's residual: max(0, p - q), normalised; p if that is empty."""
-    missing = np.maximum(p - q, 0)
-    return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
 
 def right_rule(p, q, tokens, r, u):
@@ -83,14 +74,8 @@ def coarse_coin(p, q, tokens, r, u):
 
 
 IMPOSTORS: tuple[Rule, ...] = (
-    from_target,
-    absolute_residual,
-    swapped_ratio,
-    no_coin,
-    one_coin,
-    match_then_residual,
-    always,
-    coarse_coin,
+    *(from_target, absolute_residual, swapped_ratio, no_coin, one_coin),
+    *(match_then_residual, always, coarse_coin),
 )
 
 # In which public code the mistake was made; the chapter's sources give the threads.
@@ -113,9 +98,7 @@ class Named:
     def __repr__(self) -> str:
         return self.rule.__name__
 
-    def __call__(
-        self, p: np.ndarray, q: np.ndarray, tokens: np.ndarray, r: np.ndarray, u: np.ndarray
-    ) -> np.ndarray:
+    def __call__(self, p, q, tokens, r, u) -> np.ndarray:
         shapes = [np.shape(each) for each in (tokens, r, u)]
         if len(shapes[0]) != 1 or len(set(shapes)) > 1:
             said = ", ".join(map(str, shapes))

@@ -4,7 +4,7 @@ The look is that of style.py; numbers in words are in wording.py.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -146,16 +146,48 @@ def masses_by_path(
 
     Returns the masses in words.
     """
+    parts = dict(zip(labels, paths, strict=True))
+    stacked(ax, parts, ("accepted", "residual"), texts, target=p)
     accepted, corrected = paths
-    x, total = np.arange(len(p)), accepted + corrected
-    bars(ax, x, accepted, "accepted", label=labels[0])
-    bars(ax, x, corrected, "residual", bottom=accepted, label=labels[1])
-    target_lines(ax, p)
-    write_above(ax, x, np.maximum(total, p), texts)
-    token_axis(ax, len(p), top=max(total.max(), p.max()))
-    legend_below(ax)
     by_path = f"by acceptance {by_token(accepted)}, by correction {by_token(corrected)}"
-    return f"{by_path}, together {by_token(total)}; the target {by_token(p)}"
+    return f"{by_path}, together {by_token(accepted + corrected)}; the target {by_token(p)}"
+
+
+def stacked(
+    ax: Axes,
+    parts: Mapping[str, np.ndarray],
+    roles: Sequence[str],
+    texts: Iterable[str] = (),
+    target: np.ndarray | None = None,
+) -> str:
+    """Bars over the tokens, the `parts` (V,) of each one on the other, and `texts` above them.
+
+    A black line across each token marks the `target` (V,). Returns the parts in words.
+    """
+    top = np.zeros(len(next(iter(parts.values()))))
+    x = np.arange(len(top))
+    for (label, part), name in zip(parts.items(), roles, strict=True):
+        bars(ax, x, part, name, bottom=top, label=label)
+        top = top + part
+    if target is not None:
+        target_lines(ax, target)
+        top = np.maximum(top, target)
+    if texts:
+        write_above(ax, x, top, texts)
+    token_axis(ax, len(x), top=top.max())
+    legend_below(ax)
+    return "; ".join(f"{label}: {by_token(part)}" for label, part in parts.items())
+
+
+def named_bars(ax: Axes, values: Mapping[str, float], texts: Sequence[str], name: str) -> str:
+    """Horizontal bars in the dress of a role, the first on top, a text beside each.
+
+    Returns the texts by the names of their bars.
+    """
+    y, lengths = named_rows(ax, list(values)), list(values.values())
+    ax.barh(y, lengths, 0.6, **role(name))
+    write_beside(ax, lengths, y, texts)
+    return "; ".join(f"{each}: {text}" for each, text in zip(values, texts, strict=True))
 
 
 def target_lines(ax: Axes, p: np.ndarray) -> None:

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -74,7 +75,7 @@ def figure_modules(chapter: str) -> list[ModuleType]:
     folder = f"ch{chapter[:2]}"
     names = sorted(file.stem for file in (LESSONS / folder).glob("[a-z]*.py"))
     modules = [importlib.import_module(f"specdec_lib.lessons.{folder}.{name}") for name in names]
-    return [module for module in modules if hasattr(module, "show")]
+    return [each for each in modules if hasattr(each, "show") or hasattr(each, "series_figure")]
 
 
 @cache
@@ -85,7 +86,8 @@ def figures_of(chapter: str) -> dict[str, Callable]:
         for module in figure_modules(chapter)
         for name, value in vars(module).items()
         if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
-        if "show(" in inspect.getsource(value) or name in SHOWN_BY_OTHERS
+        if re.search(r"\b(show|series_figure)\(", inspect.getsource(value))
+        or name in SHOWN_BY_OTHERS
     }
 
 

@@ -1,0 +1,35 @@
+"""What the chapters calculate with distributions (V,) again and again."""
+
+import numpy as np
+
+
+def total_variation(p: np.ndarray, q: np.ndarray) -> float:
+    """Half the sum of all differences, of two arrays of one shape: 0 if equal, at most 1."""
+    return float(np.abs(np.subtract(p, q)).sum() / 2)
+
+
+def overlap(p: np.ndarray, q: np.ndarray) -> float:
+    """The sum of min(p, q): the acceptance rate of the exact rule at one position."""
+    return float(np.minimum(p, q).sum())
+
+
+def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """max(0, p - q), normalised; p if that is empty: Leviathan et al. (2023), section 2.3."""
+    missing = np.maximum(p - q, 0)
+    return missing / missing.sum() if missing.sum() > 0 else p.copy()
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """The distribution of logits (V,), of any size."""
+    weights = np.exp(logits - logits.max())
+    return weights / weights.sum()
+
+
+def pick(probs: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """`sample_from` of one distribution (V,) at each of u (N,)."""
+    return np.searchsorted(np.cumsum(probs), u, side="right").clip(max=len(probs) - 1)
+
+
+def distance_of(tokens: np.ndarray, p: np.ndarray) -> float:
+    """The total variation of the frequencies of `tokens` (N,) to p (V,)."""
+    return total_variation(np.bincount(tokens, minlength=len(p)) / len(tokens), p)
