@@ -24,7 +24,6 @@ from specdec_lib.lessons.common.drawing import (
     panels,
     picture,
     stacked,
-    target_lines,
     token_axis,
 )
 from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
@@ -124,17 +123,14 @@ def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
     """For each pair the student's distribution with an argmax draft, against the target."""
     row, told = panels(len(pairs), (8.8, 3.5), ylabel="probability", sharey=True), []
     for ax, (p, q) in zip(row, pairs, strict=True):
-        found, names = np.asarray(law_of(p, q), dtype=float), TOKENS[: len(p)]
-        draw(ax, names, {"by your function": found}, kind="bars", roles=("excess",), text=".3f")
-        target_lines(ax, p)
-        token_axis(ax, len(p), 1.0)
+        found = np.asarray(law_of(p, q), dtype=float)
         title = f"TV {total_variation(found, p):.3f}"
         ax.set(title=title, xlabel=f"argmax of q: {TOKENS[int(np.argmax(q))]}")
-        numbers = {"target": p, "draft": q, "by your function": found}
-        told.append(f"{title}: {in_words(names, numbers)}")
-    handles, labels = row[0].get_legend_handles_labels()
-    row[0].figure.legend(handles, labels, loc="outside lower center", ncol=2)
-    show(row[0].figure, f"Argmax drafts, full q. {'. '.join(told)}.")
+        masses = (f"{mass:.3f}" for mass in found)
+        words = stacked(ax, {"your function": found}, ("excess",), masses, target=p)
+        token_axis(ax, len(p), 1.0)
+        told.append(f"{title}: target {by_token(p)}, draft {by_token(q)}, {words}")
+    show(row[0].figure, f"Argmax drafts, full q. {'; '.join(told)}.")
 
 
 @drawn_from("warp")
@@ -154,20 +150,16 @@ def warped(warp: Callable, logits: np.ndarray) -> None:
 def filtered_draft(warp: Callable, target: np.ndarray, draft: np.ndarray) -> None:
     """Both sides sample with top-k; the draft hands over its q as filtered, or as it was before."""
     full = np.asarray(warp(draft), dtype=float)
-    names = ["no filter", *(f"k = {k}" for k in range(len(draft) - 1, 1, -1))]
+    names = ["no filter", *(f"{k}" for k in range(len(draft) - 1, 1, -1))]
     rows = []
     for k in range(len(draft), 1, -1):
         p, q = (np.asarray(warp(logits, 1.0, k), dtype=float) for logits in (target, draft))
         written, rate = computed.mixed_up(p, full, q)
         rows.append((rate, overlap(p, q), total_variation(written, p)))
-    labels = (
-        "accepted, with the unfiltered q",
-        "accepted, with the q drawn from",
-        "unfiltered q: TV of distribution to target",
-    )
-    values = dict(zip(labels, np.transpose(rows), strict=True))
-    title = "Both sides sample with top-k; which q is handed over?"
-    series_figure(title, names, values, ylabel="share, by your function", size=(7.4, 3.6))
+    labels = ("accepted, unfiltered q", "accepted, filtered q", "unfiltered q: TV to target")
+    values = dict(zip(labels, np.round(np.transpose(rows), 9), strict=True))
+    title = "Both sides sample with top-k: the share by the q that is handed over"
+    series_figure(title, names, values, xlabel="k", ylabel="by your function", size=(7.4, 3.6))
 
 
 def whole_texts(target: np.ndarray, draft: np.ndarray, k: int, length: int) -> None:
