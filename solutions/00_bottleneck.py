@@ -95,7 +95,7 @@ from specdec_lib.lessons.ch00 import checks as lesson
 from specdec_lib.lessons.ch00.checks import KV_BYTES, MACHINES, MODELS
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch00 import figures, measured as charts
+from specdec_lib.lessons.ch00 import figures
 
 figures.serial_and_parallel(tokens=5)
 
@@ -351,7 +351,6 @@ lesson.committed("prediction_00_b", prediction_00_b, 1, 8)
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.limits import pass_seconds, weights_read
-from specdec_lib.measure.quiet.runs import beside, recorded_limits
 from specdec_lib.models.pairs import load_pair
 
 models = {
@@ -361,17 +360,16 @@ models = {
 }
 seconds = pass_seconds(models, widths=(1, 2, 4, 6, 8, 12, 16, 32, 64))
 sizes = {key: weights_read(model) for key, model in models.items()}
-for run in beside("00 passes", seconds):
-    limits = limits if run is seconds else recorded_limits()
-    passes = lesson.passes_of(run, sizes, limits)
-lesson.reveal("prediction_00_b", prediction_00_b, passes[0].ratio(8))
+times_as_long = lesson.times_as_long(seconds["40m", "float32"], 8)
+lesson.reveal("prediction_00_b", prediction_00_b, times_as_long)
 
 # %% tags=["demo"]
-charts.measured_passes(forward_time, passes, limits["bandwidth"])
+figures.measured_passes(forward_time, seconds, sizes, limits)
 
 # %% [markdown]
-# The lines are your `forward_time` at the measured limits, and the points are real passes. If other
-# programs disturbed the run, both come from a recorded quiet machine. Look for four things:
+# The lines are your `forward_time` at the measured limits, and the points are real passes with
+# their quartiles. Other programs make a run slower: close them if the quartiles are far apart. Look
+# for four things:
 #
 # - **A flat part, then a slope.** Where does the padded model (40m) leave the flat part? About this
 #   many tokens are free: on a laptop perhaps a few, not 153.

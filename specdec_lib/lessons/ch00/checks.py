@@ -1,6 +1,6 @@
 """Chapter 00, why generation is slow: its examples and the visible checks on them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -85,30 +85,9 @@ answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
-class Passes(NamedTuple):
-    """Measured passes of a model: its cost and dtype, and the seconds of every round by tokens."""
-
-    name: tuple[str, str]
-    n_params: int
-    bytes_per_param: int
-    peak_flops: float
-    seconds: dict[int, Sequence[float]]
-
-    def ratio(self, tokens: int) -> float:
-        """How many times as long a pass over `tokens` takes as one over a single token."""
-        return median(self.seconds[tokens]) / median(self.seconds[1])
-
-
-def passes_of(
-    seconds: dict[tuple[str, str], dict[int, Sequence[float]]],
-    sizes: dict[tuple[str, str], int],
-    limits: dict[str, float],
-) -> list[Passes]:
-    """What was measured of each model, by (cost, dtype); `limits` has the FLOP/s by dtype."""
-    return [
-        Passes(name, sizes[name], BYTES[name[1]], limits[name[1]], each)
-        for name, each in seconds.items()
-    ]
+def times_as_long(seconds: Mapping[int, Sequence[float]], tokens: int) -> float:
+    """How many times as long a pass over `tokens` takes as one over a single token, by medians."""
+    return median(seconds[tokens]) / median(seconds[1])
 
 
 def look() -> None:

@@ -4,48 +4,48 @@ They show what the function does, even if it is wrong: no line, label or text as
 answer.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import quantiles
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator
 
-from specdec_lib.lessons.ch00.checks import Machine, Model
-from specdec_lib.lessons.common.drawing import (
-    LINES,
-    bars,
-    drawn_from,
-    log_log,
-    panels,
-    picture,
-)
+from specdec_lib.lessons.ch00.checks import BYTES, Machine, Model
+from specdec_lib.lessons.common.drawing import LINES, drawn_from, log_log, panels, picture, swatches
+from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
 from specdec_lib.lessons.common.style import TARGET, role, show
 
-READ = role("target") | {"label": "reading the weights"}
-CALCULATE = role("residual") | {"label": "calculating"}
 MOST_FREE = 1000  # tokens, the end of the map's scale
+GIVEN = role("target") | {"label": "scored in this pass"}
+READ = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there"}
 
 
 def serial_and_parallel(tokens: int) -> None:
     """Left, a pass for every token, each waiting for the one before; right, one pass for all."""
-    axes = panels(2, (8.6, 3.8), sharey=True)
-    every = range(1, tokens + 1)
-    _grid(axes[0], [(i, j, j == i) for i in every for j in range(1, i + 1)])
-    _grid(axes[1], [(1, j, True) for j in every])
-    axes[0].set_title(f"Writing: {tokens} passes, each waits")
-    axes[1].set_title("Checking: 1 pass")
-    for ax in axes:
-        ax.set_xlim(0.4, tokens + 0.6)
-        ax.set_xticks(every)
-        ax.set_xlabel("pass")
-    axes[0].set_yticks(every, [f"token {i}" for i in every])
-    axes[0].set_ylim(tokens + 0.6, 0.4)
-    axes[1].legend(loc="upper right")
+    row, every = panels(2, (8.6, 3.8), sharey=True), range(1, tokens + 1)
+    _grid(row[0], [(i, j, j == i) for i in every for j in range(1, i + 1)])
+    _grid(row[1], [(1, j, True) for j in every])
+    row[0].set_title(f"Writing: {tokens} passes, each waits")
+    row[1].set_title("Checking: 1 pass")
+    for ax in row:
+        ax.set(xlim=(0.4, tokens + 0.6), ylim=(tokens + 0.6, 0.4), xlabel="pass", xticks=every)
+        ax.set_yticks(every, [f"token {i}" for i in every])
+        ax.grid(visible=False)
+    row[1].legend(handles=swatches((GIVEN, READ)), loc="upper right")
     show(
-        axes[0].figure,
+        row[0].figure,
         f"Left: writing {tokens} tokens takes {tokens} passes; pass {tokens} reads tokens 1 to "
         f"{tokens - 1}, which the passes before it gave, and gives token {tokens}. Right: checking "
         f"{tokens} tokens that are there takes 1 pass, which scores all of them.",
     )
+
+
+def _grid(ax: Axes, cells: Sequence[tuple[int, int, bool]]) -> None:
+    """A box for each (pass, token, whether the pass gives it); else the pass reads the token."""
+    for x, y, gives in cells:
+        ax.bar(x, 0.7, 0.7, bottom=y - 0.35, **(GIVEN if gives else READ))
+        ax.annotate(str(y), (x, y), ha="center", va="center")
 
 
 @drawn_from("arithmetic_intensity")
@@ -53,23 +53,21 @@ def roofline(intensity: Callable, machine: Machine, bytes_per_param: float) -> N
     """What the machine can reach by FLOP per byte, and where the student's passes stand on it."""
     tokens = (1, 5, 32, 256, 2048)
     x = np.array([intensity(n, bytes_per_param) for n in tokens], dtype=float)
-    y = np.minimum(machine.peak_flops, x * machine.bandwidth)
-    ax = picture("An H100: what a pass can reach", "TFLOP/s", size=(7.0, 3.8))
     line = np.geomspace(min(0.3, x.min()), max(9000, x.max()), 200)
-    roof = np.minimum(machine.peak_flops, line * machine.bandwidth)
-    ax.plot(line, roof / 1e12, color="black", linewidth=2)
-    ax.plot(x, y / 1e12, "o", color=TARGET, markersize=9)
-    for n, a, b in zip(tokens, x, y / 1e12, strict=True):
+    roof, y = (np.minimum(machine.peak_flops, at * machine.bandwidth) / 1e12 for at in (line, x))
+    ax = picture("An H100: what a pass can reach", "TFLOP/s", size=(7.0, 3.8))
+    ax.plot(line, roof, color="black", linewidth=2)
+    ax.plot(x, y, "o", color=TARGET, markersize=9)
+    for n, *at in zip(tokens, x, y, strict=True):
         text = f"{n} token{'s' * (n > 1)}"
-        ax.annotate(text, (a, b), xytext=(8, -17), textcoords="offset points")
+        ax.annotate(text, at, xytext=(8, -17), textcoords="offset points")
     log_log(ax, "FLOP per byte, by your function")
-    parts = [f"{a:.4g} for {n}" for n, a in zip(tokens, x, strict=True)]
     ridge = machine.peak_flops / machine.bandwidth
     show(
         ax.figure,
         f"A roofline: it rises with {machine.bandwidth / 1e12:g} TB/s up to {ridge:.0f} FLOP per "
-        f"byte and is flat at {machine.peak_flops / 1e12:g} TFLOP/s from there. Your passes, in "
-        f"FLOP per byte by tokens: {', '.join(parts)}.",
+        f"byte and is flat at {machine.peak_flops / 1e12:g} TFLOP/s from there. Your passes, by "
+        f"tokens: {in_words(tokens, {'FLOP per byte': x, 'TFLOP/s': y})}.",
     )
 
 
@@ -78,44 +76,85 @@ def pass_times(
     forward: Callable, machines: Mapping[str, Machine], n_params: float, bytes_per_param: float
 ) -> None:
     """The student's time of a pass over 1 to 4096 tokens, a line for each machine."""
-    tokens = np.unique(np.geomspace(1, 4096, 100).round().astype(int))
-    marked = [int(np.argmin(abs(tokens - 4**i))) for i in range(7)]
-    title = f"A pass of a model with {n_params / 1e9:g}B parameters"
+    passes = {
+        name: (n_params, bytes_per_param, *machine.limits.values())
+        for name, machine in machines.items()
+    }
+    title, tokens = f"A pass of a model with {n_params / 1e9:g}B parameters", 4 ** np.arange(7)
+    times = {name: _times(forward, tokens, given) for name, given in passes.items()}
     ax = picture(title, "ms, by your function", size=(7.0, 3.8))
-    parts = []
-    for (name, machine), (colour, dash, marker) in zip(machines.items(), LINES, strict=False):
-        times = [
-            1e3 * forward(int(n), n_params, bytes_per_param, *machine.limits.values())
-            for n in tokens
-        ]
-        look = {"marker": marker, "markersize": 6, "markevery": marked, "color": colour}
-        ax.plot(tokens, times, dash, label=name, **look)
-        parts.append(f"{name}: {times[0]:.3g} ms for 1 token, {times[-1]:.3g} ms for {tokens[-1]}")
+    told = draw(ax, tokens, times, kind="marks")
+    _lines(ax, forward, np.geomspace(1, 4096, 100).round(), passes.values())
     log_log(ax, "tokens in the pass")
     ax.legend()
-    show(ax.figure, f"Time of a pass against its tokens, by your function. {'; '.join(parts)}.")
+    show(ax.figure, f"{title}: ms by your function, by tokens. {told}.")
+
+
+@drawn_from("forward_time")
+def measured_passes(
+    forward: Callable,
+    seconds: Mapping[tuple[str, str], Mapping[int, Sequence[float]]],
+    sizes: Mapping[tuple[str, str], int],
+    limits: Mapping[str, float],
+) -> None:
+    """Measured passes with their quartiles, over the student's roofline at the measured limits.
+
+    `seconds` of all rounds, by tokens, and `sizes` in parameters have keys (cost, dtype).
+    """
+    dtypes = list(dict.fromkeys(dtype for _, dtype in seconds))
+    row, told = panels(len(dtypes), (8.8, 4.0), ylabel="ms", sharey=True), []
+    for ax, dtype in zip(row, dtypes, strict=True):
+        mine = {key: times for key, times in seconds.items() if key[1] == dtype}
+        told.append(f"{dtype}: {_points(ax, mine, sizes)}")
+        given = BYTES[dtype], limits["bandwidth"], limits[dtype]
+        _lines(ax, forward, range(1, 65), [(sizes[key], *given) for key in mine])
+        ax.set_title(f"{dtype}, {limits[dtype] / 1e9:.0f} GFLOP/s")
+        log_log(ax, "tokens in the pass")
+        ax.set_xticks([1, 2, 4, 8, 16, 32, 64], ["1", "2", "4", "8", "16", "32", "64"])
+        ax.minorticks_off()
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.legend(title="points: measured; line: your roofline", fontsize=9, title_fontsize=9)
+    bandwidth = f"{limits['bandwidth'] / 1e9:.1f} GB/s"
+    show(row[0].figure, f"Measured passes at {bandwidth}, ms by tokens. {'. '.join(told)}.")
+
+
+def _points(ax: Axes, seconds: Mapping, sizes: Mapping) -> str:
+    """Medians and quartiles of each model's passes, in ms by tokens; returns them in words."""
+    middles, ends = {}, {}
+    for key, times in seconds.items():
+        name = f"{key[0]}, {sizes[key] / 1e6:.1f}M weights"
+        spread = 1e3 * np.array([quantiles(s, n=4, method="inclusive") for s in times.values()])
+        middles[name], ends[name] = spread[:, 1], spread[:, ::2]
+    return draw(ax, list(times), middles, kind="marks", ends=ends)
+
+
+def _lines(ax: Axes, forward: Callable, tokens: Sequence[float], passes: Iterable[tuple]) -> None:
+    """A line for each of `passes`, in the colours that `draw` gives to its points."""
+    for given, (colour, dash, _) in zip(passes, LINES, strict=False):
+        ax.plot(tokens, _times(forward, tokens, given), dash, color=colour)
+
+
+def _times(forward: Callable, tokens: Sequence[float], given: tuple) -> list[float]:
+    """The student's time of passes over so many tokens, in ms."""
+    return [1e3 * forward(int(n), *given) for n in tokens]
 
 
 @drawn_from("forward_time")
 def count_free(
     forward: Callable, *machines: tuple[float, float, float, float], most: int = 1000
 ) -> None:
-    """Print how many tokens take no longer than one by the student's `forward`, up to `most`.
+    """Show how many tokens take no longer than one by the student's `forward`, up to `most`.
 
     A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
     """
-    counts = [_count(forward, machine, most) for machine in machines]
-    print("parameters  bytes each  bytes/s  FLOP/s   tokens that take no longer than one")
-    for machine, found in zip(machines, counts, strict=True):
-        size, each, bandwidth, peak = (f"{number:,g}" for number in machine)
-        more = " or more" if found == most else ""
-        print(f"{size:>10}  {each:>10}  {bandwidth:>7}  {peak:>6}   {found}{more}")
-
-
-def _count(forward: Callable, machine: tuple[float, float, float, float], most: int) -> int:
-    one = forward(1, *machine)
-    longer = (n for n in range(2, most + 1) if forward(n, *machine) > one)
-    return next(longer, most + 1) - 1
+    columns = ("parameters", "bytes each", "bytes/s", "FLOP/s")
+    rows = [dict(zip(columns, machine, strict=True)) for machine in machines]
+    for row, machine in zip(rows, machines, strict=True):
+        one = forward(1, *machine)
+        longer = (n for n in range(2, most + 1) if forward(n, *machine) > one)
+        count = next(longer, most + 1) - 1
+        row["tokens that take no longer than one"] = f"{count}{' or more' * (count == most)}"
+    table(rows)
 
 
 @drawn_from("free_tokens")
@@ -123,44 +162,37 @@ def free_by_machine(
     free: Callable, machines: Mapping[str, Machine], bytes_per_param: Sequence[float]
 ) -> None:
     """The student's number of free tokens, by machine and format of the weights."""
-    title = "Tokens that cost no more than one"
-    ax = picture(title, "free tokens, by your function", size=(7.0, 3.8))
-    x, parts = np.arange(len(machines)), []
-    kinds = zip(bytes_per_param, ("target", "draft", "residual"), strict=True)
-    for i, (size, kind) in enumerate(kinds):
-        counts = [free(size, *machine.limits.values()) for machine in machines.values()]
-        name = f"{8 * size:g} bits"
-        bars(ax, x + 0.27 * (i - 1), counts, kind, 0.25, label=name, text="g")
-        listed = ", ".join(f"{m} {c:g}" for m, c in zip(machines, counts, strict=True))
-        parts.append(f"weights of {name}: {listed}")
-    ax.set_xticks(x, list(machines))
-    ax.legend(title="a weight has")
-    ax.margins(y=0.12)
-    show(ax.figure, f"Free tokens by your function. {'; '.join(parts)}.")
+    counts = {
+        f"weights of {8 * size:g} bits": [free(size, *m.limits.values()) for m in machines.values()]
+        for size in bytes_per_param
+    }
+    roles = ("target", "draft", "residual")
+    how = {"kind": "bars", "roles": roles, "text": "g", "ylabel": "by your function"}
+    series_figure("Tokens that cost no more than one", list(machines), counts, **how)
 
 
 @drawn_from("kv_cache_bytes")
 def cache_beside_weights(cache: Callable, models: Mapping[str, Model], batch_size: int) -> None:
     """The student's cache size against the text's length, and the weights as level lines."""
-    tokens = 2 ** np.arange(8, 18)
-    axes, parts = panels(2, (8.8, 4.0), ylabel="GB", sharey=True), []
-    for ax, rows in zip(axes, (1, batch_size), strict=True):
-        for (name, model), (colour, dash, marker) in zip(models.items(), LINES, strict=False):
-            sizes = np.array([cache(int(n), *model[1:], 2, rows) / 1e9 for n in tokens])
-            ax.plot(tokens, sizes, dash, marker=marker, markersize=5, color=colour, label=name)
-            ax.axhline(2 * model.n_params / 1e9, color=colour, linestyle=dash, linewidth=1)
-            parts.append(f"{name}, {rows} row(s): {sizes[0]:.3g} to {sizes[-1]:.3g} GB")
-        ax.set_title("1 row" if rows == 1 else f"{rows} rows")
+    tokens = 2 ** np.arange(8, 18, 3)
+    weights = {name: 2 * model.n_params / 1e9 for name, model in models.items()}
+    row, told = panels(2, (8.8, 4.0), ylabel="GB", sharey=True), []
+    for ax, rows in zip(row, (1, batch_size), strict=True):
+        sizes = {
+            name: [cache(int(n), *model[1:], 2, rows) / 1e9 for n in tokens]
+            for name, model in models.items()
+        }
+        title = f"{rows} row{'s' * (rows > 1)}"
+        told.append(f"{title}: {draw(ax, tokens, sizes)}")
+        for level, (colour, dash, _) in zip(weights.values(), LINES, strict=False):
+            ax.axhline(level, color=colour, linestyle=dash, linewidth=1)
+        ax.set_title(title)
         log_log(ax, "tokens of text in each row")
-        ax.set_xticks(tokens[::3], [f"{n}" for n in tokens[::3]])
+        ax.set_xticks(tokens, [f"{n}" for n in tokens])
         ax.minorticks_off()
-    axes[0].legend(title="rising: caches; level: weights", fontsize=9, title_fontsize=9)
-    weights = ", ".join(f"{name} {2 * m.n_params / 1e9:g} GB" for name, m in models.items())
-    show(
-        axes[0].figure,
-        f"Cache by your function for {tokens[0]} to {tokens[-1]} tokens. {'; '.join(parts)}. "
-        f"Weights in bfloat16: {weights}.",
-    )
+    row[0].legend(title="rising: caches; level: weights", fontsize=9, title_fontsize=9)
+    levels = ", ".join(f"{name} {level:g}" for name, level in weights.items())
+    show(row[0].figure, f"GB of cache, by tokens. {'. '.join(told)}. Weights: {levels} GB.")
 
 
 @drawn_from("pass_time")
@@ -174,28 +206,29 @@ def free_map(
 ) -> None:
     """How many new tokens of each row take no longer than one, by the student's function."""
     costs = (model.n_params, 2, kv_bytes, *machine.limits.values())
-    table = np.array(
-        [[_free(pass_time, batch, text, costs) for text in contexts] for batch in batches]
+    counts = {
+        f"{batch} row{'s' * (batch > 1)}": [
+            _free(pass_time, batch, text, costs) for text in contexts
+        ]
+        for batch in batches
+    }
+    title, cells = (
+        "New tokens of each row that cost no more than one",
+        np.array(list(counts.values())),
     )
-    fits = [[_gigabytes(model, kv_bytes, b, t) <= machine.memory / 1e9 for t in contexts]
-            for b in batches]  # fmt: skip
-    ax = picture("New tokens of each row that cost no more than one", size=(7.0, 4.2))
-    ax.imshow(np.log(table), cmap="Blues", vmin=0, vmax=2 * np.log(MOST_FREE), aspect="auto")
-    for at in np.ndindex(*table.shape):
-        text = f"{table[at]}" if fits[at[0]][at[1]] else f"{table[at]}*"
-        ax.text(at[1], at[0], text, ha="center", va="center")
+    ax = picture(title, size=(7.0, 4.2))
+    ax.imshow(np.log(cells), cmap="Blues", vmin=0, vmax=2 * np.log(MOST_FREE), aspect="auto")
+    for y, x in np.ndindex(*cells.shape):
+        held = 2 * model.n_params + batches[y] * contexts[x] * kv_bytes
+        text = f"{cells[y, x]}{'*' * (held > machine.memory)}"
+        ax.text(x, y, text, ha="center", va="center")
     ax.set_xticks(range(len(contexts)), [f"{text:,}" for text in contexts])
     ax.set_yticks(range(len(batches)), [f"{batch}" for batch in batches])
     ax.set_ylabel("rows (users)")
     ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
     ax.grid(visible=False)
-    rows = [
-        f"{batch} row{'s' * (batch > 1)}: {', '.join(map(str, row))}"
-        for batch, row in zip(batches, table, strict=True)
-    ]
-    listed = ", ".join(map(str, contexts))
-    show(ax.figure, f"Free tokens of each row, by your function, for {listed} tokens of text. "
-         f"{'; '.join(rows)}.")  # fmt: skip
+    told = in_words([f"{text} tokens of text" for text in contexts], counts)
+    show(ax.figure, f"{title}, by your function. {told}.")
 
 
 def _free(pass_time: Callable, batch: int, context: int, costs: tuple) -> int:
@@ -208,24 +241,3 @@ def _free(pass_time: Callable, batch: int, context: int, costs: tuple) -> int:
         else:
             high = middle
     return low
-
-
-def _gigabytes(model: Model, kv_bytes: int, batch: int, context: int) -> float:
-    """Weights in bfloat16 and the caches of all rows."""
-    return (2 * model.n_params + batch * context * kv_bytes) / 1e9
-
-
-def _grid(ax: Axes, cells: Sequence[tuple[int, int, bool]]) -> None:
-    """A box for each (pass, token, whether the pass gives it); else the pass reads the token."""
-    given = role("target") | {"label": "scored in this pass"}
-    read = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there"}
-    for dress, wanted in ((given, True), (read, False)):
-        some = [(x, y) for x, y, gives in cells if gives == wanted]
-        if some:
-            x, y = np.array(some).T
-            ax.bar(x, 0.7, 0.7, bottom=y - 0.35, **dress)
-        else:
-            ax.bar([-9], [0], **dress)  # out of sight: for the legend
-        for one, other in some:
-            ax.annotate(str(other), (one, other), ha="center", va="center")
-    ax.grid(visible=False)

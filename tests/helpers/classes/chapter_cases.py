@@ -114,12 +114,12 @@ SETTINGS = papers.table("leviathan_2_4")
 COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
 ROW = Measured(10_000, 500.0, 0.6, Costs(0.1, {m: 1 + 0.05 * m for m in range(1, 6)}), 0.04)
 _FOUND = gap.Account(2, 0.1, 0.2, 1.9, 1.5, [1.4, 1.6])
-_SECONDS = {n: [0.01 * n, 0.011 * n, 0.012 * n] for n in (1, 2, 4, 8, 16, 64)}
-PASSES = [
-    ch00.Passes((size, dtype), 10**7, width, 1e11, _SECONDS)
-    for size in ("40m", "built-in")
-    for dtype, width in (("float32", 4), ("bfloat16", 2))
-]
+_MODELS = [(size, dtype) for size in ("40m", "built-in") for dtype in ("float32", "bfloat16")]
+PASSES = (
+    dict.fromkeys(_MODELS, {n: [0.01 * n, 0.011 * n, 0.012 * n] for n in (1, 2, 4, 8, 16, 64)}),
+    dict.fromkeys(_MODELS, 10**7),
+    {"bandwidth": 25e9, "float32": 1e11, "bfloat16": 2e11},
+)
 BLOCKS = [
     Block([5, 6, 7], [5, 6, 7], 8, 4, True, [0.5, 0.4, 0.9], [0.6, 0.4, 0.3], 0.002, 0.01),
     Block([5, 6, 7], [5], 2, 2, False, [0.5, 0.0, 0.9], [0.25, 0.4, 0.3], 0.001, 0.02),
@@ -157,7 +157,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "pass_times": (ch00.MACHINES, 7e9, 2),
         "free_by_machine": (ch00.MACHINES, (2, 1, 0.5)),
         "cache_beside_weights": (ch00.MODELS, 64),
-        "measured_passes": (PASSES, 25e9),
+        "measured_passes": PASSES,
         "free_map": (_H100, ch00.MODELS["Llama 2 7B"], 524_288, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
