@@ -6,9 +6,8 @@ from classes.chapter_cases import functions_of, text_of
 
 from specdec_lib.lessons.ch02 import checks
 from specdec_lib.lessons.ch02.checks import P, Q
-from specdec_lib.lessons.ch02.computed import exact_law
+from specdec_lib.lessons.ch02.computed import RULES, exact_paths, paths
 from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100
-from specdec_lib.lessons.ch02.rules import RULES, paths
 from specdec_lib.lessons.common.examples import Different
 
 CHAPTER = "02_rejection_sampling"
@@ -29,7 +28,7 @@ def test_a_rule_puts_out_what_the_chapter_says(rule: str):
 
 
 def test_the_right_rule_has_the_two_paths_of_the_solution():
-    law = exact_law(functions_of(CHAPTER)["correct_token"], P, Q)
+    law = exact_paths(functions_of(CHAPTER)["correct_token"], P, Q)
     np.testing.assert_allclose(paths(RULES[-1], P, Q), law, atol=1e-12)
 
 

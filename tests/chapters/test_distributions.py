@@ -15,7 +15,7 @@ from autograde.chapters.distributions import (
 )
 from autograde.grade import known_of, solved
 from specdec_lib.lessons.ch02.checks import P, Q
-from specdec_lib.lessons.ch02.computed import exact_law
+from specdec_lib.lessons.ch02.computed import exact_paths
 
 CHAPTER = "02_rejection_sampling"
 RNG = np.random.default_rng(3)
@@ -65,7 +65,7 @@ def test_wrong_steps_have_another_law(wrong):
 
 
 def test_the_grid_of_the_lesson_is_exact_for_its_pair():
-    law = exact_law(solved(CHAPTER).value("correct_token"), P, Q)
+    law = exact_paths(solved(CHAPTER).value("correct_token"), P, Q)
     assert off(law.sum(axis=0), P) < 1e-12
     assert law[0] == pytest.approx(np.minimum(P, Q), abs=1e-12)
 

@@ -3,9 +3,10 @@
 They show what the function does, even if it is wrong.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch01.models import (
     DRAFT,
@@ -17,17 +18,13 @@ from specdec_lib.lessons.ch01.models import (
     greedy_decode,
     text,
 )
-from specdec_lib.lessons.common.drawing import (
-    drawn_from,
-    named_rows,
-    picture,
-    write_beside,
-    write_inside,
-)
+from specdec_lib.lessons.common.drawing import drawn_from, named_bars, picture, write_inside
 from specdec_lib.lessons.common.lending import at_most
+from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.common.style import GREY, role, show
 from specdec_lib.lessons.common.tokens import arrow, board, key, token_box, write
 
+FIRST = 1.5  # where the first box of a row stands
 MANY = 200  # calls of a model, more than any right answer to a figure makes
 
 
@@ -55,34 +52,45 @@ def drawn_block(draft: Callable, model: Callable, prefix: list[int], uniforms: n
     show(ax.figure, f"Draft tokens by your function: {'; '.join(parts)}.")
 
 
+def boxes(
+    ax: Axes, y: float, name: str, words: Iterable[tuple[str, str]], start: float = 0
+) -> None:
+    """Boxes (kind, word) from place `start` of a row on, with its name before them."""
+    write(ax, 0.4, y, name, bold=True)
+    for i, (kind, word) in enumerate(words):
+        token_box(ax, FIRST + start + i, y, kind, word)
+
+
+def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:
+    """The words of `tokens` as boxes of one kind."""
+    return [(kind, WORDS[token]) for token in tokens]
+
+
 @drawn_from("score_block")
 def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: list[int]) -> None:
     """All rows of the target's pass, and which of them the student's function returned."""
     read, whole = [*prefix, *drafted], model([*prefix, *drafted])
     counted = at_most(MANY, model, "the target", "one call gives all rows")
-    out = np.asarray(score(counted, list(prefix), list(drafted)), dtype=float)
+    out = np.asarray(score(counted, prefix, drafted), dtype=float)
     start = _where(out, whole)
-    ax = board(len(read) + 1.8, 3.2, 0.85, "The rows that your function returned")
-    for y, words in ((2.7, "the target\nreads"), (1.5, "a row for\neach"), (0.6, "its\nfavourite")):
-        write(ax, 0.05, y, words)
-    token_box(ax, len(read) + 1.1, 2.7, "ahead", "next")
-    parts = []
-    for i, token in enumerate(read):
-        x = i + 1.1
-        token_box(ax, x, 2.7, "drafted" if i >= len(prefix) else "plain", WORDS[token])
-        name = f"p[{i - start}]" if start is not None and 0 <= i - start < len(out) else ""
-        token_box(ax, x, 1.5, "chosen" if name else "plain", f"row {i}" + f"\n{name}" * bool(name))
-        favourite = WORDS[int(np.argmax(whole[i]))]
-        write(ax, x, 0.6, favourite, bold=bool(name))
-        arrow(ax, (x + 0.18, 1.83), (x + 0.82, 2.4), bold=bool(name))
-        about = (
-            f"speaks of {WORDS[read[i + 1]]!r}" if i + 1 < len(read) else "speaks of what is next"
-        )
-        parts.append(f"row {i} {about}, says {favourite!r}" + f", is your {name}" * bool(name))
+    names = {} if start is None else {start + i: f"p[{i}]" for i in range(len(out))}
+    ax = board(len(read) + 2.2, 3.2, 0.85, "The rows that your function returned")
+    text_and_block = boxed(prefix, "plain") + boxed(drafted, "drafted")
+    boxes(ax, 2.7, "the target\nreads", [*text_and_block, ("ahead", "next")])
+    rows = [("chosen", f"row {i}\n{names[i]}") if i in names else ("plain", f"row {i}")
+            for i in range(len(read))]  # fmt: skip
+    boxes(ax, 1.5, "a row for\neach", rows)
+    write(ax, 0.4, 0.6, "its\nfavourite", bold=True)
+    favourites = [WORDS[int(np.argmax(row))] for row in whole]
+    for i, favourite in enumerate(favourites):
+        write(ax, FIRST + i, 0.6, favourite, bold=i in names)
+        arrow(ax, (FIRST + i + 0.18, 1.83), (FIRST + i + 0.82, 2.4), bold=i in names)
     said = f"Your function returned an array of shape {out.shape}"
-    said += "." if start is not None else ", which are no rows of this pass."
-    write(ax, len(read) / 2 + 0.6, 0.05, said)
-    show(ax.figure, f"{said} The target read '{text(read)}': {'; '.join(parts)}.")
+    said += "." if names else ", which are no rows of this pass."
+    write(ax, len(read) / 2 + 1, 0.05, said)
+    told = (f"{row} says {word}" for (_, row), word in zip(rows, favourites, strict=True))
+    words = "; ".join(told).replace("\n", ", your ")
+    show(ax.figure, f"{said} The target read '{text(read)}': {words}.")
 
 
 def _where(out: np.ndarray, whole: np.ndarray) -> int | None:
@@ -96,51 +104,39 @@ def _where(out: np.ndarray, whole: np.ndarray) -> int | None:
 def what_the_pass_reads(prefix: list[int], drafted: list[int]) -> None:
     """What the cache holds, what the pass reads after it, and the row that each token gives."""
     held, k = len(prefix) - 1, len(drafted)
+    read, after = [*prefix[-1:], *drafted], held + 0.6
     ax = board(held + k + 3.2, 3.3, 0.8, "With a cache, a pass reads K + 1 tokens")
-    read = [prefix[-1], *drafted]
-    for x, token in enumerate(prefix[:-1]):
-        token_box(ax, x + 1.6, 2.4, "ahead", WORDS[token])
-    for i, token in enumerate(read):
-        x = held + i + 2.2
-        token_box(ax, x, 2.4, "drafted" if i else "plain", WORDS[token])
-        arrow(ax, (x, 2.15), (x, 1.55), bold=True)
-        token_box(ax, x, 1.3, "scored", f"p[{i}]")
-        write(ax, x, 0.75, f"judges\n{WORDS[drafted[i]]}" if i < k else "the\nbonus")
-    write(ax, 0.5, 2.4, "tokens")
-    write(ax, 0.5, 1.3, "rows")
-    write(ax, 1.6 + (held - 1) / 2, 3.0, "in the cache", bold=True)
-    write(ax, held + 2.2 + k / 2, 3.0, f"one pass reads the last token and {k} drafts", bold=True)
-    told = ", ".join(
-        f"after {WORDS[token]!r} row p[{i}], which "
-        + (f"judges {WORDS[drafted[i]]!r}" if i < k else "gives the bonus")
-        for i, token in enumerate(read)
-    )
-    show(
-        ax.figure,
-        f"The cache holds '{text(prefix[:-1])}'. One pass reads {k + 1} tokens, the last of the "
-        f"text and {k} drafts, and gives {k + 1} rows: {told}.",
-    )
+    boxes(ax, 2.4, "tokens", boxed(prefix[:-1], "ahead"))
+    boxes(ax, 2.4, "", boxed(prefix[-1:], "plain") + boxed(drafted, "drafted"), after)
+    boxes(ax, 1.3, "rows", [("scored", f"p[{i}]") for i in range(k + 1)], after)
+    gives = [*(f"judges\n{WORDS[token]}" for token in drafted), "the\nbonus"]
+    for i, words in enumerate(gives):
+        arrow(ax, (FIRST + after + i, 2.15), (FIRST + after + i, 1.55), bold=True)
+        write(ax, FIRST + after + i, 0.75, words)
+    write(ax, FIRST + (held - 1) / 2, 3.0, "in the cache", bold=True)
+    said = f"one pass reads the last token and {k} drafts"
+    write(ax, FIRST + after + k / 2, 3.0, said, bold=True)
+    told = (f"after {WORDS[t]}, p[{i}]: {gives[i]}".replace("\n", " ") for i, t in enumerate(read))
+    show(ax.figure, f"The cache holds '{text(prefix[:-1])}'; {said}. Rows {'; '.join(told)}.")
 
 
 @drawn_from("greedy_prefix")
 def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     """The draft over the target's favourites, and what the student's count makes of them."""
-    n, k = int(count(list(drafted), p.copy())), len(drafted)
+    n, k = int(count(drafted, p)), len(drafted)
     wanted = [int(token) for token in np.argmax(p, axis=1)]
     kinds = ["accepted"] * n + ["rejected"] * (n < k) + ["dropped"] * (k - n - 1)
-    ax = board(k + 2.3, 3.0, 0.85, "The draft tokens that your function accepts")
-    for y, words in ((2.6, "draft"), (1.6, "target's\nfavourite"), (0.5, "your\nverdict")):
-        write(ax, 0.2, y, words)
+    judged = [(kind, WORDS[token]) for kind, token in zip(kinds, drafted, strict=True)]
+    ax = board(k + 2.5, 3.0, 0.85, "The draft tokens that your function accepts")
+    boxes(ax, 2.6, "draft", boxed(drafted, "drafted"))
+    boxes(ax, 1.6, "target's\nfavourite", boxed(wanted, "plain"))
+    boxes(ax, 0.5, "your\nverdict", judged)
     for i, token in enumerate(drafted):
-        token_box(ax, i + 1.3, 2.6, "drafted", WORDS[token])
-        write(ax, i + 1.3, 2.1, "=" if token == wanted[i] else "≠", size=14)
-        token_box(ax, i + 1.3, 1.6, "plain", WORDS[wanted[i]])
-        token_box(ax, i + 1.3, 0.5, kinds[i], WORDS[token])
-    token_box(ax, k + 1.3, 1.6, "plain", WORDS[wanted[k]])
-    pairs = zip(drafted, wanted, kinds, strict=False)
-    parts = [f"draft {WORDS[d]}, target {WORDS[w]}, {kind}" for d, w, kind in pairs]
+        write(ax, FIRST + i, 2.1, "=" if token == wanted[i] else "≠", size=14)
     key(ax, ("drafted", "accepted", "rejected", "dropped"))
-    show(ax.figure, f"Your function counts {n} accepted tokens. {'; '.join(parts)}.")
+    pairs = zip(judged, wanted, strict=False)
+    told = [f"draft {word}, target {WORDS[w]}, {kind}" for (kind, word), w in pairs]
+    show(ax.figure, f"Your function counts {n} accepted tokens. {'; '.join(told)}.")
 
 
 @drawn_from("greedy_speculative_decode")
@@ -148,35 +144,32 @@ def passes(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> 
     """What each pass of the small target wrote, by the student's function."""
     calls = Calls(targets=MANY, in_a_block=MANY)
     models = TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
-    out = list(decode(*models, list(prompt), k, max_new_tokens))
+    out = list(decode(*models, prompt, k, max_new_tokens))
     rows = _written(calls.blocks, len(prompt), out)
     width, height = max([k + 1, *map(len, rows)]) + 2.0, 0.95 * len(rows) + 0.7
     ax = board(width, height, 0.75, "What each pass wrote, by your function")
     for i, row in enumerate(rows):
-        y = 0.95 * (len(rows) - 1 - i) + 1.0
-        write(ax, 0.5, y, f"pass {i + 1}")
-        for j, (word, kind) in enumerate(row):
-            token_box(ax, j + 1.7, y, kind, word)
+        boxes(ax, height - 0.65 - 0.95 * i, f"pass {i + 1}", row)
     same = out == greedy_decode(TARGET, prompt, max_new_tokens)
-    said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafts} draft calls; "
-    said += "the target alone writes the same" if same else "the target alone writes another text"
-    write(ax, (k + 2) / 2 + 0.5, 0.35, said)
-    told = [" ".join(f"{word} ({kind})" for word, kind in row) for row in rows]
+    said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
+    said += f"the target alone writes {'the same' if same else 'another text'}"
+    write(ax, width / 2, 0.35, said)
     key(ax, ("accepted", "corrected", "bonus"))
+    told = [" ".join(f"{word} ({kind})" for kind, word in row) for row in rows]
     show(ax.figure, f"{said}. Pass by pass: {'; '.join(told)}.")
 
 
 def _written(
     blocks: list[tuple[int, int]], prompt: int, out: list[int]
 ) -> list[list[tuple[str, str]]]:
-    """For each pass the words that it added, each with its kind."""
+    """For each pass the words that it added, each after its kind."""
     starts = [reads - drafted - prompt for drafted, reads in blocks]
     ends = [*starts[1:], len(out)]
     rows = []
     for (drafted, _), start, end in zip(blocks, starts, ends, strict=True):
         words = [WORDS[token] for token in out[max(start, 0) : end]]
         last = "bonus" if len(words) > drafted else "corrected"
-        rows.append([(word, "accepted") for word in words[:-1]] + [(w, last) for w in words[-1:]])
+        rows.append([("accepted", word) for word in words[:-1]] + [(last, w) for w in words[-1:]])
     return rows
 
 
@@ -191,16 +184,21 @@ def ladder(
     new, k = 24, 4
     alone = greedy_decode(target, prompt, new)
     print(f"The prompt:\n\n{read(prompt)}\nThe target alone goes on, in {new} passes:\n")
-    print(f"{read(alone)}\n")
-    print(f"{'drafter':22}{'passes':>8}{'draft calls':>13}   text")
-    found = {}
+    print(read(alone))
+    rows = {"no draft": {"passes": new, "draft calls": 0, "text": "the same"}}
     for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
         calls = Calls(targets=MANY, in_a_block=MANY)
-        out = list(decode(_counted(target, calls), _drafting(drafter, calls), [*prompt], k, new))
-        found[name] = len(calls.blocks)
+        out = list(decode(_counted(target, calls), DraftModel(drafter, calls), [*prompt], k, new))
         same = "the same" if out == alone else "another text"
-        print(f"{name:22}{len(calls.blocks):8}{calls.drafts:13}   {same}")
-    _passes_by_drafter(found, new)
+        rows[name] = {"passes": len(calls.blocks), "draft calls": calls.drafted, "text": same}
+    found = {name: row["passes"] for name, row in rows.items()}
+    title = f"The same {new} tokens: passes of the target"
+    ax = picture(title, size=(7.0, 2.8))
+    words = named_bars(ax, found, [f"{count}" for count in found.values()], "target")
+    ax.set_xlim(0, 1.1 * new)
+    show(ax.figure, f"{title}. {words}.")
+    columns = ("passes", "draft calls", "text")
+    table({each: {name: row[each] for name, row in rows.items()} for each in columns})
 
 
 def _drafters(
@@ -238,23 +236,3 @@ def _counted(target: Callable, calls: Calls) -> Callable:
         return target(tokens)
 
     return counted
-
-
-def _drafting(drafter: Callable, calls: Calls) -> Callable:
-    def drafting(tokens: list[int]) -> np.ndarray:
-        calls.of_draft()
-        return drafter(tokens)
-
-    return drafting
-
-
-def _passes_by_drafter(found: dict[str, int], new: int) -> None:
-    """Passes of the target as bars, plain decoding on top."""
-    rows = {"no draft": new} | found
-    ax = picture(f"The same {new} tokens: passes of the target", size=(7.0, 2.8))
-    y = named_rows(ax, list(rows))
-    ax.barh(y, list(rows.values()), 0.6, **role("target") | {"label": None})
-    write_beside(ax, list(rows.values()), y, [f"{count}" for count in rows.values()])
-    ax.set_xlim(0, 1.1 * new)
-    listed = ", ".join(f"{name} {count}" for name, count in rows.items())
-    show(ax.figure, f"Passes of the target for the same {new} tokens: {listed}.")

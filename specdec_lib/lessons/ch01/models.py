@@ -5,6 +5,7 @@ one can see coming.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -61,6 +62,7 @@ def lookup(table: Mapping[str, Mapping[str, float]]) -> Callable[[list[int]], np
     return row
 
 
+@dataclass
 class Calls:
     """Counts the calls of a target and its draft, and refuses more than are allowed.
 
@@ -69,36 +71,34 @@ class Calls:
     the target read. `provided` is said of the target's calls: what it takes that they are enough.
     """
 
-    def __init__(
-        self,
-        targets: int = 10**6,
-        drafts: int = 10**6,
-        in_a_block: int = 10**6,
-        provided: str = "",
-    ) -> None:
-        self.allowed = targets, drafts, in_a_block, provided
-        self.drafts = self.in_this_block = 0
-        self.blocks: list[tuple[int, int]] = []
+    targets: int = 10**6
+    drafts: int = 10**6
+    in_a_block: int = 10**6
+    provided: str = ""
+    drafted: int = field(default=0, init=False)
+    waiting: int = field(default=0, init=False)  # calls of the draft since the last of the target
+    blocks: list[tuple[int, int]] = field(default_factory=list, init=False)
 
     def __deepcopy__(self, memo: dict) -> "Calls":
-        return Calls(*self.allowed)  # who repeats a call counts from 0
+        return replace(self)  # a copy starts counting at 0
 
     def of_target(self, reads: int) -> None:
         """Count a call of the target that reads so many tokens. ValueError: it is one too many."""
-        self.blocks.append((self.in_this_block, reads))
-        self.in_this_block = 0
-        self._count("target", len(self.blocks), self.allowed[0], self.allowed[3])
+        self.blocks.append((self.waiting, reads))
+        self.waiting = 0
+        _refuse("target", len(self.blocks), self.targets, self.provided)
 
     def of_draft(self) -> None:
         """Count a call of the draft. ValueError: it is one too many."""
-        self.drafts, self.in_this_block = self.drafts + 1, self.in_this_block + 1
-        self._count("draft", self.in_this_block, self.allowed[2], "for one block")
-        self._count("draft", self.drafts, self.allowed[1])
+        self.drafted, self.waiting = self.drafted + 1, self.waiting + 1
+        _refuse("draft", self.waiting, self.in_a_block, "for one block")
+        _refuse("draft", self.drafted, self.drafts)
 
-    def _count(self, name: str, calls: int, allowed: int, where: str = "") -> None:
-        if calls > allowed:
-            told = f"the {name} was called {calls} times instead of at most {allowed} {where}"
-            raise ValueError(told.strip())
+
+def _refuse(name: str, calls: int, allowed: int, where: str = "") -> None:
+    if calls > allowed:
+        told = f"the {name} was called {calls} times instead of at most {allowed} {where}"
+        raise ValueError(told.strip())
 
 
 class TargetModel:

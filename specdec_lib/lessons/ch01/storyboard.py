@@ -10,43 +10,33 @@ from html import escape
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
+from specdec_lib.lessons.ch01.figures import FIRST, boxed, boxes
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, text, tokens
+from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.common.style import display_page, image
-from specdec_lib.lessons.common.tokens import board, token_box, write
+from specdec_lib.lessons.common.tokens import board, write
 
 _PREFIX, _DRAFTED = tokens("the cat"), tokens("sat on the cat")
 _ROWS = [TARGET.row([*_PREFIX, *_DRAFTED[:i]]) for i in range(len(_DRAFTED) + 1)]
 _WANTED = [int(row.argmax()) for row in _ROWS]
 _PASSED = next(i for i, token in enumerate(_DRAFTED) if token != _WANTED[i])
-FIRST = 1.5  # where the first token of the text stands
 
 
 def _said(tokens: list[int]) -> str:
     return f"“{text(tokens)}”"
 
 
-def _row(ax: Axes, y: float, name: str, words: list[tuple[str, str]], start: int = 0) -> None:
-    """Boxes (kind, word) from place `start` of the text on, with a name before them."""
-    write(ax, 0.35, y, name, bold=True)
-    for i, (kind, word) in enumerate(words, start):
-        token_box(ax, FIRST + i, y, kind, word)
-
-
-def _words(tokens: list[int], kind: str) -> list[tuple[str, str]]:
-    return [(kind, WORDS[token]) for token in tokens]
-
-
 def draft(ax: Axes) -> str:
     """The text, and what the intern writes after it."""
-    _row(ax, 1.5, "text", _words(_PREFIX, "plain"))
-    _row(ax, 0.6, "intern", _words(_DRAFTED, "drafted"), len(_PREFIX))
+    boxes(ax, 1.5, "text", boxed(_PREFIX, "plain"))
+    boxes(ax, 0.6, "intern", boxed(_DRAFTED, "drafted"), len(_PREFIX))
     return f"The text is {_said(_PREFIX)}. The intern writes {_said(_DRAFTED)} after it."
 
 
 def score(ax: Axes) -> str:
     """One glance over all of it, and the partner's own word for every place."""
-    _row(ax, 1.5, "proposal", _words(_PREFIX, "plain") + _words(_DRAFTED, "drafted"))
-    _row(ax, 0.5, "partner\nwould write", _words(_WANTED[:-1], "scored"), len(_PREFIX))
+    boxes(ax, 1.5, "proposal", boxed(_PREFIX, "plain") + boxed(_DRAFTED, "drafted"))
+    boxes(ax, 0.5, "partner\nwould write", boxed(_WANTED[:-1], "scored"), len(_PREFIX))
     left, right = FIRST + len(_PREFIX) - 0.5, FIRST + len(_PREFIX) + len(_DRAFTED) - 0.5
     ax.plot([left, left, right, right], [1.05, 0.95, 0.95, 1.05], color="black", linewidth=1.5)
     write(ax, (left + right) / 2, 0.95, "one glance", boxed=True)
@@ -57,16 +47,16 @@ def accept(ax: Axes) -> str:
     """Which words stand: up to the first that differs."""
     kinds = ["accepted"] * _PASSED + ["rejected"] + ["dropped"] * (len(_DRAFTED) - _PASSED - 1)
     judged = [(kind, WORDS[token]) for kind, token in zip(kinds, _DRAFTED, strict=True)]
-    _row(ax, 1.5, "intern", judged, len(_PREFIX))
-    _row(ax, 0.6, "partner\nwould write", _words(_WANTED[:-1], "scored"), len(_PREFIX))
+    boxes(ax, 1.5, "intern", judged, len(_PREFIX))
+    boxes(ax, 0.6, "partner\nwould write", boxed(_WANTED[:-1], "scored"), len(_PREFIX))
     passed, out = _said(_DRAFTED[:_PASSED]), WORDS[_DRAFTED[_PASSED]]
     return f"{passed} may stay. “{out}” is the first word that differs: it is crossed out."
 
 
 def correct(ax: Axes) -> str:
     """What stands in the text now."""
-    block = _words(_DRAFTED[:_PASSED], "accepted") + [("corrected", WORDS[_WANTED[_PASSED]])]
-    _row(ax, 1.0, "text", _words(_PREFIX, "plain") + block)
+    block = boxed(_DRAFTED[:_PASSED], "accepted") + [("corrected", WORDS[_WANTED[_PASSED]])]
+    boxes(ax, 1.0, "text", boxed(_PREFIX, "plain") + block)
     written = [*_DRAFTED[:_PASSED], _WANTED[_PASSED]]
     return (
         f"The partner's own word takes its place. {_said(written)} came from one glance: "
@@ -82,24 +72,11 @@ FRAMES: tuple[tuple[str, str, Callable[[Axes], str]], ...] = (
 )
 
 
-def habits() -> dict[str, str]:
-    """The word that the intern writes after each word."""
-    return {word: WORDS[int(DRAFT.row([i]).argmax())] for i, word in enumerate(WORDS)}
-
-
-def _habits_table() -> str:
-    """The habits as a table of two rows."""
-    rows = []
-    for name, words in (("after", habits().keys()), ("the intern writes", habits().values())):
-        cells = "".join(f"<td>{escape(word)}</td>" for word in words)
-        rows.append(f"<tr><th scope='row'>{name}</th>{cells}</tr>")
-    return f"<table>{''.join(rows)}</table>"
-
-
 def storyboard() -> None:
     """Show the intern's habits and the questions; each question opens its frame."""
-    folds = [_habits_table()]
-    told = ["Habits: " + ", ".join(f"after {a!r} {b!r}" for a, b in habits().items()) + "."]
+    habits = {word: WORDS[int(DRAFT.row([i]).argmax())] for i, word in enumerate(WORDS)}
+    table({word: {"the intern writes": after} for word, after in habits.items()})
+    folds, told = [], []
     for number, (name, question, draw) in enumerate(FRAMES, 1):
         ax = board(FIRST + len(_PREFIX) + len(_DRAFTED), 2.0, 0.75)
         said = draw(ax)

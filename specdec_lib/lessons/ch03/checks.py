@@ -8,7 +8,6 @@ from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03 import forgery, rules
 from specdec_lib.lessons.ch03.computed import mixed_up, noise
 from specdec_lib.lessons.ch03.forgery import GRID_P, GRID_Q
-from specdec_lib.lessons.ch03.rules import Named
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.distributions import softmax, total_variation
 from specdec_lib.lessons.common.examples import (
@@ -177,7 +176,7 @@ def check_is_lossless(function: Callable) -> None:
         (rules.coarse_coin, quiet, False, "It is off by a thousandth: all above 1e-12 counts."),
         (rules.right_rule, (P, Q, 60), True, "Here 60 squares along a side count exactly."),
     ):
-        expect(function, Named(rule), *pair, gives=gives, hint=hint)
+        expect(function, rule, *pair, gives=gives, hint=hint)
 
 
 @visible_check

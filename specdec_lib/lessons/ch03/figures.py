@@ -14,7 +14,7 @@ from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03 import computed, rules
 from specdec_lib.lessons.ch03.checks import DRAFT, TARGET
 from specdec_lib.lessons.ch03.forgery import DRAWS, GRID_P, GRID_Q
-from specdec_lib.lessons.ch03.rules import IMPOSTORS, SEEN, Named, Rule, right_rule
+from specdec_lib.lessons.ch03.rules import IMPOSTORS, SEEN, Rule, right_rule
 from specdec_lib.lessons.common.distributions import distance_of, overlap, total_variation
 from specdec_lib.lessons.common.drawing import (
     HOLLOW,
@@ -237,7 +237,7 @@ def _verdicts(
     """Bars of each rule's counted distance to p (V,), and the verdict; returns all in words."""
     written = [computed.counted(rule, p, q, cells) for rule in suspects.values()]
     off = [total_variation(each, p) for each in written]
-    verdicts = [judge(Named(rule), p, q, cells) for rule in suspects.values()]
+    verdicts = [judge(rule, p, q, cells) for rule in suspects.values()]
     said = ["lossless" if verdict else "impostor" for verdict in verdicts]
     told = [f"{error:.4f}  you: {word}" for error, word in zip(off, said, strict=True)]
     ax.set(xlabel="total variation to p", xlim=(0, 1.5 * max(off)))
@@ -277,8 +277,8 @@ def witnesses(paths: Callable, judge: Callable) -> None:
     pairs = [rng.dirichlet(np.ones(8), 2) for _ in range(1000)]
     off = max(float(np.abs(sum(paths(p, q)) - p).max()) for p, q in pairs)
     _say("equation", f"your two paths add up to p within {off:.0e} on 1,000 pairs", off < 1e-12)
-    kept = judge(Named(right_rule), GRID_P, GRID_Q)
-    caught = sum(not judge(Named(rule), GRID_P, GRID_Q) for rule in IMPOSTORS)
+    kept = judge(right_rule, GRID_P, GRID_Q)
+    caught = sum(not judge(rule, GRID_P, GRID_Q) for rule in IMPOSTORS)
     what = f"the rule in code is lossless: {kept}; impostors seen: {caught} of {len(IMPOSTORS)}"
     _say("code", what, bool(kept) and caught == len(IMPOSTORS))
     off = exact.distance(computed.texts(TARGET, DRAFT, 2, 3), computed.texts(TARGET, DRAFT, 0, 3))

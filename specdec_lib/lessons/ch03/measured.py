@@ -63,7 +63,7 @@ def noise_hides_a_bug(p: np.ndarray, q: np.ndarray) -> None:
 @drawn_from("impostor", "is_lossless")
 def your_impostor(impostor: rules.Rule, judge: Callable) -> None:
     """Samples by the student's impostor beside those by the right rule, and the verdicts on it."""
-    said = "lossless" if judge(rules.Named(impostor), GRID_P, GRID_Q) else "impostor"
+    said = "lossless" if judge(impostor, GRID_P, GRID_Q) else "impostor"
     tokens = computed.sample(impostor, GRID_P, GRID_Q, DRAWS, np.random.default_rng(0))
     sampling = "impostor" if distance_of(tokens, GRID_P) > ALARM else "lossless"
     title = f"Sampling says {sampling}, your is_lossless {said}"

@@ -84,23 +84,3 @@ SEEN = {
     "always": "transformers, until January 2024",
     "sampler_match": "several libraries, on purpose",
 }
-
-
-class Named:
-    """A rule as a message shows it: by its name. Calling it calls the rule.
-
-    Raises ValueError unless draft tokens, coins and numbers are of one shape (N,).
-    """
-
-    def __init__(self, rule: Rule) -> None:
-        self.rule = rule
-
-    def __repr__(self) -> str:
-        return self.rule.__name__
-
-    def __call__(self, p, q, tokens, r, u) -> np.ndarray:
-        shapes = [np.shape(each) for each in (tokens, r, u)]
-        if len(shapes[0]) != 1 or len(set(shapes)) > 1:
-            said = ", ".join(map(str, shapes))
-            raise ValueError(f"a rule takes tokens, r and u of one shape (N,), not {said}")
-        return self.rule(p, q, tokens, r, u)

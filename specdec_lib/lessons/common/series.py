@@ -74,6 +74,7 @@ def draw(
             ax.vlines(place, *zip(*ends[name], strict=True), color="black", linewidth=1.6)
             tops = [high for _, high in ends[name]]
         if text:
+            ax.margins(y=0.12)  # room for the highest
             write_above(ax, place, tops, (format(each, text) for each in numbers), fontsize=9)
     return in_words(x, values, ends)
 
