@@ -10,13 +10,9 @@ from itertools import combinations, product
 
 import numpy as np
 
+from specdec_lib.lessons.common.distributions import residual
+
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
-
-
-def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """norm(max(0, p - q)) (V,), or p if that is empty: Leviathan et al., section 2.3."""
-    missing = np.maximum(p - q, 0)
-    return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
 
 def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
