@@ -185,20 +185,20 @@ def ladder(
     alone = greedy_decode(target, prompt, new)
     print(f"The prompt:\n\n{read(prompt)}\nThe target alone goes on, in {new} passes:\n")
     print(read(alone))
-    rows = {"no draft": {"passes": new, "draft calls": 0, "text": "the same"}}
+    rows = [{"drafter": "no draft", "passes": new, "draft calls": 0, "text": "the same"}]
     for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
         calls = Calls(targets=MANY, in_a_block=MANY)
         out = list(decode(_counted(target, calls), DraftModel(drafter, calls), [*prompt], k, new))
         same = "the same" if out == alone else "another text"
-        rows[name] = {"passes": len(calls.blocks), "draft calls": calls.drafted, "text": same}
-    found = {name: row["passes"] for name, row in rows.items()}
+        counts = {"passes": len(calls.blocks), "draft calls": calls.drafted}
+        rows.append({"drafter": name, **counts, "text": same})
+    found = {row["drafter"]: row["passes"] for row in rows}
     title = f"The same {new} tokens: passes of the target"
     ax = picture(title, size=(7.0, 2.8))
     words = named_bars(ax, found, [f"{count}" for count in found.values()], "target")
     ax.set_xlim(0, 1.1 * new)
     show(ax.figure, f"{title}. {words}.")
-    columns = ("passes", "draft calls", "text")
-    table({each: {name: row[each] for name, row in rows.items()} for each in columns})
+    table(rows)
 
 
 def _drafters(

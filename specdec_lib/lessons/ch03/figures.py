@@ -37,12 +37,6 @@ SETTINGS = {
     "top-p 0.8": (1.0, None, 0.8),
 }
 
-CONDITIONS = (
-    "the draft token is drawn from the q of the rule",
-    "coin and u are fresh numbers",
-    "p belongs to exactly the text that stands",
-)
-
 
 def best_question(p: np.ndarray, q: np.ndarray) -> None:
     """How much more often p (V,) than q (V,) says yes, for every yes-or-no question."""
@@ -184,21 +178,21 @@ def whole_texts(target: np.ndarray, draft: np.ndarray, k: int, length: int) -> N
 
 def three_conditions(p: np.ndarray, q: np.ndarray) -> None:
     """Show, for each condition of losslessness, the distance with it and without it."""
-    plain, greedy = computed.texts(TARGET, DRAFT, 0, 2), np.eye(len(q))[np.argmax(q)]
-    kept = (
-        total_variation(computed.mixed_up(p, q, q)[0], p),
-        total_variation(computed.counted(right_rule, p, q, 60), p),
-        exact.distance(computed.texts(TARGET, DRAFT, 1, 2), plain),
-    )
-    broken = (
-        total_variation(computed.mixed_up(p, q, greedy)[0], p),
-        total_variation(computed.counted(rules.one_coin, p, q, 60), p),
-        exact.distance(computed.texts(TARGET, DRAFT, 1, 2, stale=True), plain),
-    )
-    how = ("argmax of q", "u = r", "bonus from the row before")
-    columns = {"kept": np.round(kept, 4), "broken by": how, "then": np.round(broken, 4)}
-    rows = {name: dict(zip(CONDITIONS, cells, strict=True)) for name, cells in columns.items()}
-    table(rows, "Total variation to the target, by condition", digits=4)
+    import pandas as pd
+
+    greedy = np.eye(len(q))[np.argmax(q)]
+    by_draft = [total_variation(computed.mixed_up(p, q, drawn)[0], p) for drawn in (q, greedy)]
+    judged = [computed.counted(rule, p, q, 60) for rule in (right_rule, rules.one_coin)]
+    by_coin = [total_variation(written, p) for written in judged]
+    plain, *blocks = (computed.texts(TARGET, DRAFT, *how) for how in ((0, 2), (1, 2), (1, 2, True)))
+    by_text = [exact.distance(found, plain) for found in blocks]
+    rows = [
+        ("the draft token is drawn from the q of the rule", *by_draft, "argmax of q"),
+        ("coin and u are fresh numbers", *by_coin, "u = r"),
+        ("p belongs to exactly the text that stands", *by_text, "bonus from the row before"),
+    ]
+    frame = pd.DataFrame(rows, columns=("condition", "kept", "broken", "by")).round(4)
+    table(frame, "Total variation to the target", digits=4)
 
 
 @drawn_from("is_lossless", "argmax_draft_law")

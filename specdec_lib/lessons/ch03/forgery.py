@@ -97,17 +97,13 @@ def _tokens_only(rule: Rule) -> Rule:
 
     def checked(p, q, tokens, r, u):
         out = rule(p, q, tokens, r, u)
-        got = np.asarray(out) if isinstance(out, np.ndarray | list | tuple) else None
-        numbers = got is not None and got.shape == tokens.shape and got.dtype.kind in "iuf"
-        if not numbers or (got != np.trunc(got)).any():
+        got = np.asarray(out) if isinstance(out, np.ndarray | list | tuple) else np.array(None)
+        numbers = got.shape == tokens.shape and got.dtype.kind in "iuf"
+        if not numbers or (got != np.trunc(got)).any() or got.min() < 0 or got.max() >= len(p):
+            between = f" from {got.min():g} to {got.max():g}" if numbers else ""
             raise Different(
-                f"impostor(p, q, tokens, r, u) returned {describe(out)}, {type_name(out)}, for "
-                f"{len(tokens):,} draft tokens, expected an array of {len(tokens):,} whole numbers."
-            )
-        if got.min() < 0 or got.max() >= len(p):
-            raise Different(
-                f"impostor(p, q, tokens, r, u) returned tokens from {got.min()} to {got.max()}, "
-                f"expected tokens from 0 to {len(p) - 1}."
+                f"impostor(p, q, tokens, r, u) returned {describe(out)}, {type_name(out)}{between}"
+                f", expected an array of {len(tokens):,} whole numbers from 0 to {len(p) - 1}."
             )
         return got.astype(np.int64)
 
