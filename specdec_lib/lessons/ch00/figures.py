@@ -150,9 +150,7 @@ def count_free(
     columns = ("parameters", "bytes each", "bytes/s", "FLOP/s")
     rows = [dict(zip(columns, machine, strict=True)) for machine in machines]
     for row, machine in zip(rows, machines, strict=True):
-        one = forward(1, *machine)
-        longer = (n for n in range(2, most + 1) if forward(n, *machine) > one)
-        count = next(longer, most + 1) - 1
+        count = _free(lambda n, given=machine: forward(n, *given), most)
         row["tokens that take no longer than one"] = f"{count}{' or more' * (count == most)}"
     table(rows)
 
@@ -208,14 +206,13 @@ def free_map(
     costs = (model.n_params, 2, kv_bytes, *machine.limits.values())
     counts = {
         f"{batch} row{'s' * (batch > 1)}": [
-            _free(pass_time, batch, text, costs) for text in contexts
+            _free(lambda n, at=(batch, text): pass_time(n, *at, *costs), MOST_FREE)
+            for text in contexts
         ]
         for batch in batches
     }
-    title, cells = (
-        "New tokens of each row that cost no more than one",
-        np.array(list(counts.values())),
-    )
+    cells = np.array(list(counts.values()))
+    title = "New tokens of each row that cost no more than one"
     ax = picture(title, size=(7.0, 4.2))
     ax.imshow(np.log(cells), cmap="Blues", vmin=0, vmax=2 * np.log(MOST_FREE), aspect="auto")
     for y, x in np.ndindex(*cells.shape):
@@ -231,13 +228,7 @@ def free_map(
     show(ax.figure, f"{title}, by your function. {told}.")
 
 
-def _free(pass_time: Callable, batch: int, context: int, costs: tuple) -> int:
-    """The most new tokens, up to MOST_FREE, that take no longer than one: found by halving."""
-    one, low, high = pass_time(1, batch, context, *costs), 1, MOST_FREE + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if pass_time(middle, batch, context, *costs) <= one:
-            low = middle
-        else:
-            high = middle
-    return low
+def _free(time: Callable[[int], float], most: int) -> int:
+    """How many tokens take no longer than one, at most `most`."""
+    one = time(1)
+    return next((n for n in range(2, most + 1) if time(n) > one), most + 1) - 1

@@ -7,7 +7,7 @@ by `pick`. So the library's code is asked about every pair of r and u, and nothi
 """
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import SimpleNamespace
 from unittest import mock
 
@@ -23,13 +23,13 @@ def library_rule(p, q, tokens, r, u):
 
 def library_argmax(p, q, tokens, r, u):
     """The same with the token and the logits of `SinglePositionMultiTokenCandidateGenerator`."""
-    token, logits = _candidate(tuple(q.tolist()))
+    token, logits = _candidate(q)
     return _by_library(p, logits, np.full(np.shape(tokens), token), r, u)
 
 
 def library_one_hot(p, q, tokens, r, u):
     """The same with that token, and with a q that is 1 on it: the repair."""
-    token, _ = _candidate(tuple(q.tolist()))
+    token, _ = _candidate(q)
     return _by_library(p, _log(np.eye(len(q))[token]), np.full(np.shape(tokens), token), r, u)
 
 
@@ -72,15 +72,14 @@ def _replacement(
     return () if accepted else tuple(drawn_from)
 
 
-@cache
-def _candidate(q: tuple[float, ...]) -> tuple[int, np.ndarray]:
+def _candidate(q: np.ndarray) -> tuple[int, np.ndarray]:
     """The token that the library's generator drafts from q (V,), and the logits (V,) it reports."""
     import torch
     from transformers import GenerationConfig
     from transformers.generation import candidate_generator as library
 
     generator = library.SinglePositionMultiTokenCandidateGenerator(
-        Gemma4AssistantStandIn(_log(np.array(q))),
+        Gemma4AssistantStandIn(_log(q)),
         torch.nn.Embedding(len(q), 1),
         GenerationConfig(max_length=9),
     )
