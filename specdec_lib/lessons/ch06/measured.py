@@ -1,4 +1,4 @@
-"""The figures of chapter 06 that show recorded blocks, each with its words."""
+"""The figures of chapter 06 that show what was recorded or measured, each with its words."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,6 +9,7 @@ from specdec_lib.lessons.ch06.computed import mean_and_variance, of_sample, quan
 from specdec_lib.lessons.ch06.figures import boxes, outcome
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
+from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.common.style import EXCESS, GREY, TARGET, show
 from specdec_lib.theory import Costs
 
@@ -147,3 +148,11 @@ def _speed_by_k(
     points = zip(ks, means, predicted, strict=True)
     numbers = ", ".join(f"{k}: {mean:.2f} ({formula:.2f})" for k, mean, formula in points)
     return f"{name}, recorded speed by K, the formula in brackets: {numbers}"
+
+
+def show_steps(title: str, costs: np.ndarray) -> None:
+    """Show the milliseconds of a step by rows and K as a table."""
+    ks = [k for k in (0, 1, 2, 4, 6, 8) if k < costs.shape[1]]
+    rows = [rows for rows in (1, 2, 4, 8, 16) if rows < len(costs)]
+    columns = {f"K = {k}": [f"{costs[row, k]:.1f}" for row in rows] for k in ks}
+    table({"rows": rows} | columns, f"{title}: milliseconds of a step")
