@@ -1,8 +1,8 @@
 """The family of methods: the map of chapter 07 and the table of docs/field_guide.md are made of it.
 
-`methods.json` holds one entry a method, `frame.json` the words for its parts. `reported` and `ships` are what a source says, and "not
-found by us" where no source was found. `python -m specdec_lib.lessons.ch07.family` prints the
-table of the field guide.
+`methods.json` holds one entry a method, `frame.json` the words for its parts. `reported` and
+`ships` are what a source says, and "not found by us" where no source was found.
+`python -m specdec_lib.lessons.ch07.family` prints the table of the field guide.
 """
 
 import json
