@@ -28,6 +28,7 @@ from specdec_lib.lessons.common.drawing import (
     panels,
     picture,
     swatches,
+    write_above,
     write_beside,
     write_inside,
 )
