@@ -411,20 +411,18 @@ charts.oracle(c=0.1)
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
 from specdec_lib.measure.core.costs import in_turn, pass_task, relative
-from specdec_lib.measure.core.timing import spread, within
-from specdec_lib.measure.quiet.runs import beside
+from specdec_lib.measure.core.timing import interleaved, spread
 from specdec_lib.models.pairs import load_pair
 
 leave_cores()  # as in chapter 00
 pair = load_pair(draft=recorded.record()["draft"], target_cost="40m")
 print(pair.label)
 passes = in_turn(pair.target, {"draft": pass_task(pair.draft, 1)}, k_max=16)
-for run in beside("06 costs", {"40M cost": within(passes, seconds=4, most=20)}):
-    times = run["40M cost"]
-    costs = relative(times)[0]["draft"]
-    in_ms = spread([1000 * seconds for seconds in times[1]])
-    print(f"a target pass: {in_ms} ms (median and quartiles); c = {costs.c:.3f}")
-    print("v(K+1):", ", ".join(f"K = {k}: {costs.v[k + 1]:.2f}" for k in (1, 2, 4, 8, 16)))
+times = interleaved(passes, rounds=10)
+costs = relative(times)[0]["draft"]
+in_ms = spread([1000 * seconds for seconds in times[1]])
+print(f"a target pass: {in_ms} ms (median and quartiles); c = {costs.c:.3f}")
+print("v(K+1):", ", ".join(f"K = {k}: {costs.v[k + 1]:.2f}" for k in (1, 2, 4, 8, 16)))
 
 # %% [markdown]
 # ### Commit first
@@ -484,8 +482,8 @@ charts.past_the_optimum(c=0.1, costs=costs)
 # as a model of 234 million parameters, with 64 tokens of text in each row's cache.
 
 # %% tags=["demo"]
-lesson.show_steps("GPU, computed", service.gpu(context=0))
-lesson.show_steps("processor, measured", service.measured(context=64))
+charts.show_steps("GPU, computed", service.gpu(context=0))
+charts.show_steps("processor, measured", service.measured(context=64))
 
 # %% [markdown]
 # ### Commit first
@@ -602,7 +600,7 @@ figures.verdict_by_context(choose_k)
 # long does a step of eight rows take, here and in the measured table above?
 
 # %% tags=["demo"]
-lesson.show_steps("processor, measured, 448 tokens of text", service.measured(context=448))
+charts.show_steps("processor, measured, 448 tokens of text", service.measured(context=448))
 
 # %% [markdown]
 # <details><summary>Answer</summary>

@@ -234,14 +234,3 @@ def beat_the_best_constant(
 
 
 ASK = "Which K gives the most tokens in a millisecond for the rows of this step?"
-
-
-def show_steps(title: str, costs: np.ndarray) -> None:
-    """Print the milliseconds of a step by rows and K, below a title, in lines of a narrow page."""
-    ks = [k for k in (0, 1, 2, 4, 6, 8) if k < costs.shape[1]]
-    print(f"{title}: ms of a step")
-    print(f"{'K':>8}" + "".join(f"{k:6}" for k in ks))
-    for rows in (1, 2, 4, 8, 16)[: len(costs).bit_length()]:
-        times = "".join(f"{costs[rows, k]:6.1f}" for k in ks)
-        print(f"{rows:2} row{'s' * (rows > 1):2}{times}")
-    print()

@@ -33,6 +33,7 @@ from specdec_lib.lessons.common.drawing import (
     write_inside,
 )
 from specdec_lib.lessons.common.lending import at_most
+from specdec_lib.lessons.common.series import around, draw, in_words
 from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, role, show
 
 BLOCKS = 3000  # blocks of the histogram
@@ -56,6 +57,8 @@ KINDS = {
     "bonus": ("target", "bonus"),
 }
 
+# Lines that stand for what was computed.
+COMPUTED = {"computed": {"color": "black", "marker": ""}}
 CHARACTERS = 98  # of a box's text that fit side by side
 
 Box = tuple[str, str]  # kind, text
@@ -89,20 +92,17 @@ def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
 def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     """Speed by K from the student's function, with standard errors, beside the formula."""
     means, errors = zip(*(_speed(simulate, alpha, c, k) for k in KS), strict=True)
-    all_k = np.arange(0, max(KS) + 1)
-    exact = np.array([mean_and_variance(alpha, k)[0] / (c * k + 1) for k in all_k])
-    best = int(exact.argmax())
+    exact = [mean_and_variance(alpha, k)[0] / (c * k + 1) for k in range(max(KS) + 1)]
+    best = int(np.argmax(exact))
     ax = picture(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
-    ax.plot(all_k, exact, color="black", linewidth=1.2, label="computed")
-    look = {"fmt": "o", "color": TARGET, "capsize": 4}
-    ax.errorbar(KS, means, errors, label="your function, one standard error", **look)
+    computed = draw(ax, range(len(exact)), {"computed": exact}, looks=COMPUTED)
+    name = "your function, one standard error"
+    yours = draw(ax, KS, {name: means}, kind="marks", ends={name: around(means, errors)})
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.axvline(best, color=ACCEPTED, linestyle="--", label=f"best K = {best}")
-    ax.set(xlabel="K", ylim=(0, 1.15 * max(exact.max(), *means)))
+    ax.set(xlabel="K", ylim=(0, 1.15 * max(*exact, *means)))
     legend_below(ax, 2)
-    points = zip(KS, means, errors, strict=True)
-    parts = [f"{k}: {m:.2f} plus or minus {e:.2f}, computed {exact[k]:.2f}" for k, m, e in points]
-    show(ax.figure, f"Speed by K, by your function. {'; '.join(parts)}. The best K is {best}.")
+    show(ax.figure, f"Speed by K. {yours}. {computed}. The best K is {best}.")
 
 
 def _speed(simulate: Callable, alpha: float, c: float, k: int) -> tuple[float, float]:
@@ -130,13 +130,12 @@ def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
     for name, (share, marker, colour) in SHARES.items():
         exact = [quantile(laws[k], share) * (c * k + 1) for k in KS]
         seen = [of_sample(times[k], share) for k in KS]
-        ax.plot(KS, exact, color=colour, linewidth=1.3)
-        looks = {"color": colour, "markersize": 8, "markerfacecolor": "white"}
-        best = KS[int(np.argmin(exact))]
-        ax.plot(KS, seen, marker, label=f"{name}, lowest at K = {best}", **looks)
-        points = zip(KS, seen, exact, strict=True)
-        numbers = ", ".join(f"{k}: {time:.0f} ({law:.1f})" for k, time, law in points)
-        parts.append(f"{name} by K, by your function (computed): {numbers}; lowest at K = {best}")
+        label = f"{name}, lowest at K = {KS[int(np.argmin(exact))]}"
+        line = {"color": colour, "marker": "", "label": "_"}
+        marks = {"color": colour, "marker": marker, "markersize": 8, "markerfacecolor": "white"}
+        computed = draw(ax, KS, {f"{name}, computed": exact}, looks={f"{name}, computed": line})
+        yours = draw(ax, KS, {label: seen}, kind="marks", looks={label: marks})
+        parts += [f"{yours}; {computed}"]
     ax.plot([], [], "o", color=GREY, label=f"{REQUESTS} requests by your function")
     ax.plot([], [], color=GREY, label="computed")
     ax.set(xlabel="K", ylim=(0, None))
@@ -180,22 +179,22 @@ def mixed_requests(
 @drawn_from("lockstep_tokens")
 def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
     """Tokens a step and row by the number of rows, from the student's function and simulated."""
-    yours = np.array([float(tokens(alpha, k, size)) for size in ROWS])
+    yours = {"your function": [float(tokens(alpha, k, size)) for size in ROWS]}
     means, errors = _simulated_steps(alpha, k)
     ax = picture(f"Lock-step: tokens a step and row, alpha = {alpha:g}, K = {k}", "tokens a step")
-    x = np.arange(len(ROWS))
-    bars(ax, x, yours, "target", label="your function")
-    write_above(ax, x, np.maximum(yours, means), (f"{value:.2f}" for value in yours), gap=9)
-    label = f"{STEPS} steps of coins, one standard error"
-    ax.errorbar(x, means, errors, color="black", capsize=5, label=label, **CROSS)
-    ax.set_xticks(x, [str(size) for size in ROWS])
+    told = draw(ax, ROWS, yours, kind="bars")
+    name = f"{STEPS} steps of coins, one standard error"
+    x, ends = range(len(ROWS)), {name: around(means, errors)}
+    looks = {name: CROSS | {"color": "black"}}
+    draw(ax, x, {name: means}, kind="marks", ends=ends, looks=looks)
+    heights = yours["your function"]
+    write_above(ax, x, np.maximum(heights, means), (f"{each:.2f}" for each in heights), gap=9)
     ax.set_xlabel("rows of the batch")
     ax.set_yticks(range(k + 2))
-    ax.set_ylim(0, 1.2 * max(yours.max(), means.max()))
+    ax.set_ylim(0, 1.2 * max(*heights, *means))
     legend_below(ax)
-    columns = zip(ROWS, yours, means, strict=True)
-    parts = [f"{size} rows: {value:.2f}, simulated {mean:.2f}" for size, value, mean in columns]
-    show(ax.figure, f"Tokens a step and row by your function. {'; '.join(parts)}.")
+    simulated = in_words(ROWS, {name: means}, ends)
+    show(ax.figure, f"Tokens a step and row, by the rows of the batch. {told}. {simulated}.")
 
 
 def _simulated_steps(alpha: float, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""The figures of chapter 06 that show recorded blocks, each with its words."""
+"""The figures of chapter 06 that show what was recorded or measured, each with its words."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,6 +9,7 @@ from specdec_lib.lessons.ch06.computed import mean_and_variance, of_sample, quan
 from specdec_lib.lessons.ch06.figures import boxes, outcome
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
+from specdec_lib.lessons.common.series import around, draw, table
 from specdec_lib.lessons.common.style import EXCESS, GREY, TARGET, show
 from specdec_lib.theory import Costs
 
@@ -36,17 +37,17 @@ def acceptance_by_position(k: int) -> None:
     reached = request.accepted[::-1].cumsum()[::-1]
     rates = reached[1:] / reached[:-1]
     errors = np.sqrt(rates * (1 - rates) / reached[:-1])
-    positions = np.arange(1, k + 1)
     ax = picture(f"Acceptance by position, given that the earlier ones passed, K = {k}", "share")
-    look = {"fmt": "o", "color": TARGET, "capsize": 4}
-    ax.errorbar(positions, rates, errors, label="recorded, one standard error", **look)
+    positions, name = range(1, k + 1), "recorded, one standard error"
+    told = draw(ax, positions, {name: rates}, kind="marks", ends={name: around(rates, errors)})
     ax.axhline(request.alpha, color="black", linestyle="--", label=f"coins of {request.alpha:.3f}")
     ax.set_xticks(positions, [f"{i}\n{n}" for i, n in zip(positions, reached, strict=False)])
     ax.set(xlabel="position in the block; below it, how many blocks reached it", ylim=(0, 1))
     legend_below(ax)
-    points = zip(positions, rates, errors, strict=True)
-    parts = [f"position {i}: {rate:.3f} plus or minus {error:.3f}" for i, rate, error in points]
-    show(ax.figure, f"{'; '.join(parts)}. Coins would have {request.alpha:.3f} throughout.")
+    show(
+        ax.figure,
+        f"Acceptance by position. {told}. Coins would have {request.alpha:.3f} throughout.",
+    )
 
 
 def requests_against_coins(k: int) -> None:
@@ -117,19 +118,18 @@ def _fates(ax: Axes, breaks: np.ndarray, k: int) -> None:
 def past_the_optimum(c: float, costs: Costs) -> None:
     """Predicted and recorded speed by K, for `c` with v = 1 and for measured times."""
     ax = picture("Speed by K: the formula, and recorded blocks", "times plain decoding", (7.4, 4.2))
+    settings = {
+        f"c = {c:g}, v = 1": lambda k: c * k + 1,
+        f"measured, c = {costs.c:.2f}": lambda k: costs.c * k + costs.v[k + 1],
+    }
+    looks = (("o", TARGET, "-"), ("s", EXCESS, "--"))
     parts = [
-        _speed_by_k(ax, f"c = {c:g}, v = 1", lambda k: c * k + 1, ("o", TARGET, "-")),
-        _speed_by_k(
-            ax,
-            f"measured, c = {costs.c:.2f}",
-            lambda k: costs.c * k + costs.v[k + 1],
-            ("s", EXCESS, "--"),
-        ),
+        _speed_by_k(ax, *each, look) for each, look in zip(settings.items(), looks, strict=True)
     ]
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.set(xlabel="K", ylim=(0, None))
     legend_below(ax, 2)
-    show(ax.figure, f"{'. '.join(parts)}.")
+    show(ax.figure, f"Speed by K. {'. '.join(parts)}.")
 
 
 def _speed_by_k(
@@ -137,13 +137,21 @@ def _speed_by_k(
 ) -> str:
     """Draw a line and points for one setting of the costs; returns them in words."""
     alpha, speeds = recorded.alpha(), recorded.speeds(time)
-    ks = list(speeds)
-    predicted = [mean_and_variance(alpha, k)[0] / time(k) for k in ks]
+    predicted = {f"{name}: formula": [mean_and_variance(alpha, k)[0] / time(k) for k in speeds]}
     means, errors = zip(*speeds.values(), strict=True)
     marker, colour, line = looks
-    ax.plot(ks, predicted, line, color=colour, label=f"{name}: formula")
-    look = {"fmt": marker, "color": colour, "capsize": 4, "markerfacecolor": "white"}
-    ax.errorbar(ks, means, errors, label=f"{name}: recorded", **look)
-    points = zip(ks, means, predicted, strict=True)
-    numbers = ", ".join(f"{k}: {mean:.2f} ({formula:.2f})" for k, mean, formula in points)
-    return f"{name}, recorded speed by K, the formula in brackets: {numbers}"
+    look = {"color": colour, "markerfacecolor": "white"}
+    lines = {label: look | {"linestyle": line, "marker": ""} for label in predicted}
+    formula = draw(ax, list(speeds), predicted, looks=lines)
+    label = f"{name}: recorded"
+    seen, ends = {label: means}, {label: around(means, errors)}
+    marks = {label: look | {"marker": marker}}
+    return f"{formula}; {draw(ax, list(speeds), seen, kind='marks', ends=ends, looks=marks)}"
+
+
+def show_steps(title: str, costs: np.ndarray) -> None:
+    """Show the milliseconds of a step by rows and K as a table."""
+    ks = [k for k in (0, 1, 2, 4, 6, 8) if k < costs.shape[1]]
+    rows = [rows for rows in (1, 2, 4, 8, 16) if rows < len(costs)]
+    columns = {f"K = {k}": [f"{costs[row, k]:.1f}" for row in rows] for k in ks}
+    table({"rows": rows} | columns, f"{title}: milliseconds of a step")

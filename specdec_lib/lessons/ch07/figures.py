@@ -23,11 +23,10 @@ from specdec_lib.lessons.common.drawing import (
     token_axis,
     write_above,
 )
+from specdec_lib.lessons.common.series import draw
 from specdec_lib.lessons.common.style import (
     ACCEPTED,
-    DRAFT,
     GREY,
-    RESIDUAL,
     TARGET,
     show,
 )
@@ -94,17 +93,16 @@ def passes_on_prompts(
         for text in prompts
     ]
     ax = picture(f"Passes for {count} tokens on the built-in target", "passes")
-    x = np.arange(len(passes))
-    bars(ax, x, passes, "target", label="your function", text="g")
+    prompt_names = [f"{i + 1}" for i in range(len(passes))]
+    told = draw(ax, prompt_names, {"your function": passes}, kind="bars", text="g")
     ax.axhline(count, color="black", linestyle="--", label="plain decoding, one token a pass")
-    ax.set_xticks(x, [str(i + 1) for i in x])
     ax.set_xlabel(f"prompt; {np.mean(passes):.2f} passes on average")
     ax.set_ylim(0, 1.3 * max(count, *passes))
     ax.legend(loc="upper right", ncol=2)
     show(
         ax.figure,
-        f"Passes for {count} tokens on {len(passes)} prompts: {passes}, {np.mean(passes):.2f} on "
-        f"average; plain decoding takes {count}.",
+        f"Passes for {count} tokens, by prompt. {told}; {np.mean(passes):.2f} on average. Plain "
+        f"decoding takes {count}.",
     )
 
 
@@ -118,12 +116,8 @@ def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -
     best = [computed.best_acceptance(p, q, int(n)) for n in counts]
     left, right = panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
     _laws_side_by_side(left, found, p)
-    for values, mark, colour, name in (
-        (best, "^:", TARGET, "best possible rule"),
-        (tries, "s--", DRAFT, "independent tries"),
-        (accepted, "o-", RESIDUAL, "your function"),
-    ):
-        right.plot(counts, values, mark, color=colour, label=name, linewidth=2, markersize=8)
+    shares = {"best possible rule": best, "independent tries": tries, "your function": accepted}
+    told = draw(right, counts, shares)
     write_above(right, counts, accepted, (f"{share:.3f}" for share in accepted), gap=-17)
     right.set_title("One of them is accepted")
     right.set(xlabel="candidates", xticks=counts, ylim=(min(0.6, *accepted) - 0.05, 1.03))
@@ -132,9 +126,8 @@ def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -
     parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, found, strict=True)]
     show(
         right.figure,
-        f"Left, what comes out. {'; '.join(parts)}; the target {by_token(p)}. Right, "
-        f"accepted for 1 to {most} candidates: {listed(accepted)}; independent tries would give "
-        f"{listed(tries)}, the best possible rule {listed(best)}.",
+        f"Left, what comes out. {'; '.join(parts)}; the target {by_token(p)}. Right, the share "
+        f"that is accepted, by candidates. {told}.",
     )
 
 

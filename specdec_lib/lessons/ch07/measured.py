@@ -18,31 +18,31 @@ from specdec_lib.lessons.common.drawing import (
     token_axis,
     write_above,
 )
+from specdec_lib.lessons.common.series import draw, in_words
 from specdec_lib.lessons.common.style import show
-from specdec_lib.lessons.common.wording import by_token, listed
+from specdec_lib.lessons.common.wording import by_token
 from specdec_lib.theory import expected_tokens
 
 
 def drafters(measured: dict[tuple[str, float], tuple[float, float]], k: int) -> None:
     """Tokens a block of `k` and the share of repeated text, by (drafter, temperature)."""
     names = list(dict.fromkeys(name for name, _ in measured))
+    tokens, repeated = (
+        {f"temperature {t:g}": [measured[name, t][i] for name in names] for t in (0.0, 1.0)}
+        for i in (0, 1)
+    )
     ax = picture(f"Tokens a block on the built-in target, K = {k}", "tokens a block")
-    parts = []
-    for offset, temperature, dress in ((-0.2, 0.0, "target"), (0.2, 1.0, "residual")):
-        x = np.arange(len(names)) + offset
-        tokens, repeated = zip(*(measured[name, temperature] for name in names), strict=True)
-        bars(ax, x, tokens, dress, 0.36, label=f"temperature {temperature:g}", text=".2f")
-        for at, name, value, share in zip(x, names, tokens, repeated, strict=True):
-            ax.text(at, 0.12, f"{share:.0%}", ha="center", bbox=PAPER | {"edgecolor": "black"})
-            parts.append(
-                f"{name} at temperature {temperature:g}: {value:.2f}, {share:.0%} repeated"
-            )
+    told = draw(ax, names, tokens, kind="bars", roles=("target", "residual"), text=".2f")
+    for offset, shares in zip((-0.2, 0.2), repeated.values(), strict=True):
+        for at, share in enumerate(shares):
+            box = PAPER | {"edgecolor": "black"}
+            ax.text(at + offset, 0.12, f"{share:.0%}", ha="center", bbox=box)
     ax.axhline(1, color="black", linestyle="--", label="plain decoding")
-    ax.set_xticks(range(len(names)), names)
     ax.set_xlabel("in the box: share of repeated 8-grams in what was written")
     ax.set_ylim(0, 1.35 * max(tokens for tokens, _ in measured.values()))
     ax.legend(loc="upper left", ncol=3)
-    show(ax.figure, f"Tokens a block and share of repeated 8-grams. {'; '.join(parts)}.")
+    shares = in_words(names, repeated)
+    show(ax.figure, f"Tokens a block. {told}. Share of repeated 8-grams. {shares}.")
 
 
 @drawn_from("walk_tree")
@@ -60,29 +60,30 @@ def shapes_walked(
     """
     _require_the_card(walk)
     left, right = panels(2, (8.6, 4.0))
-    x, parts = np.arange(len(trees)), []
-    for offset, (draft, q), dress in zip(
-        (-0.2, 0.2), drafts.items(), ("target", "draft"), strict=True
-    ):
-        shares = computed.refused_in_turn(p, q, 6)
-        exact = [computed.tree_tokens(parents, shares) for parents in trees.values()]
-        tokens = [computed.walked(walk, parents, p, q, walks, 7) for parents in trees.values()]
-        times = [c * computed.tree_levels(parents) + 1 for parents in trees.values()]
-        speeds = [each / time for each, time in zip(tokens, times, strict=True)]
-        for ax, values in ((left, tokens), (right, speeds)):
-            bars(ax, x + offset, values, dress, 0.36, label=draft, text=".2f")
-        left.plot(x + offset, exact, "_", color="black", markersize=18, markeredgewidth=2)
-        parts.append(f"{draft}: " + ", ".join(
-            f"{name} {value:.2f} tokens, {speed:.2f}x"
-            for name, value, speed in zip(trees, tokens, speeds, strict=True)))  # fmt: skip
-    left.set_title("Tokens a block (black lines: computed)", fontsize=11)
-    right.set_title(f"Speed, drafting counted: c = {c:g} a level", fontsize=11)
-    for ax in (left, right):
-        ax.set_xticks(x, [name.replace(" ", "\n", 1) for name in trees])
+    tokens = {
+        name: [computed.walked(walk, each, p, q, walks, 7) for each in trees.values()]
+        for name, q in drafts.items()
+    }
+    times = [c * computed.tree_levels(each) + 1 for each in trees.values()]
+    speeds = {name: np.array(each) / times for name, each in tokens.items()}
+    titles = (
+        "Tokens a block (black lines: computed)",
+        f"Speed, drafting counted: c = {c:g} a level",
+    )
+    shapes, told = [name.replace(" ", "\n", 1) for name in trees], []
+    for ax, title, values in zip((left, right), titles, (tokens, speeds), strict=True):
+        draw(ax, shapes, values, kind="bars", text=".2f")
+        ax.set_title(title, fontsize=11)
         ax.set_ylim(0, ax.get_ylim()[1] * 1.15)
+        told.append(f"{title}: {in_words(list(trees), values)}")
+    for offset, q in zip((-0.2, 0.2), drafts.values(), strict=True):
+        shares = computed.refused_in_turn(p, q, 6)
+        exact = [computed.tree_tokens(each, shares) for each in trees.values()]
+        places = np.arange(len(trees)) + offset
+        left.plot(places, exact, "_", color="black", markersize=18, markeredgewidth=2)
     right.axhline(1, color="black", linewidth=1)
     legend_below(left)
-    show(left.figure, f"Your walk, {walks} blocks each, c = {c:g}. {'; '.join(parts)}.")
+    show(left.figure, f"Your walk, {walks} blocks each. {'. '.join(told)}.")
 
 
 def _require_the_card(walk: Callable) -> None:
@@ -101,18 +102,14 @@ def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
     block = [computed.block_accepted(p, q, int(k)) for k in counts]
     law, _ = computed.block_law(p, q, 3)
     off = float(np.abs(law - computed.outer([p] * 4)).max())
-    ax = picture("Accepted draft tokens of a block, two verifiers", "accepted")
-    bars(ax, counts - 0.2, token, "target", 0.36, label="token by token", text=".2f")
-    bars(ax, counts + 0.2, block, "residual", 0.36, label="the block as a whole", text=".2f")
-    ax.set_xticks(counts, [f"K = {k}" for k in counts])
+    title = "Accepted draft tokens of a block, two verifiers"
+    ax, places = picture(title, "accepted"), [f"K = {k}" for k in counts]
+    values, roles = {"token by token": token, "the block as a whole": block}, ("target", "residual")
+    told = draw(ax, places, values, kind="bars", roles=roles, text=".2f")
     ax.set_xlabel(f"all cases added up for K = 3: no sequence is off by more than {off:.0e}")
     ax.set_ylim(0, 1.2 * max(block))
     ax.legend(loc="upper left")
-    show(
-        ax.figure,
-        f"Accepted draft tokens for K = 1 to {most}. Token by token: {listed(token)}; the block "
-        f"as a whole: {listed(block)}. For K = 3 the distribution is off by {off:.0e} at most.",
-    )
+    show(ax.figure, f"{title}. {told}. For K = 3 the distribution is off by {off:.0e} at most.")
 
 
 def typical(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> None:

@@ -4,6 +4,7 @@ The alternative text is made from the very values that are drawn, so the two can
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -49,12 +50,14 @@ def draw(
     roles: Sequence[str] = ROLES,
     text: str = "",
     ends: Ends | None = None,
+    looks: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> str:
     """Draw `values` over `x` into `ax`; returns them in words.
 
     `kind` is lines, marks or bars; bars stand side by side and wear `roles`. Where `x` holds
     names, they are written at equal distances. `text`, such as ".2f", writes every value above
-    its place. `ends` draws an interval at every value, and the words have it too.
+    its place. `ends` draws an interval at every value, and the words have it too. `looks`, by
+    name, goes to `ax.plot`.
     """  # fmt: skip
     named = any(isinstance(each, str) for each in x)
     at = np.arange(len(x)) if named or kind == "bars" else np.asarray(x, dtype=float)
@@ -67,8 +70,8 @@ def draw(
             bars(ax, place, numbers, roles[i % len(roles)], 0.95 * width, label=name)
         else:
             colour, dash, marker = LINES[i % len(LINES)]
-            line = dash if kind == "lines" else "none"
-            ax.plot(place, numbers, linestyle=line, marker=marker, color=colour, label=name)
+            look = {"linestyle": dash if kind == "lines" else "none", "marker": marker}
+            ax.plot(place, numbers, **look | {"color": colour, "label": name} | looks.get(name, {}))
         tops = np.asarray(numbers, dtype=float)
         if ends:
             ax.vlines(place, *zip(*ends[name], strict=True), color="black", linewidth=1.6)
@@ -79,11 +82,19 @@ def draw(
     return in_words(x, values, ends)
 
 
+def around(values: Sequence[float], errors: Sequence[float]) -> list[tuple[float, float]]:
+    """The ends (low, high) of each value with its error."""
+    return [(value - error, value + error) for value, error in zip(values, errors, strict=True)]
+
+
 def in_words(x: Sequence, values: Values, ends: Ends | None = None) -> str:
-    """Every value at its place: "plain: 1 at K = 0, 1.4 at K = 1; ..."."""
+    """Every value with its place: "plain: 1.2 at 3, 1.4 at 4; ...", or "plain: code 1.2; ..."."""
     told = []
     for name, numbers in values.items():
-        cells = [f"{number:.3g} at {place}" for place, number in zip(x, numbers, strict=True)]
+        cells = [
+            f"{place} {number:.3g}" if isinstance(place, str) else f"{number:.3g} at {place}"
+            for place, number in zip(x, numbers, strict=True)
+        ]
         if ends:
             pairs = zip(cells, ends[name], strict=True)
             cells = [f"{cell} ({low:.3g} to {high:.3g})" for cell, (low, high) in pairs]
