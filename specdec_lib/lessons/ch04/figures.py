@@ -31,13 +31,15 @@ def one_block(target_ms: float, draft_ms: float, k: int, accepted: int) -> None:
     block, alone = drafted + target_ms, tokens * target_ms
     ax = picture("One block, and plain decoding of as many tokens", size=(8.2, 2.9))
     named_rows(ax, ["plain", "speculative"])
-    passes = [(i * target_ms, 1) for i in range(tokens)] + [(drafted, 0)]
-    for start, y in passes:
-        _steps(ax, y, 1, target_ms, "target", start)
+    steps = [(i * draft_ms, draft_ms) for i in range(k)]
+    for name, spans, label in (
+        ("accepted", steps[:accepted], "draft token, accepted"),
+        ("excess", steps[accepted:], "draft token, not used"),
+    ):
+        ax.broken_barh(spans, (-0.25, 0.5), **role(name) | {"label": label})
+    for y, start in [(0, drafted)] + [(1, i * target_ms) for i in range(tokens)]:
+        ax.barh(y, target_ms, 0.5, left=start, **role("target") | {"label": None})
         ax.text(start + target_ms / 2, y, "target pass", ha="center", va="center")
-    _steps(ax, 0, accepted, draft_ms, "accepted", label="draft token, accepted")
-    unused = {"start": accepted * draft_ms, "label": "draft token, not used"}
-    _steps(ax, 0, k - accepted, draft_ms, "excess", **unused)
     told = f"{block:g} ms for {tokens} tokens: {block / tokens:g} ms each"
     ax.text(block + 4, 0, told, va="center")
     ax.set_xlabel(f"milliseconds; plain: {target_ms:g} ms each, {alone / block:.2f} times as long")
@@ -49,20 +51,6 @@ def one_block(target_ms: float, draft_ms: float, k: int, accepted: int) -> None:
         f"{alone:g} ms. Speculative: {k} draft steps of {draft_ms:g} ms, {accepted} of them "
         f"accepted, and one target pass. {told}, {alone / block:.2f} times as fast.",
     )
-
-
-def _steps(
-    ax: Axes,
-    y: float,
-    count: int,
-    width: float,
-    name: str,
-    start: float = 0.0,
-    label: str | None = None,
-) -> None:
-    """`count` bars of `width` in a row, in the dress of a role."""
-    left = start + width * np.arange(count)
-    ax.barh(np.full(count, y), width, 0.5, left=left, **role(name) | {"label": label})
 
 
 @drawn_from("expected_accepted")
@@ -112,18 +100,13 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
         k = int(np.argmax(speeds))
         ax.plot(k, speeds[k], "o", **RING)
         best.append(f"{name}: K = {k} with {speeds[k]:.2f}")
-    _mark_plain(ax)
+    ax.axhline(1, color="black", linewidth=1.2)
+    ax.annotate("plain decoding", (0, 1), xytext=(0, -13), textcoords="offset points")
+    ax.set_ylim(bottom=0)
     ax.set_xlabel("K, draft tokens in a block; a ring marks the best")
     ax.xaxis.get_major_locator().set_params(integer=True)
     legend_below(ax, 4)
     show(ax.figure, f"Speed-up over K. {told}. Best: {'; '.join(best)}.")
-
-
-def _mark_plain(ax: Axes) -> None:
-    """A line at 1, and an axis that begins at 0."""
-    ax.axhline(1, color="black", linewidth=1.2)
-    ax.annotate("plain decoding", (0, 1), xytext=(0, -13), textcoords="offset points")
-    ax.set_ylim(bottom=0)
 
 
 @drawn_from("walltime_speedup")

@@ -29,30 +29,26 @@ def promise_and_clock(speedup: Callable, account: Any) -> None:
     write_beside(ax, values, y, (f"{speed:.2f}" for speed in values))
     ax.axvline(1, color="black", linewidth=1.2)
     ax.set_xlim(0, 1.15 * max(*values, 1))
-    low, high = min(account.by_text), max(account.by_text)
-    ax.set_xlabel(f"times as fast as plain decoding; the texts: {low:.2f} to {high:.2f}")
+    texts = f"the texts: {min(account.by_text):.2f} to {max(account.by_text):.2f}"
+    ax.set_xlabel(f"times as fast as plain decoding; {texts}")
     listed = "; ".join(f"{name}: {speed:.2f}" for name, speed in speeds.items())
-    told = f"{listed}. Line at 1: plain decoding. The texts: {low:.2f} to {high:.2f}"
-    show(ax.figure, f"Speed-up with one cost more in each bar. {told}.")
+    show(ax.figure, f"Speed-up with one cost more in each bar. {listed}; {texts}.")
 
 
 def strategies(alphas: Mapping[str, float], costs: Mapping[str, float]) -> None:
     """Alpha of every draft as a bar, and its c as a diamond on the same axis, if it is known."""
     names = sorted(alphas, key=lambda name: -alphas[name])
-    texts = [f"alpha {alphas[name]:.2f}" for name in names]
-    texts = [
-        f"{text}, c {costs[name]:.2g}" if name in costs else text
-        for name, text in zip(names, texts, strict=True)
-    ]
+    told = {name: f"alpha {alphas[name]:.2f}" for name in names}
+    told |= {name: f"{told[name]}, c {costs[name]:.2g}" for name in names if name in costs}
     ax = picture("The bar must reach beyond the diamond", size=(8.0, 0.42 * len(names) + 1.3))
     y, bar = named_rows(ax, names), [alphas[name] for name in names]
     diamond = [costs.get(name, np.nan) for name in names]
     ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
     ax.plot(diamond, y, "D", color="black", label="c")
-    write_beside(ax, np.fmax(bar, diamond), y, texts)
+    write_beside(ax, np.fmax(bar, diamond), y, told.values())
     ax.set_xlim(0, 1)
     ax.legend(loc="lower right")
-    listed = "; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True))
+    listed = "; ".join(f"{name}: {text}" for name, text in told.items())
     show(ax.figure, f"Acceptance and cost by strategy. {listed}.")
 
 

@@ -135,7 +135,7 @@ def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]
 
 def standard_error(rate: float, trials: int) -> float:
     """The standard error of a rate; 0 without a trial."""
-    return (rate * (1 - rate) / trials) ** 0.5 if trials else 0.0
+    return max(0.0, rate * (1 - rate) / trials) ** 0.5 if trials else 0.0
 
 
 def first_and_later(rates: Sequence[tuple[float, int]]) -> tuple[float, float]:

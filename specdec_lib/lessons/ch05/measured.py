@@ -34,13 +34,9 @@ def acceptance_table(measured: Mapping[tuple[str, str], Any], paper: Sequence[An
     axes[0].set_ylim(0, 1)
     axes[1].legend(loc="upper right")
     show(axes[0].figure, f"Acceptance at temperature 0 and at 1. {'. '.join(told)}.")
-    table(
-        [
-            {"target": row.target, "draft": row.draft, "T = 0": row.greedy, "T = 1": row.sampled}
-            for row in paper
-        ],
-        "The paper's Table 3: alpha at two temperatures",
-    )
+    head = ("target", "draft", "T = 0", "T = 1")
+    rows = [(row.target, row.draft, row.greedy, row.sampled) for row in paper]
+    table([dict(zip(head, row, strict=True)) for row in rows], "The paper's Table 3: alpha")
 
 
 def by_kind(found: Mapping[str, Mapping[str, Any]]) -> None:
@@ -48,40 +44,54 @@ def by_kind(found: Mapping[str, Mapping[str, Any]]) -> None:
 
     `found` has by drafter and kind a Rate: its value, and low and high.
     """
-    kinds = list(next(iter(found.values())))
-    values = {name: [rates[kind].value for kind in kinds] for name, rates in found.items()}
-    ends = {
-        n: [(rates[kind].low, rates[kind].high) for kind in kinds] for n, rates in found.items()
-    }
-    title, look = "Tokens a block by kind of text, greedy", {"kind": "bars", "text": ".2f"}
-    roles, size = ("draft", "target"), (7.6, 3.8)
-    look |= {"roles": roles, "ends": ends, "size": size, "ylabel": "tokens a block"}
-    series_figure(title, kinds, values, note="In brackets: the 95% interval.", **look)
+    rates = {name: list(kinds.values()) for name, kinds in found.items()}
+    series_figure(
+        "Tokens a block by kind of text, greedy",
+        list(next(iter(found.values()))),
+        {name: [rate.value for rate in each] for name, each in rates.items()},
+        ends={name: [(rate.low, rate.high) for rate in each] for name, each in rates.items()},
+        ylabel="tokens a block",
+        size=(7.6, 3.8),
+        kind="bars",
+        roles=("draft", "target"),
+        text=".2f",
+        note="In brackets: the 95% interval.",
+    )
 
 
 @drawn_from("acceptance_by_class")
 def by_class(acceptance_by_class: Callable, verdicts: Any, classes: Sequence[str]) -> None:
     """Agreement by class from the student's function, and beside it the overlap at T = 1."""
     found = acceptance_by_class([int(n) for n in verdicts.agreed], list(verdicts.classes))
-    counts = [verdicts.classes.count(name) for name in classes]
     labels = np.array(verdicts.classes)
-    overlap = {
-        "T = 1, sum min(p, q)": [verdicts.overlap[labels == name].mean() for name in classes]
+    overlaps = [verdicts.overlap[labels == name] for name in classes]
+    values = {
+        "T = 0, by your function": [float(found.get(name, 0.0)) for name in classes],
+        "T = 1, sum min(p, q)": [float(each.mean()) for each in overlaps],
     }
-    mine = [float(found.get(name, 0.0)) for name in classes]
-    errors = [standard_error(rate, n) for rate, n in zip(mine, counts, strict=True)]
-    ends = [(rate - error, rate + error) for rate, error in zip(mine, errors, strict=True)]
-    places = [f"{name}\n{count} tokens" for name, count in zip(classes, counts, strict=True)]
-    ax, own = picture("Accepted by kind of token, largest draft", "alpha", size=(7.6, 3.8)), {}
-    own["T = 0, by your function"] = mine
-    look = {"kind": "bars", "roles": ("accepted",), "text": ".2f"}
-    told = draw(ax, places, own, ends={name: ends for name in own}, **look)
-    for name, values in overlap.items():
-        ax.plot(np.arange(len(places)) + 0.2, values, "D", color="black", label=name)
-    ax.set_ylim(0, 1)
-    legend_below(ax, 2)
-    told = f"{told}; {in_words(places, overlap)}".replace("\n", ", ")
-    show(ax.figure, f"Acceptance by class of token. {told}.")
+    counts = [len(each) for each in overlaps]
+    cold, warm = values.values()
+    errors = [
+        [standard_error(rate, n) for rate, n in zip(cold, counts, strict=True)],
+        [float(each.std()) / n**0.5 for each, n in zip(overlaps, counts, strict=True)],
+    ]
+    series_figure(
+        "Accepted by kind of token, largest draft",
+        [f"{name}\n{n} tokens" for name, n in zip(classes, counts, strict=True)],
+        values,
+        ends=dict(zip(values, map(_around, (cold, warm), errors), strict=True)),
+        ylabel="alpha",
+        size=(7.6, 3.8),
+        kind="bars",
+        roles=("accepted", "target"),
+        text=".2f",
+        note="In brackets: one standard error.",
+    )
+
+
+def _around(values: Sequence[float], errors: Sequence[float]) -> list[tuple[float, float]]:
+    """The ends of an interval around each value."""
+    return [(value - error, value + error) for value, error in zip(values, errors, strict=True)]
 
 
 @drawn_from("alpha_from_blocks")
