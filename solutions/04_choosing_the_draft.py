@@ -394,7 +394,7 @@ lesson.committed("prediction_04_d", prediction_04_d, 0.2, 1.2)
 texts = gap.texts(target, family[draft], k, prompts(6))
 account = gap.account(costlier[draft], texts, k)
 charts.promise_and_clock(walltime_speedup, account)
-share = account.measured / speedup(account.alpha, account.steps[0].c, k)
+share = account.measured / speedup(account.alpha, costlier[draft].again, k)
 lesson.reveal("prediction_04_d", prediction_04_d, share)
 
 # %% [markdown]

@@ -6,8 +6,7 @@ that draws tokens, compares them and moves caches. Reading the prompt is left ou
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from torch import Tensor
@@ -82,22 +81,15 @@ def texts(
     return frame
 
 
-@dataclass(frozen=True)
-class Step:
-    """The formula's times with one cost more than in the step before."""
+class Account(NamedTuple):
+    """Where a promised speed-up went: from the promise, step by step, to the measured one.
 
-    name: str
-    c: float
-    verify_cost: float
-
-
-@dataclass(frozen=True)
-class Account:
-    """Where a promised speed-up went: from the promise, step by step, to the measured one."""
+    Each step has a name, and the c and v(k + 1) of the formula with one cost more.
+    """
 
     alpha: float
     k: int
-    steps: list[Step]
+    steps: dict[str, tuple[float, float]]
     tokens_a_block: float
     measured: float  # times as fast as plain decoding
     by_text: list[float]
@@ -120,8 +112,10 @@ def account(row: Measured, frame: pd.DataFrame, k: int) -> Account:
     )
 
 
-def steps(row: Measured, k: int, token_host: float, block_host: float) -> list[Step]:
-    """The times of a block by the formula, E / (c K + v), with one cost more in each step.
+def steps(
+    row: Measured, k: int, token_host: float, block_host: float
+) -> dict[str, tuple[float, float]]:
+    """c and v of the formula, E / (c K + v), with one cost more in each step.
 
     The promise: c is that of a draft step after another one, and v = 1.
     Verification: v = v(K + 1), as measured.
@@ -130,12 +124,12 @@ def steps(row: Measured, k: int, token_host: float, block_host: float) -> list[S
     """
     v, mixed = row.costs.v[k + 1], (row.costs.c + (k - 1) * row.again) / k
     token = 1 + token_host
-    return [
-        Step("the promise", row.again, 1.0),
-        Step(f"verification: a pass over {k + 1} tokens", row.again, v),
-        Step("cold cache: the first draft step", mixed, v),
-        Step("host: Python between the passes", mixed / token, (v + block_host) / token),
-    ]
+    return {
+        "the promise": (row.again, 1.0),
+        f"verification: a pass over {k + 1} tokens": (row.again, v),
+        "cold cache: the first draft step": (mixed, v),
+        "host: Python between the passes": (mixed / token, (v + block_host) / token),
+    }
 
 
 def usable(speedup: Speedup) -> Speedup:

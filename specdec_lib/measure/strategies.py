@@ -37,7 +37,7 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
 from specdec_lib.theory import Costs
 
-ROUNDS = 12  # of bare passes
+ROUNDS = 20  # of bare passes
 
 # The seconds of every round by task. An integer is the tokens of a target pass.
 Times = Mapping[int | str, Sequence[float]]

@@ -14,11 +14,11 @@ from specdec_lib.lessons.common.style import EXCESS, role, show
 def promise_and_clock(speedup: Callable, account: Any) -> None:
     """The student's speed-up with one cost more in each bar, and the measured one below.
 
-    `account` has `alpha`, `k`, `tokens_a_block`, `measured`, `by_text` and `steps`, each of them
-    with a `name`, `c` and `verify_cost`.
+    `account` has `alpha`, `k`, `tokens_a_block`, `measured`, `by_text`, and `steps`: by name the c
+    and the v of each.
     """
     alpha, k, found = account.alpha, account.k, account.tokens_a_block
-    speeds = {each.name: speedup(alpha, each.c, k, each.verify_cost) for each in account.steps}
+    speeds = {name: speedup(alpha, c, k, v) for name, (c, v) in account.steps.items()}
     promised, last = speedup(alpha, 0.0, k, 1.0), list(speeds.values())[-1]
     speeds[f"text: {found:.2f} tokens a block, not {promised:.2f}"] = last * found / promised
     speeds["the clock"] = account.measured

@@ -26,12 +26,11 @@ FRAME = pd.DataFrame({
 
 
 def test_every_step_adds_one_cost():
-    promise, verified, cold, hosted = gap.account(ROW, FRAME, 2).steps
-    assert (promise.c, promise.verify_cost) == (0.125, 1)
-    assert (verified.c, verified.verify_cost) == (0.125, 1.25)
-    assert (cold.c, cold.verify_cost) == ((0.25 + 0.125) / 2, 1.25)
+    promise, verified, cold, (c, v) = gap.account(ROW, FRAME, 2).steps.values()
+    assert promise == (0.125, 1) and verified == (0.125, 1.25)
+    assert cold == ((0.25 + 0.125) / 2, 1.25)
     # A block of 0.375 + 1.25 passes and 1 of Python, in plain tokens of 1.5 passes.
-    assert 2 * hosted.c + hosted.verify_cost == pytest.approx((0.375 + 1.25 + 1) / 1.5)
+    assert 2 * c + v == pytest.approx((0.375 + 1.25 + 1) / 1.5)
 
 
 def test_the_clock_is_that_of_the_same_texts():
