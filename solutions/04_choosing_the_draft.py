@@ -415,8 +415,8 @@ lesson.reveal("prediction_04_d", prediction_04_d, share)
 # share is the draft's `alpha`. Which `K` gets the ring, and does the last column of the table agree?
 
 # %% tags=["demo"]
-pass_ms, measured_here = 1000 * np.median(times[1]), "Measured: see the table above."
-linked_simulator("speed", k=k, costs=costlier[draft].costs, pass_ms=pass_ms, source=measured_here)
+pass_ms, told = 1000 * np.median(times[1]), "Measured: see the table above."
+linked_simulator("speed", k=k, costs=costlier[draft].costs, pass_ms=pass_ms, source=told)
 
 # %% [markdown]
 # Now the same drafts with the built-in target itself, whose pass is much shorter. A draft step and
