@@ -42,23 +42,19 @@ class Clocked:
         return logits
 
 
-class Noted:
-    """A decoder that notes the seconds of every text, and those that its models' passes took."""
+def noted(decoder: Decoder, *models: Clocked) -> tuple[Decoder, list[tuple[float, float]]]:
+    """`decoder`, and of every text the seconds and those that the passes of `models` took."""
+    notes = []
 
-    def __init__(self, decoder: Decoder, *models: Clocked) -> None:
-        self.decoder, self.models = decoder, models
-        self.whole, self.inside = list[float](), list[float]()
-
-    def __call__(self, prompt: list) -> Generation:
-        """Decode."""
-        for model in self.models:
-            model.seconds = 0.0
-        begun = time.perf_counter()
-        generation = self.decoder(prompt)
+    def run(prompt: list) -> Generation:
+        before, begun = sum(model.seconds for model in models), time.perf_counter()
+        generation = decoder(prompt)
         reading = time.perf_counter() - begun - generation.seconds  # the prompt
-        self.whole.append(generation.seconds)
-        self.inside.append(sum(model.seconds for model in self.models) - reading)
+        inside = sum(model.seconds for model in models) - before - reading
+        notes.append((generation.seconds, inside))
         return generation
+
+    return run, notes
 
 
 def texts(
@@ -71,13 +67,13 @@ def texts(
     first, second, small = Clocked(target), Clocked(target), Clocked(draft)
     fast = speculative(second, ModelDrafter(small), k, SAMPLED, TOKENS)
     decoders = {
-        "plain": Noted(plain(first, SAMPLED, TOKENS), first),
-        "speculative": Noted(fast, second, small),
+        "plain": noted(plain(first, SAMPLED, TOKENS), first),
+        "speculative": noted(fast, second, small),
     }
-    frame = compare(decoders, prompts, seconds)
-    for name, decoder in decoders.items():  # their first turn warms up
-        own = frame.decoder == name
-        frame.loc[own, "seconds"], frame.loc[own, "inside"] = decoder.whole[1:], decoder.inside[1:]
+    frame = compare({name: run for name, (run, _) in decoders.items()}, prompts, seconds)
+    frame["inside"] = 0.0
+    for name, (_, notes) in decoders.items():  # the first turn warms up
+        frame.loc[frame.decoder == name, ["seconds", "inside"]] = notes[1:]
     return frame
 
 
