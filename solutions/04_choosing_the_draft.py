@@ -15,7 +15,7 @@
 # the distribution of the text stays the target's. **You build** a calculator for the speed-up.
 # **You leave with** a way to choose a draft and `K` from numbers that you measure in a minute.
 #
-# If other programs disturb a measurement, the cell says so and goes on with recorded times.
+# Close other programs before a cell measures: a busy machine gives other times, and wider ranges.
 
 # %%
 import numpy as np
@@ -359,9 +359,7 @@ lesson.reveal("prediction_04_c", prediction_04_c)
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
 from specdec_lib.measure import gap, strategies
-from specdec_lib.measure.core.costs import relative
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.quiet.runs import beside
 from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
@@ -371,10 +369,9 @@ family = strategies.built_in("large", "base", "small")
 accepted = lab.alphas(family)
 print("Making the costly target: some seconds ...")
 target = load_pair(target_cost="234m", device="cpu").target
-for run in beside("04 costlier", {"234M cost": lab.times(family, target)}):
-    costlier = strategies.rows(family, accepted, run["234M cost"])
-    pass_ms = 1000 * relative(run["234M cost"])[1]
-    charts.table_of_drafts(costlier, walltime_speedup)
+times = lab.times(family, target)
+costlier = strategies.rows(family, accepted, times)
+charts.table_of_drafts(walltime_speedup, costlier)
 draft, k = gap.best(costlier, speedup)
 charts.promise(speedup, draft, costlier[draft], k)
 
@@ -395,10 +392,9 @@ lesson.committed("prediction_04_d", prediction_04_d, 0.2, 1.2)
 
 # %% tags=["demo"]
 texts = gap.texts(target, family[draft], k, prompts(6))
-for run in beside("04 gap", {(draft, k): texts}):
-    for alpha, found, steps in gap.accounts(run, costlier):
-        charts.promise_and_clock(walltime_speedup, alpha, found, steps)
-        share = found.measured / speedup(alpha, steps[0].c, found.k)
+account = gap.account(costlier[draft], texts, k)
+charts.promise_and_clock(walltime_speedup, account)
+share = account.measured / speedup(account.alpha, costlier[draft].again, k)
 lesson.reveal("prediction_04_d", prediction_04_d, share)
 
 # %% [markdown]
@@ -419,9 +415,8 @@ lesson.reveal("prediction_04_d", prediction_04_d, share)
 # share is the draft's `alpha`. Which `K` gets the ring, and does the last column of the table agree?
 
 # %% tags=["demo"]
-linked_simulator(
-    "speed", k=k, costs=costlier[draft].costs, pass_ms=pass_ms, source="Measured: see the table above."
-)
+pass_ms, told = 1000 * np.median(times[1]), "Measured: see the table above."
+linked_simulator("speed", k=k, costs=costlier[draft].costs, pass_ms=pass_ms, source=told)
 
 # %% [markdown]
 # Now the same drafts with the built-in target itself, whose pass is much shorter. A draft step and
@@ -431,14 +426,11 @@ linked_simulator(
 # %% tags=["demo"]
 drafts = family | {"first layer": strategies.first_layers(1)}
 accepted |= lab.alphas({"first layer": drafts["first layer"]})
-for run in beside("04 drafts", {"built-in": lab.times(drafts)}):
-    measured = strategies.rows(drafts, accepted, run["built-in"])
-    charts.table_of_drafts(measured, walltime_speedup)
+measured = strategies.rows(drafts, accepted, lab.times(drafts))
+charts.table_of_drafts(walltime_speedup, measured)
 draft, k = gap.best(measured, speedup)
 texts = gap.texts(lab.target, drafts[draft], k, prompts(4), seconds=3)
-for run in beside("04 gap, built-in", {(draft, k): texts}):
-    for alpha, found, steps in gap.accounts(run, measured):
-        charts.promise_and_clock(walltime_speedup, alpha, found, steps)
+charts.promise_and_clock(walltime_speedup, gap.account(measured[draft], texts, k))
 
 # %% [markdown]
 # The acceptance is the same. How much of the gain is left? Look at `c` in both tables and at the
@@ -560,11 +552,10 @@ lesson.check_bigram_probs(bigram_probs)
 
 # %% tags=["demo"]
 yours = strategies.own_drafts(lab, bigram_probs, prompt_lookup)
-alphas = accepted | yours.alphas
+alphas = accepted | {name: alpha for name, (alpha, _) in yours.items()}
 alphas |= {name: lab.alpha(reader) for name, reader in strategies.corpus_ngrams().items()}
 costs = {name: row.costs.c for name, row in measured.items()}
-for run in beside("04 tables", yours.times):
-    costs |= {name: relative(times)[0]["draft"].c for name, times in run.items()}
+costs |= {name: c for name, (_, c) in yours.items()}
 charts.strategies(alphas, costs)
 
 # %% [markdown]

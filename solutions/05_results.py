@@ -14,7 +14,8 @@
 # that hold the formula against measured times. **You leave with** five questions for every claim
 # such as "2.5 times as fast": which tokens, which text, which machine, against what, and timed how?
 #
-# The cells that measure take about two minutes together on a quiet machine.
+# The cells that measure take about two minutes together. Close other programs before you run them: a
+# busy machine gives other times, and wider quartiles.
 
 # %%
 import numpy as np
@@ -24,6 +25,7 @@ from specdec_lib.theory import expected_tokens
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch05 import figures, measured as charts
+from specdec_lib.lessons.common.series import table
 from specdec_lib.measure import papers
 
 # %% [markdown]
@@ -230,7 +232,7 @@ paper_rows_simulator(settings, row=2)
 # below.
 
 # %% tags=["demo"]
-print(lesson.readings(settings))
+table(lesson.readings(settings))
 
 # %% [markdown]
 # - **above**, three rows: a block cost more than `cK + 1`. The formula assumes that a pass over
@@ -353,7 +355,7 @@ lesson.committed("prediction_05_d", prediction_05_d, 0, 4)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_05_d", prediction_05_d)
-print(lesson.circulating(target_ms=10))
+table(lesson.circulating(target_ms=10))
 
 # %% [markdown]
 # With a target pass of 20 ms all four rows would be possible. So somebody mixed two machines, or
@@ -479,7 +481,6 @@ lesson.reveal("prediction_05_f", prediction_05_f)
 # blocks, so its numbers must fall from position to position, whatever the draft is.
 
 # %% tags=["demo"]
-from specdec_lib.measure.core.progress import watched
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, accepted_counts, speculative
 from specdec_lib.models.pairs import load_pair
 
@@ -487,10 +488,7 @@ from specdec_lib.models.pairs import load_pair
 pair = load_pair(draft="large")
 prompts = {"held-out text": held_out.prompts(32)}
 prompts["random tokens"] = np.random.default_rng(0).integers(1, 2048, (32, 64)).tolist()
-blocks = {
-    name: accepted_counts(pair, each, 5, 64, SAMPLED)
-    for name, each in watched(prompts.items(), "kinds of prompt")
-}
+blocks = {name: accepted_counts(pair, each, 5, 64, SAMPLED) for name, each in prompts.items()}
 charts.by_position(alpha_from_blocks, blocks, k=5)
 
 # %% [markdown]
@@ -535,7 +533,7 @@ drafters = {
 }
 kinds = {kind: make(16) for kind, make in KINDS.items()}
 found = {}
-for name, drafter in watched(drafters.items(), "drafters on four kinds of text"):
+for name, drafter in drafters.items():
     decoder = speculative(pair.target, drafter, 5, GREEDY, 32, batch=True)
     found[name] = {kind: tokens_a_block(decoder, each) for kind, each in kinds.items()}
 charts.by_kind(found)
@@ -554,7 +552,7 @@ charts.by_kind(found)
 # means is 1.
 
 # %% tags=["demo"]
-lesson.three_means([2, 0.5])
+table(lesson.three_means([2, 0.5]))
 
 # %% [markdown]
 # ### Exercise: paired_speedup
@@ -606,21 +604,20 @@ lesson.check_paired_speedup(paired_speedup)
 # the built-in pair. The cell takes about 20 s.
 
 # %% tags=["demo"]
+from specdec_lib.lessons.ch04.measured import promise_and_clock
 from specdec_lib.measure import gap, strategies
-from specdec_lib.measure.quiet.runs import beside
+from specdec_lib.theory import walltime_speedup
 
 # %% tags=["demo"]
 slow = load_pair(draft="small", target_cost="40m")
 lab, small = strategies.Laboratory(1000), {"small": slow.draft}
 print(slow.label)
 alphas = {"small": measured["code", "small"].alpha}
-for run in beside("05 costs", {"40M cost": lab.times(small, slow.target)}):
-    rows = strategies.rows(small, alphas, run["40M cost"])
-clock = gap.texts(slow.target, slow.draft, 2, held_out.prompts(8))
-for run in beside("05 pairs", {("small", 2): clock}):
-    charts.pairs(paired_speedup, *(run["small", 2][side] for side in ("plain", "speculative")))
-    for account in gap.accounts(run, rows):
-        charts.from_formula_to_clock(*account)
+rows = strategies.rows(small, alphas, lab.times(small, slow.target))
+runs = gap.texts(slow.target, slow.draft, 2, held_out.prompts(8))
+seconds = {name: each.tolist() for name, each in runs.groupby("decoder").seconds}
+charts.pairs(paired_speedup, seconds["plain"], seconds["speculative"])
+promise_and_clock(walltime_speedup, gap.account(rows["small"], runs, 2))
 
 # %% [markdown]
 # The first bar of the second picture is what a paper would expect, the last bar is your clock. The

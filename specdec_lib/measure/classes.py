@@ -2,6 +2,7 @@
 
 import io
 import keyword
+import re
 import token as kinds
 import tokenize
 from collections.abc import Iterator, Sequence
@@ -23,14 +24,6 @@ CLASSES = (KEYWORD, IDENTIFIER, LITERAL, OPERATOR, WHITESPACE, COMMENT)
 _OPENS = getattr(kinds, "FSTRING_START", None)
 _CLOSES = getattr(kinds, "FSTRING_END", None)
 _LAYOUT = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
-
-
-class Span(NamedTuple):
-    """A piece of a source: from character `start` up to `end`, of one class."""
-
-    start: int
-    end: int
-    kind: str
 
 
 class Judged(NamedTuple):
@@ -68,29 +61,23 @@ def judged(
 
 
 def token_classes(source: str, tokenizer: Tokenizer) -> list[str]:
-    """The class of each token of `held_out.encoded`; the end-of-text token before it has ""."""
-    kind_at = character_classes(source)
-    return ["", *(_class_of(kind_at[a:b]) for a, b in tokenizer.encode(source).offsets)]
+    """The class of each token of `held_out.encoded`; the end-of-text token before it has "".
 
-
-def _class_of(characters: list[str]) -> str:
-    """Of a token's characters the first that is not whitespace decides."""
-    return next((kind for kind in characters if kind != WHITESPACE), WHITESPACE)
-
-
-def character_classes(source: str) -> list[str]:
-    """The class of every character of a Python source; what no token covers is whitespace.
-
-    Comments and docstrings are one class: text for people.
+    Of a token's characters the first that is not whitespace decides.
     """
     kind_at = [WHITESPACE] * len(source)
-    for span in spans(source):
-        kind_at[span.start : span.end] = [span.kind] * (span.end - span.start)
-    return kind_at
+    for start, end, kind in spans(source):
+        kind_at[start:end] = [kind] * (end - start)
+    pieces = [kind_at[start:end] for start, end in tokenizer.encode(source).offsets]
+    return ["", *(next((k for k in piece if k != WHITESPACE), WHITESPACE) for piece in pieces)]
 
 
-def spans(source: str) -> Iterator[Span]:
-    """The tokens of a Python source that are not layout. tokenize.TokenError if it is none."""
+def spans(source: str) -> Iterator[tuple[int, int, str]]:
+    """The first character, the end and the class of the tokens of a Python source, without layout.
+
+    Comments and docstrings are one class: text for people. Raises tokenize.TokenError if the text
+    is no Python.
+    """
     starts = np.cumsum([0, *(len(line) + 1 for line in source.split("\n"))]).tolist()
     opened, begun, first = 0, 0, True  # open f-strings; where it begins; a statement begins here
     for each in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -103,19 +90,15 @@ def spans(source: str) -> Iterator[Span]:
             first = first or each.type != tokenize.NL
             continue
         kind = LITERAL if each.type == _CLOSES else _kind(each, first)
-        yield Span(begun, starts[each.end[0] - 1] + each.end[1], kind)
+        yield begun, starts[each.end[0] - 1] + each.end[1], kind
         first = first and each.type == tokenize.COMMENT
 
 
 def _kind(each: tokenize.TokenInfo, first: bool) -> str:
-    """The class of a token; a string that begins a statement is a docstring."""
+    """The class of a token; a string that begins a statement is a docstring, an f-string never."""
     if each.type == tokenize.STRING:
-        return COMMENT if first and _is_plain(each.string) else LITERAL
+        prefix = re.match(r"\w*", each.string)[0].lower()
+        return COMMENT if first and "f" not in prefix else LITERAL
     if each.type == tokenize.NAME:
         return KEYWORD if keyword.iskeyword(each.string) else IDENTIFIER
     return {tokenize.COMMENT: COMMENT, tokenize.NUMBER: LITERAL}.get(each.type, OPERATOR)
-
-
-def _is_plain(string: str) -> bool:
-    """Whether a string is no f-string, by the letters before its quote."""
-    return "f" not in string[: min(string.find(q) % len(string) for q in "\"'")].lower()

@@ -1,30 +1,28 @@
 """What a formula promises, what a decoder does, and where the time between the two goes.
 
-A decoder runs on models that keep a clock. What is not spent in their passes is the host's: Python
-that draws tokens, compares them and moves caches. Prompts are read before any clock starts.
+The decoders run on models that keep a clock. What is not spent inside a pass is the host's: Python
+that draws tokens, compares them and moves caches. Reading the prompt is left out of every time.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import pandas as pd
 from torch import Tensor
 
 from specdec_lib.decoding.state import Generation
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core.disturbance import Times
+from specdec_lib.measure.compare import compare, ratios
 from specdec_lib.measure.core.runs import SAMPLED, Decoder, plain, speculative
-from specdec_lib.measure.core.timing import on_prompts
-from specdec_lib.measure.quiet.runs import Runs
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache
-from specdec_lib.theory import Costs, walltime_speedup
+from specdec_lib.theory import walltime_speedup
 
 Speedup = Callable[..., float]  # (alpha, c, k, verify_cost)
 
-TOKENS, SECONDS = 48, 8.0  # new tokens of a text; of all texts together, about
+TOKENS, SECONDS = 48, 8.0  # new tokens of a text; no text begins after so many seconds
 
 
 class Clocked:
@@ -44,122 +42,99 @@ class Clocked:
         return logits
 
 
-class Accounted:
-    """A decoder that notes of every text the seconds, those outside of passes, and the passes."""
+def noted(decoder: Decoder, *models: Clocked) -> tuple[Decoder, list[tuple[float, float]]]:
+    """`decoder`, and of every text the seconds and those that the passes of `models` took."""
+    notes = []
 
-    def __init__(self, decoder: Decoder, models: Sequence[Clocked]) -> None:
-        self.decoder, self.models, self.notes = decoder, models, list[tuple[float, float, float]]()
-
-    def __call__(self, prompt: list) -> Generation:
-        """Decode."""
-        for model in self.models:
-            model.seconds = 0.0
-        begun = time.perf_counter()
-        generation = self.decoder(prompt)
-        # Passes that read the prompt are outside of generation.seconds, and so of the host's.
-        whole = time.perf_counter() - begun
-        host = whole - sum(model.seconds for model in self.models)
-        self.notes.append((generation.seconds, host, generation.target_passes))
+    def run(prompt: list) -> Generation:
+        before, begun = sum(model.seconds for model in models), time.perf_counter()
+        generation = decoder(prompt)
+        reading = time.perf_counter() - begun - generation.seconds  # the prompt
+        inside = sum(model.seconds for model in models) - before - reading
+        notes.append((generation.seconds, inside))
         return generation
+
+    return run, notes
 
 
 def texts(
     target: Llama, draft: Llama, k: int, prompts: Sequence[list[int]], seconds: float = SECONDS
-) -> Times:
-    """Plain and speculative decoding by turns, TOKENS new tokens after each prompt.
+) -> pd.DataFrame:
+    """`compare` of "plain" and "speculative" decoding, TOKENS new tokens after each prompt.
 
-    By decoder the seconds of every text, and under "plain, host", "plain, passes" and so on what
-    of them no pass took, and the number of the target's passes.
+    The seconds are without the prompt; those `inside` the passes of target and draft are a column.
     """
     first, second, small = Clocked(target), Clocked(target), Clocked(draft)
     fast = speculative(second, ModelDrafter(small), k, SAMPLED, TOKENS)
     decoders = {
-        "plain": Accounted(plain(first, SAMPLED, TOKENS), [first]),
-        "speculative": Accounted(fast, [second, small]),
+        "plain": noted(plain(first, SAMPLED, TOKENS), first),
+        "speculative": noted(fast, second, small),
     }
-    taken = on_prompts(decoders, prompts, rounds=1, seconds=seconds)
-    found: dict[str, list[float]] = {}
-    for name, decoder in decoders.items():
-        kept = decoder.notes[-len(taken[name]) :]  # without the round that warms up
-        columns = map(list, zip(*kept, strict=True))
-        keys = (name, f"{name}, host", f"{name}, passes")
-        found.update(zip(keys, columns, strict=True))
-    return found
+    frame = compare({name: run for name, (run, _) in decoders.items()}, prompts, seconds)
+    frame["inside"] = 0.0
+    for name, (_, notes) in decoders.items():  # the first turn warms up
+        frame.loc[frame.decoder == name, ["seconds", "inside"]] = notes[1:]
+    return frame
 
 
-@dataclass(frozen=True)
-class Step:
-    """The formula's times with one cost more than in the step before."""
+class Account(NamedTuple):
+    """Where a promised speed-up went: from the promise, step by step, to the measured one.
 
-    name: str
-    c: float
-    verify_cost: float
+    Each step has a name, and the c and v(k + 1) of the formula with one cost more.
+    """
 
-
-@dataclass(frozen=True)
-class Account:
-    """What a decoder did with `k` draft tokens in a block; times in bare passes over one token."""
-
+    alpha: float
     k: int
-    plain_host: float  # of a token
-    block_host: float
+    steps: dict[str, tuple[float, float]]
     tokens_a_block: float
     measured: float  # times as fast as plain decoding
     by_text: list[float]
 
 
-def account(times: Times, k: int) -> Account:
-    """The means of what `texts` measured."""
-    total = {key: sum(each) for key, each in times.items()}
-    written, blocks = total["plain, passes"], total["speculative, passes"]
-    one_pass = (total["plain"] - total["plain, host"]) / written
-    pairs = zip(times["plain"], times["speculative"], strict=True)
+def account(row: Measured, frame: pd.DataFrame, k: int) -> Account:
+    """The steps from what `row` promises to what `frame` (`texts`) measured with blocks of `k`."""
+    total = frame.groupby("decoder")[["seconds", "inside", "tokens", "passes"]].sum()
+    slow, fast = total.loc["plain"], total.loc["speculative"]
+    # Of a plain token and of a block, in bare passes.
+    token_host = (slow.seconds - slow.inside) / slow.inside
+    block_host = (fast.seconds - fast.inside) / fast.passes / (slow.inside / slow.passes)
     return Account(
-        k=k,
-        plain_host=total["plain, host"] / written / one_pass,
-        block_host=total["speculative, host"] / blocks / one_pass,
-        tokens_a_block=written / blocks,
-        measured=total["plain"] / total["speculative"],
-        by_text=[slow / fast for slow, fast in pairs],
+        row.alpha,
+        k,
+        steps(row, k, token_host, block_host),
+        tokens_a_block=fast.tokens / fast.passes,
+        measured=slow.seconds / fast.seconds,
+        by_text=ratios(frame, "speculative", "plain").tolist(),
     )
 
 
-def steps(found: Account, costs: Costs, again: float) -> list[Step]:
-    """The promise, and in each step after it one cost more.
+def steps(
+    row: Measured, k: int, token_host: float, block_host: float
+) -> dict[str, tuple[float, float]]:
+    """c and v of the formula, E / (c K + v), with one cost more in each step.
 
-    `costs.c` is a draft step after a target pass, `again` one after another draft step. The host
-    makes plain tokens longer too, so the last step counts in plain tokens.
+    The promise: c is that of a draft step after another one, and v = 1.
+    Verification: v = v(K + 1), as measured.
+    Cold cache: the first draft step follows a target pass, so c = (c_first + (K - 1) c_next) / K.
+    Host: Python adds its time to a block and to a plain token: (c K + v + block) / (1 + token).
     """
-    k, v = found.k, costs.v[found.k + 1]
-    mixed = (costs.c + (k - 1) * again) / k
-    token = 1 + found.plain_host
-    return [
-        Step("the promise", again, 1.0),
-        Step(f"verification: a pass over {k + 1} tokens", again, v),
-        Step("cold cache: the first draft step", mixed, v),
-        Step("host: Python between the passes", mixed / token, (v + found.block_host) / token),
-    ]
-
-
-def accounts(
-    run: Runs, rows: Mapping[str, Measured]
-) -> Iterator[tuple[float, Account, list[Step]]]:
-    """Alpha, the account and its steps of every race in `run`, by (draft, K)."""
-    for (draft, k), times in run.items():
-        found, row = account(times, k), rows[draft]
-        yield row.alpha, found, steps(found, row.costs, row.again)
+    v, mixed = row.costs.v[k + 1], (row.costs.c + (k - 1) * row.again) / k
+    token = 1 + token_host
+    return {
+        "the promise": (row.again, 1.0),
+        f"verification: a pass over {k + 1} tokens": (row.again, v),
+        "cold cache: the first draft step": (mixed, v),
+        "host: Python between the passes": (mixed / token, (v + block_host) / token),
+    }
 
 
 def usable(speedup: Speedup) -> Speedup:
-    """A student's `walltime_speedup`, with the library's where it does not run."""
-
-    def either(alpha: float, c: float, k: int, verify_cost: float = 1.0) -> float:
-        try:
-            return float(speedup(alpha, c, k, verify_cost))
-        except Exception:  # whatever a half-written function does
-            return walltime_speedup(alpha, c, k, verify_cost)
-
-    return either
+    """A student's `walltime_speedup`; the library's where it does not run."""
+    try:
+        float(speedup(0.5, 0.1, 2, 1.25))
+    except Exception:  # whatever a half-written function does
+        return walltime_speedup
+    return speedup
 
 
 def best(rows: Mapping[str, Measured], speedup: Speedup) -> tuple[str, int]:

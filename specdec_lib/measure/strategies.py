@@ -4,8 +4,7 @@ A reader gives the distributions (T, V) after each of T tokens (acceptance.py). 
 frozen held-out text in two halves: one to count or train on, the other to measure on.
 """
 
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -29,18 +28,19 @@ from specdec_lib.measure.core.acceptance import (
     ngram_reader,
     remembered,
 )
-from specdec_lib.measure.core.costs import CONTEXT, in_turn, pass_task, relative
-from specdec_lib.measure.core.disturbance import Times
+from specdec_lib.measure.core.costs import CONTEXT, Task, in_turn, pass_task, relative
 from specdec_lib.measure.core.held_out import all_tokens, repeated_share
-from specdec_lib.measure.core.progress import Progress, watched
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, speculative
-from specdec_lib.measure.core.timing import within
+from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
 from specdec_lib.theory import Costs
 
-ROUNDS, SECONDS = 20, 4.0  # of bare passes, at most
+ROUNDS = 20  # of bare passes
+
+# The seconds of every round by task. An integer is the tokens of a target pass.
+Times = Mapping[int | str, Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Measured:
     tokens_per_second: float  # of the draft alone
     alpha: float
     costs: Costs
-    again: float  # as costs.c, of a draft step that stands after another one
+    again: float  # as costs.c, of a draft step right after another one
 
 
 class Laboratory:
@@ -73,44 +73,44 @@ class Laboratory:
         """The mean of sum_x min(p(x), q(x))."""
         return acceptances(self._p, {"draft": q}, self.unseen, self.positions)["draft"].alpha
 
+    def alphas(self, drafts: Mapping[str, Llama]) -> dict[str, float]:
+        """Alpha of every draft."""
+        return {name: self.alpha(model_reader(draft)) for name, draft in drafts.items()}
+
     def times(self, drafts: Mapping[str, Llama], target: Llama | None = None) -> Times:
         """Bare passes of `target`, which has the built-in distribution, and a step of every draft.
 
-        They take turns, so that c and v of all drafts come from the same minutes. After each draft
-        step stands another one, "NAME again": it finds its weights in the processor's cache.
+        They take turns, so that c and v of all drafts come from the same minutes. Another draft
+        step follows each one, "NAME again": it finds its weights in the processor's cache.
         """
         steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
-        turns: dict[int | str, Callable[[], object]] = {}
+        turns: dict[int | str, Task] = {}
         for key, run in in_turn(target or self.target, steps).items():
             turns |= {key: run} if isinstance(key, int) else {key: run, f"{key} again": run}
-        return within(turns, SECONDS, ROUNDS)
+        return interleaved(turns, ROUNDS)
 
-    def alphas(self, drafts: Mapping[str, Llama]) -> dict[str, float]:
-        """Alpha of every draft."""
-        named = watched(drafts.items(), "drafts: acceptance")
-        return {name: self.alpha(model_reader(draft)) for name, draft in named}
-
-    def draft_times(self, draft: Callable[[list[int]], object]) -> Times:
-        """The times of a draft that is no model, after a text, and of a target pass."""
+    def c_of(self, draft: Callable[[list[int]], object]) -> float:
+        """c of a draft that is no model: its step after a text, over a target pass."""
         text = max(self.unseen, key=lambda each: len(each.ids)).ids[:CONTEXT]
-        return within({1: pass_task(self.target, 1), "draft": partial(draft, text)}, 1, ROUNDS)
+        tasks = {1: pass_task(self.target, 1), "draft": partial(draft, text)}
+        return relative(interleaved(tasks, ROUNDS))[0]["draft"].c
 
 
 def rows(
     drafts: Mapping[str, Llama], alphas: Mapping[str, float], times: Times
 ) -> dict[str, Measured]:
-    """What was measured of every draft that has times."""
+    """What was measured of every draft."""
     costs, _ = relative(times)
     return {
         name: Measured(
             # The head is the same, and of the embedding a pass looks up a few rows.
-            parameters=parameters(drafts[name].shape) - drafts[name].embedding.numel(),
+            parameters=parameters(draft.shape) - draft.embedding.numel(),
             tokens_per_second=1 / median(times[name]),
             alpha=alphas[name],
             costs=costs[name],
             again=costs[f"{name} again"].c,
         )
-        for name in drafts
+        for name, draft in drafts.items()
     }
 
 
@@ -126,14 +126,10 @@ def first_layers(layers: int) -> Llama:
     return Llama(replace(weights, shape=shape, layers=list(weights.layers)[:layers]))
 
 
-def corpus_ngrams() -> Mapping[str, Reader]:
+def corpus_ngrams() -> dict[str, Reader]:
     """Bigrams and trigrams counted over the built-in models' training text."""
-    counts = Counts.load(ASSETS / "ngrams.npz")
-    drafters = {
-        "bigram, corpus": NgramDrafter(counts, 2),
-        "trigram, corpus": NgramDrafter(counts, 3),
-    }
-    return {name: ngram_reader(drafter) for name, drafter in drafters.items()}
+    counts, orders = Counts.load(ASSETS / "ngrams.npz"), {"bigram": 2, "trigram": 3}
+    return {f"{name}, corpus": ngram_reader(NgramDrafter(counts, n)) for name, n in orders.items()}
 
 
 def table_reader(table: np.ndarray) -> Reader:
@@ -151,6 +147,17 @@ def lookup_reader(lookup: Callable[[list[int], int], list[int]], vocab_size: int
             for token in lookup(ids[: i + 1], 1):
                 q[i, token] = 1.0
         return q
+
+    return read
+
+
+def module_reader(model: nn.Module) -> Reader:
+    """A model of transformers, which may be in training, as a draft."""
+
+    def read(ids: list[int]) -> Tensor:
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits
+        return logits[0].float().softmax(-1)
 
     return read
 
@@ -180,7 +187,7 @@ def tokens_a_block(
     Temperatures 0 and 1, all of `texts` as one batch.
     """
     measured = {}
-    for name, warp in watched(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
+    for name, warp in product(drafters, (GREEDY, SAMPLED)):
         run = speculative(target, drafters[name], k, warp, tokens=48, batch=True)(texts)
         kept = [block.kept for row in run.blocks for block in row]
         repeated = np.mean([repeated_share(tokens) for tokens in run.tokens])
@@ -188,66 +195,37 @@ def tokens_a_block(
     return measured
 
 
-@dataclass(frozen=True)
-class OwnDrafts:
-    """Alpha and times of the drafts that a student writes, by name; empty if they do not run."""
-
-    alphas: Mapping[str, float]
-    times: Mapping[str, Times]
-
-
 def own_drafts(
     lab: Laboratory,
     bigram_probs: Callable[[list[int], int, float], np.ndarray],
     prompt_lookup: Callable[[list[int], int], list[int]],
-) -> OwnDrafts:
-    """The student's bigram table, counted on `lab.learn`, and lookup, judged as all drafts are."""
+) -> dict[str, tuple[float, float]]:
+    """Alpha and c of the student's bigram table, counted on `lab.learn`, and of the lookup.
+
+    Empty, and a line says why, if they do not run.
+    """
     try:
         table = bigram_probs(lab.learn, lab.vocab_size, 0.01)
-        readers = (table_reader(table), lookup_reader(prompt_lookup, lab.vocab_size))
-        drafts = (lambda text: table[text[-1]], lambda text: prompt_lookup(text, 1))
-        names = ("bigram, yours", "prompt lookup")
-        alphas = dict(zip(names, map(lab.alpha, readers), strict=True))
-        return OwnDrafts(alphas, dict(zip(names, map(lab.draft_times, drafts), strict=True)))
+        table_alpha = lab.alpha(table_reader(table))
+        lookup_alpha = lab.alpha(lookup_reader(prompt_lookup, lab.vocab_size))
+        return {
+            "bigram, yours": (table_alpha, lab.c_of(lambda text: table[text[-1]])),
+            "prompt lookup": (lookup_alpha, lab.c_of(lambda text: prompt_lookup(text, 1))),
+        }
     except Exception as problem:  # whatever a half-written function does
         print(f"Without your own drafts: {problem}")
-        return OwnDrafts({}, {})
+        return {}
 
 
 def learning_curve(
-    lab: Laboratory,
-    draft: nn.Module,
-    steps: Iterable[int],
-    every: int,
-    seconds: float = 60,
-    clock: Callable[[], float] = time.monotonic,
+    lab: Laboratory, draft: nn.Module, steps: Iterable[int], every: int
 ) -> dict[int, float]:
-    """Alpha of `draft` before the first of `steps`, which train it, and after each `every`.
-
-    After `seconds` it ends with the next alpha, and says so.
-    """
-    progress, end = Progress(), clock() + seconds
+    """Alpha of `draft` before the first of `steps`, which train it, and after each `every`."""
     curve = {0: lab.alpha(module_reader(draft))}
     try:
         for step in steps:
-            progress.say(f"training: step {step}")
-            if max(curve) == step - 1 > 0 and clock() > end:
-                print(f"Ended after {step - 1} steps: {seconds:g} s are over.")
-                break
             if step % every == 0:
                 curve[step] = lab.alpha(module_reader(draft))
     except Exception as problem:  # whatever a half-written loss does
         print(f"This cell trains on your own loss: {problem}")
-    progress.end()
     return curve
-
-
-def module_reader(model: nn.Module) -> Reader:
-    """A model of transformers, which may be in training, as a draft."""
-
-    def read(ids: list[int]) -> Tensor:
-        with torch.no_grad():
-            logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits
-        return logits[0].float().softmax(-1)
-
-    return read

@@ -61,7 +61,7 @@ SAID = {
     "03 noise_hides_a_bug": "counted 0.000977",
     "04 one_block": "75 ms for 4 tokens: 18.75 ms each, 2.67 times as fast",
     "04 promise_and_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59; cold",
-    "05 expected_and_measured": "T5-large, T = 0: formula 2.36 to 2.64, printed 2.5, measured 1.7",
+    "05 expected_and_measured": "T5-large, T = 0: formula 2.36 to 2.64, expected (printed) 2.5, m",
     "05 by_task": "Means: conversation 1.93",
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
     "07 experts_read": "Mixtral 8x7B: v for 1 to 9 tokens 1, 1.65, 2.14, 2.51, 2.79",
@@ -75,7 +75,12 @@ SAID_OF_WRONG = [
     ("01_draft_then_verify", "chosen_rows", lambda *args: np.zeros((2, 3)), "no rows of this pass"),
     ("03_lossless", "stacked_paths", lambda p, q: (q, p - p), "by acceptance A 0.3, B 0.45"),
     ("05_results", "pairs", lambda *times: 7.0, "geometric mean by your function is 7.000"),
-    ("05_results", "implied_rates", refuses, "T5-small, T = 0: 0.75 printed, nan implied"),
+    (
+        "05_results",
+        "implied_rates",
+        refuses,
+        "T5-small, T = 0: alpha (printed) 0.75, implied by your function nan",
+    ),
     ("06_simulator", "rows_of_coins", lambda *args: 1, "returned [1, 1, 1, 1, 1, 1, 1, 1]"),
     ("08_full_generation", "going_back", lambda cache, n: cache.truncate(10), "it holds 10."),
 ]

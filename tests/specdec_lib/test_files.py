@@ -11,7 +11,6 @@ from huggingface_hub import constants
 from specdec_lib import workspace
 from specdec_lib.files import write_whole
 from specdec_lib.measure.bench import record
-from specdec_lib.measure.drafters import family
 from specdec_lib.models import hub
 from specdec_lib.training import recording
 
@@ -74,15 +73,6 @@ def bench_notes(folder: Path, number: int) -> Path:
     return folder / "a.notes.txt"
 
 
-def family_table(folder: Path, number: int) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("target", "family", "plain", "measured"):
-            patch.setattr(family, name, lambda *args: None)
-        patch.setattr(family, "table", lambda rows: f"table {number}")
-        family.main(["--markdown", str(folder / "a.md")])
-    return folder / "a.md"
-
-
 def recorded_blocks(folder: Path, number: int) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recording, "load_pair", lambda draft: None)
@@ -109,7 +99,7 @@ def pinned(folder: Path, number: int) -> Path:
 
 
 # That of results files is in test_results_file.py.
-WRITERS = (bench_json, bench_notes, family_table, recorded_blocks, chapters_record, pinned)
+WRITERS = (bench_json, bench_notes, recorded_blocks, chapters_record, pinned)
 
 
 @pytest.mark.parametrize("write", WRITERS)

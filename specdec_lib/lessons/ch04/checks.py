@@ -7,7 +7,6 @@ import numpy as np
 
 from specdec_lib import theory
 from specdec_lib.lessons.ch03.checks import expect_law
-from specdec_lib.lessons.ch04.computed import _softmax, loss_gradient
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
@@ -67,7 +66,7 @@ TRUTHS = {
         },
     ),
     "prediction_04_c": Truth(
-        5,  # best_steep(0.8, 0.05, 0.1, 20), which this module may not call when it is graded
+        5,
         "Each draft token is drafted for 0.05 and verified for 0.1: as if c were 0.15.",
         {
             8.0: "is the best K as long as further tokens of a pass cost nothing.",
@@ -218,14 +217,27 @@ def not_a_loss(loss: object) -> str:
 
 def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray) -> None:
     """Raise Different unless `got` is the loss's gradient in the draft's logits, within 1e-6."""
-    right = loss_gradient(p_logits, q_logits)
+    right, what = loss_gradient(p_logits, q_logits), "gradient of distillation_loss"
     if got.shape != right.shape or not np.abs(got - right).max() <= 1e-6:
-        told = np.round(got, 4).tolist(), np.round(right, 4).tolist()
-        raise Different(
-            f"the gradient of distillation_loss in the draft's logits is {told[0]}, expected "
-            f"{told[1]}."
-        )
+        came, wanted = np.round(got, 4).tolist(), np.round(right, 4).tolist()
+        raise Different(f"the {what} in the draft's logits is {came}, expected {wanted}.")
     agrees("its gradient in the draft's logits", describe(got))
+
+
+def loss_gradient(p_logits: np.ndarray, q_logits: np.ndarray) -> np.ndarray:
+    """The gradient (..., V) of the loss in the draft's logits, worked out by hand, in float64.
+
+    With I = 1 if q < p, the shared mass grows by q_j (I_j - sum_x q_x I_x) in logit j.
+    """
+    p, q = _softmax(p_logits), _softmax(q_logits)
+    below = (q < p).astype(float)
+    shared = q * (below - (q * below).sum(-1, keepdims=True))
+    return -shared / (q.size / q.shape[-1])
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    powers = np.exp(np.asarray(logits, dtype=float))
+    return powers / powers.sum(-1, keepdims=True)
 
 
 def look() -> None:

@@ -2,18 +2,16 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from specdec_lib.lessons.ch05.computed import (
     circulating,
+    conditional_rates,
     readings,
-    recomputed,
     three_means,
 )
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 
-__all__ = ["circulating", "committed", "readings", "recomputed", "three_means"]
+__all__ = ["circulating", "committed", "conditional_rates", "readings", "three_means"]
 
 # Six blocks of four draft tokens each: how many of them were accepted.
 BLOCKS = [4, 0, 2, 4, 1, 3]
@@ -84,11 +82,6 @@ TRUTHS = {
 answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
-# The clock of a machine that slows down by half, and the two ways to time twenty runs on it.
-RUNS = 10
-DRIFT = 0.5
-BASELINE_SECONDS, SPECULATIVE_SECONDS = 1.0, 0.8
-
 
 def look(rows: Sequence, sizes: Sequence) -> None:
     """Print the numbers of "What you may read elsewhere": rows of Table 2, and the T5 sizes."""
@@ -98,17 +91,6 @@ def look(rows: Sequence, sizes: Sequence) -> None:
     target, *smaller = sizes
     for name, size in smaller:
         print(f"{name}: {size / 1e6:.0f} million, c_hat = {size / target.parameters:.3f}")
-
-
-def drifting_seconds(interleaved: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Seconds (RUNS,) of plain and of speculative runs on the clock that slows down.
-
-    Interleaved: plain, speculative, plain, ...; otherwise all plain runs first. Run t of all 2 RUNS
-    takes 1 + DRIFT t / (2 RUNS - 1) times as long as the first one would.
-    """
-    slower = 1 + DRIFT * np.arange(2 * RUNS) / (2 * RUNS - 1)
-    plain, speculative = (slower[::2], slower[1::2]) if interleaved else np.split(slower, 2)
-    return BASELINE_SECONDS * plain, SPECULATIVE_SECONDS * speculative
 
 
 @visible_check
@@ -182,10 +164,3 @@ def check_paired_speedup(function: Callable) -> None:
     expect(function, huge, one, gives=1.0, hint=hint)
     expect_value_error(function, [1.0, 2.0], [1.0], why="the second run has no partner")
     expect_value_error(function, [], [], why="there is no pair")
-
-
-def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]]:
-    """For each position of a block: its acceptance rate given the earlier ones, and the trials."""
-    reached = [sum(n >= i for n in accepted) for i in range(k + 1)]
-    pairs = zip(reached[1:], reached[:-1], strict=True)
-    return [(passed / tried if tried else float("nan"), tried) for passed, tried in pairs]

@@ -1,4 +1,7 @@
-"""What chapter 05 computes from the papers' rows and from patterns of acceptance, as text."""
+"""What chapter 05 computes from the papers' rows and from patterns of acceptance.
+
+Tables are lists of rows, {column: value}.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.theory import expected_tokens, walltime_speedup
+from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 
 # How far a printed number may be from the one that was rounded.
 HALF = 0.005  # alpha and c are printed with two places
@@ -15,15 +18,16 @@ TENTH = 0.05  # speed-ups with one
 # A table that circulates: a draft's tokens a second, its acceptance rate and the speed-up that is
 # promised for it, all of them beside a target with a pass of 10 ms. No source is given.
 CIRCULATING = ((5000, 0.50, 1.8), (2000, 0.65, 2.3), (1000, 0.75, 2.5), (800, 0.80, 2.8))
-K_MAX = 40
+FREE_CHECKS = dict.fromkeys(range(1, 42), 1.0)  # v = 1 up to K = 40
 
 # The same acceptances in three orders: a 1 is a position at which the draft is right.
 PATTERN = 24  # positions
 RIGHT = 18  # of them
 
-ABOVE, AGREES, BELOW = "above", "agrees", "below"
-NO_COST, NO_ORDER = "no cost", "no cost, no order"
-READINGS = (ABOVE, AGREES, BELOW, NO_COST, NO_ORDER)
+# The clock of a machine that slows down by half, and the two ways to time twenty runs on it.
+RUNS = 10
+DRIFT = 0.5
+BASELINE_SECONDS, SPECULATIVE_SECONDS = 1.0, 0.8
 
 
 def rounding_interval(alpha: float, c: float, k: int) -> tuple[float, float]:
@@ -37,18 +41,9 @@ def rounding_interval(alpha: float, c: float, k: int) -> tuple[float, float]:
     return low - TENTH, high + TENTH
 
 
-def recomputed(rows: Sequence[Any]) -> str:
-    """The rows of Tables 2 and 4 (named tuples) as text, beside what the formula gives exactly."""
-    lines = ["task   draft     T  K  exact  interval      printed  measured  over exact"]
-    for row in rows:
-        exact = walltime_speedup(row.alpha, row.c, row.k)
-        low, high = rounding_interval(row.alpha, row.c, row.k)
-        far = "*" if abs(exact - row.expected) > TENTH else " "
-        lines.append(
-            f"{row.task:6} {row.draft:9} {row.temperature}  {row.k}  {exact:.3f}  {low:.2f} to "
-            f"{high:.2f}  {row.expected}{far}     {row.measured}       {row.measured / exact:.2f}"
-        )
-    return "\n".join([*lines, "* more than 0.05 from the exact value"])
+def setting_name(row: Any) -> str:
+    """A row of Tables 2 and 4 in a few words."""
+    return f"{row.task}, {row.draft}, T = {row.temperature}"
 
 
 def needed_cost(alpha: float, k: int, measured: float) -> float:
@@ -57,16 +52,17 @@ def needed_cost(alpha: float, k: int, measured: float) -> float:
 
 
 def reading(row: Any) -> str:
-    """What a row of Tables 2 and 4 tells, one of READINGS, with every rounding in its favour."""
+    """What a row of Tables 2 and 4 tells in a word, with every rounding in its favour."""
     least = needed_cost(row.alpha - HALF, row.k, row.measured + TENTH)
     most = needed_cost(row.alpha + HALF, row.k, row.measured - TENTH)
     if least > row.c + HALF:
-        return ABOVE
+        return "above"
     if most >= row.c - HALF:
-        return AGREES
+        return "agrees"
     if most >= 0:
-        return BELOW
-    return NO_COST if row.measured - TENTH <= most_tokens(row.alpha + HALF, row.k) else NO_ORDER
+        return "below"
+    possible = row.measured - TENTH <= most_tokens(row.alpha + HALF, row.k)
+    return "no cost" if possible else "no cost, no order"
 
 
 def most_tokens(alpha: float, k: int) -> float:
@@ -74,36 +70,34 @@ def most_tokens(alpha: float, k: int) -> float:
     return k + 1.0 if alpha >= k / (k + 1) else 1 / (1 - alpha)
 
 
-def readings(rows: Sequence[Any]) -> str:
+def readings(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """The c that each row of Table 2 would need, the most that its alpha allows, the reading."""
-    head = f"{'row':20}{'c printed':>10}{'c needed':>10}{'measured':>10}{'limit':>8}   reading"
-    lines = [head]
-    for row in rows:
-        needed = needed_cost(row.alpha, row.k, row.measured)
-        name = f"{row.task:6} {row.draft:9}T={row.temperature}"
-        most = most_tokens(row.alpha, row.k)
-        numbers = f"{row.c:10.2f}{needed:10.3f}{row.measured:10.1f}{most:8.2f}"
-        lines.append(f"{name:20}{numbers}   {reading(row)}")
-    return "\n".join(lines)
+    return [
+        {
+            "row": setting_name(row),
+            "c printed": row.c,
+            "c needed": needed_cost(row.alpha, row.k, row.measured),
+            "measured": row.measured,
+            "limit": most_tokens(row.alpha, row.k),
+            "reading": reading(row),
+        }
+        for row in rows
+    ]
 
 
-def best_speedup(alpha: float, c: float) -> tuple[float, int]:
-    """The largest speed-up over K from 0 to K_MAX with v = 1, and its K."""
-    best = min(range(K_MAX + 1), key=lambda k: (-walltime_speedup(alpha, c, k), k))
-    return walltime_speedup(alpha, c, best), best
-
-
-def circulating(target_ms: float) -> str:
-    """The rows of the table that circulates, beside the best that the formula allows, as text."""
-    head = ("draft tokens/s", "alpha", "promised", "c", "best possible")
-    lines = ["".join(f"{each:>16}" for each in head)]
+def circulating(target_ms: float) -> list[dict[str, Any]]:
+    """The rows of the table that circulates, beside the best that the formula allows with v = 1."""
+    rows = []
     for speed, alpha, promised in CIRCULATING:
-        c = 1000 / speed / target_ms
-        best, k = best_speedup(alpha, c)
-        told = f"{best:.2f}, K = {k}"
-        verdict = "" if best > promised - TENTH else "   not possible"
-        lines.append(f"{speed:16}{alpha:16.2f}{promised:16.1f}{c:16.3f}{told:>16}{verdict}")
-    return "\n".join(lines)
+        costs = Costs(1000 / speed / target_ms, FREE_CHECKS)
+        k = costs.best_k(alpha)
+        best = costs.speedup(alpha, k)
+        verdict = "possible" if best > promised - TENTH else "not possible"
+        rows.append({
+            "draft tokens/s": speed, "alpha": alpha, "promised": promised, "c": costs.c,
+            "best": best, "at K": k, "verdict": verdict,
+        })  # fmt: skip
+    return rows
 
 
 def orders() -> dict[str, list[int]]:
@@ -129,14 +123,19 @@ def blocks_of(order: Sequence[int], k: int) -> list[list[str]]:
     return blocks
 
 
-def blocks_needed(difference: float, error: float, blocks: int, errors: float = 2.0) -> int:
-    """Blocks after which `difference` is so many standard errors, if `error` is that of `blocks`.
+def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]]:
+    """For each position of a block: its acceptance rate given the earlier ones, and the trials.
 
-    A standard error falls with the root of the number of blocks.
+    The rate of a position that no block reached is nan.
     """
-    if not difference:
-        raise ValueError("the difference is 0: no number of blocks makes it significant")
-    return math.ceil(blocks * (errors * error / difference) ** 2)
+    reached = [sum(n >= i for n in accepted) for i in range(k + 1)]
+    pairs = zip(reached[1:], reached[:-1], strict=True)
+    return [(passed / tried if tried else float("nan"), tried) for passed, tried in pairs]
+
+
+def standard_error(rate: float, trials: int) -> float:
+    """The standard error of a rate; 0 without a trial."""
+    return max(0.0, rate * (1 - rate) / trials) ** 0.5 if trials else 0.0
 
 
 def first_and_later(rates: Sequence[tuple[float, int]]) -> tuple[float, float]:
@@ -147,24 +146,39 @@ def first_and_later(rates: Sequence[tuple[float, int]]) -> tuple[float, float]:
     (first, trials), later = rates[0], [each for each in rates[1:] if each[1]]
     total = sum(n for _, n in later)
     rate = sum(share * n for share, n in later) / total
-    variance = first * (1 - first) / trials + rate * (1 - rate) / total
-    return rate - first, variance**0.5
+    return rate - first, math.hypot(standard_error(first, trials), standard_error(rate, total))
 
 
-def means(ratios: Sequence[float]) -> dict[str, float]:
-    """Three means of ratios; the harmonic one is what the other side calls the arithmetic one."""
+def blocks_needed(difference: float, error: float, blocks: int) -> int:
+    """Blocks after which `difference` is two standard errors, if `error` is that of `blocks`.
+
+    A standard error falls with the root of the number of blocks.
+    """
+    return math.ceil(blocks * (2 * error / difference) ** 2)
+
+
+def three_means(ratios: Sequence[float]) -> list[dict[str, Any]]:
+    """Three means of the ratios and of their inverses, as both sides would report them."""
     each = np.array(ratios, float)
-    return {
-        "arithmetic": float(each.mean()),
-        "harmonic": float(1 / (1 / each).mean()),
-        "geometric": float(np.exp(np.log(each).mean())),
+    means = {
+        "arithmetic": np.mean,
+        "harmonic": lambda ratios: 1 / np.mean(1 / ratios),
+        "geometric": lambda ratios: np.exp(np.mean(np.log(ratios))),
     }
+    rows = []
+    for name, mean in means.items():
+        one, other = float(mean(each)), float(mean(1 / each))
+        both = {"plain over speculative": one, "speculative over plain": other}
+        rows.append({"mean": name, **both, "product": one * other})
+    return rows
 
 
-def three_means(ratios: Sequence[float]) -> None:
-    """Print the means of the ratios and of their inverses, as both sides would report them."""
-    inverse = [1 / each for each in ratios]
-    print(f"{'mean':12}{'plain over speculative':>24}{'speculative over plain':>24}{'product':>10}")
-    for name, value in means(ratios).items():
-        other = means(inverse)[name]
-        print(f"{name:12}{value:24.3f}{other:24.3f}{value * other:10.3f}")
+def drifting_seconds(interleaved: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Seconds (RUNS,) of plain and of speculative runs on the clock that slows down.
+
+    Interleaved: plain, speculative, plain, ...; otherwise all plain runs first. Run t of all 2 RUNS
+    takes 1 + DRIFT t / (2 RUNS - 1) times as long as the first one would.
+    """
+    slower = 1 + DRIFT * np.arange(2 * RUNS) / (2 * RUNS - 1)
+    plain, speculative = (slower[::2], slower[1::2]) if interleaved else np.split(slower, 2)
+    return BASELINE_SECONDS * plain, SPECULATIVE_SECONDS * speculative

@@ -7,6 +7,7 @@ beginning of a list of a source's names, one a line.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from types import MappingProxyType
 
@@ -16,19 +17,9 @@ from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.measure.core.runs import Decoder
 
 LENGTH = 32  # tokens of a prompt of code or prose
-SOURCE, BEGUN = 48, 12  # tokens that are to be copied, and those of the copy that stand already
+SOURCE, BEGUN = 48, 12  # tokens that are to be copied, and those of the copy that are there already
 NAMES = 6  # names that a list begins with
 _NAME = re.compile(r"[A-Za-z_]\w{3,}")
-
-
-def code(count: int) -> list[list[int]]:
-    """`count` pieces of Python sources."""
-    return prompts(count, LENGTH, ".py")
-
-
-def prose(count: int) -> list[list[int]]:
-    """`count` pieces of documentation in English."""
-    return prompts(count, LENGTH, ".txt")
 
 
 def copies(count: int) -> list[list[int]]:
@@ -37,9 +28,7 @@ def copies(count: int) -> list[list[int]]:
     ends = words.encode("\n\n").ids
 
     def copied(source: list[int]) -> list[int]:
-        begun = words.decode(source[:BEGUN])
-        found = _NAME.search(begun)
-        edited = begun.replace(found[0], f"new_{found[0]}", 1) if found else begun
+        edited = _NAME.sub(r"new_\g<0>", words.decode(source[:BEGUN]), count=1)
         return [*source, *ends, *words.encode(edited).ids]
 
     return [copied(source) for source in prompts(count, SOURCE, ".py")]
@@ -64,9 +53,12 @@ def _lists() -> Iterator[list[int]]:
                 yield words.encode(f"NAMES = [\n{lines}").ids
 
 
-KINDS: Mapping[str, Callable[[int], list[list[int]]]] = MappingProxyType(
-    {"code": code, "prose": prose, "copy and edit": copies, "lists": lists}
-)
+KINDS: Mapping[str, Callable[[int], list[list[int]]]] = MappingProxyType({
+    "code": partial(prompts, length=LENGTH, ending=".py"),
+    "prose": partial(prompts, length=LENGTH, ending=".txt"),
+    "copy and edit": copies,
+    "lists": lists,
+})  # fmt: skip
 
 
 def tokens_a_block(decoder: Decoder, texts: Sequence[list[int]]) -> Rate:

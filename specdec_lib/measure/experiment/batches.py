@@ -17,7 +17,6 @@ from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.budget import BATCHES as PART
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
-from specdec_lib.measure.quiet.runs import Runs
 from specdec_lib.models.protocol import Model
 
 BATCHES = (1, 2, 4, 8)
@@ -46,7 +45,7 @@ class Served(NamedTuple):
 Serve = Callable[[], list[float]]
 
 
-def measure(loop: Loop, machine: Machine, target: str, draft: str) -> Runs:
+def measure(loop: Loop, machine: Machine, target: str, draft: str) -> Mapping[str, Times]:
     """Every batch by plain decoding and at every K, interleaved, at temperature 1.
 
     By batch, as text, the seconds of the median request and of the last one (`task_name`). Where
@@ -92,7 +91,7 @@ def of_batch(batch: int, ways: Mapping[int, Serve], rounds: int) -> dict[str, li
     return middle | {task_name(k, LAST): [max(each) for each in runs] for k, runs in ends.items()}
 
 
-def served(measured: Runs) -> list[Served]:
+def served(measured: Mapping[str, Times]) -> list[Served]:
     """Every batch at every K, from its times."""
     return [
         at_k(int(batch), k, times)

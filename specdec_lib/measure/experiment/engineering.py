@@ -1,17 +1,18 @@
 """What the work between the passes costs: three versions of one decoder, interleaved."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor
 
+from specdec_lib.measure.core.disturbance import Times
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, plain
 from specdec_lib.measure.core.timing import Spread, on_turns, ratios
 from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
 from specdec_lib.measure.experiment.machine import Machine
-from specdec_lib.measure.quiet.runs import Runs
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
 
@@ -57,7 +58,7 @@ class Growing:
         return self.model.forward(tokens, cache)
 
 
-def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Runs:
+def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Mapping[str, Times]:
     """Every version and plain decoding at temperature 1, in turn on the same held-out prompts."""
     large, small = machine.targets[target], machine.drafts[draft]
     tokens = machine.effort.tokens
@@ -73,7 +74,7 @@ def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Ru
     return {f"target {target}, draft {draft}, K = {k}": seconds}
 
 
-def versions(measured: Runs) -> list[Version]:
+def versions(measured: Mapping[str, Times]) -> list[Version]:
     """Every version over plain decoding, from their times."""
     (seconds,) = measured.values()
     return [

@@ -8,9 +8,9 @@ from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment.contest import CHEN_K
-from specdec_lib.measure.quiet.runs import DISTURBED
 from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 
+DISTURBED = "This run was disturbed ({why}): close other programs and run the cell again."
 TEMPERATURES = {0: GREEDY, 1: SAMPLED}
 HEAD = (
     "target", "draft", "task", "T", "alpha", "c", "K", "formula", "with v", "and prompt",

@@ -25,7 +25,7 @@ from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.budget import LOOK, ON_CPU, ON_GPU, Budget, Part
 from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.measure.experiment.machine import Effort, Machine, Targets, device_line
-from specdec_lib.measure.quiet.runs import DISTURBED
+from specdec_lib.measure.experiment.rows import DISTURBED
 from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PUBLISHED, PairError, fits, repositories_of
 from specdec_lib.models.checkpoint import read_shape

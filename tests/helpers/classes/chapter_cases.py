@@ -67,7 +67,7 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 
 
 # Figures that another function of their file shows.
-SHOWN_BY_OTHERS = {"ladder", "your_impostor", "noise_hides_a_bug", "from_formula_to_clock"}
+SHOWN_BY_OTHERS = {"ladder", "your_impostor", "noise_hides_a_bug"}
 
 
 def figure_modules(chapter: str) -> list[ModuleType]:
@@ -113,7 +113,7 @@ ACCEPTED = {
 SETTINGS = papers.table("leviathan_2_4")
 COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
 ROW = Measured(10_000, 500.0, 0.6, Costs(0.1, {m: 1 + 0.05 * m for m in range(1, 6)}), 0.04)
-_FOUND = gap.Account(2, 0.1, 0.2, 1.9, 1.5, [1.4, 1.6])
+_ACCOUNT = gap.Account(0.6, 2, gap.steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6])
 _SECONDS = {n: [0.01 * n, 0.011 * n, 0.012 * n] for n in (1, 2, 4, 8, 16, 64)}
 _MODELS = [(size, dtype) for size in ("40m", "built-in") for dtype in ("float32", "bfloat16")]
 PASSES = (
@@ -204,7 +204,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "found_in_the_text": (ch04.WORDS, 4),
         "bigram_table": (ch04.WORDS,),
         "loss_of_a_coin": (0.6,),
-        "promise_and_clock": (0.6, _FOUND, gap.steps(_FOUND, ROW.costs, ROW.again)),
+        "promise_and_clock": (_ACCOUNT,),
         "strategies": ({"small": 0.6, "table": 0.2}, {"small": 0.15}),
         "learning_curve": ({0: 0.31, 10: 0.4}, 0.35),
     },
@@ -225,7 +225,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "by_class": (_VERDICTS, ["name", "space"]),
         "by_position": ({"code": [2, 0, 1], "random": [1, 1]}, 2),
         "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
-        "from_formula_to_clock": (0.6, _FOUND, gap.steps(_FOUND, ROW.costs, ROW.again)),
     },
     "06": {
         "rows_of_coins": (0.7, 5),

@@ -9,7 +9,6 @@ from pages.simulators import MEASURED
 
 from specdec_lib import theory
 from specdec_lib.lessons.ch03 import computed, rules
-from specdec_lib.lessons.ch04.computed import best_steep
 from specdec_lib.lessons.widgets import linked_simulator
 from specdec_lib.lessons.widgets.linked import K_MAX, SAMPLERS
 from specdec_lib.lessons.widgets.linked_parts.still import in_words
@@ -21,6 +20,12 @@ P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
 WORKED = ["0.80", "0.20", "3.362", "6.34 ms"]
 RULE, PROOF = functions_of("02_rejection_sampling"), functions_of("03_lossless")
 SHARES = "[...document.querySelectorAll('.sd-grip')].map((grip) => Number(grip.ariaValueText))"
+
+
+def best_steep(alpha: float, c: float, s: float, k_max: int) -> int:
+    """The smallest best K where every token of a pass after the first costs `s`."""
+    speeds = [theory.walltime_speedup(alpha, c, k, 1 + s * k) for k in range(k_max + 1)]
+    return next(k for k, speed in enumerate(speeds) if speed >= max(speeds) - 1e-12)
 
 
 def speed(**setting):

@@ -1,1 +1,0 @@
-"""Every drafter side by side: `python -m specdec_lib.measure.drafters`."""
