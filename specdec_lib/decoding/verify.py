@@ -23,8 +23,7 @@ def accepts(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
 def residual(p: Tensor, q: Tensor) -> Tensor:
     """max(p - q, 0), normalised, for p and q (B, V): what a correction is drawn from.
 
-    It is p itself if that has no mass: p then equals q up to rounding, and every token of p is as
-    good.
+    If p <= q everywhere (rounding), fall back to p.
     """
     rest = (p - q).clamp(min=0)
     mass = rest.sum(-1, keepdim=True)
@@ -40,27 +39,16 @@ class Verdict(NamedTuple):
     q: Tensor  # (B, n) the draft's
 
 
-def packed(drafted: Tensor, verdict: Verdict) -> Tensor:
-    """Count, token, the draft tokens (B, n), their p and their q, side by side (B, 2 + 3n).
-
-    So the host reads once; float64 holds token ids exactly.
-    """
-    ends = torch.stack((verdict.count, verdict.token), 1)
-    parts = (ends, drafted, verdict.p, verdict.q)
-    return torch.cat([part.double() for part in parts], 1)
-
-
 # How a block is judged: see `verify`.
 Verifier = Callable[[Tensor, Tensor, Tensor, Tensor, Choices], Verdict]
 
 
 def verify(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices) -> Verdict:
-    """Judge `drafted` (B, n).
+    """The verdict on `drafted` (B, n): Algorithm 1 of Leviathan et al. (2023), all rows at once.
 
     `p` (B, n+1, V) are the target's distributions, the last after the whole block, and `q`
     (B, n, V) those that the draft tokens were drawn from. `limits` (B,) says how many of a row's
-    draft tokens count. Algorithm 1 of Leviathan et al. (2023), for all rows at once; nothing waits
-    for the device.
+    draft tokens count. Nothing here synchronises with the device.
     """
     p_drafted, q_drafted = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
     r = choices.coins(p_drafted, q_drafted)
@@ -69,17 +57,28 @@ def verify(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choic
     return Verdict(count, token, p_drafted, q_drafted)
 
 
+class Given(NamedTuple):
+    """The choices of one verification, from uniform numbers r (B, n) and u (B,)."""
+
+    r: Tensor
+    u: Tensor
+
+    def coins(self, p: Tensor, q: Tensor) -> Tensor:
+        """r, in float64."""
+        return self.r.double()
+
+    def last(self, probs: Tensor) -> Tensor:
+        """The tokens (B,) that u picks."""
+        return sample_rows(probs, self.u.double())
+
+
 def verify_block(
     p: Tensor, q: Tensor, drafted: Tensor, r: Tensor, u: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """`verify` for given uniform numbers r (B, K) and u (B,), in a block that counts whole.
-
-    Returns accepted counts and next tokens, (B,) each.
-    """
+    """Accepted counts and next tokens, (B,) each: `verify` for given uniform numbers r and u."""
     limits = torch.full((len(p),), drafted.shape[1], device=p.device)
-    p_drafted, q_drafted = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
-    count = accepted_prefix(accepts(p_drafted, q_drafted, r.double()), limits)
-    return count, sample_rows(next_distribution(p, q, count, limits), u.double())
+    verdict = verify(p, q, drafted, limits, Given(r, u))
+    return verdict.count, verdict.token
 
 
 def probability_of(tokens: Tensor, probs: Tensor) -> Tensor:

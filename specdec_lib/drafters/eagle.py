@@ -20,7 +20,7 @@ from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.drafters.tree import ROOT, Grown, TreeProposal, full_tree, grow, pick_of
 from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
-from specdec_lib.models.cache import Hidden, KVCache, Tree
+from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, mask_of, rotary_tables
@@ -75,12 +75,11 @@ def save_head(weights: EagleWeights, path: Path | str) -> None:
 
 
 def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
-    """Read the head for `target`: the model that it was trained on, or that one grown.
+    """The head for `target`: the model that it was trained on, or that one grown.
 
-    Raises ValueError if the file does not hold it or it does not fit the target.
+    Raises ValueError if it does not fit the target.
     """
-    path = Path(path)
-    weights = EagleWeights(**read_tensors(path, EagleWeights._fields, target))
+    weights = EagleWeights(**read_tensors(path, target))
     check_width(path, len(weights.up), target)
     return weights
 
@@ -88,9 +87,8 @@ def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
 class Eagle(StateReader):
     """Draws each draft token from the distribution after a state that EAGLE's layer predicts.
 
-    Its cache holds a position for every true state that it has read. A row drafts nothing if the
-    state at its end is not there (hidden.py). It reads in every block, even if nothing is drafted:
-    between two proposals there is one pass of the target, or those of a prompt.
+    Its cache holds a position for every true state that it has read. It reads in every block, even
+    if nothing is drafted, and drafts nothing after a prompt of one token, which no state has given.
     """
 
     def __init__(self, target: Llama, weights: EagleWeights) -> None:
@@ -100,16 +98,6 @@ class Eagle(StateReader):
         self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
         self.layer = Layer(weights.layer, self.shape)
         self.norm = RMSNorm(weights.norm, EPSILON)
-        self.unread = False
-
-    def observe(self, hidden: Hidden) -> None:
-        """The target has made a pass; one of a long prompt's belongs to those before it."""
-        before = self.hidden if self.unread else None
-        super().observe(hidden)
-        if before is not None:
-            pairs = zip(before, self.hidden, strict=True)
-            self.hidden = Hidden(*(torch.cat(pair, 1) for pair in pairs))
-        self.unread = True
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """An empty cache: the states of the prompts are read with the first block."""
@@ -121,8 +109,8 @@ class Eagle(StateReader):
         """Draft token by token, each fed back with the state that was predicted for it."""
         columns = self.newest(texts)
         pairs = zip(limits, columns, strict=True)
-        limits, drafted = [0 if column is None else limit for limit, column in pairs], []
-        if any(column is not None for column in columns):
+        limits, drafted = [0 if column < 0 else limit for limit, column in pairs], []
+        if max(columns) >= 0:
             state = self.read(columns, texts)
             held = self.cache.lengths
             for index in range(max(limits)):
@@ -133,13 +121,13 @@ class Eagle(StateReader):
             self.cache.truncate(held)
         return drawn(drafted, limits, self.vocab_size, self.device)
 
-    def read(self, columns: Sequence[int | None], texts: Texts) -> Tensor:
-        """Read the true states up to `columns`; the predicted state (B, width) of the last tokens.
+    def read(self, columns: Sequence[int], texts: Texts) -> Tensor:
+        """The predicted states (B, width) of the last tokens, from the true ones up to `columns`.
 
-        The states of a pass are new from its first column on. Rows that have fewer of them than
-        others read on, and what they read there is forgotten.
+        The states of a pass are new from its first column on. Rows are padded to the most new
+        states; padding is truncated afterwards.
         """
-        counts = [0 if column is None else column + 1 for column in columns]
+        counts = [column + 1 for column in columns]
         tokens = torch.zeros(len(counts), max(counts), dtype=torch.long)
         for row, (sequence, count) in enumerate(zip(texts, counts, strict=True)):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
@@ -149,7 +137,6 @@ class Eagle(StateReader):
         chunks = zip(known.split(CHUNK, 1), tokens.split(CHUNK, 1), strict=True)
         predicted = torch.cat([self.next_states(*chunk) for chunk in chunks], 1)
         self.cache.truncate(wanted)
-        self.unread = False
         return at(predicted, columns)
 
     @torch.no_grad()
@@ -194,9 +181,9 @@ class EagleTree(Eagle):
         return full_tree(self.widths[:depth])
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
-        """Level by level, as Candidates; no tree if the state at the text's end is not held."""
+        """Level by level, as Candidates; no tree after a prompt of one token."""
         columns = self.newest(texts)
-        if columns[0] is None:
+        if columns[0] < 0:
             return Grown([], [], []).proposal(self.vocab_size, self.device)
         self.predicted = self.read(columns, texts)  # (1 + n, width), after the text and each node
         held = self.cache.longest

@@ -36,7 +36,7 @@ class Jacobi(StateReader):
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """limits[b] guesses a row. If nothing is known the last is repeated: any will do."""
-        fresh = self._fresh(texts) if max(limits) > 0 else [[] for _ in texts]
+        fresh = self._fresh(self.newest(texts))
         drafted = []
         for row, (sequence, guesses) in enumerate(zip(texts, fresh, strict=True)):
             if self.pool:
@@ -46,21 +46,19 @@ class Jacobi(StateReader):
         self.fed = [1 + len(tokens) for tokens in drafted]
         return certain(drafted, self.vocab_size, self.device)
 
-    def _fresh(self, texts: Texts) -> list[list[int]]:
+    def _fresh(self, columns: Sequence[int]) -> list[list[int]]:
         """What the latest block's pass thought of the tokens after each sequence.
 
-        Keeps that pass's n-grams.
+        `columns` are those of the pass's newest states. Keeps its n-grams. In the first block there
+        is nothing: the passes before it read the prompts.
         """
-        if self.hidden is None:
-            return [[] for _ in texts]
-        states, positions = self.hidden
-        every = self.target.head(states).argmax(-1).tolist()
+        if not any(self.fed):
+            return [[] for _ in columns]
+        every = self.target.head(self.hidden.states).argmax(-1).tolist()
         best = [tokens[:fed] for tokens, fed in zip(every, self.fed, strict=True)]
         for row, tokens in enumerate(best):
             self._learn(row, tokens)
-        starts = positions[:, 0].tolist()
-        rows = zip(best, texts, starts, strict=True)
-        return [tokens[len(sequence) - 1 - start :] for tokens, sequence, start in rows]
+        return [tokens[column + 1 :] for tokens, column in zip(best, columns, strict=True)]
 
     def _learn(self, row: int, best: list[int]) -> None:
         """Keep the pass's n-grams; a later one takes the place of an earlier."""

@@ -10,7 +10,6 @@ from decoders.decoding_cases import COUNTING, DRAFT, TARGET, dyadic, generate, u
 
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.drafters.adaptive import Fixed
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Greedy, Warp, choices_for
@@ -91,26 +90,9 @@ def test_a_row_without_a_generator_is_refused():
         generate([[1, 2], [1]], uniforms(0))
 
 
-def test_blocks_without_drafts_may_stand_between_others():
-    class Now(Fixed):
-        """0, 0, 2, 0, 0, 2, .."""
-
-        def record(self, counts):
-            self.blocks = getattr(self, "blocks", 0) + 1
-            self.k = 2 if self.blocks % 3 == 2 else 0
-
-    for prompts in ([[1, 2]], [[1], [2, 3, 1, 0], [2]]):
-        schedule = Now(2)
-        schedule.k = 0
-        seeds = uniforms(*range(len(prompts)))
-        made = generate(prompts, seeds, k=schedule, drafter=ModelDrafter(TARGET))
-        assert all(block.accepted == len(block.drafted) for row in made.blocks for block in row)
-        assert {len(block.drafted) for row in made.blocks for block in row} >= {0, 2}
-
-
 def test_a_drafter_with_a_shorter_context_is_refused():
     drafter = ModelDrafter(Short(DRAFT.logits.exp()))
-    with pytest.raises(ValueError, match="need 9 positions, and the drafter has 8"):
+    with pytest.raises(ValueError, match="need 9 positions, and the drafter.s max_length is 8"):
         generate([[1] * 5], uniforms(0), 3, 4, drafter=drafter)
 
 
@@ -124,7 +106,9 @@ def test_numpy_counts_and_no_fractions_are_a_k():
 def test_more_than_the_model_has_room_for_is_refused():
     short = Short(TARGET.logits.exp())
     assert len(generate([[1] * 5], uniforms(0), 3, 3, target=short).tokens[0]) == 3
-    message = "5 tokens of prompt, 4 new ones need 9 positions, and the model has 8: shorten"
+    message = (
+        "5 tokens of prompt, 4 new ones need 9 positions, and the model.s max_length is 8: shorten"
+    )
     with pytest.raises(ValueError, match=message):
         generate([[1] * 5], uniforms(0), 3, 4, target=short)
     with pytest.raises(ValueError, match=message):
@@ -134,7 +118,7 @@ def test_more_than_the_model_has_room_for_is_refused():
 def test_a_batch_needs_room_for_the_drafts_of_other_rows():
     short = Short(TARGET.logits.exp())
     assert len(generate([[1] * 3, [1]], uniforms(0, 1), 2, 3, target=short).tokens[0]) == 3
-    with pytest.raises(ValueError, match="need 9 positions, and the model has 8"):
+    with pytest.raises(ValueError, match="need 9 positions, and the model.s max_length is 8"):
         generate([[1] * 3, [1]], uniforms(0, 1), 3, 3, target=short)
 
 

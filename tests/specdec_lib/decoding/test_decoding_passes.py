@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import (
@@ -18,7 +17,6 @@ from decoders.decoding_cases import (
     uniforms,
     untimed,
 )
-from decoders.reference import reference_plain
 
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
@@ -92,8 +90,7 @@ def test_nothing_is_generated_if_nothing_is_asked_for():
 def test_a_single_token_takes_no_draft():
     target, draft = Counted(TARGET), Counted(DRAFT)
     made = generate([[1, 2]], uniforms(0), 4, 1, target=target, drafter=ModelDrafter(draft))
-    rng = np.random.default_rng(0)
-    assert made.tokens == [reference_plain(TARGET, [1, 2], 1, 1.0, rng)]
+    assert made.tokens == plain_generate(TARGET, [[1, 2]], Settings(1), uniforms(0)).tokens
     assert draft.positions == [[0]] and target.positions == [[0], [1]]
     assert untimed(made.blocks[0]) == [([], 0, made.tokens[0][0], 1, [], [])]
 
