@@ -6,7 +6,6 @@ read, and judged by a target that has read the same. The file holds `runs`, bloc
 decided each verdict, and `requests`, longer texts of which only the accepted counts are kept.
 """
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -140,12 +139,8 @@ def record(pair: Pair) -> dict[str, Any]:
 
 def main() -> None:
     """Write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
-    out = parser.parse_args().out
     text = json.dumps(record(load_pair(draft=DRAFT)), separators=(",", ":"))
-    write_whole(out, text + "\n")
-    print(f"{out}: {len(text) / 1000:.0f} kB")
+    write_whole(PATH, text + "\n")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle, EagleTree
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
-from specdec_lib.exact import distance, distribution
+from specdec_lib.exact import Tape, distance, distribution
 from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
