@@ -18,13 +18,13 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
-from specdec_lib.drafters.tree import ROOT, Grown, TreeProposal, full_tree, grow, pick_of
+from specdec_lib.drafters.tree import ROOT, Grown, TreeDrafter, TreeProposal, grow
 from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
 from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, mask_of, rotary_tables
-from specdec_lib.models.protocol import CHUNK, Cache, Texts
+from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
 BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"
@@ -133,9 +133,7 @@ class Eagle(StateReader):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
         wanted = [held + count for held, count in zip(self.cache.lengths, counts, strict=True)]
         known = self.hidden.states[:, : max(counts)]
-        tokens = tokens.to(self.device, non_blocking=True)
-        chunks = zip(known.split(CHUNK, 1), tokens.split(CHUNK, 1), strict=True)
-        predicted = torch.cat([self.next_states(*chunk) for chunk in chunks], 1)
+        predicted = self.next_states(known, tokens.to(self.device, non_blocking=True))
         self.cache.truncate(wanted)
         return at(predicted, columns)
 
@@ -159,11 +157,10 @@ class Eagle(StateReader):
         return Here(self.cos[positions], self.sin[positions], slots, mask)
 
 
-class EagleTree(Eagle):
-    """Candidates from such states: `widths[d]` of them after every node of depth d.
+class EagleTree(Eagle, TreeDrafter):
+    """Candidates from such states, as the paper's tree of a fixed shape.
 
-    The paper's tree is of a fixed shape, too. `how` is a way to pick them (tree.py). Every node has
-    the state that was predicted for it, from its parent's.
+    Every node has the state that was predicted for it, from its parent's.
     """
 
     def __init__(
@@ -173,12 +170,8 @@ class EagleTree(Eagle):
         widths: Sequence[int],
         how: str = "without replacement",
     ) -> None:
-        super().__init__(target, weights)
-        self.widths, self.pick = tuple(widths), pick_of(how)
-
-    def nodes(self, depth: int) -> int:
-        """Those of a full tree."""
-        return full_tree(self.widths[:depth])
+        Eagle.__init__(self, target, weights)
+        TreeDrafter.__init__(self, widths, how)
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
         """Level by level, as Candidates; no tree after a prompt of one token."""

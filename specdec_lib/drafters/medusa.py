@@ -21,7 +21,7 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
-from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
+from specdec_lib.drafters.tree import Grown, TreeDrafter, TreeProposal, grow
 from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts
@@ -90,10 +90,10 @@ class Medusa(StateReader):
         return drawn(drafted, limits, self.vocab_size, self.device)
 
 
-class MedusaTree(Medusa):
+class MedusaTree(Medusa, TreeDrafter):
     """Candidates from the heads: `widths[d]` of head d + 1 after every node of depth d.
 
-    `how` is a way to pick them (tree.py). All nodes of a depth have the same distribution, since a
+    All nodes of a depth have the same distribution, since a
     head does not know what stands before its token. The paper takes the most probable tokens, which
     is "top" here, and keeps of the full tree the nodes that are accepted most.
     """
@@ -110,12 +110,8 @@ class MedusaTree(Medusa):
                 f"widths has {len(widths)} levels, and there are {len(heads.down)} heads: "
                 "a level takes one"
             )
-        super().__init__(target, heads)
-        self.widths, self.pick = tuple(widths), pick_of(how)
-
-    def nodes(self, depth: int) -> int:
-        """Those of a full tree."""
-        return full_tree(self.widths[:depth])
+        Medusa.__init__(self, target, heads)
+        TreeDrafter.__init__(self, widths, how)
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
         """All from one pass of the heads; no tree after a prompt of one token."""

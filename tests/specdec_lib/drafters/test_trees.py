@@ -12,7 +12,7 @@ from specdec_lib.cli_generate import runs
 from specdec_lib.decoding.generate import plain_generate, start_run, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.tree import decode_tree
-from specdec_lib.drafters.tree import PICKS, Candidates, full_tree
+from specdec_lib.drafters.tree import PICKS, Candidates
 from specdec_lib.sampling import Uniforms, Warp, choices_for
 
 
@@ -62,7 +62,8 @@ def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(llamas, own: bool, eo
 
 
 def test_a_full_tree_is_counted_and_an_unknown_way_refused(llamas):
-    assert full_tree((2, 3)) == 8 and full_tree(()) == 0
+    drafter = Candidates(llamas[1], (2, 3))
+    assert [drafter.nodes(depth) for depth in range(4)] == [0, 2, 8, 8]
     with pytest.raises(ValueError, match="how is 'best'; choose one of independent, without"):
         Candidates(llamas[1], (2,), "best")
 
