@@ -62,7 +62,8 @@ def speculative_generate(
     Raises ValueError if k is below 1, if target and drafter do not fit together, if a prompt cannot
     be used and if logits are not finite.
     """
-    check_block(operator.index(k))
+    k = operator.index(k)
+    check_block(k)
     capacity = check_request(target, prompts, settings, choices, k)
     run = start_run(target, drafter, prompts, settings, capacity)
     begun = time.perf_counter()

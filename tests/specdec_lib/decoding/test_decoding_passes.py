@@ -102,14 +102,12 @@ def test_plain_decoding_takes_one_pass_over_one_token_each():
     assert target.positions == [[0, 1], *([at] for at in range(2, 12))]
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("temperature", [1.0, 0.7, 0.0])
-@pytest.mark.parametrize("k", [1, 2, 4, 7])
-def test_the_target_accepts_everything_from_itself(k: int, temperature: float, dtype: torch.dtype):
-    model = dyadic(1, dtype)
-    drafter, warp = ModelDrafter(model), Warp(temperature)
+@pytest.mark.parametrize("k", [1, 4])
+def test_in_float32_too_the_target_accepts_everything_from_itself(k: int, temperature: float):
+    model, warp = dyadic(1, torch.float32), Warp(temperature)
     choices = uniforms(0, 1, 2, 3) if temperature else Greedy()
-    made = generate(PROMPTS, choices, k, 64, target=model, drafter=drafter, warp=warp)
+    made = generate(PROMPTS, choices, k, 64, target=model, drafter=ModelDrafter(model), warp=warp)
     for blocks in made.blocks:
         assert [block.accepted for block in blocks] == [len(block.drafted) for block in blocks]
         assert len(blocks) == math.ceil(64 / (k + 1))
