@@ -82,9 +82,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     drafts = dict.fromkeys(recipes.DRAFTS, TINY)
     for module, names in (
         (stages, {"TARGET": TINY, "TARGET_RECIPE": SHORT, "DRAFTS": drafts, "DRAFT_RECIPE": SHORT}),
-        (recipes, {"TARGET": TINY, "HEADS_RECIPE": SHORT}),
         (export, {"TARGET": TINY, "DRAFTS": drafts}),
-        (heads, {"EAGLE": ModelSize(width=32, layers=1, heads=1, mlp=8)}),
+        (heads, {"EAGLE": ModelSize(32, layers=1, heads=1, mlp=8), "HEADS_RECIPE": SHORT}),
         (cards, {"HEADS_RECIPE": SHORT}),
     ):
         for name, value in names.items():
