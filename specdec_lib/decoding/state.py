@@ -34,7 +34,7 @@ class Block:
     """What one block did to one row. Nothing after the end of the text is in it."""
 
     drafted: list[int]  # the draft tokens that were judged: of a tree all nodes
-    path: list[int]  # those of them that were accepted, as they stand in the text
+    path: list[int]  # those that were accepted, in the order of the text
     token: int  # the correction or bonus
     kept: int  # tokens that were added: the path and `token`, or the path if the text ended there
     bonus: bool  # `token` was added, and no draft token was rejected in its place
@@ -60,9 +60,9 @@ class Generation:
 
 
 class Run:
-    """The texts of a generation by `target`, which grow until they end: `running` says which grow.
+    """The texts of a generation by `target`; `running` says which of them have not ended.
 
-    The cache lacks just the last token of every row.
+    Between two blocks the cache lacks just the last token of every row.
     """
 
     def __init__(self, target: Model, prompts: Texts, settings: Settings, capacity: int) -> None:
@@ -82,7 +82,7 @@ class Run:
         return [text[start:] for text, start in zip(self.sequences, self.starts, strict=True)]
 
     def limits(self, k: int) -> list[int]:
-        """How many tokens each row may draft: one fewer than it has left; a block adds one."""
+        """How many tokens each row may draft: one fewer than it has left; the block adds one."""
         rows = zip(self.sequences, self.ends, self.running, strict=True)
         return [min(k, end - len(text) - 1) if running else 0 for text, end, running in rows]
 

@@ -39,7 +39,7 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices) ->
     judged = probabilities_of(p, proposal)
     watch.mark()
 
-    # 4. Keep: of the cache and of the states too, since rejected nodes stand between others.
+    # 4. Keep: of the cache and the states only the branch, since rejected nodes lie in between.
     branch = [ROOT, *path]
     run.cache.keep(len(run.sequences[0]) - 1, branch)
     if isinstance(drafter, StateReader):
@@ -56,11 +56,11 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices) ->
 
 
 def walk(p: Tensor, proposal: TreeProposal, choices: Choices) -> tuple[list[int], int, bool]:
-    """The nodes that are kept, from the root on, the token after them, and if that is a bonus.
+    """The accepted nodes from the root on, the token after them, and whether that is a bonus.
 
     `p` (1 + n, V) are the target's distributions after the text and after each node. A node's
-    children are candidates for one position: each is accepted against what is left of p, and a
-    rejected one takes its q away from that. What is left in the end is the residual.
+    children are candidates for one position. Each is judged against what is left of p, and if it is
+    rejected, its q is taken away from that. What is left in the end is the residual.
     """
     path, rest, bonus = [], p[ROOT], True
     candidates = children(proposal, ROOT)

@@ -1,4 +1,4 @@
-"""The target's verdict on a block: how many draft tokens stand, and the token after them."""
+"""The target's verdict on a block: how many draft tokens it accepts, and the token after them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,8 +14,8 @@ def accepts(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
     """THE RULE: a draft token is accepted if r q < p, so with probability min(1, p/q).
 
     `p` is the target's probability of the token, `q` the draft's and `r` a uniform number in
-    [0, 1). Leviathan et al. (2023), Algorithm 1, without the division, so that q = 0 is no special
-    case; the strict sign never accepts p = 0. In float64, in which r cannot round to 1.
+    [0, 1). Leviathan et al. (2023), Algorithm 1, without the division, so that q = 0 needs no case
+    of its own; the strict inequality never accepts p = 0. In float64, where r cannot round to 1.
     """
     return r * q.double() < p.double()
 
@@ -31,7 +31,7 @@ def residual(p: Tensor, q: Tensor) -> Tensor:
 
 
 class Verdict(NamedTuple):
-    """On a block of n draft tokens in B rows."""
+    """The verdict on a block of n draft tokens in B rows."""
 
     count: Tensor  # (B,) accepted tokens, from the first
     token: Tensor  # (B,) the correction or bonus
@@ -39,7 +39,7 @@ class Verdict(NamedTuple):
     q: Tensor  # (B, n) the draft's
 
 
-# How a block is judged: see `verify`.
+# A function that judges a block, as `verify` does.
 Verifier = Callable[[Tensor, Tensor, Tensor, Tensor, Choices], Verdict]
 
 
@@ -87,16 +87,16 @@ def probability_of(tokens: Tensor, probs: Tensor) -> Tensor:
 
 
 def accepted_prefix(accepted: Tensor, limits: Tensor) -> Tensor:
-    """How many of `accepted` (B, n) stand before the first rejection and a row's limit: (B,)."""
+    """How many of `accepted` (B, n) precede the first rejection and a row's limit: (B,)."""
     counts = torch.arange(accepted.shape[1], device=accepted.device) < limits[:, None]
     return (accepted & counts).cumprod(-1).sum(-1)
 
 
 def next_distribution(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Tensor:
-    """What the token after `count` (B,) accepted ones is drawn from: (B, V).
+    """The distribution (B, V) of the token after `count` (B,) accepted ones.
 
-    After a rejection it is the residual of p and q at that position. After a row that was accepted
-    whole there is no draft token, so nothing is taken from p: the bonus is the residual of p and 0.
+    After a rejection, the residual of p and q at that position. After a block that was accepted
+    whole there is no q, so the bonus token is drawn from the residual of p and 0, which is p.
     """
     rows = torch.arange(len(p), device=p.device)
     q_next = F.pad(q, (0, 0, 0, 1))[rows, count] * (count < limits)[:, None]

@@ -150,7 +150,7 @@ class Eagle(StateReader):
         return self.up(self.norm(self.layer(x, here, self.cache.held(0))))
 
     def here(self, x: Tensor, tree: Tree | None) -> Here:
-        """Where the tokens whose inputs are x (B, T, ...) stand: next in the cache."""
+        """The places in the cache, next in it, of the tokens whose inputs are x (B, T, ...)."""
         slots = self.cache.advance(x.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         mask = mask_of(self.cache, slots, tree)

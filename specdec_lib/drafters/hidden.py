@@ -18,7 +18,7 @@ class StateReader:
     """A drafter to which every pass of the target hands its last hidden states.
 
     It reads their first `width` columns, by default all: a target that was grown (models/scale.py)
-    holds every state of the original several times in a row. `head` reads as many.
+    repeats every state of the original several times in a row. `head` reads as many.
     """
 
     def __init__(self, target: Llama, width: int | None = None) -> None:
@@ -37,7 +37,7 @@ class StateReader:
         self.hidden, self.proposed = new, False
 
     def keep(self, nodes: Sequence[int]) -> None:
-        """That pass was over a tree, and of its nodes only these are text."""
+        """Of the tree that the latest pass read, only `nodes` are part of the text."""
         kept = sent(nodes, self.device)
         self.hidden = Hidden(*(part[:, kept] for part in self.hidden))
 

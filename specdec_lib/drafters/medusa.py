@@ -94,7 +94,7 @@ class MedusaTree(Medusa, TreeDrafter):
     """Candidates from the heads: `widths[d]` of head d + 1 after every node of depth d.
 
     All nodes of a depth have the same distribution, since a
-    head does not know what stands before its token. The paper takes the most probable tokens, which
+    head does not see the tokens before its own. The paper takes the most probable tokens, which
     is "top" here, and keeps of the full tree the nodes that are accepted most.
     """
 

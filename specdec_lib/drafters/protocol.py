@@ -1,4 +1,4 @@
-"""What a drafter is to the decoder: texts in, draft tokens and their distributions out."""
+"""A drafter as the decoder sees it: texts in, draft tokens and their distributions out."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol

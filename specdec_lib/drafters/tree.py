@@ -19,11 +19,11 @@ ROOT = 0  # the text's last token; draft tokens are numbered from 1
 
 
 class TreeProposal(NamedTuple):
-    """A tree of n draft tokens; a parent stands before its children.
+    """A tree of n draft tokens; a parent precedes its children.
 
     Row i of `q` is the very distribution that token i was drawn from. If the candidates of a
-    position are drawn without replacement, it lacks those that were drawn before it; for a token
-    that was looked up and not drawn it is 1 on the token.
+    position are drawn without replacement, it lacks those that were drawn before; for a token that
+    was looked up and not drawn it is 1 on the token.
     """
 
     tokens: list[int]
@@ -99,7 +99,7 @@ class Grown(NamedTuple):
         return len(self.tokens)
 
     def latest(self, level: list[int], device: torch.device) -> tuple[Tensor, Tree]:
-        """The tokens (1, n) of the latest level, and where they stand after those before it."""
+        """The tokens (1, n) of the latest level, and their place in the tree."""
         tokens = torch.tensor([self.tokens[level[0] - 1 :]], device=device)
         return tokens, Tree.of(self.parents, device, read=level[0])
 
@@ -116,9 +116,9 @@ def grow(
     warp: Warp,
     choices: Choices,
 ) -> Grown:
-    """A tree, level by level, with `widths[d]` candidates after every node of depth d.
+    """A tree with `widths[d]` candidates after every node of depth d, grown level by level.
 
-    `read` gives the logits (n, V) after each of the n nodes of the latest level, at first the root.
+    `read` gives the logits (n, V) after each of the n nodes of the latest level, first the root.
     """
     grown, level = Grown([], [], []), [ROOT]
     for width in widths:

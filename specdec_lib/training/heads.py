@@ -64,7 +64,7 @@ class EagleHead(nn.Module):
         nn.init.zeros_(self.up.weight)
 
     def forward(self, states: Tensor, tokens: Tensor) -> Tensor:
-        """Predicted states, one position on, from states and what stands for the tokens after them.
+        """Predicted states, one position on, from states and the embeddings of the next tokens.
 
         (B, T, width) each.
         """

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from specdec_lib.training.corpus import Document
 
 VOCAB_SIZE = 2048
-END = "<|endoftext|>"  # stands before every document; id 0
+END = "<|endoftext|>"  # before every document; id 0
 
 
 def train_tokenizer(texts: list[str]) -> Tokenizer:
