@@ -4,9 +4,9 @@ A small draft model writes K tokens. The target reads all of them in one pass, a
 the first that it rejects, and adds one token of its own. So every pass of the target writes between
 1 and K + 1 tokens, and their distribution is the target's: Leviathan et al. (2023), Algorithm 1.
 
-As in the paper, p is a distribution of the target and q one of the draft model; K is its gamma. V
-is the size of the vocabulary and n the number of draft tokens in a block. The five steps are those
-of the paper's algorithm, in its order. decoding/ has them for batches, for other drafters and for
+As in the paper, p is a distribution of the target and q one of the draft model. Its gamma is K
+here; V is the size of the vocabulary, and n the number of draft tokens in a block. The five steps
+are those of the paper's algorithm, in its order. decoding/ has them for batches, other drafters and
 trees, and a test compares the two token by token.
 """
 
