@@ -186,10 +186,3 @@ def test_the_blocks_tell_what_happened(warp: Warp, eos_id: int | None):
         assert text == [*prompt, *tokens]
         assert sum(block.kept for block in blocks) == len(tokens)
         assert all(block.kept == block.accepted + 1 for block in blocks[:-1])
-
-
-def test_the_arguments_are_not_changed():
-    prompts = [list(prompt) for prompt in PROMPTS]
-    generate(prompts, uniforms(0, 1, 2, 3))
-    plain_generate(TARGET, prompts, Settings(5), uniforms(0, 1, 2, 3))
-    assert prompts == PROMPTS

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.drafters.ngram import NgramDrafter
 from specdec_lib.sampling import Warp
 
 
@@ -69,17 +68,6 @@ def test_prompt_lookup_is_certain_of_what_it_found_row_by_row():
 
 
 UNIGRAM = [0.5, 0.25, 0.125, 0.125]
-
-
-def test_counts_are_read_from_a_file(tmp_path: Path):
-    path = tmp_path / "counts.npz"
-    parts = {name: getattr(COUNTS, name) for name in ("trigram", "bigram", "unigram")}
-    np.savez_compressed(path, **{name: part.astype(np.uint16) for name, part in parts.items()})
-    for given in (path, str(path)):
-        loaded = Counts.load(given)
-        for name, part in parts.items():
-            assert getattr(loaded, name).dtype == np.int64
-            assert np.array_equal(getattr(loaded, name), part)
 
 
 @pytest.mark.parametrize(
