@@ -19,7 +19,7 @@ from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.drafters.tree import ROOT, Grown, TreeDrafter, TreeProposal, grow
-from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
+from specdec_lib.drafters.weights import check_width, read_tensors
 from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
@@ -67,11 +67,6 @@ class EagleWeights(NamedTuple):
             theta=THETA,
             epsilon=EPSILON,
         )
-
-
-def save_head(weights: EagleWeights, path: Path | str) -> None:
-    """Write the head to a safetensors file, in float16."""
-    write_tensors(weights._asdict(), Path(path))
 
 
 def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:

@@ -22,7 +22,7 @@ from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.drafters.tree import Grown, TreeDrafter, TreeProposal, grow
-from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
+from specdec_lib.drafters.weights import check_width, read_tensors
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
@@ -45,11 +45,6 @@ class Heads(NamedTuple):
         inner = F.silu(F.linear(states, self.down[:count].flatten(0, 1)))
         inner = inner.unflatten(-1, (count, -1, 1))
         return states[:, None] + (self.up[:count] @ inner)[..., 0]
-
-
-def save_heads(heads: Heads, path: Path | str) -> None:
-    """Write the heads to a safetensors file, in float16."""
-    write_tensors(heads._asdict(), Path(path))
 
 
 def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:

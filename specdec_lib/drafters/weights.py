@@ -1,6 +1,7 @@
 """The files of weights that read a target's states (medusa.py, eagle.py)."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -8,10 +9,10 @@ from torch import Tensor
 from specdec_lib.models.llama import Llama
 
 
-def write_tensors(tensors: dict[str, Tensor], path: Path) -> None:
-    """Write `tensors` as float16 to a safetensors file."""
+def write_tensors(weights: NamedTuple, path: Path) -> None:
+    """Write `weights` (medusa.Heads, eagle.EagleWeights) as float16 to a safetensors file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file({name: each.half().contiguous() for name, each in tensors.items()}, path)
+    save_file({name: each.half().contiguous() for name, each in weights._asdict().items()}, path)
 
 
 def read_tensors(path: Path | str, target: Llama) -> dict[str, Tensor]:

@@ -8,8 +8,9 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.eagle import BUILT_IN_HEAD, Eagle, load_head, save_head
-from specdec_lib.drafters.medusa import BUILT_IN_HEADS, Medusa, load_heads, save_heads
+from specdec_lib.drafters.eagle import BUILT_IN_HEAD, Eagle, load_head
+from specdec_lib.drafters.medusa import BUILT_IN_HEADS, Medusa, load_heads
+from specdec_lib.drafters.weights import write_tensors
 from specdec_lib.measure.core.by_step import acceptance_by_step
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.llama import Llama
@@ -59,8 +60,8 @@ def export_heads(folder: Path, assets: Path, corpus: list[Document]) -> None:
     trained = torch.load(folder / "heads" / "last.pt", weights_only=True)["model"]
     target, texts = Llama.from_folder(assets / "target"), all_tokens(assets)
     medusa, eagle = (assets / path.relative_to(ASSETS) for path in (BUILT_IN_HEADS, BUILT_IN_HEAD))
-    save_heads(medusa_weights(trained), medusa)
-    save_head(eagle_weights(trained, target.embedding), eagle)
+    write_tensors(medusa_weights(trained), medusa)
+    write_tensors(eagle_weights(trained, target.embedding), eagle)
     kept = ((medusa, Medusa, load_heads), (eagle, Eagle, load_head))
     for file, kind, load in kept:
         weights = load(target, file)

@@ -92,23 +92,6 @@ def blocks_by_accepted(generations: list[Generation], k: int) -> list[int]:
     return np.bincount(whole, minlength=k + 1).tolist()
 
 
-@torch.inference_mode()
-def recomputed(pair: Pair, run: dict[str, Any]) -> list[tuple[list[float], list[float]]]:
-    """p and q of every judged draft token of a run, block by block, from one pass a block."""
-    text, by_block = list(prompts(PASSAGES, PROMPT)[run["passage"]]), []
-    for drafted, p, _, _, accepted, token in run["blocks"]:
-        judged = drafted[: len(p)]
-        tokens = torch.tensor([text + judged])
-        rows = [len(text) - 1 + i for i in range(len(judged))]
-        both = []
-        for model in (pair.target, pair.draft):
-            probs = SAMPLED(model.forward(tokens, model.new_cache(1, tokens.shape[1])))[0]
-            both.append(probs[rows, judged].tolist())
-        by_block.append((both[0], both[1]))
-        text += [*drafted[:accepted], token]
-    return by_block
-
-
 def pieces_of(pair: Pair, runs: list[dict[str, Any]], opening: list[list[int]]) -> dict[str, str]:
     """The text of every token that is shown, by its id."""
     blocks = [block for run in runs for block in run["blocks"]]

@@ -26,6 +26,7 @@ from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle, EagleTree
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
+from specdec_lib.drafters.weights import write_tensors
 from specdec_lib.exact import Tape, distance, distribution
 from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
@@ -192,18 +193,17 @@ def test_a_medusa_tree_has_no_more_levels_than_there_are_heads(target: Llama):
         MedusaTree(target, medusa_heads(target), (1, 1, 1, 1))
 
 
-Saved = tuple[Callable, Callable, Callable]
-FILES: dict[str, Saved] = {
-    "Medusa": (medusa_heads, medusa.save_heads, medusa.load_heads),
-    "EAGLE": (eagle_weights, eagle.save_head, eagle.load_head),
+FILES: dict[str, tuple[Callable, Callable]] = {
+    "Medusa": (medusa_heads, medusa.load_heads),
+    "EAGLE": (eagle_weights, eagle.load_head),
 }
 
 
 @both
 def test_weights_are_read_as_they_were_written(target: Llama, name: str, tmp_path: Path):
-    make, save, load = FILES[name]
+    make, load = FILES[name]
     weights, path = make(target), tmp_path / "new" / "weights.safetensors"
-    save(weights, path)
+    write_tensors(weights, path)
     found = load(target, path)
     for one, other in zip(found, weights, strict=True):
         assert one.dtype == torch.float64 and torch.equal(one, other.half().double())
@@ -213,9 +213,9 @@ def test_weights_are_read_as_they_were_written(target: Llama, name: str, tmp_pat
 def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(
     target: Llama, folder: Path, name: str, tmp_path: Path
 ):
-    make, save, load = FILES[name]
+    make, load = FILES[name]
     path = tmp_path / "weights.safetensors"
-    save(make(target), path)
+    write_tensors(make(target), path)
     wide = Llama(grown(read_weights(folder, "cpu", torch.float64), Growth(width=3, layers=3)))
     kind = {"Medusa": Medusa, "EAGLE": Eagle}[name]
     drafters = [kind(each, load(each, path)) for each in (target, wide)]
@@ -227,9 +227,9 @@ def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(
 
 @both
 def test_weights_for_another_width_are_refused(target: Llama, name: str, tmp_path: Path):
-    make, save, load = FILES[name]
+    make, load = FILES[name]
     path = tmp_path / "weights.safetensors"
-    save(make(target), path)
+    write_tensors(make(target), path)
 
     class Wider:
         device, dtype = target.device, target.dtype

@@ -111,7 +111,7 @@ def test_from_text_to_models_heads_and_cards(folder: Path, tmp_path: Path, monke
     assert Counts.load(assets / "ngrams.npz").unigram.sum() == len(DATA)
     for name in ("target", *recipes.DRAFTS, "medusa", "eagle"):
         card = (assets / name / "README.md").read_text()
-        assert f"# stdlib-{name}\n" in card and f"digest {corpus.digest(documents)} |" in card
+        assert f"# stdlib-{name}\n" in card and "| documents | 60 |" in card
         assert "{" not in card and "| training | " in card
     assert "| acceptance of token 3 by the target, temperature 1 | 0." in card
 
