@@ -30,8 +30,7 @@ def expected_accepted(verifier: Verifier, k: int) -> float:
 
 def test_no_fewer_tokens_are_accepted_and_with_two_drafts_more():
     assert expected_accepted(verify_whole_block, 1) == pytest.approx(expected_accepted(verify, 1))
-    for k in (2, 3):
-        assert expected_accepted(verify_whole_block, k) > expected_accepted(verify, k) + 1e-3
+    assert expected_accepted(verify_whole_block, 2) > expected_accepted(verify, 2) + 1e-3
 
 
 @pytest.mark.parametrize("k", [1, 3])
