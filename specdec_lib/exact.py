@@ -22,7 +22,7 @@ branches grows with every token: small vocabularies and short texts only.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -107,31 +107,3 @@ def distance(one: Mapping[Hashable, float], other: Mapping[Hashable, float]) -> 
     """The total variation between two distributions: 0 if they are equal, 1 if they are apart."""
     keys = one.keys() | other.keys()
     return sum(abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in keys) / 2
-
-
-class OneToken(NamedTuple):
-    """What a verifier makes of one drafted token, at one position."""
-
-    distribution: Tensor  # (V,), of the token that comes out
-    accepted: float  # how often it is the draft token, by acceptance
-    distance: float  # the total variation between the distribution and p
-
-
-def one_token(verifier: Callable[..., Any], p: Tensor, q: Tensor) -> OneToken:
-    """The outcome of `verifier` for a token that is drawn from q (V,) and judged by p (V,).
-
-    An exact verifier gives p itself, a lossy one (decoding/variants/lossy.py) a distance above 0.
-    """
-
-    def judged(tape: Tape) -> tuple[int, int]:
-        token = tape.choose(q.tolist())
-        drafted = q.new_tensor([[token]]).long()
-        rows = p.expand(1, 2, -1), q.expand(1, 1, -1)
-        verdict = verifier(*rows, drafted, drafted.new_ones(1), tape)
-        return (token, 1) if verdict.count.item() else (verdict.token.item(), 0)
-
-    written, accepted = p.new_zeros(p.shape), 0.0
-    for (token, count), weight in distribution(judged).items():
-        written[token] += weight
-        accepted += count * weight
-    return OneToken(written, accepted, float((written - p).abs().sum() / 2))

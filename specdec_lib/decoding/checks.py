@@ -7,11 +7,7 @@ from specdec_lib.sampling import Choices, Greedy
 
 
 def check_request(
-    model: Model,
-    prompts: Texts,
-    settings: Settings,
-    choices: Choices,
-    k: int = 0,
+    model: Model, prompts: Texts, settings: Settings, choices: Choices, k: int = 0
 ) -> int:
     """The positions that a cache needs for these prompts, with blocks of `k` draft tokens.
 
@@ -29,7 +25,7 @@ def check_request(
     needed = longest + settings.max_new_tokens + spare
     batch = f" and, in a batch, {spare} for its drafts" if spare else ""
     what = f"{longest} tokens of prompt, {settings.max_new_tokens} new ones{batch}"
-    check_room(what, needed, model.max_length, whose(model))
+    check_room(what, needed, model.max_length, "model")
     return needed
 
 
@@ -48,6 +44,12 @@ def check_prompts(prompts: Texts, vocab_size: int) -> None:
             )
 
 
+def check_block(k: int) -> None:
+    """Raise ValueError if a block of `k` draft tokens drafts nothing."""
+    if k < 1:
+        raise ValueError(f"k is {k}; a block drafts at least 1 token (plain decoding drafts 0)")
+
+
 def check_pair(target: Model, drafter: Drafter | Model, capacity: int) -> None:
     """Raise ValueError if the drafter, or a draft model, cannot follow the target.
 
@@ -63,20 +65,13 @@ def check_pair(target: Model, drafter: Drafter | Model, capacity: int) -> None:
             f"the target is on {target.device} and the drafter on {drafter.device}: "
             "load both on one"
         )
-    # A drafter that is made of a model has its window.
-    owner = whose(getattr(drafter, "model", drafter), "drafter")
-    check_room("the text and its drafts", capacity, drafter.max_length, owner)
+    check_room("the text and its drafts", capacity, drafter.max_length, "drafter")
 
 
-def whose(model: object, name: str = "model") -> str:
-    """What ends the texts of `model`, which is called `name`: it, or its sliding window."""
-    return f"{name}'s sliding window" if getattr(model, "slides", False) else name
-
-
-def check_room(what: str, needed: int, most: int | None, owner: str = "model") -> None:
-    """Raise ValueError if `what` needs more positions than there are at `most` (None: no limit)."""
-    if most is not None and needed > most:
+def check_room(what: str, needed: int, max_length: int | None, name: str) -> None:
+    """Raise ValueError if `what` needs more positions than `max_length` (None: no limit)."""
+    if max_length is not None and needed > max_length:
         raise ValueError(
-            f"{what} need {needed} positions, and the {owner} has {most}: "
+            f"{what} need {needed} positions, and the {name}'s max_length is {max_length}: "
             "shorten the prompt or ask for fewer tokens"
         )

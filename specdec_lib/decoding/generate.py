@@ -1,20 +1,18 @@
 """Generate text with a target: plainly, with a chain of draft tokens, or with a tree of them."""
 
 import operator
+import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 
-from specdec_lib.decoding.checks import check_pair, check_request, check_room, whose
-from specdec_lib.decoding.speculative import Run, decode_block
-from specdec_lib.decoding.state import Block, Generation, Settings
+from specdec_lib.decoding.checks import check_block, check_pair, check_request, check_room
+from specdec_lib.decoding.speculative import decode_block
+from specdec_lib.decoding.state import Generation, Run, Settings
 from specdec_lib.decoding.tree import decode_tree
 from specdec_lib.decoding.verify import Verifier, require_finite, verify
-from specdec_lib.device import Stopwatch
-from specdec_lib.drafters.adaptive import Fixed
 from specdec_lib.drafters.hidden import StateReader, passing_states
-from specdec_lib.drafters.protocol import Drafter, Schedule
+from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import TreeDrafter
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model, Texts
@@ -31,12 +29,10 @@ def plain_generate(
     logits are not finite.
     """
     run = Run(target, prompts, settings, check_request(target, prompts, settings, choices))
-
-    def step() -> list[Block]:
+    begun = time.perf_counter()
+    while any(run.running):
         plain_step(run, choices)
-        return []
-
-    return run.loop(step)
+    return run.result(time.perf_counter() - begun)
 
 
 def plain_step(run: Run, choices: Choices) -> None:
@@ -56,28 +52,24 @@ def speculative_generate(
     target: Model,
     drafter: Drafter,
     prompts: Texts,
-    k: int | Schedule,
+    k: int,
     settings: Settings,
     choices: Choices,
     verifier: Verifier = verify,
 ) -> Generation:
     """Generate after every prompt, all rows together, with blocks of up to `k` draft tokens.
 
-    Raises ValueError if target and drafter do not fit together, if a prompt cannot be used and if
-    logits are not finite.
+    Raises ValueError if k is below 1, if target and drafter do not fit together, if a prompt cannot
+    be used and if logits are not finite.
     """
-    schedule = k if isinstance(k, Schedule) else Fixed(operator.index(k))
-    capacity = check_request(target, prompts, settings, choices, schedule.most)
+    k = operator.index(k)
+    check_block(k)
+    capacity = check_request(target, prompts, settings, choices, k)
     run = start_run(target, drafter, prompts, settings, capacity)
-
-    def step() -> list[Block | None]:
-        watch = Stopwatch(run.target.device)
-        blocks = decode_block(run, drafter, schedule.k, choices, verifier, watch.mark)
-        schedule.record([(block.accepted, len(block.drafted)) for block in blocks if block])
-        seconds = dict(zip(("draft_seconds", "verify_seconds"), watch.seconds(), strict=True))
-        return [replace(block, **seconds) if block else None for block in blocks]
-
-    return run.loop(step)
+    begun = time.perf_counter()
+    while any(run.running):
+        decode_block(run, drafter, k, choices, verifier)
+    return run.result(time.perf_counter() - begun)
 
 
 @torch.inference_mode()
@@ -96,9 +88,12 @@ def tree_generate(
     """
     nodes = drafter.nodes(depth)
     capacity = check_request(target, [prompt], settings, choices) + nodes
-    check_room(f"the text and a tree of {nodes} tokens", capacity, target.max_length, whose(target))
+    check_room(f"the text and a tree of {nodes} tokens", capacity, target.max_length, "target")
     run = start_run(target, drafter, [prompt], settings, capacity)
-    return run.loop(lambda: [decode_tree(run, drafter, depth, choices)])
+    begun = time.perf_counter()
+    while any(run.running):
+        decode_tree(run, drafter, depth, choices)
+    return run.result(time.perf_counter() - begun)
 
 
 def start_run(

@@ -1,10 +1,13 @@
-"""A generation: what is asked, what is written so far, and the loop that ends when all is done."""
+"""A generation: what is asked, what was written so far, and what came out."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from specdec_lib.models.protocol import Texts
+import torch
+from torch import Tensor
+
+from specdec_lib.decoding.verify import finite_rows
+from specdec_lib.models.protocol import Model, Texts, prefill
 from specdec_lib.sampling import Warp
 
 
@@ -31,7 +34,7 @@ class Block:
     """What one block did to one row. Nothing after the end of the text is in it."""
 
     drafted: list[int]  # the draft tokens that were judged: of a tree all nodes
-    path: list[int]  # those of them that were accepted, as they stand in the text
+    path: list[int]  # those that were accepted, in the order of the text
     token: int  # the correction or bonus
     kept: int  # tokens that were added: the path and `token`, or the path if the text ended there
     bonus: bool  # `token` was added, and no draft token was rejected in its place
@@ -56,15 +59,22 @@ class Generation:
     seconds: float = 0.0  # without the prefill's
 
 
-class Progress:
-    """The sequences of a generation, which grow until they end; `running` says which have not."""
+class Run:
+    """The texts of a generation by `target`; `running` says which of them have not ended.
 
-    def __init__(self, prompts: Texts, settings: Settings) -> None:
-        self.settings = settings
+    Between two blocks the cache lacks just the last token of every row.
+    """
+
+    def __init__(self, target: Model, prompts: Texts, settings: Settings, capacity: int) -> None:
+        self.target, self.settings = target, settings
         self.sequences = [list(prompt) for prompt in prompts]
         self.starts = [len(prompt) for prompt in prompts]
         self.ends = [start + settings.max_new_tokens for start in self.starts]
         self.running = [settings.max_new_tokens > 0 for _ in prompts]
+        self.blocks: list[list[Block]] = [[] for _ in prompts]
+        self.passes = 0
+        self.cache = target.new_cache(len(prompts), capacity)
+        prefill(target, self.cache, prompts)
 
     @property
     def written(self) -> list[list[int]]:
@@ -72,9 +82,22 @@ class Progress:
         return [text[start:] for text, start in zip(self.sequences, self.starts, strict=True)]
 
     def limits(self, k: int) -> list[int]:
-        """How many tokens each row may draft: one fewer than it has left; a block adds one."""
+        """How many tokens each row may draft: one fewer than it has left; the block adds one."""
         rows = zip(self.sequences, self.ends, self.running, strict=True)
         return [min(k, end - len(text) - 1) if running else 0 for text, end, running in rows]
+
+    def score(self, drafted: Tensor | None = None, **how) -> tuple[Tensor, Tensor]:
+        """The target's distributions (B, n + 1, V): after each row, and after each draft token.
+
+        One pass over every row's last token and `drafted` (B, n); `how` goes to the model. Also
+        whether the logits of each row are finite (B,): look at that before the results.
+        """
+        self.passes += 1
+        tokens = torch.tensor([text[-1:] for text in self.sequences])
+        tokens = tokens.to(self.target.device, non_blocking=True)
+        tokens = tokens if drafted is None else torch.cat((tokens, drafted), dim=1)
+        logits = self.target.forward(tokens, self.cache, **how)
+        return self.settings.warp(logits), finite_rows(logits).all(-1)
 
     def add(self, row: int, tokens: list[int]) -> int:
         """Append `tokens` to a row, up to its limit and its end; how many were kept."""
@@ -88,12 +111,10 @@ class Progress:
             self.settings.on_tokens(row, tokens)
         return len(tokens)
 
-    def loop(self, step: Callable[[], Sequence[Block | None]]) -> Generation:
-        """Call `step`, which gives a block of every running row (if plain: none), to the end."""
-        blocks: list[list[Block]] = [[] for _ in self.sequences]
-        passes, begun = 0, time.perf_counter()
-        while any(self.running):
-            for row, block in zip(blocks, step(), strict=False):
-                row += [block] if block else []
-            passes += 1
-        return Generation(self.written, blocks, passes, time.perf_counter() - begun)
+    def roll_back(self) -> None:
+        """Let the cache forget what is not in the text."""
+        self.cache.truncate([len(text) - 1 for text in self.sequences])
+
+    def result(self, seconds: float) -> Generation:
+        """What came out so far, after `seconds`."""
+        return Generation(self.written, self.blocks, self.passes, seconds)

@@ -4,14 +4,12 @@ Every node is judged as in Miao et al. (2024), "SpecInfer": its children one aft
 against what the ones before it have left of the target's distribution.
 """
 
-import time
-
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.speculative import Run
-from specdec_lib.decoding.state import Block
+from specdec_lib.decoding.state import Block, Run
 from specdec_lib.decoding.verify import accepts, finite_rows, require_finite, residual
+from specdec_lib.device import Stopwatch
 from specdec_lib.drafters.hidden import StateReader
 from specdec_lib.drafters.tree import ROOT, TreeDrafter, TreeProposal
 from specdec_lib.models.cache import Tree
@@ -20,12 +18,13 @@ from specdec_lib.sampling import Choices
 
 def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices) -> Block:
     """One block of a tree of at most `depth` levels; the steps are those of `decode_block`."""
-    begun, limits = time.perf_counter(), run.limits(depth)
+    watch, limits = Stopwatch(run.target.device), run.limits(depth)
+    watch.mark()
     choices.begin([drafter.nodes(limits[0])], run.running)
 
     # 1. Draft.
     proposal = drafter.propose(run.sequences, limits, choices)
-    drafted = time.perf_counter()
+    watch.mark()
 
     # 2. Score: one pass over all branches.
     nodes = torch.tensor([proposal.tokens], dtype=torch.long).to(run.target.device)
@@ -38,9 +37,9 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices) ->
     # 3. Verify.
     path, token, bonus = walk(p, proposal, choices)
     judged = probabilities_of(p, proposal)
-    seconds = (drafted - begun, time.perf_counter() - drafted)
+    watch.mark()
 
-    # 4. Keep: of the cache and of the states too, since rejected nodes stand between others.
+    # 4. Keep: of the cache and the states only the branch, since rejected nodes lie in between.
     branch = [ROOT, *path]
     run.cache.keep(len(run.sequences[0]) - 1, branch)
     if isinstance(drafter, StateReader):
@@ -50,16 +49,18 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices) ->
 
     # 5. Roll back, if the text has ended within the branch.
     run.roll_back()
-    bonus = bonus and kept > len(accepted)
-    return Block(proposal.tokens, accepted[:kept], token, kept, bonus, *judged, *seconds)
+    bonus, path = bonus and kept > len(accepted), accepted[:kept]
+    block = Block(proposal.tokens, path, token, kept, bonus, *judged, *watch.seconds())
+    run.blocks[0].append(block)
+    return block
 
 
 def walk(p: Tensor, proposal: TreeProposal, choices: Choices) -> tuple[list[int], int, bool]:
-    """The nodes that are kept, from the root on, the token after them, and if that is a bonus.
+    """The accepted nodes from the root on, the token after them, and whether that is a bonus.
 
     `p` (1 + n, V) are the target's distributions after the text and after each node. A node's
-    children are candidates for one position: each is accepted against what is left of p, and a
-    rejected one takes its q away from that. What is left in the end is the residual.
+    children are candidates for one position. Each is judged against what is left of p, and if it is
+    rejected, its q is taken away from that. What is left in the end is the residual.
     """
     path, rest, bonus = [], p[ROOT], True
     candidates = children(proposal, ROOT)

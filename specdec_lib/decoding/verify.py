@@ -1,4 +1,4 @@
-"""The target's verdict on a block: how many draft tokens stand, and the token after them."""
+"""The target's verdict on a block: how many draft tokens it accepts, and the token after them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,8 +14,8 @@ def accepts(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
     """THE RULE: a draft token is accepted if r q < p, so with probability min(1, p/q).
 
     `p` is the target's probability of the token, `q` the draft's and `r` a uniform number in
-    [0, 1). Leviathan et al. (2023), Algorithm 1, without the division, so that q = 0 is no special
-    case; the strict sign never accepts p = 0. In float64, in which r cannot round to 1.
+    [0, 1). Leviathan et al. (2023), Algorithm 1, without the division, so that q = 0 needs no case
+    of its own; the strict inequality never accepts p = 0. In float64, where r cannot round to 1.
     """
     return r * q.double() < p.double()
 
@@ -23,8 +23,7 @@ def accepts(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
 def residual(p: Tensor, q: Tensor) -> Tensor:
     """max(p - q, 0), normalised, for p and q (B, V): what a correction is drawn from.
 
-    It is p itself if that has no mass: p then equals q up to rounding, and every token of p is as
-    good.
+    If p <= q everywhere (rounding), fall back to p.
     """
     rest = (p - q).clamp(min=0)
     mass = rest.sum(-1, keepdim=True)
@@ -32,7 +31,7 @@ def residual(p: Tensor, q: Tensor) -> Tensor:
 
 
 class Verdict(NamedTuple):
-    """On a block of n draft tokens in B rows."""
+    """The verdict on a block of n draft tokens in B rows."""
 
     count: Tensor  # (B,) accepted tokens, from the first
     token: Tensor  # (B,) the correction or bonus
@@ -40,27 +39,16 @@ class Verdict(NamedTuple):
     q: Tensor  # (B, n) the draft's
 
 
-def packed(drafted: Tensor, verdict: Verdict) -> Tensor:
-    """Count, token, the draft tokens (B, n), their p and their q, side by side (B, 2 + 3n).
-
-    So the host reads once; float64 holds token ids exactly.
-    """
-    ends = torch.stack((verdict.count, verdict.token), 1)
-    parts = (ends, drafted, verdict.p, verdict.q)
-    return torch.cat([part.double() for part in parts], 1)
-
-
-# How a block is judged: see `verify`.
+# A function that judges a block, as `verify` does.
 Verifier = Callable[[Tensor, Tensor, Tensor, Tensor, Choices], Verdict]
 
 
 def verify(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices) -> Verdict:
-    """Judge `drafted` (B, n).
+    """The verdict on `drafted` (B, n): Algorithm 1 of Leviathan et al. (2023), all rows at once.
 
     `p` (B, n+1, V) are the target's distributions, the last after the whole block, and `q`
     (B, n, V) those that the draft tokens were drawn from. `limits` (B,) says how many of a row's
-    draft tokens count. Algorithm 1 of Leviathan et al. (2023), for all rows at once; nothing waits
-    for the device.
+    draft tokens count. Nothing here synchronises with the device.
     """
     p_drafted, q_drafted = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
     r = choices.coins(p_drafted, q_drafted)
@@ -69,17 +57,28 @@ def verify(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choic
     return Verdict(count, token, p_drafted, q_drafted)
 
 
+class Given(NamedTuple):
+    """The choices of one verification, from uniform numbers r (B, n) and u (B,)."""
+
+    r: Tensor
+    u: Tensor
+
+    def coins(self, p: Tensor, q: Tensor) -> Tensor:
+        """r, in float64."""
+        return self.r.double()
+
+    def last(self, probs: Tensor) -> Tensor:
+        """The tokens (B,) that u picks."""
+        return sample_rows(probs, self.u.double())
+
+
 def verify_block(
     p: Tensor, q: Tensor, drafted: Tensor, r: Tensor, u: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """`verify` for given uniform numbers r (B, K) and u (B,), in a block that counts whole.
-
-    Returns accepted counts and next tokens, (B,) each.
-    """
+    """Accepted counts and next tokens, (B,) each: `verify` for given uniform numbers r and u."""
     limits = torch.full((len(p),), drafted.shape[1], device=p.device)
-    p_drafted, q_drafted = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
-    count = accepted_prefix(accepts(p_drafted, q_drafted, r.double()), limits)
-    return count, sample_rows(next_distribution(p, q, count, limits), u.double())
+    verdict = verify(p, q, drafted, limits, Given(r, u))
+    return verdict.count, verdict.token
 
 
 def probability_of(tokens: Tensor, probs: Tensor) -> Tensor:
@@ -88,16 +87,16 @@ def probability_of(tokens: Tensor, probs: Tensor) -> Tensor:
 
 
 def accepted_prefix(accepted: Tensor, limits: Tensor) -> Tensor:
-    """How many of `accepted` (B, n) stand before the first rejection and a row's limit: (B,)."""
+    """How many of `accepted` (B, n) precede the first rejection and a row's limit: (B,)."""
     counts = torch.arange(accepted.shape[1], device=accepted.device) < limits[:, None]
     return (accepted & counts).cumprod(-1).sum(-1)
 
 
 def next_distribution(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Tensor:
-    """What the token after `count` (B,) accepted ones is drawn from: (B, V).
+    """The distribution (B, V) of the token after `count` (B,) accepted ones.
 
-    After a rejection it is the residual of p and q at that position. After a row that was accepted
-    whole there is no draft token, so nothing is taken from p: the bonus is the residual of p and 0.
+    After a rejection, the residual of p and q at that position. After a block that was accepted
+    whole there is no q, so the bonus token is drawn from the residual of p and 0, which is p.
     """
     rows = torch.arange(len(p), device=p.device)
     q_next = F.pad(q, (0, 0, 0, 1))[rows, count] * (count < limits)[:, None]

@@ -18,13 +18,13 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
-from specdec_lib.drafters.tree import ROOT, Grown, TreeProposal, full_tree, grow, pick_of
-from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
-from specdec_lib.models.cache import Hidden, KVCache, Tree
+from specdec_lib.drafters.tree import ROOT, Grown, TreeDrafter, TreeProposal, grow
+from specdec_lib.drafters.weights import check_width, read_tensors
+from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, mask_of, rotary_tables
-from specdec_lib.models.protocol import CHUNK, Cache, Texts
+from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
 BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"
@@ -69,18 +69,12 @@ class EagleWeights(NamedTuple):
         )
 
 
-def save_head(weights: EagleWeights, path: Path | str) -> None:
-    """Write the head to a safetensors file, in float16."""
-    write_tensors(weights._asdict(), Path(path))
-
-
 def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
-    """Read the head for `target`: the model that it was trained on, or that one grown.
+    """The head for `target`: the model that it was trained on, or that one grown.
 
-    Raises ValueError if the file does not hold it or it does not fit the target.
+    Raises ValueError if it does not fit the target.
     """
-    path = Path(path)
-    weights = EagleWeights(**read_tensors(path, EagleWeights._fields, target))
+    weights = EagleWeights(**read_tensors(path, target))
     check_width(path, len(weights.up), target)
     return weights
 
@@ -88,9 +82,8 @@ def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
 class Eagle(StateReader):
     """Draws each draft token from the distribution after a state that EAGLE's layer predicts.
 
-    Its cache holds a position for every true state that it has read. A row drafts nothing if the
-    state at its end is not there (hidden.py). It reads in every block, even if nothing is drafted:
-    between two proposals there is one pass of the target, or those of a prompt.
+    Its cache holds a position for every true state that it has read. It reads in every block, even
+    if nothing is drafted, and drafts nothing after a prompt of one token, which no state has given.
     """
 
     def __init__(self, target: Llama, weights: EagleWeights) -> None:
@@ -100,16 +93,6 @@ class Eagle(StateReader):
         self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
         self.layer = Layer(weights.layer, self.shape)
         self.norm = RMSNorm(weights.norm, EPSILON)
-        self.unread = False
-
-    def observe(self, hidden: Hidden) -> None:
-        """The target has made a pass; one of a long prompt's belongs to those before it."""
-        before = self.hidden if self.unread else None
-        super().observe(hidden)
-        if before is not None:
-            pairs = zip(before, self.hidden, strict=True)
-            self.hidden = Hidden(*(torch.cat(pair, 1) for pair in pairs))
-        self.unread = True
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """An empty cache: the states of the prompts are read with the first block."""
@@ -121,8 +104,8 @@ class Eagle(StateReader):
         """Draft token by token, each fed back with the state that was predicted for it."""
         columns = self.newest(texts)
         pairs = zip(limits, columns, strict=True)
-        limits, drafted = [0 if column is None else limit for limit, column in pairs], []
-        if any(column is not None for column in columns):
+        limits, drafted = [0 if column < 0 else limit for limit, column in pairs], []
+        if max(columns) >= 0:
             state = self.read(columns, texts)
             held = self.cache.lengths
             for index in range(max(limits)):
@@ -133,23 +116,20 @@ class Eagle(StateReader):
             self.cache.truncate(held)
         return drawn(drafted, limits, self.vocab_size, self.device)
 
-    def read(self, columns: Sequence[int | None], texts: Texts) -> Tensor:
-        """Read the true states up to `columns`; the predicted state (B, width) of the last tokens.
+    def read(self, columns: Sequence[int], texts: Texts) -> Tensor:
+        """The predicted states (B, width) of the last tokens, from the true ones up to `columns`.
 
-        The states of a pass are new from its first column on. Rows that have fewer of them than
-        others read on, and what they read there is forgotten.
+        The states of a pass are new from its first column on. Rows are padded to the most new
+        states; padding is truncated afterwards.
         """
-        counts = [0 if column is None else column + 1 for column in columns]
+        counts = [column + 1 for column in columns]
         tokens = torch.zeros(len(counts), max(counts), dtype=torch.long)
         for row, (sequence, count) in enumerate(zip(texts, counts, strict=True)):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
         wanted = [held + count for held, count in zip(self.cache.lengths, counts, strict=True)]
         known = self.hidden.states[:, : max(counts)]
-        tokens = tokens.to(self.device, non_blocking=True)
-        chunks = zip(known.split(CHUNK, 1), tokens.split(CHUNK, 1), strict=True)
-        predicted = torch.cat([self.next_states(*chunk) for chunk in chunks], 1)
+        predicted = self.next_states(known, tokens.to(self.device, non_blocking=True))
         self.cache.truncate(wanted)
-        self.unread = False
         return at(predicted, columns)
 
     @torch.no_grad()
@@ -165,18 +145,17 @@ class Eagle(StateReader):
         return self.up(self.norm(self.layer(x, here, self.cache.held(0))))
 
     def here(self, x: Tensor, tree: Tree | None) -> Here:
-        """Where the tokens whose inputs are x (B, T, ...) stand: next in the cache."""
+        """The places in the cache, next in it, of the tokens whose inputs are x (B, T, ...)."""
         slots = self.cache.advance(x.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         mask = mask_of(self.cache, slots, tree)
         return Here(self.cos[positions], self.sin[positions], slots, mask)
 
 
-class EagleTree(Eagle):
-    """Candidates from such states: `widths[d]` of them after every node of depth d.
+class EagleTree(Eagle, TreeDrafter):
+    """Candidates from such states, as the paper's tree of a fixed shape.
 
-    The paper's tree is of a fixed shape, too. `how` is a way to pick them (tree.py). Every node has
-    the state that was predicted for it, from its parent's.
+    Every node has the state that was predicted for it, from its parent's.
     """
 
     def __init__(
@@ -186,17 +165,13 @@ class EagleTree(Eagle):
         widths: Sequence[int],
         how: str = "without replacement",
     ) -> None:
-        super().__init__(target, weights)
-        self.widths, self.pick = tuple(widths), pick_of(how)
-
-    def nodes(self, depth: int) -> int:
-        """Those of a full tree."""
-        return full_tree(self.widths[:depth])
+        Eagle.__init__(self, target, weights)
+        TreeDrafter.__init__(self, widths, how)
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
-        """Level by level, as Candidates; no tree if the state at the text's end is not held."""
+        """Level by level, as Candidates; no tree after a prompt of one token."""
         columns = self.newest(texts)
-        if columns[0] is None:
+        if columns[0] < 0:
             return Grown([], [], []).proposal(self.vocab_size, self.device)
         self.predicted = self.read(columns, texts)  # (1 + n, width), after the text and each node
         held = self.cache.longest

@@ -1,8 +1,8 @@
 """The target's own first layers as the draft: self-speculation.
 
 Zhang et al. (2023), "Draft & Verify", skip layers of the target; Elhoushi et al. (2024),
-"LayerSkip", leave it early, as here, and train it for that. Nothing is trained here: the target's
-norm and head read what the first layers have made.
+"LayerSkip", exit early, as here, and train the target for it. Nothing is trained here: the target's
+norm and head read the states after the first layers.
 """
 
 from collections.abc import Sequence

@@ -18,7 +18,7 @@ class StateReader:
     """A drafter to which every pass of the target hands its last hidden states.
 
     It reads their first `width` columns, by default all: a target that was grown (models/scale.py)
-    holds every state of the original several times in a row. `head` reads as many.
+    repeats every state of the original several times in a row. `head` reads as many.
     """
 
     def __init__(self, target: Llama, width: int | None = None) -> None:
@@ -26,34 +26,37 @@ class StateReader:
         self.width = width or target.shape.width
         self.head = head_for(target, self.width)
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
-        self.hidden: Hidden | None = None  # of the latest pass; None before a generation's first
+        self.hidden: Hidden | None = None  # of the passes since the latest proposal
+        self.proposed = True
 
     def observe(self, hidden: Hidden) -> None:
-        """The target has made a pass."""
-        self.hidden = hidden._replace(states=hidden.states[..., : self.width])
+        """The target has made a pass. Those of a long prompt are put together."""
+        new = hidden._replace(states=hidden.states[..., : self.width])
+        if not self.proposed:
+            new = Hidden(*(torch.cat(pair, 1) for pair in zip(self.hidden, new, strict=True)))
+        self.hidden, self.proposed = new, False
 
     def keep(self, nodes: Sequence[int]) -> None:
-        """That pass was over a tree, and of its nodes only these are text."""
+        """Of the tree that the latest pass read, only `nodes` are part of the text."""
         kept = sent(nodes, self.device)
         self.hidden = Hidden(*(part[:, kept] for part in self.hidden))
 
-    def newest(self, texts: Texts) -> list[int | None]:
-        """For each sequence the column of the states with the one that gave its last token.
+    def newest(self, texts: Texts) -> list[int]:
+        """For each text the column of `hidden` with the state that gave its last token.
 
-        That is the state at position len - 2: the last token has not been read yet. None if it is
-        not there: after a prompt of one token, and after one that ended before the last chunk that
-        was read for its mates in the batch.
+        The state at position len - 2: the last token has not been read yet. -1 after a prompt of
+        one token. The next pass begins new columns.
         """
+        self.proposed = True
         if self.hidden is None:
-            return [None] * len(texts)
-        starts, width = self.hidden.positions[:, 0].tolist(), self.hidden.positions.shape[1]
-        columns = [len(text) - 2 - start for text, start in zip(texts, starts, strict=True)]
-        return [column if 0 <= column < width else None for column in columns]
+            return [-1] * len(texts)
+        starts = self.hidden.positions[:, 0].tolist()
+        return [len(text) - 2 - start for text, start in zip(texts, starts, strict=True)]
 
 
 def passing_states(target: Llama, drafter: StateReader) -> Llama:
     """`target`, whose passes hand their states to `drafter`."""
-    drafter.hidden = None
+    drafter.hidden, drafter.proposed = None, True
     watched = copy(target)
     watched.forward = partial(target.forward, observe=drafter.observe)
     return watched
@@ -68,8 +71,7 @@ def head_for(target: Llama, width: int) -> Linear:
     return Linear((target.head(first) * copies).T.contiguous())
 
 
-def at(states: Tensor, columns: Sequence[int | None]) -> Tensor:
-    """The state (B, width) of each row of `states` (B, T, width) in its column; any for None."""
+def at(states: Tensor, columns: Sequence[int]) -> Tensor:
+    """The state (B, width) of each row of `states` (B, T, width) in its column."""
     rows = torch.arange(len(states), device=states.device)
-    columns = [column or 0 for column in columns]
     return states[rows, sent(columns, states.device)]

@@ -1,9 +1,9 @@
-"""The target's own guesses as the draft: Jacobi iteration, and a pool of what it brought.
+"""The target's own guesses as the draft: Jacobi iteration, and a pool of the n-grams it found.
 
-A verification gives the most probable token after every draft token, the rejected ones too. Fed
-again, these tokens are guesses of what comes (Santilli et al., 2023). Lookahead decoding (Fu
-et al., 2024) keeps the n-grams that this brings; here they come from the verifications
-alone, without the second window of passes that it runs for them.
+A verification gives the most probable token after every draft token, the rejected ones too. Drafted
+next, these tokens are guesses of the text to come (Santilli et al., 2023). Lookahead decoding (Fu
+et al., 2024) collects n-grams of such guesses; here they come from the verifications alone, without
+the second window of passes that it runs for them.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ NGRAM = 4  # tokens of an n-gram in the pool, the one that it is found by includ
 class Jacobi(StateReader):
     """Drafts what `target` thought most probable there in the pass before.
 
-    With `pool`, an n-gram that began with the last token once goes before that. A draft token is
-    looked up, not drawn: its q is 1.
+    With `pool`, an n-gram that began with the last token takes precedence. A draft token is looked
+    up, not drawn: its q is 1.
     """
 
     def __init__(self, target: Llama, pool: bool = False) -> None:
@@ -35,8 +35,8 @@ class Jacobi(StateReader):
         self.fed = [0] * len(texts)  # tokens of the latest block that were the row's own
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
-        """limits[b] guesses a row. If nothing is known the last is repeated: any will do."""
-        fresh = self._fresh(texts) if max(limits) > 0 else [[] for _ in texts]
+        """limits[b] guesses a row; if fewer are known, the last token is repeated."""
+        fresh = self._fresh(self.newest(texts))
         drafted = []
         for row, (sequence, guesses) in enumerate(zip(texts, fresh, strict=True)):
             if self.pool:
@@ -46,21 +46,19 @@ class Jacobi(StateReader):
         self.fed = [1 + len(tokens) for tokens in drafted]
         return certain(drafted, self.vocab_size, self.device)
 
-    def _fresh(self, texts: Texts) -> list[list[int]]:
-        """What the latest block's pass thought of the tokens after each sequence.
+    def _fresh(self, columns: Sequence[int]) -> list[list[int]]:
+        """The most probable tokens of the latest block's pass after each sequence.
 
-        Keeps that pass's n-grams.
+        `columns` are those of the pass's newest states. Its n-grams go into the pool. Empty in the
+        first block: the passes before it read the prompts.
         """
-        if self.hidden is None:
-            return [[] for _ in texts]
-        states, positions = self.hidden
-        every = self.target.head(states).argmax(-1).tolist()
+        if not any(self.fed):
+            return [[] for _ in columns]
+        every = self.target.head(self.hidden.states).argmax(-1).tolist()
         best = [tokens[:fed] for tokens, fed in zip(every, self.fed, strict=True)]
         for row, tokens in enumerate(best):
             self._learn(row, tokens)
-        starts = positions[:, 0].tolist()
-        rows = zip(best, texts, starts, strict=True)
-        return [tokens[len(sequence) - 1 - start :] for tokens, sequence, start in rows]
+        return [tokens[column + 1 :] for tokens, column in zip(best, columns, strict=True)]
 
     def _learn(self, row: int, best: list[int]) -> None:
         """Keep the pass's n-grams; a later one takes the place of an earlier."""

@@ -5,7 +5,7 @@ target's own head reads each: block i predicts the token i positions after the l
 the tokens between are. A whole draft takes one small product, and no second model.
 
 Medusa's paper accepts drafts by "typical acceptance": every token that is probable enough to the
-target. That is lossy: the text no longer has the target's distribution (variants/lossy.py). Here
+target. That is lossy: the text no longer has the target's distribution. Here
 drafts are drawn from the heads' distributions, or looked up in them, and judged as those of any
 drafter are.
 """
@@ -21,8 +21,8 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
-from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
-from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
+from specdec_lib.drafters.tree import Grown, TreeDrafter, TreeProposal, grow
+from specdec_lib.drafters.weights import check_width, read_tensors
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
@@ -47,18 +47,12 @@ class Heads(NamedTuple):
         return states[:, None] + (self.up[:count] @ inner)[..., 0]
 
 
-def save_heads(heads: Heads, path: Path | str) -> None:
-    """Write the heads to a safetensors file, in float16."""
-    write_tensors(heads._asdict(), Path(path))
-
-
 def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
-    """Read the heads for `target`: the model that they were trained on, or that one grown.
+    """The heads for `target`: the model that they were trained on, or that one grown.
 
-    Raises ValueError if the file does not hold them or they do not fit the target.
+    Raises ValueError if they do not fit the target.
     """
-    path = Path(path)
-    heads = Heads(**read_tensors(path, Heads._fields, target))
+    heads = Heads(**read_tensors(path, target))
     check_width(path, heads.down.shape[-1], target)
     return heads
 
@@ -67,7 +61,7 @@ class Medusa(StateReader):
     """Draws each draft token from its own head's distribution, warped as the target's is.
 
     A head knows nothing of the tokens that are drawn before its own. A block drafts at most as many
-    tokens as there are heads, and a row none if the state at its end is not held (hidden.py).
+    tokens as there are heads, and none after a prompt of one token, which no state has given.
     """
 
     def __init__(self, target: Llama, heads: Heads) -> None:
@@ -82,7 +76,7 @@ class Medusa(StateReader):
         """Draft from all heads at once."""
         columns, most = self.newest(texts), len(self.heads.down)
         pairs = zip(limits, columns, strict=True)
-        limits = [0 if column is None else min(limit, most) for limit, column in pairs]
+        limits = [0 if column < 0 else min(limit, most) for limit, column in pairs]
         drafted = []
         if max(limits) > 0:
             state = at(self.hidden.states, columns)
@@ -91,11 +85,11 @@ class Medusa(StateReader):
         return drawn(drafted, limits, self.vocab_size, self.device)
 
 
-class MedusaTree(Medusa):
+class MedusaTree(Medusa, TreeDrafter):
     """Candidates from the heads: `widths[d]` of head d + 1 after every node of depth d.
 
-    `how` is a way to pick them (tree.py). All nodes of a depth have the same distribution, since a
-    head does not know what stands before its token. The paper takes the most probable tokens, which
+    All nodes of a depth have the same distribution, since a
+    head does not see the tokens before its own. The paper takes the most probable tokens, which
     is "top" here, and keeps of the full tree the nodes that are accepted most.
     """
 
@@ -111,17 +105,13 @@ class MedusaTree(Medusa):
                 f"widths has {len(widths)} levels, and there are {len(heads.down)} heads: "
                 "a level takes one"
             )
-        super().__init__(target, heads)
-        self.widths, self.pick = tuple(widths), pick_of(how)
-
-    def nodes(self, depth: int) -> int:
-        """Those of a full tree."""
-        return full_tree(self.widths[:depth])
+        Medusa.__init__(self, target, heads)
+        TreeDrafter.__init__(self, widths, how)
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
-        """All from one pass of the heads; no tree if the state at the text's end is not held."""
+        """All from one pass of the heads; no tree after a prompt of one token."""
         columns = self.newest(texts)
-        widths = () if columns[0] is None else self.widths[: limits[0]]
+        widths = () if columns[0] < 0 else self.widths[: limits[0]]
         grown = Grown([], [], [])
         if widths:
             state = at(self.hidden.states, columns)

@@ -11,19 +11,12 @@ from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.models.protocol import Cache, Model, Texts, lengths_of, prefill
 from specdec_lib.sampling import Choices, Warp
 
-UNWARPED = Warp()
-
 
 class ModelDrafter:
-    """Draws each draft token from the model's own distribution, warped as the target's is.
+    """Draws each draft token from the model's own distribution, warped as the target's is."""
 
-    With `stop_below`, a row stops drafting after a token that the draft gave less probability than
-    that, before any warping: at temperature 0 it would be 1. The token itself stays: dropping it
-    would make improbable tokens rarer than they are.
-    """
-
-    def __init__(self, model: Model, stop_below: float = 0.0) -> None:
-        self.model, self.stop_below = model, stop_below
+    def __init__(self, model: Model) -> None:
+        self.model = model
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
         self.device = model.device
 
@@ -36,21 +29,17 @@ class ModelDrafter:
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft token by token, each fed back to draft the next."""
-        limits, drafted = list(limits), []
+        drafted = []
         if max(limits) > 0:
             feed, last = self._unread(texts)
-        while len(drafted) < max(limits):
-            logits = self.model.forward(feed, self.cache)[self.rows, last]
-            q = self.warp(logits)
-            token = choices.draft(q, len(drafted))
+        for index in range(max(limits)):
+            q = self.warp(self.model.forward(feed, self.cache)[self.rows, last])
+            token = choices.draft(q, index)
             drafted.append((token, q))
-            if self.stop_below:
-                certain = UNWARPED(logits)[self.rows, token].tolist()
-                limits = self._stopped(limits, len(drafted), certain)
             if feed.shape[1] > 1:  # a text of one token has no two to feed
                 self.cache.truncate([len(sequence) for sequence in texts])
             feed, last = token[:, None], torch.zeros_like(token)
-        return drawn(drafted, limits, self.vocab_size, self.device)
+        return drawn(drafted, list(limits), self.vocab_size, self.device)
 
     def _unread(self, texts: Texts) -> tuple[Tensor, Tensor]:
         """The tokens (B, 1 or 2) to begin a block with, and which of them is a row's last (B,).
@@ -64,10 +53,3 @@ class ModelDrafter:
         fed = [(*sequence[-width:], 0)[:width] for sequence in texts]
         last = [min(len(sequence), width) - 1 for sequence in texts]
         return sent(fed, self.device), sent(last, self.device)
-
-    def _stopped(self, limits: list[int], drafted: int, confidence: list[float]) -> list[int]:
-        """The limits after `drafted` tokens, the last of which had these probabilities."""
-        return [
-            min(limit, drafted) if certain < self.stop_below else limit
-            for limit, certain in zip(limits, confidence, strict=True)
-        ]

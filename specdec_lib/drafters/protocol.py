@@ -1,7 +1,7 @@
-"""What a drafter is to the decoder: texts in, draft tokens and their distributions out."""
+"""A drafter as the decoder sees it: texts in, draft tokens and their distributions out."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -37,14 +37,3 @@ class Drafter(Protocol):
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft up to limits[b] tokens after each sequence."""
-
-
-@runtime_checkable
-class Schedule(Protocol):
-    """How many tokens to draft: `k` for the next block, from 0 (plain decoding) to `most`."""
-
-    k: int
-    most: int
-
-    def record(self, counts: Sequence[tuple[int, int]]) -> None:
-        """What a block did: (accepted, drafted) of every row that was running."""

@@ -1,13 +1,15 @@
 """Drafting a tree: several candidates for a position, and several after each of them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol
+from itertools import accumulate
+from operator import mul
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts, prefill
@@ -17,11 +19,11 @@ ROOT = 0  # the text's last token; draft tokens are numbered from 1
 
 
 class TreeProposal(NamedTuple):
-    """A tree of n draft tokens; a parent stands before its children.
+    """A tree of n draft tokens; a parent precedes its children.
 
     Row i of `q` is the very distribution that token i was drawn from. If the candidates of a
-    position are drawn without replacement, it lacks those that were drawn before it; for a token
-    that was looked up and not drawn it is 1 on the token.
+    position are drawn without replacement, it lacks those that were drawn before; for a token that
+    was looked up and not drawn it is 1 on the token.
     """
 
     tokens: list[int]
@@ -29,25 +31,33 @@ class TreeProposal(NamedTuple):
     q: Tensor  # (n, V)
 
 
-class TreeDrafter(Drafter, Protocol):
-    """A drafter that proposes a tree, for a batch of one row."""
-
-    def nodes(self, depth: int) -> int:
-        """The most tokens that a tree of at most `depth` levels has."""
-
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
-        """A tree of at most limits[0] levels after the one sequence."""
-
-
-class Candidates:
-    """Candidates from a draft model: `widths[d]` of them after every node of depth d.
+class TreeDrafter(ABC):
+    """A drafter of trees, for one row: `widths[d]` candidates after every node of depth d.
 
     `how` is "independent" (drawn from q each, the same token twice perhaps), "without replacement"
     (each from what the ones before it left of q), or "top" (the most probable, not drawn at all).
     """
 
+    def __init__(self, widths: Sequence[int], how: str = "without replacement") -> None:
+        if how not in PICKS:
+            raise ValueError(f"how is {how!r}; choose one of {', '.join(PICKS)}")
+        self.widths, self.pick = tuple(widths), PICKS[how]
+
+    def nodes(self, depth: int) -> int:
+        """The tokens of a full tree of `depth` levels."""
+        return sum(accumulate(self.widths[:depth], mul))
+
+    @abstractmethod
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
+        """A tree of at most limits[0] levels after the one sequence."""
+
+
+class Candidates(TreeDrafter):
+    """Candidates from a draft model."""
+
     def __init__(self, model: Llama, widths: Sequence[int], how: str = "without replacement"):
-        self.model, self.widths, self.pick = model, tuple(widths), pick_of(how)
+        super().__init__(widths, how)
+        self.model = model
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
         self.device = model.device
 
@@ -56,10 +66,6 @@ class Candidates:
         self.warp = warp
         self.cache = self.model.new_cache(1, capacity)
         prefill(self.model, self.cache, texts)
-
-    def nodes(self, depth: int) -> int:
-        """Those of a full tree."""
-        return full_tree(self.widths[:depth])
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
         """Level by level, each in one pass; the first reads what is new in the text."""
@@ -93,7 +99,7 @@ class Grown(NamedTuple):
         return len(self.tokens)
 
     def latest(self, level: list[int], device: torch.device) -> tuple[Tensor, Tree]:
-        """The tokens (1, n) of the latest level, and where they stand after those before it."""
+        """The tokens (1, n) of the latest level, and their place in the tree."""
         tokens = torch.tensor([self.tokens[level[0] - 1 :]], device=device)
         return tokens, Tree.of(self.parents, device, read=level[0])
 
@@ -110,9 +116,9 @@ def grow(
     warp: Warp,
     choices: Choices,
 ) -> Grown:
-    """A tree, level by level, with `widths[d]` candidates after every node of depth d.
+    """A tree with `widths[d]` candidates after every node of depth d, grown level by level.
 
-    `read` gives the logits (n, V) after each of the n nodes of the latest level, at first the root.
+    `read` gives the logits (n, V) after each of the n nodes of the latest level, first the root.
     """
     grown, level = Grown([], [], []), [ROOT]
     for width in widths:
@@ -121,15 +127,6 @@ def grow(
             for token, q in pick(after, warp, width, choices, len(grown.q)):
                 level.append(grown.add(token, node, q))
     return grown
-
-
-def full_tree(widths: Sequence[int]) -> int:
-    """The nodes of a tree in which every node of depth d has `widths[d]` children."""
-    level, total = 1, 0
-    for width in widths:
-        level *= width
-        total += level
-    return total
 
 
 Picked = list[tuple[int, Tensor]]  # tokens, each with the q (V,) that it was drawn from
@@ -169,10 +166,3 @@ PICKS: dict[str, Pick] = {
     "without replacement": without_replacement,
     "top": top,
 }
-
-
-def pick_of(how: str) -> Pick:
-    """The way to pick candidates that is called `how`. Raises ValueError for an unknown one."""
-    if how not in PICKS:
-        raise ValueError(f"how is {how!r}; choose one of {', '.join(PICKS)}")
-    return PICKS[how]

@@ -1,8 +1,8 @@
 """A draft model with a tokenizer of its own.
 
-Its distribution is restricted to the tokens that both vocabularies have and normed again:
-token-level intersection, Timor et al. (2025), arXiv 2502.05202. The target's tokens are written as
-text and read with the draft's tokenizer.
+Its distribution is restricted to the tokens that both vocabularies have and normalised again:
+token-level intersection, Timor et al. (2025), arXiv 2502.05202. The target's tokens are decoded to
+text and encoded with the draft's tokenizer.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class OtherVocabulary:
             raise ValueError("the two vocabularies have no token in common")
         self.to_draft = torch.zeros(vocab_size, dtype=torch.long, device=self.device)
         self.to_draft[self.to_target[shared]] = shared.nonzero()[:, 0]
-        self.stand_in = int(self.to_target[shared][0])
+        self.filler = int(self.to_target[shared][0])
 
     @classmethod
     def between(cls, model: Model, own: Tokenizer, targets: Tokenizer) -> "OtherVocabulary":
@@ -59,7 +59,7 @@ class OtherVocabulary:
         self.read: list[list[int]] = [[] for _ in texts]
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
-        """Draft token by token; a row ends if the draft wants only tokens of its own."""
+        """Draft token by token; a row stops if all of q is on tokens that the target lacks."""
         limits, drafted = list(limits), []
         if max(limits) > 0:
             feed = self._catch_up([self.translate(sequence) for sequence in texts])
@@ -70,17 +70,17 @@ class OtherVocabulary:
             limits = [min(limit, index) if nothing else limit for limit, nothing in pairs]
             if max(limits) <= index:
                 break
-            q[empty, self.stand_in] = 1  # drawn in vain: these rows have ended
+            q[empty, self.filler] = 1  # these rows have ended: what they draw does not count
             token = choices.draft(q, index)
             drafted.append((token, q))
             feed = self.to_draft[token][:, None]
         return drawn(drafted, limits, self.vocab_size, self.device)
 
     def _catch_up(self, texts: list[list[int]]) -> Tensor:
-        """Read what is new of `texts`, all but the last tokens (B, 1), which are returned.
+        """The last tokens (B, 1) of `texts`, after reading whatever is new before them.
 
-        A token more of the target can change how the text before it is cut up; what was read of
-        that is forgotten.
+        One more token of the target can change how the text before it is tokenized; what was read
+        of that is forgotten.
         """
         self.cache.truncate([common(one, two) for one, two in zip(self.read, texts, strict=True)])
         prefill(self.model, self.cache, texts)
@@ -88,7 +88,7 @@ class OtherVocabulary:
         return sent([text[-1:] for text in texts], self.device)
 
     def shared(self, q: Tensor) -> Tensor:
-        """(B, V of the draft) -> (B, V): shared tokens only, normed; 0 if there is none."""
+        """(B, V of the draft) -> (B, V): shared tokens only, normalised; 0 if there is none."""
         there = self.to_target >= 0
         mapped = q.new_zeros(len(q), self.vocab_size)
         mapped.index_add_(1, self.to_target[there], q[:, there])
@@ -96,6 +96,6 @@ class OtherVocabulary:
 
 
 def common(one: Sequence[int], two: Sequence[int]) -> int:
-    """How many tokens two texts begin with alike, but for the last of `two`."""
+    """The length of the common prefix of two texts, without the last token of `two`."""
     pairs = zip(one, two[:-1], strict=False)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(two) - 1))

@@ -4,40 +4,29 @@ Resumable: stop it at any time, and the same command goes on from the last check
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from specdec_lib.assets import ASSETS
+from specdec_lib.device import default_device
 from specdec_lib.training import heads, stages
 from specdec_lib.training.corpus import documents
 from specdec_lib.training.export import export
-from specdec_lib.training.processes import run
 from specdec_lib.training.tokens import prepare
 
-STAGES = {
-    "target": stages.train_target,
-    "drafts": stages.train_drafts,
-    "heads": heads.train_heads,
-}
-EXPORT = "export"  # to specdec_lib/models/assets
 
+def main() -> None:
+    """Train the target, then what drafts for it, and write all of it to specdec_lib/models/assets.
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the stages that were asked for; returns the exit code."""
+    What is trained stays in the folder.
+    """
     parser = argparse.ArgumentParser(prog="python -m specdec_lib.training", description=__doc__)
-    parser.add_argument(
-        "stages", nargs="*", choices=[*STAGES, EXPORT, []], help="default: all, in order"
-    )
     parser.add_argument("--folder", type=Path, default=Path("build/training"))
-    options = parser.parse_args(arguments)
-    prepare(options.folder, documents())
-    for stage in options.stages or (*STAGES, EXPORT):
-        if stage == EXPORT:
-            export(options.folder, ASSETS)
-        else:
-            run(STAGES[stage], options.folder)
-    return 0
+    folder = parser.parse_args().folder
+    prepare(folder, documents())
+    for train in (stages.train_target, stages.train_drafts, heads.train_heads):
+        train(folder, default_device())
+    export(folder, ASSETS)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,107 +1,140 @@
 """The model cards: what each model was made from, and what it is worth."""
 
 import platform
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from torch import Tensor
+
 from specdec_lib.assets import BUILT_IN_DRAFTS
-from specdec_lib.measure.core.acceptance import acceptance, bits_per_byte, model_reader
+from specdec_lib.measure.core.acceptance import Acceptance, acceptance, bits_per_byte, model_reader
 from specdec_lib.measure.core.held_out import all_tokens
-from specdec_lib.models.checkpoint import read_shape
+from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
-from specdec_lib.training.corpus import Document, digest
-from specdec_lib.training.recipes import CONTEXT, DRAFT_RECIPE, TARGET_RECIPE, Recipe
+from specdec_lib.training.corpus import Document
+from specdec_lib.training.recipes import (
+    CONTEXT,
+    DRAFT_RECIPE,
+    HEADS_RECIPE,
+    TARGET_RECIPE,
+    Recipe,
+)
 
 CARD = """\
 ---
 license: psf-2.0
-library_name: transformers
+library_name: {library}
 ---
 
-# {name}
+# stdlib-{name}
 
-A Llama of {parameters:,} parameters: {role}. Made for the course on speculative decoding. It goes
-on with Python source in the style of the standard library, and is good for nothing else.
+{about}
 
 | | |
 | --- | --- |
-| width, layers, heads, MLP | {shape.width}, {shape.layers}, {shape.heads}, {shape.mlp} |
-| context | {context} tokens, of a byte-level BPE of {shape.vocab_size:,} |
-| weights | float16, one matrix for input and output embedding |
-{data}
-| training | {steps:,} steps of {tokens:,} tokens, {how} |
-{worth}
+{rows}
 
-{closing}
+Evaluated on `held_out.jsonl`, on the lines that the training text does not have too. Of a token
+that is judged, the ones before it are the text's own. Data and evaluation text are under the
+licence of the Python Software Foundation (PSF-2.0). Made by `python -m specdec_lib.training`.
 """
-DATA = """\
-| data | sources and documentation topics of CPython {python}, {megabytes:.1f} MB |
-| documents | {documents:,}, digest {digest} |
-| held out | {held_out:,} documents of these, by a hash of their name |"""
-CLOSING = """\
-Evaluated on `held_out.jsonl`, on the lines that the training text does not have too. Data and
-evaluation text are under the licence of the Python Software Foundation (PSF-2.0). Made by
-`python -m specdec_lib.training`."""
-ROLES = {"target": "the target"} | {name: f"the {name} draft" for name in BUILT_IN_DRAFTS}
+LLAMA = """\
+A Llama of {count:,} parameters: {role}. Made for the course on speculative decoding. It goes
+on with Python source in the style of the standard library, and is good for nothing else."""
+HEAD = """\
+{role}
+Made for the course on speculative decoding; read by `specdec_lib/drafters/{name}.py`."""
+ROLES = {
+    "target": "the target",
+    **{name: f"the {name} draft" for name in BUILT_IN_DRAFTS},
+    "medusa": "Heads on the states of stdlib-target, of low rank: Medusa (Cai et al., 2024).",
+    "eagle": "A narrow layer that predicts states of stdlib-target: EAGLE (Li et al., 2024).",
+}
+Rows = dict[str, str]  # of a card's table
 
 
-def write_cards(assets: Path, corpus: list[Document]) -> None:
-    """README.md for every model in `assets`."""
-    for name, worth in evaluate(assets).items():
-        text = card(name, assets / name, corpus, worth)
-        (assets / name / "README.md").write_text(text, encoding="utf-8")
+def write_card(folder: Path, library: str, about: str, rows: Mapping[str, str]) -> None:
+    """README.md in `folder`, which is called as the model is."""
+    table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
+    text = CARD.format(library=library, name=folder.name, about=about, rows=table)
+    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
-def evaluate(assets: Path) -> dict[str, dict[str, float]]:
-    """Bits a byte of every model and the acceptance of every draft, on novel lines only."""
-    texts = all_tokens(assets)
-    readers = {name: model_reader(Llama.from_folder(assets / name)) for name in ROLES}
-    worth = {name: {"bits_per_byte": bits_per_byte(read, texts)} for name, read in readers.items()}
-    for name in BUILT_IN_DRAFTS:
-        worth[name] |= asdict(acceptance(readers["target"], readers[name], texts))
-    return worth
+def write_model_cards(assets: Path, corpus: list[Document]) -> None:
+    """The cards of the target and the drafts in `assets`."""
+    texts, names = all_tokens(assets), ("target", *BUILT_IN_DRAFTS)
+    readers = {name: model_reader(Llama.from_folder(assets / name)) for name in names}
+    for name, reader in readers.items():
+        shape = read_shape(assets / name)
+        count = parameters(shape) - shape.vocab_size * shape.width
+        rows = shape_rows(shape) | data_rows(corpus)
+        if name == "target":
+            rows["training"] = steps_of(TARGET_RECIPE, "on the next token")
+        else:
+            rows["training"] = steps_of(DRAFT_RECIPE, "on the target's distributions")
+            rows |= draft_rows(acceptance(readers["target"], reader, texts))
+        rows["held-out loss"] = f"{bits_per_byte(reader, texts):.3f} bits a byte"
+        about = LLAMA.format(count=count, role=ROLES[name])
+        write_card(assets / name, "transformers", about, rows)
 
 
-def card(name: str, folder: Path, corpus: list[Document], worth: Mapping[str, float]) -> str:
-    """The card of one model; `worth` is what `evaluate` gives."""
-    shape, is_target = read_shape(folder), name == "target"
-    recipe: Recipe = TARGET_RECIPE if is_target else DRAFT_RECIPE
-    how = "on the next token" if is_target else "on the target's distributions"
-    return CARD.format(
-        name=f"stdlib-{name}",
-        role=ROLES[name],
-        parameters=parameters(shape) - shape.vocab_size * shape.width,
-        shape=shape,
-        context=CONTEXT,
-        data=data_rows(corpus),
-        steps=recipe.steps,
-        tokens=recipe.batch * CONTEXT,
-        how=how,
-        worth="\n".join(rows(worth)),
-        closing=CLOSING,
-    )
+def shape_rows(shape: Shape) -> Rows:
+    """The sizes of a model."""
+    return {
+        "width, layers, heads, MLP": f"{shape.width}, {shape.layers}, {shape.heads}, {shape.mlp}",
+        "context": f"{CONTEXT} tokens, of a byte-level BPE of {shape.vocab_size:,}",
+        "weights": "float16, one matrix for input and output embedding",
+    }
 
 
-def data_rows(corpus: list[Document]) -> str:
-    """What was learned from, as rows of a card's table."""
-    return DATA.format(
-        python=platform.python_version(),
-        documents=len(corpus),
-        megabytes=sum(len(document.text.encode()) for document in corpus) / 1e6,
-        digest=digest(corpus),
-        held_out=sum(document.held_out for document in corpus),
-    )
+def write_head_card(
+    folder: Path, weights: Mapping[str, Tensor], corpus: list[Document], worth: Sequence[Acceptance]
+) -> None:
+    """The card of the head in `folder`; `worth` is that of its first, second, third token."""
+    sizes = {name: " x ".join(map(str, each.shape)) for name, each in weights.items()}
+    rows = {
+        "parameters": f"{sum(each.numel() for each in weights.values()):,}",
+        **sizes,
+        "weights": "float16",
+        **data_rows(corpus),
+        "training": steps_of(HEADS_RECIPE, "on the target's distributions"),
+        **head_rows(worth),
+    }
+    about = HEAD.format(role=ROLES[folder.name], name=folder.name)
+    write_card(folder, "safetensors", about, rows)
 
 
-def rows(worth: Mapping[str, float]) -> list[str]:
-    """The evaluation as rows of the card's table."""
-    lines = [f"| held-out loss | {worth['bits_per_byte']:.3f} bits a byte |"]
-    if "alpha" in worth:
-        lines += [
-            f"| acceptance by the target, temperature 1 | {worth['alpha']:.3f} |",
-            f"| the target's most probable token is the draft's | {worth['greedy']:.3f} |",
-            f"| positions | {worth['positions']:,} |",
-        ]
-    return lines
+def data_rows(corpus: list[Document]) -> Rows:
+    """What was learned from."""
+    megabytes = sum(len(document.text.encode()) for document in corpus) / 1e6
+    held_out = sum(document.held_out for document in corpus)
+    python = platform.python_version()
+    return {
+        "data": f"sources and documentation topics of CPython {python}, {megabytes:.1f} MB",
+        "documents": f"{len(corpus):,}",
+        "held out": f"{held_out:,} documents of these, by a hash of their name",
+    }
+
+
+def steps_of(recipe: Recipe, how: str) -> str:
+    """How long it was trained, and on what."""
+    return f"{recipe.steps:,} steps of {recipe.batch * CONTEXT:,} tokens, {how}"
+
+
+def draft_rows(worth: Acceptance) -> Rows:
+    """How often the target accepts a token of a draft model."""
+    return {
+        "acceptance by the target, temperature 1": f"{worth.alpha:.3f}",
+        "the target's most probable token is the draft's": f"{worth.greedy:.3f}",
+        "positions": f"{worth.positions:,}",
+    }
+
+
+def head_rows(worth: Sequence[Acceptance]) -> Rows:
+    """How often it accepts the first token of a head, the second, and so on."""
+    rows = {"positions": f"{worth[0].positions:,}"}
+    for step, each in enumerate(worth, start=1):
+        rows[f"acceptance of token {step} by the target, temperature 1"] = f"{each.alpha:.3f}"
+        rows[f"token {step}: the target's most probable is the head's"] = f"{each.greedy:.3f}"
+    return rows

@@ -62,11 +62,3 @@ def _topics() -> list[Document]:
 
 def _hash(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-
-def digest(corpus: list[Document]) -> str:
-    """Which corpus this is: 12 hex digits over all names and texts."""
-    whole = hashlib.sha256()
-    for name, text in corpus:
-        whole.update(f"{name}\0{text}\0".encode())
-    return whole.hexdigest()[:12]

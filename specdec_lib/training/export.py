@@ -7,9 +7,16 @@ import numpy as np
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from specdec_lib.training.cards import write_cards
+from specdec_lib.assets import ASSETS
+from specdec_lib.drafters.eagle import BUILT_IN_HEAD, Eagle, load_head
+from specdec_lib.drafters.medusa import BUILT_IN_HEADS, Medusa, load_heads
+from specdec_lib.drafters.weights import write_tensors
+from specdec_lib.measure.core.by_step import acceptance_by_step
+from specdec_lib.measure.core.held_out import all_tokens
+from specdec_lib.models.llama import Llama
+from specdec_lib.training.cards import write_head_card, write_model_cards
 from specdec_lib.training.corpus import Document, documents
-from specdec_lib.training.head_assets import export_heads
+from specdec_lib.training.heads import eagle_weights, medusa_weights
 from specdec_lib.training.recipes import CONTEXT, DRAFTS, TARGET, ModelSize
 from specdec_lib.training.tokens import END, VOCAB_SIZE
 
@@ -30,7 +37,7 @@ def export(folder: Path, assets: Path) -> None:
     corpus = documents()
     save_held_out(corpus, assets / "held_out.jsonl")
     save_counts(np.load(folder / "train.npy"), assets / "ngrams.npz")
-    write_cards(assets, corpus)
+    write_model_cards(assets, corpus)
     export_heads(folder, assets, corpus)
 
 
@@ -46,6 +53,20 @@ def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path,
         model_max_length=CONTEXT,
     )
     tokenizer.save_pretrained(to)
+
+
+def export_heads(folder: Path, assets: Path, corpus: list[Document]) -> None:
+    """Write both heads and their cards, beside the target in `assets`."""
+    trained = torch.load(folder / "heads" / "last.pt", weights_only=True)["model"]
+    target, texts = Llama.from_folder(assets / "target"), all_tokens(assets)
+    medusa, eagle = (assets / path.relative_to(ASSETS) for path in (BUILT_IN_HEADS, BUILT_IN_HEAD))
+    write_tensors(medusa_weights(trained), medusa)
+    write_tensors(eagle_weights(trained, target.embedding), eagle)
+    kept = ((medusa, Medusa, load_heads), (eagle, Eagle, load_head))
+    for file, kind, load in kept:
+        weights = load(target, file)
+        worth = acceptance_by_step(target, kind(target, weights), texts)
+        write_head_card(file.parent, weights._asdict(), corpus, worth)
 
 
 def save_held_out(corpus: list[Document], path: Path) -> None:

@@ -20,10 +20,16 @@ from transformers import LlamaForCausalLM, LlamaModel
 from specdec_lib.drafters.eagle import EagleWeights
 from specdec_lib.drafters.medusa import Heads
 from specdec_lib.models.checkpoint import layer_weights
-from specdec_lib.training import recipes
 from specdec_lib.training.loop import Loss, train
-from specdec_lib.training.recipes import EAGLE, MEDUSA_HEADS, MEDUSA_RANK, SEED, ModelSize
-from specdec_lib.training.stages import distillation, new_model
+from specdec_lib.training.recipes import (
+    EAGLE,
+    HEADS_RECIPE,
+    MEDUSA_HEADS,
+    MEDUSA_RANK,
+    SEED,
+    ModelSize,
+)
+from specdec_lib.training.stages import distillation, trained_target
 
 STATE_WEIGHT = 3.0  # of the distance; the total variation has 1
 
@@ -58,7 +64,7 @@ class EagleHead(nn.Module):
         nn.init.zeros_(self.up.weight)
 
     def forward(self, states: Tensor, tokens: Tensor) -> Tensor:
-        """Predicted states, one position on, from states and what stands for the tokens after them.
+        """Predicted states, one position on, from states and the embeddings of the next tokens.
 
         (B, T, width) each.
         """
@@ -86,16 +92,9 @@ class Drafters(nn.Module):
 
 def train_heads(folder: Path, device: torch.device) -> None:
     """Train both on the states of the trained target, into `folder`/heads."""
-    target = frozen_target(folder, device)
-    drafters, data = Drafters(recipes.TARGET.width).to(device), np.load(folder / "train.npy")
-    train(drafters, loss_on(target), recipes.HEADS_RECIPE, data, folder / "heads")
-
-
-def frozen_target(folder: Path, device: torch.device) -> LlamaForCausalLM:
-    """The trained target of `folder`, which learns no more."""
-    target = new_model(recipes.TARGET).to(device).eval().requires_grad_(False)
-    target.load_state_dict(torch.load(folder / "target" / "last.pt", weights_only=True)["model"])
-    return target
+    target, data = trained_target(folder, device), np.load(folder / "train.npy")
+    drafters = Drafters(target.config.hidden_size).to(device)
+    train(drafters, loss_on(target), HEADS_RECIPE, data, folder / "heads")
 
 
 def loss_on(target: LlamaForCausalLM) -> Loss:
@@ -107,7 +106,7 @@ def loss_on(target: LlamaForCausalLM) -> Loss:
             states = target.model(input_ids=tokens, use_cache=False).last_hidden_state.float()
             p = target.lm_head(states).float().softmax(-1)
         predicted = drafters(states, F.embedding(tokens, table))
-        early = share < recipes.HEADS_RECIPE.cross_entropy
+        early = share < HEADS_RECIPE.cross_entropy
         pairs = [
             distillation(p[:, i:], target.lm_head(each).float(), early) for i, each in predicted
         ]

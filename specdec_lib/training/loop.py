@@ -1,58 +1,54 @@
-"""One training loop for target and drafts: seeded, resumable, over one or several processes."""
+"""One training loop for target, drafts and heads: seeded and resumable."""
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from specdec_lib.training.recipes import CONTEXT, SEED, Recipe
 
 CHECKPOINT_EVERY = 50  # steps
 
-# The loss of `model` on tokens (B, T) at a share 0..1 of the training, and what to log of it.
+# The loss of `model` on tokens (B, T) at a share 0..1 of the training, and what to show of it.
 Loss = Callable[[nn.Module, Tensor, float], tuple[Tensor, dict[str, float]]]
 
 
 def train(model: nn.Module, loss: Loss, recipe: Recipe, data: np.ndarray, folder: Path) -> None:
     """Train `model` in place on windows of `data`; go on from `folder`/last.pt if there is one.
 
-    Writes last.pt (model, optimizers, step) and log.jsonl. Called in every process of the group.
+    Writes last.pt: model, optimizers, step.
     """
     optimizers = _optimizers(model, recipe)
     first = _resume(model, optimizers, folder)
     device = next(model.parameters()).device
-    parallel = DistributedDataParallel(model) if dist.get_world_size() > 1 else model
-    steps = range(first, recipe.steps)
-    for step in tqdm(steps, initial=first, total=recipe.steps, disable=dist.get_rank() > 0):
+    bar = tqdm(range(first, recipe.steps), folder.name, initial=first, total=recipe.steps)
+    for step in bar:
         _set_rates(optimizers, recipe.rate(step))
         tokens = torch.from_numpy(windows(data, recipe.batch, step)).to(device)
         with torch.autocast(device.type, torch.bfloat16):
-            value, shown = loss(parallel, tokens, step / recipe.steps)
+            value, shown = loss(model, tokens, step / recipe.steps)
         value.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer in optimizers:
             optimizer.step()
             optimizer.zero_grad()
-        if dist.get_rank() == 0:
-            _record(model, optimizers, step + 1, recipe, shown, folder)
+        bar.set_postfix(shown, refresh=False)
+        if (step + 1) % CHECKPOINT_EVERY == 0 or step + 1 == recipe.steps:
+            _save(model, optimizers, step + 1, folder)
 
 
 def windows(data: np.ndarray, batch: int, step: int) -> np.ndarray:
-    """This process's share of the `batch` windows of step `step`: (share, CONTEXT) int64.
+    """The `batch` windows of step `step`: (batch, CONTEXT) int64.
 
     The starts are drawn from the seed and the step alone, so a resumed training sees what an
-    uninterrupted one sees, whatever the number of processes.
+    uninterrupted one sees.
     """
     starts = np.random.default_rng([SEED, step]).integers(0, len(data) - CONTEXT, batch)
-    mine = starts[dist.get_rank() :: dist.get_world_size()]
-    return np.stack([data[start : start + CONTEXT] for start in mine]).astype(np.int64)
+    return np.stack([data[start : start + CONTEXT] for start in starts]).astype(np.int64)
 
 
 def _optimizers(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
@@ -83,35 +79,15 @@ def _resume(model: nn.Module, optimizers: list[torch.optim.Optimizer], folder: P
     model.load_state_dict(saved["model"])
     for optimizer, state in zip(optimizers, saved["optimizers"], strict=True):
         optimizer.load_state_dict(state)
-    if dist.get_rank() == 0:
-        _cut_log(folder / "log.jsonl", saved["step"])
     return saved["step"]
 
 
-def _cut_log(log: Path, steps: int) -> None:
-    """Take out the steps that are done again."""
-    lines = log.read_text().splitlines(keepends=True)
-    log.write_text("".join(lines[:steps]))
-
-
-def _record(
-    model: nn.Module,
-    optimizers: list[torch.optim.Optimizer],
-    step: int,
-    recipe: Recipe,
-    shown: dict[str, float],
-    folder: Path,
+def _save(
+    model: nn.Module, optimizers: list[torch.optim.Optimizer], step: int, folder: Path
 ) -> None:
-    """Log the step, and from time to time write a checkpoint whole."""
+    """Write a checkpoint atomically."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "log.jsonl").open("a") as log:
-        log.write(json.dumps({"step": step} | {k: round(v, 4) for k, v in shown.items()}) + "\n")
-    if step % CHECKPOINT_EVERY and step != recipe.steps:
-        return
-    state = {
-        "model": model.state_dict(),
-        "optimizers": [optimizer.state_dict() for optimizer in optimizers],
-        "step": step,
-    }
+    states = [optimizer.state_dict() for optimizer in optimizers]
+    state = {"model": model.state_dict(), "optimizers": states, "step": step}
     torch.save(state, folder / "last.tmp")
     os.replace(folder / "last.tmp", folder / "last.pt")

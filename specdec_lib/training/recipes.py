@@ -46,7 +46,7 @@ class Recipe:
     """
 
     steps: int
-    batch: int  # windows of CONTEXT tokens a step, over all processes
+    batch: int  # windows of CONTEXT tokens a step
     muon: float = 0.02
     adam: float = 0.003
     warmup: int = 50

@@ -6,7 +6,6 @@ read, and judged by a target that has read the same. The file holds `runs`, bloc
 decided each verdict, and `requests`, longer texts of which only the accepted counts are kept.
 """
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -93,23 +92,6 @@ def blocks_by_accepted(generations: list[Generation], k: int) -> list[int]:
     return np.bincount(whole, minlength=k + 1).tolist()
 
 
-@torch.inference_mode()
-def recomputed(pair: Pair, run: dict[str, Any]) -> list[tuple[list[float], list[float]]]:
-    """p and q of every judged draft token of a run, block by block, from one pass a block."""
-    text, by_block = list(prompts(PASSAGES, PROMPT)[run["passage"]]), []
-    for drafted, p, _, _, accepted, token in run["blocks"]:
-        judged = drafted[: len(p)]
-        tokens = torch.tensor([text + judged])
-        rows = [len(text) - 1 + i for i in range(len(judged))]
-        both = []
-        for model in (pair.target, pair.draft):
-            probs = SAMPLED(model.forward(tokens, model.new_cache(1, tokens.shape[1])))[0]
-            both.append(probs[rows, judged].tolist())
-        by_block.append((both[0], both[1]))
-        text += [*drafted[:accepted], token]
-    return by_block
-
-
 def pieces_of(pair: Pair, runs: list[dict[str, Any]], opening: list[list[int]]) -> dict[str, str]:
     """The text of every token that is shown, by its id."""
     blocks = [block for run in runs for block in run["blocks"]]
@@ -140,12 +122,8 @@ def record(pair: Pair) -> dict[str, Any]:
 
 def main() -> None:
     """Write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
-    out = parser.parse_args().out
     text = json.dumps(record(load_pair(draft=DRAFT)), separators=(",", ":"))
-    write_whole(out, text + "\n")
-    print(f"{out}: {len(text) / 1000:.0f} kB")
+    write_whole(PATH, text + "\n")
 
 
 if __name__ == "__main__":

@@ -40,6 +40,13 @@ def next_token_loss(
     return loss, {"nats": loss.item()}
 
 
+def trained_target(folder: Path, device: torch.device) -> LlamaForCausalLM:
+    """The trained target of `folder`, frozen."""
+    target = new_model(TARGET).to(device).eval().requires_grad_(False)
+    target.load_state_dict(torch.load(folder / "target" / "last.pt", weights_only=True)["model"])
+    return target
+
+
 class Drafts(nn.Module):
     """All drafts as one module, so that they share the target's pass."""
 
@@ -57,8 +64,7 @@ class Drafts(nn.Module):
 
 def train_drafts(folder: Path, device: torch.device) -> None:
     """Distil the drafts from the trained target, into `folder`/drafts."""
-    target = new_model(TARGET).to(device).eval()
-    target.load_state_dict(torch.load(folder / "target" / "last.pt", weights_only=True)["model"])
+    target = trained_target(folder, device)
 
     def loss(drafts: nn.Module, tokens: Tensor, share: float) -> tuple[Tensor, dict[str, float]]:
         with torch.no_grad():

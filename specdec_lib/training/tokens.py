@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from specdec_lib.training.corpus import Document
 
 VOCAB_SIZE = 2048
-END = "<|endoftext|>"  # stands before every document; id 0
+END = "<|endoftext|>"  # before every document; id 0
 
 
 def train_tokenizer(texts: list[str]) -> Tokenizer:
@@ -33,13 +33,11 @@ def encode(tokenizer: Tokenizer, corpus: list[Document]) -> np.ndarray:
 
 
 def prepare(folder: Path, corpus: list[Document]) -> None:
-    """Write tokenizer.json, train.npy and held_out.npy to `folder`, unless they are there."""
-    if (folder / "held_out.npy").exists():
+    """Write tokenizer.json and train.npy to `folder`, unless they are there."""
+    if (folder / "train.npy").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
     training = [document for document in corpus if not document.held_out]
     tokenizer = train_tokenizer([document.text for document in training])
     tokenizer.save(str(folder / "tokenizer.json"))
     np.save(folder / "train.npy", encode(tokenizer, training))
-    held_out = [document for document in corpus if document.held_out]
-    np.save(folder / "held_out.npy", encode(tokenizer, held_out))

@@ -1,1 +1,1 @@
-"""Other verifiers: block verification, which is exact, and lossy rules, which are not."""
+"""Another verifier: block verification."""

@@ -1,8 +1,8 @@
 """Judging a block as a whole instead of token by token (Sun et al., 2024, arXiv 2403.10444).
 
 The tokens have the target's distribution, as with `verify`, and on average at least as many are
-accepted: a token that the target likes more than the draft does makes up for an earlier one that
-the target likes less.
+accepted: a token that is more probable under the target than under the draft makes up for an
+earlier one that is less probable.
 """
 
 import torch
@@ -15,9 +15,9 @@ from specdec_lib.sampling import Choices
 def verify_whole_block(
     p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices
 ) -> Verdict:
-    """Judge `drafted` (B, n), with arguments as those of `verify`: Algorithm 2 of Sun et al.
+    """The verdict on `drafted` (B, n), from the arguments of `verify`: Algorithm 2 of Sun et al.
 
-    The accepted prefix is the longest whose coin falls; the coins are thrown from the longest on.
+    Prefixes are tried from the longest on, with a coin each, and the first success is accepted.
     """
     p_drafted, q_drafted = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
     weights = prefix_weights(p_drafted, q_drafted)
@@ -34,7 +34,7 @@ def verify_whole_block(
 def prefix_weights(p_drafted: Tensor, q_drafted: Tensor) -> Tensor:
     """The weight of every prefix, the empty one first: w_i = min(1, w_{i-1} p_i / q_i), (B, n+1).
 
-    If q is 0 nothing was drawn, and the weight is not looked at.
+    Where q is 0 nothing was drawn, and the weight is not used.
     """
     ratios = p_drafted.double() / q_drafted.double().clamp(min=torch.finfo(torch.float64).tiny)
     weights = [ratios.new_ones(len(ratios))]
@@ -44,10 +44,10 @@ def prefix_weights(p_drafted: Tensor, q_drafted: Tensor) -> Tensor:
 
 
 def prefix_chances(p: Tensor, q: Tensor, weights: Tensor, limits: Tensor) -> Tensor:
-    """The chance of each prefix of 1 to n tokens to be kept if no longer one is: (B, n).
+    """The probability that each prefix of 1 to n tokens is kept if no longer one is: (B, n).
 
-    With m the mass of max(w p - q, 0) after the prefix it is m / (m + 1 - w), and w for the whole
-    block, after which nothing was drafted; 0 beyond a row's limit.
+    With m the mass of max(w p - q, 0) after the prefix, m / (m + 1 - w); w for the whole block,
+    after which nothing was drafted; 0 beyond a row's limit.
     """
     n = q.shape[1]
     mass = (weights[:, 1:n, None] * p[:, 1:n] - q[:, 1:]).clamp(min=0).sum(-1)
@@ -60,7 +60,7 @@ def prefix_chances(p: Tensor, q: Tensor, weights: Tensor, limits: Tensor) -> Ten
 
 
 def next_of_block(p: Tensor, q: Tensor, weights: Tensor, count: Tensor, limits: Tensor) -> Tensor:
-    """What follows `count` (B,) kept tokens: max(w p - q, 0), normed, or p after a whole block."""
+    """The distribution (B, V) after `count` (B,) kept tokens: max(w p - q, 0), normalised, or p."""
     rows = torch.arange(len(p), device=p.device)
     inside = (count < limits)[:, None]
     weight = torch.where(inside, weights[rows, count][:, None], 1.0)

@@ -11,7 +11,7 @@ from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.drafters.protocol import Drafter, Schedule
+from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.models.cache import TokenCache
 from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Choices, Uniforms, Warp
@@ -41,7 +41,6 @@ COUNTS = Counts(
 )
 DRAFTERS: dict[str, Callable[[], Drafter]] = {
     "model": lambda: ModelDrafter(DRAFT),
-    "model, stops when unsure": lambda: ModelDrafter(DRAFT, stop_below=0.4),
     "bigram": lambda: NgramDrafter(COUNTS, 2),
     "prompt lookup": lambda: PromptLookup(V),
 }
@@ -58,7 +57,7 @@ def uniforms(*seeds: int) -> Uniforms:
 def generate(
     prompts: Sequence[Sequence[int]],
     choices: Choices,
-    k: int | Schedule = 3,
+    k: int = 3,
     count: int = 12,
     target: TableModel = TARGET,
     drafter: Drafter | None = None,

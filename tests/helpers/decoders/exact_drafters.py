@@ -169,17 +169,17 @@ def unnormed_q(proposal):
 
 def on_table(file: str, make: Callable[[], Drafter], mistake: Callable = uniform_q, **more) -> Row:
     """A row whose target is a table."""
-    return Row(file, lambda llamas=None: make(), mistake, (1, 2, 3), 4, TARGET, **more)
+    return Row(file, lambda llamas=None: make(), mistake, (2,), 3, TARGET, **more)
 
 
 def on_llama(file: str, make: Callable[[Llama], Drafter], mistake: Callable) -> Row:
     """A row of a drafter that works with what a Llama computes."""
-    return Row(file, lambda llamas: make(llamas.target), mistake, (1, 2), 3)
+    return Row(file, lambda llamas: make(llamas.target), mistake, (2,), 3)
 
 
 def tree(file: str, make: Callable[..., TreeDrafter], how: str, mistake: Callable) -> Row:
     """A row of trees whose candidates are picked in the way `how`."""
-    return Row(file, partial(make, how=how), mistake, ((1,), (2,), (3,), (2, 1), (1, 2)), 2)
+    return Row(file, partial(make, how=how), mistake, ((3,), (2, 1)), 2)
 
 
 def draft_tree(llamas: Llamas, widths: Sequence[int], how: str) -> TreeDrafter:
@@ -194,8 +194,7 @@ def head_tree(kind: type, weights: Callable, llamas: Llamas, widths: Sequence[in
 medusa_tree = partial(head_tree, MedusaTree, medusa_heads)
 eagle_tree = partial(head_tree, EagleTree, eagle_weights)
 ROWS = {
-    "model": on_table("model.py", lambda: ModelDrafter(DRAFT)),
-    "model, stops when unsure": on_table("model.py", lambda: ModelDrafter(DRAFT, stop_below=0.4)),
+    "model": on_table("model.py", lambda: ModelDrafter(DRAFT))._replace(sizes=(1, 2, 3), count=4),
     "unigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 1)),
     "bigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 2)),
     "trigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 3)),
@@ -205,9 +204,6 @@ ROWS = {
     ),
     "model, block verification": on_table(
         "model.py", lambda: ModelDrafter(DRAFT), verifier=verify_whole_block
-    ),
-    "model, stops when unsure, block verification": on_table(
-        "model.py", lambda: ModelDrafter(DRAFT, stop_below=0.4), verifier=verify_whole_block
     ),
     "prompt lookup, block verification": on_table(
         "lookup.py", lambda: PromptLookup(V), verifier=verify_whole_block
@@ -230,7 +226,7 @@ ROWS = {
     "EAGLE tree, top": tree("eagle.py", eagle_tree, "top", uniform_q),
 }
 NO_DRAFTERS = {
-    *("__init__.py", "protocol.py", "proposals.py", "adaptive.py"),
+    *("__init__.py", "protocol.py", "proposals.py"),
     *("hidden.py", "weights.py"),
 }
 

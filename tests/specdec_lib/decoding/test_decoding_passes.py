@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import (
@@ -18,7 +17,6 @@ from decoders.decoding_cases import (
     uniforms,
     untimed,
 )
-from decoders.reference import reference_plain
 
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
@@ -92,8 +90,7 @@ def test_nothing_is_generated_if_nothing_is_asked_for():
 def test_a_single_token_takes_no_draft():
     target, draft = Counted(TARGET), Counted(DRAFT)
     made = generate([[1, 2]], uniforms(0), 4, 1, target=target, drafter=ModelDrafter(draft))
-    rng = np.random.default_rng(0)
-    assert made.tokens == [reference_plain(TARGET, [1, 2], 1, 1.0, rng)]
+    assert made.tokens == plain_generate(TARGET, [[1, 2]], Settings(1), uniforms(0)).tokens
     assert draft.positions == [[0]] and target.positions == [[0], [1]]
     assert untimed(made.blocks[0]) == [([], 0, made.tokens[0][0], 1, [], [])]
 
@@ -105,14 +102,12 @@ def test_plain_decoding_takes_one_pass_over_one_token_each():
     assert target.positions == [[0, 1], *([at] for at in range(2, 12))]
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("temperature", [1.0, 0.7, 0.0])
-@pytest.mark.parametrize("k", [1, 2, 4, 7])
-def test_the_target_accepts_everything_from_itself(k: int, temperature: float, dtype: torch.dtype):
-    model = dyadic(1, dtype)
-    drafter, warp = ModelDrafter(model), Warp(temperature)
+@pytest.mark.parametrize("k", [1, 4])
+def test_in_float32_too_the_target_accepts_everything_from_itself(k: int, temperature: float):
+    model, warp = dyadic(1, torch.float32), Warp(temperature)
     choices = uniforms(0, 1, 2, 3) if temperature else Greedy()
-    made = generate(PROMPTS, choices, k, 64, target=model, drafter=drafter, warp=warp)
+    made = generate(PROMPTS, choices, k, 64, target=model, drafter=ModelDrafter(model), warp=warp)
     for blocks in made.blocks:
         assert [block.accepted for block in blocks] == [len(block.drafted) for block in blocks]
         assert len(blocks) == math.ceil(64 / (k + 1))

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from decoders.decoding_cases import COUNTS, Counted, V, dyadic
+from decoders.decoding_cases import COUNTS, V, dyadic
 from torch import Tensor
 
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.models.table import TableModel
-from specdec_lib.sampling import Greedy, Warp
+from specdec_lib.drafters.ngram import NgramDrafter
+from specdec_lib.sampling import Warp
 
 
 class Script:
@@ -70,17 +68,6 @@ def test_prompt_lookup_is_certain_of_what_it_found_row_by_row():
 
 
 UNIGRAM = [0.5, 0.25, 0.125, 0.125]
-
-
-def test_counts_are_read_from_a_file(tmp_path: Path):
-    path = tmp_path / "counts.npz"
-    parts = {name: getattr(COUNTS, name) for name in ("trigram", "bigram", "unigram")}
-    np.savez_compressed(path, **{name: part.astype(np.uint16) for name, part in parts.items()})
-    for given in (path, str(path)):
-        loaded = Counts.load(given)
-        for name, part in parts.items():
-            assert getattr(loaded, name).dtype == np.int64
-            assert np.array_equal(getattr(loaded, name), part)
 
 
 @pytest.mark.parametrize(
@@ -176,37 +163,3 @@ def test_q_is_what_the_tokens_were_drawn_from_however_blocks_end(warp: Warp):
                 assert made.q[row, i].tolist() == pytest.approx(expected, abs=1e-12)
             accepted = int(rng.integers(k + 1))
             texts[row] += [*drafted[:accepted], int(rng.integers(V))]
-
-
-CONFIDENT = torch.tensor([[0.7, 0.1, 0.1, 0.1]] * 2 + [[0.25] * 4] * 2, dtype=torch.float64)
-
-
-def test_a_token_as_probable_as_the_bound_does_not_stop():
-    assert float(Warp()(CONFIDENT.log())[2, 0]) == 0.25
-    drafter = ModelDrafter(TableModel(CONFIDENT), stop_below=0.25)
-    drafter.start([[2]], Warp(), 10)
-    assert drafter.propose([[2]], [3], Script([[3], [3], [3]])).limits == [3]
-
-
-def test_rows_stop_by_themselves():
-    model = Counted(TableModel(CONFIDENT))
-    drafter = ModelDrafter(model, stop_below=0.3)
-    texts = [[0], [1, 0], [3], [0], [0]]
-    limits = [4, 4, 4, 1, 0]
-    drafter.start(texts, Warp(), 10)
-    before = len(model.passes)
-    script = Script([[0, 0, 3, 0, 1], [2, 0, 0, 0, 1], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
-    made = drafter.propose(texts, limits, script)
-    # Row 0 stops at its second token, row 1 at its third; row 2 at once, being unsure after 3.
-    assert made.limits == [2, 3, 1, 1, 0]
-    assert made.tokens.tolist() == [[0, 2, 0], [0, 0, 1], [3, 0, 0], [0, 0, 0], [1, 1, 0]]
-    assert len(model.passes) - before == 3  # nobody needed the fourth
-    assert limits == [4, 4, 4, 1, 0]
-
-
-def test_a_row_stops_at_temperature_0_too_though_its_warped_tokens_are_certain():
-    drafter = ModelDrafter(TableModel(CONFIDENT), stop_below=0.3)
-    drafter.start([[3]], Warp(0), 10)
-    assert drafter.propose([[3]], [3], Greedy()).limits == [1]  # .25 after token 3
-    drafter.start([[0]], Warp(0), 10)
-    assert drafter.propose([[0]], [3], Greedy()).limits == [3]

@@ -11,7 +11,6 @@ import pytest
 import torch
 from decoders.exact_drafters import (
     EXACT,
-    PROMPT,
     ROWS,
     Llamas,
     V,
@@ -20,16 +19,15 @@ from decoders.exact_drafters import (
     tiny_llama,
 )
 from decoders.random_models import eagle_weights, medusa_heads
-from safetensors.torch import save_file
 
-from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
+from specdec_lib.decoding.generate import speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle, EagleTree
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
+from specdec_lib.drafters.weights import write_tensors
 from specdec_lib.exact import Tape, distance, distribution
-from specdec_lib.measure.core.by_step import GivenDrafts
 from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
@@ -98,21 +96,11 @@ def test_eagle_goes_on_from_the_states_that_it_predicts(target: Llama):
         tokens = torch.cat((tokens, proposal.tokens[:, i : i + 1]), 1)
 
 
-class Pausing:
-    """A schedule that drafts 2, 0, 3, 2, 0, 3 ... tokens."""
-
-    k, most = 2, 3
-
-    def record(self, counts) -> None:
-        """The next one."""
-        self.k = {2: 0, 0: 3, 3: 2}[self.k]
-
-
 def test_eagles_cache_holds_true_states_only(target: Llama):
     drafter, weights = Eagle(target, eagle_weights(target)), eagle_weights(target)
     prompts = [[1], TEXT, [0, 1]]
     choices = Uniforms([np.random.default_rng(row) for row in range(3)])
-    made = speculative_generate(target, drafter, prompts, Pausing(), Settings(20), choices)
+    made = speculative_generate(target, drafter, prompts, 3, Settings(20), choices)
     for row, (prompt, tokens) in enumerate(zip(prompts, made.tokens, strict=True)):
         fresh, text = Eagle(target, weights), prompt + tokens
         drafted(fresh, [text], [0])
@@ -125,57 +113,46 @@ def test_eagles_cache_holds_true_states_only(target: Llama):
             )
 
 
-@both
-@pytest.mark.parametrize(("prompt", "chunk"), [([2], 256), ([*PROMPT, 0], 2), (PROMPT, 1)])
-def test_the_distribution_is_the_targets_if_states_are_missing(
-    target: Llama, name: str, prompt: list[int], chunk: int, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(protocol, "CHUNK", chunk)
-    drafter = made_on(target, name)
-
-    def run(tape: Tape):
-        return speculative_generate(target, drafter, [prompt], 2, Settings(3), tape).tokens[0]
-
-    assert distance(distribution(run), plain_distribution(target, prompt, 3)) < EXACT
-
-
-@pytest.mark.parametrize(("name", "firsts"), [("Medusa", [3, 0, 0]), ("EAGLE", [3, 3, 0])])
-def test_a_row_drafts_from_the_block_on_at_which_its_state_is_held(
-    target: Llama, name: str, firsts: list[int], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(protocol, "CHUNK", 3)
-    prompts = [TEXT, [1, 2], [2]]
-    made = speculative_generate(target, made_on(target, name), prompts, 3, GREEDY, Greedy())
-    assert made.tokens == plain_generate(target, prompts, GREEDY, Greedy()).tokens
-    assert [len(blocks[0].drafted) for blocks in made.blocks] == firsts
-    assert [len(blocks[1].drafted) for blocks in made.blocks] == [3, 3, 3]
-
-
-def test_eagle_reads_the_whole_of_a_prompt_that_the_target_reads_in_chunks(
-    target: Llama, monkeypatch: pytest.MonkeyPatch
-):
-    texts = [TEXT, TEXT[:4], [1, 2]]
-    whole = drafted(Eagle(target, eagle_weights(target)), texts, [3, 2, 3])
-    for module in (protocol, eagle):
-        monkeypatch.setattr(module, "CHUNK", 2)
-    drafter = Eagle(target, eagle_weights(target))
-    found = drafted(drafter, texts, [3, 2, 3])
-    assert drafter.cache.length.tolist() == [len(text) - 1 for text in texts]
-    assert found.limits == whole.limits and torch.equal(found.tokens, whole.tokens)
-    torch.testing.assert_close(found.q, whole.q, rtol=0, atol=EXACT)
-
-
 TREES = {"Medusa": "Medusa tree, top", "EAGLE": "EAGLE tree, top"}
 
 
 @both
-def test_a_tree_has_the_targets_distribution_if_the_state_is_missing(target: Llama, name: str):
-    drafter, prompt = ROWS[TREES[name]].make(Llamas(target, target), (2, 1)), [2]
+def test_after_a_prompt_of_one_token_the_distribution_is_the_targets(target: Llama, name: str):
+    settings, expected = Settings(2), plain_distribution(target, [2], 2)
+    chain, tree = made_on(target, name), ROWS[TREES[name]].make(Llamas(target, target), (2, 1))
 
-    def run(tape: Tape):
-        return tree_generate(target, drafter, prompt, 2, Settings(2), tape).tokens[0]
+    def in_chains(tape: Tape) -> list[int]:
+        return speculative_generate(target, chain, [[2]], 2, settings, tape).tokens[0]
 
-    assert distance(distribution(run), plain_distribution(target, prompt, 2)) < EXACT
+    def in_trees(tape: Tape) -> list[int]:
+        return tree_generate(target, tree, [2], 2, settings, tape).tokens[0]
+
+    for run in (in_chains, in_trees):
+        assert distance(distribution(run), expected) < EXACT
+
+
+@both
+def test_prompts_that_the_target_reads_in_chunks_give_the_same_drafts(
+    target: Llama, name: str, monkeypatch: pytest.MonkeyPatch
+):
+    texts, limits = [TEXT, TEXT[:4], [1, 2], [2]], [3, 2, 3, 3]
+    whole = drafted(made_on(target, name), texts, limits)
+    monkeypatch.setattr(protocol, "CHUNK", 2)
+    found = drafted(made_on(target, name), texts, limits)
+    assert found.limits == whole.limits == [3, 2, 3, 0]  # no state has given a first token
+    assert torch.equal(found.tokens[:3], whole.tokens[:3])
+    torch.testing.assert_close(found.q[:3], whole.q[:3], rtol=0, atol=EXACT)
+
+
+class Given:
+    """Choices that take the given tokens, whatever they are drawn from."""
+
+    def __init__(self, tokens: list[int]) -> None:
+        self.tokens = tokens
+
+    def draft(self, q: torch.Tensor, index: int) -> torch.Tensor:
+        """The token at `index`."""
+        return torch.tensor([self.tokens[index]])
 
 
 def test_a_node_of_an_eagle_tree_has_what_the_chain_drafts_after_its_ancestors(target: Llama):
@@ -194,7 +171,7 @@ def test_a_node_of_an_eagle_tree_has_what_the_chain_drafts_after_its_ancestors(t
             at = proposal.parents[at - 1]
         chain = Eagle(target, weights)
         begin(chain, [TEXT])
-        drafted = chain.propose([TEXT], [len(path)], GivenDrafts(torch.tensor([path])))
+        drafted = chain.propose([TEXT], [len(path)], Given(path))
         torch.testing.assert_close(proposal.q[node], drafted.q[0, -1], rtol=0, atol=EXACT)
 
 
@@ -216,76 +193,47 @@ def test_a_medusa_tree_has_no_more_levels_than_there_are_heads(target: Llama):
         MedusaTree(target, medusa_heads(target), (1, 1, 1, 1))
 
 
-Saved = tuple[Callable, Callable, Callable]
-FILES: dict[str, Saved] = {
-    "Medusa": (medusa_heads, medusa.save_heads, medusa.load_heads),
-    "EAGLE": (eagle_weights, eagle.save_head, eagle.load_head),
+FILES: dict[str, tuple[Callable, Callable]] = {
+    "Medusa": (medusa_heads, medusa.load_heads),
+    "EAGLE": (eagle_weights, eagle.load_head),
 }
 
 
 @both
 def test_weights_are_read_as_they_were_written(target: Llama, name: str, tmp_path: Path):
-    make, save, load = FILES[name]
+    make, load = FILES[name]
     weights, path = make(target), tmp_path / "new" / "weights.safetensors"
-    save(weights, path)
+    write_tensors(weights, path)
     found = load(target, path)
     for one, other in zip(found, weights, strict=True):
         assert one.dtype == torch.float64 and torch.equal(one, other.half().double())
 
 
 @both
-def test_a_grown_target_has_the_same_drafts(target: Llama, folder: Path, name: str, tmp_path: Path):
-    make, save, load = FILES[name]
-    save(make(target), tmp_path / "weights.safetensors")
-    wide = Llama(grown(read_weights(folder, "cpu", torch.float64), Growth(width=3, layers=3)))
-    kind = {"Medusa": Medusa, "EAGLE": Eagle}[name]
-    one, other = (
-        drafted(kind(each, load(each, tmp_path / "weights.safetensors")), [TEXT], [3])
-        for each in (target, wide)
-    )
-    torch.testing.assert_close(one.q, other.q, rtol=0, atol=1e-10)
-    assert torch.equal(one.tokens, other.tokens)
-
-
-@both
-def test_on_a_grown_target_a_draft_reads_no_more_than_on_the_original(
+def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(
     target: Llama, folder: Path, name: str, tmp_path: Path
 ):
-    make, save, load = FILES[name]
-    save(make(target), tmp_path / "weights.safetensors")
+    make, load = FILES[name]
+    path = tmp_path / "weights.safetensors"
+    write_tensors(make(target), path)
     wide = Llama(grown(read_weights(folder, "cpu", torch.float64), Growth(width=3, layers=3)))
-    weights = load(wide, tmp_path / "weights.safetensors")
-    assert [each.shape for each in weights] == [each.shape for each in make(target)]
-    drafter = {"Medusa": Medusa, "EAGLE": Eagle}[name](wide, weights)
-    drafted(drafter, [TEXT], [1])
-    states = drafter.hidden.states
-    assert states.shape[-1] == target.shape.width < wide.shape.width
-    original = target.head(states)
-    torch.testing.assert_close(drafter.head(states), original, rtol=0, atol=1e-10)
-
-
-@both
-def test_a_file_that_cannot_be_used_is_named(target: Llama, name: str, tmp_path: Path):
-    load, path = FILES[name][2], tmp_path / "weights.safetensors"
-    with pytest.raises(ValueError, match="weights.safetensors: no such file"):
-        load(target, path)
-    path.write_bytes(b"no weights")
-    with pytest.raises(ValueError, match="weights.safetensors: this is no safetensors file"):
-        load(target, path)
-    save_file({"up": torch.zeros(1)}, path)
-    with pytest.raises(ValueError, match="weights.safetensors: the file lacks down"):
-        load(target, path)
+    kind = {"Medusa": Medusa, "EAGLE": Eagle}[name]
+    drafters = [kind(each, load(each, path)) for each in (target, wide)]
+    one, other = (drafted(each, [TEXT], [3]) for each in drafters)
+    torch.testing.assert_close(one.q, other.q, rtol=0, atol=1e-10)
+    assert torch.equal(one.tokens, other.tokens)
+    assert drafters[1].hidden.states.shape[-1] == target.shape.width < wide.shape.width
 
 
 @both
 def test_weights_for_another_width_are_refused(target: Llama, name: str, tmp_path: Path):
-    make, save, load = FILES[name]
+    make, load = FILES[name]
     path = tmp_path / "weights.safetensors"
-    save(make(target), path)
+    write_tensors(make(target), path)
 
     class Wider:
         device, dtype = target.device, target.dtype
         shape = type("Shape", (), {"width": 12})
 
-    with pytest.raises(ValueError, match="weights.safetensors: .* width 8, and .* have 12: load"):
+    with pytest.raises(ValueError, match="read states of width 8, and the target's have 12"):
         load(Wider(), path)
