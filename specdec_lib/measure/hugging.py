@@ -11,10 +11,9 @@ from transformers.utils import logging
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure.core.models import target_weights
-from specdec_lib.models.checkpoint import Biases, LayerWeights, Weights, named_tensors
+from specdec_lib.models.checkpoint import LayerWeights, Weights, configuration, named_tensors
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.saved.config import configuration
 
 
 class Counted:
@@ -68,8 +67,6 @@ def weights_of(model: Llama) -> Weights:
         LayerWeights(
             layer.norm_attention.plain, weight_of(layer.qkv), weight_of(layer.out),
             layer.norm_mlp.plain, weight_of(layer.gate_up), weight_of(layer.down),
-            Biases(layer.qkv.bias, layer.out.bias, layer.gate_up.bias, layer.down.bias),
-            *(layer.norm_heads.parts if layer.norm_heads else (None, None)),
         )
         for layer in model.layers
     ]  # fmt: skip
