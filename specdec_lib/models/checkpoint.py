@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors.torch import load_file
 from torch import Tensor
 
 from specdec_lib.device import name_of
@@ -22,7 +22,7 @@ QKV, OUT = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), ("self_
 GATE_UP, DOWN = ("mlp.gate_proj", "mlp.up_proj"), ("mlp.down_proj",)
 EMBEDDING, NORM, HEAD = "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"
 
-# What config.json has to say for the logits to be those of llama.py.
+# The fields of config.json that would change the logits, and the values that llama.py runs.
 PLAIN = {
     "model_type": "llama",
     "hidden_act": "silu",
@@ -77,48 +77,42 @@ def read_shape(folder: Path) -> Shape:
     if not path.is_file():
         raise ValueError(f"{folder}: no config.json here; name the folder of a saved model")
     config = json.loads(path.read_text(encoding="utf-8"))
-    require_plain(path, config)
-    heads = config["num_attention_heads"]
+    config |= config.get("rope_parameters", {})
+    for name, plain in PLAIN.items():
+        if config.get(name) != plain:
+            raise ValueError(
+                f"{path}: {name} is {config.get(name)!r}, and models/llama.py runs {plain!r} only; "
+                "models/hf.py runs any model of transformers"
+            )
     return Shape(
         vocab_size=config["vocab_size"],
         width=config["hidden_size"],
         layers=config["num_hidden_layers"],
-        heads=heads,
+        heads=config["num_attention_heads"],
         kv_heads=config["num_key_value_heads"],
         head_width=config["head_dim"],
         mlp=config["intermediate_size"],
         max_length=config["max_position_embeddings"],
-        theta=config["rope_parameters"]["rope_theta"],
+        theta=config["rope_theta"],
         epsilon=config["rms_norm_eps"],
     )
 
 
-def require_plain(path: Path, config: dict[str, Any]) -> None:
-    """Raise ValueError if something in the configuration would change the logits."""
-    found = config | {"rope_type": config.get("rope_parameters", {}).get("rope_type")}
-    for name, plain in PLAIN.items():
-        if found.get(name) != plain:
-            raise ValueError(
-                f"{path}: {name} is {found.get(name)!r}, and models/llama.py runs {plain!r} only; "
-                "models/hf.py runs any model of transformers"
-            )
-
-
 def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -> Weights:
-    """The weights in `folder`, on `device` as `dtype`; layers are read as they are asked for.
+    """The weights in `folder`, on `device` as `dtype`; each layer is converted when it is read.
 
     Raises ValueError if the folder does not hold a plain Llama.
     """
     shape, path = read_shape(folder), folder / "model.safetensors"
     if not path.is_file():
         raise ValueError(f"{folder}: no model.safetensors here; name the folder of a saved model")
-    file = safe_open(path, framework="pt", device=str(device))
+    tensors = load_file(path, device=str(device))
 
     def get(name: str) -> Tensor:
-        return file.get_tensor(name).to(device, dtype)
+        return tensors[name].to(dtype)
 
     embedding = get(EMBEDDING)
-    head = get(HEAD) if HEAD in file.keys() else embedding  # noqa: SIM118
+    head = get(HEAD) if HEAD in tensors else embedding
     layers = (layer_weights(get, number) for number in range(shape.layers))
     return Weights(shape, embedding, layers, get(NORM), head)
 
@@ -138,12 +132,6 @@ def layer_weights(get: Callable[[str], Tensor], number: int) -> LayerWeights:
 def tensor_name(number: int, name: str) -> str:
     """Hugging Face's name of a tensor of layer `number`."""
     return f"model.layers.{number}.{name}.weight"
-
-
-def layer_parameters(shape: Shape) -> int:
-    """The number of weights in one layer."""
-    attention = 2 * (shape.heads + shape.kv_heads) * shape.head_width * shape.width
-    return attention + 3 * shape.mlp * shape.width + 2 * shape.width
 
 
 def named_tensors(weights: Weights) -> dict[str, Tensor]:

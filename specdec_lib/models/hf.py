@@ -10,7 +10,6 @@ makes for a window, two cuts without a pass between them would go wrong. A recur
 RWKV, linear attention) or a convolution cannot be cut back, so such models are refused.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,11 +40,10 @@ class RowCaches(Lengths):
         rows: list[RowCache],
         capacity: int | None,
         device: torch.device,
-        encoded: Sequence[Tensor] | None = None,
+        encoded: list[Tensor | None],
     ) -> None:
         super().__init__(len(rows), capacity, device)
-        self.rows = rows
-        self.encoded: Sequence[Tensor | None] = encoded or [None] * len(rows)
+        self.rows, self.encoded = rows, encoded
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Forget every position from `length` on, as in protocol.py."""
@@ -56,8 +54,8 @@ class RowCaches(Lengths):
                 row.crop(new - held)  # transformers 5: minus the number of positions to remove
 
 
-class HuggingFace(ABC):
-    """What both kinds of model share.
+class Causal:
+    """A decoder-only model (AutoModelForCausalLM).
 
     `vocab_size` is the number of columns of the logits, which may be more than the tokenizer has
     tokens; a smaller number cuts the others off. Raises ValueError if the cache of the model cannot
@@ -70,6 +68,11 @@ class HuggingFace(ABC):
         self.vocab_size: int = model.get_output_embeddings().weight.shape[0]
         self.max_length = longest_sequence(model.config.get_text_config(decoder=True))
         self.device, self.dtype = model.device, model.dtype
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
+        """An empty cache of `batch` rows; without `capacity`, room for all that the model takes."""
+        rows = [DynamicCache() for _ in range(batch)]
+        return RowCaches(rows, self._room(capacity), self.device, [None] * batch)
 
     # no_grad, since tensors made under inference_mode cannot be changed in place afterwards.
     @torch.no_grad()
@@ -86,27 +89,15 @@ class HuggingFace(ABC):
             raise ValueError(f"a model of type {kind} does not use a DynamicCache: choose another")
         return logits[..., : self.vocab_size]
 
-    def _capacity(self, wanted: int | None) -> int | None:
-        return min(filter(None, (wanted, self.max_length)), default=None)
-
-    @abstractmethod
     def _row(self, tokens: Tensor, past: RowCache, encoded: Tensor | None) -> Tensor:
         """The logits (1, T, columns) of one row, `tokens` (1, T) after `past`."""
-
-
-class Causal(HuggingFace):
-    """A decoder-only model (AutoModelForCausalLM)."""
-
-    def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
-        """An empty cache of `batch` rows; without `capacity`, room for all that the model takes."""
-        rows = [DynamicCache() for _ in range(batch)]
-        return RowCaches(rows, self._capacity(capacity), self.device)
-
-    def _row(self, tokens: Tensor, past: RowCache, encoded: Tensor | None) -> Tensor:
         return self.model(input_ids=tokens, past_key_values=past, use_cache=True).logits
 
+    def _room(self, capacity: int | None) -> int | None:
+        return min(filter(None, (capacity, self.max_length)), default=None)
 
-class EncoderDecoder(HuggingFace):
+
+class EncoderDecoder(Causal):
     """An encoder-decoder model (AutoModelForSeq2SeqLM) and the sources that it reads.
 
     Decoding starts from `prompt`, one token. The encoder runs when the first cache for a source is
@@ -140,7 +131,7 @@ class EncoderDecoder(HuggingFace):
             raise ValueError(f"{len(self.sources)} sources for {batch} rows: call set_source first")
         encoded = self.encoded() * (batch if len(self.sources) == 1 else 1)
         rows = [EncoderDecoderCache(DynamicCache(), DynamicCache()) for _ in range(batch)]
-        return RowCaches(rows, self._capacity(capacity), self.device, encoded)
+        return RowCaches(rows, self._room(capacity), self.device, encoded)
 
     def _row(self, tokens: Tensor, past: RowCache, encoded: Tensor | None) -> Tensor:
         return self.model(

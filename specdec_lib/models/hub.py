@@ -13,7 +13,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from specdec_lib.models import hf
 from specdec_lib.models.catalogue import PUBLISHED, PairError, models_of
-from specdec_lib.models.pair import Pair, SourcePair, ratio_in_words
+from specdec_lib.models.pair import Pair, ratio_in_words
 
 TEXTS = ["*.json", "*.txt", "*.model"]  # configuration and tokenizer: a few megabytes, unasked
 WEIGHTS = ["model*.safetensors", "pytorch_model*.bin"]
@@ -31,8 +31,7 @@ def load(
     share_vocabulary(target, small, tokenizer)
     ratio = ratio_in_words(*(each.model.num_parameters() for each in (target, small)))
     label = f"{names[0]} with {names[1]}: {ratio} pair by parameters"
-    kind = SourcePair if isinstance(target, hf.EncoderDecoder) else Pair
-    return kind(name, target, small, tokenizer, label, tokenizer.eos_token_id)
+    return Pair(name, target, small, tokenizer, label, tokenizer.eos_token_id)
 
 
 def folder_of(model: str) -> Path:
@@ -116,7 +115,7 @@ def tokenizer_of(name: str, folders: list[Path]) -> PreTrainedTokenizerBase:
 
 
 def share_vocabulary(
-    target: hf.HuggingFace, draft: hf.HuggingFace, tokenizer: PreTrainedTokenizerBase
+    target: hf.Causal, draft: hf.Causal, tokenizer: PreTrainedTokenizerBase
 ) -> None:
     """Cut both models' logits to the columns that they share.
 

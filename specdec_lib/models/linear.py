@@ -18,16 +18,11 @@ BLOCK = 32_768  # weights, 128 kB in float32: with a copy of each they fit in a 
 
 
 class Linear:
-    """x (..., in) -> x W^T (..., out), for a weight W (out, in).
-
-    `weight` is W, or None if it is packed in float16.
-    """
+    """x (..., in) -> x W^T (..., out), for a weight W (out, in)."""
 
     def __init__(self, weight: Tensor) -> None:
-        self.weight: Tensor | None = None
         scale = half_scale(weight)
         if scale is None:
-            self.weight = weight
             self.product = partial(F.linear, weight=weight)
         else:
             scaled = weight if scale == 1 else weight * scale

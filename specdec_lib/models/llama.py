@@ -95,7 +95,6 @@ class RMSNorm:
         self.exact = torch.promote_types(weight.dtype, torch.float32)
         self.weight = weight.to(self.exact) * math.sqrt(len(weight))
         self.least = self.weight.new_tensor(math.sqrt(len(weight) * epsilon))
-        self.plain = weight
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., width) -> (..., width), in the dtype of x; in between float32 or better."""

@@ -1,23 +1,13 @@
 """What every pair is: a target, its draft and the tokenizer of both."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import torch
 
 from specdec_lib.device import free_memory, name_of
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.protocol import Model
-
-
-class TextCodec(Protocol):
-    """What a pair needs of a tokenizer."""
-
-    def encode(self, text: str) -> list[int]:
-        """The token ids of `text`."""
-
-    def decode(self, ids: list[int]) -> str:
-        """The text of `ids`, with U+FFFD for bytes that are not a character."""
 
 
 @dataclass(frozen=True)
@@ -30,24 +20,18 @@ class Pair:
     name: str
     target: Model
     draft: Model
-    tokenizer: TextCodec
+    tokenizer: Any  # encode(text) gives token ids, decode(ids) gives text
     label: str
     eos_id: int | None
 
     def prompt(self, text: str) -> list[int]:
-        """The token ids that decoding starts from, to continue `text`."""
-        return self.tokenizer.encode(text)
+        """The token ids that decoding starts from, to continue `text`.
 
-
-class SourcePair(Pair):
-    """A pair of encoder-decoder models, which read a source and start from one fixed token."""
-
-    def prompt(self, text: str) -> list[int]:
-        """Make `text` the source of both models; returns the token ids that decoding starts from.
-
-        An encoder runs when its model first decodes, so plain decoding never waits for the draft's.
+        Encoder-decoder models get the text as their source and start from a token of their own.
         """
         ids = self.tokenizer.encode(text)
+        if not hasattr(self.target, "set_source"):
+            return ids
         for model in (self.target, self.draft):
             model.set_source(ids)
         return self.target.prompt

@@ -14,13 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from specdec_lib.models.checkpoint import (
-    LayerWeights,
-    Shape,
-    Weights,
-    layer_parameters,
-    read_weights,
-)
+from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.llama import Llama
 
 
@@ -84,8 +78,9 @@ def grown_shape(shape: Shape, growth: Growth) -> Shape:
 
 def parameters(shape: Shape) -> int:
     """The number of weights, the embedding and the head counted apart."""
-    tables = 2 * shape.vocab_size * shape.width
-    return shape.layers * layer_parameters(shape) + tables + shape.width
+    attention = 2 * (shape.heads + shape.kv_heads) * shape.head_width
+    layer = (attention + 3 * shape.mlp + 2) * shape.width
+    return shape.layers * layer + (2 * shape.vocab_size + 1) * shape.width
 
 
 def _grown_layers(weights: Weights, growth: Growth) -> Iterator[LayerWeights]:
