@@ -18,24 +18,19 @@ from specdec_lib.device import sent
 class Lengths:
     """The number of positions that each row holds: the base of every cache.
 
-    It is kept twice, as `length` (B,) long on the device for the passes, and as plain numbers on
-    the CPU, so that checks and sizes never synchronise a GPU.
+    It is kept twice: `length` (B,) long on the device for the passes, and `lengths` as plain
+    numbers, so that checks and sizes never synchronise a GPU.
     """
 
     def __init__(self, batch: int, capacity: int | None, device: torch.device | str) -> None:
         self.capacity = capacity
         self.length = torch.zeros(batch, dtype=torch.long, device=device)
-        self._held = [0] * batch
-
-    @property
-    def lengths(self) -> list[int]:
-        """`length` as plain numbers."""
-        return list(self._held)
+        self.lengths = [0] * batch
 
     @property
     def longest(self) -> int:
         """The number of positions of the longest row."""
-        return max(self._held)
+        return max(self.lengths)
 
     def advance(self, count: int) -> Tensor:
         """Make every row longer by `count`; returns the new positions (B, count).
@@ -49,7 +44,7 @@ class Lengths:
             )
         positions = self.length[:, None] + torch.arange(count, device=self.length.device)
         self.length = self.length + count
-        self._held = [held + count for held in self._held]
+        self.lengths = [held + count for held in self.lengths]
         return positions
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
@@ -58,13 +53,13 @@ class Lengths:
         Raises ValueError if a number is negative or above what its row holds.
         """
         wanted = length.tolist() if isinstance(length, Tensor) else length
-        wanted = [wanted] * len(self._held) if isinstance(wanted, int) else list(wanted)
-        if len(wanted) != len(self._held):
-            raise ValueError(f"{len(wanted)} lengths for a cache of {len(self._held)} rows")
-        for row, (new, held) in enumerate(zip(wanted, self._held, strict=True)):
+        wanted = [wanted] * len(self.lengths) if isinstance(wanted, int) else list(wanted)
+        if len(wanted) != len(self.lengths):
+            raise ValueError(f"{len(wanted)} lengths for a cache of {len(self.lengths)} rows")
+        for row, (new, held) in enumerate(zip(wanted, self.lengths, strict=True)):
             if not 0 <= new <= held:
                 raise ValueError(f"row {row} holds {held} positions and cannot be cut to {new}")
-        self._held = wanted
+        self.lengths = wanted
         self.length = sent(wanted, self.length.device)
 
 
@@ -162,13 +157,6 @@ class KVCache(Lengths):
         """The keys and values of `layer`, to read and to write."""
         return Held(self.keys[layer], self.values[layer], self._rows, self.longest)
 
-    def tree_mask(self, tree: Tree) -> Tensor:
-        """As `mask`, for a pass over a tree, in a batch of one row."""
-        before = self.longest - tree.ancestors.shape[1]
-        hidden = torch.nn.functional.pad(~tree.ancestors, (before, 0))
-        mask = torch.zeros(hidden.shape, device=hidden.device, dtype=self.keys.dtype)
-        return mask.masked_fill_(hidden, float("-inf"))[None, None]
-
     def keep(self, start: int, nodes: Sequence[int]) -> None:
         """Keep only `nodes` of the tree that was read from `start` on, and move them together."""
         slots = start + sent(nodes, self.keys.device)
@@ -176,14 +164,17 @@ class KVCache(Lengths):
             held[:, :, start : start + len(nodes)] = held[:, :, slots]
         self.truncate(start + len(nodes))
 
-    def mask(self, positions: Tensor) -> Tensor | None:
-        """The mask added to the scores (B, heads, T, S): 0 up to a token's position, -inf beyond.
+    def mask(self, slots: Tensor, tree: Tree | None = None) -> Tensor | None:
+        """The mask added to the scores (B, heads, T, S) of a pass that writes to `slots` (B, T).
 
-        It hides later tokens of the pass and anything beyond a shorter row's length. None if there
-        is nothing to hide.
+        It is -inf at later tokens, or at other branches of `tree` (in a batch of one row), and at
+        anything beyond a shorter row's length. None if there is nothing to hide.
         """
-        if positions.shape[1] == 1 and min(self._held) == self.longest:
+        if tree is not None:
+            before = self.longest - tree.ancestors.shape[1]
+            hidden = torch.nn.functional.pad(~tree.ancestors, (before, 0))[None, None]
+        elif slots.shape[1] == 1 and min(self.lengths) == self.longest:
             return None
-        slots = torch.arange(self.longest, device=positions.device)
-        hidden = slots > positions[:, None, :, None]
+        else:
+            hidden = torch.arange(self.longest, device=slots.device) > slots[:, None, :, None]
         return torch.zeros_like(hidden, dtype=self.keys.dtype).masked_fill_(hidden, float("-inf"))

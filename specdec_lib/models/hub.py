@@ -28,7 +28,9 @@ def load(
     tokenizer = tokenizer_of(name, folders)  # compared before anything large is downloaded
     download(names, yes, limit)
     target, small = (hf.load(folder, device, dtype) for folder in folders)
-    share_vocabulary(target, small, tokenizer)
+    # Some families pad the logits differently in every model: Qwen2.5 to 151,936 in 0.5B, and to
+    # 152,064 in 7B.
+    target.vocab_size = small.vocab_size = min(target.vocab_size, small.vocab_size)
     ratio = ratio_in_words(*(each.model.num_parameters() for each in (target, small)))
     label = f"{names[0]} with {names[1]}: {ratio} pair by parameters"
     return Pair(name, target, small, tokenizer, label, tokenizer.eos_token_id)
@@ -46,17 +48,14 @@ def download(models: tuple[str, str], yes: bool, limit: float) -> None:
 
     Raises PairError if they are larger than `limit` gigabytes, or nobody agrees.
     """
-    missing = {model: missing_weights(model) for model in models}
-    sizes = {model: sum(files.values()) / 1e9 for model, files in missing.items() if files}
-    total = sum(sizes.values())
-    for model, size in sizes.items():
-        print(f"{model}: {size:.2f} GB")
-    if total > limit:
-        raise PairError(f"{total:.1f} GB are over the limit of {limit:g} GB: pass a higher limit")
-    if sizes and not yes:
-        agree(f"{total:.1f} GB; fetch? [y/N] ")
-    for model in sizes:
-        snapshot(model, allow_patterns=list(missing[model]))
+    missing = {model: files for model in models if (files := missing_weights(model))}
+    size = sum(sum(files.values()) for files in missing.values()) / 1e9
+    if size > limit:
+        raise PairError(f"{size:.1f} GB are over the limit of {limit:g} GB: pass a higher limit")
+    if missing and not yes:
+        agree(f"{' and '.join(missing)}: {size:.1f} GB; fetch? [y/N] ")
+    for model, files in missing.items():
+        snapshot(model, allow_patterns=list(files))
 
 
 def missing_weights(model: str) -> dict[str, int]:
@@ -112,17 +111,3 @@ def tokenizer_of(name: str, folders: list[Path]) -> PreTrainedTokenizerBase:
             "choose a draft of the target's own family"
         )
     return tokenizer
-
-
-def share_vocabulary(
-    target: hf.Causal, draft: hf.Causal, tokenizer: PreTrainedTokenizerBase
-) -> None:
-    """Cut both models' logits to the columns that they share.
-
-    Some families pad the vocabulary to another size in every model (Qwen2.5: 151,936 in 0.5B,
-    152,064 in 7B, fewer in the tokenizer). Raises PairError if that would cut off a token.
-    """
-    columns = min(target.vocab_size, draft.vocab_size)
-    if columns <= max(tokenizer.get_vocab().values()):
-        raise PairError(f"a model gives {columns} logits, fewer than the tokenizer has tokens")
-    target.vocab_size = draft.vocab_size = columns

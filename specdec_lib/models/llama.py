@@ -68,19 +68,13 @@ class Llama:
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
-        mask = mask_of(cache, slots, tree)
-        here = Here(self.cos[positions], self.sin[positions], slots, mask)
+        here = Here(self.cos[positions], self.sin[positions], slots, cache.mask(slots, tree))
         for number, layer in enumerate(self.layers[:layers]):
             x = layer(x, here, cache.held(number))
         hidden = self.norm(x)
         if observe:
             observe(Hidden(hidden, positions))
         return self.head(hidden)
-
-
-def mask_of(cache: KVCache, slots: Tensor, tree: Tree | None) -> Tensor | None:
-    """The attention mask of a pass: no token sees later ones, or other branches of a tree."""
-    return cache.mask(slots) if tree is None else cache.tree_mask(tree)
 
 
 class RMSNorm:

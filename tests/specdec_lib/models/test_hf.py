@@ -14,7 +14,6 @@ from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
     Gemma3TextConfig,
-    GPT2Config,
     Lfm2Config,
     MambaConfig,
     MistralConfig,
@@ -165,13 +164,6 @@ def test_texts_end_where_longrope_would_rotate_the_keys_differently():
         rope_parameters=rope | factors,
     )  # fmt: skip
     assert Causal(causal(config)).max_length == 8
-
-
-def test_no_dropout():
-    config = GPT2Config(n_embd=16, n_layer=2, n_head=2, vocab_size=V, resid_pdrop=0.5)
-    model = Causal(causal(config).train())
-    first, second = (model.forward(text(4)[None], model.new_cache()) for _ in range(2))
-    assert torch.equal(first, second)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def test_ratio_in_words(target: int, draft: int, words: str):
         ({"draft": "tiny"}, "there is no built-in draft 'tiny'; choose one of large"),
         ({"target_cost": "2m"}, "there is no target_cost '2m'; choose one of 40m"),
         ({"name": "smollm2", "draft": "7b"}, "no draft of smollm2 called '7b'; choose one of 135m"),
+        ({"name": "org/target"}, "name a draft with its tokenizer"),
         ({"name": "smollm2", "target_cost": "7b"}, "target_cost is for the built-in pair"),
     ],
 )
