@@ -22,6 +22,18 @@ QKV, OUT = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), ("self_
 GATE_UP, DOWN = ("mlp.gate_proj", "mlp.up_proj"), ("mlp.down_proj",)
 EMBEDDING, NORM, HEAD = "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"
 
+# The sizes of a model, and their names in config.json.
+FIELDS = {
+    "vocab_size": "vocab_size",
+    "width": "hidden_size",
+    "layers": "num_hidden_layers",
+    "heads": "num_attention_heads",
+    "kv_heads": "num_key_value_heads",
+    "head_width": "head_dim",
+    "mlp": "intermediate_size",
+    "max_length": "max_position_embeddings",
+    "epsilon": "rms_norm_eps",
+}
 # The fields of config.json that would change the logits, and the values that llama.py runs.
 PLAIN = {
     "model_type": "llama",
@@ -84,18 +96,8 @@ def read_shape(folder: Path) -> Shape:
                 f"{path}: {name} is {config.get(name)!r}, and models/llama.py runs {plain!r} only; "
                 "models/hf.py runs any model of transformers"
             )
-    return Shape(
-        vocab_size=config["vocab_size"],
-        width=config["hidden_size"],
-        layers=config["num_hidden_layers"],
-        heads=config["num_attention_heads"],
-        kv_heads=config["num_key_value_heads"],
-        head_width=config["head_dim"],
-        mlp=config["intermediate_size"],
-        max_length=config["max_position_embeddings"],
-        theta=config["rope_theta"],
-        epsilon=config["rms_norm_eps"],
-    )
+    sizes = {ours: config[theirs] for ours, theirs in FIELDS.items()}
+    return Shape(**sizes, theta=config["rope_theta"])
 
 
 def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -> Weights:
@@ -150,18 +152,9 @@ def named_tensors(weights: Weights) -> dict[str, Tensor]:
 
 def configuration(shape: Shape, dtype: torch.dtype) -> dict[str, Any]:
     """The configuration of transformers for a model of this shape, with a head of its own."""
-    return {
+    return {theirs: getattr(shape, ours) for ours, theirs in FIELDS.items()} | {
         "model_type": "llama",
         "dtype": name_of(dtype),
-        "vocab_size": shape.vocab_size,
-        "hidden_size": shape.width,
-        "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.heads,
-        "num_key_value_heads": shape.kv_heads,
-        "head_dim": shape.head_width,
-        "intermediate_size": shape.mlp,
-        "max_position_embeddings": shape.max_length,
-        "rms_norm_eps": shape.epsilon,
         "rope_parameters": {"rope_type": "default", "rope_theta": shape.theta},
         "tie_word_embeddings": False,
         "bos_token_id": 0,
