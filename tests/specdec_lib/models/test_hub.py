@@ -5,6 +5,7 @@ import torch
 from decoders.fake_hub import VOCABULARY, Hub, write_model
 from decoders.random_models import gpt2, llama
 
+from specdec_lib.cli import main
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
@@ -65,6 +66,16 @@ def test_pair_is_asked_for_once_and_kept(fake_hub: Hub, questions: list[str]):
     )
     fake_hub.online = False
     load(*NAMES)
+
+
+@pytest.mark.parametrize("names", [NAMES, ("org/t5", "org/t5-small")])
+def test_pair_generates_at_the_command_line(fake_hub: Hub, names: tuple[str, str], capsys):
+    target, draft = names
+    command = ["generate", "c a b", "--pair", target, "--draft", draft, "--tokens", "5"]
+    assert main(command) == 2  # not interactive
+    assert "pass --yes" in capsys.readouterr().err and fake_hub.fetched == []
+    assert main([*command, "--yes"]) == 0
+    assert "c a b" in capsys.readouterr().out
 
 
 def test_published_pair_is_pinned(fake_hub: Hub, questions, monkeypatch: pytest.MonkeyPatch):
