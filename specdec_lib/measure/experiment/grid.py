@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ from specdec_lib.measure.experiment.contest import Contest, Setting
 from specdec_lib.measure.experiment.costs import EARLY_EXIT, LOOKUP, NGRAM, Found, exit_layer
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
 from specdec_lib.measure.experiment.machine import Machine
-from specdec_lib.measure.experiment.published.run import run_published
 from specdec_lib.measure.experiment.results_file import Results, ResultsError, fresh_path
 from specdec_lib.measure.experiment.rows import (
     HEAD,
@@ -121,7 +119,7 @@ def to_run(rows: Sequence[Row], everything: bool) -> list[Row]:
 
 def run(machine: Machine, loop: Loop, results: Results) -> Iterator[Row]:
     """Every row of every target, the measured ones last; each is in `results` when it comes out."""
-    for row in chain(run_built_in(machine, loop), run_published(machine, loop)):
+    for row in run_built_in(machine, loop):
         results.add(asdict(row))
         yield row
 
@@ -182,7 +180,7 @@ def page_table(content: Mapping[str, Any]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Measure everything, print the table, leave the JSON; returns the exit code."""
     options = parser().parse_args(arguments)
-    machine = survey.look(pairs=options.pairs, yes=options.yes)
+    machine = survey.look()
     try:
         results = begin(machine, LIBRARY, options.json)
     except (FileExistsError, ResultsError) as error:
@@ -207,6 +205,4 @@ def parser() -> argparse.ArgumentParser:
     option = command.add_argument
     option("--json", type=Path, metavar="FILE", help="the results file (a new name)")
     option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
-    option("--pairs", nargs="*", metavar="NAME", help="published pairs (default: by the card)")
-    option("--yes", action="store_true", help="fetch them without asking")
     return command

@@ -5,7 +5,6 @@ so.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from statistics import median
@@ -26,8 +25,7 @@ from specdec_lib.measure.experiment.budget import LOOK, ON_CPU, ON_GPU, Budget, 
 from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.measure.experiment.machine import Effort, Machine, Targets, device_line
 from specdec_lib.measure.experiment.rows import DISTURBED
-from specdec_lib.models import hub
-from specdec_lib.models.catalogue import PUBLISHED, PairError, fits, repositories_of
+from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import require_memory
@@ -39,7 +37,6 @@ Say = Callable[[str], None]
 CPU_SIZES = ("234m", "40m")  # the largest first; the built-in size always fits
 GPU_SIZES = ("7b", "1b", "234m", "40m")
 GPU_TARGETS = 2  # so many of them, the largest that fit
-REPRODUCED = "vicuna"  # with a row that Spec-Bench prints
 ROOM = 1.3  # memory over the weights alone
 TRIAL = 1000  # positions of the acceptance that the dtype is chosen with
 LEAST_PASSES = 1200  # plain passes that take as long as the least of every part
@@ -59,27 +56,16 @@ class Formats(NamedTuple):
     loaded: dict[torch.dtype, dict[str, Llama]]
 
 
-def look(
-    longer: float = 1,
-    say: Say = print,
-    pairs: Sequence[str] | None = None,
-    yes: bool = False,
-) -> Machine:
-    """Find out what this machine has, saying each finding as it comes.
-
-    On a GPU published pairs are fetched at the end, after a question; `yes` agrees beforehand, and
-    `pairs` names those that are wanted (an empty sequence: none).
-    """
+def look(longer: float = 1, say: Say = print) -> Machine:
+    """Find out what this machine has, saying each finding as it comes."""
     effort = Effort().times(longer)
     device = default_device()
     budget = Budget(ON_GPU if device.type == "cuda" else ON_CPU, longer, say=say)
     say(f"Budget: {budget.seconds:.0f} s for all that is measured below")
     with budget.part(LOOK) as part:
         machine = looked(device, effort, budget, part, say)
-    # Outside of the budget: a question and a download take as long as they take.
-    published = fetched(machine, pairs, yes, say)
-    say(f"Pairs: {', '.join([*machine.targets, *published])}, each with its drafts")
-    return replace(machine, published=published)
+    say(f"Pairs: {', '.join(machine.targets)}, each with its drafts")
+    return machine
 
 
 def looked(device: torch.device, effort: Effort, budget: Budget, part: Part, say: Say) -> Machine:
@@ -246,70 +232,3 @@ def made(name: str, device: torch.device, dtype: torch.dtype) -> Llama:
     if name in COSTS:
         return scaled(ASSETS / "target", name, device, dtype)
     return Llama.from_folder(ASSETS / "target", device, dtype)
-
-
-def fetched(machine: Machine, pairs: Sequence[str] | None, yes: bool, say: Say) -> tuple[str, ...]:
-    """The published pairs to run: those that fit a GPU, are checked, and were agreed to.
-
-    The vocabularies are compared, memory and disk looked at, then one question is asked for all.
-    """
-    if machine.device.type != "cuda":
-        say("Hub: not asked, since published pairs are for a GPU")
-        return ()
-    problem = hub_problem()
-    if problem:
-        say(f"Hub: cannot be reached ({problem}); no published pairs")
-        return ()
-    names = suitable(machine, pairs, say)
-    try:
-        hub.weights([each for name in names for each in repositories_of(name)], yes)
-    except PairError as error:
-        say(f"Hub: {error}; no published pairs")
-        return ()
-    return names
-
-
-def suitable(machine: Machine, pairs: Sequence[str] | None, say: Say) -> tuple[str, ...]:
-    """Those of `pairs` that fit memory and disk and have one vocabulary; what does not is said.
-
-    Without `pairs`: the one with a printed row, the largest encoder-decoder, as the paper had, and
-    the largest other one that fits.
-    """
-    # Only here, since it brings transformers, whose import takes seconds.
-    from specdec_lib.models import published
-
-    wanted = fitting_pairs(machine) if pairs is None else pairs
-    kept, disk = [], hub.free_disk()
-    for name in wanted:
-        names = repositories_of(name)
-        if not fits(name, machine.free):
-            card = PUBLISHED["pairs"][name]["card"]
-            say(f"Pair {name} is left out: it needs a card of {card} GB")
-            continue
-        try:
-            published.tokenizer_of(name, names)
-            size = sum(each.bytes for each in hub.missing(names))
-            hub.require_disk(size, disk)
-        except PairError as error:
-            say(f"Pair {name} is left out: {error}")
-            continue
-        kept, disk = [*kept, name], disk - size
-    return tuple(kept)
-
-
-def fitting_pairs(machine: Machine) -> list[str]:
-    """The pairs that are run if none is named, the most important first."""
-    fit = [name for name in PUBLISHED["pairs"] if fits(name, machine.free)]
-    largest = {"t5" in name: name for name in fit}  # the table goes by size
-    wanted = [name for name in fit if name == REPRODUCED] + [*largest.values()]
-    return list(dict.fromkeys(wanted))
-
-
-def hub_problem() -> str | None:
-    """Why the hub cannot be reached; None if it answers."""
-    first = next(iter(PUBLISHED["repositories"]))
-    try:
-        hub.find(first, hub.text_names)
-    except PairError as error:
-        return str(error.__cause__ or error)[:200]
-    return None
