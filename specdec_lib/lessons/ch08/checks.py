@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from specdec_lib.lessons.ch08.diagnosis import Request, astray, cause
+from specdec_lib.lessons.ch08.diagnosis import Request, told, told_of_an_error
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel, tables
 from specdec_lib.lessons.ch08.puzzle import check_puzzle
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
@@ -309,21 +309,15 @@ def expect_text(
         written = list(got) if isinstance(got, list | tuple) else None
         if not strict and written is not None and request.is_begun_by(written):
             return
-        own = isinstance(got, Different)
-        why = "" if own else _why(request, written, rng.sizes, pair[0].passes)
+        why = ""
+        if not returned:
+            why = told_of_an_error(pair[0].passes)
+        elif written is not None and written != request.text:  # else its form is wrong
+            why = told(request, written, pair[0].passes)
         where = f"(target, draft = lesson.models({request.models}))"
         raise Different(" ".join(filter(None, [str(wrong), why, where]))) from None
     if request.temperature == 0 and rng.sizes:
         raise Different(f"{function.__name__} drew random numbers at temperature 0.")
-
-
-def _why(request: Request, written: list | None, sizes: Sequence[int], passes: Sequence) -> str:
-    """What is told of a text beside its difference; None stands for a loop that wrote none."""
-    if written is None:
-        return astray(request, passes)
-    if written == request.text:  # its form is wrong
-        return ""
-    return cause(request, written, sizes, passes)
 
 
 FAULTS = {
