@@ -406,11 +406,7 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 
 # %% tags=["demo"]
 pair = [Llama.from_folder(ASSETS / name) for name in ("target", "base")]
-found = []
-for each in broken.tried(our_decoder().generate, *pair, prompts(4), tokens=48):
-    print(each)
-    found.append(each)
-figures.broken_decoders(found)
+figures.broken_decoders(broken.tried(our_decoder().generate, *pair, prompts(4), tokens=48))
 
 # %% tags=["demo"]
 lesson.reveal("prediction_08_b", prediction_08_b)
@@ -614,7 +610,7 @@ served = batches.measure(our_decoder(), machine, best.target, best.draft)
 charts.batches(served)
 gains = served[served.K > 0].groupby("batch").gain.max()
 for batch in (gains.index.min(), gains.index.max()):
-    print(f"batch {batch}: at its best K {gains[batch]:.2f} times the tokens a second of plain decoding")
+    print(f"batch {batch}: at its best K {gains[batch]:.2f} times plain decoding's tokens a second")
 
 # %% [markdown]
 # Compare the lines of the left panel at batch 1 and at your largest batch: is the gain over plain decoding
