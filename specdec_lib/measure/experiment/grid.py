@@ -121,12 +121,9 @@ def contestants(
 
 
 def fastest_dtype(machine: Machine, target: str) -> hugging.Counted:
-    """The same target in transformers, in the dtype in which it generates faster here.
-
-    On a GPU it has the very tensors of ours.
-    """
+    """The same target in transformers, in the dtype in which it generates faster here."""
     if machine.device.type != "cpu":
-        return hugging.Counted.of_llama(machine.targets[target])
+        return hugging.Counted.of_target(target, machine.targets[target].dtype, machine.device)
     models = [hugging.Counted.of_target(target, dtype) for dtype in (torch.float32, torch.bfloat16)]
     (prompt,) = prompts(1, PROMPT_TOKENS)
     tasks = {i: partial(hugging.generate, each, prompt, TRIAL) for i, each in enumerate(models)}
