@@ -23,7 +23,7 @@ from specdec_lib.drafters.weights import check_width, read_tensors, write_tensor
 from specdec_lib.models.cache import Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
-from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, mask_of, rotary_tables
+from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
 from specdec_lib.models.protocol import CHUNK, Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
@@ -168,7 +168,7 @@ class Eagle(StateReader):
         """Where the tokens whose inputs are x (B, T, ...) stand: next in the cache."""
         slots = self.cache.advance(x.shape[1])
         positions = slots if tree is None else tree.positions(slots)
-        mask = mask_of(self.cache, slots, tree)
+        mask = self.cache.mask(slots, tree)
         return Here(self.cos[positions], self.sin[positions], slots, mask)
 
 

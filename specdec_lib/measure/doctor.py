@@ -1,13 +1,12 @@
-"""`specdec doctor`: whether this machine is enough, what it has, and which pairs fit."""
+"""`specdec doctor`: this machine, its libraries, and which published pairs fit."""
 
-import platform
 from collections.abc import Iterator
 from importlib.metadata import version
 
 import torch
 
-from specdec_lib.device import default_device, default_dtype, free_memory
-from specdec_lib.models.catalogue import PUBLISHED, fits, gigabytes
+from specdec_lib.device import default_device, default_dtype, free_memory, processor
+from specdec_lib.models.catalogue import PUBLISHED
 
 GIGA = 1e9
 # Bytes for chapter 08: 1.3 GB were measured, and Hugging Face's two targets take 1.4 more.
@@ -15,47 +14,45 @@ ENOUGH = 3 * GIGA
 
 
 def lines() -> Iterator[str]:
-    """The lines, the one about the chapters first."""
-    yield f"Enough for chapters 00 to 08: {chapters(free_memory(torch.device('cpu')))}"
-    yield (
-        f"Python {platform.python_version()}, torch {torch.__version__}, "
-        f"transformers {version('transformers')}"
-    )
+    """One line each: processor, memory, torch, card, transformers, pairs."""
     device = default_device()
-    yield graphics(device)
-    yield pairs_that_fit(memory_for_pairs(device))
-
-
-def chapters(free: float | None) -> str:
-    """Yes or no, and what to do."""
-    if free is None or free >= ENOUGH:
-        return "yes"
-    return (
-        f"no, since {free / GIGA:.1f} GB of memory are free and chapter 08 takes up to "
-        f"{ENOUGH / GIGA:.0f} GB: close other programs"
-    )
-
-
-def graphics(device: torch.device) -> str:
-    """The card that torch uses, and its memory."""
-    if device.type == "cuda":
-        card = torch.cuda.get_device_properties(device)
-        return f"Card: {card.name}, {card.total_memory / GIGA:.0f} GB"
-    if torch.version.cuda:
-        return f"Card: none that torch, built for CUDA {torch.version.cuda}, can use"
-    return "Card: none that torch can use, since it is built for the CPU; no chapter needs one"
-
-
-def memory_for_pairs(device: torch.device) -> float | None:
-    """The free bytes of `device`, were its numbers of 16 bits."""
+    yield processor()
+    yield f"Memory: {memory(free_memory(torch.device('cpu')))}"
+    yield f"torch: {torch.__version__}"
+    yield f"Card: {card(device)}"
+    yield f"transformers: {version('transformers')}"
     free = free_memory(device)
-    return None if free is None else free * 2 / default_dtype(device).itemsize
+    # A pair's size is that of its weights in 16 bits; a CPU runs them in float32.
+    fit = pairs_that_fit(None if free is None else 2 * free / default_dtype(device).itemsize)
+    yield f"Published pairs that fit, with their downloads: {', '.join(fit) or 'none'}"
 
 
-def pairs_that_fit(memory: float | None) -> str:
-    """The published pairs that so much memory holds, with the gigabytes that are fetched."""
-    named = [f"{each} ({gigabytes(each):.1f} GB)" for each in PUBLISHED["pairs"]]
-    held = [
-        line for each, line in zip(PUBLISHED["pairs"], named, strict=True) if fits(each, memory)
-    ]
-    return f"Published pairs that fit, with what they fetch: {', '.join(held) or 'none'}"
+def memory(free: float | None) -> str:
+    """The free memory, and whether it is enough for the chapters."""
+    if free is None:
+        return "unknown"
+    enough = "enough for every chapter" if free >= ENOUGH else "too little for chapter 08"
+    return f"{free / GIGA:.1f} GB free, {enough} (up to {ENOUGH / GIGA:.0f} GB)"
+
+
+def card(device: torch.device) -> str:
+    """The name and memory of the GPU that torch uses."""
+    if device.type != "cuda":
+        return "none that torch can use; no chapter needs one"
+    found = torch.cuda.get_device_properties(device)
+    return f"{found.name}, {found.total_memory / GIGA:.0f} GB"
+
+
+def pairs_that_fit(free: float | None) -> list[str]:
+    """The published pairs that fit into `free` bytes, with the gigabytes of all their models.
+
+    `card` in published.json is the smallest common card with room for the weights in 16 bits, the
+    caches and 1.5 GB for everything else, by arithmetic: no card has confirmed it.
+    """
+    sizes = {name: each["gigabytes"] for name, each in PUBLISHED["repositories"].items()}
+    fit = {
+        name: sizes[pair["target"]] + sum(map(sizes.get, pair["drafts"].values()))
+        for name, pair in PUBLISHED["pairs"].items()
+        if free is None or round(free / GIGA) >= pair["card"]
+    }
+    return [f"{name} ({size:.1f} GB)" for name, size in fit.items()]

@@ -1,8 +1,8 @@
-"""The key-value cache: memory set aside once, and a length for every row.
+"""The KV cache: memory allocated once, and a length for every row.
 
-Going back is setting a length (as in gpt-fast): what lies beyond it is never read again, and the
-next pass writes over it. Rows of a batch have lengths of their own, so a row that has more tokens
-accepted than its mates moves ahead without copies and without padding.
+Rollback is setting a length (as in gpt-fast): what lies beyond it is never read again, and the next
+pass overwrites it. Every row of a batch has its own length, so a row with more accepted tokens
+moves ahead without copies and without padding.
 """
 
 from collections.abc import Sequence
@@ -16,26 +16,21 @@ from specdec_lib.device import sent
 
 
 class Lengths:
-    """How many positions each row holds; what every cache has in common.
+    """The number of positions that each row holds: the base of every cache.
 
-    The numbers are kept twice: `length` (B,) long on the device, for the passes, and as plain
-    numbers on the host, so that checks and sizes never wait for the device.
+    It is kept twice: `length` (B,) long on the device for the passes, and `lengths` as plain
+    numbers, so that checks and sizes never synchronise a GPU.
     """
 
     def __init__(self, batch: int, capacity: int | None, device: torch.device | str) -> None:
         self.capacity = capacity
         self.length = torch.zeros(batch, dtype=torch.long, device=device)
-        self._held = [0] * batch
-
-    @property
-    def lengths(self) -> list[int]:
-        """`length` as the host has counted it."""
-        return list(self._held)
+        self.lengths = [0] * batch
 
     @property
     def longest(self) -> int:
         """The number of positions of the longest row."""
-        return max(self._held)
+        return max(self.lengths)
 
     def advance(self, count: int) -> Tensor:
         """Make every row longer by `count`; returns the new positions (B, count).
@@ -44,12 +39,12 @@ class Lengths:
         """
         if self.capacity is not None and self.longest + count > self.capacity:
             raise ValueError(
-                f"the cache has room for {self.capacity} positions, and {self.longest} + {count} "
-                "are asked for: shorten the prompt or ask for fewer new tokens"
+                f"the cache has room for {self.capacity} positions, not {self.longest} + {count}: "
+                "shorten the prompt or ask for fewer new tokens"
             )
         positions = self.length[:, None] + torch.arange(count, device=self.length.device)
         self.length = self.length + count
-        self._held = [held + count for held in self._held]
+        self.lengths = [held + count for held in self.lengths]
         return positions
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
@@ -58,18 +53,18 @@ class Lengths:
         Raises ValueError if a number is negative or above what its row holds.
         """
         wanted = length.tolist() if isinstance(length, Tensor) else length
-        wanted = [wanted] * len(self._held) if isinstance(wanted, int) else list(wanted)
-        if len(wanted) != len(self._held):
-            raise ValueError(f"{len(wanted)} lengths for a cache of {len(self._held)} rows")
-        for row, (new, held) in enumerate(zip(wanted, self._held, strict=True)):
+        wanted = [wanted] * len(self.lengths) if isinstance(wanted, int) else list(wanted)
+        if len(wanted) != len(self.lengths):
+            raise ValueError(f"{len(wanted)} lengths for a cache of {len(self.lengths)} rows")
+        for row, (new, held) in enumerate(zip(wanted, self.lengths, strict=True)):
             if not 0 <= new <= held:
                 raise ValueError(f"row {row} holds {held} positions and cannot be cut to {new}")
-        self._held = wanted
+        self.lengths = wanted
         self.length = sent(wanted, self.length.device)
 
 
 class TokenCache(Lengths):
-    """The tokens themselves, for models that look their distributions up."""
+    """The tokens themselves, for lookup-table models."""
 
     def __init__(self, batch: int, capacity: int | None = None) -> None:
         super().__init__(batch, capacity, "cpu")
@@ -87,20 +82,20 @@ class TokenCache(Lengths):
 class Tree(NamedTuple):
     """Branches of a text as the tokens of one pass: the root first, parents before children.
 
-    The first ones may stand in the cache already; the pass is over the T that follow.
+    The first nodes may be in the cache already; the pass reads the T that follow.
     """
 
     depths: Tensor  # (T,) long, 0 for the root
-    ancestors: Tensor  # (T, root and nodes) bool: row i holds itself and its ancestors
+    ancestors: Tensor  # (T, root and nodes) bool: row i marks itself and its ancestors
 
     @classmethod
     def of(
         cls, parents: Sequence[int], device: torch.device | str = "cpu", read: int = 0
     ) -> "Tree":
-        """The root and, after it, a node for every entry of `parents`: its parent's number.
+        """The tree with one node for every entry of `parents`, which is its parent's number.
 
-        The root is number 0, and so the first entry belongs to node 1. Of these, the first `read`
-        were read in passes before, and stand last in the cache.
+        The root is number 0, so the first entry belongs to node 1. The first `read` of all these
+        were read by earlier passes and are the last positions in the cache.
         """
         ancestors = np.eye(len(parents) + 1, dtype=bool)
         for node, parent in enumerate(parents, start=1):
@@ -109,29 +104,29 @@ class Tree(NamedTuple):
         return cls(rows.sum(-1) - 1, rows)
 
     def positions(self, slots: Tensor) -> Tensor:
-        """Where in the text the tokens stand that a pass puts at `slots` (1, T) of the cache."""
+        """The positions in the text of the tokens that a pass writes to `slots` (1, T)."""
         return slots[:, -1:] + 1 - self.ancestors.shape[1] + self.depths
 
 
 class Hidden(NamedTuple):
-    """What the model's last layer gave in one pass, as its head reads it."""
+    """The last layer's output in one pass, as the head reads it."""
 
     states: Tensor  # (B, T, width)
     positions: Tensor  # (B, T), where in the text
 
 
 class Held(NamedTuple):
-    """What a cache holds of one layer, and how far a pass reads: up to `seen` positions."""
+    """The cache of one layer; a pass reads its first `seen` positions."""
 
     all_keys: Tensor  # (B, capacity, heads, width), as all_values
     all_values: Tensor
-    rows: Tensor  # (B, 1), the numbers of the rows
+    rows: Tensor  # (B, 1): 0, 1, ..., B - 1
     seen: int
 
     def store(self, positions: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Write `keys` and `values` (B, T, heads, width) at `positions` (B, T).
 
-        Returns what a pass reads, (B, heads, seen, width) each.
+        Returns all keys and values that the pass reads, (B, heads, seen, width) each.
         """
         self.all_keys.index_put_((self.rows, positions), keys)
         self.all_values.index_put_((self.rows, positions), values)
@@ -140,7 +135,7 @@ class Held(NamedTuple):
 
 
 class KVCache(Lengths):
-    """Keys and values of every layer, (layers, B, capacity, heads, width), set aside at once."""
+    """The keys and values of every layer, (layers, B, capacity, heads, width) each."""
 
     def __init__(
         self,
@@ -162,28 +157,24 @@ class KVCache(Lengths):
         """The keys and values of `layer`, to read and to write."""
         return Held(self.keys[layer], self.values[layer], self._rows, self.longest)
 
-    def tree_mask(self, tree: Tree) -> Tensor:
-        """As `mask`, for a pass over the branches of a text, in a batch of one row."""
-        before = self.longest - tree.ancestors.shape[1]
-        hidden = torch.nn.functional.pad(~tree.ancestors, (before, 0))
-        mask = torch.zeros(hidden.shape, device=hidden.device, dtype=self.keys.dtype)
-        return mask.masked_fill_(hidden, float("-inf"))[None, None]
-
     def keep(self, start: int, nodes: Sequence[int]) -> None:
-        """Keep of a pass over a tree that began at `start` its `nodes` only, moved together."""
+        """Keep only `nodes` of the tree that was read from `start` on, and move them together."""
         slots = start + sent(nodes, self.keys.device)
         for held in (self.keys, self.values):
             held[:, :, start : start + len(nodes)] = held[:, :, slots]
         self.truncate(start + len(nodes))
 
-    def mask(self, positions: Tensor) -> Tensor | None:
-        """What to add to the scores (B, heads, T, S): 0 up to a token's own position, -inf beyond.
+    def mask(self, slots: Tensor, tree: Tree | None = None) -> Tensor | None:
+        """The mask added to the scores (B, heads, T, S) of a pass that writes to `slots` (B, T).
 
-        It hides later tokens of the pass and whatever stands beyond a shorter row's length. None
-        if there is nothing to hide.
+        It is -inf at later tokens, or at other branches of `tree` (in a batch of one row), and at
+        anything beyond a shorter row's length. None if there is nothing to hide.
         """
-        if positions.shape[1] == 1 and min(self._held) == self.longest:
+        if tree is not None:
+            before = self.longest - tree.ancestors.shape[1]
+            hidden = torch.nn.functional.pad(~tree.ancestors, (before, 0))[None, None]
+        elif slots.shape[1] == 1 and min(self.lengths) == self.longest:
             return None
-        slots = torch.arange(self.longest, device=positions.device)
-        hidden = slots > positions[:, None, :, None]
+        else:
+            hidden = torch.arange(self.longest, device=slots.device) > slots[:, None, :, None]
         return torch.zeros_like(hidden, dtype=self.keys.dtype).masked_fill_(hidden, float("-inf"))

@@ -1,46 +1,51 @@
-"""The weights of a Llama and of its relatives, read from a Hugging Face folder.
+"""The weights of the built-in Llamas, read from their Hugging Face folders.
 
-| `model_type` | what it adds to a Llama |
-| --- | --- |
-| llama (Llama 1 to 3, Vicuna, TinyLlama) | biases, if `attention_bias` or `mlp_bias` says so |
-| mistral | a sliding window |
-| qwen2 (Qwen2, Qwen2.5) | biases of queries, keys and values |
-| qwen3 | norms of queries and keys; biases, if `attention_bias` says so |
-
-Any of them may have tied heads, grouped heads, heads wider than width / heads and a vocabulary that
-is filled up. With a sliding window, texts end at the window, within which it hides nothing. The
-rotation may be stretched as rotary.py says. Weights are safetensors or PyTorch's, in one file or in
-several (saved/tensors.py). What else would change the logits is refused by its name in config.json
-(saved/config.py). tests/specdec_lib/models/test_families.py holds each family against transformers
-5.23.0.
+A folder holds config.json and one model.safetensors, as transformers 5 saves a plain Llama: no
+biases, the default rotary embedding. Any other model is refused here and runs through hf.py.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
-from specdec_lib.models.saved.config import DOWN, GATE_UP, OUT, QKV, Form, Shape, read_shape
-from specdec_lib.models.saved.tensors import TensorFiles
+from specdec_lib.device import name_of
 
-PLAIN = Form()
-PRODUCTS = (QKV, OUT, GATE_UP, DOWN)  # each is one matrix here
+# Hugging Face's names; the matrices of a group are one matrix here.
 NORMS = ("input_layernorm", "post_attention_layernorm")
-HEAD_NORMS = ("self_attn.q_norm", "self_attn.k_norm")
+QKV, OUT = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), ("self_attn.o_proj",)
+GATE_UP, DOWN = ("mlp.gate_proj", "mlp.up_proj"), ("mlp.down_proj",)
 EMBEDDING, NORM, HEAD = "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"
-COMPUTED = "rotary_emb.inv_freq"  # a part of old files that is no weight
+
+# The fields of config.json that would change the logits, and the values that llama.py runs.
+PLAIN = {
+    "model_type": "llama",
+    "hidden_act": "silu",
+    "attention_bias": False,
+    "mlp_bias": False,
+    "rope_type": "default",
+}
 
 
-class Biases(NamedTuple):
-    """What the products of a layer add, (out,) each, if anything."""
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of a Llama; `kv_heads` heads of keys and values serve all `heads` queries."""
 
-    qkv: Tensor | None = None
-    out: Tensor | None = None
-    gate_up: Tensor | None = None
-    down: Tensor | None = None
+    vocab_size: int
+    width: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_width: int
+    mlp: int
+    max_length: int
+    theta: float
+    epsilon: float
 
 
 @dataclass(frozen=True)
@@ -53,14 +58,11 @@ class LayerWeights:
     norm_mlp: Tensor
     gate_up: Tensor  # (2 mlp, width)
     down: Tensor  # (width, mlp)
-    biases: Biases = Biases()
-    norm_queries: Tensor | None = None  # (head_width,), for every head alike
-    norm_keys: Tensor | None = None
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A whole Llama; `layers` may be read while it is walked, so that one at a time is held."""
+    """A whole Llama. `layers` may be a generator, so that only one layer is in memory at a time."""
 
     shape: Shape
     embedding: Tensor  # (vocab_size, width)
@@ -69,121 +71,99 @@ class Weights:
     head: Tensor  # (vocab_size, width)
 
 
-def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -> Weights:
-    """Read `folder` (config.json and weights) to `device` as `dtype`.
-
-    Raises ValueError if the folder holds no model that llama.py can run.
-    """
-    shape = read_shape(folder)
-    files = TensorFiles(folder, device, dtype)
-    require_tensors(shape, files.file_of.keys(), folder)
-    sizes = tensor_sizes(shape)
-
-    def get(name: str) -> Tensor:
-        return require_size(name, files(name), sizes[name], folder)
-
-    embedding = get(EMBEDDING)
-    head = get(HEAD) if HEAD in files.file_of else embedding
-    if shape.form.tied and torch.equal(head, embedding):  # PyTorch's files hold both names
-        head = embedding
-    layers = (layer_weights(get, number, shape.form) for number in range(shape.layers))
-    return Weights(shape, embedding, layers, get(NORM), head)
-
-
-def layer_weights(get: Callable[[str], Tensor], number: int, form: Form = PLAIN) -> LayerWeights:
-    """The weights of layer `number`, `get` giving a tensor by its Hugging Face name."""
-
-    def of(names: Sequence[str], kind: str = "weight") -> list[Tensor]:
-        return [get(f"model.layers.{number}.{name}.{kind}") for name in names]
-
-    def bias(names: Sequence[str]) -> Tensor | None:
-        return torch.cat(of(names, "bias")) if names[0] in form.biases else None
-
-    norm_attention, norm_mlp = of(NORMS)
-    norm_queries, norm_keys = of(HEAD_NORMS) if form.head_norms else (None, None)
-    return LayerWeights(
-        norm_attention=norm_attention,
-        qkv=torch.cat(of(QKV)),
-        out=of(OUT)[0],
-        norm_mlp=norm_mlp,
-        gate_up=torch.cat(of(GATE_UP)),
-        down=of(DOWN)[0],
-        biases=Biases(*map(bias, PRODUCTS)),
-        norm_queries=norm_queries,
-        norm_keys=norm_keys,
+def read_shape(folder: Path) -> Shape:
+    """The sizes in `folder`/config.json. Raises ValueError if it is not that of a plain Llama."""
+    path = folder / "config.json"
+    if not path.is_file():
+        raise ValueError(f"{folder}: no config.json here; name the folder of a saved model")
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config |= config.get("rope_parameters", {})
+    for name, plain in PLAIN.items():
+        if config.get(name) != plain:
+            raise ValueError(
+                f"{path}: {name} is {config.get(name)!r}, and models/llama.py runs {plain!r} only; "
+                "models/hf.py runs any model of transformers"
+            )
+    return Shape(
+        vocab_size=config["vocab_size"],
+        width=config["hidden_size"],
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        kv_heads=config["num_key_value_heads"],
+        head_width=config["head_dim"],
+        mlp=config["intermediate_size"],
+        max_length=config["max_position_embeddings"],
+        theta=config["rope_theta"],
+        epsilon=config["rms_norm_eps"],
     )
 
 
-def layer_sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
-    """The tensors of one layer by the ends of their Hugging Face names, and their sizes."""
-    queries, keys = (count * shape.head_width for count in (shape.heads, shape.kv_heads))
-    rows = (queries, keys, keys, shape.width, shape.mlp, shape.mlp, shape.width)
-    matrices = dict(zip((*QKV, *OUT, *GATE_UP, *DOWN), rows, strict=True))
-    columns = {OUT[0]: queries, DOWN[0]: shape.mlp}
-    sizes = {f"{name}.weight": (n, columns.get(name, shape.width)) for name, n in matrices.items()}
-    sizes |= {f"{name}.bias": (matrices[name],) for name in shape.form.biases}
-    sizes |= {f"{name}.weight": (shape.width,) for name in NORMS}
-    if shape.form.head_norms:
-        sizes |= {f"{name}.weight": (shape.head_width,) for name in HEAD_NORMS}
-    return sizes
+def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -> Weights:
+    """The weights in `folder`, on `device` as `dtype`; each layer is converted when it is read.
 
-
-def tensor_sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
-    """All tensors of a model by their Hugging Face names, and their sizes."""
-    table = (shape.vocab_size, shape.width)
-    sizes = {EMBEDDING: table, NORM: (shape.width,), HEAD: table}
-    layer = layer_sizes(shape)
-    for number in range(shape.layers):
-        sizes |= {f"model.layers.{number}.{name}": size for name, size in layer.items()}
-    return sizes
-
-
-def require_tensors(shape: Shape, names: Collection[str], folder: Path) -> None:
-    """Raise ValueError unless `names` are the tensors of a model of this shape.
-
-    A tensor too many means another model as well, which would give other logits.
+    Raises ValueError if the folder does not hold a plain Llama.
     """
-    needed = tensor_sizes(shape).keys() - ({HEAD} if shape.form.tied else set())
-    lacking = sorted(needed - set(names))
-    if lacking:
-        raise ValueError(f"{folder}: the weights lack {lacking[0]}, which config.json asks for")
-    more = sorted(name for name in set(names) - needed - {HEAD} if not name.endswith(COMPUTED))
-    if more:
-        raise ValueError(
-            f"{folder}: the weights have {more[0]}, which a model of type {shape.form.family} "
-            "with this config.json does not read: Llama would leave it out"
-        )
+    shape, path = read_shape(folder), folder / "model.safetensors"
+    if not path.is_file():
+        raise ValueError(f"{folder}: no model.safetensors here; name the folder of a saved model")
+    tensors = load_file(path, device=str(device))
+
+    def get(name: str) -> Tensor:
+        return tensors[name].to(dtype)
+
+    embedding = get(EMBEDDING)
+    head = get(HEAD) if HEAD in tensors else embedding
+    layers = (layer_weights(get, number) for number in range(shape.layers))
+    return Weights(shape, embedding, layers, get(NORM), head)
 
 
-def require_size(name: str, tensor: Tensor, size: tuple[int, ...], folder: Path) -> Tensor:
-    """`tensor`; raises ValueError unless it has the `size` that config.json asks for."""
-    if tensor.shape != size:
-        raise ValueError(
-            f"{folder}: {name} is {tuple(tensor.shape)}, and with the sizes of config.json it "
-            f"would be {size}: weights and configuration are of two models"
-        )
-    return tensor
+def layer_weights(get: Callable[[str], Tensor], number: int) -> LayerWeights:
+    """The weights of layer `number`; `get` returns a tensor by its Hugging Face name."""
+
+    def joined(*names: str) -> Tensor:
+        return torch.cat([get(tensor_name(number, name)) for name in names])
+
+    norm_attention, norm_mlp = map(joined, NORMS)
+    return LayerWeights(
+        norm_attention, joined(*QKV), joined(*OUT), norm_mlp, joined(*GATE_UP), joined(*DOWN)
+    )
+
+
+def tensor_name(number: int, name: str) -> str:
+    """Hugging Face's name of a tensor of layer `number`."""
+    return f"model.layers.{number}.{name}.weight"
 
 
 def named_tensors(weights: Weights) -> dict[str, Tensor]:
-    """The weights by their Hugging Face names; the parts of a matrix are views of it."""
+    """The weights by their Hugging Face names; the parts of a joined matrix are views of it."""
     tensors = {EMBEDDING: weights.embedding, NORM: weights.norm, HEAD: weights.head}
+    shape = weights.shape
+    queries, keys = shape.heads * shape.head_width, shape.kv_heads * shape.head_width
     for number, layer in enumerate(weights.layers):
-        for name, tensor in named_layer(layer, weights.shape).items():
-            tensors[f"model.layers.{number}.{name}"] = tensor
+        parts = [layer.norm_attention, layer.norm_mlp]
+        parts += [*layer.qkv.split([queries, keys, keys]), layer.out]
+        parts += [*layer.gate_up.split(shape.mlp), layer.down]
+        names = (*NORMS, *QKV, *OUT, *GATE_UP, *DOWN)
+        tensors |= {tensor_name(number, n): part for n, part in zip(names, parts, strict=True)}
     return tensors
 
 
-def named_layer(layer: LayerWeights, shape: Shape) -> dict[str, Tensor]:
-    """The tensors of one layer by the ends of their Hugging Face names."""
-    norms = (layer.norm_attention, layer.norm_mlp, layer.norm_queries, layer.norm_keys)
-    named = zip((*NORMS, *HEAD_NORMS), norms, strict=True)
-    tensors = {f"{name}.weight": norm for name, norm in named if norm is not None}
-    matrices, sizes = (layer.qkv, layer.out, layer.gate_up, layer.down), layer_sizes(shape)
-    for names, matrix, bias in zip(PRODUCTS, matrices, layer.biases, strict=True):
-        rows = [sizes[f"{name}.weight"][0] for name in names]
-        for kind, joined in (("weight", matrix), ("bias", bias)):
-            if joined is not None:
-                parts = zip(names, joined.split(rows), strict=True)
-                tensors |= {f"{name}.{kind}": part for name, part in parts}
-    return tensors
+def configuration(shape: Shape, dtype: torch.dtype) -> dict[str, Any]:
+    """The configuration of transformers for a model of this shape, with a head of its own."""
+    return {
+        "model_type": "llama",
+        "dtype": name_of(dtype),
+        "vocab_size": shape.vocab_size,
+        "hidden_size": shape.width,
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "num_key_value_heads": shape.kv_heads,
+        "head_dim": shape.head_width,
+        "intermediate_size": shape.mlp,
+        "max_position_embeddings": shape.max_length,
+        "rms_norm_eps": shape.epsilon,
+        "rope_parameters": {"rope_type": "default", "rope_theta": shape.theta},
+        "tie_word_embeddings": False,
+        "bos_token_id": 0,
+        "eos_token_id": 0,
+    }

@@ -1,235 +1,113 @@
-"""Published models: which there are, at which revision, and fetching them from the hub.
+"""Two models of the Hugging Face hub as a pair: downloaded after one question, run by transformers.
 
-`published.json` names them, with the commit of each and the approximate size of its weights; the
-commits were found in public repositories that use them. A repository without a commit there is
-pinned when it is first used: the hub's commit of that day is printed, kept beside the user's cache
-and used from then on.
-
-Nothing large is fetched without a yes: the sum is shown first, with sizes and licences.
+huggingface_hub caches and resumes downloads, and needs no network for what is there. Models that
+published.json names are pinned to its commits.
 """
 
-import json
-import shutil
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-import huggingface_hub
-from huggingface_hub import constants
-from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+import torch
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import DryRunError
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from specdec_lib.files import write_whole
-from specdec_lib.models.catalogue import PUBLISHED, PairError
-from specdec_lib.notebook import shell
+from specdec_lib.models import hf
+from specdec_lib.models.catalogue import PUBLISHED, PairError, models_of
+from specdec_lib.models.pair import Pair, ratio_in_words
 
-PINS = "specdec_revisions.json"
-GIGA = 1e9
-UNASKED = (
-    "nobody is here to agree: give --yes on the command line or yes=True in Python, or run it in a "
-    "terminal or a notebook, where you are asked"
-)
+TEXTS = ["*.json", "*.txt", "*.model"]  # configuration and tokenizer: a few megabytes, unasked
+WEIGHTS = ["model*.safetensors", "pytorch_model*.bin"]
 
 
-@dataclass(frozen=True)
-class Download:
-    """Files of a repository at a commit, with their bytes, and its licence as the hub names it."""
-
-    repository: str
-    revision: str
-    files: dict[str, int]
-    licence: str | None = None
-
-    @property
-    def bytes(self) -> int:
-        """How much is to be fetched, less what the cache has already."""
-        kept = (cached(self.repository, self.revision, name) for name in self.files)
-        sizes = zip(kept, self.files.values(), strict=True)
-        return sum(size for path, size in sizes if path is None)
-
-    def fetch(self) -> Path:
-        """Download the files and pin the commit; returns their folder.
-
-        Raises PairError if that fails.
-        """
-        with explained(self.repository):
-            folder = huggingface_hub.snapshot_download(
-                self.repository, revision=self.revision, allow_patterns=list(self.files)
-            )
-        if revision_of(self.repository) is None:
-            pin(self.repository, self.revision)
-        return Path(folder)
+def load(
+    name: str, draft: str | None, device: torch.device, dtype: torch.dtype, yes: bool, limit: float
+) -> Pair:
+    """The pair of two models; arguments and errors as in `load_pair`."""
+    names = models_of(name, draft)
+    folders = [folder_of(each) for each in names]
+    tokenizer = tokenizer_of(name, folders)  # compared before anything large is downloaded
+    download(names, yes, limit)
+    target, small = (hf.load(folder, device, dtype) for folder in folders)
+    # Some families pad the logits differently in every model: Qwen2.5 to 151,936 in 0.5B, and to
+    # 152,064 in 7B.
+    target.vocab_size = small.vocab_size = min(target.vocab_size, small.vocab_size)
+    ratio = ratio_in_words(*(each.model.num_parameters() for each in (target, small)))
+    label = f"{names[0]} with {names[1]}: {ratio} pair by parameters"
+    return Pair(name, target, small, tokenizer, label, tokenizer.eos_token_id)
 
 
-def texts(repository: str, needed: str = "config.json") -> Path:
-    """The folder with the configuration and tokenizer of `repository`, fetched if need be.
+def folder_of(model: str) -> Path:
+    """The folder of a model with its configuration and tokenizer, downloaded if need be."""
+    if Path(model).is_dir():
+        return Path(model)
+    return Path(snapshot(model, allow_patterns=TEXTS))
 
-    `needed` is the file that tells whether they are there. Raises PairError if they cannot be
-    had.
+
+def download(models: tuple[str, str], yes: bool, limit: float) -> None:
+    """Download the weights that are not there, after one question for both models.
+
+    Raises PairError if they are larger than `limit` gigabytes, or nobody agrees.
     """
-    held = cached(repository, revision_of(repository), needed)
-    return held.parent if held else find(repository, text_names).fetch()
+    missing = {model: files for model in models if (files := missing_weights(model))}
+    size = sum(sum(files.values()) for files in missing.values()) / 1e9
+    if size > limit:
+        raise PairError(f"{size:.1f} GB are over the limit of {limit:g} GB: pass a higher limit")
+    if missing and not yes:
+        agree(f"{' and '.join(missing)}: {size:.1f} GB; fetch? [y/N] ")
+    for model, files in missing.items():
+        snapshot(model, allow_patterns=list(files))
 
 
-def weights(repositories: list[str], yes: bool = False) -> list[Path]:
-    """The folders of `repositories` with all their weights, fetched if need be and agreed to.
+def missing_weights(model: str) -> dict[str, int]:
+    """The files of a model's weights that are not on this machine, with their bytes.
 
-    Raises PairError if one cannot be had, the disk is too small, or the answer is no.
+    They are safetensors, or PyTorch's own if there are none. Without a network: none.
     """
-    agree(missing(repositories), yes)
-    for each in missing(repositories):
-        each.fetch()
-    return [texts(name) for name in repositories]
+    if Path(model).is_dir():
+        return {}
+    files = snapshot(model, allow_patterns=WEIGHTS, dry_run=True)
+    top = [file for file in files if "/" not in file.filename]
+    safe = [file for file in top if file.filename.endswith(".safetensors")]
+    return {file.filename: file.file_size or 0 for file in safe or top if file.will_download}
 
 
-def missing(repositories: Sequence[str]) -> list[Download]:
-    """What of the weights of `repositories` is not on this machine, each of them once."""
-    names = [name for name in dict.fromkeys(repositories) if not has_weights(texts(name))]
-    return [find(name, weight_names) for name in names]
-
-
-def agree(downloads: Sequence[Download], yes: bool = False) -> None:
-    """Show what is to be fetched and ask once for all of it; with `yes` the answer is known.
-
-    Raises PairError if the answer is no, nobody can be asked, or the disk has no room.
-    """
-    if not downloads:
-        return
-    for each in downloads:
-        print(f"{each.repository} at {each.revision}: {each.bytes / GIGA:.2f} GB to download, "
-              f"licence: {each.licence or 'none named'}")  # fmt: skip
-    total = sum(each.bytes for each in downloads)
-    require_disk(total)
-    if yes:
-        return
-    answer = asked(f"Fetch {total / GIGA:.1f} GB in all? [y/N] ")
-    if answer is None or answer.strip().lower() not in ("y", "yes"):
-        raise PairError(
-            f"{total / GIGA:.1f} GB were not fetched: "
-            + (UNASKED if answer is None else "you did not agree")
-        )
-
-
-def asked(question: str) -> str | None:
-    """The answer to a question in a terminal or a notebook; None if nobody can give one."""
-    if not (sys.stdin and sys.stdin.isatty()) and not shell():
-        return None
+def snapshot(model: str, **options) -> str | list:
+    """`snapshot_download` at the model's commit. Raises PairError with the hub's own words."""
+    revision = PUBLISHED["repositories"].get(model, {}).get("revision")
     try:
-        return input(question)
-    except (EOFError, NotImplementedError):  # a notebook that is run without anybody before it
-        return None
-
-
-def free_disk() -> int:
-    """The bytes that are free where downloads go."""
-    folder = Path(constants.HF_HUB_CACHE)
-    there = next(each for each in (folder, *folder.parents) if each.exists())
-    return shutil.disk_usage(there).free
-
-
-def require_disk(needed: int, free: int | None = None) -> None:
-    """Raise PairError if so many bytes have no room where downloads go; `free` if it is known."""
-    free = free_disk() if free is None else free
-    if needed > free:
+        return snapshot_download(model, revision=revision, **options)
+    except DryRunError:  # no network: what is in the cache has to do
+        return []
+    except OSError as error:  # of the hub, of the network or of the disk
         raise PairError(
-            f"{needed / GIGA:.1f} GB do not fit on the disk: {free / GIGA:.1f} GB are free in "
-            f"{constants.HF_HUB_CACHE}. Make room there, or set HF_HOME to a folder elsewhere"
-        )
+            f"{model} cannot be downloaded: {error}\nWithout a network there are the pairs that "
+            "were loaded before, and the built-in one"
+        ) from error
 
 
-def find(repository: str, select: Callable[[list[str]], list[str]]) -> Download:
-    """Ask the hub for the commit of `repository` and the sizes of the files that `select` names."""
-    with explained(repository):
-        info = huggingface_hub.HfApi().model_info(
-            repository, revision=revision_of(repository), files_metadata=True
-        )
-    sizes = {file.rfilename: file.size or 0 for file in info.siblings}
-    files = {name: sizes[name] for name in select(list(sizes))}
-    return Download(repository, info.sha, files, licence_in(info.tags or ()))
-
-
-def licence_in(tags: Sequence[str]) -> str | None:
-    """The licence among the tags of a repository, None if there is none."""
-    return next((tag.partition(":")[2] for tag in tags if tag.startswith("license:")), None)
-
-
-def text_names(names: list[str]) -> list[str]:
-    """The configuration and tokenizer among the files of a repository."""
-    kinds = (".json", ".txt", ".model")  # SentencePiece's files end in the last one
-    return [name for name in names if "/" not in name and name.endswith(kinds)]
-
-
-def weight_names(names: list[str]) -> list[str]:
-    """The weights among the files of a repository: safetensors, else PyTorch's own."""
-    top = [name for name in names if "/" not in name]
-    safe = [name for name in top if name.startswith("model") and name.endswith(".safetensors")]
-    return safe or [name for name in top if name.startswith("pytorch_model") and ".bin" in name]
-
-
-def has_weights(folder: Path) -> bool:
-    """Whether every file of the weights is in `folder`."""
-    return any(
-        all((folder / part).exists() for part in parts_of(folder, name))
-        for name in ("model.safetensors", "pytorch_model.bin")
-    )
-
-
-def parts_of(folder: Path, name: str) -> set[str]:
-    """The files that make up the weights `name`: those of its index, or itself."""
-    index = folder / f"{name}.index.json"
-    if not index.exists():
-        return {name}
-    return set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-
-
-def cached(repository: str, revision: str | None, name: str) -> Path | None:
-    """The file `name` at `revision` in the local cache, None if it is not there."""
-    if revision is None:
-        return None
-    found = huggingface_hub.try_to_load_from_cache(repository, name, revision=revision)
-    return Path(found) if isinstance(found, str) else None
-
-
-def revision_of(repository: str) -> str | None:
-    """The commit that `repository` is pinned at; None before it is first used."""
-    published = PUBLISHED["repositories"][repository]["revision"]
-    return published or read_pins().get(repository)
-
-
-def read_pins() -> dict[str, str]:
-    """The commits that were pinned at first use on this machine, by repository."""
-    path = Path(constants.HF_HOME) / PINS
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-
-def pin(repository: str, revision: str) -> None:
-    """Keep the commit that `repository` has now, and say so."""
-    path = Path(constants.HF_HOME) / PINS
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(read_pins() | {repository: revision}, indent=2))
-    print(f"{repository} is pinned at {revision} from now on ({path})")
-
-
-@contextmanager
-def explained(repository: str) -> Iterator[None]:
-    """Turn what goes wrong with the hub into a PairError that says what to do."""
+def agree(question: str) -> None:
+    """Ask in a terminal or a notebook. Raises PairError unless the answer is yes."""
     try:
-        yield
-    except GatedRepoError as error:
+        answer = input(question)
+    except (EOFError, OSError, NotImplementedError, RuntimeError):  # no terminal, no notebook
+        raise PairError("not interactive: pass --yes, or yes=True in Python") from None
+    if answer.strip().lower() not in ("y", "yes"):
+        raise PairError("nothing was downloaded, since you did not agree")
+
+
+def tokenizer_of(name: str, folders: list[Path]) -> PreTrainedTokenizerBase:
+    """The tokenizer of both models. Raises PairError unless they give every token the same id.
+
+    Vicuna has no tokenizer.json: published.json names a repository that has it.
+    """
+    shared = PUBLISHED["pairs"].get(name, {}).get("tokenizer")
+    if shared:
+        return AutoTokenizer.from_pretrained(folder_of(shared))
+    tokenizer, other = (AutoTokenizer.from_pretrained(folder) for folder in folders)
+    differ = tokenizer.get_vocab().items() ^ other.get_vocab().items()
+    if differ:
         raise PairError(
-            f"{repository} is gated: accept the licence on the model's page, then run "
-            "`hf auth login` on this machine"
-        ) from error
-    except (RepositoryNotFoundError, RevisionNotFoundError) as error:
-        raise PairError(
-            f"the hub has no {repository} at {revision_of(repository) or 'its latest commit'}, "
-            "or your account may not see it"
-        ) from error
-    except Exception as error:  # the HTTP library's own errors have no common base with OSError
-        library = f"{type(error).__name__}: {error}"
-        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else library
-        raise PairError(
-            f"{repository} is not on this machine and cannot be fetched ({why}). A pair "
-            "that was loaded once works without the network, and load_pair() always does"
-        ) from error
+            f"the two models have different vocabularies, for example at {min(differ)[0]!r}: "
+            "choose a draft of the target's own family"
+        )
+    return tokenizer

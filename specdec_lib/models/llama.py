@@ -2,7 +2,7 @@
 
 It gives the logits that transformers gives, with fewer steps: the queries, keys and values of a
 layer come from one matrix, the MLP's two inputs from another, and no keys are copied when the cache
-grows. Qwen, Mistral and other relatives run here too: checkpoint.py has the list.
+grows. The built-in models run here; every other model runs through transformers (hf.py).
 """
 
 import math
@@ -14,7 +14,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models import rotary
 from specdec_lib.models.cache import Held, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear
@@ -29,7 +28,6 @@ class Llama:
             raise ValueError(f"Llama runs in a floating-point dtype, not {weights.embedding.dtype}")
         self.shape = shape
         self.vocab_size, self.max_length = shape.vocab_size, shape.max_length
-        self.slides = shape.slides
         self.device, self.dtype = weights.embedding.device, weights.embedding.dtype
         self.embedding, self.norm = weights.embedding, RMSNorm(weights.norm, shape.epsilon)
         self.layers = [Layer(layer, shape) for layer in weights.layers]
@@ -43,16 +41,8 @@ class Llama:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> "Llama":
-        """Load a Hugging Face folder (config.json and weights).
-
-        Raises ValueError if it holds no Llama, or relative of one, that this file can run.
-        """
+        """The model in a Hugging Face folder. Raises ValueError if it holds no plain Llama."""
         return cls(read_weights(Path(folder), device, dtype))
-
-    def cut_vocabulary(self, size: int) -> None:
-        """From now on, give only the first `size` logits. ValueError if there are fewer."""
-        self.head.cut(size)
-        self.vocab_size = size
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> KVCache:
         """An empty cache of `batch` rows with room for `capacity` positions (max_length)."""
@@ -71,15 +61,14 @@ class Llama:
     ) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`.
 
-        With `layers`, only so many of the first layers are run, and what the others hold there is
-        not valid: an early exit. With `tree`, the tokens are not one text but its branches: each
-        stands after its own ancestors. `observe` is handed the last hidden states.
+        With `layers`, only the first `layers` are run (an early exit); the cache of the others is
+        not valid at these positions. With `tree`, the tokens are the branches of a text: each
+        attends to its own ancestors only. `observe` is called with the last hidden states.
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
-        mask = mask_of(cache, slots, tree)
-        here = Here(self.cos[positions], self.sin[positions], slots, mask)
+        here = Here(self.cos[positions], self.sin[positions], slots, cache.mask(slots, tree))
         for number, layer in enumerate(self.layers[:layers]):
             x = layer(x, here, cache.held(number))
         hidden = self.norm(x)
@@ -88,24 +77,18 @@ class Llama:
         return self.head(hidden)
 
 
-def mask_of(cache: KVCache, slots: Tensor, tree: Tree | None) -> Tensor | None:
-    """What hides later tokens of a pass, or other branches of a tree, from each of its tokens."""
-    return cache.mask(slots) if tree is None else cache.tree_mask(tree)
-
-
 class RMSNorm:
     """x over its root mean square, times a weight (Zhang and Sennrich, 2019).
 
-    sqrt(mean(x^2) + epsilon) = hypot(|x|, sqrt(D epsilon)) / sqrt(D) for x of width D. Taken from
-    the length |x| it needs half as many calls as F.rms_norm makes on a CPU: at the built-in sizes a
-    tenth of the whole pass.
+    sqrt(mean(x^2) + epsilon) = hypot(|x|, sqrt(D epsilon)) / sqrt(D) for x of width D. With the
+    norm |x| this takes half as many calls as F.rms_norm on a CPU, which saves a tenth of a whole
+    pass at the built-in sizes.
     """
 
     def __init__(self, weight: Tensor, epsilon: float) -> None:
         self.exact = torch.promote_types(weight.dtype, torch.float32)
         self.weight = weight.to(self.exact) * math.sqrt(len(weight))
         self.least = self.weight.new_tensor(math.sqrt(len(weight) * epsilon))
-        self.plain = weight
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., width) -> (..., width), in the dtype of x; in between float32 or better."""
@@ -113,29 +96,8 @@ class RMSNorm:
         return (x * (self.weight / length.hypot(self.least))).to(x.dtype)
 
 
-class HeadNorm:
-    """An RMSNorm of every query and every key by itself (Henry et al., 2020; in Qwen3)."""
-
-    def __init__(self, queries: Tensor, keys: Tensor, shape: Shape) -> None:
-        self.parts, self.epsilon = (queries, keys), shape.epsilon
-        self.weight = torch.cat((queries.expand(shape.heads, -1), keys.expand(shape.kv_heads, -1)))
-
-    @classmethod
-    def of(cls, weights: LayerWeights, shape: Shape) -> "HeadNorm | None":
-        """That of a layer, None if it has none."""
-        if weights.norm_queries is None:
-            return None
-        return cls(weights.norm_queries, weights.norm_keys, shape)
-
-    def __call__(self, qkv: Tensor) -> None:
-        """Norm queries and keys in `qkv` (B, T, (heads + 2 kv_heads) head_width) in place."""
-        turning = qkv[..., : self.weight.numel()].unflatten(-1, self.weight.shape)
-        normed = F.rms_norm(turning, self.weight.shape[1:], eps=self.epsilon)
-        turning.copy_(normed * self.weight)
-
-
 class Here(NamedTuple):
-    """What all layers need to know of the tokens of one pass."""
+    """What all layers need to know about the tokens of one pass."""
 
     cos: Tensor  # (B, T, 1, head_width), as sin
     sin: Tensor
@@ -150,11 +112,8 @@ class Layer:
         self.shape = shape
         self.norm_attention = RMSNorm(weights.norm_attention, shape.epsilon)
         self.norm_mlp = RMSNorm(weights.norm_mlp, shape.epsilon)
-        bias = weights.biases  # none in a Llama
-        self.qkv, self.out = Linear(weights.qkv, bias.qkv), Linear(weights.out, bias.out)
-        self.gate_up = Linear(weights.gate_up, bias.gate_up)
-        self.down = Linear(weights.down, bias.down)
-        self.norm_heads = HeadNorm.of(weights, shape)  # None in a Llama
+        self.qkv, self.out = Linear(weights.qkv), Linear(weights.out)
+        self.gate_up, self.down = Linear(weights.gate_up), Linear(weights.down)
 
     def __call__(self, x: Tensor, here: Here, held: Held) -> Tensor:
         """(B, T, width) -> (B, T, width); new keys and values go to `held`."""
@@ -162,12 +121,9 @@ class Layer:
         return x + self.mlp(x)
 
     def attention(self, normed: Tensor, here: Here, held: Held) -> Tensor:
-        """Of the normed input (B, T, as wide as qkv takes): (B, T, width)."""
+        """The output (B, T, width) for the normed input (B, T, width)."""
         shape = self.shape
-        qkv = self.qkv(normed)
-        if self.norm_heads:
-            self.norm_heads(qkv)
-        qkv = qkv.unflatten(-1, (-1, shape.head_width))
+        qkv = self.qkv(normed).unflatten(-1, (-1, shape.head_width))
         turning = shape.heads + shape.kv_heads  # queries and keys
         turned = rotate(qkv[:, :, :turning], here.cos, here.sin)
         keys, values = held.store(here.slots, turned[:, :, shape.heads :], qkv[:, :, turning:])
@@ -193,9 +149,8 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 def rotary_tables(shape: Shape, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Cosines and signed sines (max_length, 1, head_width): rotary embedding (Su et al., 2021)."""
-    speeds = rotary.frequencies(shape.head_width, shape.theta, shape.form.rope)
-    angles = torch.arange(shape.max_length)[:, None] * speeds
-    scale = rotary.amplitude(shape.form.rope)
-    cos = torch.cat((angles.cos(), angles.cos()), -1) * scale
-    sin = torch.cat((-angles.sin(), angles.sin()), -1) * scale
+    pairs = torch.arange(0, shape.head_width, 2, dtype=torch.float64) / shape.head_width
+    angles = torch.arange(shape.max_length)[:, None] * shape.theta**-pairs
+    cos = torch.cat((angles.cos(), angles.cos()), -1)
+    sin = torch.cat((-angles.sin(), angles.sin()), -1)
     return cos[:, None].to(device, dtype), sin[:, None].to(device, dtype)

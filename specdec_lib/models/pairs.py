@@ -1,8 +1,4 @@
-"""A target and a draft by name, in one call.
-
-`stdlib` is the built-in pair, trained on the Python standard library's source; it needs no network.
-The others are published models, fetched from the Hugging Face hub (hub.py).
-"""
+"""A target and a draft by name, in one call: the built-in pair, or two models of the hub."""
 
 import torch
 from tokenizers import Tokenizer
@@ -10,19 +6,19 @@ from tokenizers import Tokenizer
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype
-from specdec_lib.models.catalogue import BUILT_IN, PUBLISHED, PairError, require_known
+from specdec_lib.models.catalogue import BUILT_IN, LIMIT, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pair import Pair, in_words, require_memory
+from specdec_lib.models.pair import Pair, ratio_in_words, require_memory
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 
 BUILT_IN_EOS = 0
 
 
 class BuiltInTokenizer:
-    """The tokenizer of the built-in models by the tokenizers package alone.
+    """The tokenizer of the built-in models, without the seconds that importing transformers takes.
 
-    It gives what transformers gives for the same file, without the seconds of that import.
+    It gives what transformers gives for the same file.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -44,27 +40,27 @@ def load_pair(
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
     yes: bool = False,
+    limit: float = LIMIT,
 ) -> Pair:
-    """Load the pair `name` with one of its drafts, by default its first.
+    """The pair called `name` with one of its drafts, by default its first.
 
+    `name` is "stdlib" (built in, no network), a pair of published.json, or a model of the hub as
+    "owner/name"; then `draft` is another one with the same tokenizer. Either may be a folder.
     `target_cost` (a name in scale.COSTS) makes the built-in target as slow as a model of that size
-    without changing its distribution. The device is by default CUDA if there is a GPU. The dtype
-    is by default float32 on a CPU, where built-in drafts run in nothing narrower; on CUDA
-    bfloat16, or float16 before compute capability 8.0. What has to be fetched is shown and asked
-    for, unless `yes`. Raises PairError if a name is unknown, memory or disk are short, the
-    vocabularies differ, the hub gives no files or the answer is no.
+    without changing its distribution. Defaults: CUDA if there is a GPU, and bfloat16 there (float16
+    before compute capability 8.0); else the CPU and float32. Downloads are shown and asked for,
+    unless `yes`, up to `limit` gigabytes. Raises PairError if the pair cannot be loaded.
     """
     device = torch.device(device or default_device())
     dtype = dtype or default_dtype(device)
     if name == BUILT_IN:
         return built_in(draft or BUILT_IN_DRAFTS[0], target_cost, device, dtype)
-    require_known("pair", name, (BUILT_IN, *PUBLISHED["pairs"]))
     if target_cost is not None:
         raise PairError(f"target_cost is for the built-in pair; {name} has the cost that it has")
-    # Only here, since it brings transformers, whose import takes seconds.
-    from specdec_lib.models import published
+    # Imported only here, since it brings transformers, which takes seconds.
+    from specdec_lib.models import hub
 
-    return published.load(name, draft, device, dtype, yes)
+    return hub.load(name, draft, device, dtype, yes, limit)
 
 
 def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dtype) -> Pair:
@@ -81,9 +77,8 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
         label = cost_label(cost, draft)
     else:
         target = Llama.from_folder(folder, device, dtype)
-        label = (
-            f"the built-in pair with its {draft} draft: {ratio(plain, small)} pair by parameters"
-        )
+        pair = f"{ratio(plain, small)} pair by parameters"
+        label = f"the built-in pair with its {draft} draft: {pair}"
     model = Llama.from_folder(ASSETS / draft, device, draft_dtype(device, dtype))
     tokenizer = BuiltInTokenizer(assets.tokenizer(ASSETS))
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
@@ -92,11 +87,11 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
 def ratio(target: Shape, draft: Shape) -> str:
     """How much larger `target` is, in words: "a 16:1".
 
-    Counted are the weights that a pass reads, which is all but the table of embeddings. If that
-    is the output matrix too, as in the built-in models, these are the parameters.
+    Counted are the weights that a pass reads: all but the table of embeddings, which in the
+    built-in models is the output matrix, too.
     """
     read = [parameters(each) - each.vocab_size * each.width for each in (target, draft)]
-    return in_words(read[0] / read[1])
+    return ratio_in_words(*read)
 
 
 def cost_label(cost: str, *drafts: str) -> str:

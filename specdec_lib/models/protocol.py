@@ -1,4 +1,4 @@
-"""What a model is to the decoder: tokens in, logits out, and a cache that can be cut back.
+"""A model as the decoder sees it: tokens in, logits out, and a cache that can be cut back.
 
 B is the number of rows of a batch, T the number of tokens that one pass appends, V the vocabulary.
 """
@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 Texts = Sequence[Sequence[int]]  # token ids, row by row
-CHUNK = 256  # tokens in a pass of the prefill: bounds the memory of logits that nobody reads
+CHUNK = 256  # tokens in a pass of the prefill: bounds the memory of its logits, which go unread
 
 
 class Cache(Protocol):
-    """What a model remembers of each row: its keys and values, or just the tokens.
+    """What a model remembers of each row: keys and values, or just the tokens.
 
-    `length` (B,) long counts the positions that each row holds.
+    `length` (B,) long is the number of positions that each row holds.
     """
 
     length: Tensor
@@ -24,15 +24,15 @@ class Cache(Protocol):
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Forget every position from `length` on: one number for all rows, or one for each.
 
-        Nothing is moved or erased. Raises ValueError if a row does not hold so many.
+        Nothing is moved or erased. Raises ValueError if a row does not hold that many.
         """
 
 
 class Model(Protocol):
     """A causal language model.
 
-    `max_length` is the longest sequence that it can take, None if there is no limit; `device`
-    is where it expects its tokens.
+    `max_length` is the longest sequence that it takes, None if there is no limit; `device` is where
+    it expects its tokens.
     """
 
     vocab_size: int
@@ -45,24 +45,25 @@ class Model(Protocol):
     def forward(self, tokens: Tensor, cache: Cache) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T) long, which are appended to `cache`.
 
-        Row t of the logits is the distribution of the token that follows tokens[:, t].
+        softmax(logits[:, t]) is the distribution of the token after tokens[:, t].
         """
 
 
 def lengths_of(cache: Cache) -> list[int]:
-    """The positions that each row holds, as numbers.
+    """The number of positions that each row holds.
 
-    Our caches have counted them on the host; those of others are asked, which on a GPU waits.
+    Our caches track it on the CPU; for others we read the tensor, which synchronises a GPU.
     """
     counted = getattr(cache, "lengths", None)
     return cache.length.tolist() if counted is None else counted
 
 
 def prefill(model: Model, cache: Cache, sequences: Texts, leave: int = 1) -> None:
-    """Let `cache` hold all but the last `leave` tokens of every sequence.
+    """Read sequences into `cache`, all but the last `leave` tokens of each.
 
-    What it holds already must be the beginning of the sequence. All rows read as many tokens as the
-    one that lacks most: some of their own again, and after a short one fillers that are forgotten.
+    What the cache holds already must be the beginning of the sequence. All rows read as many tokens
+    as the one that lacks most: a long row reads some of its own again, a short one is padded, and
+    the padding is truncated afterwards.
     """
     wanted = [max(len(sequence) - leave, 0) for sequence in sequences]
     pairs = zip(wanted, lengths_of(cache), strict=True)

@@ -1,13 +1,12 @@
 """A costlier target with the same distribution, so that costs can be studied without a download.
 
-Function-preserving growth (Chen, Goodfellow and Shlens, 2016, "Net2Net"): every vector stands r
-times in a row, every matrix in r by r copies divided by r, so that a wide product is the narrow one
-r times over. Layers are added whose output projections are zero, so that they add nothing. The
-acceptance of drafts stays what it was, and a pass costs what a model of the new size costs.
+Function-preserving growth (Chen, Goodfellow and Shlens, 2016, "Net2Net"): every vector is repeated
+r times, every matrix becomes r by r copies of itself divided by r, so that each wide product is the
+narrow one repeated r times. The layers that are added have output projections of zero, so they add
+nothing. Drafts are accepted as often as before; a pass costs what a model of the new size costs.
 """
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -15,25 +14,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from specdec_lib.models.checkpoint import (
-    Biases,
-    LayerWeights,
-    Shape,
-    Weights,
-    layer_sizes,
-    read_weights,
-)
+from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.llama import Llama
 
 
 class Growth(NamedTuple):
-    """How much wider, and how many layers in the end."""
+    """How many times wider, and how many layers in the end."""
 
     width: int
     layers: int
 
 
-# By name; the parameters that they give to the built-in target of 7.9M.
+# By name, with the parameters of the built-in target (7.9M) after it.
 COSTS = {
     "40m": Growth(width=2, layers=5),  # 38.5M
     "234m": Growth(width=4, layers=8),  # 233M
@@ -50,7 +42,7 @@ def scaled(
 ) -> Llama:
     """The Llama of `folder` at the cost of another size, a name in COSTS.
 
-    Built on the device, one layer after the other. Raises ValueError for a name that is not there.
+    It is built on the device, layer by layer. Raises ValueError for an unknown name.
     """
     if cost not in COSTS:
         raise ValueError(f"target_cost is {cost!r}; there are {', '.join(COSTS)}")
@@ -58,7 +50,7 @@ def scaled(
 
 
 def grown(weights: Weights, growth: Growth) -> Weights:
-    """`weights` of a model with the same logits and the size that `growth` says."""
+    """The weights of a larger model with the same logits."""
     r = growth.width
     return Weights(
         shape=grown_shape(weights.shape, growth),
@@ -70,12 +62,7 @@ def grown(weights: Weights, growth: Growth) -> Weights:
 
 
 def grown_shape(shape: Shape, growth: Growth) -> Shape:
-    """The sizes after growth.
-
-    Raises ValueError if there are too many layers already, or biases or norms of heads.
-    """
-    if shape.form.biases or shape.form.head_norms:
-        raise ValueError(f"a model of type {shape.form.family} has more than a plain Llama to grow")
+    """The sizes after growth. Raises ValueError if the model has more layers already."""
     if growth.layers < shape.layers:
         raise ValueError(f"the model has {shape.layers} layers, more than {growth.layers}")
     r = growth.width
@@ -91,72 +78,35 @@ def grown_shape(shape: Shape, growth: Growth) -> Shape:
 
 def parameters(shape: Shape) -> int:
     """The number of weights, the embedding and the head counted apart."""
-    layer = sum(map(math.prod, layer_sizes(shape).values()))
-    return shape.layers * layer + 2 * shape.vocab_size * shape.width + shape.width
+    attention = 2 * (shape.heads + shape.kv_heads) * shape.head_width
+    layer = (attention + 3 * shape.mlp + 2) * shape.width
+    return shape.layers * layer + (2 * shape.vocab_size + 1) * shape.width
 
 
-class Wider:
-    """A layer of `checkpoint.LayerWeights`, wider.
-
-    A matrix is made when it is read, with memory of its own, and is not kept: whoever packs one
-    before reading the next holds no other twice.
-    """
-
-    biases, norm_queries, norm_keys = Biases(), None, None
-
-    def __init__(self, layer: LayerWeights, shape: Shape, r: int) -> None:
-        self.layer, self.shape, self.r = layer, shape, r
-
-    @property
-    def norm_attention(self) -> Tensor:
-        return self.layer.norm_attention.repeat(self.r)
-
-    @property
-    def norm_mlp(self) -> Tensor:
-        return self.layer.norm_mlp.repeat(self.r)
-
-    @property
-    def qkv(self) -> Tensor:
-        heads = (self.shape.heads, self.shape.kv_heads, self.shape.kv_heads)
-        return self._tiled(self.layer.qkv, [count * self.shape.head_width for count in heads])
-
-    @property
-    def out(self) -> Tensor:
-        return self._tiled(self.layer.out, self.shape.width)
-
-    @property
-    def gate_up(self) -> Tensor:
-        return self._tiled(self.layer.gate_up, self.shape.mlp)
-
-    @property
-    def down(self) -> Tensor:
-        return self._tiled(self.layer.down, self.shape.width)
-
-    def _tiled(self, matrix: Tensor, parts: int | list[int]) -> Tensor:
-        """Each part of the rows r by r times, over r."""
-        numbers = torch.arange(len(matrix), device=matrix.device).split(parts)
-        rows = torch.cat([part.repeat(self.r) for part in numbers])
-        return matrix[rows].div_(self.r).repeat(1, self.r)
-
-
-class Idle(Wider):
-    """A wider layer that adds nothing."""
-
-    @property
-    def out(self) -> Tensor:
-        return self._zeros_for(self.layer.out)
-
-    @property
-    def down(self) -> Tensor:
-        return self._zeros_for(self.layer.down)
-
-    def _zeros_for(self, matrix: Tensor) -> Tensor:
-        return matrix.new_zeros([size * self.r for size in matrix.shape])
-
-
-def _grown_layers(weights: Weights, growth: Growth) -> Iterator[Wider]:
-    """The wider layers, and after them copies of the last that add nothing."""
+def _grown_layers(weights: Weights, growth: Growth) -> Iterator[LayerWeights]:
+    """The wider layers, and after them copies of the last one that add nothing."""
+    shape, r = weights.shape, growth.width
     for layer in weights.layers:
-        yield Wider(layer, weights.shape, growth.width)
-    for _ in range(growth.layers - weights.shape.layers):
-        yield Idle(layer, weights.shape, growth.width)
+        yield wider(layer, shape, r)
+    idle = replace(layer, out=torch.zeros_like(layer.out), down=torch.zeros_like(layer.down))
+    for _ in range(growth.layers - shape.layers):
+        yield wider(idle, shape, r)
+
+
+def wider(layer: LayerWeights, shape: Shape, r: int) -> LayerWeights:
+    """`layer` of a model of this shape, r times wider."""
+    heads = [count * shape.head_width for count in (shape.heads, shape.kv_heads, shape.kv_heads)]
+    return LayerWeights(
+        norm_attention=layer.norm_attention.repeat(r),
+        qkv=tiled(layer.qkv, heads, r),
+        out=tiled(layer.out, [shape.width], r),
+        norm_mlp=layer.norm_mlp.repeat(r),
+        gate_up=tiled(layer.gate_up, [shape.mlp, shape.mlp], r),
+        down=tiled(layer.down, [shape.width], r),
+    )
+
+
+def tiled(matrix: Tensor, parts: Sequence[int], r: int) -> Tensor:
+    """r by r copies of each part of the rows, divided by r."""
+    rows = torch.cat([part.repeat(r, 1) for part in matrix.split(list(parts))])
+    return rows.div_(r).repeat(1, r)

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from huggingface_hub import constants
 
 from specdec_lib import workspace
 from specdec_lib.files import write_whole
 from specdec_lib.measure.bench import record
 from specdec_lib.measure.drafters import family
-from specdec_lib.models import hub
 from specdec_lib.training import recording
 
 
@@ -101,15 +99,8 @@ def chapters_record(folder: Path, number: int) -> Path:
     return folder / "work" / workspace.RECORD
 
 
-def pinned(folder: Path, number: int) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(constants, "HF_HOME", str(folder))
-        hub.pin("repository", str(number))
-    return folder / hub.PINS
-
-
 # That of results files is in test_results_file.py.
-WRITERS = (bench_json, bench_notes, family_table, recorded_blocks, chapters_record, pinned)
+WRITERS = (bench_json, bench_notes, family_table, recorded_blocks, chapters_record)
 
 
 @pytest.mark.parametrize("write", WRITERS)

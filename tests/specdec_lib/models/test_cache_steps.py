@@ -1,4 +1,4 @@
-"""After every block the caches hold what a fresh pass over the text would put there."""
+"""After every block, the caches equal those of a fresh pass over the text."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def assert_fresh(model: Llama, cache: KVCache, sequences: list[list[int]], lengt
 
 
 @pytest.mark.parametrize("prompts", [[[5, 9, 2]], [[7], [1, 2, 3, 4, 5, 6], [8, 8]]])
-def test_after_every_block_the_caches_are_as_if_fresh(models, prompts: list[list[int]]):
+def test_caches_after_every_block_equal_a_fresh_pass(models, prompts: list[list[int]]):
     target, draft = models
     drafter = ModelDrafter(draft)
     progress = start_run(target, drafter, prompts, Settings(30, Warp(0.8)), 128)

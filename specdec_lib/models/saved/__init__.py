@@ -1,1 +1,0 @@
-"""Models that Hugging Face saved: their configuration, and their tensors one by one."""

@@ -1,0 +1,185 @@
+"""Hugging Face models by the protocol, on tiny random ones in float64.
+
+The expected logits come from one pass of transformers over the whole sequence, without a cache.
+"""
+
+from functools import partial
+
+import pytest
+import torch
+from decoders.greedy import greedy_text, require_identical, worse
+from decoders.random_models import VOCAB as V
+from decoders.random_models import gpt2, llama, t5
+from torch import Tensor
+from transformers import (
+    AutoModelForCausalLM,
+    Gemma3TextConfig,
+    Lfm2Config,
+    MambaConfig,
+    MistralConfig,
+    OpenAIGPTConfig,
+    Phi3Config,
+    PreTrainedConfig,
+    PreTrainedModel,
+)
+
+from specdec_lib.models.hf import Causal, EncoderDecoder
+
+SOURCE = [7, 3, 9, 9, 1]
+SIZES = {
+    "vocab_size": V, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+    "num_key_value_heads": 1, "head_dim": 8, "intermediate_size": 24, "initializer_range": 0.3,
+    "pad_token_id": 0, "bos_token_id": None, "eos_token_id": None,
+}  # fmt: skip
+
+
+def causal(config: PreTrainedConfig) -> PreTrainedModel:
+    torch.manual_seed(5)
+    return AutoModelForCausalLM.from_config(config).double().eval()
+
+
+WINDOW = SIZES | {"sliding_window": 4}
+MIXED = {"layer_types": ["sliding_attention", "full_attention"], "query_pre_attn_scalar": 8}
+SLIDING = {
+    "mistral": partial(causal, MistralConfig(**WINDOW)),
+    "gemma3": partial(causal, Gemma3TextConfig(**WINDOW, **MIXED)),
+}
+CAUSAL = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1), **SLIDING}
+KINDS = pytest.mark.parametrize("kind", [*CAUSAL, "t5"])
+
+
+def adapter(kind: str) -> Causal | EncoderDecoder:
+    return EncoderDecoder(t5(), SOURCE) if kind == "t5" else Causal(CAUSAL[kind]())
+
+
+def whole(model: Causal | EncoderDecoder, tokens: Tensor) -> Tensor:
+    """The logits (T, V) of one pass of transformers over `tokens` (T,), without a cache."""
+    inputs = {"input_ids": tokens[None]}
+    if isinstance(model, EncoderDecoder):
+        inputs = {"input_ids": torch.tensor([SOURCE]), "decoder_input_ids": tokens[None]}
+    with torch.no_grad():
+        return model.model(**inputs, use_cache=False).logits[0]
+
+
+def text(length: int, seed: int = 0) -> Tensor:
+    return torch.randint(V, (length,), generator=torch.Generator().manual_seed(seed))
+
+
+def close(found: Tensor, expected: Tensor) -> None:
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-10)
+
+
+@KINDS
+def test_chunks_with_rollback_equal_one_whole_pass(kind: str):
+    model, tokens, junk = adapter(kind), text(12), text(4, seed=1)
+    cache = model.new_cache()
+    model.forward(junk[None], cache)
+    cache.truncate(0)
+    parts = [model.forward(tokens[None, :5], cache)]
+    model.forward(junk[None], cache)
+    cache.truncate(7)
+    cache.truncate(5)  # two cuts without a pass between them
+    parts.append(model.forward(tokens[None, 5:6], cache))
+    model.forward(junk[None, :1], cache)
+    cache.truncate(torch.tensor([6]))
+    parts.append(model.forward(tokens[None, 6:], cache))
+    close(torch.cat(parts, 1)[0], whole(model, tokens))
+    assert cache.length.tolist() == [12]
+
+
+@KINDS
+def test_rows_of_unequal_length_equal_the_rows_alone(kind: str):
+    model, rows = adapter(kind), torch.stack([text(8, seed=2), text(8, seed=3)])
+    cache = model.new_cache(2)
+    model.forward(rows, cache)
+    cache.truncate([3, 6])
+    new = torch.stack([text(3, seed=4), text(3, seed=5)])
+    found = model.forward(new, cache)
+    for row, kept in enumerate([3, 6]):
+        close(found[row], whole(model, torch.cat([rows[row, :kept], new[row]]))[kept:])
+
+
+@KINDS
+def test_only_the_new_tokens_are_fed(kind: str):
+    model, fed = adapter(kind), []
+    model.model.get_decoder().get_input_embeddings().register_forward_hook(
+        lambda module, inputs, output: fed.append(inputs[0].numel())
+    )
+    cache = model.new_cache()
+    for count in (6, 1, 3):
+        model.forward(text(count)[None], cache)
+    assert fed == [6, 1, 3]
+
+
+@pytest.mark.parametrize("kind", SLIDING)
+def test_speculative_text_with_a_sliding_window_is_that_of_generate(kind: str):
+    model, draft = (CAUSAL[kind]() for _ in range(2))
+    prompts = [text(9).tolist(), text(3, seed=1).tolist()]
+    expected = greedy_text(model, prompts, 14)
+    accepted = require_identical(Causal(model), Causal(worse(draft)), prompts, expected, ks=[3])
+    assert 0 < sum(accepted) < 3 * len(accepted)
+
+
+def test_encoder_runs_once_for_each_source_and_only_when_needed():
+    model, runs = t5(), []
+    model.get_encoder().register_forward_hook(lambda *_: runs.append(1))
+    pair = EncoderDecoder(model, SOURCE)
+    assert not runs
+    for _ in range(2):
+        pair.forward(text(3).expand(2, 3), pair.new_cache(2))
+    assert len(runs) == 1
+    pair.set_source([4, 4, 8])
+    pair.new_cache(), pair.new_cache()
+    assert len(runs) == 2
+
+
+def test_cache_keeps_the_source_that_it_was_made_for():
+    model, tokens = EncoderDecoder(t5(), [4, 4, 8]), text(3)
+    other = model.new_cache()
+    model.set_source(SOURCE)
+    close(model.forward(tokens[None], model.new_cache())[0], whole(model, tokens))
+    assert (model.forward(tokens[None], other)[0] - whole(model, tokens)).abs().max() > 1e-3
+
+
+def test_decoding_starts_from_one_token_and_needs_a_source():
+    model = EncoderDecoder(t5())
+    assert model.prompt == [0]
+    with pytest.raises(ValueError, match="0 sources for 1 rows: call set_source first"):
+        model.new_cache()
+
+
+@pytest.mark.parametrize("kind, longest", [("gpt2", 128), ("llama", 128), ("t5", None)])
+def test_sizes(kind: str, longest: int | None):
+    model = adapter(kind)
+    assert (model.vocab_size, model.max_length) == (V, longest)
+    assert model.new_cache(capacity=10).capacity == 10
+    assert model.new_cache(capacity=999).capacity == (longest or 999)
+
+
+def test_texts_end_where_longrope_would_rotate_the_keys_differently():
+    factors = {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
+    rope = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 8}
+    config = Phi3Config(
+        **SIZES, max_position_embeddings=64, original_max_position_embeddings=8,
+        rope_parameters=rope | factors,
+    )  # fmt: skip
+    assert Causal(causal(config)).max_length == 8
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        MambaConfig(vocab_size=V, hidden_size=16, num_hidden_layers=1),
+        Lfm2Config(**SIZES, conv_L_cache=3, layer_types=["conv", "full_attention"]),
+    ],
+    ids=["recurrent", "convolution"],
+)
+def test_state_that_cannot_be_cut_back_is_refused(config: PreTrainedConfig):
+    with pytest.raises(ValueError, match="keeps a state that cannot be cut back"):
+        Causal(causal(config))
+
+
+def test_model_that_ignores_its_cache_is_refused():
+    model = Causal(causal(OpenAIGPTConfig(vocab_size=V, n_embd=16, n_layer=1, n_head=2)))
+    with pytest.raises(ValueError, match="type openai-gpt does not use a DynamicCache"):
+        model.forward(text(3)[None], model.new_cache())
