@@ -49,16 +49,11 @@ CHAT = (
     "A chat between a curious user and an artificial intelligence assistant. The assistant gives "
     "helpful, detailed, and polite answers to the user's questions. USER: {} ASSISTANT:"
 )
-GERMAN = "Translate German to English"
-# By the beginning of a pair's name. T5's prefixes: Raffel et al. (2020), appendix D.
+TO_ENGLISH = "Translate German to English"
+# By a part of a pair's name. T5's prefixes: Raffel et al. (2020), appendix D.
 TASKS = {
     "vicuna": (
-        Task(
-            "translation",
-            *WMT14,
-            ("translation", "de"),
-            CHAT.format("Translate German to English: {}"),
-        ),
+        Task("translation", *WMT14, ("translation", "de"), CHAT.format(f"{TO_ENGLISH}: {{}}")),
         Task("summary", *CNNDM, CHAT.format("Summarize: {}")),
     ),
     "flan-t5": (
@@ -70,7 +65,7 @@ TASKS = {
 
 
 def rows(loop: Loop, name: str, draft: str, prompts: int = 16, tokens: int = 128) -> pd.DataFrame:
-    """A row for each task of the pair `name`, greedy, loaded after a question with its gigabytes.
+    """A row for each task of a pair, greedy; it is loaded after a question with its gigabytes.
 
     `tokens` tokens are written after each of `prompts` prompts. `measured` is the loop over plain
     decoding, `printed` the speed-up in the paper's table. `tokens a pass` counts every pass of the
@@ -78,7 +73,7 @@ def rows(loop: Loop, name: str, draft: str, prompts: int = 16, tokens: int = 128
     """
     pair, found = load_pair(name, draft), []
     decoders = decoders_of(pair, loop, tokens)
-    for task in next(tasks for begins, tasks in TASKS.items() if name.startswith(begins)):
+    for task in next(tasks for part, tasks in TASKS.items() if part in name):
         runs = compare(decoders, texts_of(task, prompts))
         mine = runs[runs.decoder == LOOP]
         row = {"target": name, "draft": draft, "task": task.name, "temperature": 0, "K": K}
@@ -132,12 +127,11 @@ def texts_of(task: Task, count: int) -> list[str]:
 
 def printed(name: str, draft: str, task: str) -> float | None:
     """The greedy speed-up that a paper prints for this task, None if there is none."""
-    if name.startswith("vicuna"):
+    if "vicuna" in name:
         (row,) = (r for r in papers.table("spec_bench_tasks") if r.method == "Draft model")
         return getattr(row, task)
-    greedy = [row for row in papers.table("leviathan_2_4") if row.temperature == 0]
-    leviathan = {(row.task, row.draft): row.measured for row in greedy}
-    chen = {
-        row.benchmark: row.speedup for row in papers.table("chen_1") if row.sampling == "greedy"
-    }
-    return leviathan.get((task, f"T5-{draft}"), chen.get(task))
+    rows = [r for r in papers.table("leviathan_2_4") if r.temperature == 0 and r.task == task]
+    found = [r.measured for r in rows if draft.endswith(r.draft.removeprefix("T5-"))]
+    chen = papers.table("chen_1")
+    found += [r.speedup for r in chen if r.sampling == "greedy" and r.benchmark == task]
+    return found[0] if found else None
