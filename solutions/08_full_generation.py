@@ -340,8 +340,10 @@ figures.law_of_texts(speculative_generate)
 # From here on the models are real. With `MINE = False` every cell below runs the library's decoder.
 
 # %% tags=["demo"]
+import pandas as pd
+
 from specdec_lib.assets import ASSETS
-from specdec_lib.device import name_of
+from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.widgets.trace import trace_picture
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.models.llama import Llama
@@ -352,13 +354,13 @@ from specdec_lib.measure.experiment import (
     engineering,
     grid,
     identity,
+    published,
     seq2seq,
     survey,
     traces,
 )
-from specdec_lib.measure import papers
+from specdec_lib.measure import papers, results
 from specdec_lib.measure.experiment import loops as decoders
-from specdec_lib.measure.quiet.runs import beside
 
 # %% tags=["demo"]
 MINE = True
@@ -404,11 +406,7 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 
 # %% tags=["demo"]
 pair = [Llama.from_folder(ASSETS / name) for name in ("target", "base")]
-found = []
-for each in broken.tried(our_decoder().generate, *pair, prompts(4), tokens=48):
-    print(each)
-    found.append(each)
-figures.broken_decoders(found)
+figures.broken_decoders(broken.tried(our_decoder().generate, *pair, prompts(4), tokens=48))
 
 # %% tags=["demo"]
 lesson.reveal("prediction_08_b", prediction_08_b)
@@ -427,32 +425,20 @@ lesson.reveal("prediction_08_b", prediction_08_b)
 # %% [markdown]
 # ## What this machine has
 #
-# The measurements share a **budget** of seconds, which the next cell prints. Each measurement does its
-# most important piece first. A piece that does not fit is left out, and a line says so. With
-# `LONGER = 2` the budget is twice as large. (About 30 seconds.)
-#
-# <details><summary>On a GPU: published pairs</summary>
-#
-# If the machine reaches the hub, published pairs are measured too. The cell names the gigabytes and asks
-# once before it fetches anything. `survey.look(LONGER, pairs=["vicuna"])` takes one pair by its name,
-# and `pairs=[]` takes none. `specdec pairs` lists them. `load_pair("flan-t5", "small")` of
-# `specdec_lib.models.pairs` fetches FLAN-T5 XXL with its small sibling, 45 GB, after a question.
-#
-# FLAN-T5 translates WMT14 and summarises CNN/DailyMail, as in the paper's Tables 2 and 3. Vicuna 7B with
-# a draft of 68M stands beside Spec-Bench's row: 2.28 tokens a pass and 1.49 times on an A100 (the run of
-# chapter 05; the later run of chapter 07 has 1.52). Where a task is called *docs* or *code*, built-in
-# texts stood in.
-#
-# </details>
+# The next cell loads the built-in target, the same target made as slow as a larger one, and their
+# drafts. It measures what their passes cost. With `LONGER = 2` everything below is measured twice as
+# often. (About 25 seconds.)
 
 # %% tags=["demo", "shown"]
 LONGER = 1
 machine = survey.look(LONGER)
+table(machine.passes(), "Passes of each target, in passes over one token")
 
 # %% [markdown]
 # Read `v` first: `v(5)` is the time of a target pass over five tokens, divided by the time of a pass over
-# one. If `v` grows fast, no draft helps much. If a line says that the run was **disturbed**, other
-# programs took part of the machine's time. Your points never depend on a time.
+# one. If `v` grows fast, no draft helps much. All decoders below take turns. So a busy machine shows as
+# quartiles that lie far apart: then close other programs and run the cell again. Your points never depend
+# on a time.
 
 # %% [markdown]
 # ## Lossless, on real models
@@ -464,15 +450,15 @@ machine = survey.look(LONGER)
 # (two rounding steps of a logit of 16). (About 10 seconds.)
 
 # %% tags=["demo"]
-for name, compared in identity.of_targets(our_decoder(), machine, draft="base", k=4):
-    print(f"{name}, {name_of(machine.targets[name].dtype)}: {compared}")
+same = identity.of_targets(our_decoder(), machine, draft="base", k=4)
+table(same, "Greedy texts beside plain decoding's")
 
 # %% [markdown]
 # ## The experiment
 #
 # Leviathan et al. ran one target with three drafts, at two temperatures, on two tasks. You do the same
-# with two kinds of held-out text, Python code and its documentation. Four other drafts stand beside
-# the three: token counts, pair counts, prompt lookup, and the target's own first half.
+# with two kinds of held-out text, Python code and its documentation. Two other drafts stand beside
+# the three: token counts and pair counts.
 #
 # The costlier target is the built-in one, made slow on purpose. Its distribution is the same. So it
 # accepts as a 17:1, 8:1 or 4:1 pair does (drafts small, base, large), and its passes cost as much as a
@@ -493,42 +479,41 @@ prediction_08_c = 2.0
 lesson.committed("prediction_08_c", prediction_08_c, 0, 10)
 
 # %% [markdown]
-# The next cell takes about a minute. It writes each finished row into the results file at once, so an
-# interrupt loses no row.
+# The next cell takes about a minute. On every prompt of code these decoders take turns: plain decoding,
+# yours with each draft at its best K, and Hugging Face's `generate`, plain and assisted by the draft that
+# promises most. The table goes into a file of results.
 
 # %% tags=["demo"]
-ours = our_decoder()
-results = grid.begin(machine, ours)
-rows = []
-for row in grid.run(machine, ours, results):
-    rows.append(row)
-    if row.empirical:
-        print(grid.table([row]))
-print(f"{len(rows)} rows in {results.path.name}")
+rows = grid.run(machine, our_decoder())
+about = machine.about() | {"decoder": our_decoder().whose}
+print(f"{len(rows)} rows in {results.write(rows, about, 'chapter08_results.json')}")
 
 # %% tags=["demo"]
-for name in dict.fromkeys(r.target for r in rows):
-    print(f"Target {name}", grid.table([r for r in rows if r.target == name]), "", sep="\n")
-lesson.reveal("prediction_08_c", prediction_08_c, grid.best(rows, 1).empirical["median"])
+for name in machine.targets:
+    charts.results(rows, name)
+at_1 = rows[rows.temperature == 1]
+lesson.reveal("prediction_08_c", prediction_08_c, at_1.measured.max())
 
 # %% [markdown]
 # | column | what it is |
 # | --- | --- |
-# | alpha | by the unscaled target, which has the same distribution, on up to 8,000 positions a task; the interval comes from drawing whole texts again |
+# | alpha | by the unscaled target, which has the same distribution, on 8,000 positions a task |
 # | c | a draft step, in plain passes |
-# | formula | the best speed-up with `v = 1`, as in the paper, and its K |
-# | K, with v | the best K and speed-up by the measured cost |
-# | and prompt | what is left of *with v* if both decoders also read a prompt of 64 tokens |
-# | measured | your decoder over the fastest plain decoding of the library: the median of the turns, and quartiles if there was more than one turn |
-# | at K = 4 | the same at the setting of Chen et al. |
+# | K | the best K by the measured cost |
+# | formula | the best speed-up with `v = 1`, as in the paper |
+# | with v | the speed-up at K by the measured cost |
+# | and prompt | what is left of *with v* if both decoders also read a prompt of 16 tokens |
+# | measured | your decoder over plain decoding: the median of the turns, and the quartiles |
 #
-# Without a GPU only the best draft is measured, on the costlier target.
+# The file has the other rows too: prose, and the two tables of counts.
 
 # %% tags=["demo"]
+best = rows.loc[rows.measured.idxmax()]
 charts.beside_the_papers(
-    rows, *map(papers.table, ("leviathan_2_4", "chen_1", "spec_bench_devices"))
+    rows[rows.target == best.target],
+    *map(papers.table, ("leviathan_2_4", "chen_1", "spec_bench_devices")),
 )
-charts.against_hugging_face(rows)
+charts.against_hugging_face(rows[rows.target == best.target])
 charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
 # %% [markdown]
@@ -536,8 +521,27 @@ charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 # height.
 #
 # The baseline matters as much as the decoder. Hugging Face's `generate` does other work for a token than
-# our plain loop, so the speed-up over `generate` is another number. Your decoder first takes its turns
-# with plain decoding. Hugging Face is run only if there is still time to load it.
+# our plain loop, so the speed-up over `generate` is another number. It runs in the dtype in which it is
+# faster here, float32 or bfloat16.
+#
+# <details><summary>On a GPU: published pairs</summary>
+#
+# With `PUBLISHED = ("vicuna", "68m")` the next cell runs Vicuna 7B with a draft of 68M, 14 GB, and with
+# `("flan-t5-xl", "small")` FLAN-T5 XL with its small sibling, 12 GB. It asks once before it fetches
+# anything. `specdec pairs` lists the names. This has not run on a card yet.
+#
+# The tasks are those of the papers, and the column *printed* has the papers' speed-ups: for Vicuna
+# Spec-Bench's 1.13 in translation and 1.62 in summaries, on an A100; for FLAN-T5 those of T5-XXL in the
+# paper's Table 2. If a line says so, built-in texts stood in for the data sets.
+#
+# </details>
+
+# %% tags=["demo"]
+PUBLISHED = None
+if PUBLISHED:
+    pair = published.rows(our_decoder(), *PUBLISHED)
+    table(pair)
+    results.write(pd.concat([rows, pair]), about, "chapter08_results.json")
 
 # %% [markdown]
 # ## What the engineering adds
@@ -552,11 +556,10 @@ charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 # seconds.)
 
 # %% tags=["demo"]
-best = grid.best(rows)
-timed = engineering.measure(our_decoder(), machine, best.target, best.draft, best.k)
-for run in beside("08 engineering", timed):
-    print(*run)  # what it ran with
-    charts.engineering(engineering.versions(run))
+print(f"Target {best.target}, draft {best.draft}, K = {best.K}")
+charts.engineering(
+    engineering.measure(our_decoder(), machine, best.target, best.draft, int(best.K))
+)
 
 # %% [markdown]
 # On a CPU the passes take most of the time. So the versions lie close together, and your loop may even
@@ -603,18 +606,16 @@ charts.by_class(told.classes)
 # uses the same spare arithmetic: a batch of 8 with `K = 4` is a pass over 40 tokens. (About 15 seconds.)
 
 # %% tags=["demo"]
-best = grid.best(rows)
-for run in beside("08 batches", batches.measure(our_decoder(), machine, best.target, best.draft)):
-    served = batches.served(run)
-    charts.batches(served)
-for batch in (1, max(each.batch for each in served)):
-    gain = max(each.gain for each in served if each.batch == batch)
-    print(f"batch {batch}: at its best K {gain:.2f} times the tokens a second of plain decoding")
+served = batches.measure(our_decoder(), machine, best.target, best.draft)
+charts.batches(served)
+gains = served[served.K > 0].groupby("batch").gain.max()
+for batch in (gains.index.min(), gains.index.max()):
+    print(f"batch {batch}: at its best K {gains[batch]:.2f} times plain decoding's tokens a second")
 
 # %% [markdown]
 # Compare the lines of the left panel at batch 1 and at your largest batch: is the gain over plain decoding
-# still there? The right panel shows the tail: rows need different numbers of blocks, and the batch waits
-# for the slowest row. Each point is the median of two rounds, so a small difference shows nothing.
+# still there? The other two panels show the tail: rows need different numbers of blocks, and the batch
+# waits for the slowest row. Each point is the median of two rounds, so a small difference shows nothing.
 
 # %% [markdown]
 # ## An encoder-decoder
@@ -629,8 +630,8 @@ print(seq2seq.compare_random_t5(our_decoder()))
 # %% [markdown]
 # ## Two answers from your table
 #
-# Use the numbers of *your* run. A person marks these answers. The results file `chapter08_....json` has
-# the numbers too, and `specdec compare A.json B.json` sets two machines side by side.
+# Use the numbers of *your* run. A person marks these answers. `chapter08_results.json` has the numbers
+# too, and `specdec compare A.json B.json` sets two machines side by side.
 #
 # ### In your own words: the draft and v
 #
@@ -712,13 +713,15 @@ lesson.answered("quiz_08_b", quiz_08_b)
 #
 # <details><summary>Answer</summary>
 #
-# Only the text is safe. The time can grow. *Look:* the next cell counts the rows of your own table below
-# 1.
+# Only the text is safe. The time can grow. *Look:* the next cell shows the rows of your own table below 1.
 #
 # </details>
 
 # %% tags=["demo"]
-print(grid.losing(rows))
+run = rows[rows.measured.notna()].sort_values("measured")
+losing = run[run.measured < 1]
+print(f"{len(losing)} of {len(run)} settings are slower than plain decoding. The slowest:")
+table(losing.head(3)[["target", "draft", "temperature", "K", "with v", "measured"]])
 
 # %% [markdown]
 # ## The race again

@@ -350,12 +350,11 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
 
 def run_compare(options: argparse.Namespace, _: list[str]) -> int:
     """`specdec compare`. A file that is no table of results is named in a line, exit code 2."""
-    from specdec_lib.measure.experiment import results_file
+    from specdec_lib.measure import results
 
     try:
-        for line in results_file.side_by_side(options.first, options.second):
-            print(line)
-    except results_file.ResultsError as error:
+        print(results.side_by_side(options.first, options.second))
+    except ValueError as error:
         return _refused(error)
     return 0
 

@@ -316,9 +316,9 @@ class RemoteModel(models.WatchedModel, RemoteObject):
 def pair_of(request: Request, bounds: dict) -> tuple[RemoteModel, RemoteModel]:
     """A new target, with `bounds` on its passes, and its draft; they share their list of passes."""
     target, draft = models.tables(request.models)
-    prompt, passes = len(request.prompt), []
-    lent = RemoteModel(target, "target", prompt, passes, **bounds)
-    return lent, RemoteModel(draft, "draft", prompt, passes)
+    passes = []
+    lent = RemoteModel(target, "target", passes, **bounds)
+    return lent, RemoteModel(draft, "draft", passes)
 
 
 USUAL = {"k": 3, "most": 10, "temperature": 1.0, "eos_id": None}

@@ -65,10 +65,9 @@ SAID = {
     "05 by_task": "Means: conversation 1.93",
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
     "07 experts_read": "Mixtral 8x7B: v for 1 to 9 tokens 1, 1.65, 2.14, 2.51, 2.79",
-    "08 broken_decoders": "feed forgotten: alpha 0.80 with the target as its own draft and 0.60",
-    "08 beside_the_papers": "code, T = 1: formula 1.90, with v 1.60, promised with the prompt "
-    "1.55, measured 1.50",
-    "08 batches": "batch 1, K = 2: 15 tokens/s, 1.50 times plain",
+    "08 broken_decoders": "the target is its own draft: 1 at nothing, 0.8 at the feed",
+    "08 beside_the_papers": "with v: 1.6 at base on 234m, T = 1",
+    "08 batches": "tokens a second: plain: 10 at 1; K = 2: 15 at 1",
 }
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [

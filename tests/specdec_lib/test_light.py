@@ -33,7 +33,7 @@ def test_measuring_and_generating_do_without_transformers(code: str):
     [
         "import specdec_lib.assets as a; a.documents(); a.tokenizer()",
         "from specdec_lib.cli import main; main(['pairs'])",
-        "import specdec_lib.measure.experiment.results_file",
+        "import specdec_lib.measure.results",
         "import specdec_lib.sampling, specdec_lib.theory, specdec_lib.exact",
     ],
     ids=["assets", "specdec pairs", "specdec compare", "lessons"],

@@ -4,13 +4,13 @@ The mistake is in the models that the loop is given: it is told the lengths of a
 what is in the cache is what the wrong loop would have there.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch08.models import WatchedModel
@@ -55,13 +55,6 @@ class Broken(NamedTuple):
     itself: float
     usual: float
     distance: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.forgotten} forgotten: alpha {self.itself:.2f} with the target as its own draft "
-            f"and {self.usual:.2f} with the draft; the texts are {self.distance:.2f} from plain "
-            "decoding's"
-        )
 
 
 class CarelessCache:
@@ -148,36 +141,23 @@ def alpha(
     for seed, prompt in enumerate(prompts):
         target, draft = careless(fault, *pair)
         rng = np.random.default_rng(seed)
-        with one_thread():
-            new = generate(target, draft, list(prompt), K, tokens, 1.0, rng)
+        new = generate(target, draft, list(prompt), K, tokens, 1.0, rng)
         found = counted(target.read, [*prompt, *new], len(prompt))
         accepted, judged = accepted + found[0], judged + found[1]
     return accepted / judged
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch compute in one thread: small models gain nothing by two.
-
-    On a busy machine each product would wait for the thread that has no core.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def tried(
     generate: Loop, target: Any, draft: Any, prompts: Sequence[list[int]], tokens: int
-) -> Iterator[Broken]:
+) -> list[Broken]:
     """Every mistake: acceptance with `tokens` tokens behind each prompt, and the exact distance."""
-    for fault in FAULTS:
+    found = []
+    for fault in tqdm(FAULTS, desc="forgotten steps", leave=False, disable=None):
         itself, usual = (
             alpha(generate, (target, each), fault, prompts, tokens) for each in (target, draft)
         )
-        yield Broken(fault, itself, usual, distance(generate, fault))
+        found.append(Broken(fault, itself, usual, distance(generate, fault)))
+    return found
 
 
 class Halves(exact.Tape):

@@ -9,7 +9,8 @@ from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
-from specdec_lib.lessons.common.drawing import CROSS, bars, drawn_from, panels, picture, swatches
+from specdec_lib.lessons.common.drawing import CROSS, drawn_from, panels, picture, swatches
+from specdec_lib.lessons.common.series import draw, in_words
 from specdec_lib.lessons.common.style import GREY, PALE, role, show
 from specdec_lib.lessons.common.tokens import board, key, token_box, write
 
@@ -181,34 +182,29 @@ def law_of_texts(speculative_generate: Callable) -> None:
     title = f"Two tokens, {runs} runs: total variation {apart:.1e}"
     ax = picture(title, "probability", size=(8.2, 3.4))
     names = [f"{a} {b}" for a in range(3) for b in range(3)]
-    ax.bar(names, law.ravel(), 0.62, **role("accepted") | {"label": "your loop"})
-    ax.plot(names, plain.ravel(), color="black", label="plain decoding", **CROSS)
+    told = draw(ax, names, {"your loop": law.ravel()}, kind="bars", roles=("accepted",))
+    ax.plot(range(len(names)), plain.ravel(), color="black", label="plain decoding", **CROSS)
     ax.legend()
-    told = ", ".join(
-        f"{name}: {mine:.4f} and {right:.4f}"
-        for name, mine, right in zip(names, law.ravel(), plain.ravel(), strict=True)
-    )
-    lead = "Distribution of two tokens by your loop and by plain decoding"
-    show(ax.figure, f"{lead}. {told}. Total variation {apart:.1e}.")
+    other = in_words(names, {"plain decoding": plain.ravel()})
+    show(ax.figure, f"Distribution of two tokens. {told}; {other}. Total variation {apart:.1e}.")
 
 
 def broken_decoders(found: Sequence[Broken]) -> None:
     """What each forgotten step costs: acceptance on the left, the texts' distance on the right."""
     left, right = panels(2, (8.6, 4.0))
-    x = np.arange(len(found))
-    sides = (
-        (-0.2, "itself", "target", "the target is its own draft"),
-        (0.2, "usual", "draft", "the draft model drafts"),
-    )
-    for shift, part, dress, words in sides:
-        rates = [getattr(each, part) for each in found]
-        bars(left, x + shift, rates, dress, 0.38, label=words, text=".2f")
-    distances = [each.distance for each in found]
-    bars(right, x, distances, "excess", 0.5, label="_", text=".2f")
+    names = [each.forgotten.replace(" ", "\n") for each in found]
+    rates = {
+        "the target is its own draft": [each.itself for each in found],
+        "the draft model drafts": [each.usual for each in found],
+    }
+    distances = {"distance": [each.distance for each in found]}
+    told = [draw(left, names, rates, kind="bars", text=".2f")]
+    told += [draw(right, names, distances, kind="bars", roles=("excess",), text=".2f")]
     left.set_title("Acceptance rate")
     right.set_title("Distance from plain decoding's texts")
     for ax in (left, right):
-        ax.set(xlim=(-0.6, len(found) - 0.4), ylim=(0, 1.15), xlabel="what was forgotten")
-        ax.set_xticks(x, [each.forgotten.replace(" ", "\n") for each in found], fontsize=9)
-    left.figure.legend(loc="outside lower center", ncol=2)
-    show(left.figure, f"Forgotten steps. {'; '.join(map(str, found))}.")
+        ax.set(ylim=(0, 1.15), xlabel="what was forgotten")
+        ax.tick_params(axis="x", labelsize=9)
+    left.figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncol=2)
+    words = "; ".join(told).replace("\n", " ")
+    show(left.figure, f"Acceptance rates, and the distance, by what was forgotten. {words}.")

@@ -71,9 +71,8 @@ class WatchedModel:
 
     Before the text's first token stands a 0. `passes` are the Passes so far; two models may share
     the list. What a careful loop never does is among its `faults`: a token is read again that a
-    rollback took from the cache too early, a part of the first `prompt` tokens is read twice, or a
-    part of the text after them, or there are more than `most` passes, or, but for one, more than
-    `in_a_block` between two passes of another model.
+    rollback took from the cache too early, another one is read twice, or there are more than
+    `most` passes, or, but for one, more than `in_a_block` between two passes of another model.
     """
 
     device = torch.device("cpu")
@@ -83,14 +82,13 @@ class WatchedModel:
         self,
         table: np.ndarray,
         name: str = "model",
-        prompt: int = 0,
         passes: list[Pass] | None = None,
         most: float = math.inf,
         in_a_block: float = math.inf,
     ) -> None:
         self.logits = torch.as_tensor(table).log()
         self.vocab_size = self.logits.shape[-1]
-        self.name, self.prompt, self.most, self.in_a_block = name, prompt, most, in_a_block
+        self.name, self.most, self.in_a_block = name, most, in_a_block
         self.passes: list[Pass] = [] if passes is None else passes
         self.again: list[list[int]] = []  # beginnings of the text that were read a second time
         self.cut_too_far: list[list[int]] = []  # those of them that a rollback had taken away
@@ -143,11 +141,9 @@ class WatchedModel:
     @property
     def faults(self) -> list[str]:
         """What was done wrong with it."""
-        lengths = [len(text) for text in self.again if text not in self.cut_too_far]
         found = {
             "rolled back too far": bool(self.cut_too_far),
-            "read the prompt again": any(length <= self.prompt for length in lengths),
-            "read a token of the text again": any(length > self.prompt for length in lengths),
+            "read a token twice": any(text not in self.cut_too_far for text in self.again),
             "too many passes": self._count > self.most or self._above > 1,
         }
         return [name for name, is_so in found.items() if is_so]

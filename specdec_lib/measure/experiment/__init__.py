@@ -1,1 +1,1 @@
-"""Chapter 08: the papers' experiment on the reader's machine."""
+"""The experiment of chapter 08: the paper's tables on this machine, and what is measured beside."""

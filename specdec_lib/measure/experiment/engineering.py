@@ -1,30 +1,19 @@
-"""What the work between the passes costs: three versions of one decoder, interleaved."""
+"""What the work between the passes costs: three versions of one decoder, by turns."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
+import pandas as pd
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.measure.core.disturbance import Times
+from specdec_lib.measure.compare import compare, summary
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, plain
-from specdec_lib.measure.core.timing import Spread, on_turns, ratios
-from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
-from specdec_lib.measure.experiment.machine import Machine
+from specdec_lib.measure.experiment.survey import Machine
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
 
-PLAIN, TURNS = "plain", "turns on the prompts"
-GROWING = "a cache that grows"
-
-
-class Version(NamedTuple):
-    """A version, and how many times as fast as plain decoding it is."""
-
-    name: str
-    speedup: Spread
+PLAIN, GROWING = "plain", "a cache that grows"
+PROMPT, PROMPTS, TOKENS, ROUNDS = 16, 4, 24, 2  # PROMPT: tokens of each
 
 
 class GrowingCache(KVCache):
@@ -58,27 +47,14 @@ class Growing:
         return self.model.forward(tokens, cache)
 
 
-def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Mapping[str, Times]:
-    """Every version and plain decoding at temperature 1, in turn on the same held-out prompts."""
+def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> pd.DataFrame:
+    """By version: how many times as fast as plain decoding at temperature 1, and the quartiles."""
     large, small = machine.targets[target], machine.drafts[draft]
-    tokens = machine.effort.tokens
     decoders = {
-        PLAIN: plain(large, SAMPLED, tokens),
-        GROWING: LIBRARY.decoder(Growing(large), Growing(small), k, SAMPLED, tokens),
-        f"{loop.whose} loop": loop.decoder(large, small, k, SAMPLED, tokens),
-        "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, tokens),
+        PLAIN: plain(large, SAMPLED, TOKENS),
+        GROWING: LIBRARY.decoder(Growing(large), Growing(small), k, SAMPLED, TOKENS),
+        f"{loop.whose} loop": loop.decoder(large, small, k, SAMPLED, TOKENS),
+        "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, TOKENS),
     }
-    turns = prompts(machine.effort.prompts) * machine.effort.rounds
-    with machine.budget.part(ENGINEERING) as part:
-        seconds = on_turns(decoders, part.each(turns, TURNS, first=2))
-    return {f"target {target}, draft {draft}, K = {k}": seconds}
-
-
-def versions(measured: Mapping[str, Times]) -> list[Version]:
-    """Every version over plain decoding, from their times."""
-    (seconds,) = measured.values()
-    return [
-        Version(name, ratios(seconds[PLAIN], times))
-        for name, times in seconds.items()
-        if name != PLAIN
-    ]
+    runs = compare(decoders, prompts(machine.times(PROMPTS), PROMPT), rounds=ROUNDS)
+    return summary(runs, PLAIN)[["speedup", "low", "high"]].drop(PLAIN)

@@ -16,7 +16,8 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verdict, Verifier, probability_of, verify_block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core.runs import Decoder, Prompts, decoder
+from specdec_lib.measure.compare import Decoder
+from specdec_lib.measure.core.runs import Prompts, decoder
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Choices, Uniforms, Warp, choices_for
 

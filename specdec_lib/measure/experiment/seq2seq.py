@@ -1,7 +1,5 @@
 """The encoder-decoder path on random weights: the mechanics, and identity with Hugging Face."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
@@ -38,34 +36,17 @@ def random_t5(layers: int, seed: int, vocabulary: int = VOCABULARY) -> T5ForCond
 
 
 def compare_random_t5(loop: Loop) -> str:
-    """Greedy text of the loop and of `generate`, after random sources; the finding in words."""
+    """How many greedy texts of the loop are those of `generate`, after random sources, in words."""
     target, draft = random_t5(3, seed=1), random_t5(1, seed=2)
-    rng = np.random.default_rng(0)
-    same = 0
+    rng, same = np.random.default_rng(0), 0
     for length in range(5, 5 + SOURCES):
         source = rng.integers(1, VOCABULARY, length).tolist()
-        same += written(loop, target, draft, source) == generated(target, source)
+        large, small = (EncoderDecoder(model, source) for model in (target, draft))
+        mine = loop.generate(large, small, large.prompt, K, TOKENS, 0.0, rng)
+        with torch.inference_mode():
+            output = target.generate(torch.tensor([source]), max_new_tokens=TOKENS, do_sample=False)
+        same += mine == output[0, 1:].tolist()
     return (
         f"T5 of random weights, whose text means nothing: {same} of {SOURCES} greedy texts of "
         f"{TOKENS} tokens by {loop.whose} loop are those of transformers"
     )
-
-
-def written(
-    loop: Loop,
-    target: T5ForConditionalGeneration,
-    draft: T5ForConditionalGeneration,
-    source: Sequence[int],
-) -> list[int]:
-    """The tokens of the loop; the encoders read the source, once each."""
-    large, small = EncoderDecoder(target, source), EncoderDecoder(draft, source)
-    rng = np.random.default_rng(0)
-    return loop.generate(large, small, large.prompt, K, TOKENS, 0.0, rng)
-
-
-@torch.inference_mode()
-def generated(target: T5ForConditionalGeneration, source: Sequence[int]) -> list[int]:
-    """The tokens of transformers."""
-    ids = torch.tensor([source])
-    output = target.generate(ids, max_new_tokens=TOKENS, do_sample=False)
-    return output[0, 1:].tolist()

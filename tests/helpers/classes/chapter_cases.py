@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
+import pandas as pd
 
 from autograde.chapter import Chapter, chapter_names
 from autograde.grade import solved
@@ -26,9 +27,6 @@ from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.measure import gap, papers
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.interval import Rate
-from specdec_lib.measure.core.timing import Spread
-from specdec_lib.measure.experiment.batches import Served
-from specdec_lib.measure.experiment.engineering import Version
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.theory import Costs
 
@@ -126,19 +124,19 @@ BLOCKS = [
     Block([5, 6, 7], [5], 2, 2, False, [0.5, 0.0, 0.9], [0.25, 0.4, 0.3], 0.001, 0.02),
     Block([5, 6], [5, 6], 9, 2, False, [0.5, 0.5], [0.5, 0.5], 0.001, 0.02),
 ]
-_SPREAD = {"median": 1.5, "low": 1.25, "high": 1.75}
 _RUN = {
-    "target": "234m", "draft": "base", "task": "code", "expected": 1.6, "formula": 1.9,
-    "with_prompt": 1.55, "hugging": "float32", "assisted": "float32, K = 3",
-    "empirical": _SPREAD, "at_4": _SPREAD, "over_hugging": _SPREAD, "over_assisted": _SPREAD,
+    "target": "234m", "task": "code", "alpha": 0.64, "c": 0.05, "K": 3, "formula": 1.9,
+    "with v": 1.6, "and prompt": 1.55, "measured": 1.5, "low": 1.25, "high": 1.75,
+    "over generate": 2.0, "over assisted": 1.4,
 }  # fmt: skip
-_SURE = {"low": 0.6, "high": 0.68, "rate": "0.64 ± 0.04", "alpha": 0.64}
-_UNSURE = {"low": None, "high": None, "rate": "0.6?", "alpha": 0.58}
-RUNS = [
-    SimpleNamespace(temperature=t, published=published, **sure, **_RUN | {"target": target})
-    for target, published in (("234m", False), ("7b", False), ("vicuna", True))
-    for t, sure in ((1, _SURE), (0, _UNSURE))
-]
+RUNS = pd.DataFrame(
+    _RUN | {"draft": draft, "temperature": t} for draft in ("base", "large") for t in (1, 0)
+)
+_VERSIONS = pd.DataFrame({"speedup": [1.5], "low": [1.25], "high": [1.75]}, index=["a loop"])
+_SERVED = pd.DataFrame({
+    "batch": [1, 1], "K": [0, 2], "tokens a second": [10.0, 15.0], "gain": [1.0, 1.5],
+    "median request": [0.5, 0.3], "last request": [0.6, 0.4],
+})  # fmt: skip
 _H100 = ch00.MACHINES["H100"]
 _VERDICTS = SimpleNamespace(
     agreed=np.array([1, 0, 0, 1]),
@@ -263,11 +261,11 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         ),
         "against_hugging_face": (RUNS,),
         "alpha_beside_table_3": (RUNS, papers.table("leviathan_3")),
-        "engineering": ([Version("a loop", Spread(1.5, 1.25, 1.75))],),
+        "engineering": (_VERSIONS,),
         "blocks_over_time": (BLOCKS,),
         "timeline": (BLOCKS,),
         "by_position": ([(3, 3), (1, 3), (2, 2)], 3),
         "by_class": ({"keyword": (0.5, 0.75, 12)},),
-        "batches": ([Served(1, 0, 10.0, 1.0, 0.5, 0.6), Served(1, 2, 15.0, 1.5, 0.3, 0.4)],),
+        "batches": (_SERVED,),
     },
 }

@@ -11,7 +11,7 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
-from specdec_lib.measure.experiment import identity
+from specdec_lib.measure.experiment import identity, seq2seq
 from specdec_lib.measure.experiment.loops import LIBRARY, as_verifier, yours
 from specdec_lib.sampling import Warp
 
@@ -57,32 +57,31 @@ def test_the_library_keeps_the_signature_of_the_chapter(machine):
     assert runs[0].tokens == runs[1].tokens and len(runs[0].tokens[0]) == 8
 
 
-TEXTS = held_out.prompts(3), 6  # prompts, and the tokens after each
-
-
 def test_greedy_texts_of_the_library_are_plain_decodings(machine):
-    target, draft = machine.targets["built-in"], machine.drafts["small"]
-    identical = identity.compare(LIBRARY, target, draft, 3, *TEXTS)
-    assert (identical.same, identical.near_ties, identical.different) == (3, 0, 0)
-    assert str(identical).startswith("3 of 3 greedy texts are plain decoding's")
+    (row,) = identity.of_targets(LIBRARY, machine, "small", 3).to_dict("records")
+    assert row == {"the same": 1, "near-tie": 0, "different": 0}
 
 
 def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeypatch):
-    target, draft = machine.targets["built-in"], machine.drafts["small"]
-
     def off(*args, **kwargs) -> list[int]:
         tokens = LIBRARY.generate(*args, **kwargs)
         return [*tokens[:-1], (tokens[-1] + 1) % 2048]
 
     wrong = yours(off, LIBRARY.verify_block)
-    identical = identity.compare(wrong, target, draft, 3, *TEXTS)
-    assert (identical.same, identical.different + identical.near_ties) == (0, 3)
+    (row,) = identity.of_targets(wrong, machine, "small", 3).to_dict("records")
+    assert row == {"the same": 0, "near-tie": 0, "different": 1}
     monkeypatch.setattr(identity, "near_tie", lambda target: 1e6)
-    assert identity.compare(wrong, target, draft, 3, *TEXTS).near_ties == 3
+    (row,) = identity.of_targets(wrong, machine, "small", 3).to_dict("records")
+    assert row["near-tie"] == 1
     short = yours(lambda *args: LIBRARY.generate(*args)[:-1], LIBRARY.verify_block)
-    assert identity.compare(short, target, draft, 3, *TEXTS).gaps == [float("inf")] * 3
+    (row,) = identity.of_targets(short, machine, "small", 3).to_dict("records")
+    assert row["different"] == 1
 
 
 def test_near_ties_widen_with_the_dtype():
     assert identity.near_tie(SimpleNamespace(dtype=torch.float32)) == 1e-3
     assert identity.near_tie(SimpleNamespace(dtype=torch.bfloat16)) == 0.25
+
+
+def test_an_encoder_decoder_writes_the_text_of_transformers():
+    assert "4 of 4 greedy texts of 24 tokens" in seq2seq.compare_random_t5(LIBRARY)
