@@ -10,7 +10,6 @@ from huggingface_hub import constants
 
 from specdec_lib import workspace
 from specdec_lib.files import write_whole
-from specdec_lib.measure.bench import record
 from specdec_lib.measure.drafters import family
 from specdec_lib.models import hub
 from specdec_lib.training import recording
@@ -60,20 +59,6 @@ def test_what_fails_is_an_error_and_leaves_nothing(tmp_path: Path):
     assert [path.name for path in tmp_path.rglob("*")] == ["folder"]
 
 
-def bench_record(**values: float) -> record.Record:
-    return record.Record(values, "AVX2", "a machine")
-
-
-def bench_json(folder: Path, number: int) -> Path:
-    record.write(folder / "a.json", bench_record(share_of_bound_greedy=float(number)), [], {})
-    return folder / "a.json"
-
-
-def bench_notes(folder: Path, number: int) -> Path:
-    record.write(folder / "a.json", bench_record(), [f"note {number}"], {})
-    return folder / "a.notes.txt"
-
-
 def family_table(folder: Path, number: int) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("target", "family", "plain", "measured"):
@@ -109,7 +94,7 @@ def pinned(folder: Path, number: int) -> Path:
 
 
 # That of results files is in test_results_file.py.
-WRITERS = (bench_json, bench_notes, family_table, recorded_blocks, chapters_record, pinned)
+WRITERS = (family_table, recorded_blocks, chapters_record, pinned)
 
 
 @pytest.mark.parametrize("write", WRITERS)

@@ -97,7 +97,9 @@ def own(speculative_generate: Callable, draft: str = "large", k: int = 3) -> Con
         def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
             given = target, small, list(prompts[0]), k, tokens, warp.temperature, rngs[0]
             lengths, name = range(tokens, tokens + 1), "speculative_generate"
-            return Generation([asked(name, speculative_generate, given, lengths, target.vocab_size)])
+            return Generation(
+                [asked(name, speculative_generate, given, lengths, target.vocab_size)]
+            )
 
         return decoder(generate, warp, tokens, batch=True)
 

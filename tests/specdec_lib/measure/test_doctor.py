@@ -9,7 +9,6 @@ import torch
 from specdec_lib import device
 from specdec_lib.cli import main
 from specdec_lib.measure import doctor
-from specdec_lib.measure.bench import command as bench
 
 CPU = torch.device("cpu")
 
@@ -52,4 +51,3 @@ def test_the_processor_is_named_as_linux_does_or_by_its_kind(tmp_path: Path, mon
     device.CPUINFO.write_text("processor\t: 0\nmodel name\t: Fast: 9000\nflags\t\t: fpu avx2\n")
     assert device.processor().startswith("Processor: Fast: 9000, ")
     assert device.processor().endswith(" threads, avx2")
-    assert bench.machine().startswith("Fast: 9000, ")
