@@ -43,7 +43,10 @@ def as_record(frames: Mapping[str, pd.DataFrame], overhead: float) -> dict[str, 
     """Median and quartiles for each key of FIGURES, and the tokens a second behind them."""
     speeds = {name: summary(each, PLAIN).tokens_per_second for name, each in frames.items()}
     return {
-        **{k: spread(ratios(frames[n], OURS, x))._asdict() for k, (n, x) in FIGURES.items()},
+        **{
+            k: spread(ratios(frames[n], OURS, x).tolist())._asdict()
+            for k, (n, x) in FIGURES.items()
+        },
         "memory_overhead": overhead,
         "tokens_per_second": {name: each.to_dict() for name, each in speeds.items()},
     }

@@ -3,10 +3,12 @@
 import json
 
 import pandas as pd
+import pytest
 import torch
 
 from specdec_lib.measure.bench import __main__ as bench
 from specdec_lib.measure.bench import figures, memory
+from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.runs import GREEDY
 from specdec_lib.theory import Costs
 
@@ -39,18 +41,20 @@ def test_the_file_has_a_spread_for_every_key_and_the_tokens_a_second(tmp_path, m
     assert all(key in printed for key in figures.FIGURES) and "a note" in printed
 
 
-def test_the_choice_is_the_fastest_of_all_dtypes_drafts_and_k(monkeypatch):
-    class Rates:
-        alpha, greedy = 0.6, 0.5
+@pytest.fixture
+def known_rates(monkeypatch):
+    """Every draft is accepted equally often."""
+    monkeypatch.setattr(figures, "accepted", lambda name: Acceptance(0.6, 0.5, 1))
 
-    monkeypatch.setattr(figures, "accepted", lambda name: Rates)
+
+def test_the_choice_is_the_fastest_of_all_dtypes_drafts_and_k(known_rates):
     drafts = {"large": Costs(0.5, V), "small": Costs(0.1, V)}
     passes = {torch.float32: (drafts, 0.02), torch.bfloat16: (drafts, 0.01)}
     best = figures.best_choice(passes, GREEDY)
     assert best[:3] == (torch.bfloat16, "small", Costs(0.1, V).best_k(0.5))
 
 
-def test_every_decoder_runs_on_the_same_prompts_in_its_own_best_way(monkeypatch):
+def test_every_decoder_runs_on_the_same_prompts_in_its_own_best_way(known_rates, monkeypatch):
     steep = {width: float(width) for width in V}  # a verification that gains nothing
     passes = {torch.float32: ({"large": Costs(0.1, steep)}, 0.010)}
     passes |= {torch.bfloat16: ({"large": Costs(0.1, V)}, 0.011)}
