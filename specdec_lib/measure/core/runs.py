@@ -10,7 +10,7 @@ from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.protocol import Drafter, Schedule
+from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.core.held_out import repeated_share
 from specdec_lib.models.pair import Pair
@@ -56,7 +56,7 @@ def plain(target: Model, warp: Warp, tokens: int, batch: bool = False) -> Decode
 
 
 def speculative(
-    target: Model, drafter: Drafter, k: int | Schedule, warp: Warp, tokens: int,
+    target: Model, drafter: Drafter, k: int, warp: Warp, tokens: int,
     verifier: Verifier = verify, batch: bool = False,
 ) -> Decoder:  # fmt: skip
     """Speculative decoding, with another seed at every call."""
