@@ -55,7 +55,7 @@ grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 	@mkdir -p build
 	@$(VENV)/bin/autograde grade "$(SUBMITTED)" --json build/grades.json
 
-bench: $(READY)  ## measure the decoder (9 minutes)
+bench: $(READY)  ## measure the decoder (5 minutes)
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
 
 site: $(VENV)/.site  ## make the web pages of chapters and guides in build/site/

@@ -30,8 +30,8 @@ from specdec_lib.lessons.common.race import show_race
 from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
-# 20 s at most: loading, then both sides by turns, a few tokens each
-show_race(race("00", {"speculative decoding": drafting("large", k=3)}, seconds=20))
+# About 20 s: loading, then both sides by turns, text by text
+show_race(race("00", {"speculative decoding": drafting("large", k=3)}, texts=4))
 
 # %% [markdown]
 # If the right side needed less time, there is a riddle: the right side ran a second model as well.

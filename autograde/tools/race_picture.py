@@ -1,8 +1,10 @@
 """Draw the README's race: `python -m autograde.tools.race_picture` writes docs/_static/race.png.
 
-It shows the recorded race called "readme" (specdec_lib/measure/race): every token as a square over
-the moment at which its pass of the large model ended.
+It shows the first text of the recorded race (specdec_lib/measure/race): every token as a square
+over the moment at which its pass of the large model ended.
 """
+
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,7 +18,7 @@ PATH = ROOT / "docs" / "_static" / "race.png"
 
 def main() -> None:
     """Write the picture."""
-    race, colours = recorded("readme"), palette("light")
+    race, colours = first_text(recorded()), palette("light")
     figure = Figure(figsize=(8, 2.6), layout="constrained")
     for ax, lane in zip(figure.subplots(2, sharex=True, sharey=True), race.lanes, strict=True):
         _draw(ax, lane, colours["target"], colours["accepted"])
@@ -26,6 +28,12 @@ def main() -> None:
     ax.legend(loc="center right", frameon=False)
     figure.savefig(PATH, dpi=160, metadata={"Software": None})
     print(f"The picture is made: {PATH}. Its alternative text: {words(race)}")
+
+
+def first_text(race: Race) -> Race:
+    """The first text of `race`, as a race of its own."""
+    lanes = [replace(lane, texts=lane.texts[:1]) for lane in race.lanes]
+    return replace(race, lanes=lanes, prompts=race.prompts[:1])
 
 
 def _draw(ax: Axes, lane: Lane, own: str, accepted: str) -> None:

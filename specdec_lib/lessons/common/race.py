@@ -33,8 +33,8 @@ KEY = (
     '<span class="sd-draft">Green and underlined: proposed by a draft and accepted.</span>'
 )
 HOW = (
-    "Replayed at the measured speed. When it was measured, the decoders took turns every few "
-    "tokens, each with its own clock."
+    "Replayed at the measured speed. When it was measured, the decoders took turns, text by text, "
+    "each with its own timer."
 )
 
 

@@ -1,1 +1,1 @@
-"""The speed figures of the bench: `python -m specdec_lib.measure.bench`."""
+"""The speed figures: `python -m specdec_lib.measure.bench --json FILE`."""

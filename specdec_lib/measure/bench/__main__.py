@@ -1,8 +1,69 @@
-"""`python -m specdec_lib.measure.bench`."""
+"""The speed figures: `python -m specdec_lib.measure.bench --json FILE`, in about five minutes.
 
-import sys
+Decoders take turns on the same held-out prompts, and a figure is the median of the ratios of their
+times. The whole call is timed on both sides, the prefill included. All of it runs on the CPU.
+"""
 
-from specdec_lib.measure.bench.command import main
+import argparse
+import json
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+
+from specdec_lib.device import processor
+from specdec_lib.files import write_whole
+from specdec_lib.measure.bench.figures import COMPARISONS, FIGURES, OURS, PLAIN, measured
+from specdec_lib.measure.bench.memory import memory_overhead
+from specdec_lib.measure.compare import ratios, summary
+from specdec_lib.measure.core.timing import spread
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure, print two tables and what was chosen, and write the JSON."""
+    command = argparse.ArgumentParser("python -m specdec_lib.measure.bench", description=__doc__)
+    command.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
+    options = command.parse_args(arguments)
+    found = {name: measured(*how) for name, how in COMPARISONS.items()}
+    frames = {name: frame for name, (frame, _) in found.items()}
+    record = as_record(frames, memory_overhead()) | {
+        "machine": f"{processor()}, torch {torch.__version__}, {date.today()}",
+        "notes": [f"{name}: {note}" for name, (_, notes) in found.items() for note in notes],
+    }
+    print(*tables(record), record["machine"], *record["notes"], sep="\n")
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(options.json, json.dumps(record, indent=2) + "\n")
+
+
+def as_record(frames: Mapping[str, pd.DataFrame], overhead: float) -> dict[str, Any]:
+    """Median and quartiles for each key of FIGURES, and the tokens a second behind them."""
+    speeds = {name: summary(each, PLAIN).tokens_per_second for name, each in frames.items()}
+    return {
+        **{
+            k: spread(ratios(frames[n], OURS, x).tolist())._asdict()
+            for k, (n, x) in FIGURES.items()
+        },
+        "memory_overhead": overhead,
+        "tokens_per_second": {name: each.to_dict() for name, each in speeds.items()},
+    }
+
+
+def tables(record: Mapping[str, Any]) -> list[str]:
+    """The figures with their quartiles, and the tokens a second behind them."""
+    rows = {key: [*record[key].values(), f"{n}, over {x}"] for key, (n, x) in FIGURES.items()}
+    overhead = [record["memory_overhead"], None, None, "peak memory over weights and cache"]
+    figures = {**rows, "memory_overhead": overhead}
+    columns = ["median", "low", "high", "what"]
+    speeds = pd.DataFrame(record["tokens_per_second"]).T
+    return [
+        pd.DataFrame.from_dict(figures, "index", columns=columns).round(2).to_string(na_rep=""),
+        f"\ntokens a second\n{speeds.round(1).to_string(na_rep='')}\n",
+    ]
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

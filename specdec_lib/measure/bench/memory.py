@@ -1,7 +1,4 @@
-"""The memory that generation takes beyond weights and cache.
-
-Run in a process of its own, so that nothing else has taken memory before.
-"""
+"""The memory that generation takes beyond weights and cache, in a process of its own."""
 
 import json
 import resource
@@ -14,7 +11,6 @@ import torch
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.scale import parameters
@@ -24,7 +20,7 @@ COST, TOKENS = "234m", 64
 STATUS = Path("/proc/self/status")
 
 
-def memory_overhead(bench: Workbench) -> float:
+def memory_overhead() -> float:
     """Peak over weights and cache, at COST in bfloat16."""
     command = [sys.executable, "-m", "specdec_lib.measure.bench.memory"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -36,15 +32,14 @@ def main() -> None:
     before = peak()
     # On the CPU, also if there is a GPU: it is this process's memory that is looked at.
     pair = load_pair(target_cost=COST, device="cpu", dtype=torch.bfloat16)
-    prompt = prompts(1)
-    settings = Settings(TOKENS, Warp(temperature=0))
+    prompt, settings = prompts(1), Settings(TOKENS, Warp(temperature=0))
     speculative_generate(pair.target, ModelDrafter(pair.draft), prompt, 4, settings, Greedy())
     needed = 0
     for model in (pair.target, pair.draft):
         cache = model.new_cache(1, len(prompt[0]) + TOKENS)
         numbers = parameters(model.shape) + cache.keys.numel() + cache.values.numel()
         needed += numbers * model.dtype.itemsize
-    print(json.dumps((peak() - before) / needed))
+    print((peak() - before) / needed)
 
 
 def peak() -> int:

@@ -6,10 +6,8 @@ read the same text, nothing is sampled, and the figure has no noise of its own.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stderr
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from io import StringIO
 
 import torch
 from torch import Tensor
@@ -18,8 +16,6 @@ from tqdm import tqdm
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.measure.core.held_out import Tokens
-from specdec_lib.measure.core.interval import Rate, rate
-from specdec_lib.measure.core.progress import watched
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Warp
@@ -33,33 +29,22 @@ Reader = Callable[[list[int]], Tensor]
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Means over `positions` positions; `parts` are their sums, window by window of the text."""
+    """Means over `positions` positions."""
 
     alpha: float  # at temperature 1
     greedy: float  # how often the most probable token of both is the same
     positions: int
-    # overlap, agreed, positions of every window
-    parts: tuple[tuple[float, int, int], ...] = field(default=(), compare=False, repr=False)
-
-    def rate(self, temperature: int) -> Rate:
-        """The mean at a temperature of 0 or 1, with its interval where the windows are known."""
-        value = self.alpha if temperature else self.greedy
-        if not self.parts:
-            return Rate(value, self.positions)
-        overlap, agreed, positions = zip(*self.parts, strict=True)
-        return rate(overlap if temperature else agreed, positions)
 
 
 def acceptance(p: Reader, q: Reader, texts: Sequence[Tokens], most: int = 8000) -> Acceptance:
     """How often q's tokens are accepted by p on the first `most` novel positions of `texts`."""
-    parts = []
+    overlap, agreed, positions = 0.0, 0, 0
     for ids, judged in windows(texts, most):
         target, draft = p(ids)[judged], q(ids)[judged]
-        overlap = torch.minimum(target, draft).sum().item()
-        agreed = int((target.argmax(-1) == draft.argmax(-1)).sum())
-        parts.append((overlap, agreed, len(judged)))
-    overlap, agreed, positions = map(sum, zip(*parts, strict=True))
-    return Acceptance(overlap / positions, agreed / positions, positions, tuple(parts))
+        overlap += torch.minimum(target, draft).sum().item()
+        agreed += int((target.argmax(-1) == draft.argmax(-1)).sum())
+        positions += len(judged)
+    return Acceptance(overlap / positions, agreed / positions, positions)
 
 
 def bits_per_byte(p: Reader, texts: Sequence[Tokens]) -> float:
@@ -81,17 +66,15 @@ def windows(texts: Sequence[Tokens], most: int) -> Iterator[tuple[list[int], Ten
 
     Ends after `most` such positions.
     """
-    with tqdm(total=most, desc="positions", leave=False) as bar:
-        for text in texts:
-            for start in range(0, len(text.ids) - 1, WINDOW):
-                ids = text.ids[start : start + WINDOW]
-                novel = text.novel[start + 1 : start + WINDOW + 1]
-                judged = torch.tensor(novel).nonzero()[: most - bar.n, 0]
-                if len(judged):
-                    yield ids, judged
-                    bar.update(len(judged))
-                if bar.n >= most:
-                    return
+    for text in texts:
+        for start in range(0, len(text.ids) - 1, WINDOW):
+            novel = text.novel[start + 1 : start + WINDOW + 1]
+            judged = torch.tensor(novel).nonzero()[:most, 0]
+            if len(judged):
+                yield text.ids[start : start + WINDOW], judged
+            most -= len(judged)
+            if not most:
+                return
 
 
 def model_reader(model: Model) -> Reader:
@@ -131,10 +114,6 @@ def readers() -> tuple[Reader, dict[str, Reader]]:
 def acceptances(
     target: Reader, drafts: Mapping[str, Reader], texts: Sequence[Tokens], most: int
 ) -> dict[str, Acceptance]:
-    """The acceptance of every draft on the first `most` novel positions of `texts`, by name.
-
-    Its progress bars are left out, since they would stay on an exported page.
-    """
-    with redirect_stderr(StringIO()):
-        named = watched(drafts.items(), "drafts: acceptance")
-        return {name: acceptance(target, draft, texts, most) for name, draft in named}
+    """The acceptance of every draft on the first `most` novel positions of `texts`, by name."""
+    named = tqdm(drafts.items(), desc="drafts", leave=False, disable=None)
+    return {name: acceptance(target, draft, texts, most) for name, draft in named}

@@ -1,4 +1,4 @@
-"""c and v from bare passes, and the dtype, draft and K that they make best.
+"""c and v from bare passes.
 
 A bare pass is `forward` on a filled cache and nothing else: what a decoder adds is not in it.
 """
@@ -11,7 +11,7 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from specdec_lib.measure.core.timing import for_seconds, interleaved
+from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.models.protocol import Model
 from specdec_lib.theory import Costs
 
@@ -53,51 +53,25 @@ def random_text(model: Model, batch: int, length: int) -> Tensor:
     return torch.randint(model.vocab_size, (batch, length), generator=generator).to(model.device)
 
 
-def costs_of(
-    target: Model, draft: Model, k_max: int = K_MAX, rounds: int = 20
-) -> tuple[Costs, float]:
-    """c and v up to k_max + 1 tokens, and the seconds of a target pass over one."""
-    costs, seconds = costs_by_draft(target, {"draft": pass_task(draft, 1)}, k_max, rounds)
-    return costs["draft"], seconds
-
-
-def costs_by_draft(
-    target: Model,
-    drafts: Mapping[str, Task],
-    k_max: int = K_MAX,
-    rounds: int = 20,
-) -> Measured:
-    """As `costs_of`, for several drafts, interleaved; `drafts` are tasks of one draft step each."""
-    return relative(interleaved(in_turn(target, drafts, k_max), rounds))
-
-
 def costs_by_dtype(
-    targets: Mapping[torch.dtype, Model],
-    drafts: Mapping[torch.dtype, Mapping[str, Task]],
-    seconds: float,
-    least: int = 10,
+    targets: Mapping[torch.dtype, Model], drafts: Mapping[str, Model], rounds: int
 ) -> dict[torch.dtype, Measured]:
-    """As `costs_by_draft`, for a target in several dtypes, all of them interleaved.
+    """The costs by draft and the seconds of a plain pass, for a target in several dtypes.
 
-    It goes on for at least `seconds` and `least` rounds, so that a choice between the dtypes is
-    stable.
+    All passes are interleaved. A draft is the same beside every target.
     """
     turns = {
         (dtype, key): run
         for dtype, target in targets.items()
-        for key, run in in_turn(target, drafts[dtype]).items()
+        for key, run in in_turn(target, {n: pass_task(d, 1) for n, d in drafts.items()}).items()
     }
-    times = for_seconds(turns, seconds, least)
+    times = interleaved(turns, rounds)
     return {
         dtype: relative({key: times[d, key] for d, key in turns if d == dtype}) for dtype in targets
     }
 
 
-def in_turn(
-    target: Model,
-    drafts: Mapping[str, Task],
-    k_max: int = K_MAX,
-) -> dict[int | str, Task]:
+def in_turn(target: Model, drafts: Mapping[str, Task], k_max: int = K_MAX) -> dict[int | str, Task]:
     """Passes of the target by width, 1 to k_max + 1, and the draft steps by name, in their order.
 
     A draft step stands after a target pass, as the first one of a block does: the target's weights
@@ -111,14 +85,13 @@ def in_turn(
     return turns | dict(steps)
 
 
-def relative(times: Mapping[int | str, Sequence[float]], plain: int | str = 1) -> Measured:
+def relative(times: Mapping[int | str, Sequence[float]]) -> Measured:
     """The costs by draft, and the seconds of a plain pass, from the times of the tasks `in_turn`.
 
-    Each is the median of its times. `plain` is the task that is a plain pass: the target's over one
-    token, or another where plain decoding is fastest in another dtype.
+    Each is the median of its times.
     """
     seconds = {key: statistics.median(each) for key, each in times.items()}
-    one = seconds[plain]
+    one = seconds[1]
     v = {width: seconds[width] / one for width in seconds if isinstance(width, int)}
-    names = [name for name in seconds if isinstance(name, str) and name != plain]
+    names = [name for name in seconds if isinstance(name, str)]
     return {name: Costs(seconds[name] / one, v) for name in names}, one

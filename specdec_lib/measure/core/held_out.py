@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
-from specdec_lib.assets import ASSETS, HELD_OUT, Document, documents, tokenizer
+from specdec_lib.assets import ASSETS, Document, documents, tokenizer
 
 
 class Tokens(NamedTuple):
@@ -31,13 +31,9 @@ def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
     return Tokens(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
 
 
-def all_tokens(assets: Path = ASSETS) -> tuple[Tokens, ...]:
-    """All of the frozen text in tokens, encoded once for every version of its file."""
-    return _all_tokens(assets, (assets / HELD_OUT).stat().st_mtime_ns)
-
-
 @cache
-def _all_tokens(assets: Path, version: int) -> tuple[Tokens, ...]:
+def all_tokens(assets: Path = ASSETS) -> tuple[Tokens, ...]:
+    """All of the frozen text in tokens, encoded once."""
     shared = tokenizer(assets)
     return tuple(encoded(document, shared) for document in documents(assets))
 
@@ -71,6 +67,6 @@ def prompts(count: int, length: int = 64, ending: str = "") -> list[list[int]]:
 
 
 def repeated_share(tokens: list[int], size: int = 8) -> float:
-    """The share of the runs of `size` tokens that stood before: loops flatter any drafter."""
+    """The share of repeated n-grams of `size` tokens; repetitive text inflates acceptance."""
     runs = [tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)]
     return 1 - len(set(runs)) / len(runs) if runs else 0.0

@@ -1,7 +1,6 @@
 """The two limits of a machine, measured: bytes a second from memory, FLOP a second in a product.
 
-Both are the best of several rounds, since they stand for what the machine can do at most. Passes
-that are held against them are interleaved, for about as long as one wants to wait.
+Both are the best of several rounds, since they stand for what the machine can do at most.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 
 from specdec_lib.measure.core.costs import pass_tasks
-from specdec_lib.measure.core.timing import Key, timed, within
+from specdec_lib.measure.core.timing import Key, interleaved, timed
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
 
@@ -62,19 +61,15 @@ def fastest(task: Callable[[], object], rounds: int) -> float:
 
 
 def pass_seconds(
-    models: Mapping[Key, Llama], widths: Sequence[int], seconds: float = 6, most: int = 15
+    models: Mapping[Key, Llama], widths: Sequence[int], rounds: int = 10
 ) -> dict[Key, dict[int, list[float]]]:
-    """The seconds of passes over so many tokens, by model and width; interleaved.
-
-    They go round as often as fits into about `seconds`: at least twice, at most `most` times. What
-    is left out of `most` is said.
-    """
+    """The seconds of passes over so many tokens, by model and width; interleaved."""
     tasks = {
         (key, width): run
         for key, model in models.items()
         for width, run in pass_tasks(model, widths).items()
     }
-    times = within(tasks, seconds, most)
+    times = interleaved(tasks, rounds)
     return {key: {n: times[key, n] for n in widths} for key in models}
 
 

@@ -5,7 +5,6 @@ from functools import cache
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.device import multiplies_bfloat16
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.checkpoint import Weights, read_weights
@@ -20,7 +19,9 @@ def dtypes() -> tuple[torch.dtype, ...]:
 
     float32 weights that float16 holds are read in 16 bits too (models/linear.py).
     """
-    return (torch.float32, torch.bfloat16) if multiplies_bfloat16() else (torch.float32,)
+    has = torch.cpu.get_capabilities()
+    instructions = map(has.get, ("avx512_bf16", "amx_bf16", "bf16"))  # the last one is ARM's
+    return (torch.float32, torch.bfloat16) if any(instructions) else (torch.float32,)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A decoder on one prompt, as a task that can be timed; and two of them against each other."""
+"""Decoders on a prompt, or with `batch` on a list of prompts, as `compare` runs them."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -11,18 +11,15 @@ from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.core.held_out import repeated_share
-from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Choices, Warp, choices_for
 
-ROUNDS = 2  # that count; one more goes before them
 MOST_REPEATED = 0.2  # greedy text that repeats more of its 8-grams is left out
 GREEDY, SAMPLED = Warp(temperature=0), Warp(temperature=1)
 
-# From a prompt (or, for a batch, a list of them) to what was generated after it.
-Decoder = Callable[[list], Generation]
 Prompts = Sequence[Sequence[int]]
 # Generates after all prompts with a generator of random numbers for each.
 Generate = Callable[[Prompts, Settings, list[np.random.Generator]], Generation]
@@ -71,41 +68,6 @@ def speculative(
     return decoder(generate, warp, tokens, batch)
 
 
-class Recorded:
-    """A decoder that keeps its generations, to be looked at later: its calls are timed."""
-
-    def __init__(self, decoder: Decoder) -> None:
-        self.decoder, self.generations = decoder, list[Generation]()
-
-    def __call__(self, prompt: list) -> Generation:
-        """Decode."""
-        self.generations.append(self.decoder(prompt))
-        return self.generations[-1]
-
-    @property
-    def repeated(self) -> float:
-        """The share of repeated 8-grams, on average over the texts."""
-        texts = [tokens for each in self.generations for tokens in each.tokens]
-        return sum(map(repeated_share, texts)) / len(texts)
-
-    @property
-    def tokens_a_block(self) -> float:
-        """Tokens of a row for every target pass so far."""
-        tokens = sum(sum(map(len, each.tokens)) / len(each.tokens) for each in self.generations)
-        return tokens / sum(each.target_passes for each in self.generations)
-
-
-def speedup(
-    slower: Decoder, faster: Decoder, prompts: Sequence[list], rounds: int = ROUNDS
-) -> Spread:
-    """How many times as fast `faster` is: interleaved, a ratio for each prompt and round.
-
-    Nothing is left out: whoever calls this has warmed both up.
-    """
-    seconds = on_prompts({"slower": slower, "faster": faster}, prompts, rounds, warm_up=0)
-    return ratios(seconds["slower"], seconds["faster"])
-
-
 def straight(decoder: Decoder, prompts: Sequence[list[int]], most: int) -> list[list[int]]:
     """The first `most` of `prompts` whose text does not run in circles.
 
@@ -113,7 +75,9 @@ def straight(decoder: Decoder, prompts: Sequence[list[int]], most: int) -> list[
     """
     kept = []
     for prompt in tqdm(prompts, desc="prompts without loops", leave=False, disable=None):
-        if len(kept) < most and repeated_share(decoder(prompt).tokens[0]) <= MOST_REPEATED:
+        if len(kept) == most:
+            break
+        if repeated_share(decoder(prompt).tokens[0]) <= MOST_REPEATED:
             kept.append(prompt)
     if not kept:
         raise ValueError("every prompt's text runs in circles; use more prompts or fewer tokens")

@@ -1,21 +1,20 @@
 """What every measurement is made of: what is counted, left out, and put beside what."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from decoders.random_models import llama
 
 from specdec_lib.assets import Document
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure.core import acceptance as reading
-from specdec_lib.measure.core import costs, held_out, pages, runs, timing
+from specdec_lib.measure.core import costs, held_out, runs, timing
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, acceptances, bits_per_byte
 from specdec_lib.measure.core.held_out import Tokens
-from specdec_lib.measure.core.progress import Progress, watched
-from specdec_lib.measure.core.timing import Spread
+from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.models.llama import Llama
+from specdec_lib.theory import Costs
 from specdec_lib.training.tokens import train_tokenizer
 
 
@@ -25,53 +24,11 @@ def test_tasks_are_interleaved_and_the_first_rounds_not_counted():
     seconds = timing.interleaved(tasks, rounds=2, warm_up=1)
     assert order == ["a", "b"] * 3
     assert {name: len(times) for name, times in seconds.items()} == {"a": 2, "b": 2}
-    lengths = timing.interleaved(tasks, 2, measure=lambda task: task() or len(order))
-    assert lengths == {"a": [9, 11], "b": [10, 12]}
 
 
-@pytest.mark.parametrize(("once", "rounds"), [(0.01, 6), (1.0, 4), (9.0, 2)])
-def test_as_many_rounds_as_fit_and_what_is_left_out_is_said(monkeypatch, once, rounds):
-    order, said = [], []
-    tasks = {name: (lambda name=name: order.append(name)) for name in "ab"}
-    monkeypatch.setattr(timing, "timed", lambda task: (task(), once)[1])
-    seconds = timing.within(tasks, seconds=4, most=6, say=said.append)
-    assert order == ["a", "b"] * (1 + rounds) and all(
-        len(each) == rounds for each in seconds.values()
-    )
-    why = [f"{rounds} rounds, not 6, since one takes {once:.1f} s and there are 4."]
-    assert said == (why if rounds < 6 else [])
-
-
-def test_decoders_are_interleaved_on_every_prompt_and_warmed_up_on_the_first():
-    calls = []
-    decoders = {name: (lambda p, name=name: calls.append((name, *p))) for name in "ab"}
-    seconds = timing.on_prompts(decoders, [[1], [2]], rounds=2)
-    assert calls == [("a", 1), ("b", 1)] * 3 + [("a", 2), ("b", 2)] * 2
-    assert {name: len(times) for name, times in seconds.items()} == {"a": 4, "b": 4}
-
-
-def test_prompts_are_left_out_once_the_time_is_over_and_that_is_said(monkeypatch, capsys):
-    monkeypatch.setattr(timing, "interleaved", lambda tasks, *rest: {key: [1.0] for key in tasks})
-    decoders = dict.fromkeys("ab", print)
-    assert len(timing.on_prompts(decoders, [1, 2, 3], rounds=1, seconds=6)["a"]) == 3
-    assert capsys.readouterr().out == ""
-    assert len(timing.on_prompts(decoders, [1, 2, 3], rounds=1, seconds=4)["a"]) == 2
-    assert capsys.readouterr().out == "2 of 3 prompts were run, since 4 s are over.\n"
-
-
-def test_what_is_watched_says_how_much_is_done():
-    said, seconds = [], iter([0, 1, 3, 3.5])
-    place = SimpleNamespace(update=said.append)
-    progress = Progress(lambda: place, lambda: next(seconds))
-    assert list(watched("abc", "letters", progress)) == ["a", "b", "c"]
-    assert said == ["1 of 3 letters", ""]  # nothing before 2 s, and not twice a second
-
-
-def test_ratios_are_taken_pair_by_pair():
-    assert timing.ratios([2.0, 30.0, 4.0], [1.0, 10.0, 4.0]) == Spread(2.0, 1.5, 2.5)
-    assert timing.spread([3.0]) == Spread(3.0, 3.0, 3.0)
-    assert str(Spread(2.0, 1.5, 2.5)) == "2.00 (1.50 to 2.50)"
-    assert str(timing.spread([3.0])) == "3.00 (one turn: no quartiles)"
+def test_a_spread_is_the_median_with_its_quartiles():
+    assert str(timing.spread([1.0, 2.0, 3.0])) == "2.00 (1.50 to 2.50)"
+    assert timing.spread([3.0]) == (3.0, 3.0, 3.0)
 
 
 TEXT = Document("x.py", "import os\ny = 2\nimport os\n", frozenset({0, 2}))
@@ -126,16 +83,6 @@ def test_bits_per_byte_counts_novel_tokens_only():
     assert bits_per_byte(lambda ids: P.expand(len(ids), 3), texts) == pytest.approx((1 + 2) / 4)
 
 
-def test_windows_cover_a_long_text_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(reading, "WINDOW", 4)
-    ids = list(range(11))
-    texts = [Tokens("a", ids, [True] * 11, [1] * 11)]
-    predicted = [
-        window[i] + 1 for window, judged in reading.windows(texts, 100) for i in judged.tolist()
-    ]
-    assert predicted == ids[1:]
-
-
 @pytest.fixture
 def small(tmp_path: Path) -> Llama:
     """A model with a capacity for the contexts of the cost measurement."""
@@ -177,11 +124,17 @@ def test_passes_of_several_widths_read_their_context_once_and_nothing_of_each_ot
     torch.testing.assert_close(read[3][1], read[-1][1])  # alone, and after the others
 
 
-def test_costs_are_relative_to_one_token(small: Llama):
-    drafts = {"draft": costs.pass_task(small, 1)}
-    measured, seconds = costs.costs_by_draft(small, drafts, 2, rounds=3)
-    assert measured["draft"].v[1] == 1 and set(measured["draft"].v) == {1, 2, 3}
-    assert seconds > 0 and measured["draft"].c > 0
+def test_costs_are_relative_to_a_pass_over_one_token():
+    times = {1: [2.0, 2.0, 9.0], "draft": [0.5, 0.5, 0.1], 2: [3.0, 3.0, 3.0]}
+    found, seconds = costs.relative(times)
+    assert seconds == 2.0 and found == {"draft": Costs(0.25, {1: 1.0, 2: 1.5})}
+
+
+def test_the_costs_of_all_dtypes_hold_every_draft_and_width(small: Llama):
+    found = costs.costs_by_dtype({torch.float32: small}, {"a": small, "b": small}, rounds=1)
+    drafts, seconds = found[torch.float32]
+    assert seconds > 0 and set(drafts) == {"a", "b"}
+    assert set(drafts["a"].v) == set(range(1, costs.K_MAX + 2))
 
 
 def generation(tokens: list[int]) -> Generation:
@@ -213,41 +166,22 @@ def test_a_decoder_has_other_random_numbers_at_every_call():
     assert len({*drawn[0], *drawn[1], *drawn[2]}) == 3 and drawn[2][0] == drawn[0][0]
 
 
-def test_a_recorded_decoder_counts_tokens_and_passes():
-    recorded = runs.Recorded(lambda prompt: generation([1, 2, 3, 4, 5, 6]))
-    recorded([0]), recorded([0])
-    assert recorded.tokens_a_block == 1.5 and recorded.repeated == 0.0
-
-
-def test_every_draft_is_measured_on_the_same_positions(capsys):
+def test_every_draft_is_measured_on_the_same_positions():
     texts = [Tokens("a", [0, 1, 2], [False, True, True], [0, 1, 1])]
     drafts = {"same": lambda ids: P.expand(len(ids), 3), "other": lambda ids: Q.expand(len(ids), 3)}
     rates = acceptances(drafts["same"], drafts, texts, most=10)
     assert rates == {"same": Acceptance(1.0, 1.0, 2), "other": Acceptance(0.75, 0.0, 2)}
-    assert capsys.readouterr().err == ""
 
 
-TABLE = pages.markdown(("a", "b"), [("1", "x"), ("2", "")])
+def test_the_interval_of_a_rate_is_that_of_whole_texts():
+    rng = np.random.default_rng(1)
+    means = rng.uniform(0.4, 0.8, 60)  # texts differ, the positions of one do not
+    found = rate(list(means * 100), [100] * 60)
+    assert found.value == pytest.approx(means.mean()) and found.positions == 6000
+    assert found.high - found.low == pytest.approx(2 * 1.96 * means.std() / 60**0.5, rel=0.1)
 
 
-def test_a_table_takes_its_place_in_a_page_and_nothing_else(tmp_path: Path):
-    assert TABLE == "| a | b |\n| --- | --- |\n| 1 | x |\n| 2 | |"
-    page = tmp_path / "new" / "page.md"
-    pages.write_table(page, "the table", "| old |")
-    assert pages.table_in(page, "the table") == "| old |"
-    page.write_text(f"before\n{page.read_text()}after\n")
-    pages.write_table(page, "the table", TABLE)
-    text = page.read_text()
-    assert text.startswith("before\n<!-- the table -->\n\n| a | b |")
-    assert text.endswith("| 2 | |\n\n<!-- end of the table -->\nafter\n") and "old" not in text
-
-
-@pytest.mark.parametrize(
-    "text", ["no place", "<!-- the table -->\nno end", "<!-- end of the table -->\n"]
-)
-def test_a_page_without_a_place_for_the_table_stays_as_it_is(tmp_path: Path, text: str):
-    page = tmp_path / "page.md"
-    page.write_text(text)
-    with pytest.raises(ValueError, match="page.md has no place for a table: add the lines"):
-        pages.write_table(page, "the table", TABLE)
-    assert page.read_text() == text
+def test_one_text_has_no_interval_and_no_position_is_an_error():
+    assert rate([6.0], [10]) == Rate(0.6, 10)
+    with pytest.raises(ValueError, match="no position was judged"):
+        rate([0.0], [0])
