@@ -85,12 +85,14 @@ def test_a_remark_on_a_value_of_any_size_is_short(got: object):
         *(np.float32([0.1]), np.array([True]), torch.tensor([[0.1, 1 / 3]])),
         *(torch.tensor([1 / 3]).double(), torch.tensor([1, 2]), torch.tensor([True])),
         *(np.array([np.nan, -np.inf]), torch.tensor([[np.inf]]), np.nan, np.float64(np.inf)),
+        *(torch.zeros(0, 3), torch.zeros(0).long(), np.zeros((2, 0), int)),
     ],
     ids=repr,
 )
 def test_the_call_of_a_message_can_be_pasted_and_gives_the_same_values(value):
     again = eval(as_code(value), {"np": np, "torch": torch})
     np.testing.assert_array_equal(again, value)
+    assert np.shape(again) == np.shape(value)
     assert getattr(again, "dtype", None) == getattr(value, "dtype", None) or np.isscalar(again)
 
 

@@ -1,6 +1,5 @@
 """What a visible check says of an answer, and what it refuses."""
 
-import sys
 import warnings
 
 import numpy as np
@@ -20,7 +19,7 @@ from specdec_lib.lessons.common.examples import (
     expect_value_error,
     visible_check,
 )
-from specdec_lib.lessons.common.lending import NoEnd, at_most, copied, ending
+from specdec_lib.lessons.common.lending import at_most, copied
 
 
 def test_message_names_parameters_and_shortens_large_arrays():
@@ -225,17 +224,6 @@ def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys)
     figure = drawn_from("settled")(lambda function: function(at_most(3, len, "it", "why")))
     figure(lambda step: [step("") for _ in range(9)])
     assert "cannot be used yet: called it more than 3 times: why" in capsys.readouterr().out
-
-
-def test_a_loop_that_calls_nothing_is_stopped_after_so_many_lines():
-    def endless(step):
-        while True:
-            step += 1
-
-    before = sys.gettrace()
-    with pytest.raises(NoEnd, match="did not end within 50 lines of Python: because"):
-        ending(endless, "because", lines=50)(0)
-    assert ending(max, "because")(1, 2) == 2 and sys.gettrace() is before
 
 
 LONG_ROW = np.arange(40) / 40
