@@ -12,7 +12,7 @@ from specdec_lib.lessons.ch03 import computed, rules
 from specdec_lib.lessons.ch04.computed import best_steep
 from specdec_lib.lessons.widgets import linked_simulator
 from specdec_lib.lessons.widgets.linked import K_MAX, SAMPLERS
-from specdec_lib.lessons.widgets.linked_parts.still import in_words
+from specdec_lib.lessons.widgets.still import in_words
 from specdec_lib.sampling import sample_from
 
 pytestmark = pytest.mark.browser
