@@ -238,6 +238,8 @@ def _words_of_figures(monkeypatch: pytest.MonkeyPatch, paint: Callable) -> list[
     import matplotlib.pyplot as plt
     from classes.chapter_cases import CHAPTERS, figure_modules
 
+    from specdec_lib.lessons.common import series
+
     texts: list[str] = []
 
     def keep(figure, alt: str) -> None:
@@ -245,8 +247,9 @@ def _words_of_figures(monkeypatch: pytest.MonkeyPatch, paint: Callable) -> list[
         plt.close(figure)
         texts.append(alt)
 
+    monkeypatch.setattr(series, "show", keep)
     for module in (each for chapter in CHAPTERS for each in figure_modules(chapter)):
-        monkeypatch.setattr(module, "show", keep)
+        monkeypatch.setattr(module, "show", keep, raising=False)
         for name in ("BLOCKS", "REQUESTS", "STEPS"):  # fewer draws than a student sees
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, 100)

@@ -22,7 +22,7 @@ def test_the_text_tells_times_ratio_and_that_the_texts_are_the_same():
     assert text.splitlines()[0] == "Recorded somewhere."
     assert "Text 1: if |a<b or c" in text
     assert "plain decoding: 3.00 s, 3 passes of the target\n" in text
-    assert "1.50 s, 1 passes of the target; 2.00 times as fast" in text
+    assert "1.50 s, 1 passes of the target, 2.00 times as fast" in text
     assert text.endswith("All 3 tokens were compared: every decoder wrote the same text.")
 
 
