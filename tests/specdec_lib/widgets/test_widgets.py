@@ -21,7 +21,9 @@ from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 from specdec_lib.lessons.widgets.generation import generation_simulator
 from specdec_lib.lessons.widgets.simulator import LIVE, style_sheet
 from specdec_lib.lessons.widgets.trace import trace_picture
+from specdec_lib.theory import Costs
 
+COSTS = Costs(0.07, {1: 1.0, 2: 1.04})
 ROLES = ("target", "draft", "accepted", "excess", "residual")
 
 
@@ -56,6 +58,8 @@ REFUSED = [
     (linked_simulator, {"draft": (0.3, 0.3, 0.2, 0.1)}, "give 4 probabilities that sum to 1"),
     (linked_simulator, {"view": "all"}, "view is 'all': choose one of residual, paths, speed"),
     (linked_simulator, {"k": 21}, "k is 21: give a number from 0 to 20"),
+    (linked_simulator, {"view": "speed", "costs": COSTS}, "pass_ms, which is None"),
+    (linked_simulator, {"costs": Costs(0.1, {1: 1, 3: 1.1}), "pass_ms": 5}, r"\[1, 3\]"),
     (batch_simulator, {"rows": 2.5}, "rows is 2.5: give a whole number from 1 to 16"),
     (bottleneck_simulator, {"bandwidth": 0}, r"bandwidth is 0: give a number from 1e\+09"),
     (design_map, {"at": 99}, "at is 99: give a number"),
@@ -155,28 +159,14 @@ def test_show_wants_words():
     plt.close(figure)
 
 
-PLAIN_PYTHON = """
+LIGHT = """
 import sys
-from specdec_lib.lessons.common import style
 from specdec_lib.lessons.widgets import linked_simulator
 
 linked_simulator()
-assert not {"anywidget", "ipywidgets", "matplotlib"} & set(sys.modules)
-
-import matplotlib
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-style.style()
-figure, axes = plt.subplots()
-axes.bar([0], [1], **style.role("excess"))
-style.show(figure, "words")
-assert not plt.get_fignums()
+assert not {"anywidget", "ipywidgets", "matplotlib", "IPython"} & set(sys.modules)
 """
 
 
-def test_plain_python_draws_nothing_and_loads_no_notebook_packages():
-    done = subprocess.run(
-        [sys.executable, "-c", PLAIN_PYTHON], capture_output=True, text=True, timeout=120
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+def test_plain_python_loads_no_notebook_packages():
+    subprocess.run([sys.executable, "-c", LIGHT], check=True, timeout=120)
