@@ -188,17 +188,6 @@ def test_a_block_is_drafted_and_then_judged(reader):
     assert page.numbers()[2] == f"{first.accepted + 1:.2f}"
 
 
-def test_it_plays_by_itself_where_motion_is_wanted(reader):
-    page = reader(generation_simulator(k=16), motion="no-preference")
-    page.hold_clock()
-    page.press("Generate")
-    assert page.frame.get_by_text("tokens in").count() == 0
-    page.page.clock.run_for(30_000)
-    page.frame.get_by_text("tokens in").wait_for()
-    want = speed_of(recorded.runs(16)[0], 16, 0.1, 1.0)[0]
-    assert float(page.numbers()[0]) == pytest.approx(want, abs=ROUNDED)
-
-
 def test_another_k_shows_a_whole_run_and_says_that_it_is_past_the_best(reader):
     page = reader(generation_simulator(k=5), motion="reduce")
     page.slider("K draft tokens a block").press("End")

@@ -91,15 +91,6 @@ def test_mass_is_moved_in_proportion_and_stays_whole(module):
 # ---- dragging ----------------------------------------------------------------------------------
 
 
-def test_the_worked_pair_is_shown(reader):
-    page = reader(linked_simulator())
-    assert page.numbers() == WORKED and page.evaluate(SHARES) == [*np.ravel([P, Q], order="F")]
-    assert "A: p 0.45, q 0.30, both have 0.30" in page.description(0)
-    ratios = "Accepted with probability A: 1.00; B: 0.667; C: 0.75; D: 1.00."
-    assert page.description(1) == ratios
-    assert page.description(2) == "Residual distribution. A: 0.75; B: 0.00; C: 0.00; D: 0.25."
-
-
 def heights(page, name: str):
     """The bar called `name`, and the point of the screen where it has a given height."""
     page.frame.locator("html").evaluate("() => scrollTo(0, 0)")
@@ -239,18 +230,6 @@ def test_a_sample_is_drawn_and_dropped_with_its_pair(reader):
 
 
 # ---- the view of chapter 04 --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ({"draft": (0, 0, 0, 1), "c": 0.3}, "no K pays"),
-        ({"k": 8}, "This is the best K. One token more would bring 0.134 for 0.05"),
-        ({"draft": (0, 0, 0, 1), "c": 0.05, "k": 9}, "slower than plain decoding"),
-    ],
-)
-def test_each_setting_is_said(reader, setting, words):
-    assert words in reader(speed(**setting)).verdict()
 
 
 def test_k_c_and_s_move_the_curves(reader):
