@@ -247,10 +247,10 @@ def _words_of_figures(monkeypatch: pytest.MonkeyPatch, paint: Callable) -> list[
         plt.close(figure)
         texts.append(alt)
 
-    monkeypatch.setattr(series, "show", keep)
     for module in (each for chapter in CHAPTERS for each in figure_modules(chapter)):
         monkeypatch.setattr(module, "show", keep, raising=False)
         for name in ("BLOCKS", "REQUESTS", "STEPS"):  # fewer draws than a student sees
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, 100)
+    monkeypatch.setattr(series, "show", keep)
     return texts

@@ -95,8 +95,10 @@ def table(rows: Any, caption: str = "", digits: int = 3) -> None:
     import pandas as pd  # takes half a second, and most cells need no table
 
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
-    text = f"{caption}\n{frame.round(digits).to_string()}".strip()
-    page = frame.to_html(float_format=lambda number: f"{number:.{digits}g}", na_rep="", border=0)
+    shown = {"index": not isinstance(frame.index, pd.RangeIndex)}  # numbers of rows say nothing
+    text = f"{caption}\n{frame.round(digits).to_string(**shown)}".strip("\n")
+    shown |= {"float_format": f"{{:.{digits}g}}".format, "na_rep": "", "border": 0}
+    page = frame.to_html(**shown)
     if in_notebook():
         display_page(f"<p>{caption}</p>{page}" if caption else page, text)
     else:
