@@ -13,7 +13,7 @@ from pages.looking import frames, look_at, start_of
 from pages.serving import served
 from pages.simulator_cells import simulator_cells
 from pages.simulator_numbers import agree
-from pages.simulators import FITTED
+from pages.simulators import FITS
 from pages.site_pages import made_site
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -38,7 +38,7 @@ def test_the_first_screen_shows_most_of_a_simulator(browser: Any, address: str):
         element = visitor.page.locator("iframe.specdec-simulator")
         frame = element.element_handle().content_frame()
         frame.locator(".sd-chart svg").first.wait_for()
-        assert len(set(frame.evaluate(FITTED))) == 1
+        frame.wait_for_function(FITS)
         box, bars = element.bounding_box(), frame.locator(".sd-bars").bounding_box()
         number = frame.locator(".sd-number").last.bounding_box()
     for part in (bars, number):  # what is dragged, and what moves with it

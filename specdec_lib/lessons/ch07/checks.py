@@ -11,7 +11,7 @@ from specdec_lib.lessons.ch07.computed import (
     tree_speedup,
     typical_law,
 )
-from specdec_lib.lessons.ch07.models import going_down, going_up, plus_one, settling, two_back
+from specdec_lib.lessons.ch07.models import plus_one, settling, two_back
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.lending import fixed
@@ -181,7 +181,6 @@ def check_multi_candidate_accept(function: Callable) -> None:
 @visible_check
 def check_tree_attention_mask(function: Callable) -> None:
     """A chain, one level, the tree of the figure, and no node."""
-    function = going_up(function)
     chain = [list(range(i + 1)) for i in range(4)]
     expect_mask(function, [-1, 0, 1, 2], chain, "A chain is the causal mask.")
     expect_mask(function, [-1, -1], [[0], [1]], "Siblings do not see each other.")
@@ -230,7 +229,6 @@ def _first_wrong_row(returned: list, wanted: np.ndarray) -> str:
 @visible_check
 def check_walk_tree(function: Callable) -> None:
     """The card's walk, a chain to its end, rows and coins by node, rejected children, no tree."""
-    function = going_down(function)
     rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
     hint = "Node 0 is rejected, node 1 accepted; its child, node 4, is judged against p again."
     expect(function, TREE, WALK_TOKENS, *rows, WALK_R, 0.5, gives=WALKED, hint=hint)

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch07 import computed
-from specdec_lib.lessons.ch07.models import going_down, going_up, settling
+from specdec_lib.lessons.ch07.models import settling
 from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
@@ -148,7 +148,7 @@ def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray) -> None
 @drawn_from("tree_attention_mask")
 def tree_and_mask(make: Callable, parents: list[int]) -> None:
     """A draft tree, and the mask that the student's function makes of it."""
-    mask = np.asarray(going_up(make)(list(parents)), dtype=bool)
+    mask = np.asarray(make(list(parents)), dtype=bool)
     left, right = panels(2, (8.6, 3.6), width_ratios=[1, 1])
     draw_tree(left, parents)
     left.set_title("Six draft tokens after the text")
@@ -176,7 +176,7 @@ def walked_down(
 ) -> None:
     """The tree with its tokens, and the branch that the student's function keeps of it."""
     rows = [np.tile(each, (len(parents) + 1, 1)) for each in (p, q)]
-    out = [int(token) for token in going_down(walk)(parents, tokens, *rows, r, u)]
+    out = [int(token) for token in walk(parents, tokens, *rows, r, u)]
     path = branch(parents, tokens, out)
     letters = "".join(TOKENS[token] for token in out)
     ax = picture(f"Your walk writes {', '.join(letters)}", size=(6.0, 3.4))

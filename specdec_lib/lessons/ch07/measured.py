@@ -6,7 +6,6 @@ import numpy as np
 
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch07.checks import TREE, WALK_R, WALK_TOKENS, WALKED, P, Q
-from specdec_lib.lessons.ch07.models import going_down
 from specdec_lib.lessons.common.drawing import (
     PAPER,
     bars,
@@ -89,7 +88,7 @@ def shapes_walked(
 def _require_the_card(walk: Callable) -> None:
     """ValueError if the walk of the card comes out wrong: other trees may then have no end."""
     rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
-    out = [int(token) for token in going_down(walk)(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
+    out = [int(token) for token in walk(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
     if out != WALKED:
         raise ValueError(f"on the tree of the card it writes {out}; it should be {WALKED}")
 

@@ -1,10 +1,10 @@
-"""Targets for Jacobi decoding, and functions on trees that are ended if they do not end."""
+"""Targets for Jacobi decoding, of which one ends a loop that cannot end."""
 
 import functools
 from collections.abc import Callable
 
 from specdec_lib.lessons.common.describing import describe
-from specdec_lib.lessons.common.lending import NoEnd, ending
+from specdec_lib.lessons.common.lending import NoEnd
 
 # AFTER[a][b] is the argmax of `two_back` after a, b.
 AFTER = [[2, 2, 1, 4, 1], [1, 4, 0, 2, 1], [0, 3, 4, 3, 1], [2, 4, 1, 2, 4], [0, 4, 3, 2, 3]]
@@ -57,18 +57,3 @@ def _why_no_end(prompt: list[int], guess: list[int], asked: list[list[int]]) -> 
     return (
         "Does the slice begin at len(prompt) - 1, and is it compared with what this pass has read?"
     )
-
-
-def going_down(walk_tree: Callable) -> Callable:
-    """`walk_tree`, ended with the reason if it does not end."""
-    why = (
-        "a walk ends after one step for each node at most, because every step goes one level down. "
-        "Does each round of the loop begin at another node?"
-    )
-    return ending(walk_tree, why)
-
-
-def going_up(tree_attention_mask: Callable) -> Callable:
-    """`tree_attention_mask`, ended with the reason if it does not end."""
-    why = "the way up from a node ends at -1. Does each round of the loop go on to the parent?"
-    return ending(tree_attention_mask, why)

@@ -3,7 +3,7 @@
 import importlib
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from specdec_lib.lessons.common.describing import shortened
@@ -56,12 +56,15 @@ def require_guess(name: str, guess: object, low: float, high: float) -> None:
     """Raise Unwritten if there is no guess, Different unless it is a number in range."""
     if guess is None:
         raise Unwritten(f"{name}: no guess yet")
-    is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
-    if not is_number or math.isnan(guess) or not low <= guess <= high:
+    if not _is_number(guess) or not low <= guess <= high:
         raise Different(
             f"{name} is {shortened(guess)}; write a number from {low:g} to {high:g}. "
             "Any guess counts."
         )
+
+
+def _is_number(guess: object) -> bool:
+    return isinstance(guess, int | float) and not isinstance(guess, bool)
 
 
 def reveal(name: str, guess: object, truth: Truth, measured: float | None = None) -> None:
@@ -69,11 +72,10 @@ def reveal(name: str, guess: object, truth: Truth, measured: float | None = None
 
     A guess that is one of the typical wrong numbers is told the thought behind it.
     """
-    is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
-    if not is_number or guess is _refused.get(name):
+    if not _is_number(guess) or guess is _refused.get(name):
         print(f"Write your guess into {name} first: this cell waits for it.")
-        return
-    _say(told_of(guess, truth, measured))
+    else:
+        _say(told_of(guess, truth, measured))
 
 
 def told_of(guess: float, truth: Truth, measured: float | None = None) -> str:
@@ -89,14 +91,14 @@ def _say(text: str) -> None:
 
 def _judged(guess: float, value: float, typical: Mapping[float, str]) -> str:
     """What is said of a guess: right, a typical wrong number, close, or the right number alone."""
+    said, right = f"You said {guess:,.10g}", few_digits(value)
     if _is_same(guess, value):
-        return f"You said {guess:,.10g}, and it is {few_digits(value)}."
+        return f"{said}, and it is {right}."
     nearest = min(typical, key=lambda number: abs(guess - number), default=None)
     if nearest is not None and _is_same(guess, nearest):
-        thought = f" {few_digits(nearest)} {typical[nearest]}"
-        return f"You said {guess:,.10g}. It is {few_digits(value)}.{thought}"
+        return f"{said}. It is {right}. {few_digits(nearest)} {typical[nearest]}"
     close = " That is close." if abs(guess - value) <= CLOSE * abs(value) else ""
-    return f"You said {guess:,.10g}.{close} It is {few_digits(value)}."
+    return f"{said}.{close} It is {right}."
 
 
 def _is_same(guess: float, number: float) -> bool:
@@ -128,10 +130,10 @@ def answered(name: str, choice: object, quiz: Quiz | None = None) -> None:
     letter = letter_of(name, choice)
     if quiz is None:
         print(f"{name}: your answer {letter} is recorded.")
-    elif letter == quiz.right:
-        _say(f"{name}: {letter} is right. {quiz.told(letter)}")
-    else:
-        _say(f"{name}: {letter} is not right. {quiz.told(letter)} Choose again if you like.")
+        return
+    right = letter == quiz.right
+    said = f"{name}: {letter} is {'' if right else 'not '}right. {quiz.told(letter)}"
+    _say(said if right else f"{said} Choose again if you like.")
 
 
 def answering(chapter: str) -> Callable[[str, object], None]:
@@ -158,7 +160,7 @@ def _quiz(chapter: str, name: str) -> Quiz | None:
         return None
 
 
-def letter_of(name: str, choice: object, options: Sequence[str] = OPTIONS) -> str:
+def letter_of(name: str, choice: object) -> str:
     """The option that a quiz answer names: "B)" is b.
 
     Raises Unwritten if there is none, Different for anything but one of the letters.
@@ -166,6 +168,6 @@ def letter_of(name: str, choice: object, options: Sequence[str] = OPTIONS) -> st
     if choice is None or choice == "":
         raise Unwritten(f"{name}: no answer yet")
     letter = choice.strip().strip(".)(").lower() if isinstance(choice, str) else None
-    if letter not in options:
-        raise Different(f"{name} is {shortened(choice)}; write one letter of {', '.join(options)}")
+    if letter not in OPTIONS:
+        raise Different(f"{name} is {shortened(choice)}; write one letter of {', '.join(OPTIONS)}")
     return letter

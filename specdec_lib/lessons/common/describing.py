@@ -16,11 +16,11 @@ DIGITS = (5, 8, 12, None)  # significant digits, as many as tell two numbers apa
 
 def type_name(value: Any) -> str:
     """The type of `value` with its article: "a list", "an array", "None"."""
-    name = getattr(value, "type_in_student_code", type(value).__name__)
     if value is None:
         return "None"
     if isinstance(value, ARRAYS):
         return "an array"
+    name = getattr(value, "type_in_student_code", type(value).__name__)
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
@@ -45,26 +45,28 @@ def describe(value: Any, digits: int | None = DIGITS[0]) -> str:
 
 def _pieces(value: Any, digits: int | None) -> Iterator[str]:
     """The text of `value`, in pieces of which none is long."""
-    if isinstance(value, ARRAYS):
-        shown = 0 < value.size <= ENTRIES
-        whole = f"an array of shape {value.shape}"
-        yield from _pieces(value.tolist(), digits) if shown else [whole]
-    elif is_tensor(value):
-        shown = 0 < value.numel() <= ENTRIES
-        whole = f"a tensor of shape {tuple(value.shape)}"
-        yield f"tensor({describe(value.tolist(), digits)})" if shown else whole
+    if isinstance(value, ARRAYS) or is_tensor(value):
+        yield _table(value, digits)
     elif isinstance(value, list | tuple | dict) and len(value) <= 40:
         yield from _items(value, digits)
     elif isinstance(value, BOOLS):
         yield str(bool(value))
+    elif isinstance(value, FLOATS):
+        yield f"{value:.{digits}g}" if digits else repr(float(value))
     elif isinstance(value, types.FunctionType | types.MethodType):
         yield value.__name__
     else:
-        yield _number(value, digits) if isinstance(value, FLOATS) else shortened(value)
+        yield shortened(value)
 
 
-def _number(value: float, digits: int | None) -> str:
-    return f"{value:.{digits}g}" if digits else repr(float(value))
+def _table(value: Any, digits: int | None) -> str:
+    """An array or a tensor: its few numbers, or its shape."""
+    kind = "tensor" if is_tensor(value) else "array"
+    shape = tuple(value.shape)
+    if 0 in shape or len(value.reshape(-1)) > ENTRIES:
+        return f"{'an' if kind == 'array' else 'a'} {kind} of shape {shape}"
+    numbers = describe(value.tolist(), digits)
+    return numbers if kind == "array" else f"tensor({numbers})"
 
 
 def _items(value: list | tuple | dict, digits: int | None) -> Iterator[str]:
@@ -88,19 +90,21 @@ def shortened(value: Any, most: int = 200) -> str:
 
 def as_code(value: Any) -> str:
     """`value` as it can be pasted into a notebook; an array of many numbers by its shape."""
-    if isinstance(value, ARRAYS) and 0 < value.size <= PASTED:
-        other = "" if value.dtype.name in ("float64", "int64", "bool") else value.dtype.name
-        dtype = f", dtype=np.{other}" if other else ""
-        return f"np.array({_numbers(value.tolist(), 'np')}{dtype})"
-    if isinstance(value, ARRAYS) and value.size == 0:
-        return f"np.zeros({value.shape})" if value.ndim > 1 else "np.array([])"
-    if is_tensor(value) and value.numel() <= PASTED:
-        usual = str(value.dtype) in ("torch.float32", "torch.int64", "torch.bool")
-        numbers = _numbers(value.tolist(), "torch")
-        return f"torch.tensor({numbers}{'' if usual else f', dtype={value.dtype}'})"
     if isinstance(value, BOOLS + INTS + FLOATS):
         return _numbers(getattr(value, "item", lambda: value)(), "np")
-    return describe(value, DIGITS[-1])
+    if not isinstance(value, ARRAYS) and not is_tensor(value):
+        return describe(value, DIGITS[-1])
+    shape, none = tuple(value.shape), 0 in value.shape
+    if not none and len(value.reshape(-1)) > PASTED:
+        return describe(value)
+    module, make = ("torch", "tensor") if is_tensor(value) else ("np", "array")
+    # The dtypes that the numbers tell by themselves; no numbers are floats.
+    usual = ("float32" if module == "torch" else "float64", "int64", "bool")[: 1 if none else 3]
+    name = str(value.dtype).removeprefix("torch.")
+    dtype = "" if name in usual else f", dtype={module}.{name}"
+    if none and len(shape) > 1:
+        return f"{module}.zeros({shape}{dtype})"
+    return f"{module}.{make}({_numbers(value.tolist(), module)}{dtype})"
 
 
 def _numbers(value: Any, module: str) -> str:
@@ -110,12 +114,9 @@ def _numbers(value: Any, module: str) -> str:
 
 def format_call(function: Callable, args: tuple) -> str:
     """The call as code, with the parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""
-    names = parameter_names(function)
-    named = [
-        f"{names[i]}={as_code(arg)}" if i < len(names) else as_code(arg)
-        for i, arg in enumerate(args)
-    ]
-    return f"{name_of(function)}({', '.join(named)})"
+    names = [f"{name}=" for name in parameter_names(function)] + [""] * len(args)
+    given = (f"{name}{as_code(arg)}" for name, arg in zip(names, args, strict=False))
+    return f"{name_of(function)}({', '.join(given)})"
 
 
 def brief_call(function: Callable, args: tuple) -> str:

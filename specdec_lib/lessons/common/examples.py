@@ -106,44 +106,35 @@ def watched(function: Callable) -> Callable:
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             got = function(*given)
-        fault = _warned(seen) or _changed(function, args, given) or _shared(got, given)
-        if fault:
+        if fault := _fault(function, args, given, got, seen):
             raise Different(f"{format_call(function, args)} {fault}")
         return got
 
     return call
 
 
-def _warned(seen: Sequence[warnings.WarningMessage]) -> str | None:
-    """The first of the warnings that a call gave, in words."""
-    if not seen:
-        return None
-    numeric = issubclass(seen[0].category, RuntimeWarning)
-    asked = " Did you divide before you looked for a zero?" if numeric else ""
-    return f'gave a warning: "{seen[0].message}".{asked}'
-
-
-def _changed(function: Callable, args: Sequence, given: Sequence) -> str | None:
-    """The argument that a call has changed, in words; `given` is what it worked on."""
-    pairs = enumerate(zip(given, args, strict=True))
-    changed = [i for i, (now, before) in pairs if difference(now, before) is not None]
-    if not changed:
-        return None
+def _fault(
+    function: Callable,
+    args: Sequence,
+    given: Sequence,
+    got: Any,
+    seen: Sequence[warnings.WarningMessage],
+) -> str | None:
+    """What no answer may do, in words; `given` are the copies that it worked on."""
+    if seen:
+        numeric = issubclass(seen[0].category, RuntimeWarning)
+        asked = " Did you divide before you looked for a zero?" if numeric else ""
+        return f'gave a warning: "{seen[0].message}".{asked}'
     names = [*parameter_names(function), *map(str, range(len(args)))]
-    return (
-        f"changed its argument {names[changed[0]]}. Work on a copy: the caller still needs the old "
-        "one."
-    )
-
-
-def _shared(got: Any, given: Sequence) -> str | None:
-    """That an array came back in which the memory of an argument is, in words."""
-    if not isinstance(got, ARRAYS):
-        return None
+    for name, now, before in zip(names, given, args, strict=False):
+        if difference(now, before) is not None:
+            return (
+                f"changed its argument {name}. Work on a copy: the caller still needs the old one."
+            )
     arrays = [arg for arg in given if isinstance(arg, ARRAYS)]
-    if not any(np.may_share_memory(got, arg) for arg in arrays):
-        return None
-    return "returned an array that shares its memory with an argument. Return a copy."
+    if isinstance(got, ARRAYS) and any(np.may_share_memory(got, arg) for arg in arrays):
+        return "returned an array that shares its memory with an argument. Return a copy."
+    return None
 
 
 def agrees(call: str, outcome: str) -> None:
@@ -186,13 +177,15 @@ def expect(
         call = texts[0] or format_call(function, args)
         raise Different(f"{call} {happened}; expected {describe(gives)}.") from None
     why = difference(got, gives, form)
-    if why is not None:
-        call = texts[0] or format_call(function, args)
-        asked = next((ask for wrong, ask in asks if difference(got, wrong, form) is None), "")
-        hint = "" if why else f"{hint} {asked}".strip()
-        raise Different(f"{call} {_outcome(got, gives, why, form)}", hint)
-    agrees(texts[1], describe(got))
-    return got
+    if why is None:
+        agrees(texts[1], describe(got))
+        return got
+    call = texts[0] or format_call(function, args)
+    asked = next((ask for wrong, ask in asks if difference(got, wrong, form) is None), "")
+    returned = differing_place(got, gives, form) or "{}, expected {}".format(
+        *told_apart(got, gives)
+    )
+    raise Different(f"{call} returned {returned}{why}.", "" if why else f"{hint} {asked}".strip())
 
 
 def expect_value_error(function: Callable, *args: Any, why: str) -> None:
@@ -234,14 +227,5 @@ def _raised(error: Exception) -> str:
     """The exception, and the last line of the student's own that led to it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame.line for frame in frames if not frame.filename.startswith(NOT_THEIRS)]
-    return f"raised {type(error).__name__}: {error}" + (
-        f", at `{own[-1]}`" if any(own[-1:]) else ""
-    )
-
-
-def _outcome(got: Any, gives: Any, why: str, form: bool) -> str:
-    """What came back and what was expected, or the first place where the two differ."""
-    if place := differing_place(got, gives, form):
-        return f"returned {place}{why}."
-    came, wanted = told_apart(got, gives)
-    return f"returned {came}, expected {wanted}{why}."
+    at = f", at `{own[-1]}`" if own and own[-1] else ""
+    return f"raised {type(error).__name__}: {error}{at}"

@@ -1,13 +1,11 @@
 """What a lesson lends to a student's function: copies, fixed arrays, and functions that end a loop.
 
 A function that works in place then spoils nothing for the cells below, and a loop that cannot end
-is stopped by what it calls, or after so many lines.
+is stopped by what it calls.
 """
 
 import functools
-import sys
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Any
 
 from specdec_lib.lessons.common.kinds import ARRAYS, array, is_tensor
@@ -36,33 +34,6 @@ def at_most(calls: int, function: Callable, name: str, why: str) -> Callable:
         if made > calls:
             raise NoEnd(f"called {name} more than {calls} times: {why}")
         return function(*args)
-
-    return lent
-
-
-def ending(function: Callable, why: str, lines: int = 20_000) -> Callable:
-    """`function`, which raises NoEnd after `lines` lines of Python: a loop without an end is ended.
-
-    For a function that is lent nothing to count in. Counting makes it many times slower.
-    """
-
-    @functools.wraps(function)
-    def lent(*args: Any) -> Any:
-        left = lines
-
-        def count(frame: FrameType, event: str, _: Any) -> Callable:
-            nonlocal left
-            left -= event == "line"
-            if left < 0:
-                raise NoEnd(f"did not end within {lines:,} lines of Python: {why}")
-            return count
-
-        before = sys.gettrace()
-        sys.settrace(count)
-        try:
-            return function(*args)
-        finally:
-            sys.settrace(before)
 
     return lent
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 
 from specdec_lib.lessons.common.describing import describe
 
@@ -28,18 +29,14 @@ class Blank:
             wanted, got = self._value(self.right, case), self._value(said, case)
             if got != wanted:
                 names = ", ".join(f"{name} = {describe(value)}" for name, value in case.items())
-                return (
-                    f"with {names} it makes `{self._filled(said)}` {got}, and it should be {wanted}"
-                )
+                made = self.part.replace(BLANK, said)
+                return f"with {names} it makes `{made}` {got}, and it should be {wanted}"
         return None
-
-    def _filled(self, said: str) -> str:
-        return self.part.replace(BLANK, said)
 
     def _value(self, said: str, case: Mapping[str, object]) -> str:
         """The value as text; of an expression that cannot be run the error."""
         try:
-            return describe(eval(self._filled(said), dict(case)))
+            return describe(eval(self.part.replace(BLANK, said), dict(case)))
         except Exception as error:  # whatever somebody writes into a blank
             return f"a {type(error).__name__} ({error})"
 
@@ -77,16 +74,13 @@ class Puzzle:
             self._check_blanks(blanks)
 
     def _check_blanks(self, said: Sequence[str]) -> None:
-        given = zip(self.blanks.items(), said, strict=True)
-        faults = [(letter, blank.fault(words)) for (letter, blank), words in given]
-        letter, fault = next((each for each in faults if each[1]), (None, None))
-        if fault:
-            print(f"The order is right. The blank in line {letter} is not: {fault}.")
-        else:
-            print(self.solved)
+        for (letter, blank), words in zip(self.blanks.items(), said, strict=True):
+            if fault := blank.fault(words):
+                print(f"The order is right. The blank in line {letter} is not: {fault}.")
+                return
+        print(self.solved)
 
 
 def _shared(letters: Sequence[str], good: str) -> int:
     """How many letters agree from the first on."""
-    pairs = zip(letters, good, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(letters), len(good)))
+    return len(commonprefix([list(letters), list(good)]))

@@ -14,13 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.common.style import palette
-from specdec_lib.notebook import shell
+from specdec_lib.lessons.common.style import display_page, in_notebook, palette
 
 HERE = Path(__file__).parent
-LIGHT = {"ink": "#1c1c21", "soft": "#55555f", "paper": "#ffffff", "line": "#dcdce2"}
-DARK = {"ink": "#ececf1", "soft": "#b4b4c0", "paper": "#1e1e24", "line": "#3a3a44"}
-BASE = {"base": "#8a8a94"}
 # Where scripts run, the replay waits until it is in sight.
 _IN_SIGHT = """<script>(() => {
 for (const race of document.querySelectorAll(".sd-race:not([data-seen])")) {
@@ -41,10 +37,8 @@ HOW = (
 def show_race(races: Sequence[Any]) -> None:
     """Replay every race of `races`, as measure.race.race gives them; on terminals print them."""
     for race in races:
-        if shell():
-            from IPython.display import display
-
-            display({"text/html": as_page(race), "text/plain": as_text(race)}, raw=True)
+        if in_notebook():
+            display_page(as_page(race), as_text(race))
         else:
             print(as_text(race))
 
@@ -54,9 +48,10 @@ def as_text(race: Any) -> str:
     first = race.lanes[0]
     lines = [*race.remarks, f"{_about(race)}"]
     for i, (prompt, pieces) in enumerate(zip(race.prompts, first.pieces, strict=True)):
-        lines.append(f"\nText {i + 1}: {prompt}|{''.join(pieces)}")
-    lines.append("")
-    lines += [f"{lane.name}: {_time(race, lane)}" for lane in race.lanes]
+        lines.append(f"\nText {i + 1}: {prompt}|{''.join(pieces)}\n")
+    for lane in race.lanes:
+        took = f"{lane.seconds:.2f} s, {len(lane.passes)} passes of the target"
+        lines.append(f"{lane.name}: {took}{_faster(race, lane)}")
     return "\n".join([*lines, verdict(race)])
 
 
@@ -97,23 +92,21 @@ def _about(race: Any) -> str:
     return f"Target: {race.pair}. Temperature {race.temperature:g}{many}."
 
 
-def _time(race: Any, lane: Any) -> str:
-    said = f"{lane.seconds:.2f} s, {len(lane.passes)} passes of the target"
+def _faster(race: Any, lane: Any, mark: str = "{}") -> str:
+    """How many times as fast as plain decoding; nothing of plain decoding itself."""
     if lane is race.lanes[0]:
-        return said
-    return f"{said}; {race.ratio(lane):.2f} times as fast"
+        return ""
+    return ", " + mark.format(f"{race.ratio(lane):.2f} times as fast")
 
 
 def _lane(race: Any, lane: Any) -> str:
-    plain = lane is race.lanes[0]
-    ratio = "" if plain else f", <b>{race.ratio(lane):.2f} times as fast</b>"
-    passes = f"{len(lane.passes)} passes{ratio}"
+    end = f'style="--t:{lane.seconds:.2f}s"'
+    passes = f"{len(lane.passes)} passes{_faster(race, lane, '<b>{}</b>')}"
     return (
         f'<div class="sd-lane"><div class="sd-name">{html.escape(lane.name)}</div>'
-        f'<div class="sd-clock"><span class="sd-track"><span class="sd-bar" '
-        f'style="--t:{lane.seconds:.2f}s"></span></span>'
-        f'<span class="sd-t" style="--t:{lane.seconds:.2f}s">{lane.seconds:.2f} s</span></div>'
-        f'<div class="sd-t" style="--t:{lane.seconds:.2f}s">{passes}</div>'
+        f'<div class="sd-clock"><span class="sd-track"><span class="sd-bar" {end}></span></span>'
+        f'<span class="sd-t" {end}>{lane.seconds:.2f} s</span></div>'
+        f'<div class="sd-t" {end}>{passes}</div>'
         f'<div class="sd-texts">{"".join(_texts(race, lane))}</div>{_all(race, lane)}</div>'
     )
 
@@ -159,10 +152,10 @@ def _all(race: Any, lane: Any) -> str:
 def style_sheet() -> str:
     """The palette as CSS variables, in a light and a dark version, then race.css."""
     light, dark = (
-        " ".join(f"--sd-{name}: {colour};" for name, colour in (palette(theme) | plain).items())
-        for theme, plain in (("light", LIGHT | BASE), ("dark", DARK | BASE))
+        " ".join(f"--sd-{name}: {colour};" for name, colour in palette(theme).items())
+        for theme in ("light", "dark")
     )
     # In the dark: JupyterLab's way to say so, and the site's.
     in_dark = "[data-jp-theme-light='false'] .sd-race, [data-theme='dark'] .sd-race"
-    rules = f".sd-race {{ {light} }} {in_dark} {{ {dark} }}\n"
-    return rules + (HERE / "race.css").read_text(encoding="utf-8")
+    rules = (HERE / "race.css").read_text(encoding="utf-8")
+    return f".sd-race {{ {light} }} {in_dark} {{ {dark} }}\n{rules}"

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.common.drawing import LINES, bars, legend_below, picture, write_above
-from specdec_lib.lessons.common.style import show
+from specdec_lib.lessons.common.style import display_page, in_notebook, show
 
 Values = Mapping[str, Sequence[float]]
 Ends = Mapping[str, Sequence[tuple[float, float]]]  # low and high of every value
@@ -106,11 +106,12 @@ def table(rows: Any, caption: str = "", digits: int = 3) -> None:
     """Show a DataFrame, or what makes one, as the notebook shows tables; elsewhere print it."""
     import pandas as pd  # takes half a second, and most cells need no table
 
-    from specdec_lib.lessons.common.style import display_page
-
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     shown = {"index": not isinstance(frame.index, pd.RangeIndex)}  # numbers of rows say nothing
     text = f"{caption}\n{frame.round(digits).to_string(**shown)}".strip("\n")
     shown |= {"float_format": f"{{:.{digits}g}}".format, "na_rep": "", "border": 0}
     page = frame.to_html(**shown)
-    display_page(f"<p>{caption}</p>{page}" if caption else page, text)
+    if in_notebook():
+        display_page(f"<p>{caption}</p>{page}" if caption else page, text)
+    else:
+        print(text)

@@ -6,6 +6,7 @@ import base64
 import html
 import io
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,7 @@ def show(fig: Figure, alt: str) -> None:
 
 def display_page(page: str, alt: str) -> None:
     """Display HTML, with `alt` where there is none; outside IPython nothing."""
-    if _in_notebook():
+    if in_notebook():
         from IPython.display import display
 
         display({"text/html": page, "text/plain": alt}, raw=True)
@@ -106,9 +107,7 @@ def image(fig: Figure, alt: str) -> str:
     return f'<img alt="{html.escape(alt)}" width="{width}" src="data:image/png;base64,{source}">'
 
 
-def _in_notebook() -> bool:
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return False
-    return get_ipython() is not None
+def in_notebook() -> bool:
+    """Whether IPython runs this code. Asking does not import it."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None

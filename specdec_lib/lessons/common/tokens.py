@@ -1,6 +1,6 @@
 """Tokens as pictures draw them: a shape, a hatch and a sign for every kind, besides a colour.
 
-The animation (widgets/pipeline.js) draws the same shapes.
+The simulators (widgets/parts/blocks.js) draw the same shapes.
 """
 
 from matplotlib.axes import Axes

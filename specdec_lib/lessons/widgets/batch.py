@@ -1,15 +1,7 @@
 """Chapter 06: a batch of rows of coins, in lock-step and ragged."""
 
-from specdec_lib.lessons.widgets.parts.fields import probability, whole
+from specdec_lib.lessons.widgets.fields import probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
-
-_FIELDS = {
-    "alpha": probability,
-    "k": whole(1, 16),
-    "rows": whole(1, 16),
-    "seed": whole(0, 2**32 - 1),
-    "passes": whole(0, 24),
-}
 
 
 def batch_simulator(alpha: float = 0.8, k: int = 5, rows: int = 4, seed: int = 2) -> Simulator:
@@ -17,11 +9,11 @@ def batch_simulator(alpha: float = 0.8, k: int = 5, rows: int = 4, seed: int = 2
 
     Every row writes 24 tokens. ValueError, naming the argument, for what is outside the sliders.
     """
-    return Simulator(
-        "batch",
-        title="Batch simulator",
-        fields=_FIELDS,
-        state={"alpha": alpha, "k": k, "rows": rows, "seed": seed, "passes": 24},
-        reset={"alpha": 0.8, "k": 5, "rows": 4},
-        height=760,
-    )
+    fields = {
+        "alpha": probability,
+        "k": whole(1, 16),
+        "rows": whole(1, 16),
+        "seed": whole(0, 2**32 - 1),
+    }
+    state = {"alpha": alpha, "k": k, "rows": rows, "seed": seed, "passes": 24}
+    return Simulator("batch", "Batch simulator", fields, state, height=760)

@@ -2,9 +2,7 @@
 // (FLOP/s), n_params, bytes_per_param, tokens. Every time is the roofline's: the longer of reading and calculating.
 
 import { html, say } from "./parts/elements.js";
-import {
-  addPatterns, area, axis, axisBelow, curve, dot, keyItem, keys, line, picture, scale, square, words,
-} from "./parts/charts.js";
+import { addPatterns, area, axis, axisBelow, curve, dot, keyItem, keys, line, picture, scale, square, words } from "./parts/charts.js";
 import { button, buttons, chartBox, controls, pair, panel, readout, slider, verdictLine } from "./parts/controls.js";
 import { change, mount } from "./parts/stage.js";
 import { whole } from "./parts/formulas.js";
@@ -170,7 +168,7 @@ function timePanel(model) {
   };
   const text = verdictLine();
   const presets = MACHINES.map(([name, bandwidth, peak_flops]) => button(name, () => change(model, { bandwidth, peak_flops })));
-  const reset = button("Back to the start", () => change(model, model.get("reset")));
+  const reset = button("Back to the start", () => change(model, model.get("start")));
   const lead = html("span");
   const chart = chartBox();
   const root = panel("Writing and checking", lead,

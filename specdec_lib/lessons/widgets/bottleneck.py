@@ -1,6 +1,6 @@
 """Chapter 00: writing tokens one by one, checking them in one pass, and the roofline of both."""
 
-from specdec_lib.lessons.widgets.parts.fields import number, whole
+from specdec_lib.lessons.widgets.fields import number, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 _FIELDS = {
@@ -22,21 +22,8 @@ def bottleneck_simulator(
     """The simulator of chapter 00, with its sliders where the arguments say.
 
     `bandwidth` in bytes/s, `peak_flops` in FLOP/s; `tokens` are written one by one, or checked in
-    one pass. ValueError, naming the argument, for a number that no slider can show. The reset
-    button goes back to these arguments.
+    one pass. ValueError, naming the argument, for a number that no slider can show.
     """
-    state = {
-        "bandwidth": bandwidth,
-        "peak_flops": peak_flops,
-        "n_params": n_params,
-        "bytes_per_param": bytes_per_param,
-        "tokens": tokens,
-    }
-    return Simulator(
-        "bottleneck",
-        title="Bottleneck simulator",
-        fields=_FIELDS,
-        state=state,
-        reset=state,
-        height=1000,
-    )
+    values = (bandwidth, peak_flops, n_params, bytes_per_param, tokens)
+    state = dict(zip(_FIELDS, values, strict=True))
+    return Simulator("bottleneck", "Bottleneck simulator", _FIELDS, state, height=1000)

@@ -142,7 +142,7 @@ function mapPanel(model) {
   const idea = html("p", { class: "sd-verdict", style: "min-height: 0" });
   const [map, box] = [html("div", { class: "sd-wide" }), html("div", { class: "sd-wide", style: "display: grid; gap: 12px" })];
   const chart = chartBox(true);
-  const signs = "● keeps the law   ■ keeps the greedy text   ▲ by how it is verified   ◆ gives it up";
+  const signs = "● keeps the distribution   ■ keeps the greedy text   ▲ by how it is verified   ◆ gives it up";
   const root = panel("Map of the design space", "Choose a method. The card below says what it changes in the formula. The two lists leave out methods.",
     controls(verifiers.row, timings.row, count), html("p", { class: "sd-wide", style: "white-space: pre-wrap" }, signs), map, chart,
     controls(slide.row, buttons(button("← Earlier", () => go(-1)), button("Later →", () => go(1))), name, idea), box);

@@ -1,21 +1,23 @@
 // Chapter 06: recorded blocks of the built-in pair, played with a clock. Nothing is invented here: tokens, p, q
-// and coins are recorded, and every verdict is worked out again. `reset` holds the record and measured costs.
+// and coins are recorded, and every verdict is worked out again. `start` holds the record and measured costs.
 // State: k; c and v as set, and whether the measured ones count; the run, and how many half blocks are shown.
 
 import { freshId, html, say, svg } from "./parts/elements.js";
-import { addPatterns, area, axis, axisBelow, curve, dashed, key, keys, line, picture, scale, words } from "./parts/charts.js";
+import { axis, axisBelow, curve, line, picture, scale, words } from "./parts/charts.js";
 import { button, buttons, chartBox, controls, pair, panel, player, readout, slider, verdictLine } from "./parts/controls.js";
+import { acceptedOf, drawTokens, fates, inWords, kindKeys } from "./parts/blocks.js";
 import { change, mount } from "./parts/stage.js";
 import { expectedTokens, sum } from "./parts/formulas.js";
 
 const TICK = 420; // milliseconds a half block, while it plays
-const CHARACTER = 7.83; // pixels, in 13 px monospace
-const STRIP = 11; // pixels, at the left end of a box
+const NAMES = {
+  drafted: "drafted, not yet judged", accepted: "accepted", rejected: "rejected", dropped: "dropped, never judged",
+  corrected: "correction", bonus: "bonus",
+};
 
-/** How many draft tokens pass, from the first: r q < p. */
-export function acceptedOf(p, q, r) {
-  const first = r.findIndex((coin, i) => !(coin * q[i] < p[i]));
-  return first < 0 ? r.length : first;
+/** A recorded block with its tokens as text. */
+export function blockOf({ pieces }, [drafted, p, q, r, , token]) {
+  return { drafted: drafted.map((id) => pieces[id]), p, q, r, token: pieces[token] };
 }
 
 /** Tokens over time, where plain decoding takes 1 a token and a block c k + v. */
@@ -49,68 +51,19 @@ export function timesAt({ c, v, measured }, costs, k) {
   return measured && costs ? { c: costs.c, v: costs.v[k] } : { c, v };
 }
 
-/** The boxes of one block: [kind, token] for its draft tokens by their fate, then what was written last. */
-export function boxesOf([drafted, p, q, r, , token]) {
-  const passed = acceptedOf(p, q, r);
-  const fate = (i) => (i < passed ? "accepted" : i === passed ? "rejected" : "dropped");
-  return [...drafted.map((id, i) => [fate(i), id]), [passed === drafted.length ? "bonus" : "correction", token]];
-}
-
 /** Tokens that the first `count` blocks of a run have written. */
 export function writtenBy(blocks, count) {
-  return sum(blocks.slice(0, count).map(([, p, q, r]) => acceptedOf(p, q, r) + 1));
+  return sum(blocks.slice(0, count).map((block) => acceptedOf(block) + 1));
 }
 
-// ---- the text ----------------------------------------------------------------------------------
-
-const SIGNS = { accepted: "✓", rejected: "✗", correction: "◆", bonus: "+" };
-const DRESS = { accepted: "accepted", rejected: "excess", correction: "residual", bonus: "target", drafted: "idle" };
-const NAMES = {
-  drafted: "drafted, not yet judged", accepted: "accepted", rejected: "rejected", dropped: "dropped, never judged",
-  correction: "correction", bonus: "bonus",
-};
-
-/** One box: a strip in the dress of its kind, then sign and text on paper in the same frame. */
-function drawBox(ids, kind, text, x, y, width) {
-  if (kind === "dropped") return [dashed(x, y, width, 20)];
-  const role = DRESS[kind];
-  const frame = svg("g", { class: `sd-area sd-${role}` }, svg("rect", { x, y, width, height: 20, class: "sd-edge" }));
-  const label = svg("text", { x: x + STRIP + 4, y: y + 15, style: "font-family: monospace" }, SIGNS[kind] ? `${SIGNS[kind]} ${text}` : text);
-  return [...(role === "idle" ? [] : [area(ids, role, x, y, kind === "accepted" ? width : STRIP, 20)]), frame, label];
-}
-
-/** A picture of the blocks that are shown; in the last one the draft may still wait for its verdict. */
-function drawBlocks(record, blocks, shown, width) {
-  const whole = Math.floor(shown / 2);
-  const rows = blocks.slice(0, Math.ceil(shown / 2)).map((block, i) =>
-    (i < whole ? boxesOf(block) : block[0].map((id) => ["drafted", id])));
-  const told = rows.map((row, i) => `Block ${i + 1}: ${row.map(([kind, id]) => `${kind} ${record.pieces[id]}`).join(", ")}`);
-  const group = svg("g");
-  let [y, x] = [4, 0];
-  const placed = [];
-  rows.forEach((row, i) => {
-    placed.push(["label", String(i + 1), 18, y]);
-    x = 26;
-    row.forEach(([kind, id]) => {
-      const text = record.pieces[id];
-      const size = kind === "dropped" ? 13 : CHARACTER * (text.length + (SIGNS[kind] ? 2 : 0)) + STRIP + 9;
-      if (x + size > width - 4) { x = 26; y += 25; }
-      placed.push([kind, text, x, y, size]);
-      x += size + 4;
-    });
-    y += 29;
-  });
-  const chart = picture(width, Math.max(y, 10), told.join(". ") || "No block yet.");
-  const ids = addPatterns(chart);
-  placed.forEach(([kind, text, left, top, size]) => group.append(...(kind === "label"
-    ? [words(text, left, top + 15, "end", "sd-tick")] : drawBox(ids, kind, text, left, top, size))));
-  chart.append(group);
-  return chart;
-}
-
-/** Swatch and words for each kind of box. */
-function kindKeys() {
-  return keys(Object.entries(NAMES).map(([kind, name]) => key(name, (ids) => drawBox(ids, kind, "", 1, 0, 28), 30, 20)), true);
+/** The blocks that are shown; in the last one the draft may still wait for its verdict. */
+function drawBlocks(blocks, shown, width) {
+  const judged = Math.floor(shown / 2);
+  const rows = blocks.slice(0, Math.ceil(shown / 2)).map((block, i) => (i < judged ? fates(block) : block.drafted.map((text) => ({ kind: "drafted", text }))));
+  const told = rows.map((row, i) => `Block ${i + 1}: ${inWords(row)}`);
+  // Of a token that nobody has judged there is nothing to read.
+  const brief = rows.map((row) => row.map((token) => (token.kind === "dropped" ? { ...token, text: "" } : token)));
+  return drawTokens(brief, width, told.join(". ") || "No block yet.", { names: rows.map((_, i) => String(i + 1)) });
 }
 
 // ---- speed against K -----------------------------------------------------------------------------
@@ -141,19 +94,20 @@ function drawSpeeds(view, width) {
 
 /** Everything that the two panels show, from the state. */
 function viewOf(model) {
-  const [state, { record, costs }] = [model.get("state"), model.get("reset")];
+  const [state, { record, costs }] = [model.get("state"), model.get("start")];
   const ks = record.requests.map((each) => each.k);
   const runs = record.runs.filter((run) => run.k === state.k);
-  const run = runs[state.run % runs.length];
+  const { passage, blocks: raw } = runs[state.run % runs.length];
+  const blocks = raw.map((each) => blockOf(record, each));
   const found = Object.fromEntries(record.requests.map((each) => [each.k, summaryOf(each)]));
   const alpha = alphaOf(record.requests);
-  const end = 2 * run.blocks.length;
+  const end = 2 * blocks.length;
   const shown = Math.min(state.shown, end); // the slider of K asks for all of a run, however long it is
   const whole = Math.floor(shown / 2);
   const time = (k) => { const { c, v } = timesAt(state, costs, k); return c * k + v; };
   return {
-    ...state, ks, run, costs, record, alpha, found, count: runs.length, time,
-    end, shown, whole, written: writtenBy(run.blocks, whole),
+    ...state, ks, blocks, prompt: record.passages[passage], costs, alpha, found, time,
+    end, shown, whole, written: writtenBy(blocks, whole),
     predicted: (k) => expectedTokens(alpha, k) / time(k), recorded: (k) => found[k].mean / time(k), error: (k) => found[k].error / time(k),
   };
 }
@@ -207,7 +161,7 @@ function measuredSwitch(model, costs) {
 }
 
 function runPanel(model, play) {
-  const { record, costs } = model.get("reset");
+  const { record, costs } = model.get("start");
   const ks = record.requests.map((each) => each.k);
   const own = (part) => change(model, { ...part, measured: false });
   const sliders = {
@@ -223,7 +177,7 @@ function runPanel(model, play) {
   const verdict = verdictLine();
   const prompt = html("p", { class: "sd-text" });
   const chart = chartBox();
-  const text = html("div", { class: "sd-wide sd-controls" }, kindKeys(), prompt, chart);
+  const text = html("div", { class: "sd-wide sd-controls" }, kindKeys(NAMES), prompt, chart);
   const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·8 are eight, ↵ ends a line.",
     controls(sliders.k.row, sliders.c.row, sliders.v.row, measured.row, runButtons(model, play)),
     controls(pair(now.box, ahead.box, passes.box, rate.box), verdict), text);
@@ -239,8 +193,8 @@ function runPanel(model, play) {
     passes.set(whole ? (written / whole).toFixed(2) : "–");
     rate.set(view.alpha.toFixed(3));
     if (!play.plays() || shown >= end) say(verdict, verdictOf(view));
-    say(prompt, `… ${record.passages[view.run.passage]}`);
-    chart.replaceChildren(drawBlocks(record, view.run.blocks, Math.min(shown, end), chart.clientWidth));
+    say(prompt, `… ${view.prompt}`);
+    chart.replaceChildren(drawBlocks(view.blocks, shown, chart.clientWidth));
   }
   return { root, draw };
 }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from specdec_lib.lessons.common import recorded
-from specdec_lib.lessons.widgets.parts.fields import number, one_of, unchecked, whole
+from specdec_lib.lessons.widgets.fields import number, one_of
 from specdec_lib.lessons.widgets.simulator import Simulator
 from specdec_lib.theory import Costs
 
@@ -19,35 +19,21 @@ def generation_simulator(
     """
     page = _page_record()
     ks = tuple(each["k"] for each in page["requests"])
-    fields = {
-        "k": one_of(*ks),
-        "c": number(0.0, 0.5),
-        "v": number(1.0, 3.0),
-        "run": whole(0, 10**6),
-        "shown": whole(0, 10**6),
-        "measured": one_of(False, True),
-        "costs": unchecked,
-        "record": unchecked,
-    }
     times = {"c": costs.c, "v": {str(k): costs.v[k + 1] for k in ks}} if costs else None
     return Simulator(
         "generation",
-        title="Generation simulator",
-        fields=fields,
-        state={"k": k, "c": c, "v": v, "run": 0, "shown": 0, "measured": False},
-        reset={"costs": times, "record": page},
+        "Generation simulator",
+        {"k": one_of(*ks), "c": number(0.0, 0.5), "v": number(1.0, 3.0)},
+        {"k": k, "c": c, "v": v, "run": 0, "shown": 0, "measured": False},
         height=1500,
+        data={"costs": times, "record": page},
     )
 
 
 def _page_record() -> dict[str, Any]:
     """What the page needs of the record: no prompt tokens but the last ones, as text."""
     record = recorded.record()
-    pieces = {token: recorded.visible(piece) for token, piece in record["pieces"].items()}
     tails = ["".join(record["pieces"][str(t)] for t in each[-24:]) for each in record["passages"]]
-    return {
-        "pieces": pieces,
-        "passages": tails,
-        "runs": record["runs"],
-        "requests": [{"k": each["k"], "accepted": each["accepted"]} for each in record["requests"]],
-    }
+    requests = [{"k": each["k"], "accepted": each["accepted"]} for each in record["requests"]]
+    kept = {name: record[name] for name in ("pieces", "runs")}
+    return {**kept, "passages": tails, "requests": requests}

@@ -58,7 +58,7 @@ function linkedPanel(model) {
   const root = panel(view.title, "Drag a bar of p or q, or press Tab and the arrow keys. The other bars of the same model make room.",
     html("div", {}, legend, bars.root),
     html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, ...numbers.map((each) => each.box)), told, html("div", {}, ...moving.rows), times,
-      buttons(button("Reset", () => change(model, model.get("reset"))), button("Make q equal to p", () => change(model, { ...fresh, draft: model.get("state").target })))),
+      buttons(button("Reset", () => change(model, model.get("start"))), button("Make q equal to p", () => change(model, { ...fresh, draft: model.get("state").target })))),
     below);
   root.classList.add("sd-linked");
   function draw(state) {

@@ -3,20 +3,10 @@
 One simulator with three views: the residual, the two paths into each token, and speed over K.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specdec_lib.lessons.widgets.linked_parts.still import still
-from specdec_lib.lessons.widgets.parts.fields import (
-    Field,
-    distribution,
-    number,
-    one_of,
-    probability,
-    text,
-    unchecked,
-    whole,
-)
+from specdec_lib.lessons.widgets.fields import distribution, number, one_of, probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 from specdec_lib.theory import Costs
 
@@ -27,15 +17,6 @@ SAMPLERS = ("rule", "from_target", "argmax")
 K_MAX = 20
 #: Milliseconds of a target pass and of a draft step, as Chen et al. (2023) report them.
 PASS_MS, STEP_MS = 14.1, 1.8
-
-_HEIGHTS = {"residual": 900, "paths": 1300, "speed": 900}
-_SAMPLE_FIELDS = {
-    "sampler": one_of(*SAMPLERS),
-    "counts": unchecked,
-    "history": unchecked,
-    "seed": unchecked,
-}
-_EMPTY = {"counts": [0, 0, 0, 0], "history": []}
 
 
 def linked_simulator(
@@ -58,33 +39,27 @@ def linked_simulator(
     ValueError, naming the argument, for what the picture cannot show.
     """
     times = _measured(costs, pass_ms, source) if costs else _assumed(c, s)
-    sample = {"sampler": "rule", **_EMPTY, "seed": 3} if view == "paths" else {}
-    start = {"target": target, "draft": draft, "k": k, "token": 1, **times, **sample}
-    return Simulator(
-        "linked",
-        title="Simulator of p and q",
-        fields=_fields(times["most"]) | (_SAMPLE_FIELDS if sample else {}),
-        state={"view": view, **start},
-        reset={key: value for key, value in start.items() if key != "sampler"},
-        height=_HEIGHTS.get(view, 900),
-        still=still,
-    )
-
-
-def _fields(most: int) -> dict[str, Field]:
-    return {
+    fields = {
         "view": one_of(*VIEWS),
         "target": distribution(4),
         "draft": distribution(4),
-        "token": whole(0, 3),
-        "k": whole(0, most),
+        "k": whole(0, times["most"]),
         "c": probability,
         "s": probability,
-        "v": unchecked,
-        "most": unchecked,
         "ms": number(1e-6, 1e6),
-        "source": text,
     }
+    state = {"view": view, "target": target, "draft": draft, "k": k, "token": 1, **times}
+    if view == "paths":
+        state |= {"sampler": SAMPLERS[0], "counts": [0, 0, 0, 0], "history": [], "seed": 3}
+    height = 1300 if view == "paths" else 900
+    return Simulator("linked", "Simulator of p and q", fields, state, height, still=_still)
+
+
+def _still(state: Mapping[str, Any]) -> str:
+    # matplotlib takes a second to import, and a live simulator needs no still.
+    from specdec_lib.lessons.widgets.still import still
+
+    return still(state)
 
 
 def _assumed(c: float | None, s: float) -> dict[str, Any]:

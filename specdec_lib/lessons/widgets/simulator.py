@@ -1,6 +1,6 @@
 """One simulator, two renderings: an anywidget where a kernel runs, elsewhere a sandboxed frame.
 
-Both show the same ES module (`NAME.js`) with the same state, so an exported page works too.
+Both show the same ES module with the same state, so an exported page works too.
 """
 
 from __future__ import annotations
@@ -14,28 +14,39 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.widgets.parts.bundle import bundle
-from specdec_lib.lessons.widgets.parts.fields import Field
+from specdec_lib.lessons.common.style import palette
+from specdec_lib.lessons.widgets.fields import Field
 
 HERE = Path(__file__).parent
-PALETTE: dict[str, dict[str, str]] = json.loads(
-    (HERE.parent / "common" / "palette.json").read_text(encoding="utf-8")
-)
-
+PARTS = ("elements", "formulas", "charts", "controls", "stage", "blocks", "frame")
 LIVE = "application/vnd.jupyter.widget-view+json"
+_PAGE = """<!DOCTYPE html><html lang="en" class="sd-page"><head><meta charset="utf-8">
+<title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'">
+<style>{style}</style></head><body><noscript>This simulator needs JavaScript.</noscript>
+<script type="module">{script}</script></body></html>"""
 
 
 @cache
 def module_source(name: str) -> str:
-    """The complete ES module of simulator `name`, with what it imports, and no import line left."""
-    return bundle(HERE / f"{name}.js")
+    """The ES module of simulator `name`: the shared parts, its own, and its file, in one text.
+
+    Files import from each other for the linter; in one module no name is imported, and no two
+    files may define the same one.
+    """
+    parts = [HERE / "parts" / f"{part}.js" for part in PARTS]
+    files = [*parts, *sorted((HERE / f"{name}_parts").glob("*.js")), HERE / f"{name}.js"]
+    lines = "\n".join(file.read_text(encoding="utf-8") for file in files).splitlines()
+    return "\n".join(line for line in lines if not line.startswith("import "))
 
 
 @cache
 def style_sheet() -> str:
     """The style sheet of all simulators: the palette as CSS variables, then the shared rules."""
     light, dark = (
-        " ".join(f"--sd-{role}: {colours[theme]};" for role, colours in PALETTE.items())
+        " ".join(f"--sd-{role}: {colour};" for role, colour in palette(theme).items())
         for theme in ("light", "dark")
     )
     return (
@@ -45,54 +56,12 @@ def style_sheet() -> str:
     ) + (HERE / "parts" / "shared.css").read_text(encoding="utf-8")
 
 
-# Stands in for the widget's model inside the frame: the same four methods, no kernel.
-_FRAME_MODEL = """
-const listeners = {};
-const values = __VALUES__;
-const model = {
-  get: (name) => values[name],
-  set(name, value) {
-    values[name] = value;
-    (listeners[`change:${name}`] ?? []).forEach((tell) => tell());
-  },
-  on(event, tell) { (listeners[event] ??= []).push(tell); },
-  off(event, tell) { listeners[event] = (listeners[event] ?? []).filter((old) => old !== tell); },
-  save_changes() {},
-};
-render({ model, el: document.body });
-const height = () => Math.ceil(document.body.getBoundingClientRect().height);
-const tellHeight = () => parent.postMessage({ specdecHeight: height() }, "*");
-new ResizeObserver(tellHeight).observe(document.body);
-tellHeight();
-"""
-
-_FRAME_PAGE = """<!DOCTYPE html><html lang="en" class="sd-page"><head><meta charset="utf-8">
-<title>__TITLE__</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'">
-<style>__STYLE__</style></head><body><noscript>This simulator needs JavaScript.</noscript>
-<script type="module">__SCRIPT__</script></body></html>"""
-
-# What is left if a frame is dropped.
-_DROPPED = "Run this cell to see the simulator."
-# Hides what stands in for frames where no script runs. Sets a frame's height to what it reports;
-# one that cannot report scrolls at its first height.
-_FIT_HEIGHT = """<script>
-for (const still of document.querySelectorAll(".specdec-still")) still.hidden = true;
-addEventListener("message", (event) => {
-for (const frame of document.querySelectorAll("iframe.specdec-simulator")) {
-const height = event.data && event.data.specdecHeight;
-const fits = frame.contentWindow === event.source && height > 0 && height < 5000;
-if (fits) frame.style.height = height + "px"; } });</script>"""
-
-
 class Simulator:
     """A simulator with its state. Put it last in a cell to show it; `state` follows the sliders.
 
-    `name` is the module's file name without `.js`; `fields` checks each part of the state; `reset`
-    is the part that the reset button restores; `height` is the frame's first height in pixels.
-    `still` gives HTML for a state, which stands in for the frame where no script runs.
+    `name` is the module's file name without `.js`. `fields` checks parts of the state by name;
+    `data` never changes, and the module finds it beside the first state. `height` is the frame's
+    first height in pixels. `still` gives HTML for a state, shown where no script runs.
     """
 
     def __init__(
@@ -101,35 +70,20 @@ class Simulator:
         title: str,
         fields: Mapping[str, Field],
         state: Mapping[str, Any],
-        reset: Mapping[str, Any],
         height: int,
+        data: Mapping[str, Any] | None = None,
         still: Callable[[Mapping[str, Any]], str] | None = None,
     ) -> None:
-        self.name, self.title, self.height = name, title, height
-        self._fields, self._still = dict(fields), still
-        self._state: dict[str, Any] = {}
+        self.name, self.title, self.height, self._still = name, title, height, still
+        checked = {key: fields[key](key, state[key]) for key in fields}
+        self._state = {**state, **checked}
+        self._start = {**self._state, **(data or {})}
         self._widget: Any = None
-        self._state = self._checked(state)
-        self._reset = self._checked(reset)
-
-    def _checked(self, part: Mapping[str, Any]) -> dict[str, Any]:
-        unknown = set(part) - set(self._fields)
-        if unknown:
-            names, known = ", ".join(sorted(unknown)), ", ".join(self._fields)
-            raise ValueError(f"{self.title} has no {names}: it has {known}")
-        return {name: self._fields[name](name, value) for name, value in part.items()}
 
     @property
     def state(self) -> dict[str, Any]:
-        """The state as the sliders stand (a copy). Weights are as set, not yet normalised."""
+        """The state as the sliders stand (a copy)."""
         return copy.deepcopy(self._widget.state if self._widget is not None else self._state)
-
-    def update(self, **part: Any) -> None:
-        """Move sliders from Python, on every view. ValueError as when the simulator is made."""
-        new = {**self.state, **self._checked(part)}
-        self._state = new
-        if self._widget is not None:
-            self._widget.state = new
 
     @property
     def module(self) -> str:
@@ -143,25 +97,18 @@ class Simulator:
             import anywidget
             import traitlets
 
-            traits = {key: traitlets.Dict().tag(sync=True) for key in ("state", "reset")}
+            traits = {key: traitlets.Dict().tag(sync=True) for key in ("state", "start")}
             looks = {"_esm": self.module, "_css": style_sheet()}
             kind = type(self.name.title(), (anywidget.AnyWidget,), {**looks, **traits})
-            self._widget = kind(state=self.state, reset=copy.deepcopy(self._reset))
+            self._widget = kind(state=self.state, start=copy.deepcopy(self._start))
         return self._widget
 
     def page(self) -> str:
         """A complete HTML page with the simulator in its present state; it loads nothing else."""
         # "<" is escaped so that no value can close the script element.
-        values = json.dumps({"state": self.state, "reset": self._reset}).replace("<", "\\u003c")
-        parts = {
-            "__TITLE__": html.escape(self.title),
-            "__STYLE__": style_sheet(),
-            "__SCRIPT__": self.module + _FRAME_MODEL.replace("__VALUES__", values),
-        }
-        page = _FRAME_PAGE
-        for mark, text in parts.items():
-            page = page.replace(mark, text)
-        return page
+        values = json.dumps({"state": self.state, "start": self._start}).replace("<", "\\u003c")
+        script = f"{self.module}\nconst values = {values};\nshowInFrame(render, values);"
+        return _PAGE.format(title=html.escape(self.title), style=style_sheet(), script=script)
 
     def frame(self) -> str:
         """The page as a sandboxed `<iframe srcdoc>` that takes the height of its content.
@@ -170,10 +117,11 @@ class Simulator:
         """
         style = f"display:block;width:100%;height:{self.height}px;border:0"
         still = f'<div class="specdec-still">{self._still(self.state)}</div>' if self._still else ""
+        around = (HERE / "parts" / "around.js").read_text(encoding="utf-8")
         return (
             f'{still}<iframe class="specdec-simulator" title="{html.escape(self.title)}" '
-            f'sandbox="allow-scripts" style="{style}" '
-            f'srcdoc="{html.escape(self.page())}">{_DROPPED}</iframe>\n{_FIT_HEIGHT}'
+            f'sandbox="allow-scripts" style="{style}" srcdoc="{html.escape(self.page())}">'
+            f"Run this cell to see the simulator.</iframe>\n<script>{around}</script>"
         )
 
     def __repr__(self) -> str:

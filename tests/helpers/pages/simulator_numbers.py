@@ -88,9 +88,7 @@ def _pipeline(state: State) -> list[float]:
 
 def _events(block: dict[str, Any]) -> list[tuple[int, int, int]]:
     """Each draft call, the pass, each verdict until the first refusal, and the target's token."""
-    drafted, ratios = len(block["drafted"]), zip(block["p"], block["q"], block["r"], strict=True)
-    verdicts = [p > 0 and r * q <= p for p, q, r in ratios]
-    accepted = verdicts.index(False) if False in verdicts else drafted
+    drafted, accepted = len(block["drafted"]), block["accepted"]
     kept = [(0, 0, int(i < accepted)) for i in range(min(accepted + 1, drafted))]
     return [*[(0, 1, 0)] * drafted, (1, 0, 0), *kept, (0, 0, 1)]
 

@@ -45,16 +45,14 @@ MAKERS = {
 # Their names, each once.
 NAMES = [name for name in MAKERS if "," not in name]
 
-# Inside a simulator's frame: waits until the frame is as high as its body and nothing scrolls;
-# gives the heights of all three, which are equal then.
-FITTED = """async () => {
+# Inside a simulator's frame: whether nothing scrolls, it is as high as its body, and no drawing is
+# wider than its place.
+FITS = """() => {
   const page = document.documentElement;
-  const body = () => Math.ceil(document.body.getBoundingClientRect().height);
-  const heights = () => [innerHeight, body(), page.scrollHeight];
-  for (let n = 0; n < 500 && new Set(heights()).size > 1; n += 1) {
-    await new Promise((go) => setTimeout(go, 20));
-  }
-  return heights();
+  const body = Math.ceil(document.body.getBoundingClientRect().height);
+  const drawings = [...document.querySelectorAll(".sd-chart svg[role=img]")];
+  return page.scrollWidth <= innerWidth && innerHeight === body && page.scrollHeight === body &&
+    drawings.every((each) => each.clientWidth <= each.parentElement.clientWidth + 1);
 }"""
 
 # What a reader sees of a simulator, in words and numbers.

@@ -3,9 +3,7 @@
 import pytest
 
 from specdec_lib.lessons.common.answers import Quiz, Truth, answered, answering, committed, reveal
-from specdec_lib.lessons.common.examples import (
-    Different,
-)
+from specdec_lib.lessons.common.examples import Different
 
 
 def test_long_answers_are_told_shortly():
@@ -46,15 +44,10 @@ BLOCK = Truth((1 - 0.7**6) / 0.3, "Because.", {1 / 0.3: "has no end.", 2.77: "ha
         (3, BLOCK, "You said 3. That is close. It is 2.94. Because."),
         (1, BLOCK, "You said 1. It is 2.94. Because."),
         (3.33, BLOCK, "You said 3.33. It is 2.94. 3.33 has no end. Because."),
-        (3.3, BLOCK, "You said 3.3. It is 2.94. 3.33 has no end. Because."),
         (2.77, BLOCK, "You said 2.77. It is 2.94. 2.77 has no bonus. Because."),
-        (3.2, BLOCK, "You said 3.2. That is close. It is 2.94. Because."),
-        (0.1, Truth(0.0, "Because."), "You said 0.1. It is 0. Because."),
         (0, Truth(0.0, "Because.", {0.0001: "is more."}), "You said 0, and it is 0. Because."),
         (41, Truth(41.39934, "Because."), "You said 41, and it is 41.4. Because."),
-        (1.3, Truth(1.68032, "Because."), "You said 1.3. It is 1.68. Because."),
         (5e6, Truth(1234567.0, "Because."), "You said 5,000,000. It is 1,230,000. Because."),
-        (1234.5, Truth(7.0, "Because."), "You said 1,234.5. It is 7. Because."),
     ],
 )
 def test_a_prediction_gets_the_reason_of_its_number(guess, truth: Truth, said: str, capsys):

@@ -27,54 +27,24 @@ def test_a_text_is_the_same_in_every_run():
     assert describe(np.random.default_rng(0)) == "Generator(PCG64)"  # its address is in capitals
 
 
-def nested(depth: int, width: int = 10) -> list:
-    """Lists in lists: width ** depth numbers."""
-    return [nested(depth - 1, width) if depth > 1 else 0.5] * width
-
-
 LONG = "x" * 10**6
+DEEP: list = [0.5]
+for _ in range(12):
+    DEEP = [DEEP] * 40  # 40 ** 12 numbers
 
 
-MANY = [
-    LONG,
-    {LONG: 1},
-    {"a": {LONG: {LONG: 2}}},
-    [LONG] * 40,
-    {f"{i}{LONG}": i for i in range(40)},
-    nested(6),
-    [[{"key": nested(6)}]],
-    [list(range(10**5))] * 12,
-    np.full(12, LONG),
-]
-
-
-@pytest.mark.parametrize("value", MANY, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "value", [LONG, {"a": {LONG: {LONG: 2}}}, [LONG] * 40, DEEP, np.full(12, LONG)], ids=type
+)
 def test_a_value_of_any_size_is_told_shortly(value: object):
-    text = describe(value)
-    assert len(text) <= MOST_SHOWN + 4 and text.endswith((" ...", "]", "}"))
     with pytest.raises(Different) as caught:
         expect(lambda: value, gives=3)
     assert len(str(caught.value)) < MOST_SHOWN + 200
 
 
-def test_a_long_value_is_not_written_out_before_it_is_cut():
-    """Forty in forty in forty: most of it would be written for nothing."""
-    value: list = [0.5]
-    for _ in range(12):
-        value = [value] * 40  # 40 ** 12 numbers
-    assert describe(value).startswith("[" * 13 + "0.5], [0.5], ")
-
-
 def test_a_value_of_ordinary_size_is_whole():
     value = [[0.5 + i] * 12 for i in range(25)]
     assert describe(value) == repr(value)
-
-
-@pytest.mark.parametrize("got", [{LONG: 1}, {f"{i}{LONG}": i for i in range(40)}, [1, [2, LONG]]])
-def test_a_remark_on_a_value_of_any_size_is_short(got: object):
-    with pytest.raises(Different) as caught:
-        expect(lambda: got, gives={"a": 1} if isinstance(got, dict) else [1, [2, LONG + "y"]])
-    assert len(str(caught.value)) < 4 * MOST_SHOWN
 
 
 @pytest.mark.parametrize(
@@ -85,12 +55,14 @@ def test_a_remark_on_a_value_of_any_size_is_short(got: object):
         *(np.float32([0.1]), np.array([True]), torch.tensor([[0.1, 1 / 3]])),
         *(torch.tensor([1 / 3]).double(), torch.tensor([1, 2]), torch.tensor([True])),
         *(np.array([np.nan, -np.inf]), torch.tensor([[np.inf]]), np.nan, np.float64(np.inf)),
+        *(torch.zeros(0, 3), torch.zeros(0).long(), np.zeros((2, 0), int)),
     ],
     ids=repr,
 )
 def test_the_call_of_a_message_can_be_pasted_and_gives_the_same_values(value):
     again = eval(as_code(value), {"np": np, "torch": torch})
     np.testing.assert_array_equal(again, value)
+    assert np.shape(again) == np.shape(value)
     assert getattr(again, "dtype", None) == getattr(value, "dtype", None) or np.isscalar(again)
 
 

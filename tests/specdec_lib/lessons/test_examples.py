@@ -1,8 +1,5 @@
 """What a visible check says of an answer, and what it refuses."""
 
-import sys
-import warnings
-
 import numpy as np
 import pytest
 import torch
@@ -20,7 +17,7 @@ from specdec_lib.lessons.common.examples import (
     expect_value_error,
     visible_check,
 )
-from specdec_lib.lessons.common.lending import NoEnd, at_most, copied, ending
+from specdec_lib.lessons.common.lending import at_most, copied
 
 
 def test_message_names_parameters_and_shortens_large_arrays():
@@ -48,19 +45,6 @@ def test_the_first_wrong_row_is_named(got, gives):
         expect(lambda: got, gives=gives, hint="Why?")
     row = "an array whose row 1 is [0, 1, 0], expected [0, 1, 1]"
     assert str(caught.value) == f"<lambda>() returned {row}. Why?"
-
-
-@pytest.mark.parametrize(
-    ("got", "gives"),
-    [
-        (([5], np.eye(2)), ([6],)),
-        (([5],), ([6], np.eye(2))),
-        (np.eye(2) > 0, np.ones((2, 2), bool)),
-    ],
-)
-def test_a_wrong_pair_or_mask_of_any_make_gets_a_message(got, gives):
-    with pytest.raises(Different, match="expected"):
-        expect(lambda: got, gives=gives)
 
 
 def test_exceptions_become_messages():
@@ -154,19 +138,11 @@ def halved_by_log(p):
 CALL = "(p=np.array([0.5, 0.5]))"
 
 
-FORBIDDEN = [
-    (halved_in_place, f"halved_in_place{CALL} changed its argument p. Work on a copy: the caller "),
-    (
-        halved_by_log,
-        f'halved_by_log{CALL} gave a warning: "divide by zero encountered in log". Did you divide '
-        "before you looked for a zero?",
-    ),
-]
-
-
-@pytest.mark.parametrize("wrong, said", FORBIDDEN, ids=["changed", "warned"])
-def test_a_check_refuses_what_no_answer_may_do(wrong, said):
-    assert refused(check_halved, wrong).startswith(said)
+def test_a_check_refuses_what_no_answer_may_do():
+    said = f"halved_in_place{CALL} changed its argument p. Work on a copy: the caller still needs"
+    assert refused(check_halved, halved_in_place).startswith(said)
+    said = f'halved_by_log{CALL} gave a warning: "divide by zero encountered in log". Did you '
+    assert refused(check_halved, halved_by_log).startswith(said)
 
 
 def test_a_check_refuses_an_array_that_is_an_argument():
@@ -201,14 +177,6 @@ def test_a_changed_argument_of_any_kind_is_seen_and_the_checks_own_stays(value):
     assert difference(value, kept) is None
 
 
-def test_a_warning_is_said_with_the_question_that_fits_it():
-    def deprecated(p):
-        warnings.warn("old", DeprecationWarning, stacklevel=1)
-        return p / 2
-
-    assert refused(check_halved, deprecated).endswith('gave a warning: "old".')
-
-
 def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys):
     @visible_check
     def check_settled(function):
@@ -225,17 +193,6 @@ def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys)
     figure = drawn_from("settled")(lambda function: function(at_most(3, len, "it", "why")))
     figure(lambda step: [step("") for _ in range(9)])
     assert "cannot be used yet: called it more than 3 times: why" in capsys.readouterr().out
-
-
-def test_a_loop_that_calls_nothing_is_stopped_after_so_many_lines():
-    def endless(step):
-        while True:
-            step += 1
-
-    before = sys.gettrace()
-    with pytest.raises(NoEnd, match="did not end within 50 lines of Python: because"):
-        ending(endless, "because", lines=50)(0)
-    assert ending(max, "because")(1, 2) == 2 and sys.gettrace() is before
 
 
 LONG_ROW = np.arange(40) / 40

@@ -1,12 +1,43 @@
-"""Figures that are drawn from a reader's own function."""
+"""Figures: drawn from a reader's own function, and with words for all that they draw."""
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pytest
 from classes.chapter_cases import draw, unwritten
 
-from specdec_lib.lessons.ch05 import measured as ch05
-from specdec_lib.lessons.ch08 import measured as ch08
-from specdec_lib.lessons.common.drawing import drawn_from
+from specdec_lib.lessons.common import series
+from specdec_lib.lessons.common.drawing import drawn_from, picture
 from specdec_lib.sampling import sample_from
+
+VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
+ENDS = {"plain": [(0.5, 1.75), (2.0, 2.5)], "speculative": [(1.25, 1.625), (3.0, 3.5)]}
+
+
+@pytest.mark.parametrize("kind", ["lines", "marks", "bars"])
+@pytest.mark.parametrize("ends", [None, ENDS])
+def test_the_words_of_a_figure_have_every_value_that_is_drawn(kind: str, ends: dict | None):
+    ax = picture("Speeds")
+    words = series.draw(ax, [1, 8], VALUES, kind=kind, ends=ends)
+    drawn = [y for line in ax.lines for y in line.get_ydata()]
+    drawn += [bar.get_height() for bar in ax.patches]
+    intervals = [path.vertices[:, 1] for each in ax.collections for path in each.get_paths()]
+    assert sorted(drawn) == [1.0, 1.5, 2.25, 3.125] and len(intervals) == (4 if ends else 0)
+    for number in [*drawn, *np.ravel(intervals)]:
+        assert f"{number:.3g}" in words
+    plt.close("all")
+
+
+def test_a_figure_is_shown_with_title_values_and_note(shown: list[str]):
+    series.series_figure("Speeds", ["code", "prose"], VALUES, kind="bars", note="On two cores.")
+    assert shown[0].startswith("Speeds. plain: ") and shown[0].endswith("On two cores.")
+    assert all(word in shown[0] for word in ("code", "prose", "2.25", "3.12"))
+
+
+def test_a_table_is_printed_where_there_is_no_notebook(capsys):
+    series.table({"K": [1, 2], "speed": [1.23456, 2.0]}, "Speeds by K")
+    caption, names, first, _ = capsys.readouterr().out.splitlines()
+    assert caption == "Speeds by K"
+    assert (names.split(), first.split()) == (["K", "speed"], ["1", "1.235"])
 
 
 def test_a_figure_gives_copies():
@@ -42,11 +73,3 @@ def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
 
     draw("02_rejection_sampling", "two_masses", correct_token=wrong)
     assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]
-
-
-def test_a_position_that_no_block_reached_stops_no_figure(shown: list[str], capsys):
-    ch05.by_position(lambda accepted, k: 0.25, {"code": [0, 1, 0]}, 4)
-    ch05.by_position(lambda accepted, k: 0.0, {"code": [0, 0]}, 4)
-    ch08.by_position([(0, 4), (1, 4)], 4)
-    assert len(shown) == 3 and all("position 4" in words for words in shown)
-    assert "cannot be drawn" not in capsys.readouterr().out

@@ -6,61 +6,48 @@ import re
 
 import pytest
 from pages.browsing import Visitor
-from pages.simulators import FITTED, MAKERS, NAMES, SEEN
+from pages.simulators import FITS, MAKERS, NAMES, SEEN
 
-from specdec_lib.lessons.widgets.simulator import HERE, Simulator, style_sheet
+from specdec_lib.lessons.widgets.simulator import HERE, style_sheet
 
-NETWORK = r"\bimport\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
+NETWORK = r"^\s*import\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
+PLAYING = {name for name in NAMES if "player(" in (HERE / f"{name}.js").read_text()}
 
 
 def test_every_simulator_is_here():
-    named = {path.stem for path in HERE.glob("*.js") if "export default" in path.read_text()}
+    named = {path.stem for path in HERE.glob("*.js")}
     assert {make().name for make in MAKERS.values()} == set(NAMES) == named
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_state_is_plain_and_both_renderings_run_one_module(name):
+def test_both_renderings_run_one_module_that_asks_nobody_for_anything(name):
     simulator = MAKERS[name]()
     json.dumps(simulator.state)
     page = html.unescape(re.search(r'srcdoc="([^"]*)"', simulator.frame())[1])
     assert simulator.module in page and simulator.widget._esm == simulator.module
-    assert page.count("</script>") == 1 and "export default { render };" in simulator.module
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_nothing_points_to_the_network_and_nothing_glides(name):
-    simulator = MAKERS[name]()
+    assert page.count("</script>") == 1
     delivered = style_sheet() + simulator.module
     assert set(re.findall(r"\w+://[^\"'\s]*", delivered)) == {"http://www.w3.org/2000/svg"}
-    assert not re.search(NETWORK, delivered)
+    assert not re.search(NETWORK, delivered, re.MULTILINE)
     assert not re.search(r"transition|animation:|requestAnimationFrame|<animate", delivered)
-
-
-def test_the_page_around_a_simulator_loads_nothing():
-    page = Simulator("linked", "Any", fields={}, state={}, reset={}, height=100).page()
-    assert not re.search(NETWORK, page) and page.count("://") == 1
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", MAKERS)
-@pytest.mark.parametrize("width", [320, 400, 900])
+@pytest.mark.parametrize("width", [320, 900])
 def test_it_fits_its_width_and_takes_its_height(reader, name, width):
     page = reader(MAKERS[name](), width=width)
     if name == "generation":
         page.press("To the end")
-    assert len(set(page.evaluate(FITTED))) == 1
-    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.page.frames[1].wait_for_function(FITS)
     for drawing in page.frame.locator(".sd-chart svg[role=img]").all():
-        box, parent = drawing.bounding_box(), drawing.locator("..").bounding_box()
-        assert box["x"] >= parent["x"] and box["width"] <= parent["width"] + 1
         assert "NaN" not in drawing.inner_html() and drawing.get_attribute("aria-label").strip()
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", NAMES)
 def test_every_slider_has_a_name_and_follows_the_arrow_keys(reader, name):
-    page = reader(MAKERS[name]())
-    sliders = page.frame.get_by_role("slider")
+    sliders = reader(MAKERS[name]()).frame.get_by_role("slider")
     assert sliders.count() or name == "pipeline"
     for slider in sliders.all():
         assert slider.evaluate("input => input.labels[0].textContent.trim()")
@@ -71,18 +58,15 @@ def test_every_slider_has_a_name_and_follows_the_arrow_keys(reader, name):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", NAMES)
-def test_a_layout_in_the_making_is_not_drawn_in(browser, name, tmp_path):
+def test_a_layout_in_the_making_is_not_drawn_in(browser, tmp_path):
     path = tmp_path / "page.html"
-    path.write_text(MAKERS[name]().page())
+    path.write_text(MAKERS["linked"]().page())
     with Visitor(browser, viewport={"width": 120, "height": 900}).visit(path) as visitor:
         visitor.page.locator(".sd-chart").first.wait_for(state="attached")
         visitor.page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert visitor.page.locator(".sd-chart svg").count() == 0
         visitor.page.set_viewport_size({"width": 400, "height": 900})
         visitor.page.locator(".sd-chart svg").first.wait_for()
-
-
-PLAYING = {name for name in NAMES if "player(" in (HERE / f"{name}.js").read_text()}
 
 
 def moves_by_itself(page) -> bool:
@@ -98,8 +82,7 @@ def moves_by_itself(page) -> bool:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", NAMES)
-def test_only_what_plays_moves_by_itself_and_with_reduced_motion_nothing_does(reader, name):
-    assert moves_by_itself(reader(MAKERS[name]())) is (name in PLAYING)
-    if name in PLAYING:
-        assert not moves_by_itself(reader(MAKERS[name](), motion="reduce"))
+@pytest.mark.parametrize("name", PLAYING)
+def test_what_plays_moves_by_itself_but_not_with_reduced_motion(reader, name):
+    assert moves_by_itself(reader(MAKERS[name]()))
+    assert not moves_by_itself(reader(MAKERS[name](), motion="reduce"))

@@ -1,17 +1,24 @@
 """The linked picture where no script runs: a still of its bars and its view, with all in words."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
+from specdec_lib.lessons.common.drawing import (
+    bars,
+    legend_below,
+    masses_by_path,
+    panels,
+    token_axis,
+)
+from specdec_lib.lessons.common.style import image
 from specdec_lib.lessons.common.wording import by_token
 from specdec_lib.theory import expected_tokens, walltime_speedup
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 State = Mapping[str, Any]
 
@@ -24,18 +31,14 @@ def still(state: State) -> str:
 @lru_cache(maxsize=16)
 def _drawn(state_as_text: str) -> str:
     state = json.loads(state_as_text)
-    # matplotlib takes a second to import, and a page with scripts needs no still.
-    import matplotlib.pyplot as plt
-
-    from specdec_lib.lessons.common.drawing import panels
-    from specdec_lib.lessons.common.style import image
-
-    bars, view = panels(2, (8.4, 3.4))
-    _draw_pair(bars, state)
-    _VIEWS[state["view"]](view, state)
+    pair, view = panels(2, (8.4, 3.4))
+    _draw_pair(pair, state)
+    {"residual": _draw_residual, "paths": _draw_paths, "speed": _draw_speed}[state["view"]](
+        view, state
+    )
     words = in_words(state)
-    picture = image(bars.figure, words)
-    plt.close(bars.figure)
+    picture = image(pair.figure, words)
+    plt.close(pair.figure)
     return f"{picture}<p>{words}</p>"
 
 
@@ -64,9 +67,7 @@ def _milliseconds(state: State, k: int) -> float:
     return state["ms"] / walltime_speedup(_rate(state), state["c"], k, v)
 
 
-def _draw_pair(ax: "Axes", state: State) -> None:
-    from specdec_lib.lessons.common.drawing import bars, legend_below, token_axis
-
+def _draw_pair(ax: Axes, state: State) -> None:
     p, q = _pair(state)
     x = np.arange(len(p))
     for at, name, values in ((x - 0.2, "target", p), (x + 0.2, "draft", q)):
@@ -76,9 +77,7 @@ def _draw_pair(ax: "Axes", state: State) -> None:
     legend_below(ax, columns=2)
 
 
-def _draw_residual(ax: "Axes", state: State) -> None:
-    from specdec_lib.lessons.common.drawing import bars, token_axis
-
+def _draw_residual(ax: Axes, state: State) -> None:
     p, q = _pair(state)
     left = np.maximum(p - q, 0)
     values = left / left.sum() if left.sum() > 1e-12 else p
@@ -87,9 +86,7 @@ def _draw_residual(ax: "Axes", state: State) -> None:
     ax.set_title("The residual")
 
 
-def _draw_paths(ax: "Axes", state: State) -> None:
-    from specdec_lib.lessons.common.drawing import masses_by_path
-
+def _draw_paths(ax: Axes, state: State) -> None:
     p, q = _pair(state)
     masses = (np.minimum(p, q), np.maximum(p - q, 0))
     texts = (f"{value:.2f}" for value in p)
@@ -97,15 +94,8 @@ def _draw_paths(ax: "Axes", state: State) -> None:
     ax.set_title("Two paths into each token")
 
 
-def _draw_speed(ax: "Axes", state: State) -> None:
+def _draw_speed(ax: Axes, state: State) -> None:
     times = [_milliseconds(state, k) for k in range(state["most"] + 1)]
     ax.plot(times, "o-", markersize=4)
     ax.axhline(state["ms"], color="black", linestyle="--", linewidth=1.2)
     ax.set(title="Milliseconds a token", xlabel="K; dashed: plain decoding", ylim=(0, None))
-
-
-_VIEWS: dict[str, Callable[["Axes", State], None]] = {
-    "residual": _draw_residual,
-    "paths": _draw_paths,
-    "speed": _draw_speed,
-}

@@ -1,1 +1,0 @@
-"""The parts of the linked picture of chapters 02 to 04."""

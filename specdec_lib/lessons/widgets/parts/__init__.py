@@ -1,1 +1,0 @@
-"""What all simulators are made of: charts, controls, checked fields, and one module of it all."""

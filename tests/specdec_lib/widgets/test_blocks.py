@@ -1,0 +1,271 @@
+"""The pictures of recorded blocks (chapters 01, 06 and 08) and of a batch, in Chromium."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from specdec_lib.decoding.verify import accepts
+from specdec_lib.lessons.ch01 import checks as ch01
+from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.widgets.batch import batch_simulator
+from specdec_lib.lessons.widgets.generation import generation_simulator
+from specdec_lib.lessons.widgets.pipeline import pipeline_animation
+from specdec_lib.lessons.widgets.trace import trace_picture
+from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
+
+pytestmark = pytest.mark.browser
+
+BLOCKS = ch01.RECORDED["blocks"]
+COSTS = Costs(c=0.2, v={m: 1 + 0.1 * (m - 1) for m in range(1, 18)})
+ROUNDED = 0.0051  # what two decimals leave open, ties included
+PICTURE = trace_picture(
+    "def f(x):\n    ",
+    [
+        {"drafted": ["return", " x"], "p": [0.5, 0.25], "q": [0.75, 0.25]}
+        | {"accepted": 2, "token": "\n"},
+        {"drafted": ["def", "class"], "p": [0.3, 0.0], "q": [0.2, 0.5]}
+        | {"accepted": 1, "token": " g"},
+    ],
+)
+
+
+# ---- the rule, and what became of every token --------------------------------------------------
+
+
+def test_verdicts_equal_the_librarys(module):
+    call = module(pipeline_animation(ch01.RECORDED))
+    rng = np.random.default_rng(1)
+    for k in (1, 2, 4, 7):
+        for _ in range(20):
+            p, q, r = rng.random((3, k))
+            p[rng.random(k) < 0.1] = 0.0
+            accepted = accepts(*(torch.tensor(part) for part in (p, q, r)))
+            block = {"p": p.tolist(), "q": q.tolist(), "r": r.tolist()}
+            assert call("acceptedOf", block) == int(accepted.cumprod(-1).sum())
+    edges = {(0, 0.5, 0): False, (0.5, 0, 0.9): True, (0, 0, 0): False, (0.25, 0.5, 0.5): False}
+    assert {edge: call("isAccepted", *edge) for edge in edges} == edges
+
+
+def kinds(k: int, accepted: int) -> list[str]:
+    """What became of each draft token of a block, and last what ended the block."""
+    judged = ["accepted"] * accepted + ["rejected"] * (accepted < k)
+    return [*judged, *["dropped"] * (k - accepted - 1), "corrected" if accepted < k else "bonus"]
+
+
+def test_recorded_blocks_come_out_as_recorded(module):
+    call, record = module(generation_simulator()), recorded.record()
+    pieces = {"pieces": record["pieces"]}
+    for run in record["runs"][::7]:
+        for raw in run["blocks"]:
+            block = recorded.Block(*raw)
+            fates = call("fates", call("blockOf", pieces, raw))
+            assert recorded.verdict(block) == block.accepted
+            assert [each["kind"] for each in fates] == kinds(run["k"], block.accepted)
+            ids = [*block.drafted, block.token]
+            assert [each["text"] for each in fates] == [record["pieces"][str(id)] for id in ids]
+    for piece in ("def", " not", "\n", "\n    y", "a  b\t"):
+        assert call("visible", piece) == recorded.visible(piece)
+
+
+# ---- chapter 01: step by step ------------------------------------------------------------------
+
+
+def test_frames_go_one_event_at_a_time_to_the_recorded_text(module):
+    call = module(pipeline_animation(ch01.RECORDED))
+    frames = call("frames", BLOCKS)
+    totals = [list(call("counts", BLOCKS, frame).values()) for frame in frames]
+    assert totals[0] == [0, 0, 0] and totals[-1] == [5, 20, ch01.WRITTEN]
+    for before, after in zip(totals, totals[1:], strict=False):
+        steps = np.subtract(after, before)
+        assert steps.min() >= 0 and steps.sum() <= 1
+    captions = [call("caption", BLOCKS, frame) for frame in frames]
+    assert all(captions) and "bonus token: 5 tokens from one pass" in " ".join(captions)
+    plain = "".join("".join(b["drafted"][: b["accepted"]]) + b["token"] for b in BLOCKS)
+    text = call("written", BLOCKS, frames[-1])
+    assert re.sub("[⟦⟧⟪⟫]", "", text) == plain and text.count("⟪") == 1
+
+
+def test_buttons_and_keys_step_through_the_blocks(reader):
+    page = reader(pipeline_animation(ch01.RECORDED))
+    page.press("Forward")
+    assert page.numbers() == ["0", "1", "0"]
+    for _ in range(4):
+        page.page.keyboard.press("ArrowRight")
+    assert page.numbers() == ["1", "4", "0"]
+    page.page.keyboard.press("ArrowLeft")
+    assert page.numbers() == ["0", "4", "0"]
+    page.press("Next block")
+    assert page.numbers() == ["1", "4", "3"]
+    said = "Block 1 of 5. , accepted, f accepted, , rejected, ·' dropped, ) corrected."
+    assert page.description(0) == said
+    page.page.keyboard.press("Home")
+    assert page.numbers() == ["0", "0", "0"]
+    for _ in range(6):  # nothing comes after the end
+        page.press("Next block")
+    assert page.numbers() == ["5", "20", str(ch01.WRITTEN)]
+    assert "fp.readlines" in re.sub("[⟦⟧⟪⟫]", "", page.texts("pre")[0])
+
+
+def test_it_plays_and_pauses_and_with_reduced_motion_goes_block_by_block(reader):
+    page = reader(pipeline_animation(ch01.RECORDED))
+    page.hold_clock()
+    page.press("Play")
+    page.page.clock.run_for(3500)
+    assert page.numbers()[1] == "3"
+    page.page.keyboard.press("p")
+    page.page.clock.run_for(5000)
+    assert page.numbers()[1] == "3"
+    still = reader(pipeline_animation(ch01.RECORDED), motion="reduce")
+    still.press("Play to the end of the block")
+    assert still.numbers() == ["1", "4", "3"]
+
+
+def test_kinds_differ_in_more_than_colour(reader):
+    page = reader(pipeline_animation(ch01.RECORDED))
+    outlines = page.evaluate(
+        "() => [...document.querySelectorAll('.sd-key [data-kind]')].map((box) => box.textContent +"
+        "[...box.children].map((part) => `${part.tagName} ${part.getAttribute('rx')} "
+        "${(part.getAttribute('style') ?? '').includes('dash')}`).join(';'))"
+    )
+    assert len(outlines) == len(set(outlines)) == 6
+
+
+# ---- chapter 06: a clock -----------------------------------------------------------------------
+
+
+def test_speeds_and_counts_equal_the_librarys(module):
+    call, batch = module(generation_simulator()), module(batch_simulator())
+    for alpha in (0.0, 0.614, 1.0):
+        for k in (1, 5, 16):
+            want = expected_tokens(alpha, k)
+            assert call("expectedTokens", alpha, k) == pytest.approx(want, abs=1e-12)
+            for rows in (1, 8):
+                want = expected_tokens(alpha**rows, k)
+                assert batch("lockstepTokens", alpha, k, rows) == pytest.approx(want, abs=1e-12)
+    want = walltime_speedup(0.7, 0.02, 5, 1.4)
+    assert call("speed", 7 * expected_tokens(0.7, 5), 7, 5, 0.02, 1.4) == pytest.approx(want)
+    plain = [
+        {"k": each["k"], "accepted": each["accepted"]} for each in recorded.record()["requests"]
+    ]
+    assert call("alphaOf", plain) == pytest.approx(recorded.alpha(), abs=1e-12)
+    for each in plain:
+        found, request = call("summaryOf", each), recorded.requests()[each["k"]]
+        assert [found["mean"], found["error"]] == pytest.approx(request.tokens, abs=1e-12)
+        assert found["judged"] == request.judged
+
+
+def speed_of(run: list[recorded.Block], k: int, c: float, v: float) -> tuple[float, float]:
+    """Speed and tokens a pass of a run."""
+    tokens = sum(block.accepted + 1 for block in run)
+    return tokens / (len(run) * (c * k + v)), tokens / len(run)
+
+
+def test_generate_plays_recorded_runs_with_a_clock(reader):
+    page = reader(generation_simulator(k=5, c=0.1, v=1.0), motion="reduce")
+    predicted, alpha = expected_tokens(recorded.alpha(), 5) / 1.5, recorded.alpha()
+    assert page.numbers() == ["–", f"{predicted:.2f}", "–", f"{alpha:.3f}"]
+    for run in recorded.runs(5)[:2]:
+        page.press("Generate")
+        speed, tokens = speed_of(run, 5, 0.1, 1.0)
+        want = [speed, predicted, tokens, alpha]
+        assert [float(text) for text in page.numbers()] == pytest.approx(want, abs=ROUNDED)
+        passed = page.description(0).count(" accepted")
+        assert passed == sum(block.accepted for block in run)
+    page.slider("c time of a draft step").press("End")
+    shown = [float(text) for text in page.numbers()]
+    assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 5, 0.5, 1.0), abs=ROUNDED)
+
+
+def test_a_block_is_drafted_and_then_judged(reader):
+    page = reader(generation_simulator(k=4), motion="reduce")
+    page.press("Next step")
+    first = recorded.runs(4)[0][0]
+    assert page.description(0).count(" drafted") == 4 and page.numbers()[0] == "–"
+    page.press("Next step")
+    assert " drafted" not in page.description(0)
+    assert page.numbers()[2] == f"{first.accepted + 1:.2f}"
+
+
+def test_another_k_shows_a_whole_run_and_says_that_it_is_past_the_best(reader):
+    page = reader(generation_simulator(k=5), motion="reduce")
+    page.slider("K draft tokens a block").press("End")
+    run, request = recorded.runs(16)[0], recorded.requests()[16]
+    shown = [float(text) for text in page.numbers()]
+    assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 16, 0.1, 1.0), abs=ROUNDED)
+    assert f"in {len(run)} blocks" in page.verdict()
+    unjudged = 1 - request.judged / (16 * request.accepted.sum())
+    past = f"K = 16 is past the best, K = 3: of its draft tokens {100 * unjudged:.0f}% are never"
+    assert past in page.verdict()
+    assert f"K = 16: {request.tokens[0] / 2.6:.2f}" in page.description(1)
+
+
+def test_measured_times_are_used_when_asked_for(reader):
+    page = reader(generation_simulator(k=4, costs=COSTS), motion="reduce")
+    page.frame.get_by_role("checkbox").press("Space")
+    want = walltime_speedup(recorded.alpha(), COSTS.c, 4, COSTS.v[5])
+    assert page.numbers()[1] == f"{want:.2f}"
+    page.slider("v time of a verification").press("Home")
+    assert not page.frame.get_by_role("checkbox").is_checked()
+
+
+# ---- chapter 06: a batch -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("alpha", "k", "rows", "seed"),
+    [(0.8, 5, 4, 1), (0.3, 2, 16, 7), (0.95, 16, 3, 2**32 - 1), (1, 1, 1, 0)],
+)
+def test_batches_equal_a_plain_count(module, alpha, k, rows, seed):
+    call = module(batch_simulator())
+    wrote = np.array(call("wroteBy", alpha, k, rows, 24, seed))
+    coins = np.array(call("uniforms", seed, rows * 24 * k)).reshape(rows, 24, k)
+    assert ((coins >= 0) & (coins < 1)).all()
+    assert (wrote == (coins < alpha).cumprod(axis=2).sum(axis=2) + 1).all()
+    slowest = wrote.min(axis=0)
+    passes = [int(np.searchsorted(np.cumsum(row), 24)) + 1 for row in (slowest, *wrote)]
+    run = call("compare", wrote.tolist(), 24)
+    assert (run["steps"], run["ends"]) == (passes[0], passes[1:])
+    assert run["lost"] == (wrote - slowest)[:, : passes[0]].sum()
+    assert run["idle"] == sum(max(passes[1:]) - end for end in passes[1:])
+
+
+def test_batch_says_what_it_shows(reader):
+    page = reader(batch_simulator(alpha=0.8, k=5, rows=8), motion="reduce")
+    want = [expected_tokens(0.8**8, 5), expected_tokens(0.8, 5)]
+    assert page.numbers() == [f"{value:.2f}" for value in want]
+    before = page.description(0)
+    page.press("New coins")
+    assert page.description(0) != before
+    page.slider("B rows of the batch").press("Home")
+    assert page.numbers() == [f"{want[1]:.2f}"] * 2
+    assert "0 accepted tokens thrown away" in page.verdict()
+
+
+# ---- chapter 08: a text ------------------------------------------------------------------------
+
+
+def test_tokens_of_a_text_have_their_fate_and_their_numbers(module):
+    call = module(PICTURE)
+    tokens = call("tokensOf", PICTURE.state["blocks"])
+    assert [(token["kind"], token["text"]) for token in tokens] == [
+        *(("accepted", "return"), ("accepted", " x"), ("bonus", "\n")),
+        *(("accepted", "def"), ("corrected", " g")),
+    ]
+    story = call("storyOf", tokens[4])
+    assert "proposed class (p = 0, q = 0.5), accepted with probability 0; it was rejected" in story
+    assert call("storyOf", tokens[2]).startswith("Block 1, position 3: bonus.")
+    assert call("numbersOf", tokens[4]) == ["0", "0.5", "0"] and call("shareOf", tokens) == "0.75"
+
+
+def test_a_text_is_stepped_and_hovered(reader):
+    page = reader(PICTURE)
+    assert page.numbers() == ["0.5", "0.75", "0.667", "0.75"]
+    page.frame.get_by_role("slider").focus()
+    for _ in range(4):
+        page.page.keyboard.press("ArrowRight")
+    assert "it was rejected" in page.verdict()
+    page.frame.locator(".sd-chart [data-kind=bonus]").hover()
+    assert "bonus" in page.verdict()
+    assert page.description(0).startswith("5 tokens: return accepted, ·x accepted, ↵ bonus")
