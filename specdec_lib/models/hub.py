@@ -22,7 +22,6 @@ from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, Revi
 
 from specdec_lib.files import write_whole
 from specdec_lib.models.catalogue import PUBLISHED, PairError
-from specdec_lib.notebook import shell
 
 PINS = "specdec_revisions.json"
 GIGA = 1e9
@@ -113,7 +112,9 @@ def agree(downloads: Sequence[Download], yes: bool = False) -> None:
 
 def asked(question: str) -> str | None:
     """The answer to a question in a terminal or a notebook; None if nobody can give one."""
-    if not (sys.stdin and sys.stdin.isatty()) and not shell():
+    ipython = sys.modules.get("IPython")
+    in_kernel = ipython and getattr(ipython.get_ipython(), "kernel", None)
+    if not (sys.stdin and sys.stdin.isatty()) and not in_kernel:
         return None
     try:
         return input(question)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import html
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from specdec_lib.lessons.common.style import palette
-from specdec_lib.notebook import shell
 
 HERE = Path(__file__).parent
 LIGHT = {"ink": "#1c1c21", "soft": "#55555f", "paper": "#ffffff", "line": "#dcdce2"}
@@ -40,8 +40,10 @@ HOW = (
 
 def show_race(races: Sequence[Any]) -> None:
     """Replay every race of `races`, as measure.race.race gives them; on terminals print them."""
+    ipython = sys.modules.get("IPython")
+    in_kernel = ipython and getattr(ipython.get_ipython(), "kernel", None)
     for race in races:
-        if shell():
+        if in_kernel:
             from IPython.display import display
 
             display({"text/html": as_page(race), "text/plain": as_text(race)}, raw=True)

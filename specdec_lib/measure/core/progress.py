@@ -3,14 +3,13 @@
 A progress bar would stay on an exported page as an error. On a terminal the bars of tqdm show it.
 """
 
+import sys
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from threading import Event, RLock, Thread
 from typing import Protocol, TypeVar
-
-from specdec_lib.notebook import Output, long_cells, shell
 
 AFTER = 2.0  # seconds before the line appears: what is done sooner needs none
 EVERY = 1.0  # seconds between two changes
@@ -51,7 +50,6 @@ class Progress:
                 return
             self._due = now + EVERY
             if self._place is None:
-                long_cells.told()
                 self._place = self._appear()
             if self._place:
                 self._place.update(text)
@@ -102,6 +100,23 @@ def watched(items: Collection[Item], what: str, progress: Progress | None = None
     progress.end()
 
 
+class Output:
+    """An output of the cell that runs. Empty it is `NOTHING`, which exported pages leave out."""
+
+    NOTHING = {"text/plain": "", "text/html": ""}
+
+    def __init__(self) -> None:
+        from IPython.display import display
+
+        self._handle = display(self.NOTHING, raw=True, display_id=True)
+
+    def update(self, text: str) -> None:
+        """Show `text` there."""
+        self._handle.update({"text/plain": text} if text else self.NOTHING, raw=True)
+
+
 def output() -> Output | None:
     """An output of a notebook's cell; None where no kernel runs."""
-    return Output() if shell() else None
+    ipython = sys.modules.get("IPython")
+    in_kernel = ipython and getattr(ipython.get_ipython(), "kernel", None)
+    return Output() if in_kernel else None
