@@ -51,5 +51,4 @@ def test_the_processor_is_named_as_linux_does_or_by_its_kind(tmp_path: Path, mon
     assert device.processor().startswith("Processor: riscv64, ")
     device.CPUINFO.write_text("processor\t: 0\nmodel name\t: Fast: 9000\nflags\t\t: fpu avx2\n")
     assert device.processor().startswith("Processor: Fast: 9000, ")
-    assert device.processor().endswith(" threads, avx2")
     assert bench.machine().startswith("Fast: 9000, ")
