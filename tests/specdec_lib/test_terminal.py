@@ -3,19 +3,16 @@
 import contextlib
 import os
 import re
-import sys
-from collections.abc import Callable, Iterator
-from typing import IO
+from collections.abc import Callable
 
 import pytest
+from rich.console import Console
 
 from autograde.report.table import print_table
-from specdec_lib.cli_generate import marked
-from specdec_lib.cli_race import takes_colour
-from specdec_lib.decoding.state import Block
+from specdec_lib.cli_generate import counts
+from specdec_lib.decoding.state import Generation
 
 COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[349]\d")
-BLOCKS = [Block([5], [5], 8, 2, True, [0.5], [0.5])]
 EXERCISE = {"score": 1.0, "max_score": 2.0, "passed": 1, "total": 2}
 RESULT = {"exercises": {"f": EXERCISE}, "score": 1.0, "reason": None, "pending": []}
 
@@ -25,9 +22,9 @@ def table() -> None:
     print_table({"ada": {"02_rejection_sampling": RESULT}})
 
 
-def text() -> None:
-    """What `specdec generate --show` writes, without a model."""
-    print(marked(BLOCKS, str, takes_colour(sys.stdout)))
+def line() -> None:
+    """What `specdec generate` writes at its end, without a model."""
+    Console().print(counts(Generation([[0]], [[]], target_passes=1)))
 
 
 def said(write: Callable[[], None], terminal: bool) -> str:
@@ -35,22 +32,14 @@ def said(write: Callable[[], None], terminal: bool) -> str:
     reader, writer = os.openpty() if terminal else os.pipe()
     with os.fdopen(writer, "w") as out, contextlib.redirect_stdout(out):
         write()
-    with os.fdopen(reader, "rb") as written:
-        return b"".join(_until_end(written)).decode()
+    parts = []
+    with os.fdopen(reader, "rb", buffering=0) as written, contextlib.suppress(OSError):
+        while part := written.read(65536):  # a terminal whose other side has gone raises
+            parts.append(part)
+    return b"".join(parts).decode()
 
 
-def _until_end(written: IO[bytes]) -> Iterator[bytes]:
-    while True:
-        try:
-            part = os.read(written.fileno(), 65536)
-        except OSError:  # a terminal's other side has gone: that is its end
-            return
-        if not part:
-            return
-        yield part
-
-
-@pytest.mark.parametrize("write", [table, text])
+@pytest.mark.parametrize("write", [table, line])
 def test_colours_are_for_terminals(write: Callable[[], None], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.delenv("FORCE_COLOR", raising=False)

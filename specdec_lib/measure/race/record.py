@@ -111,7 +111,7 @@ def records() -> dict[str, Any]:
     return json.loads(PATH.read_text(encoding="utf-8"))
 
 
-def recorded(name: str) -> Race:
+def recorded(name: str = "readme") -> Race:
     """The recorded race called `name`."""
     return from_data(records()["races"][name])
 

@@ -10,7 +10,6 @@ from decoders.exact_drafters import EXACT, PROMPT
 from decoders.random_models import eagle_weights
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from specdec_lib.cli_generate import runs
 from specdec_lib.decoding.generate import plain_generate, start_run, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.tree import decode_tree
@@ -100,7 +99,8 @@ def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(llamas, own: bool, eo
     settings, choices = Settings(24, eos_id=eos_id), Uniforms([np.random.default_rng(1)])
     made = tree_generate(target, drafter, PROMPT, 2, settings, choices)
     (text,), (blocks,) = made.tokens, made.blocks
-    assert [token for _, tokens in runs(blocks) for token in tokens] == text
+    kept = [[*block.path, block.token][: block.kept] for block in blocks]
+    assert [token for tokens in kept for token in tokens] == text
     left = 24
     for block in blocks:
         whole = block.accepted == min(2, left - 1)
