@@ -22,9 +22,8 @@ The first four commands are listed in their usual order, the others serve at any
 """
 INSTALL = "Install the course with `pip install -e .[course]`"
 NO_GRADER = (
-    "there is no grader in this copy of the course: whoever gave it to you marks your work, so "
-    "hand in {work}/NN_topic/NN_topic.ipynb. To mark it yourself, install the course from its "
-    "whole repository or from a zip made by `autograde bundle --self-study`."
+    "there is no grader in this copy of the course: whoever gave it to you marks what you hand in. "
+    "A copy with one is the whole repository, or a zip made by `autograde bundle --self-study`."
 )
 # Settings for this server alone, and the student's own still win over its defaults: no question
 # about news; notebooks saved with their simulators, so that these are there when a notebook is
@@ -33,9 +32,9 @@ LAB_DEFAULTS = Path(__file__).resolve().parent / "jupyter"
 
 app = typer.Typer(help=PURPOSE, add_completion=False, rich_markup_mode=None)
 
-Work = Annotated[
-    Path | None, Option(metavar="DIR", file_okay=False, help="Your copies. Default: work/, here.")
-]
+Work = Annotated[Path | None, Option(file_okay=False, help="Your copies. Default: work/, here.")]
+Cost = Literal["40m", "234m", "1b", "7b"]
+Dtype = Literal["float32", "bfloat16", "float16"]
 K = Annotated[int, Option("--k", min=1, help="Draft tokens in a block.")]
 Temperature = Annotated[float, Option(metavar="T", help="0 is greedy.")]
 
@@ -44,9 +43,7 @@ Temperature = Annotated[float, Option(metavar="T", help="0 is greedy.")]
 def doctor() -> None:
     """Say what this machine has, and which pairs of models fit.
 
-    \b
-    Example:
-      specdec doctor
+    Example: specdec doctor
     """
     _require("transformers")
     from specdec_lib.measure import doctor
@@ -65,10 +62,7 @@ def start(
 
     A copy that is there is never overwritten. Other options go to JupyterLab.
 
-    \b
-    Examples:
-      specdec start
-      specdec start --no-browser --port 8890
+    Example: specdec start --no-browser --port 8890
     """
     folder = workspace.folder(work)
     print(workspace.report(folder, workspace.copy_missing(folder)))
@@ -82,26 +76,20 @@ def start(
 
 @app.command()
 def mark(
-    chapters: Annotated[
-        list[str] | None,
-        Argument(metavar="CHAPTER", help="Name or number. Default: all that you changed."),
-    ] = None,
+    chapters: Annotated[list[str] | None, Argument(help="By name or number.")] = None,
     no_browser: Annotated[bool, Option("--no-browser", help="Only say where it is.")] = False,
     work: Work = None,
 ) -> int:
     """Mark your own notebooks, if you study alone.
 
-    The hidden tests run on your notebooks as they are saved, and your page opens in the browser. It
-    is written to marks/ in the folder of your copies, and no notebook is changed.
+    The hidden tests run on what you changed since it was marked, or on the chapters that you name.
+    Your page is written to marks/ in the folder of your copies, and opens in the browser.
 
-    \b
-    Examples:
-      specdec mark
-      specdec mark 02 --no-browser
+    Example: specdec mark 02 --no-browser
     """
     folder = workspace.folder(work)
     if find_spec("autograde") is None:  # the grader is a program that a class's students lack
-        raise ValueError(NO_GRADER.format(work=folder))
+        raise ValueError(NO_GRADER)
     if not folder.is_dir():
         raise ValueError(f"there is no {folder}; `specdec start` makes it, --work names another.")
     # A file of the current folder is no module of the grader: -P.
@@ -114,9 +102,7 @@ def mark(
 def update(work: Work = None) -> None:
     """Say which chapters changed since you started.
 
-    \b
-    Example:
-      specdec update
+    Example: specdec update
     """
     folder = workspace.folder(work)
     print(workspace.report(folder, workspace.changes(folder)))
@@ -136,10 +122,7 @@ def race(
     They race on the built-in models for about 20 seconds, each with a clock of its own, and are
     replayed side by side at the speed that they had.
 
-    \b
-    Examples:
-      specdec race
-      specdec race --draft small --k 5 --temperature 1
+    Example: specdec race --draft small --k 5 --temperature 1
     """
     from specdec_lib import cli_race
     from specdec_lib.measure.race import record
@@ -163,20 +146,14 @@ def generate(
     prompt: Annotated[str, Argument(metavar="PROMPT", help="The text to go on with.")],
     pair: Annotated[str, Option(help="One that `specdec pairs` names.")] = "stdlib",
     draft: Annotated[str | None, Option(help="One of the pair's. Default: its first.")] = None,
-    target_cost: Annotated[
-        Literal["40m", "234m", "1b", "7b"] | None,
-        Option(help="Of the built-in target. Default: its own."),
-    ] = None,
+    target_cost: Annotated[Cost | None, Option(help="Of the built-in target.")] = None,
     k: K = 4,
     tokens: Annotated[int, Option(min=1, help="New tokens at most.")] = 128,
     temperature: Temperature = 0.0,
     top_k: Annotated[int | None, Option(min=1, help="Of so many tokens. Default: all.")] = None,
     top_p: Annotated[float, Option(help="Of so much of the mass.")] = 1.0,
     seed: Annotated[int, Option(min=0, help="Of the samples.")] = 0,
-    dtype: Annotated[
-        Literal["float32", "bfloat16", "float16"] | None,
-        Option(help="Of the weights. Default: by the device."),
-    ] = None,
+    dtype: Annotated[Dtype | None, Option(help="Of the weights. Default: by device.")] = None,
     yes: Annotated[bool, Option("--yes", help="Fetch a pair without asking.")] = False,
 ) -> None:
     """Continue a prompt by speculative decoding.
@@ -184,10 +161,7 @@ def generate(
     Tokens that were drafted and accepted are green and underlined. A pair that is not built in is
     fetched once, after you have seen how many gigabytes it is and agreed.
 
-    \b
-    Examples:
-      specdec generate "def quicksort(" --k 4
-      specdec generate "def quicksort(" --temperature 1 --target-cost 234m
+    Example: specdec generate "def quicksort(" --temperature 1
     """
     from specdec_lib.sampling import Warp
 
@@ -208,9 +182,7 @@ def pairs() -> None:
 
     With gigabytes and licences of those that have to be fetched; nothing is fetched now.
 
-    \b
-    Example:
-      specdec pairs
+    Example: specdec pairs
     """
     from specdec_lib.models.catalogue import catalogue
 
@@ -226,9 +198,7 @@ def compare(
 
     What differs in machine and versions is named before the rows.
 
-    \b
-    Example:
-      specdec compare mine.json theirs.json
+    Example: specdec compare mine.json theirs.json
     """
     from specdec_lib.measure.results import side_by_side
 

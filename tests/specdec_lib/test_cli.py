@@ -6,7 +6,6 @@ import shlex
 import pytest
 import typer
 
-from autograde.chapter import chapter_names
 from specdec_lib import cli
 
 COMMANDS = typer.main.get_command(cli.app).commands
@@ -18,13 +17,9 @@ def test_an_example_is_a_line_that_the_command_takes(name: str, capsys, tmp_path
     for file in ("mine.json", "theirs.json"):
         (tmp_path / file).write_text("{}")
     assert cli.main([name, "--help"]) == 0
-    examples = re.findall(r"^ +specdec (.*)", capsys.readouterr().out, re.M)
-    assert examples
-    for command, *words in map(shlex.split, examples):
-        assert command == name
-        COMMANDS[name].make_context(name, words)
-        chapters = [word for word in words if re.match(r"\d\d", word)]
-        assert all(any(each.startswith(word) for each in chapter_names()) for word in chapters)
+    (example,) = re.findall(r"^  Example: specdec (.*)", capsys.readouterr().out, re.M)
+    command, *words = shlex.split(example)
+    assert command == name and COMMANDS[name].make_context(name, words)
 
 
 def test_without_a_command_there_is_the_help(capsys):
