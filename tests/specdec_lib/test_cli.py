@@ -54,7 +54,7 @@ def test_without_a_command_there_is_the_help(capsys):
     ],
 )
 def test_bad_input_is_named_in_a_line_before_anything_is_loaded(words, named, capsys, monkeypatch):
-    for loads in ("models.pairs.load_pair", "measure.race.race.run", "cli_race.run"):
+    for loads in ("models.pairs.load_pair", "cli_race.race"):
         monkeypatch.setattr(f"specdec_lib.{loads}", None)
     assert cli.main(shlex.split(words)) == 2
     said = capsys.readouterr().err

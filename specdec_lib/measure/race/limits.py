@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-class TooSlow(ValueError):
+class TooSlow(Exception):
     """A race does not fit into its time, or its target into the memory; the message says so."""
 
 
