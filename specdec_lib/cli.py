@@ -20,7 +20,6 @@ PURPOSE = """Work through the chapters, and try speculative decoding on this mac
 
 The first four commands are listed in their usual order, the others serve at any time.
 """
-INSTALL = "Install the course with `pip install -e .[course]`"
 NO_GRADER = (
     "there is no grader in this copy of the course: whoever gave it to you marks what you hand in. "
     "A copy with one is the whole repository, or a zip made by `autograde bundle --self-study`."
@@ -45,7 +44,6 @@ def doctor() -> None:
 
     Example: specdec doctor
     """
-    _require("transformers")
     from specdec_lib.measure import doctor
 
     for line in doctor.lines():
@@ -70,7 +68,8 @@ def start(
         print("There are newer versions of your chapters: `specdec update` names them.")
     if no_lab:
         return 0
-    _require("jupyterlab", ", or open the notebooks above in another program")
+    if find_spec("jupyterlab") is None:
+        raise ModuleNotFoundError(name="jupyterlab")
     return _open_lab(folder, context.args)
 
 
@@ -88,7 +87,7 @@ def mark(
     Example: specdec mark 02 --no-browser
     """
     folder = workspace.folder(work)
-    if find_spec("autograde") is None:  # the grader is a program that a class's students lack
+    if find_spec("autograde") is None:  # as in the copies that a class gets
         raise ValueError(NO_GRADER)
     if not folder.is_dir():
         raise ValueError(f"there is no {folder}; `specdec start` makes it, --work names another.")
@@ -130,7 +129,6 @@ def race(
 
     if not recorded:
         Warp(temperature)  # refuses a temperature that it cannot draw at
-        _require("torch", ", or replay a race of another machine: `specdec race --recorded`")
         here = cli_race.measured(draft, k, temperature, target_cost)
         return cli_race.show(here, "on this machine")
     for name in ("k", "draft", "target_cost", "temperature"):
@@ -168,7 +166,6 @@ def generate(
     warp = Warp(temperature, top_k, top_p)
     if not prompt:
         raise ValueError("PROMPT is empty; give some text to go on with.")
-    _require("transformers")
     from specdec_lib import cli_generate
 
     which = {"draft": draft, "target_cost": target_cost, "yes": yes}
@@ -212,6 +209,8 @@ def main(arguments: list[str] | None = None) -> int:
         code = typer.main.get_command(app).main(words, "specdec", standalone_mode=False)
     except typer.TyperException as error:
         why = f"{error.format_message().rstrip('.')}. See `{error.ctx.command_path} --help`."
+    except ModuleNotFoundError as error:
+        why = f"{error.name} is not installed here. Install the course: `pip install -e .[course]`."
     except OSError as error:
         why = f"{error.filename}: {error.strerror}" if error.strerror else error
     except ValueError as error:
@@ -221,11 +220,6 @@ def main(arguments: list[str] | None = None) -> int:
         return code or 0
     print(f"specdec: {why}", file=sys.stderr)
     return 2
-
-
-def _require(package: str, instead: str = "") -> None:
-    if find_spec(package) is None:
-        raise ValueError(f"{package} is not installed here. {INSTALL}{instead}.")
 
 
 def _open_lab(work: Path, options: list[str]) -> int:
