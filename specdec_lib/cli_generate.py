@@ -26,7 +26,7 @@ def loaded(name: str, dtype: str | None, **which: str | bool | None) -> Pair:
 
 def write(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
     """Write the text as it comes, and a line of counts. ValueError if it would be too long."""
-    leave_cores()  # on all of them a busy machine would write a twentieth as fast
+    leave_cores()  # with all of them a busy machine wrote a twentieth as fast
     console = Console(highlight=False)
     page = Page(pair, console, prompt)
     settings = Settings(tokens, warp, pair.eos_id, page.add)

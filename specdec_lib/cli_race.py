@@ -1,7 +1,6 @@
 """`specdec race`: decoders that write the same text, side by side in a terminal.
 
-The race is run first (measure/race), and then replayed at the speed that every decoder had. Where
-the output is no terminal there is the table alone.
+The race is run first, then replayed at its own speed; without a terminal the table stands alone.
 """
 
 import sys
@@ -96,6 +95,6 @@ def table(found: Race) -> Table:
         drawn.add_column(name, justify="right")
     for lane in found.lanes:
         counts = sum(map(len, lane.pieces)), f"{lane.seconds:.2f}", len(lane.passes)
-        same = "yes" if found.same(lane) else "no"
+        same = "yes" if found.same(lane) else "drawn anew" if found.temperature else "no"
         drawn.add_row(lane.name, *map(str, counts), f"{found.ratio(lane):.2f}", same)
     return drawn
