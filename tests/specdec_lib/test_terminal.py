@@ -1,14 +1,8 @@
 """Colours go to a terminal only, and not where $NO_COLOR says no; points have two decimals."""
 
 import re
-from collections.abc import Callable
-
-import pytest
-from rich.console import Console
 
 from autograde.report.table import print_table
-from specdec_lib.cli_generate import counts
-from specdec_lib.decoding.state import Generation
 
 COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[349]\d")
 EXERCISE = {"score": 1.0, "max_score": 2.0, "passed": 1, "total": 2}
@@ -20,23 +14,17 @@ def table() -> None:
     print_table({"ada": {"02_rejection_sampling": RESULT}})
 
 
-def line() -> None:
-    """What `specdec generate` writes at its end, without a model."""
-    Console().print(counts(Generation([[0]], [[]], target_passes=1)))
-
-
-@pytest.mark.parametrize("write", [table, line])
-def test_colours_are_for_terminals(write: Callable[[], None], monkeypatch, capsys):
+def test_colours_are_for_terminals(monkeypatch, capsys):
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    write()
+    table()
     assert "\x1b" not in capsys.readouterr().out
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
-    write()
+    table()
     assert COLOUR.search(capsys.readouterr().out)
     monkeypatch.setenv("NO_COLOR", "1")
-    write()
+    table()
     assert not COLOUR.search(capsys.readouterr().out)
 
 

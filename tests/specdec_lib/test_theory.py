@@ -60,16 +60,6 @@ def test_a_block_judges_its_accepted_tokens_and_the_first_rejected(
     assert acceptance_from_counts(counts) == expected
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_the_quotient_of_all_patterns_weighed_is_alpha(alpha: float):
-    accepted = judged = 0.0
-    for pattern in product((True, False), repeat=4):
-        chance = math.prod(alpha if kept else 1 - alpha for kept in pattern)
-        ours = acceptance_from_counts([(accepted_before_a_rejection(pattern), 4)])
-        accepted, judged = accepted + chance * ours[0], judged + chance * ours[1]
-    assert accepted / judged == pytest.approx(alpha, abs=1e-12)
-
-
 COSTS = [
     Costs(0.05, {1: 1.0, 2: 1.02, 3: 1.05, 4: 1.05, 5: 1.1, 6: 1.4, 7: 1.5, 8: 1.6, 9: 1.6}),
     Costs(0.3, {1: 1.0, 2: 1.9, 3: 2.8, 4: 3.7}),

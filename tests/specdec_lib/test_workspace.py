@@ -164,17 +164,13 @@ def test_newer_versions_are_named_and_how_to_take_them(release, here, lab, capsy
     assert content(here) == before
 
 
-def test_commands_inside_the_work_folder_mean_that_folder(release, here, monkeypatch):
+def test_inside_the_work_folder_a_command_means_that_one_unless_another_is_named(release, here, monkeypatch):
     cli.main(["start", "--no-lab"])
     monkeypatch.chdir(here / "work")
     assert cli.main(["start", "--no-lab"]) == 0 and cli.main(["update"]) == 0
     assert not (here / "work" / "work").exists()
-
-
-def test_another_work_folder(release, here, lab):
-    cli.main(["start", "--work", "elsewhere/mine"])
-    assert f"--ServerApp.root_dir={here / 'elsewhere' / 'mine'}" in lab[0][0]
-    assert not (here / "work").exists()
+    assert cli.main(["start", "--no-lab", "--work", "mine"]) == 0
+    assert (here / "work" / "mine" / FIRST / f"{FIRST}.ipynb").is_file()
 
 
 @pytest.mark.parametrize("command", ["start", "update"])
