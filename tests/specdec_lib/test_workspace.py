@@ -164,7 +164,7 @@ def test_newer_versions_are_named_and_how_to_take_them(release, here, lab, capsy
     assert content(here) == before
 
 
-def test_inside_the_work_folder_a_command_means_that_one_unless_another_is_named(release, here, monkeypatch):
+def test_a_command_inside_the_work_folder_means_that_folder(release, here, monkeypatch):
     cli.main(["start", "--no-lab"])
     monkeypatch.chdir(here / "work")
     assert cli.main(["start", "--no-lab"]) == 0 and cli.main(["update"]) == 0
