@@ -1,104 +1,76 @@
-"""`specdec generate`: continue a prompt with a pair of models, and show which model wrote what."""
+"""`specdec generate`: a text that is written before the reader's eyes, and what it cost."""
 
-import argparse
-from collections.abc import Callable, Iterator
-from typing import TextIO
+import re
 
 import numpy as np
 import torch
+from rich.console import Console
+from rich.text import Text
 
-from specdec_lib.cli_race import takes_colour
 from specdec_lib.decoding.generate import speculative_generate
-from specdec_lib.decoding.state import Block, Generation, Settings
+from specdec_lib.decoding.state import Generation, Settings
+from specdec_lib.device import leave_cores
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp, choices_for
 
 UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character
-# How a token is marked: by shape, and on a terminal by colour too.
-MARKS = {"accepted": ("", "", "32"), "corrected": ("⟦", "⟧", "31;1"), "bonus": ("⟪", "⟫", "34;1")}
-LEGEND = (
-    "plain: drafted and accepted   ⟦corrected⟧: the target's, after a rejected draft token   "
-    "⟪bonus⟫: the target's, after a block that was accepted whole"
-)
+ACCEPTED = "green underline"  # not by its colour alone
 
 
-def run(options: argparse.Namespace, out: TextIO) -> None:
-    """Generate and print. Raises ValueError if the options (cli.py) do not fit together."""
-    warp = Warp(options.temperature, options.top_k, options.top_p)
-    dtype = getattr(torch, options.dtype) if options.dtype else None
-    pair = load_pair(options.pair, options.draft, options.target_cost, dtype=dtype, yes=options.yes)
-    prompt = pair.prompt(options.prompt)
-    stream = None if options.show else Stream(pair.tokenizer.decode, out)
-    settings = Settings(options.tokens, warp, pair.eos_id, stream)
-    choices = choices_for(warp, [np.random.default_rng(options.seed)])
-    drafter = ModelDrafter(pair.draft)
-    print(options.prompt, end="", file=out, flush=True)
-    generation = speculative_generate(pair.target, drafter, [prompt], options.k, settings, choices)
-    if stream:
-        stream.finish()
-    else:
-        print(marked(generation.blocks[0], pair.tokenizer.decode, takes_colour(out)), file=out)
-        print(f"\n{LEGEND}", end="", file=out)
-    print(f"\n\n{pair.label}\n{summary(generation)}", file=out)
+def loaded(name: str, dtype: str | None, **which: str | bool | None) -> Pair:
+    """The pair that the options name. ValueError if they do not fit together."""
+    return load_pair(name, dtype=getattr(torch, dtype) if dtype else None, **which)
 
 
-class Stream:
-    """Prints tokens as they come, each character as soon as all of its bytes are there.
+def write(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
+    """Write the text as it comes, and a line of counts. ValueError if it would be too long."""
+    leave_cores()  # with all of them a busy machine wrote a twentieth as fast
+    console = Console(highlight=False)
+    page = Page(pair, console, prompt)
+    settings = Settings(tokens, warp, pair.eos_id, page.add)
+    choices = choices_for(warp, [np.random.default_rng(seed)])
+    prompts, drafter = [pair.prompt(prompt)], ModelDrafter(pair.draft)
+    made = speculative_generate(pair.target, drafter, prompts, k, settings, choices)
+    page.show(pair.tokenizer.decode(page.ids))  # the rest, if it was cut within a character
+    console.out("\n")
+    console.print(counts(made), soft_wrap=True)
 
-    `decode` gives the text of token ids, with UNFINISHED if bytes are no character (yet).
-    """
 
-    def __init__(self, decode: Callable[[list[int]], str], out: TextIO) -> None:
-        self.decode, self.out = decode, out
+class Page:
+    """A text that grows. A character is written as soon as all of its bytes are there."""
+
+    def __init__(self, pair: Pair, console: Console, prompt: str) -> None:
+        self.pair, self.console, self.prompt = pair, console, prompt
         self.ids: list[int] = []
-        self.printed = 0  # characters
+        self.shown = 0  # characters
 
-    def __call__(self, row: int, tokens: list[int]) -> None:
-        """Print what `tokens` complete."""
-        self.ids.extend(tokens)
-        self._print(self.decode(self.ids).rstrip(UNFINISHED))
+    def add(self, row: int, tokens: list[int]) -> None:
+        """Write a block: drafted tokens, and one of the target's own. An end of text is not shown.
 
-    def finish(self) -> None:
-        """Print the end of a text that was cut within a character: nothing completes it now."""
-        self._print(self.decode(self.ids))
+        The prompt comes with the first block, when nothing can be refused any more.
+        """
+        if not self.ids:
+            self.console.out(self.prompt, end="")
+        *drafted, own = tokens
+        for ids, style in ((drafted, ACCEPTED), ([own], None)):
+            self.ids += [each for each in ids if each != self.pair.eos_id]
+            self.show(self.pair.tokenizer.decode(self.ids).rstrip(UNFINISHED), style)
 
-    def _print(self, text: str) -> None:
-        print(text[self.printed :], end="", file=self.out, flush=True)
-        self.printed = len(text)
-
-
-def marked(blocks: list[Block], decode: Callable[[list[int]], str], colour: bool) -> str:
-    """The text of `blocks` with every token marked as accepted, corrected or bonus."""
-    pieces = []
-    for kind, tokens in runs(blocks):
-        before, after, code = MARKS[kind]
-        text = decode(tokens)
-        if before:
-            text = before + text.replace("\n", "⏎\n") + after
-        pieces.append(f"\033[{code}m{text}\033[0m" if colour else text)
-    return "".join(pieces)
+    def show(self, text: str, style: str | None = None) -> None:
+        """Write what `text` has beyond what is shown; indentation is not underlined."""
+        for part in re.split(r"(\n *)", text[self.shown :]):
+            self.console.out(part, style=None if part.isspace() else style, end="")
+        self.shown = len(text)
 
 
-def runs(blocks: list[Block]) -> Iterator[tuple[str, list[int]]]:
-    """The kept tokens of every block: the accepted ones together, and the one after them."""
-    for block in blocks:
-        if block.path:
-            yield "accepted", block.path
-        if block.kept > block.accepted:
-            yield ("bonus" if block.bonus else "corrected"), [block.token]
-
-
-def summary(generation: Generation) -> str:
-    """Tokens, time and forwards in two lines."""
-    blocks, count = generation.blocks[0], len(generation.tokens[0])
-    if not count:
-        return "no new tokens"
-    drafted = sum(len(block.drafted) for block in blocks)
-    accepted = sum(block.accepted for block in blocks)
-    share = f"; {accepted / drafted:.0%} of the {drafted} drafted were accepted" if drafted else ""
-    passes = generation.target_passes
-    return (
-        f"{count} tokens in {generation.seconds:.2f} s, {count / generation.seconds:.0f} a second\n"
-        f"{passes} forwards of the target, {count / passes:.2f} tokens each{share}"
+def counts(made: Generation) -> Text:
+    """Tokens, target passes and seconds in a line, which also says what the colour is."""
+    tokens, passes = len(made.tokens[0]), made.target_passes
+    accepted = sum(block.accepted for block in made.blocks[0])
+    return Text.assemble(
+        f"{tokens} tokens (",
+        (f"{accepted} drafted and accepted", ACCEPTED),
+        f"), {passes} target passes, {tokens / passes:.2f} tokens a pass, {made.seconds:.2f} s",
     )

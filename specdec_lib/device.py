@@ -1,5 +1,6 @@
-"""The device that models run on: which one, in which dtype, with how much memory, and when done."""
+"""Choosing the device and dtype, its free memory, synchronisation, and the processor's cores."""
 
+import math
 import os
 import platform
 import re
@@ -10,16 +11,13 @@ from pathlib import Path
 
 import torch
 
-FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")  # what products on a CPU are fast with
-# Classes of x86 processors, each with the instructions of those before it, and what shows each.
-CLASSES = {
-    "AVX2": "avx2",
-    "AVX512": "avx512_vl",
-    "AVX512 with bfloat16": "avx512_bf16",
-    "AMX": "amx_bf16",
-}
 CPUINFO, MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
-CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")  # bytes that a container may use, or "max"
+CGROUP = Path("/sys/fs/cgroup")
+# A container's files for its limit and for what it uses: of cgroup v2, and of v1.
+CGROUP_FILES = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
 
 
 def default_device() -> torch.device:
@@ -51,71 +49,68 @@ def name_of(dtype: torch.dtype) -> str:
 
 
 def free_memory(device: torch.device) -> int | None:
-    """Bytes that can be had on `device`; None if that cannot be known.
+    """The free bytes of `device`; None if that cannot be known.
 
-    On Linux what the kernel calls available, or the limit of a container if that is less; on other
-    systems of the same kind all memory.
+    Of a CPU on Linux what the kernel calls available, or what a container's limit leaves if that is
+    less; on other systems all memory.
     """
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     if device.type != "cpu":
         return None
     if MEMINFO.exists():
-        lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
-        free = int(lines["MemAvailable"].split()[0]) * 1024
-        limit = CGROUP_MEMORY.read_text().strip() if CGROUP_MEMORY.exists() else "max"
-        return free if limit == "max" else min(free, int(limit))
+        limits = [(CGROUP / limit, CGROUP / used) for limit, used in CGROUP_FILES]
+        left = [_left(limit, used) for limit, used in limits if limit.exists()]
+        return min(1024 * int(_table(MEMINFO)["MemAvailable:"]), *left, math.inf)
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # Windows; a name that the system lacks
         return None
 
 
+def _left(limit: Path, used: Path) -> float:
+    """The bytes that a container's limit leaves; its cache of files counts as free."""
+    if limit.read_text().strip() == "max":
+        return math.inf
+    of_container = _table(limit.with_name("memory.stat"))
+    cached = int(of_container["inactive_file"]) + int(of_container["active_file"])
+    return max(0, int(limit.read_text()) - int(used.read_text()) + cached)
+
+
+def _table(path: Path) -> dict[str, str]:
+    """The first two words of every line, as key and value."""
+    return dict(line.split()[:2] for line in path.read_text().splitlines())
+
+
 def wait_for(device: torch.device | None = None) -> None:
-    """Wait until a GPU is done: `device`, or by default the present one; nothing without one."""
+    """Synchronise a GPU: `device`, or by default the present one; nothing without one."""
     on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
     if on_gpu:
         torch.cuda.synchronize(device)
 
 
 def sent(numbers: Sequence, device: torch.device) -> torch.Tensor:
-    """`numbers` as a tensor on `device`, without waiting for what the device has to do before.
+    """`numbers` as a tensor on `device`, without synchronising as torch.tensor(device=...) does.
 
-    `torch.tensor(numbers, device=...)` does wait. A copy from ordinary memory of the host is staged
-    before the call returns, so the numbers may be changed at once. NVIDIA does not promise that the
-    staging never waits ("API synchronization behavior" in the manual of the CUDA driver API: such a
-    transfer "might be synchronous").
+    The copy starts from ordinary memory, so the numbers may be changed at once.
     """
     return torch.tensor(numbers).to(device, non_blocking=True)
 
 
 class Stopwatch:
-    """Marks in the work of a device, and the seconds between them; no mark waits.
-
-    On a GPU the marks are events between its kernels: the host is ahead of it, and its own clock
-    would tell how long starting them took.
-    """
+    """Marks in the work of a device, and the seconds between them. A mark synchronises a GPU."""
 
     def __init__(self, device: torch.device) -> None:
-        self.marks: list = []
-        self.device, self.on_gpu = device, device.type == "cuda"
+        self.device, self.marks = device, list[float]()
 
     def mark(self) -> None:
         """Mark the end of what was started so far."""
-        if not self.on_gpu:
-            self.marks.append(time.perf_counter())
-            return
-        event = torch.cuda.Event(enable_timing=True)
-        event.record(torch.cuda.current_stream(self.device))
-        self.marks.append(event)
+        wait_for(self.device)
+        self.marks.append(time.perf_counter())
 
     def seconds(self) -> list[float]:
-        """From each mark to the next; here the host waits, if the device is not there yet."""
-        pairs = list(pairwise(self.marks))
-        if not self.on_gpu:
-            return [end - start for start, end in pairs]
-        self.marks[-1].synchronize()
-        return [start.elapsed_time(end) / 1000 for start, end in pairs]
+        """From each mark to the next."""
+        return [end - start for start, end in pairwise(self.marks)]
 
 
 def cores() -> int:
@@ -135,34 +130,8 @@ def leave_cores() -> int:
 
 
 def processor() -> str:
-    """The processor's name, its cores and the instructions that matter."""
-    flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", cpuinfo())]
-    with_flags = f", {' '.join(flags)}" if flags else ""
-    threads = f"{torch.get_num_threads()} of {cores()} threads"
-    return f"Processor: {processor_name()}, {threads}{with_flags}"
-
-
-def processor_class() -> str:
-    """The processor's class: the last of CLASSES that it has, "ARM" or "other"."""
-    if platform.machine().lower() in ("arm64", "aarch64"):
-        return "ARM"
-    has = torch.cpu.get_capabilities()
-    return (["other"] + [name for name, flag in CLASSES.items() if has.get(flag)])[-1]
-
-
-def multiplies_bfloat16() -> bool:
-    """Whether this processor has instructions for products in bfloat16."""
-    if processor_class() == "ARM":
-        return bool(torch.cpu.get_capabilities().get("bf16"))
-    return processor_class() in ("AVX512 with bfloat16", "AMX")
-
-
-def processor_name() -> str:
-    """The processor's name as Linux tells it; elsewhere at least its kind."""
-    name = re.search(r"^model name\s*: (.*)$", cpuinfo(), re.M)
-    return name[1] if name else platform.processor() or platform.machine()
-
-
-def cpuinfo() -> str:
-    """What Linux tells of the processor; nothing elsewhere."""
-    return CPUINFO.read_text() if CPUINFO.exists() else ""
+    """The processor's name, as Linux tells it or at least its kind, and its threads in use."""
+    text = CPUINFO.read_text() if CPUINFO.exists() else ""
+    found = re.search(r"^model name\s*: (.*)$", text, re.M)
+    name = found[1] if found else platform.processor() or platform.machine()
+    return f"Processor: {name}, {torch.get_num_threads()} of {cores()} threads"

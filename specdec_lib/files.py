@@ -1,25 +1,17 @@
-"""Writing files whole."""
+"""Writing files atomically."""
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that who stops this, or reads it, finds the old content or all of the new.
+    """Write a file atomically: a reader sees the old file or the new one, never half of one.
 
-    Text is written in UTF-8. Where `path` is no ordinary file (a pipe, /dev/null), it is written
-    as it stands. Raises OSError if writing fails; then nothing half-written is left.
+    Text is written in UTF-8. Raises OSError if writing fails; nothing half-written is left.
     """
-    data = content.encode() if isinstance(content, str) else content
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)
-        return
-    target = Path(os.path.realpath(path))  # what a link leads to, so that the link stays
-    new = target.with_name(f"{target.name}.{os.getpid()}.new")
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        new.write_bytes(data)
-        new.replace(target)
+        new.write_bytes(content.encode() if isinstance(content, str) else content)
+        new.replace(path)
     finally:
-        with suppress(OSError):  # of a folder that cannot be reached
-            new.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)

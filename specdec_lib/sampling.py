@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 
 
 def sample_from(probs: np.ndarray, u: float) -> int:
-    """The token that the uniform number `u` picks from `probs`, by the inverse CDF.
+    """The token that the uniform number `u`, in [0, 1), picks from `probs` (V,) by the inverse CDF.
 
-    It is the smallest index whose cumulative sum exceeds `u`, so an index of zero probability
-    is never picked. If rounding leaves the whole sum at or below `u`, it is the last index
-    of positive probability. `probs` (V,) is used as it is, without renormalising; `u` is in
-    [0, 1). Raises ValueError if `probs` holds no positive entry.
+    It is the smallest index whose cumulative sum exceeds `u`, so one of probability 0 is never
+    picked. If rounding leaves the whole sum at or below `u`, it is the last token of positive
+    probability. ValueError if there is none.
     """
     probs = np.asarray(probs, dtype=float)
     index = int(np.searchsorted(np.cumsum(probs), u, side="right"))
@@ -37,8 +36,8 @@ def sample_from(probs: np.ndarray, u: float) -> int:
 def sample_rows(probs: Tensor, u: Tensor) -> Tensor:
     """`sample_from` for every row of `probs` (B, V), with `u` (B,): the tokens (B,) long.
 
-    The sums are in float64, and nothing waits for the device. Every row needs a positive entry. At
-    or above the rounded sum, `u` picks the last token that adds to it.
+    The sums are in float64, and nothing synchronises the device. If rounding leaves `u` at or above
+    a row's sum, it picks the last token of positive probability, which every row must have.
     """
     sums = probs.double().cumsum(-1)
     whole = sums[:, -1]
@@ -94,7 +93,7 @@ def _nucleus(probs: Tensor, top_p: float) -> Tensor:
 
 
 class Choices(Protocol):
-    """Every random decision of a decoder, so that tests can make all of them, one by one."""
+    """Every random decision of a decoder, so that a test can make all of them, one by one."""
 
     def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
         """A block begins that drafts up to limits[b] tokens in row b, if that row is running."""
@@ -105,8 +104,8 @@ class Choices(Protocol):
     def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """A uniform number r (B, n) for each draft token, from number `first` of the block on.
 
-        The rule of verify.py compares it with p / q, the draft tokens' probabilities (B, n). An
-        enumerator needs them to know where the outcomes part; other choices do not look at them.
+        The rule of verify.py compares it with p / q, the draft tokens' probabilities (B, n). Only
+        an enumerator (exact.py) looks at them, to weigh the two outcomes.
         """
 
     def last(self, probs: Tensor) -> Tensor:
@@ -116,9 +115,8 @@ class Choices(Protocol):
 class Uniforms:
     """Choices from uniform numbers, one NumPy generator a row.
 
-    A block of n draft tokens takes `random(n)` for the tokens, `random(n)` for the coins r and
-    `random()` for the last token, u, in this order, whether or not all of them are used. So a row's
-    numbers do not depend on the other rows.
+    A block of n draft tokens takes n numbers for the tokens, n for the coins r and one for the last
+    token, u, in this order, used or not. So a row's numbers do not depend on the other rows.
     """
 
     def __init__(self, generators: Sequence[np.random.Generator]) -> None:
@@ -142,22 +140,19 @@ class Uniforms:
 
     def draft(self, q: Tensor, index: int) -> Tensor:
         """By the inverse CDF."""
-        return sample_rows(q, self._beside(q)[:, index])
+        return sample_rows(q, self._on_device_of(q)[:, index])
 
     def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """In float64, in which r cannot round to 1."""
         first += self.drafts.shape[1]
-        return self._beside(p)[:, first : first + p.shape[1]]
+        return self._on_device_of(p)[:, first : first + p.shape[1]]
 
     def last(self, probs: Tensor) -> Tensor:
         """By the inverse CDF."""
-        return sample_rows(probs, self._beside(probs)[:, -1])
+        return sample_rows(probs, self._on_device_of(probs)[:, -1])
 
-    def _beside(self, other: Tensor) -> Tensor:
-        """All numbers of the block (B, 2n + 1) in float64 on the device of `other`.
-
-        They are sent once, or again if the draft was drawn elsewhere, and nothing waits for them.
-        """
+    def _on_device_of(self, other: Tensor) -> Tensor:
+        """All numbers of the block (B, 2n + 1), sent to a device once, without synchronising."""
         if self._there is None or self._there.device != other.device:
             import torch
 

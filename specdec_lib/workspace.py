@@ -2,72 +2,74 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from specdec_lib.files import write_whole
 
 RELEASE = Path(__file__).resolve().parent.parent / "notebooks"
 RECORD = ".chapters.json"
+WORDS = {
+    "copied": "copied",
+    "kept": "your copy, as you left it",
+    "same": "no change since you started",
+    "new": "new: `specdec start` copies it",
+    "changed": "changed since you started. Your copy is kept. To take the new one, rename the "
+    "folder {chapter} and run `specdec start`",
+    "unknown": "your copy is kept. Which version it was made from is not on record, so this "
+    "command cannot say whether the chapter has changed since",
+}
 
 
-@dataclass(frozen=True)
-class Change:
-    """What became of one chapter, in a word, and where the student's copy of it is.
-
-    `copy_missing` says `copied` or `kept`. `changes` says `new` (no copy yet), `same` or
-    `changed` (the release, since the copy was made), or `unknown` (nobody wrote down which
-    release the copy was made from).
-    """
-
-    chapter: str
-    what: str
-    path: Path
-
-
-def usual_folder() -> Path:
-    """`work/` in the current folder, or the current folder where that is a `work/` itself."""
+def folder(chosen: Path | None) -> Path:
+    """The folder of the copies: by default `work/` here, or here where that is a `work/` itself."""
     here = Path.cwd()
-    return here if (here / RECORD).is_file() else here / "work"
+    usual = here if (here / RECORD).is_file() else here / "work"
+    return (chosen or usual).resolve()
 
 
-def copy_missing(work: Path, release: Path = RELEASE) -> list[Change]:
-    """Copy every chapter that is not in `work` yet; existing copies are left as they are.
+def report(work: Path, found: Mapping[str, str]) -> str:
+    """What became of every chapter, in words."""
+    lines = [f"  {name}: {WORDS[what].format(chapter=name)}" for name, what in found.items()]
+    return "\n".join([f"Your chapters are in {work}", *lines])
+
+
+def copy_missing(work: Path, release: Path = RELEASE) -> dict[str, str]:
+    """Every chapter with `copied`, or `kept` where there was a copy already, which stays as it is.
 
     Raises FileNotFoundError if there is no release to copy from.
     """
-    sources = _released(release)
     record = _read_record(work)
-    copied = [_copy(source, work, record) for source in sources]
+    found = {source.stem: _copy(source, work, record) for source in _released(release)}
     _write_record(work, record)
-    return copied
+    return found
 
 
-def changes(work: Path, release: Path = RELEASE) -> list[Change]:
-    """For every chapter, whether its release is still the one that the copy was made from.
+def changes(work: Path, release: Path = RELEASE) -> dict[str, str]:
+    """Every chapter with `new`, `same`, `changed` or `unknown`; no file is written.
 
-    Looks only. Raises FileNotFoundError if there is no release to compare with.
+    It compares the release that the copy was made from with that of today; `unknown` is one that is
+    not on record. Raises FileNotFoundError if there is no release to compare with.
     """
     record = _read_record(work)
-    pairs = [(source, _copy_of(source, work)) for source in _released(release)]
-    return [Change(source.stem, _difference(source, path, record), path) for source, path in pairs]
+    return {source.stem: _change(source, work, record) for source in _released(release)}
 
 
-def _copy(source: Path, work: Path, record: dict[str, str]) -> Change:
+def _copy(source: Path, work: Path, record: dict[str, str]) -> str:
     """Copy one chapter unless it is there, and note in `record` what it was copied from."""
+    change = _change(source, work, record)
+    if change == "new":
+        path = _copy_of(source, work)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, source.read_bytes())  # half a notebook would be kept for good
+    if change in ("new", "same"):  # of a copy that is there: a lost record comes back
+        record[source.stem] = _digest(source)
+    return "copied" if change == "new" else "kept"
+
+
+def _change(source: Path, work: Path, record: Mapping[str, str]) -> str:
+    """`new`, `same`, `changed` or `unknown`, as in `changes`."""
     path = _copy_of(source, work)
-    if path.exists():
-        if _difference(source, path, record) == "same":
-            record[source.stem] = _digest(source)  # brings back a lost record
-        return Change(source.stem, "kept", path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, source.read_bytes())  # half a notebook would be kept for good
-    record[source.stem] = _digest(source)
-    return Change(source.stem, "copied", path)
-
-
-def _difference(source: Path, path: Path, record: dict[str, str]) -> str:
-    """`new`, `same`, `changed` or `unknown`, as in `Change`."""
     if not path.exists():
         return "new"
     now = _digest(source)
@@ -103,8 +105,6 @@ def _read_record(work: Path) -> dict[str, str]:
     return record if isinstance(record, dict) else {}
 
 
-def _write_record(work: Path, record: dict[str, str]) -> None:
-    """Write the record where it differs from what is there, whole or not at all."""
-    if record == _read_record(work):
-        return
-    write_whole(work / RECORD, json.dumps(record, indent=2) + "\n")
+def _write_record(work: Path, record: Mapping[str, str]) -> None:
+    if record != _read_record(work):
+        write_whole(work / RECORD, json.dumps(record, indent=2) + "\n")

@@ -1,7 +1,7 @@
-"""The device that models run on: its class, its memory, its dtype, and when it is done."""
+"""The device that models run on: its memory, its dtype, its cores."""
 
 import os
-import platform
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,86 +9,42 @@ import torch
 from specdec_lib import device
 
 CPU = torch.device("cpu")
-AVX2 = {"avx2"}
-AVX512 = AVX2 | {"avx512_vl"}
-BFLOAT16 = AVX512 | {"avx512_bf16"}
-AMX = BFLOAT16 | {"amx_bf16"}
-
-
-def machine(monkeypatch, flags: set[str], name: str = "x86_64") -> None:
-    """A machine with these instructions."""
-    monkeypatch.setattr(platform, "machine", lambda: name)
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: dict.fromkeys(flags, True))
-
-
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [
-        (set(), "other"),
-        (AVX2, "AVX2"),
-        (AVX512, "AVX512"),
-        (BFLOAT16, "AVX512 with bfloat16"),
-        (AMX, "AMX"),
-    ],
-)
-def test_a_class_has_what_the_processor_has(monkeypatch, flags, expected):
-    machine(monkeypatch, flags)
-    assert device.processor_class() == expected
-
-
-def test_arm_is_a_class_of_its_own(monkeypatch):
-    machine(monkeypatch, {"bf16"}, "arm64")
-    assert device.processor_class() == "ARM" and device.multiplies_bfloat16()
-    machine(monkeypatch, {"neon"}, "aarch64")
-    assert device.processor_class() == "ARM" and not device.multiplies_bfloat16()
-
-
-def test_products_in_bfloat16_need_instructions(monkeypatch):
-    for flags in (AVX2, AVX512, BFLOAT16, AMX):
-        machine(monkeypatch, flags)
-        assert device.multiplies_bfloat16() == (flags in (BFLOAT16, AMX))
-
-
-def test_marks_on_a_gpu_are_events_and_only_reading_them_waits(monkeypatch):
-    said = []
-
-    class Event:
-        def __init__(self, enable_timing: bool) -> None:
-            self.at = 1000.0 * len(said)  # milliseconds
-
-        def record(self, stream: str) -> None:
-            said.append(stream)
-
-        def synchronize(self) -> None:
-            said.append("wait")
-
-        def elapsed_time(self, later: "Event") -> float:
-            return later.at - self.at
-
-    monkeypatch.setattr(torch.cuda, "Event", Event)
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: f"stream of {device}")
-    watch = device.Stopwatch(torch.device("cuda:1"))
-    for _ in range(3):
-        watch.mark()
-    assert said == ["stream of cuda:1"] * 3
-    assert watch.seconds() == [1, 1] and said[3:] == ["wait"]
 
 
 def test_what_is_sent_may_be_changed_at_once():
     numbers = [1, 2]
-    there = device.sent(numbers, torch.device("cpu"))
+    there = device.sent(numbers, CPU)
     numbers[0] = 5
     assert there.tolist() == [1, 2]
 
 
-def test_free_memory_is_what_linux_calls_available(tmp_path, monkeypatch):
-    (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\n")
+@pytest.fixture
+def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the control groups on a Linux with 321 kB of memory to be had."""
+    (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\nHugePages: 0\n")
     monkeypatch.setattr(device, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(device, "CGROUP_MEMORY", tmp_path / "memory.max")
+    monkeypatch.setattr(device, "CGROUP", tmp_path)
+    (tmp_path / "memory").mkdir()
+    return tmp_path
+
+
+def test_free_memory_is_what_linux_calls_available(linux: Path):
     assert device.free_memory(CPU) == 321 * 1024
-    for limit, free in {"max": 321 * 1024, "1000": 1000, "999999": 321 * 1024}.items():
-        (tmp_path / "memory.max").write_text(f"{limit}\n")
-        assert device.free_memory(CPU) == free
+
+
+@pytest.mark.parametrize("limit_file, used_file", device.CGROUP_FILES)
+@pytest.mark.parametrize(
+    "limit, used, free",
+    [("max", 500, 321 * 1024), ("1000", 500, 530), ("999999", 0, 321 * 1024), ("100", 500, 0)],
+)
+def test_a_containers_limit_leaves_less_memory_and_its_cache_counts_as_free(
+    linux: Path, limit_file: str, used_file: str, limit: str, used: int, free: int
+):
+    (linux / limit_file).write_text(f"{limit}\n")
+    (linux / used_file).write_text(f"{used}\n")
+    stat = (linux / limit_file).with_name("memory.stat")
+    stat.write_text("anon 470\ninactive_file 20\nactive_file 10\n")
+    assert device.free_memory(CPU) == free
 
 
 @pytest.mark.parametrize("allowed, threads", [({5}, 1), ({0, 1, 2, 7}, 2)])
@@ -111,3 +67,12 @@ def test_the_default_dtype_follows_the_device(monkeypatch, capability: tuple[int
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     assert device.default_dtype(torch.device("cuda")) == dtype
     assert device.default_dtype(CPU) == torch.float32
+
+
+def test_the_processor_is_named_as_linux_does_or_by_its_kind(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(device, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr("platform.processor", lambda: "")
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    assert device.processor().startswith("Processor: riscv64, ")
+    device.CPUINFO.write_text("processor\t: 0\nmodel name\t: Fast: 9000\nflags\t\t: fpu avx2\n")
+    assert device.processor().startswith("Processor: Fast: 9000, ")

@@ -87,41 +87,10 @@ def test_the_logits_are_not_changed(warp: Warp):
     assert torch.equal(logits, before)
 
 
-def plain_top_k(probs: np.ndarray, k: int) -> np.ndarray:
-    """Tokens that fewer than k others exceed, so all of those that tie at the k-th."""
-    kept = [x if sum(other > x for other in probs) < k else 0.0 for x in probs]
-    return np.array(kept) / sum(kept)
-
-
-def plain_top_p(probs: np.ndarray, p: float) -> np.ndarray:
-    """Token by token, the most probable first and the first index first, until p is reached."""
-    kept, mass = np.zeros(len(probs)), 0.0
-    for token in sorted(range(len(probs)), key=lambda token: (-probs[token], token)):
-        if mass >= p:
-            break
-        kept[token] = probs[token]
-        mass += probs[token]
-    return kept / kept.sum()
-
-
-SIXTEENTHS = [[8, 4, 2, 1, 1], [1, 1, 4, 8, 2], [4, 4, 4, 4, 0], [2, 2, 8, 2, 2], [16, 0, 0, 0, 0]]
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6, 1000])
-def test_top_k_keeps_the_k_most_probable_and_what_ties_with_them(k: int):
-    for row in SIXTEENTHS:
-        probs = np.array(row) / 16
-        found = Warp(top_k=k)(torch.from_numpy(probs).log()).numpy()
-        assert np.allclose(found, plain_top_k(probs, k), rtol=1e-14, atol=0)
-
-
-@pytest.mark.parametrize("edge", [0.25, 0.5, 0.625, 0.75, 0.875, 0.9375])
-@pytest.mark.parametrize("aside", [-1e-9, 1e-9])
-def test_top_p_keeps_the_fewest_most_probable_that_reach_it(edge: float, aside: float):
-    for row in SIXTEENTHS:
-        probs = np.array(row) / 16
-        found = Warp(top_p=edge + aside)(torch.from_numpy(probs).log()).numpy()
-        assert np.allclose(found, plain_top_p(probs, edge + aside), rtol=1e-14, atol=0)
+@pytest.mark.parametrize("k, kept", [(1, [2]), (2, [0, 1, 2]), (3, [0, 1, 2]), (9, [0, 1, 2, 3])])
+def test_top_k_keeps_the_k_most_probable_and_what_ties_with_them(k: int, kept: list[int]):
+    probs = Warp(top_k=k)(torch.tensor([2.0, 2.0, 8.0, 1.0]).log())
+    assert probs.nonzero()[:, 0].tolist() == kept
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, F64])

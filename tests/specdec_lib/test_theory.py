@@ -42,13 +42,6 @@ def test_the_speedup_is_theorem_3_8_if_a_verification_costs_one_pass(c: float, a
         assert walltime_speedup(alpha, c, k) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_speedup_pays_for_drafts_and_for_the_verification():
-    assert walltime_speedup(0.5, 0.25, 2) == 1.75 / 1.5
-    assert walltime_speedup(0.5, 0.25, 2, verify_cost=1.5) == 1.75 / 2
-    assert walltime_speedup(0.9, 0.1, 0) == 1  # no drafts: plain decoding
-    assert walltime_speedup(0.0, 0.1, 5) < 1
-
-
 @pytest.mark.parametrize(
     ("counts", "expected"),
     [
@@ -65,16 +58,6 @@ def test_a_block_judges_its_accepted_tokens_and_the_first_rejected(
     counts: list[tuple[int, int]], expected: tuple[int, int]
 ):
     assert acceptance_from_counts(counts) == expected
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_the_quotient_of_all_patterns_weighed_is_alpha(alpha: float):
-    accepted = judged = 0.0
-    for pattern in product((True, False), repeat=4):
-        chance = math.prod(alpha if kept else 1 - alpha for kept in pattern)
-        ours = acceptance_from_counts([(accepted_before_a_rejection(pattern), 4)])
-        accepted, judged = accepted + chance * ours[0], judged + chance * ours[1]
-    assert accepted / judged == pytest.approx(alpha, abs=1e-12)
 
 
 COSTS = [

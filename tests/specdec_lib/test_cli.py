@@ -1,0 +1,70 @@
+"""`specdec`: its help has examples that run, and bad input is told in a line."""
+
+import re
+import shlex
+
+import pytest
+import typer
+
+from specdec_lib import cli
+
+COMMANDS = typer.main.get_command(cli.app).commands
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_example_is_a_line_that_the_command_takes(name: str, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for file in ("mine.json", "theirs.json"):
+        (tmp_path / file).write_text("{}")
+    assert cli.main([name, "--help"]) == 0
+    (example,) = re.findall(r"^  Example: specdec (.*)", capsys.readouterr().out, re.M)
+    command, *words = shlex.split(example)
+    assert command == name and COMMANDS[name].make_context(name, words)
+
+
+def test_without_a_command_there_is_the_help(capsys):
+    assert cli.main([]) == 0
+    said = capsys.readouterr().out
+    assert all(f"\n  {name} " in said for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("begin", "begin"),
+        ("update --port 8890", "--port"),
+        ("generate", "PROMPT"),
+        ("generate ''", "PROMPT"),
+        ("generate x --k=0", "--k"),
+        ("generate x --tokens=0", "--tokens"),
+        ("generate x --seed=-1", "--seed"),
+        ("generate x --top-k=0", "--top-k"),
+        ("generate x --top-p=2", "top_p is 2.0"),
+        ("generate x --temperature=inf", "temperature is inf"),
+        ("generate x --target-cost=9b", "9b"),
+        ("race --k=0", "--k"),
+        ("race --draft=huge", "huge"),
+        ("race --temperature=nan", "temperature is nan"),
+        ("race --recorded --k=3", "--k"),
+        ("race --recorded --draft=small", "--draft"),
+        ("race --recorded --temperature=1", "--temperature"),
+        ("race --recorded --target-cost=40m", "--target-cost"),
+        ("compare none.json none.json", "none.json"),
+        ("mark --work=none", "none"),
+    ],
+)
+def test_bad_input_is_named_in_a_line_before_anything_is_loaded(words, named, capsys, monkeypatch):
+    for loads in ("models.pairs.load_pair", "cli_race.race"):
+        monkeypatch.setattr(f"specdec_lib.{loads}", None)
+    assert cli.main(shlex.split(words)) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("specdec: ") and named in said and said.count("\n") == 1
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(capsys, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("specdec_lib.cli_race.show", stopped)
+    assert cli.main(["race", "--recorded"]) == 130
+    assert capsys.readouterr().err.strip() == ""
