@@ -134,18 +134,28 @@ class Racer:
         self.target.passes, begun = [], time.perf_counter()
         found = self.decoder(prompts)
         ended, new, start = time.perf_counter(), found.tokens[0], len(prompts[0])
-        # A pass that does not reach the prompt's end gives no token.
-        writing = [(end, before) for end, before, after in self.target.passes if after >= start]
-        reading = [end for end, _, after in self.target.passes if after < start]
-        if not writing:
+        # The first pass that reaches the prompt's end gives the first token.
+        afters = [after >= start for _, _, after in self.target.passes]
+        if not any(afters):
             raise WrongFunction(f"it wrote {str(new):.40} without a pass of the target")
-        # The cache lacks the text's last token. So what one pass wrote is known before the next.
-        stood = [*(before + 1 - start for _, before in writing[1:]), len(new)]
-        stood = [min(count, len(new)) for count in accumulate(stood, max)]
-        ends = [*(end for end, _ in writing[:-1]), ended]
-        marks = list(zip(ends, stood, strict=True))
-        self.texts.append(Text(prompts[0], new, begun, max([begun, *reading]), marks))
+        first = afters.index(True)
+        prompt_read = self.target.passes[first - 1][0] if first else begun
+        marks = list(marked(self.target.passes[first:], start, len(new), ended))
+        self.texts.append(Text(prompts[0], new, begun, prompt_read, marks))
         return found
+
+
+def marked(
+    passes: Sequence[tuple[float, int, int]], start: int, count: int, ended: float
+) -> Iterator[tuple[float, int]]:
+    """When each of `passes` ended, and how many of `count` new tokens stood by then.
+
+    The cache lacks the text's last token. So what a pass wrote is known before the next one. The
+    last pass ends with the text.
+    """
+    ends = [*(end for end, _, _ in passes[:-1]), ended]
+    stood = [*(before + 1 - start for _, before, _ in passes[1:]), count]
+    yield from zip(ends, accumulate((min(max(n, 0), count) for n in stood), max), strict=True)
 
 
 def passes(texts: Sequence[Text], reading: bool) -> Iterator[list[Pass]]:
