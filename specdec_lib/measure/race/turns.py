@@ -19,8 +19,8 @@ from specdec_lib.decoding.state import Generation
 from specdec_lib.device import leave_cores
 from specdec_lib.measure.compare import Decoder, compare
 from specdec_lib.measure.core import models
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import GREEDY, plain, straight
+from specdec_lib.measure.core.held_out import prompts, repeated_share
+from specdec_lib.measure.core.runs import GREEDY, MOST_REPEATED, plain
 from specdec_lib.measure.race.contestants import Contestant, WrongFunction
 from specdec_lib.measure.race.record import Lane, Pass, Race
 from specdec_lib.models.llama import Llama
@@ -28,7 +28,7 @@ from specdec_lib.models.protocol import Cache
 from specdec_lib.sampling import Warp
 
 PLAIN = "plain decoding"
-POOL = 100  # held-out prompts to choose from
+POOL, JUDGED = 80, 48  # held-out prompts to choose from; tokens by which a text is judged
 
 words = cache(tokenizer)
 
@@ -51,12 +51,12 @@ def run(
     `reading` before that. No text begins once `seconds` are over, but the first one always runs.
     Raises WrongFunction where a reader's own function is wrong.
     """
-    warp, drivers = Warp(temperature), {PLAIN: lambda *how: plain(*how, batch=True), **contestants}
+    warp, makers = Warp(temperature), {PLAIN: lambda *how: plain(*how, batch=True), **contestants}
     with half_of_the_cores():
         target = Llama(models.target_weights(cost, torch.float32))
-        racers = {name: Racer(make, target, warp, tokens) for name, make in drivers.items()}
-        chosen = straight_prompts(texts + rows - 1, warp, tokens)
-        compare(racers, [chosen[i : i + rows] for i in range(texts)], seconds)
+        racers = {name: Racer(make, target, warp, tokens) for name, make in makers.items()}
+        chosen = straight_prompts(texts + rows - 1, warp)
+        compare(racers, [chosen[i : i + rows] for i in range(len(chosen) - rows + 1)], seconds)
     # The first text of each was the warm-up of `compare`.
     lanes = [Lane(name, list(passes(each.texts[1:], reading))) for name, each in racers.items()]
     ends = [shown(prompt).rsplit("\n", 1)[-1] for prompt in chosen[: len(lanes[0].texts)]]
@@ -75,15 +75,17 @@ def half_of_the_cores() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def straight_prompts(count: int, warp: Warp, tokens: int) -> list[list[int]]:
+def straight_prompts(count: int, warp: Warp) -> list[list[int]]:
     """The first `count` held-out prompts; if greedy, of those whose texts do not run in circles.
 
     The built-in target finds them, since the costlier one writes the same texts.
     """
     pool = prompts(POOL, ending=".py")
-    if warp != GREEDY:
-        return pool[:count]
-    return straight(plain(models.target(None, torch.float32), GREEDY, tokens), pool, count)
+    if warp == GREEDY:
+        written = plain(models.target(None, torch.float32), GREEDY, JUDGED, batch=True)(pool).tokens
+        pairs = zip(pool, written, strict=True)
+        pool = [prompt for prompt, text in pairs if repeated_share(text) <= MOST_REPEATED]
+    return pool[:count]
 
 
 class Watched:
@@ -132,18 +134,28 @@ class Racer:
         self.target.passes, begun = [], time.perf_counter()
         found = self.decoder(prompts)
         ended, new, start = time.perf_counter(), found.tokens[0], len(prompts[0])
-        # A pass that does not reach the prompt's end gives no token.
-        writing = [(end, before) for end, before, after in self.target.passes if after >= start]
-        reading = [end for end, _, after in self.target.passes if after < start]
-        if not writing:
+        # The first pass that reaches the prompt's end gives the first token.
+        afters = [after >= start for _, _, after in self.target.passes]
+        if not any(afters):
             raise WrongFunction(f"it wrote {str(new):.40} without a pass of the target")
-        # The cache lacks the text's last token. So what one pass wrote is known before the next.
-        stood = [*(before + 1 - start for _, before in writing[1:]), len(new)]
-        stood = [min(count, len(new)) for count in accumulate(stood, max)]
-        ends = [*(end for end, _ in writing[:-1]), ended]
-        marks = list(zip(ends, stood, strict=True))
-        self.texts.append(Text(prompts[0], new, begun, max([begun, *reading]), marks))
+        first = afters.index(True)
+        prompt_read = self.target.passes[first - 1][0] if first else begun
+        marks = list(marked(self.target.passes[first:], start, len(new), ended))
+        self.texts.append(Text(prompts[0], new, begun, prompt_read, marks))
         return found
+
+
+def marked(
+    passes: Sequence[tuple[float, int, int]], start: int, count: int, ended: float
+) -> Iterator[tuple[float, int]]:
+    """When each of `passes` ended, and how many of `count` new tokens stood by then.
+
+    The cache lacks the text's last token. So what a pass wrote is known before the next one. The
+    last pass ends with the text.
+    """
+    ends = [*(end for end, _, _ in passes[:-1]), ended]
+    stood = [*(before + 1 - start for _, before, _ in passes[1:]), count]
+    yield from zip(ends, accumulate((min(max(n, 0), count) for n in stood), max), strict=True)
 
 
 def passes(texts: Sequence[Text], reading: bool) -> Iterator[list[Pass]]:

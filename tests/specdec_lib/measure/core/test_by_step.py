@@ -94,8 +94,3 @@ def test_the_cards_say_what_is_measured(target: Llama, name: str):
         assert worth.alpha == pytest.approx(alpha, abs=2e-3)
         assert worth.greedy == pytest.approx(said(name, f"token {step}:"), abs=2e-3)
         assert worth.positions == said(name, "positions")
-
-
-def test_the_built_in_heads_are_small():
-    files = [ASSETS / "medusa" / "heads.safetensors", ASSETS / "eagle" / "head.safetensors"]
-    assert sum(file.stat().st_size for file in files) < 2e6

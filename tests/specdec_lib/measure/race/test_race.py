@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 
 import pytest
+import torch
 from classes.chapter_cases import functions_of
 
 from specdec_lib.measure.core import models
@@ -127,3 +128,15 @@ def test_the_recorded_race_is_whole():
     plain, fast = found.lanes
     assert plain.name == PLAIN and found.same(fast) and found.remarks[0].startswith("Recorded on")
     assert len(found.prompts) == len(fast.texts) and len(fast.passes) < len(plain.passes)
+
+
+def test_a_decoder_of_the_reader_without_a_cache_has_every_token_once():
+    def whole_text_each_time(target, draft, prompt, k, tokens, temperature, rng):
+        text = list(prompt)
+        for _ in range(tokens):
+            logits = target.forward(torch.tensor([text]), target.new_cache())
+            text.append(int(logits[0, -1].argmax()))
+        return text[len(prompt) :]
+
+    found = raced({"own": own(whole_text_each_time)}, tokens=8)
+    assert found.same(found.lanes[1]) and len(found.lanes[1].passes) == 8
