@@ -20,12 +20,11 @@ from specdec_lib.lessons.ch01.models import (
     text,
     tokens,
 )
-from specdec_lib.lessons.ch01.puzzle import check_puzzle
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.lending import fixed, handed_out
 
-__all__ = ["DRAFT", "END", "TARGET", "WORDS", "check_puzzle", "committed"]
+__all__ = ["DRAFT", "END", "TARGET", "WORDS", "committed"]
 __all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
 
 # The text and the block that the chapter works on: the draft's favourites after "the cat".

@@ -8,12 +8,11 @@ import torch
 
 from specdec_lib.lessons.ch08.diagnosis import Request, told, told_of_an_error
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel, tables
-from specdec_lib.lessons.ch08.puzzle import check_puzzle
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 
-__all__ = ["check_puzzle", "committed"]
+__all__ = ["committed"]
 
 # What the first prediction is held against: 10 tokens of text, a block of four, one accepted.
 READ, K, ACCEPTED = 9, 4, 1
