@@ -55,6 +55,8 @@ def test_a_loop_without_end_stops_in_the_check():
 def test_truths_of_the_predictions():
     assert ch01.TRUTHS["prediction_01"].value == 5
     assert ch01.TRUTHS["prediction_01_b"].value == sum(b["accepted"] + 1 for b in BLOCKS) == 16
+    kept = " + ".join(str(block["accepted"]) for block in BLOCKS)
+    assert f"keep {kept} = 11 draft tokens" in ch01.TRUTHS["prediction_01_b"].why
     target, draft = pair()
     target.calls, draft.row = Calls(), TARGET.row
     DECODE(target, draft, [0, 1], 4, 20)

@@ -21,7 +21,7 @@ from classes.chapter_cases import (
 from autograde.bugs import answers_of, bugs_of
 from autograde.grade import solved
 from autograde.submission import release_of
-from specdec_lib.lessons.common.answers import OPTIONS
+from specdec_lib.lessons.common.answers import OPTIONS, quizzes_of
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import papers
 
@@ -135,7 +135,7 @@ def test_every_prediction_has_its_truth_and_typical_numbers_are_within_reach(cha
 
 @pytest.mark.parametrize("chapter, name", QUIZZES)
 def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
-    told = getattr(importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.quizzes"), name)()
+    told = quizzes_of(lesson_of(chapter).__package__)[name]
     for letter in OPTIONS:
         assert lesson_of(chapter).answered(name, letter) is None
         right = "right" if letter == told.right else "not right"
