@@ -359,20 +359,11 @@ lesson.reveal("prediction_01_c", prediction_01_c)
 # %% [markdown]
 # ## The loop
 #
-# The decoder repeats the four moves until the text is long enough. First a puzzle, which is not
-# graded: put the loop together. The next cell prints its lines, shuffled, each with a letter. One
-# line is not needed, and two lines have a blank.
-
-# %%
-order = ""  # the letters in their order, as in "KI"
-blank_c, blank_e = "", ""  # what stands in the blanks of lines C and E
-lesson.check_puzzle(order, blank_c, blank_e)
-
-# %% [markdown]
-# The puzzle leaves out the two ways in which a text ends. First, a block may hold the token `eos`,
-# which marks the end of a text, and `eos` need not be its last token. The text ends there, with
-# `eos` in it. Second, the text may not grow beyond `max_new_tokens`, and each pass adds a token of
-# the target's. So near the end a block drafts fewer tokens.
+# The decoder repeats the four moves until the text ends. It ends in one of two ways. First, a block
+# may hold the token `eos`, which marks the end of a text, and `eos` need not be the block's last
+# token. The text ends there, with `eos` in it. Second, the text may not grow beyond
+# `max_new_tokens`, and each pass adds a token of the target's. So near the end a block drafts fewer
+# tokens.
 
 # %% [markdown]
 # ### Exercise: greedy_speculative_decode
@@ -417,7 +408,8 @@ def greedy_speculative_decode(
 
 
 # %% [markdown] hints="greedy_speculative_decode"
-# 1. The puzzle above is the loop. What is missing are the two ends: eos, and the limit.
+# 1. First write the loop without its ends: repeat the four moves until the text is long enough.
+#    Then add the two ends: eos, and the limit.
 # 2. How many tokens may this block draft, if one more comes on top and max_new_tokens must not be
 #    passed? And look for eos in the whole block, not only at its end.
 # 3. With left tokens to go, draft min(k, left - 1). The block is drafted[:n] and the argmax of
@@ -608,7 +600,6 @@ show_race(race("01", ladder))
 # - Hugging Face transformers 5.23.0, `GenerationMixin._assisted_decoding`: the three lines above,
 #   the first without a conversion that follows it. vLLM, gpt-fast, jaymody/speculative-sampling,
 #   lucidrains/speculative-decoding and feifeibear/LLMSpeculativeSampling: the table of letters.
-# - D. Parsons, P. Haden, *Parson's Programming Puzzles*, ACE 2006: the kind of puzzle above.
 #
 # The papers support the procedure and its exactness. Greedy equality is proved above for exact
 # arithmetic. On a computer two passes of different length may round differently (chapter 03).

@@ -220,16 +220,6 @@ def feed(model, cache, tokens: list[int]) -> torch.Tensor:
 # `feed` covers three cases: the whole prompt in the first block, one token in a later block, and two
 # tokens for the draft after a block that was accepted whole. A loop that always feeds only "the last
 # token" leaves one of these two tokens out, and no error tells you.
-#
-# **A puzzle, if you like**, not graded. The next cell prints the lines of one block at temperature 1,
-# shuffled. Two lines have a blank, and one line is not needed. `text` is the prompt with all that is
-# written so far, `end` is the length of the complete text, and `left` is `end - len(text)`. Your blanks
-# are evaluated: every spelling with the right value is right.
-
-# %%
-order = ""  # the letters in their order, as in "GJ"
-blank_g, blank_c = "", ""  # what stands in the blanks of lines G and C
-lesson.check_puzzle(order, blank_g, blank_c)
 
 # %% [markdown]
 # ### Exercise: speculative_generate
@@ -755,7 +745,6 @@ show_race(race("08", contestants, reading=True))
 # - vLLM 0.29.0, Model Runner V2: `vllm/v1/worker/gpu/spec_decode/rejection_sampler.py` judges the blocks
 #   of all requests together. gpt-fast goes back in a cache by setting a number.
 # - T. Chen, I. Goodfellow, J. Shlens, *Net2Net*, ICLR 2016: how the costlier target is made.
-# - D. Parsons, P. Haden, *Parson's Programming Puzzles*, ACE 2006: the kind of puzzle above.
 # - M. Yan, S. Agarwal, S. Venkataraman, *Decoding Speculative Decoding*, arXiv 2402.01528: a draft's time
 #   goes by its depth, and a wider, shallower draft of the same size is faster.
 #

@@ -15,7 +15,7 @@ FOLDER, SELF_STUDY_FOLDER = "specdec-course", "specdec-self-study"
 # What installs the library. setuptools leaves out what pyproject.toml names and the bundle lacks.
 PROJECT = ("pyproject.toml", "LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
 COMMAND = b'autograde = "autograde.cli:main"\n'  # in pyproject.toml: of what a class does not get
-QUIZZES = "quizzes.py"  # of each chapter: the right letters, and what each option is told
+QUIZZES = "quizzes.toml"  # of each chapter: the right letters, and what each option is told
 README = ROOT / "docs" / "student.md"
 SELF_STUDY_README = """\
 This copy is for self-study: `specdec mark` marks your notebooks with it. So it holds the answers,

@@ -17,7 +17,7 @@ def leaks(source: NotebookNode, release: NotebookNode) -> Iterator[str]:
     """Text of a solution or of a model answer in `source` that stands in the release.
 
     The whole release is searched, whichever cell the text came from. Three lines in a row give a
-    solution away; single lines may stand there, as in a puzzle that shuffles them.
+    solution away; single lines may stand there.
     """
     lines = [line for cell in release.cells for line in cell.source.split("\n")]
     shown = "\n".join(["", *_bare(lines), ""])

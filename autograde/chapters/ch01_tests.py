@@ -14,7 +14,6 @@ import numpy as np
 from autograde.chapters.common import Asked, Exercise, prediction, quiz
 from autograde.chapters.distributions import LARGEST, thousandths
 from autograde.check import RemoteObject
-from specdec_lib.lessons.ch01 import quizzes
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 
 V = 6
@@ -29,8 +28,8 @@ SAME_PREFIX = {
 prediction_01 = prediction("prediction_01", 0, 9)
 prediction_01_b = prediction("prediction_01_b", 5, 25)
 prediction_01_c = prediction("prediction_01_c", 1, 20)
-quiz_01 = quiz(quizzes.quiz_01)
-quiz_01_b = quiz(quizzes.quiz_01_b)
+quiz_01 = quiz("quiz_01")
+quiz_01_b = quiz("quiz_01_b")
 
 
 class Lent(RemoteObject):

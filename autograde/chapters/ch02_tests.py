@@ -17,7 +17,6 @@ from autograde.chapters.distributions import (
     thousandths,
     token_law,
 )
-from specdec_lib.lessons.ch02 import quizzes
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, told_apart, type_name
 from specdec_lib.lessons.common.examples import Different
@@ -27,8 +26,8 @@ NO_FIRST = np.array([0.0, 0.5, 0.5])
 
 prediction_02 = prediction("prediction_02", 0, 1)
 prediction_02_b = prediction("prediction_02_b", 0, 1)
-quiz_02 = quiz(quizzes.quiz_02)
-quiz_02_b = quiz(quizzes.quiz_02_b)
+quiz_02 = quiz("quiz_02")
+quiz_02_b = quiz("quiz_02_b")
 
 # Thoughts that show in several exercises.
 ABOVE = {

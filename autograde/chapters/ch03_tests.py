@@ -9,7 +9,7 @@ import numpy as np
 from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.chapters.distributions import pair, thousandths
 from autograde.check import RemoteObject, untouched
-from specdec_lib.lessons.ch03 import quizzes, rules
+from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.forgery import LARGE, LEAST, examined, fault_of, short_of
 from specdec_lib.lessons.ch03.rules import IMPOSTORS, Rule, right_rule
 from specdec_lib.lessons.common.comparing import in_form_of
@@ -22,8 +22,8 @@ ONE = np.array([0.0, 1.0, 0.0])
 
 prediction_03 = prediction("prediction_03", 0, 1_000_000)
 prediction_03_b = prediction("prediction_03_b", 0, 1)
-quiz_03 = quiz(quizzes.quiz_03)
-quiz_03_b = quiz(quizzes.quiz_03_b)
+quiz_03 = quiz("quiz_03")
+quiz_03_b = quiz("quiz_03_b")
 
 
 def usual(rng):

@@ -11,7 +11,6 @@ import torch
 
 from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.check import by_cause, untouched
-from specdec_lib.lessons.ch04 import quizzes
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.common.describing import describe, told_apart
 from specdec_lib.lessons.common.examples import Different
@@ -21,8 +20,8 @@ prediction_04 = prediction("prediction_04", 0, 6)
 prediction_04_b = prediction("prediction_04_b", 0, 2)
 prediction_04_c = prediction("prediction_04_c", 0, 20)
 prediction_04_d = prediction("prediction_04_d", 0.2, 1.2)
-quiz_04 = quiz(quizzes.quiz_04)
-quiz_04_b = quiz(quizzes.quiz_04_b)
+quiz_04 = quiz("quiz_04")
+quiz_04_b = quiz("quiz_04_b")
 
 
 def share(rng: np.random.Generator, low: float = 0.05, high: float = 0.95) -> float:

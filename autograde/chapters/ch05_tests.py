@@ -4,7 +4,6 @@ import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.chapters.distributions import hundredths
-from specdec_lib.lessons.ch05 import quizzes
 from specdec_lib.lessons.common.comparing import difference
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different
@@ -16,8 +15,8 @@ prediction_05_c = prediction("prediction_05_c", 1, 6)
 prediction_05_d = prediction("prediction_05_d", 0, 4)
 prediction_05_e = prediction("prediction_05_e", 0, 1)
 prediction_05_f = prediction("prediction_05_f", 0, 100_000)
-quiz_05 = quiz(quizzes.quiz_05)
-quiz_05_b = quiz(quizzes.quiz_05_b)
+quiz_05 = quiz("quiz_05")
+quiz_05_b = quiz("quiz_05_b")
 
 
 alpha_from_blocks = Exercise("alpha_from_blocks")

@@ -12,7 +12,7 @@ from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.chapters.distributions import LARGEST, hundredths
 from autograde.check import by_cause
 from specdec_lib.lessons.ch06 import checks as lesson
-from specdec_lib.lessons.ch06 import quizzes, service
+from specdec_lib.lessons.ch06 import service
 from specdec_lib.lessons.common.comparing import difference, in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call
 from specdec_lib.lessons.common.examples import Different
@@ -21,8 +21,8 @@ prediction_06 = prediction("prediction_06", 0.1, 6)
 prediction_06_b = prediction("prediction_06_b", 20, 200)
 prediction_06_c = prediction("prediction_06_c", 0, 6)
 prediction_06_d = prediction("prediction_06_d", 0.1, 20)
-quiz_06 = quiz(quizzes.quiz_06)
-quiz_06_b = quiz(quizzes.quiz_06_b)
+quiz_06 = quiz("quiz_06")
+quiz_06_b = quiz("quiz_06_b")
 
 
 simulate_block = Exercise("simulate_block")

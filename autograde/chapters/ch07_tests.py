@@ -9,7 +9,6 @@ import numpy as np
 from autograde.chapters.common import Asked, Exercise, prediction, quiz
 from autograde.chapters.distributions import LARGEST, answered, pieces, ratio, residual, thousandths
 from autograde.check import RemoteObject
-from specdec_lib.lessons.ch07 import quizzes
 from specdec_lib.lessons.ch07.models import TargetGreedy, settling
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
@@ -25,8 +24,8 @@ NEARLY = np.array([TINY, 1 - 3 * TINY, 2 * TINY])
 
 prediction_07 = prediction("prediction_07", 0, 1)
 prediction_07_b = prediction("prediction_07_b", 0, 8)
-quiz_07 = quiz(quizzes.quiz_07)
-quiz_07_b = quiz(quizzes.quiz_07_b)
+quiz_07 = quiz("quiz_07")
+quiz_07_b = quiz("quiz_07_b")
 
 
 def coin(chance: float, keep: bool, rng: np.random.Generator) -> float:

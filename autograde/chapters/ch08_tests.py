@@ -16,7 +16,7 @@ from torch import Tensor
 from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.chapters.distributions import LARGEST
 from autograde.check import RemoteObject, Student, StudentError, by_cause, untouched
-from specdec_lib.lessons.ch08 import models, quizzes
+from specdec_lib.lessons.ch08 import models
 from specdec_lib.lessons.ch08.checks import FAULTS, expect_text, expect_verdict
 from specdec_lib.lessons.ch08.diagnosis import Request
 from specdec_lib.lessons.common.describing import PASTED, describe, format_call
@@ -25,8 +25,8 @@ from specdec_lib.lessons.common.examples import Different, expect, expect_value_
 prediction_08 = prediction("prediction_08", 0, 14)
 prediction_08_b = prediction("prediction_08_b", 0, 3)
 prediction_08_c = prediction("prediction_08_c", 0, 10)
-quiz_08 = quiz(quizzes.quiz_08)
-quiz_08_b = quiz(quizzes.quiz_08_b)
+quiz_08 = quiz("quiz_08")
+quiz_08_b = quiz("quiz_08_b")
 
 
 class RemoteCache(models.WatchedCache, RemoteObject):

@@ -7,7 +7,7 @@ from typing import Any
 from autograde import check
 from autograde.check import Student, StudentError, untouched
 from specdec_lib.lessons.common import examples
-from specdec_lib.lessons.common.answers import Quiz, letter_of, require_guess, told_of
+from specdec_lib.lessons.common.answers import letter_of, quizzes_of, require_guess, told_of
 from specdec_lib.lessons.common.describing import format_call
 from specdec_lib.lessons.common.examples import Different
 
@@ -34,9 +34,9 @@ class Exercise(check.Exercise):
             untouched(function.student)
 
 
-def quiz(asked: Callable[[], Quiz]) -> Exercise:
-    """The quiz `asked`, by its name: each option gets its own explanation."""
-    exercise, told = Exercise(asked.__name__), asked()
+def quiz(name: str) -> Exercise:
+    """The quiz of this name: each option gets its own explanation."""
+    exercise, told = Exercise(name), quizzes_of(_lesson_of(name))[name]
 
     @exercise.check("the right option")
     def right_option(student: Student, solution: Student, rng: object) -> None:
@@ -63,10 +63,15 @@ def prediction(name: str, low: float, high: float) -> Exercise:
 
 def _truth_told(name: str, guess: float) -> str:
     """What the chapter of the prediction `name` says of a guess."""
-    truth = import_module(f"specdec_lib.lessons.ch{name.split('_')[1]}.checks").TRUTHS[name]
+    truth = import_module(f"{_lesson_of(name)}.checks").TRUTHS[name]
     if truth.value is None:
         return f"You said {guess:g}. The chapter measures it, in the cell below your guess."
     return told_of(guess, truth)
+
+
+def _lesson_of(name: str) -> str:
+    """The package of the chapter in which a quiz or a prediction stands, "quiz_02_b" in ch02."""
+    return f"specdec_lib.lessons.ch{name.split('_')[1]}"
 
 
 def own_array(student: Student) -> None:

@@ -18,7 +18,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.lessons.ch08 import broken, computed, puzzle
+from specdec_lib.lessons.ch08 import broken, computed
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08.diagnosis import told
 from specdec_lib.lessons.ch08.models import WatchedModel, dyadic_table
@@ -81,31 +81,6 @@ def test_the_solutions_loop_has_the_targets_distribution_and_a_wrong_one_has_not
     laws = [computed.text_law(loop)[0] for loop in loops]
     right, library, wrong = (np.abs(law - computed.plain_law()).max() for law in laws)
     assert right < 1e-15 and library < 1e-15 and wrong > 0.05
-
-
-@pytest.mark.parametrize("order", puzzle.ORDERS)
-def test_a_solved_puzzle_is_a_decoder(order: str):
-    lines = dict(puzzle.LINES)
-    for letter, blank in puzzle.BLANKS.items():
-        lines[letter] = lines[letter].replace("____", blank.right)
-    body = "\n".join("        " + lines[letter] for letter in order)
-    names = dict(FUNCTIONS)
-    names["as_tensors"] = lambda drafted, *coins: (
-        torch.tensor([drafted]).long(),
-        *(torch.tensor(np.array([part])) for part in coins),
-    )
-    exec(
-        "def write(target, draft, text, k, end, warp, rng):\n"
-        "    target_cache, draft_cache = target.new_cache(), draft.new_cache()\n"
-        "    while (left := end - len(text)) > 1:\n"
-        f"{body}\n    return text",
-        names,
-    )
-    seed, request = ch08.EXAMPLES[1]
-    length = len(ch08.PROMPT)
-    args = list(ch08.PROMPT), 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(seed)
-    out = names["write"](*ch08.models(request.models), *args)
-    assert out[length:] == request.text[: len(out) - length] and len(out) > 9
 
 
 def test_the_quiz_counts_what_the_drafts_cache_holds():

@@ -21,7 +21,7 @@ from classes.chapter_cases import (
 from autograde.bugs import answers_of, bugs_of
 from autograde.grade import solved
 from autograde.submission import release_of
-from specdec_lib.lessons.common.answers import OPTIONS
+from specdec_lib.lessons.common.answers import OPTIONS, quizzes_of
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import papers
 
@@ -135,7 +135,7 @@ def test_every_prediction_has_its_truth_and_typical_numbers_are_within_reach(cha
 
 @pytest.mark.parametrize("chapter, name", QUIZZES)
 def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
-    told = getattr(importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.quizzes"), name)()
+    told = quizzes_of(lesson_of(chapter).__package__)[name]
     for letter in OPTIONS:
         assert lesson_of(chapter).answered(name, letter) is None
         right = "right" if letter == told.right else "not right"
@@ -219,32 +219,6 @@ def test_headings_are_in_order(chapter):
     levels = [len(marks) for marks in re.findall(r"^# (#+) ", text_of(chapter), re.MULTILINE)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
-
-
-# Lines in an order, the words in their blanks, and what the optional puzzle says of them.
-PUZZLES = [
-    ("01_draft_then_verify", "", ("", ""), "Nothing is arranged yet"),
-    ("01_draft_then_verify", "k, i, h", ("", ""), "Right so far. 9 lines are still missing"),
-    ("01_draft_then_verify", "KIG", ("", ""), "Line G does not come next. Line G says that the"),
-    ("01_draft_then_verify", "KIFHCLAJBMED", ("", "n"), "The blank in line C is not: it is empty"),
-    ("01_draft_then_verify", "KIFHCLAJBMED", (" k", "n "), "That is the loop"),
-    ("08_full_generation", "GE", ("", ""), "Line E does not come next. Line E throws away"),
-    ("08_full_generation", "GJLDAHCKFIB", ("left", "-n-1"), "`min(k, left)` 3, and it should be 2"),
-    ("08_full_generation", "GJLDAHCKFBI", ("end-len(text)-1", "-1 - n"), "That is a block"),
-]
-
-
-@pytest.mark.parametrize("chapter, order, blanks, told", PUZZLES)
-def test_a_puzzle_is_printed_shuffled_and_says_how_far_it_is_right(
-    chapter, order, blanks, told, capsys
-):
-    puzzle = importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.puzzle")
-    lesson_of(chapter).check_puzzle(order, *blanks)
-    assert told in capsys.readouterr().out
-    lesson_of(chapter).check_puzzle("", "", "")
-    printed = re.findall(r"^([A-M])  ( *\S.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert dict(printed) == puzzle.LINES
-    assert not any(pair in "ABCDEFGHIJKLM" for pair in re.findall("..", puzzle.ORDERS[0]))
 
 
 # What a chapter's look() prints of its errata, and how its text writes the same.

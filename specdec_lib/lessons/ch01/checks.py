@@ -20,12 +20,11 @@ from specdec_lib.lessons.ch01.models import (
     text,
     tokens,
 )
-from specdec_lib.lessons.ch01.puzzle import check_puzzle
-from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
+from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.lending import fixed, handed_out
 
-__all__ = ["DRAFT", "END", "TARGET", "WORDS", "check_puzzle", "committed"]
+__all__ = ["DRAFT", "END", "TARGET", "WORDS", "committed"]
 __all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
 
 # The text and the block that the chapter works on: the draft's favourites after "the cat".
@@ -43,43 +42,8 @@ REAL_PROMPT = (
 )
 WRITTEN = sum(block["accepted"] + 1 for block in RECORDED["blocks"])
 
-# What the predictions are held against, and why it is so.
-TRUTHS = {
-    "prediction_01": Truth(
-        float(6 - 1),
-        "Row i tells what follows token i. The first draft token follows the last token of the "
-        "prefix, which has the index 5.",
-        {
-            6.0: "is one too far: that row judges the second draft token.",
-            4.0: "is one too few: that row judges the last token of the prefix.",
-            0.0: "would be right without a prefix before the block.",
-        },
-    ),
-    "prediction_01_b": Truth(
-        float(WRITTEN),
-        "The blocks keep "
-        + " + ".join(str(block["accepted"]) for block in RECORDED["blocks"])
-        + f" = {WRITTEN - len(RECORDED['blocks'])} draft tokens, and each of the five passes adds "
-        "one token of the target's: a correction or a bonus.",
-        {
-            20.0: "counts every draft token, as if all were accepted and the target added none.",
-            25.0: "needs five blocks that are accepted whole, with a bonus token each.",
-            11.0: "counts the accepted draft tokens, and leaves out the one that each pass adds.",
-            12.0: "adds a bonus to the one block that was accepted whole, and forgets that each "
-            "rejected token is replaced.",
-            15.0: "adds a correction to the four blocks with a rejection, and forgets the bonus.",
-            5.0: "counts what the target adds, and leaves out the accepted draft tokens.",
-        },
-    ),
-    "prediction_01_c": Truth(
-        20 / (4 + 1),
-        "Every pass writes its four draft tokens and the bonus: five tokens.",
-        {
-            5.0: "counts four tokens a pass. The row after the last draft token gives a fifth.",
-            20.0: "is what the target needs alone: a pass for each token.",
-        },
-    ),
-}
+# The true values that predictions.toml does not hold.
+TRUTHS = truths_of(__package__, prediction_01_b=WRITTEN)
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
+from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.kinds import array
 from specdec_lib.lessons.common.lending import fixed, handed_out
@@ -13,28 +13,8 @@ __all__ = ["committed"]
 P = fixed([0.45, 0.30, 0.15, 0.10])
 Q = fixed([0.30, 0.45, 0.20, 0.05])
 
-# What the predictions are held against, and why it is so.
-TRUTHS = {
-    "prediction_02": Truth(
-        0.0,
-        "Token 0 has its 50 places already. Token 1 has 25 and lacks 25: all empty places are its.",
-        {
-            0.5: "is what the target wants in all. The kept proposals have brought it already.",
-            0.25: "is the share of the places that are empty.",
-            2 / 3: "is the share of token 0's proposals that is kept.",
-            1.0: "is the probability of token 1.",
-        },
-    ),
-    "prediction_02_b": Truth(
-        float(sum(map(min, P, Q))),
-        "It is the area that the two rows of bars share: 0.30 + 0.30 + 0.15 + 0.05.",
-        {
-            0.2: "is the share that is rejected.",
-            0.6: "takes off the surplus and the shortage, 0.2 each. Only the surplus is rejected.",
-            0.854: "is the plain mean of the four shares that are kept. Each counts with its q.",
-        },
-    ),
-}
+# The true values that predictions.toml does not hold.
+TRUTHS = truths_of(__package__, prediction_02_b=float(sum(map(min, P, Q))))
 
 # Three drafted tokens of a vocabulary of four. The first has a ratio of 0.5/0.4, the second of
 # 0.1/0.5, the third of 0.6/0.3.

@@ -8,7 +8,7 @@ from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03 import forgery, rules
 from specdec_lib.lessons.ch03.computed import mixed_up, noise
 from specdec_lib.lessons.ch03.forgery import GRID_P, GRID_Q
-from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
+from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.distributions import softmax, total_variation
 from specdec_lib.lessons.common.examples import (
     Different,
@@ -44,28 +44,12 @@ QUIET_Q = fixed([0.46875, 0.25, 0.21875, 0.0625])
 TARGET = fixed([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
 DRAFT = fixed([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
 
-# What the predictions are held against, and why it is so.
-TRUTHS = {
-    "prediction_03": Truth(
-        0.2 * (noise(P, 200_000) / 1e-4) ** 2,
-        "Noise falls with the square root of the number of draws: a fourteenth of it takes about "
-        "two hundred times as many.",
-        {
-            2.88: "lets the noise fall as fast as the draws grow. It falls with their square root.",
-            0.76: "takes the square root of the factor. It has to be squared.",
-        },
-    ),
-    "prediction_03_b": Truth(
-        float(COINS[0][0] / COINS[1][0]),
-        "Token 0 is drafted every time and accepted with 0.5/0.6. Token 1 comes only after a "
-        "rejection, although the target wants it half of the time.",
-        {
-            0.5: "is what the target wants. It needs a draft that is drawn from q.",
-            0.6: "is what the draft reports, and not what it does: it always proposes token 0.",
-            1.0: "would need every draft token accepted. The rule refuses one in six.",
-        },
-    ),
-}
+# The true values that predictions.toml does not hold.
+TRUTHS = truths_of(
+    __package__,
+    prediction_03=0.2 * (noise(P, 200_000) / 1e-4) ** 2,
+    prediction_03_b=float(COINS[0][0] / COINS[1][0]),
+)
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)

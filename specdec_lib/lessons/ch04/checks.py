@@ -7,7 +7,7 @@ import numpy as np
 
 from specdec_lib import theory
 from specdec_lib.lessons.ch03.checks import expect_law
-from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
+from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
 from specdec_lib.lessons.common.examples import (
@@ -42,43 +42,13 @@ CUT = (
     "tensors from end to end: item(), detach(), NumPy and a new torch.tensor cut it off."
 )
 
-# What the predictions are held against, and why it is so.
-TRUTHS = {
-    "prediction_04": Truth(
-        (1 - 0.7**6) / (1 - 0.7),
-        "It is 1 + 0.7 + 0.49 + 0.34 + 0.24 + 0.17: the later draft tokens are seldom reached.",
-        {
-            1 / (1 - 0.7): "is 1/(1 - alpha), a block without an end.",
-            2.77: "leaves out the bonus token of a block that is accepted whole.",
-            1.94: "counts the accepted draft tokens, and leaves out the one that the target adds.",
-            3.5: "is alpha K, as if a draft token counted after a rejected one.",
-            4.5: "is alpha K + 1, as if a draft token counted after a rejected one.",
-        },
-    ),
-    "prediction_04_b": Truth(
-        1 / (8 * 0.05 + 1),
-        "A block writes one token, as plain decoding does, and takes 1.4 passes for it.",
-        {
-            1.0: "would be right if drafting took no time.",
-            1 / 1.05: "pays for one draft step. A block takes eight.",
-            0.0: "lets the text stand still. Each pass of the target still writes one token.",
-            1.4: "is the time of a block in passes. Times as fast is one over that.",
-        },
-    ),
-    "prediction_04_c": Truth(
-        5,
-        "Each draft token is drafted for 0.05 and verified for 0.1: as if c were 0.15.",
-        {
-            8.0: "is the best K as long as further tokens of a pass cost nothing.",
-            4.0: "is what the draft's price would give if it were 0.2. It is 0.05 + 0.1.",
-        },
-    ),
-    "prediction_04_d": Truth(
-        None,
-        "That is the measured speed-up over the promised one. The bars say where the rest went.",
-        {1.0: "would need a formula that leaves nothing out."},
-    ),
-}
+# The true values that predictions.toml does not hold; None is measured in the chapter.
+TRUTHS = truths_of(
+    __package__,
+    prediction_04=(1 - 0.7**6) / (1 - 0.7),
+    prediction_04_b=1 / (8 * 0.05 + 1),
+    prediction_04_d=None,
+)
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)

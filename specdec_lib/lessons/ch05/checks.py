@@ -8,7 +8,7 @@ from specdec_lib.lessons.ch05.computed import (
     readings,
     three_means,
 )
-from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
+from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 
 __all__ = ["circulating", "committed", "conditional_rates", "readings", "three_means"]
@@ -20,64 +20,12 @@ K = 4
 # The root of 1 + a + ... + a^4 = 21.3 / 7.52, the block of Chen et al.
 CHEN_ALPHA = 0.7111764615568964
 
-# What the predictions are held against, and why it is so. `prediction_05_b` is the figure that
-# Leviathan et al. print in Table 2; `prediction_05_e` is measured in the notebook.
-TRUTHS = {
-    "prediction_05": Truth(
-        sum(BLOCKS) / sum(min(n + 1, K) for n in BLOCKS),
-        "14 tokens were accepted and 4 rejected. The other 6 were never judged.",
-        {
-            14 / 24: "is accepted over drafted: six of the 24 were never judged.",
-            20 / 24: "counts the six that were never judged as accepted.",
-            14 / 20: "divides by the tokens that were written. The target's own are not judged.",
-        },
-    ),
-    "prediction_05_b": Truth(
-        1.7,
-        "The largest draft is accepted most often, and it is the slowest choice of the three.",
-        {
-            2.5: "is what the formula says, and the clock has more to count.",
-            4.42: "is the tokens that a block brings. The seven draft steps take time too.",
-        },
-    ),
-    "prediction_05_c": Truth(
-        4.0,
-        "Of 24 positions 6 are wrong. Each of the 6 ends a block, so there are at least 6 blocks. "
-        "If the wrong positions are spread evenly, there are no more: 24/6 is 4 tokens a block.",
-        {
-            3.288: "is what the formula gives. It tosses a coin at each position.",
-            6.0: "is K + 1, the most that any block can bring. Here 6 positions are wrong.",
-            4.5: "is 18/4. Six positions are wrong, and each of them ends a block.",
-            3.0: "counts the accepted tokens only. Each block brings one token more.",
-        },
-    ),
-    "prediction_05_d": Truth(
-        1.0,
-        "Only the first row can be true, at its best K. For a target pass of 20 ms all four can.",
-        {
-            4.0: "takes the table at its word.",
-            0.0: "is too strict with the first row: it reaches 1.79, which is 1.8 as printed.",
-            2.0: "is too kind: the second row reaches 2.11 at its best K, and 2.3 is promised.",
-        },
-    ),
-    "prediction_05_e": Truth(
-        None,
-        "Line ends and indentation are the easiest tokens of Python, and far from certain.",
-        {
-            1.0: "would need a draft that is never wrong about it.",
-        },
-    ),
-    "prediction_05_f": Truth(
-        6400.0,
-        "The error must fall from 0.04 to 0.01, to a quarter. It falls with the root of the number "
-        "of blocks, so 16 times as many are needed.",
-        {
-            1600.0: "would be right if the error fell in proportion to the number of blocks.",
-            800.0: "is twice as many blocks. Their error is 0.028.",
-            3200.0: "is eight times as many blocks. Their error is 0.014.",
-        },
-    ),
-}
+# The true values that predictions.toml does not hold; None is measured in the chapter.
+TRUTHS = truths_of(
+    __package__,
+    prediction_05=sum(BLOCKS) / sum(min(n + 1, K) for n in BLOCKS),
+    prediction_05_e=None,
+)
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)

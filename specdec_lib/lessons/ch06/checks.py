@@ -9,7 +9,7 @@ import numpy as np
 from specdec_lib.lessons.ch06 import service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
 from specdec_lib.lessons.common import recorded
-from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
+from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call
 from specdec_lib.lessons.common.examples import Different, agrees, expect, visible_check
@@ -43,49 +43,14 @@ def _rush_with_drafts(k: int) -> float:
     return drafted / plain
 
 
-# What the predictions are held against, and why it is so.
-TRUTHS = {
-    "prediction_06": Truth(
-        expected_tokens(0.8**8, 5),
-        "All eight rows pass their first coin with 0.8^8 = 0.17 only; one row alone writes 3.69.",
-        {
-            3.69: "is one row by itself. In lock-step the first rejection stops all eight.",
-            0.46: "is 3.69 / 8. The rows do not share 3.69 tokens: each writes at least one.",
-            1.0: "would be no draft token at all. Now and then all eight rows pass.",
-        },
-    ),
-    "prediction_06_b": Truth(
-        _mixed_p99(),
-        "The slowest 1% of all requests are the slowest 2% of the hard ones. A hard block writes "
-        "1.80 tokens, so a hard request takes 71 blocks on average, and the slow ones take more.",
-        {
-            54.0: "is p99 with coins of 0.7. No request has the mean rate: each is easy or hard.",
-            56.0: "is the mean of the two p99, 28 and 84. But all of the slowest 1% are hard.",
-            71.0: "is the mean of the hard requests. Many of the hard ones take longer.",
-            84.0: "is p99 of the hard requests alone. The easy half counts among all requests too.",
-            44.0: "is the request in the middle, p50, with coins of 0.7.",
-        },
-    ),
-    "prediction_06_c": Truth(
-        recorded.speeds(lambda k: C * k + 1)[16][0],
-        "That is the mean of all recorded blocks at K = 16. They write few tokens more than at "
-        "K = 5, and the draft is paid for sixteen.",
-        {
-            1.73: "is what the best K gives. Thirteen more draft steps in a block are paid for.",
-            1.28: "is 3.33 / 2.6: coins of 0.7. The recorded acceptance is lower.",
-        },
-    ),
-    "prediction_06_d": Truth(
-        _rush_with_drafts(4),
-        "A full step takes 5.2 times as long with K = 4 and writes 2.8 times the tokens. So the "
-        "server falls behind: the queue grows as long as the rush lasts, and everybody waits.",
-        {
-            0.43: "is 1 / 2.3, the gain of one request alone. In a rush the server is full.",
-            1.0: "would be no difference. Drafts take time that a full server does not have.",
-            1.88: "is 5.2 / 2.77, the time of a token in a full step. The queue comes on top.",
-        },
-    ),
-}
+# The true values that predictions.toml does not hold.
+TRUTHS = truths_of(
+    __package__,
+    prediction_06=expected_tokens(0.8**8, 5),
+    prediction_06_b=_mixed_p99(),
+    prediction_06_c=recorded.speeds(lambda k: C * k + 1)[16][0],
+    prediction_06_d=_rush_with_drafts(4),
+)
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)

@@ -12,7 +12,7 @@ from specdec_lib.lessons.ch07.computed import (
     typical_law,
 )
 from specdec_lib.lessons.ch07.models import plus_one, settling, two_back
-from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
+from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.lending import fixed
 
@@ -52,29 +52,10 @@ WALKED = [3, 0, 1]
 PROMPT = [1]
 GUESS = [2, 4, 1, 3, 0, 2, 4]
 
-# What the predictions are held against, and why it is so.
-TRUTHS = {
-    "prediction_07": Truth(
-        sum(refused_in_turn(P, Q, 2)),
-        "The second candidate meets the residual [0.75, 0, 0, 0.25], which shares only "
-        "0.30 + 0.05 with q: 0.80 + 0.20 x 0.35.",
-        {
-            0.96: "lets the second candidate meet p again. It meets what the first has left of p.",
-            0.8: "is one candidate's.",
-        },
-    ),
-    "prediction_07_b": Truth(
-        8 * (1 - 0.75**5),
-        "One token leaves an expert out with 0.75, five with 0.75^5 = 0.237. So an expert is "
-        "read with 0.763, and there are 8 of them.",
-        {
-            8: "gives every token new experts until there are none left. But tokens meet in one.",
-            6.875: "goes on from 4.62 in steps of 1.12. But each further token finds fewer new "
-            "experts.",
-            2: "is one token's.",
-        },
-    ),
-}
+# The true values that predictions.toml does not hold.
+TRUTHS = truths_of(
+    __package__, prediction_07=sum(refused_in_turn(P, Q, 2)), prediction_07_b=8 * (1 - 0.75**5)
+)
 
 
 answered = answering(__package__)

@@ -8,45 +8,19 @@ import torch
 
 from specdec_lib.lessons.ch08.diagnosis import Request, told, told_of_an_error
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel, tables
-from specdec_lib.lessons.ch08.puzzle import check_puzzle
-from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
+from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 
-__all__ = ["check_puzzle", "committed"]
+__all__ = ["committed"]
 
 # What the first prediction is held against: 10 tokens of text, a block of four, one accepted.
 READ, K, ACCEPTED = 9, 4, 1
-TRUTHS = {
-    "prediction_08": Truth(
-        READ + 1 + K - (READ + 1 + ACCEPTED),
-        "The pass took the cache from 9 to 14 positions. The text now has 12 tokens, the last of "
-        "them unread, so 11 stay.",
-        {
-            4.0: "drops the whole block. One draft token was accepted, and its position stays.",
-            2.0: "keeps a position for the correction, which the target has not read.",
-            5.0: "forgets all that the pass has read, the accepted token too.",
-        },
-    ),
-    "prediction_08_b": Truth(
-        1.0,
-        "The third one. The target's cache decides p, and a wrong p gives wrong texts. A mistake "
-        "in the draft's cache changes the draft tokens and their q together. The rule keeps p for "
-        "every q that the tokens were really drawn from.",
-        {
-            0.0: "takes the verification for a cure of everything. But it compares with p, and the "
-            "third program computes p after tokens that are not in the text.",
-            2.0: "counts every forgotten rollback. In the draft's cache it makes worse drafts, and "
-            "q is what they were drawn from all the same.",
-            3.0: "counts every mistake. But a worse draft is a draft, too: it is judged by the q "
-            "that it was drawn from, and it costs speed only.",
-        },
-    ),
-    "prediction_08_c": Truth(
-        None,
-        "That is the middle of the timed pairs, on this machine and these prompts.",
-    ),
-}
+
+# The true values that predictions.toml does not hold; None is measured in the chapter.
+TRUTHS = truths_of(
+    __package__, prediction_08=READ + 1 + K - (READ + 1 + ACCEPTED), prediction_08_c=None
+)
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)

@@ -1,10 +1,13 @@
 """Answers that are words or numbers: predictions to commit, quiz letters to record."""
 
-import importlib
 import math
 import textwrap
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib import resources
+from typing import Any
 
 from specdec_lib.lessons.common.describing import shortened
 from specdec_lib.lessons.common.examples import Different, Unwritten
@@ -42,6 +45,44 @@ class Quiz:
     def told(self, letter: str) -> str:
         """What who chose `letter` reads: the refutation of a wrong option, or the reason."""
         return getattr(self, letter)
+
+
+def truths_of(chapter: str, **values: float | None) -> dict[str, Truth]:
+    """The truth of each prediction in predictions.toml of the chapter whose package is `chapter`.
+
+    `values` are the true values that the file does not hold, None for a measured one.
+    """
+    return {
+        name: Truth(values[name] if name in values else told["value"], told["why"], _typical(told))
+        for name, told in _read(chapter, "predictions.toml").items()
+    }
+
+
+def _typical(told: Mapping) -> dict[float, str]:
+    """The thought behind each typical wrong number, which is written like 2.77 or 2/3."""
+    return {float(Fraction(key)): thought for key, thought in told.get("typical", {}).items()}
+
+
+def quizzes_of(chapter: str) -> dict[str, Quiz]:
+    """The quizzes in quizzes.toml of the chapter whose package is `chapter`.
+
+    A class whose quizzes are answered only by grading has a library without these files (`autograde
+    bundle --quizzes after-grading`): there it has none.
+    """
+    return {name: Quiz(**parts) for name, parts in _read(chapter, "quizzes.toml").items()}
+
+
+def _read(chapter: str, file: str) -> dict:
+    """The tables of a TOML file in a package, each text in one line; {} without the file."""
+    path = resources.files(chapter) / file
+    return _in_one_line(tomllib.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def _in_one_line(value: object) -> Any:
+    """The value with each text in it in one line: the file breaks lines as it needs to."""
+    if isinstance(value, dict):
+        return {key: _in_one_line(part) for key, part in value.items()}
+    return " ".join(value.split()) if isinstance(value, str) else value
 
 
 def committed(name: str, guess: object, low: float, high: float) -> None:
@@ -137,27 +178,14 @@ def answered(name: str, choice: object, quiz: Quiz | None = None) -> None:
 
 
 def answering(chapter: str) -> Callable[[str, object], None]:
-    """`answered(name, choice)` of the chapter whose package is `chapter`.
-
-    It tells what the module `quizzes` of the package says. A class whose quizzes are answered only
-    by grading has a library without these modules (`autograde bundle --quizzes after-grading`).
-    """
+    """`answered(name, choice)` of the chapter whose package is `chapter`."""
 
     def answered_here(name: str, choice: object) -> None:
         """Record a quiz answer of this chapter, and tell what there is to say of it."""
-        answered(name, choice, _quiz(chapter, name))
+        quizzes = quizzes_of(chapter)
+        answered(name, choice, quizzes[name] if quizzes else None)
 
     return answered_here
-
-
-def _quiz(chapter: str, name: str) -> Quiz | None:
-    module = f"{chapter}.quizzes"
-    try:
-        return getattr(importlib.import_module(module), name)()
-    except ModuleNotFoundError as missing:
-        if missing.name != module:
-            raise
-        return None
 
 
 def letter_of(name: str, choice: object) -> str:

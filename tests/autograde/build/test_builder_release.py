@@ -134,7 +134,7 @@ def test_nothing_is_written_over_answers_or_if_one_chapter_is_wrong(tmp_path: Pa
         ("Like this:\n\n    product_of_both = x * x\n    return product_of_both", "square"),
         ('The answer:\n\n    quiz_01 = "c"', "quiz_01"),
         ("Because a number times itself is never below zero.", "why"),
-        ("return product_of_both\nproduct_of_both = x * x", None),  # as a puzzle shuffles them
+        ("return product_of_both\nproduct_of_both = x * x", None),  # out of order
     ],
 )
 def test_an_answer_in_the_text_stops_the_build(tmp_path: Path, text: str, cell_id: str | None):

@@ -15,12 +15,12 @@ from autograde.build.bundle import write_bundle
 from autograde.chapter import chapter_names
 from autograde.cli import main
 from autograde.tools.samples import filled
-from specdec_lib.lessons.ch02 import quizzes
+from specdec_lib.lessons.common.answers import quizzes_of
 
 CHAPTER = "02_rejection_sampling"
 SOME = ["00_bottleneck", CHAPTER]
 # The answers to chapter 02's quizzes: how the text of their first wrong options begins.
-QUIZZES = {each: getattr(quizzes, each)().a[:30] for each in ("quiz_02", "quiz_02_b")}
+QUIZZES = {name: quiz.a[:30] for name, quiz in quizzes_of("specdec_lib.lessons.ch02").items()}
 
 
 def unzipped(folder: Path, *words: str) -> Path:
@@ -75,9 +75,10 @@ def test_a_student_starts_with_some_chapters_and_gets_the_others_later(
 def test_its_quizzes_answer_at_once_or_hold_no_answers(unpacked: Path, tmp_path: Path):
     without = unzipped(tmp_path, "--quizzes", "after-grading")
     left = files_of(unpacked) - files_of(without)
-    assert left == {f"specdec_lib/lessons/ch{name[:2]}/quizzes.py" for name in chapter_names()}
-    text = "".join(path.read_text() for path in without.rglob("*.py"))
-    assert not [quiz for quiz in QUIZZES if f"def {quiz}(" in text or QUIZZES[quiz] in text]
+    assert left == {f"specdec_lib/lessons/ch{name[:2]}/quizzes.toml" for name in chapter_names()}
+    library = (path for path in (without / "specdec_lib").rglob("*") if path.is_file())
+    text = b"".join(path.read_bytes() for path in library).decode(errors="ignore")
+    assert not [quiz for quiz in QUIZZES if f"[{quiz}]" in text or QUIZZES[quiz] in text]
     asked = "from specdec_lib.lessons.ch02.checks import answered; answered('quiz_02', 'a')"
     assert f"not right. {QUIZZES['quiz_02']}" in python(unpacked, "-c", asked)
     assert python(without, "-c", asked) == "quiz_02: your answer a is recorded.\n"

@@ -85,6 +85,6 @@ def test_a_long_reason_breaks_between_words(capsys):
     assert " ".join(lines) == f"quiz_02: b is right. {reason}".strip()
 
 
-def test_without_its_module_a_quiz_is_recorded_and_nothing_told(capsys):
+def test_without_its_file_a_quiz_is_recorded_and_nothing_told(capsys):
     answering("specdec_lib.lessons.common")("quiz_02", "b")
     assert capsys.readouterr().out == "quiz_02: your answer b is recorded.\n"
