@@ -80,9 +80,9 @@ def draw(
 
 def in_words(x: Sequence, values: Values, ends: Ends | None = None) -> str:
     """Every value at its place: "plain: 1 at K = 0, 1.4 at K = 1; ..."."""
-    told = []
+    told, places = [], [" ".join(f"{place}".split()) for place in x]  # a name may have two lines
     for name, numbers in values.items():
-        cells = [f"{number:.3g} at {place}" for place, number in zip(x, numbers, strict=True)]
+        cells = [f"{number:.3g} at {place}" for place, number in zip(places, numbers, strict=True)]
         if ends:
             pairs = zip(cells, ends[name], strict=True)
             cells = [f"{cell} ({low:.3g} to {high:.3g})" for cell, (low, high) in pairs]
