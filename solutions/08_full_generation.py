@@ -630,10 +630,10 @@ print(seq2seq.compare_random_t5(our_decoder()))
 # sentences, with numbers.
 
 # %% [markdown] written="which_draft_wins" points=2
-# No, not on the 234M target: the middle one wins, by little. In the paper c goes from 0.02 to 0.11 from the smallest
+# No, not on the 234M target: the largest one wins, by little. In the paper c goes from 0.02 to 0.11 from the smallest
 # draft to the largest, while alpha rises by 0.09 or less at temperature 1, so the cheapest wins. Here alpha is 0.597,
-# 0.643 and 0.670 on code, and beside so slow a target c is below 0.1 for all three: from small to base alpha gains more
-# than c adds, from base to large less. On the built-in target every c is several times larger, and the smallest
+# 0.643 and 0.670 on code, and beside so slow a target c is below 0.1 for all three: each larger draft gains
+# more in alpha than c adds. On the built-in target every c is several times larger, and the smallest
 # draft is best. Where v(K + 1) grows with K, long blocks are dearer and the best K falls; v = 1 would make it larger.
 
 # %% [markdown]

@@ -203,8 +203,7 @@ def broken_decoders(found: Sequence[Broken]) -> None:
     left.set_title("Acceptance rate")
     right.set_title("Distance from plain decoding's texts")
     for ax in (left, right):
-        ax.set(ylim=(0, 1.15), xlabel="what was forgotten")
+        ax.set(xlim=(-0.6, len(names) - 0.4), ylim=(0, 1.15), xlabel="what was forgotten")
         ax.tick_params(axis="x", labelsize=9)
     left.figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncol=2)
-    words = "; ".join(told).replace("\n", " ")
-    show(left.figure, f"Acceptance rates, and the distance, by what was forgotten. {words}.")
+    show(left.figure, f"Rates, and the distance, by what was forgotten. {'; '.join(told)}.")

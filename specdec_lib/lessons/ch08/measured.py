@@ -175,9 +175,9 @@ def by_position(counts: Sequence[tuple[int, int]], k: int) -> None:
     places = [f"position {i}\n{n} judged" for i, n in enumerate(judged, 1)]
     words = "share, with its standard error"
     told = draw(ax, places, {words: rates}, kind="marks", ends={words: ends})
-    ax.set_ylim(0, 1)
+    ax.set(xlim=(-0.5, k - 0.5), ylim=(0, 1))
     ax.legend(loc="lower left")
-    show(ax.figure, f"Acceptance by position. {told}.".replace("\n", ", "))
+    show(ax.figure, f"Acceptance by position. {told}.")
 
 
 def by_class(found: Mapping[str, tuple[float, float, int]]) -> None:

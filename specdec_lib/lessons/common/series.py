@@ -92,7 +92,10 @@ def in_words(x: Sequence, values: Values, ends: Ends | None = None) -> str:
     told = []
     for name, numbers in values.items():
         cells = [
-            f"{place} {number:.3g}" if isinstance(place, str) else f"{number:.3g} at {place}"
+            # A name may have two lines.
+            f"{' '.join(place.split())} {number:.3g}"
+            if isinstance(place, str)
+            else f"{number:.3g} at {place}"
             for place, number in zip(x, numbers, strict=True)
         ]
         if ends:

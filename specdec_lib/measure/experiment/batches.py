@@ -31,11 +31,12 @@ def measure(loop: Loop, machine: Machine, target: str, draft: str) -> pd.DataFra
     from the start.
     """
     models, rows = (machine.targets[target], machine.drafts[draft]), []
+    rounds = machine.times(ROUNDS)
     for batch in tqdm(BATCHES, desc="batches", leave=False, disable=None):
         ends: dict[int, list[list[float]]] = {k: [] for k in KS}
         ways = {k: way_to_serve(loop, models, batch, k, ends[k].append) for k in KS}
-        interleaved(ways, machine.times(ROUNDS))
-        rows += rows_of(batch, {k: each[1:] for k, each in ends.items()})
+        interleaved(ways, rounds, warm_up=int(batch == BATCHES[0]))
+        rows += rows_of(batch, {k: each[-rounds:] for k, each in ends.items()})
     return pd.DataFrame(rows)
 
 
