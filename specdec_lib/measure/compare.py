@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
-from tqdm import tqdm
 
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import wait_for
+from specdec_lib.progress import progress
 
 # From a prompt (or, for a batch, a list of prompts) to what was generated after it.
 Decoder = Callable[[list], Generation]
@@ -34,7 +34,7 @@ def compare(
     for decoder in decoders.values():
         decoder(prompts[0])
     found, end = [], time.perf_counter() + seconds
-    for number, prompt in enumerate(tqdm(prompts, desc="prompts", leave=False, disable=None)):
+    for number, prompt in enumerate(progress(prompts, "prompts")):
         if number and time.perf_counter() > end:
             break
         for turn in range(rounds):

@@ -35,6 +35,7 @@ from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
+from specdec_lib.progress import progress
 from specdec_lib.theory import Costs
 
 ROUNDS = 20  # of bare passes
@@ -187,7 +188,7 @@ def tokens_a_block(
     Temperatures 0 and 1, all of `texts` as one batch.
     """
     measured = {}
-    for name, warp in product(drafters, (GREEDY, SAMPLED)):
+    for name, warp in progress(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
         run = speculative(target, drafters[name], k, warp, tokens=48, batch=True)(texts)
         kept = [block.kept for row in run.blocks for block in row]
         repeated = np.mean([repeated_share(tokens) for tokens in run.tokens])
@@ -223,7 +224,7 @@ def learning_curve(
     """Alpha of `draft` before the first of `steps`, which train it, and after each `every`."""
     curve = {0: lab.alpha(module_reader(draft))}
     try:
-        for step in steps:
+        for step in progress(steps, "training"):
             if step % every == 0:
                 curve[step] = lab.alpha(module_reader(draft))
     except Exception as problem:  # whatever a half-written loss does

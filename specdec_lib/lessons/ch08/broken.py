@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch08.models import WatchedModel
+from specdec_lib.progress import progress
 
 
 class Fault(NamedTuple):
@@ -152,7 +152,7 @@ def tried(
 ) -> list[Broken]:
     """Every mistake: acceptance with `tokens` tokens behind each prompt, and the exact distance."""
     found = []
-    for fault in tqdm(FAULTS, desc="forgotten steps", leave=False, disable=None):
+    for fault in progress(FAULTS, "forgotten steps"):
         itself, usual = (
             alpha(generate, (target, each), fault, prompts, tokens) for each in (target, draft)
         )

@@ -11,13 +11,13 @@ from functools import cache
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.measure.core.held_out import Tokens
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
+from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 
 WINDOW = 512  # tokens read at once
@@ -115,5 +115,5 @@ def acceptances(
     target: Reader, drafts: Mapping[str, Reader], texts: Sequence[Tokens], most: int
 ) -> dict[str, Acceptance]:
     """The acceptance of every draft on the first `most` novel positions of `texts`, by name."""
-    named = tqdm(drafts.items(), desc="drafts", leave=False, disable=None)
+    named = progress(drafts.items(), "drafts")
     return {name: acceptance(target, draft, texts, most) for name, draft in named}

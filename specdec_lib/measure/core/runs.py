@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from itertools import count
 
 import numpy as np
-from tqdm import tqdm
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
@@ -15,6 +14,7 @@ from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.core.held_out import repeated_share
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.protocol import Model
+from specdec_lib.progress import progress
 from specdec_lib.sampling import Choices, Warp, choices_for
 
 MOST_REPEATED = 0.2  # greedy text that repeats more of its 8-grams is left out
@@ -74,7 +74,7 @@ def straight(decoder: Decoder, prompts: Sequence[list[int]], most: int) -> list[
     Raises ValueError if there is none.
     """
     kept = []
-    for prompt in tqdm(prompts, desc="prompts without loops", leave=False, disable=None):
+    for prompt in progress(prompts, "prompts without loops"):
         if len(kept) == most:
             break
         if repeated_share(decoder(prompt).tokens[0]) <= MOST_REPEATED:

@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from tqdm import trange
-
 from specdec_lib.device import wait_for
+from specdec_lib.progress import progress
 
 Key = TypeVar("Key")
 
@@ -53,7 +52,7 @@ def interleaved(
     The first `warm_up` rounds are not counted.
     """
     seconds: dict[Key, list[float]] = {key: [] for key in tasks}
-    for number in trange(warm_up + rounds, desc="rounds", leave=False, disable=None):
+    for number in progress(range(warm_up + rounds), "rounds"):
         for key, task in tasks.items():
             taken = timed(task)
             if number >= warm_up:

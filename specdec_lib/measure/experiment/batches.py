@@ -7,7 +7,6 @@ from statistics import median
 from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
@@ -18,6 +17,7 @@ from specdec_lib.measure.core.runs import SAMPLED, choices
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.progress import progress
 
 BATCHES = (1, 2, 4, 8)
 KS = (0, 2, 4)  # 0 is plain decoding
@@ -32,7 +32,7 @@ def measure(loop: Loop, machine: Machine, target: str, draft: str) -> pd.DataFra
     """
     models, rows = (machine.targets[target], machine.drafts[draft]), []
     rounds = machine.times(ROUNDS)
-    for batch in tqdm(BATCHES, desc="batches", leave=False, disable=None):
+    for batch in progress(BATCHES, "batches"):
         ends: dict[int, list[list[float]]] = {k: [] for k in KS}
         ways = {k: way_to_serve(loop, models, batch, k, ends[k].append) for k in KS}
         interleaved(ways, rounds, warm_up=int(batch == BATCHES[0]))

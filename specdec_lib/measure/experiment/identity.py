@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 import torch
-from tqdm import tqdm
 
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import GREEDY, plain
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.survey import Machine
 from specdec_lib.models.protocol import Model
+from specdec_lib.progress import progress
 
 NEAR = 1e-3  # between the two largest logits, in float32
 PROMPTS, TOKENS = 6, 24
@@ -22,7 +22,7 @@ def of_targets(loop: Loop, machine: Machine, draft: str, k: int) -> pd.DataFrame
     chosen, small = prompts(machine.times(PROMPTS)), machine.drafts[draft]
     rows = {}
     for name, target in machine.targets.items():
-        texts = tqdm(chosen, desc=f"texts of the {name} target", leave=False, disable=None)
+        texts = progress(chosen, f"texts of the {name} target")
         gaps = [gap_where_parted(loop, target, small, k, prompt) for prompt in texts]
         parted = [gap for gap in gaps if gap is not None]
         ties = sum(gap <= near_tie(target) for gap in parted)
