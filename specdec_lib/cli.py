@@ -136,7 +136,7 @@ def race(
             option = f"--{name.replace('_', '-')}"
             raise ValueError(f"{option} cannot change a recorded race: leave out {option}, or "
                              "--recorded to run the race here.")  # fmt: skip
-    cli_race.show(record.recorded(), "recorded on another machine")
+    cli_race.show(record.recorded(), "on another machine")
 
 
 @app.command()
