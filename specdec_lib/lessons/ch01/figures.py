@@ -22,7 +22,7 @@ from specdec_lib.lessons.common.drawing import drawn_from, named_bars, picture, 
 from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.common.style import GREY, role, show
-from specdec_lib.lessons.common.tokens import arrow, board, key, token_box, write
+from specdec_lib.lessons.common.tokens import arrow, board, fates, key, token_box, write
 
 FIRST = 1.5  # where the first box of a row stands
 MANY = 200  # calls of a model, more than any right answer to a figure makes
@@ -125,8 +125,7 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     """The draft over the target's favourites, and what the student's count makes of them."""
     n, k = int(count(drafted, p)), len(drafted)
     wanted = [int(token) for token in np.argmax(p, axis=1)]
-    kinds = ["accepted"] * n + ["rejected"] * (n < k) + ["dropped"] * (k - n - 1)
-    judged = [(kind, WORDS[token]) for kind, token in zip(kinds, drafted, strict=True)]
+    judged = [(kind, WORDS[token]) for kind, token in zip(fates(n, k), drafted, strict=True)]
     ax = board(k + 2.5, 3.0, 0.85, "The draft tokens that your function accepts")
     boxes(ax, 2.6, "draft", boxed(drafted, "drafted"))
     boxes(ax, 1.6, "target's\nfavourite", boxed(wanted, "plain"))

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import RULES, exact_paths, paths
-from specdec_lib.lessons.common.distributions import overlap, total_variation
+from specdec_lib.lessons.common.distributions import block_law, overlap, total_variation
 from specdec_lib.lessons.common.drawing import (
     CROSS,
     bars,
@@ -27,6 +27,7 @@ from specdec_lib.lessons.common.drawing import (
 )
 from specdec_lib.lessons.common.series import in_words, series_figure
 from specdec_lib.lessons.common.style import show
+from specdec_lib.lessons.common.tokens import fates
 from specdec_lib.lessons.common.wording import TOKENS, by_token
 
 BLOCKS = 2000  # seeded blocks of the one figure that samples
@@ -154,7 +155,8 @@ def step_lengths(step: Callable, p: np.ndarray, q: np.ndarray, k: int) -> None:
     lengths = Counter(_one_step(step, p, q, k, seed) for seed in range(BLOCKS))
     x = np.arange(min(1, *lengths), max(k + 1, *lengths) + 1)
     seen = np.array([lengths[n] / BLOCKS for n in x])
-    exact = np.array([_exact_share(overlap(p, q), n, k) for n in x])
+    law = dict(enumerate(block_law(overlap(p, q), k), 1))
+    exact = np.array([law.get(n, 0.0) for n in x])
     title = f"Tokens that one step writes, K = {k}"
     ax = picture(title, f"share of {BLOCKS} blocks")
     bars(ax, x, seen, "target", label="your function, seeded blocks")
@@ -184,8 +186,7 @@ def _verdicts(tokens: list[int], out: list) -> list[str]:
     """What became of each draft token, as far as the returned list tells it."""
     if out != list(tokens[: len(out)]):
         return ["in your list" if token in out else "not in it" for token in tokens]
-    words = ["accepted"] * len(out) + ["rejected"] + ["dropped"] * len(tokens)
-    return words[: len(tokens)]
+    return fates(len(out), len(tokens))
 
 
 def _one_step(step: Callable, p: np.ndarray, q: np.ndarray, k: int, seed: int) -> int:
@@ -193,10 +194,3 @@ def _one_step(step: Callable, p: np.ndarray, q: np.ndarray, k: int, seed: int) -
     drafted = [int(t) for t in rng.choice(len(q), size=k, p=q)]
     rows = np.tile(p, (k + 1, 1)), np.tile(q, (k, 1))
     return len(step(drafted, *rows, rng.random(k), float(rng.random())))
-
-
-def _exact_share(beta: float, n: int, k: int) -> float:
-    """The probability that a step writes n tokens if each draft token passes with `beta`."""
-    if n == k + 1:
-        return beta**k
-    return beta ** (n - 1) * (1 - beta) if 1 <= n <= k else 0.0

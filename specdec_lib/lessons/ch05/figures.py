@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from specdec_lib.lessons.ch05.computed import (
     BASELINE_SECONDS,
@@ -23,7 +22,6 @@ from specdec_lib.lessons.ch05.computed import (
     setting_name,
 )
 from specdec_lib.lessons.common.drawing import (
-    UNUSED,
     drawn_from,
     legend_below,
     legend_beside,
@@ -33,16 +31,12 @@ from specdec_lib.lessons.common.drawing import (
     swatches,
 )
 from specdec_lib.lessons.common.series import draw, in_words
-from specdec_lib.lessons.common.style import BAND, DRAFT, GREY, TARGET, role, show
+from specdec_lib.lessons.common.style import BAND, DRAFT, GREY, TARGET, show
+from specdec_lib.lessons.common.tokens import dress, fates, plain_box
+from specdec_lib.lessons.common.wording import short
 from specdec_lib.theory import expected_tokens
 
 SAMPLES = 2000  # seeded blocks for each point of the one figure that samples
-FATE = {
-    "accepted": role("accepted") | {"label": "accepted"},
-    "rejected": role("excess") | {"label": "rejected"},
-    "never judged": UNUSED | {"label": "never judged"},
-}
-ENDS = FATE | {"bonus": role("target") | {"label": "bonus: not judged"}}
 # The methods whose marks are named in the picture by task.
 NAMED = {
     "Draft model": {"marker": "D", "color": DRAFT, "markersize": 10, "zorder": 3},
@@ -57,11 +51,11 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
     title = f"{len(accepted)} blocks of {k} draft tokens"
     ax, names = picture(title, size=(6.4, 3.2)), [f"block {i + 1}" for i in range(len(accepted))]
     for y, n in zip(named_rows(ax, names), accepted, strict=True):
-        _squares(ax, y, (["accepted"] * n + ["rejected"] + ["never judged"] * k)[:k])
+        _squares(ax, y, fates(n, k))
     ax.set_xlim(0, k)
     ax.set_xticks(np.arange(k) + 0.5, [str(x) for x in range(k)])
     ax.set_xlabel("position in the block")
-    legend_beside(ax, handles=swatches(FATE.values()))
+    legend_beside(ax, handles=swatches(map(dress, ("accepted", "rejected", "dropped"))))
     texts = [f"{name}: {n} accepted" for name, n in zip(names, accepted, strict=True)]
     show(
         ax.figure,
@@ -70,10 +64,10 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
     )
 
 
-def _squares(ax: Axes, y: float, fates: Sequence[str], start: int = 0) -> None:
+def _squares(ax: Axes, y: float, kinds: Sequence[str], start: int = 0) -> None:
     """A square for each position from `start` on, in the dress of what became of it."""
-    for x, fate in enumerate(fates, start):
-        ax.add_patch(Rectangle((x + 0.07, y - 0.34), 0.86, 0.68, **ENDS[fate]))
+    for x, kind in enumerate(kinds, start):
+        plain_box(ax, x + 0.07, y, 0.86, kind)
     ax.grid(visible=False)
 
 
@@ -182,7 +176,7 @@ def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> str:
     """The values of every row in words."""
     told = []
     for name, values in zip(names, zip(*columns.values(), strict=True), strict=True):
-        texts = [value if isinstance(value, str) else f"{value:.3g}" for value in values]
+        texts = [value if isinstance(value, str) else short(value) for value in values]
         cells = zip(columns, texts, strict=True)
         told.append(f"{name}: {', '.join(f'{label} {text}' for label, text in cells)}")
     return "; ".join(told).replace("\n", ", ")
@@ -237,7 +231,7 @@ def three_orders(k: int) -> None:
     named_rows(ax, names)
     ax.set(xlim=(0, len(order)), xlabel="position in the text; a line ends a block")
     ax.grid(visible=False)
-    legend_below(ax, handles=swatches(ENDS[kind] for kind in ("accepted", "rejected", "bonus")))
+    legend_below(ax, handles=swatches(map(dress, ("accepted", "rejected", "bonus"))))
     alpha = sum(order) / len(order)
     told = f"The formula gives {expected_tokens(alpha, k):.2f} at alpha {alpha:g} and K = {k}"
     show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {told}.")

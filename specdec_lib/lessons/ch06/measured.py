@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch06.computed import mean_and_variance, of_sample, quantile, request_law
+from specdec_lib.lessons.ch05.measured import given_the_earlier
+from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
 from specdec_lib.lessons.ch06.figures import boxes, outcome
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
 from specdec_lib.lessons.common.series import around, draw, table
 from specdec_lib.lessons.common.style import EXCESS, GREY, TARGET, show
-from specdec_lib.theory import Costs
+from specdec_lib.theory import Costs, expected_tokens
 
 WIDTH = 4  # blocks, of a bar of the histogram
 RUN = 1  # the recorded run that is drawn
@@ -34,15 +35,10 @@ def blocks_as_recorded(k: int, rows: int) -> None:
 def acceptance_by_position(k: int) -> None:
     """Acceptance of each position among the blocks that reached it, with standard errors."""
     request = recorded.requests()[k]
-    reached = request.accepted[::-1].cumsum()[::-1]
-    rates = reached[1:] / reached[:-1]
-    errors = np.sqrt(rates * (1 - rates) / reached[:-1])
     ax = picture(f"Acceptance by position, given that the earlier ones passed, K = {k}", "share")
-    positions, name = range(1, k + 1), "recorded, one standard error"
-    told = draw(ax, positions, {name: rates}, kind="marks", ends={name: around(rates, errors)})
+    told = given_the_earlier(ax, np.repeat(np.arange(k + 1), request.accepted), k)
     ax.axhline(request.alpha, color="black", linestyle="--", label=f"coins of {request.alpha:.3f}")
-    ax.set_xticks(positions, [f"{i}\n{n}" for i, n in zip(positions, reached, strict=False)])
-    ax.set(xlabel="position in the block; below it, how many blocks reached it", ylim=(0, 1))
+    ax.set_xlabel("position in the block; below it, how many blocks reached it")
     legend_below(ax)
     show(
         ax.figure,
@@ -137,7 +133,7 @@ def _speed_by_k(
 ) -> str:
     """Draw a line and points for one setting of the costs; returns them in words."""
     alpha, speeds = recorded.alpha(), recorded.speeds(time)
-    predicted = {f"{name}: formula": [mean_and_variance(alpha, k)[0] / time(k) for k in speeds]}
+    predicted = {f"{name}: formula": [expected_tokens(alpha, k) / time(k) for k in speeds]}
     means, errors = zip(*speeds.values(), strict=True)
     marker, colour, line = looks
     look = {"color": colour, "markerfacecolor": "white"}

@@ -10,8 +10,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch07.models import settling
+from specdec_lib.lessons.common.distributions import overlap
 from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
@@ -24,21 +26,20 @@ from specdec_lib.lessons.common.drawing import (
     write_above,
 )
 from specdec_lib.lessons.common.series import draw
-from specdec_lib.lessons.common.style import (
-    ACCEPTED,
-    GREY,
-    TARGET,
-    show,
-)
+from specdec_lib.lessons.common.style import ACCEPTED, GREY, TARGET, show
 from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
 
-WRITTEN = 16  # tokens that the figure on prompts writes
+RADIUS = 0.2  # of a node of a tree
 
 
 @drawn_from("one_hot_accept")
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The student's exact distribution for one certain draft token, by its two paths."""
-    law = computed.one_hot_law(accept, p, token)
+
+    def asked(p, q, drafted, r, u):
+        return accept(drafted, p.copy(), r, u)
+
+    law = exact_paths(asked, p, np.eye(len(p))[token], cells=140)
     ax = picture("One certain draft token, B: two paths into each token", "probability")
     labels = ("came by acceptance", "came by correction")
     words = masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in law.sum(axis=0)))
@@ -85,7 +86,7 @@ def _cell(ax: Axes, x: int, y: int, text: str, right: bool) -> None:
 
 @drawn_from("jacobi_decode")
 def passes_on_prompts(
-    decode: Callable, target_greedy: Callable, prompts: list[list[int]], count: int = WRITTEN
+    decode: Callable, target_greedy: Callable, prompts: list[list[int]], count: int
 ) -> None:
     """Passes that the student's function takes for `count` tokens after every prompt."""
     passes = [
@@ -204,7 +205,6 @@ def branch(parents: list[int], tokens: list[int], out: list[int]) -> list[int]:
 def draw_tree(
     ax: Axes,
     parents: list[int],
-    radius: float = 0.2,
     labels: list[str] | None = None,
     kept: list[int] | None = None,
 ) -> None:
@@ -219,12 +219,12 @@ def draw_tree(
         (x, y), (x0, y0) = places[node], places.get(parent, (0.0, 0.0))
         ours = node in chosen
         line = {"color": ACCEPTED, "linewidth": 3} if ours else {"color": GREY}
-        ax.plot([x0 + 0.24, x - radius], [y0, y], zorder=1, **line)
+        ax.plot([x0 + 0.24, x - RADIUS], [y0, y], zorder=1, **line)
         face, edge = ((0.78, 0.9, 0.86), ACCEPTED) if ours else ("white", TARGET)
-        ax.add_patch(plt.Circle((x, y), radius, facecolor=face, edgecolor=edge, linewidth=1.6))
+        ax.add_patch(plt.Circle((x, y), RADIUS, facecolor=face, edgecolor=edge, linewidth=1.6))
         ax.text(x, y, str(node), ha="center", va="center", zorder=3)
         if labels:
-            ax.text(x, y - radius - 0.05, labels[node], ha="center", va="top", fontsize=9)
+            ax.text(x, y - RADIUS - 0.05, labels[node], ha="center", va="top", fontsize=9)
     depths, heights = zip((0.0, 0.0), *places.values(), strict=True)
     ax.set(xlim=(-0.5, max(depths) + 0.5), ylim=(min(heights) - 0.5, max(heights) + 0.5))
     ax.set_aspect("equal")
@@ -270,13 +270,13 @@ def over_the_targets_tokens(
     left.legend(loc="upper right")
     bars(right, np.arange(len(out)), out, "draft", label="your function", text=".3f")
     target_lines(right, p)
-    overlap = float(np.minimum(out, p).sum()) if len(out) == len(p) else float("nan")
-    right.set_title(f"Over the target's: {overlap:.3f} is accepted")
+    accepted = overlap(out, p) if len(out) == len(p) else float("nan")
+    right.set_title(f"Over the target's: {accepted:.3f} is accepted")
     token_axis(right, len(out), top=max(out.max(), p.max()))
     legend_below(right)
     show(
         right.figure,
         f"The draft over its own tokens {listed(q)}, of which {listed(q[shared])} are shared. By "
         f"your function {by_token(out)} over the target's tokens, whose p is {by_token(p)}; the "
-        f"overlap is {overlap:.3g}.",
+        f"overlap is {accepted:.3g}.",
     )

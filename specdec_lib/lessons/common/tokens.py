@@ -6,7 +6,7 @@ The simulators (widgets/parts/blocks.js) draw the same shapes.
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
 
-from specdec_lib.lessons.common.drawing import panels, swatches
+from specdec_lib.lessons.common.drawing import UNUSED, panels, swatches
 from specdec_lib.lessons.common.style import GREY, PALE, role
 
 # The role that lends each kind its colour and hatch, and the sign before its text.
@@ -32,7 +32,15 @@ NAMES = {
     "bonus": "bonus: + rounded, double edge",
 }
 
+# The words of `dress` in a legend, where they differ from the kind.
+LABELS = {"dropped": "never judged", "corrected": "correction"}
+
 WIDTH, HEIGHT = 0.88, 0.42
+
+
+def fates(accepted: int, count: int) -> list[str]:
+    """The kinds of `count` draft tokens of a block, of which the first `accepted` pass."""
+    return (["accepted"] * accepted + ["rejected"] + ["dropped"] * count)[:count]
 
 
 def board(width: float, height: float, scale: float, title: str = "") -> Axes:
@@ -63,6 +71,17 @@ def _dress(name: str | None, kind: str) -> dict:
         return {"facecolor": "white", "edgecolor": GREY, "linestyle": line, "linewidth": 1.2}
     dress = role(name)
     return {key: dress[key] for key in ("facecolor", "edgecolor", "hatch")} | {"linewidth": 1.8}
+
+
+def dress(kind: str) -> dict:
+    """How a plain box of this kind is drawn; colour is never all that tells two apart."""
+    name = KINDS[kind][0]
+    return (role(name) if name else UNUSED) | {"label": LABELS.get(kind, kind)}
+
+
+def plain_box(ax: Axes, x: float, y: float, width: float, kind: str) -> None:
+    """A box of this kind from x on, without a sign or words; rows of boxes are 1 apart."""
+    ax.add_patch(Rectangle((x, y - 0.34), width, 0.68, **dress(kind)))
 
 
 def _patches(kind: str, x: float, y: float, dress: dict) -> list[Patch]:
