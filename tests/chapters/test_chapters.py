@@ -64,7 +64,7 @@ SAID = {
     "05 expected_and_measured": "T5-large, T = 0: formula 2.36 to 2.64, expected (printed) 2.5, m",
     "05 by_task": "Means: conversation 1.93",
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
-    "07 experts_read": "Mixtral 8x7B: v for 1 to 9 tokens 1, 1.65, 2.14, 2.51, 2.79",
+    "07 experts_read": "v by tokens: Mixtral 8x7B: 1 at 1, 1.65 at 2, 2.14 at 3, 2.51 at 4",
     "08 broken_decoders": "the target is its own draft: 1 at nothing, 0.8 at the feed",
     "08 beside_the_papers": "with v: 1.6 at base on 234m, T = 1",
     "08 batches": "tokens a second: plain: 10 at 1; K = 2: 15 at 1",

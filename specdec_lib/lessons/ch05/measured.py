@@ -103,7 +103,7 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
     ax.plot(x, every, color=DRAFT, label="over all blocks", **CROSS)
     ax.axhline(alphas[name], color=ACCEPTED, linestyle="--", label="alpha, by your function")
     listed = ", ".join(f"{alpha:.3f} after {each}" for each, alpha in alphas.items())
-    ax.set_xlabel(f"position; below it, how many blocks reached it; alpha is {listed}")
+    ax.set_xlabel(f"position; below it, how many blocks reached it\nalpha is {listed}")
     legend_below(ax, 2)
     told += f"; {in_words(x, {'over all blocks, by position': every})}"
     show(ax.figure, f"Acceptance by position. {told}. Alpha is {listed}.")

@@ -1,6 +1,6 @@
 """The figures of chapter 06 that show what was recorded or measured, each with its words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -57,8 +57,8 @@ def requests_against_coins(k: int) -> None:
     ax = picture(title, "requests")
     middles = edges[:-1] + (WIDTH - 1) / 2
     seen = np.histogram(request.blocks, edges)[0]
-    recorded_tail = _tail([of_sample(request.blocks, share) for share in SHARES])
-    coins_tail = _tail([quantile(law, share) for share in SHARES])
+    recorded_tail = _tail(of_sample, request.blocks)
+    coins_tail = _tail(quantile, law)
     bars(ax, middles, seen, "target", 0.85 * WIDTH, label=f"recorded: {recorded_tail}")
     label = f"coins of {request.alpha:.3f}, computed: {coins_tail}"
     ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
@@ -67,10 +67,9 @@ def requests_against_coins(k: int) -> None:
     show(ax.figure, f"Blocks that requests took. Recorded: {recorded_tail}; coins: {coins_tail}.")
 
 
-def _tail(values: Sequence[float]) -> str:
+def _tail(share_of: Callable, values: np.ndarray) -> str:
     """p50, p95 and p99 in words."""
-    named = zip(("p50", "p95", "p99"), values, strict=True)
-    return ", ".join(f"{name} {value:.0f}" for name, value in named)
+    return ", ".join(f"p{100 * share:.0f} {share_of(values, share):.0f}" for share in SHARES)
 
 
 def oracle(c: float) -> None:

@@ -21,6 +21,7 @@ from specdec_lib.lessons.common.drawing import (
     masses_by_path,
     panels,
     picture,
+    stacked,
     target_lines,
     token_axis,
     write_above,
@@ -259,15 +260,13 @@ def over_the_targets_tokens(
     """The draft over its own tokens, and over the target's by the student's function."""
     out = np.asarray(mapped(q.copy(), draft_to_target.copy(), len(p)), dtype=float)
     left, right = panels(2, (8.6, 3.6), width_ratios=[0.8, 1])
-    x = np.arange(len(q))
     shared = draft_to_target >= 0
-    bars(left, x, np.where(shared, q, 0), "draft", label="shared")
-    bars(left, x, np.where(shared, 0, q), "excess", label="not shared")
+    parts = {"shared": np.where(shared, q, 0), "not shared": np.where(shared, 0, q)}
+    stacked(left, parts, ("draft", "excess"))
     names = [f"{i}\nis {TOKENS[t] if t >= 0 else 'nothing'}" for i, t in enumerate(draft_to_target)]
     left.set_title("The draft's own tokens")
-    left.set_xticks(x, names)
-    left.set_ylim(0, 1.2 * q.max())
-    left.legend(loc="upper right")
+    left.set_xticks(range(len(q)), names)
+    legend_below(left)
     bars(right, np.arange(len(out)), out, "draft", label="your function", text=".3f")
     target_lines(right, p)
     accepted = overlap(out, p) if len(out) == len(p) else float("nan")
