@@ -3,10 +3,9 @@
 They show what the function does, even if it is wrong.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch01.models import (
     DRAFT,
@@ -22,9 +21,8 @@ from specdec_lib.lessons.common.drawing import drawn_from, named_bars, picture, 
 from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.common.style import GREY, role, show
-from specdec_lib.lessons.common.tokens import arrow, board, fates, key, token_box, write
+from specdec_lib.lessons.common.tokens import FIRST, arrow, board, boxes, fates, key, write
 
-FIRST = 1.5  # where the first box of a row stands
 MANY = 200  # calls of a model, more than any right answer to a figure makes
 
 
@@ -50,15 +48,6 @@ def drawn_block(draft: Callable, model: Callable, prefix: list[int], uniforms: n
     ax.set_xlim(0, 1)
     ax.grid(False)
     show(ax.figure, f"Draft tokens by your function: {'; '.join(parts)}.")
-
-
-def boxes(
-    ax: Axes, y: float, name: str, words: Iterable[tuple[str, str]], start: float = 0
-) -> None:
-    """Boxes (kind, word) from place `start` of a row on, with its name before them."""
-    write(ax, 0.4, y, name, bold=True)
-    for i, (kind, word) in enumerate(words):
-        token_box(ax, FIRST + start + i, y, kind, word)
 
 
 def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:

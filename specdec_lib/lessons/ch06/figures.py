@@ -23,12 +23,11 @@ from specdec_lib.lessons.common.drawing import (
     swatches,
     write_above,
     write_beside,
-    write_inside,
 )
 from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.series import around, draw, grid, in_words
 from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, show
-from specdec_lib.lessons.common.tokens import dress, fates, plain_box
+from specdec_lib.lessons.common.tokens import FIRST, boxes, dress, fates, key, plain_box
 from specdec_lib.theory import walltime_speedup
 
 BLOCKS = 3000  # blocks of the histogram
@@ -43,11 +42,8 @@ MOST_K, ALPHA = 8, 0.7  # of the map of a large GPU
 MUCH_TEXT = 4000  # tokens in each cache: nearly the longest text of Llama 2, and 16 rows fit
 SHARES = {"p50": (0.5, "o", TARGET), "p95": (0.95, "s", RESIDUAL), "p99": (0.99, "^", EXCESS)}
 
-# What the boxes of a block stand for, in the order of the legend.
-KINDS = ("accepted", "rejected", "dropped", "corrected", "bonus")
 # Lines that stand for what was computed.
 COMPUTED = {"computed": {"color": "black", "marker": ""}}
-CHARACTERS = 98  # of a box's text that fit side by side
 
 Box = tuple[str, str]  # kind, text
 
@@ -57,10 +53,10 @@ def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
     """A few blocks of coins with the student's verdicts; the counts of many blocks."""
     coins = np.random.default_rng(3).random((BLOCKS, k))
     counts = [int(simulate(alpha, k, row.copy())) for row in coins]
-    left, right = panels(2, (9.4, 3.9), width_ratios=(1.15, 1))
+    left, right = panels(2, (9.4, 3.9), width_ratios=(1.5, 1))
     texts = [[f"{coin:.2f}" for coin in row] for row in coins[:SHOWN]]
     rows = [outcome(n, text, "+1") for n, text in zip(counts, texts, strict=False)]
-    boxes(left, rows, [f"returned {n}" for n in counts[:SHOWN]], k * 6.1 + 3.9)
+    draw_blocks(left, rows, [f"gives {n}" for n in counts[:SHOWN]], columns=2)
     left.set_title(f"{SHOWN} blocks, alpha = {alpha:g}")
     seen = np.bincount(np.clip(counts, 0, None), minlength=k + 1) / BLOCKS
     exact = np.append(block_law(alpha, k), np.zeros(max(0, len(seen) - k - 1)))
@@ -296,30 +292,13 @@ def outcome(accepted: int, texts: Sequence[str], last: str) -> list[Box]:
     return [*zip(fates(accepted, len(texts)), texts, strict=True), (final, last)]
 
 
-def boxes(
-    ax: Axes, rows: Sequence[Sequence[Box]], labels: Sequence[str], width: float = CHARACTERS
+def draw_blocks(
+    ax: Axes, blocks: Sequence[Sequence[Box]], labels: Sequence[str], columns: int
 ) -> None:
-    """Rows of boxes, one for each block, with a label before each and a legend below.
-
-    `width` is that of the drawing, in characters.
-    """
-    for number, row in enumerate(rows):
-        left = 0.0
-        for kind, text in row:
-            shown = "" if kind == "dropped" else text
-            size = 1.8 if kind == "dropped" else len(shown) + 1.4
-            plain_box(ax, left, number, size, kind)
-            # Monospace, so that the width of a text is known; white paper only on a hatch.
-            look = {} if kind in ("rejected", "corrected") else {"bbox": None}
-            middle = left + size / 2
-            write_inside(ax, middle, number, shown, family="monospace", fontsize=9, **look)
-            left += size + 0.7
-    ax.set(xlim=(0, width), ylim=(len(rows) - 0.4, -0.6))
-    ax.set_yticks(range(len(rows)), labels)
-    ax.set_xticks([])
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-    used = {kind for row in rows for kind, _ in row}
-    handles = swatches(dress(kind) for kind in KINDS if kind in used)
-    legend_below(ax, len(handles), handles=handles)
+    """Rows of boxes, one for each block, with a label before each and a legend below."""
+    for number, (name, block) in enumerate(zip(labels, blocks, strict=True)):
+        boxes(ax, -0.6 * number, name, block)
+    end = FIRST + max(map(len, blocks)) - 0.4
+    ax.set(xlim=(-0.3, end), ylim=(0.1 - 0.6 * len(blocks), 0.4))
+    ax.axis("off")
+    key(ax, ("accepted", "rejected", "dropped", "corrected", "bonus"), columns)

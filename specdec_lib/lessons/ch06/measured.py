@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch05.measured import given_the_earlier
 from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
-from specdec_lib.lessons.ch06.figures import boxes, outcome
+from specdec_lib.lessons.ch06.figures import draw_blocks, outcome
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
 from specdec_lib.lessons.common.series import around, draw, table
@@ -27,7 +27,7 @@ def blocks_as_recorded(k: int, rows: int) -> None:
         for b in blocks
     ]
     ax = picture(f"{rows} recorded blocks, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
-    boxes(ax, drawn, [f"{b.accepted} accepted" for b in blocks])
+    draw_blocks(ax, drawn, [f"{b.accepted} accepted" for b in blocks], columns=3)
     parts = [", ".join(f"{kind} {text}" for kind, text in row) for row in drawn]
     show(ax.figure, f"Blocks of {k} draft tokens. " + ". ".join(parts) + ".")
 

@@ -3,6 +3,8 @@
 The simulators (widgets/parts/blocks.js) draw the same shapes.
 """
 
+from collections.abc import Iterable
+
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
 
@@ -36,6 +38,7 @@ NAMES = {
 LABELS = {"dropped": "never judged", "corrected": "correction"}
 
 WIDTH, HEIGHT = 0.88, 0.42
+FIRST = 1.5  # where the first box of a row stands
 
 
 def fates(accepted: int, count: int) -> list[str]:
@@ -61,6 +64,15 @@ def token_box(ax: Axes, x: float, y: float, kind: str, words: str) -> None:
     look = {"color": "#55555f"} if name is None and kind != "chosen" else {"fontweight": "bold"}
     more = {} if kind == "chosen" else {"bbox": paper}
     ax.text(x, y, sign + words, ha="center", va="center", fontsize=9.5, **look, **more)
+
+
+def boxes(
+    ax: Axes, y: float, name: str, words: Iterable[tuple[str, str]], start: float = 0
+) -> None:
+    """Boxes (kind, word) from place `start` of a row on, with its name before them."""
+    write(ax, 0.4, y, name, bold=True)
+    for i, (kind, word) in enumerate(words):
+        token_box(ax, FIRST + start + i, y, kind, word)
 
 
 def _dress(name: str | None, kind: str) -> dict:
@@ -126,7 +138,9 @@ def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
     ax.annotate("", end, start, arrowprops=look | {"color": "black" if bold else GREY})
 
 
-def key(ax: Axes, kinds: tuple[str, ...]) -> None:
+def key(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
     """What the shapes mean, below the picture."""
     dresses = [_dress(KINDS[kind][0], kind) | {"label": NAMES[kind]} for kind in kinds]
-    ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3)
+    ax.legend(
+        handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
+    )
