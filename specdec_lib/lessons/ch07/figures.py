@@ -26,8 +26,9 @@ from specdec_lib.lessons.common.drawing import (
     token_axis,
     write_above,
 )
-from specdec_lib.lessons.common.series import draw
+from specdec_lib.lessons.common.series import draw, grid
 from specdec_lib.lessons.common.style import ACCEPTED, GREY, TARGET, show
+from specdec_lib.lessons.common.tokens import board, boxes, write
 from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
 
 RADIUS = 0.2  # of a node of a tree
@@ -60,29 +61,17 @@ def renewed_together(
 
     out, passes = decode(settling(watched, prompt, guess), list(prompt), list(guess))
     rows = [*asked, list(out)]
-    ax = picture("What each pass reads, by your function", size=(7.0, 0.45 * len(rows) + 1.4))
-    for number, row in enumerate(rows):
-        for place, token in enumerate(row[: len(guess)]):
-            right = place < len(out) and token == out[place]
-            _cell(ax, place, number, str(token), right)
-    names = ["the guess"] + [f"after pass {n}" for n in range(1, len(asked))] + ["returned"]
-    ax.set_yticks(range(len(rows)), names[: len(rows)])
-    ax.set_xticks(range(len(guess)), [f"place {i}" for i in range(len(guess))])
-    ax.set(xlim=(-0.6, len(guess) - 0.4), ylim=(len(rows) - 0.4, -0.6))
-    ax.set_xlabel(f"filled and underlined: as returned; your function counts {passes} passes")
-    ax.grid(visible=False)
+    names = ["the guess", *(f"after pass {n}" for n in range(1, len(asked))), "returned"]
+    last = [*out, *[None] * len(guess)]  # what a short one lacks is nowhere right
+    top, said = 0.6 * len(rows), f"Your function counts {passes} passes."
+    ax = board(len(guess) + 2.0, top + 0.5, 0.7, "What each pass reads, by your function")
+    for number, (name, row) in enumerate(zip(names, rows, strict=False)):
+        pairs = zip(row[: len(guess)], last, strict=False)
+        tokens = [("accepted" if token == end else "plain", f"{token}") for token, end in pairs]
+        boxes(ax, top - 0.6 * number, name.replace(" ", "\n", 1), tokens)
+    write(ax, len(guess) / 2 + 1, 0.1, f"✓: as returned. {said}")
     parts = [f"{name}: {row}" for name, row in zip(names, rows, strict=False)]
-    show(ax.figure, f"{'; '.join(parts)}. Your function counts {passes} passes.")
-
-
-def _cell(ax: Axes, x: int, y: int, text: str, right: bool) -> None:
-    """A token in its box; filled and underlined if it is right."""
-    face = (0.78, 0.9, 0.86) if right else "white"
-    edge = ACCEPTED if right else GREY
-    ax.add_patch(plt.Rectangle((x - 0.4, y - 0.38), 0.8, 0.76, facecolor=face, edgecolor=edge))
-    ax.text(x, y, text, ha="center", va="center", fontweight="bold" if right else "normal")
-    if right:
-        ax.plot([x - 0.15, x + 0.15], [y + 0.25, y + 0.25], color=ACCEPTED, linewidth=2)
+    show(ax.figure, f"{'; '.join(parts)}. {said}")
 
 
 @drawn_from("jacobi_decode")
@@ -154,14 +143,10 @@ def tree_and_mask(make: Callable, parents: list[int]) -> None:
     left, right = panels(2, (8.6, 3.6), width_ratios=[1, 1])
     draw_tree(left, parents)
     left.set_title("Six draft tokens after the text")
-    for i, row in enumerate(mask):
-        for j, seen in enumerate(row):
-            _cell(right, j, i, "●" if seen else "", seen)
-    n = len(parents)
+    names = [f"{node}" for node in range(len(parents))]
+    grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
     right.set_title("Your mask: row i sees column j")
-    right.set(xticks=range(n), yticks=range(n), xlim=(-0.6, n - 0.4), ylim=(n - 0.4, -0.6))
     right.set(xlabel="seen node", ylabel="node")
-    right.grid(visible=False)
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {list(parents)}. By your mask, {'; '.join(rows)}.")
 
