@@ -30,7 +30,7 @@ MANY = 200  # calls of a model, more than any right answer to a figure makes
 def drawn_block(draft: Callable, model: Callable, prefix: list[int], uniforms: np.ndarray) -> None:
     """Each draft token's distribution as a bar from 0 to 1, and the number that picks from it."""
     counted = at_most(MANY, model, "the draft", "a block of k tokens takes k calls")
-    drafted, q = draft(counted, list(prefix), len(uniforms), uniforms.copy())
+    drafted, q = draft(counted, prefix, len(uniforms), uniforms)
     title = "Your block: the number (triangle) picks from each distribution"
     ax, parts = picture(title, size=(7.0, 0.8 + 0.75 * len(drafted))), []
     for i, (token, row) in enumerate(zip(drafted, q, strict=True)):
@@ -176,7 +176,7 @@ def ladder(
     rows = [{"drafter": "no draft", "passes": new, "draft calls": 0, "text": "the same"}]
     for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
         calls = Calls(targets=MANY, in_a_block=MANY)
-        out = list(decode(_counted(target, calls), DraftModel(drafter, calls), [*prompt], k, new))
+        out = list(decode(_counted(target, calls), DraftModel(drafter, calls), prompt, k, new))
         same = "the same" if out == alone else "another text"
         counts = {"passes": len(calls.blocks), "draft calls": calls.drafted}
         rows.append({"drafter": name, **counts, "text": same})

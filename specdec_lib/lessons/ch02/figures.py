@@ -78,11 +78,10 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     ax = picture(f"The rule: {rule}", "probability")
     labels = ("came by acceptance", "came otherwise")
     texts = (f"{mass:.3f}\n({each:+.3f})" for mass, each in zip(off + p, off, strict=True))
-    words = masses_by_path(ax, masses, p, labels, texts)
-    ax.set_ylim(0, 1.3 * max(p.max(), (off + p).max()))
     far = total_variation(off + p, p)
     ax.set_xlabel(f"{far:.3f} of the probability stands on the wrong tokens")
-    legend_below(ax)
+    words = masses_by_path(ax, masses, p, labels, texts)
+    ax.set_ylim(0, 1.3 * max(p.max(), (off + p).max()))
     show(ax.figure, f"The rule {rule!r}. Mass {words}. On the wrong tokens: {far:.3f}.")
 
 

@@ -33,7 +33,6 @@ from specdec_lib.lessons.common.drawing import (
 from specdec_lib.lessons.common.series import draw, in_words
 from specdec_lib.lessons.common.style import BAND, DRAFT, GREY, TARGET, show
 from specdec_lib.lessons.common.tokens import dress, fates, plain_box
-from specdec_lib.lessons.common.wording import short
 from specdec_lib.theory import expected_tokens
 
 SAMPLES = 2000  # seeded blocks for each point of the one figure that samples
@@ -139,8 +138,8 @@ def expected_and_measured(rows: Sequence[Any]) -> None:
     ax.barh(y, highs - lows, 0.55, left=lows, zorder=1, **band)
     ax.set(xlim=(1.0, 3.7), xlabel="times as fast as plain decoding")
     legend_below(ax)
-    formula = [f"{low:.2f} to {high:.2f}" for low, high in zip(lows, highs, strict=True)]
-    show(ax.figure, f"{title}. {_by_row(names, {'formula': formula} | marks)}.")
+    told = _by_row(names, {"formula from": lows, "to": highs} | marks)
+    show(ax.figure, f"{title}. {told}.")
 
 
 @drawn_from("implied_alpha")
@@ -172,14 +171,10 @@ def _marked_rows(
     return ax, y
 
 
-def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> str:
+def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str:
     """The values of every row in words."""
-    told = []
-    for name, values in zip(names, zip(*columns.values(), strict=True), strict=True):
-        texts = [value if isinstance(value, str) else short(value) for value in values]
-        cells = zip(columns, texts, strict=True)
-        told.append(f"{name}: {', '.join(f'{label} {text}' for label, text in cells)}")
-    return "; ".join(told).replace("\n", ", ")
+    rows = dict(zip(names, zip(*columns.values(), strict=True), strict=True))
+    return in_words(list(columns), rows).replace("\n", ", ")
 
 
 def _alpha_or_nan(implied_alpha: Callable, *times: float) -> float:

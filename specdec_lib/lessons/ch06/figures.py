@@ -52,7 +52,7 @@ Box = tuple[str, str]  # kind, text
 def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
     """A few blocks of coins with the student's verdicts; the counts of many blocks."""
     coins = np.random.default_rng(3).random((BLOCKS, k))
-    counts = [int(simulate(alpha, k, row.copy())) for row in coins]
+    counts = [int(simulate(alpha, k, row)) for row in coins]
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.5, 1))
     texts = [[f"{coin:.2f}" for coin in row] for row in coins[:SHOWN]]
     rows = [outcome(n, text, "+1") for n, text in zip(counts, texts, strict=False)]
@@ -192,7 +192,7 @@ def _simulated_steps(alpha: float, k: int) -> tuple[np.ndarray, np.ndarray]:
 def two_batches(simulate: Callable, alpha: float, k: int, rows: int, n_tokens: int = 16) -> None:
     """The same coins in lock-step and ragged: what each row writes, pass by pass."""
     coins = np.random.default_rng(6).random((rows, n_tokens, k))
-    wrote = np.array([[int(simulate(alpha, k, r.copy())) + 1 for r in row] for row in coins])
+    wrote = np.array([[int(simulate(alpha, k, r)) + 1 for r in row] for row in coins])
     slowest = wrote.min(axis=0)
     steps = _passes(slowest, n_tokens)
     ends = [_passes(row, n_tokens) for row in wrote]

@@ -39,7 +39,7 @@ def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The student's exact distribution for one certain draft token, by its two paths."""
 
     def asked(p, q, drafted, r, u):
-        return accept(drafted, p.copy(), r, u)
+        return accept(drafted, p, r, u)
 
     law = exact_paths(asked, p, np.eye(len(p))[token], cells=140)
     ax = picture("One certain draft token, B: two paths into each token", "probability")
@@ -243,7 +243,7 @@ def over_the_targets_tokens(
     mapped: Callable, q: np.ndarray, draft_to_target: np.ndarray, p: np.ndarray
 ) -> None:
     """The draft over its own tokens, and over the target's by the student's function."""
-    out = np.asarray(mapped(q.copy(), draft_to_target.copy(), len(p)), dtype=float)
+    out = np.asarray(mapped(q, draft_to_target, len(p)), dtype=float)
     left, right = panels(2, (8.6, 3.6), width_ratios=[0.8, 1])
     shared = draft_to_target >= 0
     parts = {"shared": np.where(shared, q, 0), "not shared": np.where(shared, 0, q)}
