@@ -48,12 +48,8 @@ def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
     """
     proposed, wanted = np.round(100 * q).astype(int), np.round(100 * p).astype(int)
     kept = np.asarray(keep)
-    if (
-        kept.shape != q.shape
-        or kept.dtype.kind not in "iuf"
-        or (kept < 0).any()
-        or (kept > proposed).any()
-    ):
+    numbers = kept.shape == q.shape and kept.dtype.kind in "iuf"
+    if not numbers or (kept < 0).any() or (kept > proposed).any():
         most = ", ".join(map(str, proposed))
         print(f"keep is {keep}: write {len(q)} numbers from 0, at most {most}.")
         return

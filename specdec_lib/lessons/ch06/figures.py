@@ -26,7 +26,7 @@ from specdec_lib.lessons.common.drawing import (
 )
 from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.series import around, draw, grid, in_words
-from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, show
+from specdec_lib.lessons.common.style import ACCEPTED, GREY, show
 from specdec_lib.lessons.common.tokens import FIRST, boxes, dress, fates, key, plain_box
 from specdec_lib.theory import walltime_speedup
 
@@ -40,10 +40,11 @@ ROWS = (1, 2, 4, 8, 16)
 BATCHES, CONTEXTS = (1, 8, 32, 64, 128, 256, 512), (0, 125, 250, 500, 1000, 2000, 8000)
 MOST_K, ALPHA = 8, 0.7  # of the map of a large GPU
 MUCH_TEXT = 4000  # tokens in each cache: nearly the longest text of Llama 2, and 16 rows fit
-SHARES = {"p50": (0.5, "o", TARGET), "p95": (0.95, "s", RESIDUAL), "p99": (0.99, "^", EXCESS)}
+SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 # Lines that stand for what was computed.
 COMPUTED = {"computed": {"color": "black", "marker": ""}}
+OPEN = {"markerfacecolor": "white", "markersize": 8}
 
 Box = tuple[str, str]  # kind, text
 
@@ -109,21 +110,19 @@ def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
     ax = picture(title, "target passes", (7.4, 4.2))
     laws = {k: request_law(alpha, k, n_tokens) for k in KS}
     times = {k: _times(simulate, alpha, c, k, n_tokens) for k in KS}
-    parts = []
-    for name, (share, marker, colour) in SHARES.items():
-        exact = [quantile(laws[k], share) * (c * k + 1) for k in KS]
-        seen = [of_sample(times[k], share) for k in KS]
-        label = f"{name}, lowest at K = {KS[int(np.argmin(exact))]}"
-        line = {"color": colour, "marker": "", "label": "_"}
-        marks = {"color": colour, "marker": marker, "markersize": 8, "markerfacecolor": "white"}
-        computed = draw(ax, KS, {f"{name}, computed": exact}, looks={f"{name}, computed": line})
-        yours = draw(ax, KS, {label: seen}, kind="marks", looks={label: marks})
-        parts += [f"{yours}; {computed}"]
+    exact, seen = {}, {}
+    for name, share in SHARES.items():
+        exact[name] = [quantile(laws[k], share) * (c * k + 1) for k in KS]
+        lowest = KS[int(np.argmin(exact[name]))]
+        seen[f"{name}, lowest at K = {lowest}"] = [of_sample(times[k], share) for k in KS]
+    computed = draw(ax, KS, exact, looks=dict.fromkeys(exact, {"marker": "", "label": "_"}))
+    yours = draw(ax, KS, seen, kind="marks", looks=dict.fromkeys(seen, OPEN))
     ax.plot([], [], "o", color=GREY, label=f"{REQUESTS} requests by your function")
     ax.plot([], [], color=GREY, label="computed")
     ax.set(xlabel="K", ylim=(0, None))
     legend_below(ax, 2)
-    show(ax.figure, f"Time of a request in target passes. {'. '.join(parts)}.")
+    told = f"Computed: {computed}. By your function: {yours}"
+    show(ax.figure, f"Time of a request in target passes. {told}.")
 
 
 def _times(simulate: Callable, alpha: float, c: float, k: int, n_tokens: int) -> np.ndarray:
@@ -137,7 +136,7 @@ def mixed_requests(
     quantile_of: Callable, rates: tuple[float, float], k: int, n_tokens: int
 ) -> None:
     """Blocks of requests of two kinds, half each, with p99 by the student's function."""
-    mean, share = sum(rates) / 2, SHARES["p99"][0]
+    mean, share = sum(rates) / 2, SHARES["p99"]
     laws = [request_law(rate, k, n_tokens) for rate in (*rates, mean)]
     found, coins = quantile_of(laws[:2], [0.5, 0.5], share), quantile(laws[2], share)
     names = (f"easy, coins of {rates[0]:g}", f"hard, coins of {rates[1]:g}")

@@ -7,16 +7,15 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch05.measured import given_the_earlier
 from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
-from specdec_lib.lessons.ch06.figures import draw_blocks, outcome
+from specdec_lib.lessons.ch06.figures import OPEN, SHARES, draw_blocks, outcome
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
 from specdec_lib.lessons.common.series import around, draw, table
-from specdec_lib.lessons.common.style import EXCESS, GREY, TARGET, show
+from specdec_lib.lessons.common.style import GREY, show
 from specdec_lib.theory import Costs, expected_tokens
 
 WIDTH = 4  # blocks, of a bar of the histogram
 RUN = 1  # the recorded run that is drawn
-SHARES = (0.5, 0.95, 0.99)
 
 
 def blocks_as_recorded(k: int, rows: int) -> None:
@@ -69,7 +68,7 @@ def requests_against_coins(k: int) -> None:
 
 def _tail(share_of: Callable, values: np.ndarray) -> str:
     """p50, p95 and p99 in words."""
-    return ", ".join(f"p{100 * share:.0f} {share_of(values, share):.0f}" for share in SHARES)
+    return ", ".join(f"{name} {share_of(values, at):.0f}" for name, at in SHARES.items())
 
 
 def oracle(c: float) -> None:
@@ -113,35 +112,24 @@ def _fates(ax: Axes, breaks: np.ndarray, k: int) -> None:
 def past_the_optimum(c: float, costs: Costs) -> None:
     """Predicted and recorded speed by K, for `c` with v = 1 and for measured times."""
     ax = picture("Speed by K: the formula, and recorded blocks", "times plain decoding", (7.4, 4.2))
-    settings = {
+    times = {
         f"c = {c:g}, v = 1": lambda k: c * k + 1,
         f"measured, c = {costs.c:.2f}": lambda k: costs.c * k + costs.v[k + 1],
     }
-    looks = (("o", TARGET, "-"), ("s", EXCESS, "--"))
-    parts = [
-        _speed_by_k(ax, *each, look) for each, look in zip(settings.items(), looks, strict=True)
-    ]
+    alpha, formula, seen, ends = recorded.alpha(), {}, {}, {}
+    for name, time in times.items():
+        speeds = recorded.speeds(time)
+        formula[f"{name}: formula"] = [expected_tokens(alpha, k) / time(k) for k in speeds]
+        means, errors = zip(*speeds.values(), strict=True)
+        label = f"{name}: recorded"
+        seen[label], ends[label] = means, around(means, errors)
+    told = draw(ax, list(speeds), formula, looks=dict.fromkeys(formula, {"marker": ""}))
+    marks = dict.fromkeys(seen, OPEN)
+    told += "; " + draw(ax, list(speeds), seen, kind="marks", ends=ends, looks=marks)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.set(xlabel="K", ylim=(0, None))
     legend_below(ax, 2)
-    show(ax.figure, f"Speed by K. {'. '.join(parts)}.")
-
-
-def _speed_by_k(
-    ax: Axes, name: str, time: Callable[[int], float], looks: tuple[str, str, str]
-) -> str:
-    """Draw a line and points for one setting of the costs; returns them in words."""
-    alpha, speeds = recorded.alpha(), recorded.speeds(time)
-    predicted = {f"{name}: formula": [expected_tokens(alpha, k) / time(k) for k in speeds]}
-    means, errors = zip(*speeds.values(), strict=True)
-    marker, colour, line = looks
-    look = {"color": colour, "markerfacecolor": "white"}
-    lines = {label: look | {"linestyle": line, "marker": ""} for label in predicted}
-    formula = draw(ax, list(speeds), predicted, looks=lines)
-    label = f"{name}: recorded"
-    seen, ends = {label: means}, {label: around(means, errors)}
-    marks = {label: look | {"marker": marker}}
-    return f"{formula}; {draw(ax, list(speeds), seen, kind='marks', ends=ends, looks=marks)}"
+    show(ax.figure, f"Speed by K. {told}.")
 
 
 def show_steps(title: str, costs: np.ndarray) -> None:
