@@ -204,7 +204,9 @@ def two_batches(simulate: Callable, alpha: float, k: int, rows: int, n_tokens: i
     top.set_title(f"Lock-step: {steps} passes for {n_tokens} tokens, {lost.sum()} thrown away")
     low.set_title(f"Ragged: the rows end after {', '.join(map(str, ends))} passes")
     low.set_xlabel("target passes; the number is what the row writes")
-    _legend_of_tracks(low)
+    words = {"accepted": "written", "rejected": "accepted, thrown away", "dropped": "idle"}
+    looks = [dress(kind) | {"label": label} for kind, label in words.items()]
+    legend_below(low, handles=swatches(looks))
     show(
         low.figure,
         f"{rows} rows of {n_tokens} tokens. In lock-step {steps} passes, which write "
@@ -233,12 +235,6 @@ def _tracks(ax: Axes, kept: np.ndarray, lost: np.ndarray, ends: Sequence[int], k
     ax.set(xlim=(0, kept.shape[1]), ylim=(len(ends) - 0.5, -0.5))
     ax.set_yticks(range(len(ends)), [f"row {row + 1}" for row in range(len(ends))])
     ax.grid(visible=False, axis="y")
-
-
-def _legend_of_tracks(ax: Axes) -> None:
-    words = {"accepted": "written", "rejected": "accepted, thrown away", "dropped": "idle"}
-    looks = [dress(kind) | {"label": label} for kind, label in words.items()]
-    legend_below(ax, handles=swatches(looks))
 
 
 @drawn_from("choose_k")

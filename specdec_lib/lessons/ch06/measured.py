@@ -3,13 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch05.measured import given_the_earlier
 from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
 from specdec_lib.lessons.ch06.figures import OPEN, SHARES, draw_blocks, outcome
 from specdec_lib.lessons.common import recorded
-from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
+from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture, piled
 from specdec_lib.lessons.common.series import around, draw, table
 from specdec_lib.lessons.common.style import GREY, show
 from specdec_lib.theory import Costs, expected_tokens
@@ -82,7 +81,13 @@ def oracle(c: float) -> None:
     told = tokens / (c * (tokens - 1) + 1)
     fixed = speeds[best][0]
     ax = picture(f"Where recorded blocks break, and one K for all (c = {c:g})", "draft tokens")
-    _fates(ax, np.array(breaks), best)
+    passed = np.array(breaks)
+    parts = {
+        "drafted and accepted": np.minimum(passed, best),
+        "drafted for nothing": np.maximum(best - passed, 0),
+        "not drafted, would have passed": np.maximum(passed - best, 0),
+    }
+    piled(ax, range(len(breaks)), parts, ("accepted", "excess", "residual"), 0.8)
     label = f"best fixed K = {best}: speed {fixed:.2f}"
     ax.axhline(best, color="black", linestyle="--", label=label)
     ax.plot([], [], " ", label=f"oracle: speed {told:.2f}; of coins, {ideal:.2f}")
@@ -95,18 +100,6 @@ def oracle(c: float) -> None:
         f"c = {c:g} the best fixed K is {best}, with speed {fixed:.2f}; the oracle has {told:.2f}, "
         f"with coins of {alpha:.3f} {ideal:.2f}.",
     )
-
-
-def _fates(ax: Axes, breaks: np.ndarray, k: int) -> None:
-    """A bar a block: what a fixed `k` gets, what it drafts for nothing, and what it misses."""
-    x, got = np.arange(len(breaks)), np.minimum(breaks, k)
-    layers = (
-        ("accepted", got, np.zeros(len(breaks)), "drafted and accepted"),
-        ("excess", k - got, got, "drafted for nothing"),
-        ("residual", np.maximum(breaks - k, 0), got, "not drafted, would have passed"),
-    )
-    for name, heights, floor, label in layers:
-        bars(ax, x, heights, name, 0.8, bottom=floor, label=label)
 
 
 def past_the_optimum(c: float, costs: Costs) -> None:

@@ -21,6 +21,7 @@ from specdec_lib.lessons.common.drawing import (
     masses_by_path,
     panels,
     picture,
+    piled,
     stacked,
     target_lines,
     token_axis,
@@ -126,10 +127,9 @@ def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray) -> None
     width = 0.8 / len(found)
     for number, law in enumerate(found):
         x = np.arange(len(p)) + (number - (len(found) - 1) / 2) * width
-        first = number == 0
-        bars(ax, x, law[0], "accepted", width=0.9 * width, label="a candidate" if first else "_")
-        bars(ax, x, law[1], "residual", bottom=law[0], width=0.9 * width,
-             label="drawn at the end" if first else "_")  # fmt: skip
+        labels = ("_", "__") if number else ("a candidate", "drawn at the end")
+        parts = dict(zip(labels, law, strict=True))
+        piled(ax, x, parts, ("accepted", "residual"), 0.9 * width)
     target_lines(ax, p)
     ax.set(ylabel="probability", title=f"The distribution, with 1 to {len(found)} candidates")
     token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)))
