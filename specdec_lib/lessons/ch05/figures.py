@@ -24,7 +24,6 @@ from specdec_lib.lessons.ch05.computed import (
 from specdec_lib.lessons.common.drawing import (
     drawn_from,
     legend_below,
-    legend_beside,
     named_rows,
     panels,
     picture,
@@ -32,7 +31,7 @@ from specdec_lib.lessons.common.drawing import (
 )
 from specdec_lib.lessons.common.series import draw, in_words
 from specdec_lib.lessons.common.style import BAND, DRAFT, GREY, TARGET, show
-from specdec_lib.lessons.common.tokens import dress, fates, plain_box
+from specdec_lib.lessons.common.tokens import draw_blocks, dress, fates, plain_box
 from specdec_lib.theory import expected_tokens
 
 SAMPLES = 2000  # seeded blocks for each point of the one figure that samples
@@ -46,15 +45,12 @@ DIAMOND = {"marker": "D", "color": "black"}
 
 
 def six_blocks(accepted: Sequence[int], k: int) -> None:
-    """Every draft token of some blocks as a square: accepted, rejected, or never judged."""
-    title = f"{len(accepted)} blocks of {k} draft tokens"
-    ax, names = picture(title, size=(6.4, 3.2)), [f"block {i + 1}" for i in range(len(accepted))]
-    for y, n in zip(named_rows(ax, names), accepted, strict=True):
-        _squares(ax, y, fates(n, k))
-    ax.set_xlim(0, k)
-    ax.set_xticks(np.arange(k) + 0.5, [str(x) for x in range(k)])
-    ax.set_xlabel("position in the block")
-    legend_beside(ax, handles=swatches(map(dress, ("accepted", "rejected", "dropped"))))
+    """Every draft token of some blocks as a box: accepted, rejected, or never judged."""
+    title = f"{len(accepted)} blocks of {k} draft tokens; a dropped one was never judged"
+    ax, names = picture(title, size=(7.6, 3.2)), [f"block {i + 1}" for i in range(len(accepted))]
+    positions = [f"{i}" for i in range(k)]
+    blocks = [list(zip(fates(n, k), positions, strict=True)) for n in accepted]
+    draw_blocks(ax, blocks, names, columns=3)
     texts = [f"{name}: {n} accepted" for name, n in zip(names, accepted, strict=True)]
     show(
         ax.figure,

@@ -27,7 +27,7 @@ from specdec_lib.lessons.common.drawing import (
 from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.series import around, draw, grid, in_words
 from specdec_lib.lessons.common.style import ACCEPTED, GREY, show
-from specdec_lib.lessons.common.tokens import FIRST, boxes, dress, fates, key, plain_box
+from specdec_lib.lessons.common.tokens import draw_blocks, dress, fates, plain_box
 from specdec_lib.theory import walltime_speedup
 
 BLOCKS = 3000  # blocks of the histogram
@@ -285,15 +285,3 @@ def outcome(accepted: int, texts: Sequence[str], last: str) -> list[Box]:
     """The boxes of a block: its draft tokens by their fate, then the correction or the bonus."""
     final = "bonus" if accepted == len(texts) else "corrected"
     return [*zip(fates(accepted, len(texts)), texts, strict=True), (final, last)]
-
-
-def draw_blocks(
-    ax: Axes, blocks: Sequence[Sequence[Box]], labels: Sequence[str], columns: int
-) -> None:
-    """Rows of boxes, one for each block, with a label before each and a legend below."""
-    for number, (name, block) in enumerate(zip(labels, blocks, strict=True)):
-        boxes(ax, -0.6 * number, name, block)
-    end = FIRST + max(map(len, blocks)) - 0.4
-    ax.set(xlim=(-0.3, end), ylim=(0.1 - 0.6 * len(blocks), 0.4))
-    ax.axis("off")
-    key(ax, ("accepted", "rejected", "dropped", "corrected", "bonus"), columns)

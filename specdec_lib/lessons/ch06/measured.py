@@ -6,11 +6,12 @@ import numpy as np
 
 from specdec_lib.lessons.ch05.measured import given_the_earlier
 from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
-from specdec_lib.lessons.ch06.figures import OPEN, SHARES, draw_blocks, outcome
+from specdec_lib.lessons.ch06.figures import OPEN, SHARES, outcome
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture, piled
 from specdec_lib.lessons.common.series import around, draw, table
 from specdec_lib.lessons.common.style import GREY, show
+from specdec_lib.lessons.common.tokens import draw_blocks
 from specdec_lib.theory import Costs, expected_tokens
 
 WIDTH = 4  # blocks, of a bar of the histogram

@@ -3,7 +3,7 @@
 The simulators (widgets/parts/blocks.js) draw the same shapes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
@@ -144,3 +144,16 @@ def key(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
     ax.legend(
         handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
     )
+
+
+def draw_blocks(
+    ax: Axes, blocks: Sequence[Sequence[tuple[str, str]]], names: Sequence[str], columns: int
+) -> None:
+    """Rows of boxes, one for each block, with its name before it and a legend below."""
+    for number, (name, block) in enumerate(zip(names, blocks, strict=True)):
+        boxes(ax, -0.6 * number, name, block)
+    end = FIRST + max(map(len, blocks)) - 0.4
+    ax.set(xlim=(-0.3, end), ylim=(0.1 - 0.6 * len(blocks), 0.4))
+    ax.axis("off")
+    used = {kind for block in blocks for kind, _ in block}
+    key(ax, tuple(kind for kind in NAMES if kind in used), columns)
