@@ -61,7 +61,7 @@ SAID = {
     "03 noise_hides_a_bug": "counted 0.000977",
     "04 one_block": "75 ms for 4 tokens: 18.75 ms each, 2.67 times as fast",
     "04 promise_and_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59; cold",
-    "05 expected_and_measured": "T5-large, T = 0: formula from 2.36, to 2.64, expected (printed) 2.5, m",
+    "05 expected_and_measured": "T5-large, T = 0: formula from 2.36, to 2.64, expected",
     "05 by_task": "Means: conversation 1.93",
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
     "07 experts_read": "v by tokens: Mixtral 8x7B: 1 at 1, 1.65 at 2, 2.14 at 3, 2.51 at 4",

@@ -59,13 +59,6 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
     )
 
 
-def _squares(ax: Axes, y: float, kinds: Sequence[str], start: int = 0) -> None:
-    """A square for each position from `start` on, in the dress of what became of it."""
-    for x, kind in enumerate(kinds, start):
-        plain_box(ax, x + 0.07, y, 0.86, kind)
-    ax.grid(visible=False)
-
-
 def how_likely(accepted: Sequence[int], k: int) -> None:
     """How probable these blocks are, for every alpha, with the largest value drawn as 1."""
     passed, stopped = sum(accepted), sum(n < k for n in accepted)
@@ -213,7 +206,8 @@ def three_orders(k: int) -> None:
     for y, (name, order) in zip((2, 1, 0), orders().items(), strict=True):
         blocks, at = blocks_of(order, k), 0
         for block in blocks:
-            _squares(ax, y, block, at)
+            for x, kind in enumerate(block, at):
+                plain_box(ax, x + 0.07, y, 0.86, kind)
             at += len(block)
             ax.plot([at, at], [y - 0.42, y + 0.42], color="black", linewidth=2)
         told = f"{len(blocks)} blocks, {len(order) / len(blocks):.2f} tokens each"

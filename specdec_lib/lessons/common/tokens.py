@@ -34,9 +34,6 @@ NAMES = {
     "bonus": "bonus: + rounded, double edge",
 }
 
-# The words of `dress` in a legend, where they differ from the kind.
-LABELS = {"dropped": "never judged", "corrected": "correction"}
-
 WIDTH, HEIGHT = 0.88, 0.42
 FIRST = 1.5  # where the first box of a row stands
 
@@ -88,7 +85,7 @@ def _dress(name: str | None, kind: str) -> dict:
 def dress(kind: str) -> dict:
     """How a plain box of this kind is drawn; colour is never all that tells two apart."""
     name = KINDS[kind][0]
-    return (role(name) if name else UNUSED) | {"label": LABELS.get(kind, kind)}
+    return (role(name) if name else UNUSED) | {"label": kind}
 
 
 def plain_box(ax: Axes, x: float, y: float, width: float, kind: str) -> None:
