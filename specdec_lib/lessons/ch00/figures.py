@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator
 
 from specdec_lib.lessons.ch00.checks import BYTES, Machine, Model
 from specdec_lib.lessons.common.drawing import LINES, drawn_from, log_log, panels, picture, swatches
-from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
+from specdec_lib.lessons.common.series import draw, grid, in_words, series_figure, table
 from specdec_lib.lessons.common.style import TARGET, role, show
 
 MOST_FREE = 1000  # tokens, the end of the map's scale
@@ -204,28 +204,20 @@ def free_map(
 ) -> None:
     """How many new tokens of each row take no longer than one, by the student's function."""
     costs = (model.n_params, 2, kv_bytes, *machine.limits.values())
-    counts = {
-        f"{batch} row{'s' * (batch > 1)}": [
-            _free(lambda n, at=(batch, text): pass_time(n, *at, *costs), MOST_FREE)
-            for text in contexts
-        ]
-        for batch in batches
-    }
-    cells = np.array(list(counts.values()))
+    sizes = [[(batch, text) for text in contexts] for batch in batches]
+    counts = [
+        [_free(lambda n, at=at: pass_time(n, *at, *costs), MOST_FREE) for at in row]
+        for row in sizes
+    ]
+    room = machine.memory - 2 * model.n_params
+    stars = [["*" * (batch * text * kv_bytes > room) for batch, text in row] for row in sizes]
+    cells = np.char.add(np.array(counts).astype(str), stars)
     title = "New tokens of each row that cost no more than one"
-    ax = picture(title, size=(7.0, 4.2))
-    ax.imshow(np.log(cells), cmap="Blues", vmin=0, vmax=2 * np.log(MOST_FREE), aspect="auto")
-    for y, x in np.ndindex(*cells.shape):
-        held = 2 * model.n_params + batches[y] * contexts[x] * kv_bytes
-        text = f"{cells[y, x]}{'*' * (held > machine.memory)}"
-        ax.text(x, y, text, ha="center", va="center")
-    ax.set_xticks(range(len(contexts)), [f"{text:,}" for text in contexts])
-    ax.set_yticks(range(len(batches)), [f"{batch}" for batch in batches])
-    ax.set_ylabel("rows (users)")
+    ax = picture(title, "rows (users)", size=(7.0, 4.2))
     ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
-    ax.grid(visible=False)
-    told = in_words([f"{text} tokens of text" for text in contexts], counts)
-    show(ax.figure, f"{title}, by your function. {told}.")
+    names = [f"{batch}" for batch in batches], [f"{text:,}" for text in contexts]
+    told = grid(ax, cells, *names, np.log(counts) / (2 * np.log(MOST_FREE)))
+    show(ax.figure, f"{title}, by your function: by rows, at tokens of text. {told}.")
 
 
 def _free(time: Callable[[int], float], most: int) -> int:

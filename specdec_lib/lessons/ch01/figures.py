@@ -3,10 +3,9 @@
 They show what the function does, even if it is wrong.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch01.models import (
     DRAFT,
@@ -22,9 +21,8 @@ from specdec_lib.lessons.common.drawing import drawn_from, named_bars, picture, 
 from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.common.style import GREY, role, show
-from specdec_lib.lessons.common.tokens import arrow, board, key, token_box, write
+from specdec_lib.lessons.common.tokens import FIRST, arrow, board, boxes, fates, key, write
 
-FIRST = 1.5  # where the first box of a row stands
 MANY = 200  # calls of a model, more than any right answer to a figure makes
 
 
@@ -32,7 +30,7 @@ MANY = 200  # calls of a model, more than any right answer to a figure makes
 def drawn_block(draft: Callable, model: Callable, prefix: list[int], uniforms: np.ndarray) -> None:
     """Each draft token's distribution as a bar from 0 to 1, and the number that picks from it."""
     counted = at_most(MANY, model, "the draft", "a block of k tokens takes k calls")
-    drafted, q = draft(counted, list(prefix), len(uniforms), uniforms.copy())
+    drafted, q = draft(counted, prefix, len(uniforms), uniforms)
     title = "Your block: the number (triangle) picks from each distribution"
     ax, parts = picture(title, size=(7.0, 0.8 + 0.75 * len(drafted))), []
     for i, (token, row) in enumerate(zip(drafted, q, strict=True)):
@@ -50,15 +48,6 @@ def drawn_block(draft: Callable, model: Callable, prefix: list[int], uniforms: n
     ax.set_xlim(0, 1)
     ax.grid(False)
     show(ax.figure, f"Draft tokens by your function: {'; '.join(parts)}.")
-
-
-def boxes(
-    ax: Axes, y: float, name: str, words: Iterable[tuple[str, str]], start: float = 0
-) -> None:
-    """Boxes (kind, word) from place `start` of a row on, with its name before them."""
-    write(ax, 0.4, y, name, bold=True)
-    for i, (kind, word) in enumerate(words):
-        token_box(ax, FIRST + start + i, y, kind, word)
 
 
 def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:
@@ -125,8 +114,7 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     """The draft over the target's favourites, and what the student's count makes of them."""
     n, k = int(count(drafted, p)), len(drafted)
     wanted = [int(token) for token in np.argmax(p, axis=1)]
-    kinds = ["accepted"] * n + ["rejected"] * (n < k) + ["dropped"] * (k - n - 1)
-    judged = [(kind, WORDS[token]) for kind, token in zip(kinds, drafted, strict=True)]
+    judged = [(kind, WORDS[token]) for kind, token in zip(fates(n, k), drafted, strict=True)]
     ax = board(k + 2.5, 3.0, 0.85, "The draft tokens that your function accepts")
     boxes(ax, 2.6, "draft", boxed(drafted, "drafted"))
     boxes(ax, 1.6, "target's\nfavourite", boxed(wanted, "plain"))
@@ -188,7 +176,7 @@ def ladder(
     rows = [{"drafter": "no draft", "passes": new, "draft calls": 0, "text": "the same"}]
     for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
         calls = Calls(targets=MANY, in_a_block=MANY)
-        out = list(decode(_counted(target, calls), DraftModel(drafter, calls), [*prompt], k, new))
+        out = list(decode(_counted(target, calls), DraftModel(drafter, calls), prompt, k, new))
         same = "the same" if out == alone else "another text"
         counts = {"passes": len(calls.blocks), "draft calls": calls.drafted}
         rows.append({"drafter": name, **counts, "text": same})

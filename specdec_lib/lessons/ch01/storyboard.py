@@ -10,11 +10,11 @@ from html import escape
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch01.figures import FIRST, boxed, boxes
+from specdec_lib.lessons.ch01.figures import boxed
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, text, tokens
 from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.common.style import display_page, image
-from specdec_lib.lessons.common.tokens import board, write
+from specdec_lib.lessons.common.tokens import FIRST, board, boxes, fates, write
 
 _PREFIX, _DRAFTED = tokens("the cat"), tokens("sat on the cat")
 _ROWS = [TARGET.row([*_PREFIX, *_DRAFTED[:i]]) for i in range(len(_DRAFTED) + 1)]
@@ -45,7 +45,7 @@ def score(ax: Axes) -> str:
 
 def accept(ax: Axes) -> str:
     """Which words stand: up to the first that differs."""
-    kinds = ["accepted"] * _PASSED + ["rejected"] + ["dropped"] * (len(_DRAFTED) - _PASSED - 1)
+    kinds = fates(_PASSED, len(_DRAFTED))
     judged = [(kind, WORDS[token]) for kind, token in zip(kinds, _DRAFTED, strict=True)]
     boxes(ax, 1.5, "intern", judged, len(_PREFIX))
     boxes(ax, 0.6, "partner\nwould write", boxed(_WANTED[:-1], "scored"), len(_PREFIX))

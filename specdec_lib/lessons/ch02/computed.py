@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from specdec_lib.lessons.common.distributions import residual
+
 RULES = (
     "accept everything",
     "accept only where p >= q",
@@ -39,8 +41,7 @@ def paths(rule: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     `p` and `q` (V,) are distributions that overlap and differ. The two rows together sum to 1.
     Raises KeyError if there is no such rule.
     """
-    overlap = np.minimum(p, q)
-    lacking = (p - overlap) / (p - overlap).sum()
+    overlap, lacking = np.minimum(p, q), residual(p, q)
     accepted, replacement = {
         "accept everything": (q, p),
         "accept only where p >= q": (np.where(p >= q, q, 0.0), lacking),

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import RULES, exact_paths, paths
-from specdec_lib.lessons.common.distributions import overlap, total_variation
+from specdec_lib.lessons.common.distributions import block_law, overlap, total_variation
 from specdec_lib.lessons.common.drawing import (
     CROSS,
     bars,
@@ -27,6 +27,7 @@ from specdec_lib.lessons.common.drawing import (
 )
 from specdec_lib.lessons.common.series import in_words, series_figure
 from specdec_lib.lessons.common.style import show
+from specdec_lib.lessons.common.tokens import fates
 from specdec_lib.lessons.common.wording import TOKENS, by_token
 
 BLOCKS = 2000  # seeded blocks of the one figure that samples
@@ -47,12 +48,8 @@ def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
     """
     proposed, wanted = np.round(100 * q).astype(int), np.round(100 * p).astype(int)
     kept = np.asarray(keep)
-    if (
-        kept.shape != q.shape
-        or kept.dtype.kind not in "iuf"
-        or (kept < 0).any()
-        or (kept > proposed).any()
-    ):
+    numbers = kept.shape == q.shape and kept.dtype.kind in "iuf"
+    if not numbers or (kept < 0).any() or (kept > proposed).any():
         most = ", ".join(map(str, proposed))
         print(f"keep is {keep}: write {len(q)} numbers from 0, at most {most}.")
         return
@@ -77,11 +74,10 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     ax = picture(f"The rule: {rule}", "probability")
     labels = ("came by acceptance", "came otherwise")
     texts = (f"{mass:.3f}\n({each:+.3f})" for mass, each in zip(off + p, off, strict=True))
-    words = masses_by_path(ax, masses, p, labels, texts)
-    ax.set_ylim(0, 1.3 * max(p.max(), (off + p).max()))
     far = total_variation(off + p, p)
     ax.set_xlabel(f"{far:.3f} of the probability stands on the wrong tokens")
-    legend_below(ax)
+    words = masses_by_path(ax, masses, p, labels, texts)
+    ax.set_ylim(0, 1.3 * max(p.max(), (off + p).max()))
     show(ax.figure, f"The rule {rule!r}. Mass {words}. On the wrong tokens: {far:.3f}.")
 
 
@@ -154,7 +150,8 @@ def step_lengths(step: Callable, p: np.ndarray, q: np.ndarray, k: int) -> None:
     lengths = Counter(_one_step(step, p, q, k, seed) for seed in range(BLOCKS))
     x = np.arange(min(1, *lengths), max(k + 1, *lengths) + 1)
     seen = np.array([lengths[n] / BLOCKS for n in x])
-    exact = np.array([_exact_share(overlap(p, q), n, k) for n in x])
+    law = dict(enumerate(block_law(overlap(p, q), k), 1))
+    exact = np.array([law.get(n, 0.0) for n in x])
     title = f"Tokens that one step writes, K = {k}"
     ax = picture(title, f"share of {BLOCKS} blocks")
     bars(ax, x, seen, "target", label="your function, seeded blocks")
@@ -184,8 +181,7 @@ def _verdicts(tokens: list[int], out: list) -> list[str]:
     """What became of each draft token, as far as the returned list tells it."""
     if out != list(tokens[: len(out)]):
         return ["in your list" if token in out else "not in it" for token in tokens]
-    words = ["accepted"] * len(out) + ["rejected"] + ["dropped"] * len(tokens)
-    return words[: len(tokens)]
+    return fates(len(out), len(tokens))
 
 
 def _one_step(step: Callable, p: np.ndarray, q: np.ndarray, k: int, seed: int) -> int:
@@ -193,10 +189,3 @@ def _one_step(step: Callable, p: np.ndarray, q: np.ndarray, k: int, seed: int) -
     drafted = [int(t) for t in rng.choice(len(q), size=k, p=q)]
     rows = np.tile(p, (k + 1, 1)), np.tile(q, (k, 1))
     return len(step(drafted, *rows, rng.random(k), float(rng.random())))
-
-
-def _exact_share(beta: float, n: int, k: int) -> float:
-    """The probability that a step writes n tokens if each draft token passes with `beta`."""
-    if n == k + 1:
-        return beta**k
-    return beta ** (n - 1) * (1 - beta) if 1 <= n <= k else 0.0

@@ -6,9 +6,7 @@ answer.
 
 from collections.abc import Callable, Mapping, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 
 from specdec_lib.lessons.common.drawing import (
     HOLLOW,
@@ -19,8 +17,8 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     write_inside,
 )
-from specdec_lib.lessons.common.series import draw, in_words, table
-from specdec_lib.lessons.common.style import PALE, role, show
+from specdec_lib.lessons.common.series import draw, grid, in_words, table
+from specdec_lib.lessons.common.style import role, show
 
 RING = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": "black"}
 
@@ -145,10 +143,9 @@ def best_k_map(
     best = np.array([[best_k(alpha, c, k_max) for c in costs] for alpha in alphas])
     title = f"The best K by your function, up to {k_max}"
     labels = [f"{alpha:g}" for alpha in alphas], [f"{c:g}" for c in costs]
-    ax, told = _number_table(title, best.astype(str), *labels)
-    ax.set(ylabel="alpha", xlabel="c, time of a draft step; grey: plain decoding is fastest")
-    for row, column in np.argwhere(best == 0):
-        ax.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, color="0.85", zorder=0))
+    ax = picture(title, "alpha", size=(6.4, 4.2))
+    told = grid(ax, best.astype(str), *labels, shades=0.2 * (best == 0))
+    ax.set_xlabel("c, time of a draft step; shaded: plain decoding is fastest")
     show(ax.figure, f"{title}, by alpha at each c. {told}.")
 
 
@@ -159,29 +156,10 @@ def bigram_table(bigram_probs: Callable, words: Sequence[str]) -> None:
     probs = np.asarray(bigram_probs([known.index(word) for word in words], len(known), 0.0))
     cells = [[f"{x:.2f}" if x else "" for x in row] for row in probs]
     title = "What follows each word, by your function (smoothing 0)"
-    ax, told = _number_table(title, np.array(cells), known, known)
-    ax.set(ylabel="this word", xlabel="is followed by")
+    ax = picture(title, "this word", size=(6.4, 4.2))
+    told = grid(ax, cells, known, known)
+    ax.set_xlabel("is followed by")
     show(ax.figure, f"{title}, in the text {' '.join(words)}. {told}.")
-
-
-def _number_table(
-    title: str, cells: np.ndarray, rows: Sequence[str], columns: Sequence[str]
-) -> tuple[Axes, str]:
-    """Texts in a grid with names for its rows and columns; the axes, and all of it in words."""
-    ax, told = picture(title, size=(6.4, 4.2)), []
-    for y, row in enumerate(cells):
-        for x, cell in enumerate(row):
-            ax.text(x, y, cell, ha="center", va="center")
-        filled = zip(row, columns, strict=True)
-        told.append(f"{rows[y]}: " + ", ".join(f"{cell} at {at}" for cell, at in filled if cell))
-    ax.set_xticks(range(len(columns)), columns)
-    ax.set_yticks(range(len(rows)), rows)
-    ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
-    ax.grid(visible=False)
-    for edge in np.arange(-0.5, max(cells.shape)):
-        ax.axhline(edge, color=PALE, linewidth=0.8)
-        ax.axvline(edge, color=PALE, linewidth=0.8)
-    return ax, "; ".join(told)
 
 
 @drawn_from("prompt_lookup")

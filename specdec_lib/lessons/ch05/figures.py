@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from specdec_lib.lessons.ch05.computed import (
     BASELINE_SECONDS,
@@ -23,26 +22,19 @@ from specdec_lib.lessons.ch05.computed import (
     setting_name,
 )
 from specdec_lib.lessons.common.drawing import (
-    UNUSED,
     drawn_from,
     legend_below,
-    legend_beside,
     named_rows,
     panels,
     picture,
     swatches,
 )
 from specdec_lib.lessons.common.series import draw, in_words
-from specdec_lib.lessons.common.style import BAND, DRAFT, GREY, TARGET, role, show
+from specdec_lib.lessons.common.style import BAND, DRAFT, GREY, TARGET, show
+from specdec_lib.lessons.common.tokens import draw_blocks, dress, fates, plain_box
 from specdec_lib.theory import expected_tokens
 
 SAMPLES = 2000  # seeded blocks for each point of the one figure that samples
-FATE = {
-    "accepted": role("accepted") | {"label": "accepted"},
-    "rejected": role("excess") | {"label": "rejected"},
-    "never judged": UNUSED | {"label": "never judged"},
-}
-ENDS = FATE | {"bonus": role("target") | {"label": "bonus: not judged"}}
 # The methods whose marks are named in the picture by task.
 NAMED = {
     "Draft model": {"marker": "D", "color": DRAFT, "markersize": 10, "zorder": 3},
@@ -53,28 +45,18 @@ DIAMOND = {"marker": "D", "color": "black"}
 
 
 def six_blocks(accepted: Sequence[int], k: int) -> None:
-    """Every draft token of some blocks as a square: accepted, rejected, or never judged."""
-    title = f"{len(accepted)} blocks of {k} draft tokens"
-    ax, names = picture(title, size=(6.4, 3.2)), [f"block {i + 1}" for i in range(len(accepted))]
-    for y, n in zip(named_rows(ax, names), accepted, strict=True):
-        _squares(ax, y, (["accepted"] * n + ["rejected"] + ["never judged"] * k)[:k])
-    ax.set_xlim(0, k)
-    ax.set_xticks(np.arange(k) + 0.5, [str(x) for x in range(k)])
-    ax.set_xlabel("position in the block")
-    legend_beside(ax, handles=swatches(FATE.values()))
+    """Every draft token of some blocks as a box: accepted, rejected, or never judged."""
+    title = f"{len(accepted)} blocks of {k} draft tokens; a dropped one was never judged"
+    ax, names = picture(title, size=(7.6, 3.2)), [f"block {i + 1}" for i in range(len(accepted))]
+    positions = [f"{i}" for i in range(k)]
+    blocks = [list(zip(fates(n, k), positions, strict=True)) for n in accepted]
+    draw_blocks(ax, blocks, names, columns=3)
     texts = [f"{name}: {n} accepted" for name, n in zip(names, accepted, strict=True)]
     show(
         ax.figure,
         f"{title}. {'; '.join(texts)}. A block that was stopped has one rejected token after the "
         "accepted ones; the rest of it was never judged.",
     )
-
-
-def _squares(ax: Axes, y: float, fates: Sequence[str], start: int = 0) -> None:
-    """A square for each position from `start` on, in the dress of what became of it."""
-    for x, fate in enumerate(fates, start):
-        ax.add_patch(Rectangle((x + 0.07, y - 0.34), 0.86, 0.68, **ENDS[fate]))
-    ax.grid(visible=False)
 
 
 def how_likely(accepted: Sequence[int], k: int) -> None:
@@ -145,8 +127,8 @@ def expected_and_measured(rows: Sequence[Any]) -> None:
     ax.barh(y, highs - lows, 0.55, left=lows, zorder=1, **band)
     ax.set(xlim=(1.0, 3.7), xlabel="times as fast as plain decoding")
     legend_below(ax)
-    formula = [f"{low:.2f} to {high:.2f}" for low, high in zip(lows, highs, strict=True)]
-    show(ax.figure, f"{title}. {_by_row(names, {'formula': formula} | marks)}.")
+    told = _by_row(names, {"formula from": lows, "to": highs} | marks)
+    show(ax.figure, f"{title}. {told}.")
 
 
 @drawn_from("implied_alpha")
@@ -178,14 +160,10 @@ def _marked_rows(
     return ax, y
 
 
-def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> str:
+def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str:
     """The values of every row in words."""
-    told = []
-    for name, values in zip(names, zip(*columns.values(), strict=True), strict=True):
-        texts = [value if isinstance(value, str) else f"{value:.3g}" for value in values]
-        cells = zip(columns, texts, strict=True)
-        told.append(f"{name}: {', '.join(f'{label} {text}' for label, text in cells)}")
-    return "; ".join(told).replace("\n", ", ")
+    rows = dict(zip(names, zip(*columns.values(), strict=True), strict=True))
+    return in_words(list(columns), rows).replace("\n", ", ")
 
 
 def _alpha_or_nan(implied_alpha: Callable, *times: float) -> float:
@@ -228,7 +206,8 @@ def three_orders(k: int) -> None:
     for y, (name, order) in zip((2, 1, 0), orders().items(), strict=True):
         blocks, at = blocks_of(order, k), 0
         for block in blocks:
-            _squares(ax, y, block, at)
+            for x, kind in enumerate(block, at):
+                plain_box(ax, x + 0.07, y, 0.86, kind)
             at += len(block)
             ax.plot([at, at], [y - 0.42, y + 0.42], color="black", linewidth=2)
         told = f"{len(blocks)} blocks, {len(order) / len(blocks):.2f} tokens each"
@@ -237,7 +216,7 @@ def three_orders(k: int) -> None:
     named_rows(ax, names)
     ax.set(xlim=(0, len(order)), xlabel="position in the text; a line ends a block")
     ax.grid(visible=False)
-    legend_below(ax, handles=swatches(ENDS[kind] for kind in ("accepted", "rejected", "bonus")))
+    legend_below(ax, handles=swatches(map(dress, ("accepted", "rejected", "bonus"))))
     alpha = sum(order) / len(order)
     told = f"The formula gives {expected_tokens(alpha, k):.2f} at alpha {alpha:g} and K = {k}"
     show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {told}.")

@@ -13,7 +13,7 @@ from specdec_lib.lessons.ch05.computed import (
     standard_error,
 )
 from specdec_lib.lessons.common.drawing import CROSS, drawn_from, legend_below, panels, picture
-from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
+from specdec_lib.lessons.common.series import around, draw, in_words, series_figure, table
 from specdec_lib.lessons.common.style import ACCEPTED, BAND, DRAFT, show
 
 
@@ -72,14 +72,14 @@ def by_class(acceptance_by_class: Callable, verdicts: Any, classes: Sequence[str
     counts = [len(each) for each in overlaps]
     cold, warm = values.values()
     errors = [
-        [standard_error(rate, n) for rate, n in zip(cold, counts, strict=True)],
+        list(map(standard_error, cold, counts)),
         [float(each.std()) / n**0.5 for each, n in zip(overlaps, counts, strict=True)],
     ]
     series_figure(
         "Accepted by kind of token, largest draft",
         [f"{name}\n{n} tokens" for name, n in zip(classes, counts, strict=True)],
         values,
-        ends=dict(zip(values, map(_around, (cold, warm), errors), strict=True)),
+        ends=dict(zip(values, map(around, (cold, warm), errors), strict=True)),
         ylabel="alpha",
         size=(7.6, 3.8),
         kind="bars",
@@ -87,11 +87,6 @@ def by_class(acceptance_by_class: Callable, verdicts: Any, classes: Sequence[str
         text=".2f",
         note="In brackets: one standard error.",
     )
-
-
-def _around(values: Sequence[float], errors: Sequence[float]) -> list[tuple[float, float]]:
-    """The ends of an interval around each value."""
-    return [(value - error, value + error) for value, error in zip(values, errors, strict=True)]
 
 
 @drawn_from("alpha_from_blocks")
@@ -104,12 +99,11 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
     name, accepted = next(iter(blocks.items()))
     every = [sum(n > i for n in accepted) / len(accepted) for i in range(k)]
     ax = picture(f"Acceptance by position, {len(accepted)} blocks after {name}", "share accepted")
-    told = given_the_earlier(ax, accepted, k)
-    x = np.arange(1, k + 1)
+    told, x = given_the_earlier(ax, accepted, k), np.arange(1, k + 1)
     ax.plot(x, every, color=DRAFT, label="over all blocks", **CROSS)
     ax.axhline(alphas[name], color=ACCEPTED, linestyle="--", label="alpha, by your function")
     listed = ", ".join(f"{alpha:.3f} after {each}" for each, alpha in alphas.items())
-    ax.set_xlabel(f"position in the block; alpha is {listed}")
+    ax.set_xlabel(f"position; below it, how many blocks reached it\nalpha is {listed}")
     legend_below(ax, 2)
     told += f"; {in_words(x, {'over all blocks, by position': every})}"
     show(ax.figure, f"Acceptance by position. {told}. Alpha is {listed}.")
@@ -121,16 +115,14 @@ def given_the_earlier(ax: Axes, accepted: Sequence[int], k: int) -> str:
 
     With two standard errors. A position that no block reached is named, and nothing is drawn there.
     """
-    rates, x = conditional_rates(accepted, k), np.arange(1, k + 1)
-    errors = [2 * standard_error(*each) for each in rates]
-    look = {"fmt": "o", "color": "black", "capsize": 4}
-    label = "given that the earlier ones passed, ± 2 errors"
-    ax.errorbar(x, [rate for rate, _ in rates], errors, label=label, **look)
-    ax.set_xticks(x, [f"{i}\n{tried} judged" for i, (_, tried) in enumerate(rates, 1)])
+    rates, judged = zip(*conditional_rates(accepted, k), strict=True)
+    errors = [2 * standard_error(*each) for each in zip(rates, judged, strict=True)]
+    name, x = "given that the earlier ones passed, ± 2 errors", range(1, k + 1)
+    look = {name: {"color": "black", "linestyle": "none"}}
+    told = draw(ax, x, {name: rates}, looks=look, ends={name: around(rates, errors)})
+    ax.set_xticks(x, [f"{i}\n{count:,}" for i, count in zip(x, judged, strict=True)])
     ax.set_ylim(0, 1)
-    places = zip(x, rates, errors, strict=True)
-    words = [f"position {i}: {rate:.3f} ± {e:.3f}, {n} judged" for i, (rate, n), e in places]
-    return "; ".join(words)
+    return f"{told}; judged: {', '.join(map(str, judged))}"
 
 
 def _first_or_later(accepted: Sequence[int], k: int) -> None:

@@ -1,19 +1,8 @@
-"""Exact distributions of the model of chapter 06: a block of coins, a request of many blocks."""
+"""Exact distributions of the model of chapter 06: requests of many blocks of coins."""
 
 import numpy as np
 
-
-def block_law(alpha: float, k: int) -> np.ndarray:
-    """The probability (k + 1,) that 0, 1, ..., k tokens of a block are accepted."""
-    reached = alpha ** np.arange(k + 1)
-    return np.append(reached[:-1] * (1 - alpha), reached[-1])
-
-
-def mean_and_variance(alpha: float, k: int) -> tuple[float, float]:
-    """Of the tokens that a block writes, bonus included."""
-    values, law = np.arange(1, k + 2), block_law(alpha, k)
-    mean = float(values @ law)
-    return mean, float((values - mean) ** 2 @ law)
+from specdec_lib.lessons.common.distributions import block_law
 
 
 def request_law(alpha: float, k: int, n_tokens: int) -> np.ndarray:

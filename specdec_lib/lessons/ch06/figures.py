@@ -8,20 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from specdec_lib.lessons.ch06 import service
-from specdec_lib.lessons.ch06.computed import (
-    block_law,
-    mean_and_variance,
-    of_sample,
-    quantile,
-    request_law,
-)
+from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
+from specdec_lib.lessons.common.distributions import block_law
 from specdec_lib.lessons.common.drawing import (
     CROSS,
     LINES,
-    UNUSED,
     bars,
     drawn_from,
     legend_below,
@@ -30,11 +23,12 @@ from specdec_lib.lessons.common.drawing import (
     swatches,
     write_above,
     write_beside,
-    write_inside,
 )
 from specdec_lib.lessons.common.lending import at_most
-from specdec_lib.lessons.common.series import around, draw, in_words
-from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, role, show
+from specdec_lib.lessons.common.series import around, draw, grid, in_words
+from specdec_lib.lessons.common.style import ACCEPTED, GREY, show
+from specdec_lib.lessons.common.tokens import draw_blocks, dress, fates, plain_box
+from specdec_lib.theory import walltime_speedup
 
 BLOCKS = 3000  # blocks of the histogram
 RUNS = 40  # runs for each point of the speed
@@ -46,20 +40,11 @@ ROWS = (1, 2, 4, 8, 16)
 BATCHES, CONTEXTS = (1, 8, 32, 64, 128, 256, 512), (0, 125, 250, 500, 1000, 2000, 8000)
 MOST_K, ALPHA = 8, 0.7  # of the map of a large GPU
 MUCH_TEXT = 4000  # tokens in each cache: nearly the longest text of Llama 2, and 16 rows fit
-SHARES = {"p50": (0.5, "o", TARGET), "p95": (0.95, "s", RESIDUAL), "p99": (0.99, "^", EXCESS)}
-
-# What a box stands for: its role in the palette, or None for a dashed one, and its words.
-KINDS = {
-    "accepted": ("accepted", "accepted"),
-    "rejected": ("excess", "rejected"),
-    "dropped": (None, "dropped, not judged"),
-    "correction": ("residual", "correction"),
-    "bonus": ("target", "bonus"),
-}
+SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 # Lines that stand for what was computed.
 COMPUTED = {"computed": {"color": "black", "marker": ""}}
-CHARACTERS = 98  # of a box's text that fit side by side
+OPEN = {"markerfacecolor": "white", "markersize": 8}
 
 Box = tuple[str, str]  # kind, text
 
@@ -68,11 +53,11 @@ Box = tuple[str, str]  # kind, text
 def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
     """A few blocks of coins with the student's verdicts; the counts of many blocks."""
     coins = np.random.default_rng(3).random((BLOCKS, k))
-    counts = [int(simulate(alpha, k, row.copy())) for row in coins]
-    left, right = panels(2, (9.4, 3.9), width_ratios=(1.15, 1))
+    counts = [int(simulate(alpha, k, row)) for row in coins]
+    left, right = panels(2, (9.4, 3.9), width_ratios=(1.5, 1))
     texts = [[f"{coin:.2f}" for coin in row] for row in coins[:SHOWN]]
     rows = [outcome(n, text, "+1") for n, text in zip(counts, texts, strict=False)]
-    boxes(left, rows, [f"returned {n}" for n in counts[:SHOWN]], k * 6.1 + 3.9)
+    draw_blocks(left, rows, [f"gives {n}" for n in counts[:SHOWN]], columns=2)
     left.set_title(f"{SHOWN} blocks, alpha = {alpha:g}")
     seen = np.bincount(np.clip(counts, 0, None), minlength=k + 1) / BLOCKS
     exact = np.append(block_law(alpha, k), np.zeros(max(0, len(seen) - k - 1)))
@@ -82,17 +67,16 @@ def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
     right.set_xticks(np.arange(len(seen)))
     right.set(xlabel="accepted tokens", ylabel="share of the blocks")
     legend_below(right)
-    pairs = zip(seen, exact, strict=True)
-    parts = [f"{n}: {share:.3f}, computed {law:.3f}" for n, (share, law) in enumerate(pairs)]
+    told = in_words(range(len(seen)), {"your function": seen, "computed": exact})
     first = f"{SHOWN} blocks of {k} coins, for which your function returned {counts[:SHOWN]}."
-    show(right.figure, f"{first} Share of {BLOCKS} blocks by accepted tokens: {'; '.join(parts)}.")
+    show(right.figure, f"{first} Share of {BLOCKS} blocks by accepted tokens, {told}.")
 
 
 @drawn_from("simulate_decode")
 def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     """Speed by K from the student's function, with standard errors, beside the formula."""
     means, errors = zip(*(_speed(simulate, alpha, c, k) for k in KS), strict=True)
-    exact = [mean_and_variance(alpha, k)[0] / (c * k + 1) for k in range(max(KS) + 1)]
+    exact = [walltime_speedup(alpha, c, k) for k in range(max(KS) + 1)]
     best = int(np.argmax(exact))
     ax = picture(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
     computed = draw(ax, range(len(exact)), {"computed": exact}, looks=COMPUTED)
@@ -126,21 +110,19 @@ def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
     ax = picture(title, "target passes", (7.4, 4.2))
     laws = {k: request_law(alpha, k, n_tokens) for k in KS}
     times = {k: _times(simulate, alpha, c, k, n_tokens) for k in KS}
-    parts = []
-    for name, (share, marker, colour) in SHARES.items():
-        exact = [quantile(laws[k], share) * (c * k + 1) for k in KS]
-        seen = [of_sample(times[k], share) for k in KS]
-        label = f"{name}, lowest at K = {KS[int(np.argmin(exact))]}"
-        line = {"color": colour, "marker": "", "label": "_"}
-        marks = {"color": colour, "marker": marker, "markersize": 8, "markerfacecolor": "white"}
-        computed = draw(ax, KS, {f"{name}, computed": exact}, looks={f"{name}, computed": line})
-        yours = draw(ax, KS, {label: seen}, kind="marks", looks={label: marks})
-        parts += [f"{yours}; {computed}"]
+    exact, seen = {}, {}
+    for name, share in SHARES.items():
+        exact[name] = [quantile(laws[k], share) * (c * k + 1) for k in KS]
+        lowest = KS[int(np.argmin(exact[name]))]
+        seen[f"{name}, lowest at K = {lowest}"] = [of_sample(times[k], share) for k in KS]
+    computed = draw(ax, KS, exact, looks=dict.fromkeys(exact, {"marker": "", "label": "_"}))
+    yours = draw(ax, KS, seen, kind="marks", looks=dict.fromkeys(seen, OPEN))
     ax.plot([], [], "o", color=GREY, label=f"{REQUESTS} requests by your function")
     ax.plot([], [], color=GREY, label="computed")
     ax.set(xlabel="K", ylim=(0, None))
     legend_below(ax, 2)
-    show(ax.figure, f"Time of a request in target passes. {'. '.join(parts)}.")
+    told = f"Computed: {computed}. By your function: {yours}"
+    show(ax.figure, f"Time of a request in target passes. {told}.")
 
 
 def _times(simulate: Callable, alpha: float, c: float, k: int, n_tokens: int) -> np.ndarray:
@@ -154,7 +136,7 @@ def mixed_requests(
     quantile_of: Callable, rates: tuple[float, float], k: int, n_tokens: int
 ) -> None:
     """Blocks of requests of two kinds, half each, with p99 by the student's function."""
-    mean, share = sum(rates) / 2, SHARES["p99"][0]
+    mean, share = sum(rates) / 2, SHARES["p99"]
     laws = [request_law(rate, k, n_tokens) for rate in (*rates, mean)]
     found, coins = quantile_of(laws[:2], [0.5, 0.5], share), quantile(laws[2], share)
     names = (f"easy, coins of {rates[0]:g}", f"hard, coins of {rates[1]:g}")
@@ -209,7 +191,7 @@ def _simulated_steps(alpha: float, k: int) -> tuple[np.ndarray, np.ndarray]:
 def two_batches(simulate: Callable, alpha: float, k: int, rows: int, n_tokens: int = 16) -> None:
     """The same coins in lock-step and ragged: what each row writes, pass by pass."""
     coins = np.random.default_rng(6).random((rows, n_tokens, k))
-    wrote = np.array([[int(simulate(alpha, k, r.copy())) + 1 for r in row] for row in coins])
+    wrote = np.array([[int(simulate(alpha, k, r)) + 1 for r in row] for row in coins])
     slowest = wrote.min(axis=0)
     steps = _passes(slowest, n_tokens)
     ends = [_passes(row, n_tokens) for row in wrote]
@@ -222,7 +204,9 @@ def two_batches(simulate: Callable, alpha: float, k: int, rows: int, n_tokens: i
     top.set_title(f"Lock-step: {steps} passes for {n_tokens} tokens, {lost.sum()} thrown away")
     low.set_title(f"Ragged: the rows end after {', '.join(map(str, ends))} passes")
     low.set_xlabel("target passes; the number is what the row writes")
-    _legend_of_tracks(low)
+    words = {"accepted": "written", "rejected": "accepted, thrown away", "dropped": "idle"}
+    looks = [dress(kind) | {"label": label} for kind, label in words.items()]
+    legend_below(low, handles=swatches(looks))
     show(
         low.figure,
         f"{rows} rows of {n_tokens} tokens. In lock-step {steps} passes, which write "
@@ -241,22 +225,16 @@ def _tracks(ax: Axes, kept: np.ndarray, lost: np.ndarray, ends: Sequence[int], k
     unit = 0.92 / (k + 1)
     for row, step in np.ndindex(*kept.shape):
         if step >= ends[row]:
-            ax.add_patch(rectangle(step, row, 0.92, "dropped"))
+            plain_box(ax, step, row, 0.92, "dropped")
             continue
         width = unit * kept[row, step]
-        ax.add_patch(rectangle(step, row, width, "accepted"))
+        plain_box(ax, step, row, width, "accepted")
         if lost[row, step]:
-            ax.add_patch(rectangle(step + width, row, unit * lost[row, step], "rejected"))
+            plain_box(ax, step + width, row, unit * lost[row, step], "rejected")
         ax.text(step + 0.03, row, str(kept[row, step]), va="center", fontsize=9)
     ax.set(xlim=(0, kept.shape[1]), ylim=(len(ends) - 0.5, -0.5))
     ax.set_yticks(range(len(ends)), [f"row {row + 1}" for row in range(len(ends))])
     ax.grid(visible=False, axis="y")
-
-
-def _legend_of_tracks(ax: Axes) -> None:
-    words = {"accepted": "written", "rejected": "accepted, thrown away", "dropped": "idle"}
-    looks = [dress(kind) | {"label": label} for kind, label in words.items()]
-    legend_below(ax, handles=swatches(looks))
 
 
 @drawn_from("choose_k")
@@ -274,24 +252,19 @@ def policies(choose_k: Callable) -> None:
     left.set_xticks(range(len(found)), [name.replace("K = ", "") for name in found])
     left.set_title("p99 latency by policy")
     left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(found.values())))
-    rows, texts = (
-        range(1, len(costs)),
-        ("short texts", f"{MUCH_TEXT:,} tokens of text in each cache"),
-    )
-    drafted = [[choose_k(0, row, load.alpha, service.gpu(text)) for row in rows]
-               for text in (0, MUCH_TEXT)]  # fmt: skip
-    for ks, text, (colour, dash, marker) in zip(drafted, texts, LINES, strict=False):
-        right.plot(rows, ks, dash, color=colour, marker=marker, label=text)
+    rows = range(1, len(costs))
+    texts = {"short texts": 0, f"{MUCH_TEXT:,} tokens of text in each cache": MUCH_TEXT}
+    drafted = {
+        name: [choose_k(0, row, load.alpha, service.gpu(text)) for row in rows]
+        for name, text in texts.items()
+    }
+    by_rows = draw(right, rows, drafted)
     right.set_xticks(range(1, len(costs), 3))
     right.set_title("Your K by load")
     right.set(xlabel="rows of the step", ylabel="K", ylim=(-0.3, costs.shape[1] - 0.7))
     legend_below(right, 1)
     parts = [f"{name} {value:.0f}" for name, value in found.items()]
-    by_rows = "; ".join(f"{text}: {ks}" for text, ks in zip(texts, drafted, strict=True))
-    show(
-        right.figure,
-        f"p99 in ms: {', '.join(parts)}. Your K for 1 to {len(costs) - 1} rows, {by_rows}.",
-    )
+    show(right.figure, f"p99 in ms: {', '.join(parts)}. Your K by rows of the step, {by_rows}.")
 
 
 @drawn_from("choose_k")
@@ -299,67 +272,16 @@ def verdict_by_context(choose_k: Callable) -> None:
     """The K that the student's policy sets on a large GPU, by rows and by text in each cache."""
     tables = [service.computed(text, max(BATCHES), MOST_K) for text in CONTEXTS]
     ks = np.array([[choose_k(0, rows, ALPHA, each) for each in tables] for rows in BATCHES])
-    ax = picture(f"Your K for Llama 2 7B on an H100, alpha = {ALPHA:g}", "rows", (7.0, 4.2))
-    ax.imshow(ks, cmap="Blues", vmin=0, vmax=2 * MOST_K, aspect="auto")
-    for row, text in np.ndindex(*ks.shape):
-        star = "" if service.fits(CONTEXTS[text], BATCHES[row]) else "*"
-        ax.text(text, row, f"{ks[row, text]}{star}", ha="center", va="center")
-    ax.set_xticks(range(len(CONTEXTS)), [f"{text:,}" for text in CONTEXTS])
-    ax.set_yticks(range(len(BATCHES)), [str(rows) for rows in BATCHES])
+    stars = [["*" * (not service.fits(text, rows)) for text in CONTEXTS] for rows in BATCHES]
+    title = f"Your K for Llama 2 7B on an H100, alpha = {ALPHA:g}"
+    ax = picture(title, "rows", (7.0, 4.2))
     ax.set_xlabel("tokens of text in each row's cache; *: more than one GPU can hold")
-    ax.grid(visible=False)
-    lines = [
-        f"{rows} rows: {', '.join(map(str, row))}" for rows, row in zip(BATCHES, ks, strict=True)
-    ]
-    listed = ", ".join(map(str, CONTEXTS))
-    show(ax.figure, f"Your K, for {listed} tokens of text. {'; '.join(lines)}.")
-
-
-def dress(kind: str) -> dict:
-    """How a box of this kind is drawn; colour is never all that tells two apart."""
-    name, label = KINDS[kind]
-    return (role(name) if name else UNUSED) | {"label": label}
+    names = [str(rows) for rows in BATCHES], [f"{text:,}" for text in CONTEXTS]
+    told = grid(ax, np.char.add(ks.astype(str), stars), *names, ks / (2 * MOST_K))
+    show(ax.figure, f"{title}: by rows, at tokens of text. {told}.")
 
 
 def outcome(accepted: int, texts: Sequence[str], last: str) -> list[Box]:
     """The boxes of a block: its draft tokens by their fate, then the correction or the bonus."""
-    fates = ["accepted"] * accepted + ["rejected"] + ["dropped"] * len(texts)
-    final = "bonus" if accepted == len(texts) else "correction"
-    return [*zip(fates, texts, strict=False), (final, last)]
-
-
-def rectangle(x: float, row: float, width: float, kind: str) -> Rectangle:
-    """A box of this kind in a row; rows are 1 apart."""
-    return Rectangle((x, row - 0.34), width, 0.68, **dress(kind))
-
-
-def _lettering(kind: str) -> dict:
-    """Monospace, so that the width of a text is known; white paper behind it only on a hatch."""
-    paper = {} if KINDS[kind][0] in ("excess", "residual") else {"bbox": None}
-    return {"family": "monospace", "fontsize": 9} | paper
-
-
-def boxes(
-    ax: Axes, rows: Sequence[Sequence[Box]], labels: Sequence[str], width: float = CHARACTERS
-) -> None:
-    """Rows of boxes, one for each block, with a label before each and a legend below.
-
-    `width` is that of the drawing, in characters.
-    """
-    for number, row in enumerate(rows):
-        left = 0.0
-        for kind, text in row:
-            shown = "" if kind == "dropped" else text
-            size = 1.8 if kind == "dropped" else len(shown) + 1.4
-            ax.add_patch(rectangle(left, number, size, kind))
-            write_inside(ax, left + size / 2, number, shown, **_lettering(kind))
-            left += size + 0.7
-    ax.set(xlim=(0, width), ylim=(len(rows) - 0.4, -0.6))
-    ax.set_yticks(range(len(rows)), labels)
-    ax.set_xticks([])
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-    used = {kind for row in rows for kind, _ in row}
-    handles = swatches(dress(kind) for kind in KINDS if kind in used)
-    legend_below(ax, len(handles), handles=handles)
+    final = "bonus" if accepted == len(texts) else "corrected"
+    return [*zip(fates(accepted, len(texts)), texts, strict=True), (final, last)]

@@ -1,21 +1,21 @@
 """The figures of chapter 06 that show what was recorded or measured, each with its words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
-from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch06.computed import mean_and_variance, of_sample, quantile, request_law
-from specdec_lib.lessons.ch06.figures import boxes, outcome
+from specdec_lib.lessons.ch05.measured import given_the_earlier
+from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
+from specdec_lib.lessons.ch06.figures import OPEN, SHARES, outcome
 from specdec_lib.lessons.common import recorded
-from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
+from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture, piled
 from specdec_lib.lessons.common.series import around, draw, table
-from specdec_lib.lessons.common.style import EXCESS, GREY, TARGET, show
-from specdec_lib.theory import Costs
+from specdec_lib.lessons.common.style import GREY, show
+from specdec_lib.lessons.common.tokens import draw_blocks
+from specdec_lib.theory import Costs, expected_tokens
 
 WIDTH = 4  # blocks, of a bar of the histogram
 RUN = 1  # the recorded run that is drawn
-SHARES = (0.5, 0.95, 0.99)
 
 
 def blocks_as_recorded(k: int, rows: int) -> None:
@@ -26,7 +26,7 @@ def blocks_as_recorded(k: int, rows: int) -> None:
         for b in blocks
     ]
     ax = picture(f"{rows} recorded blocks, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
-    boxes(ax, drawn, [f"{b.accepted} accepted" for b in blocks])
+    draw_blocks(ax, drawn, [f"{b.accepted} accepted" for b in blocks], columns=3)
     parts = [", ".join(f"{kind} {text}" for kind, text in row) for row in drawn]
     show(ax.figure, f"Blocks of {k} draft tokens. " + ". ".join(parts) + ".")
 
@@ -34,15 +34,10 @@ def blocks_as_recorded(k: int, rows: int) -> None:
 def acceptance_by_position(k: int) -> None:
     """Acceptance of each position among the blocks that reached it, with standard errors."""
     request = recorded.requests()[k]
-    reached = request.accepted[::-1].cumsum()[::-1]
-    rates = reached[1:] / reached[:-1]
-    errors = np.sqrt(rates * (1 - rates) / reached[:-1])
     ax = picture(f"Acceptance by position, given that the earlier ones passed, K = {k}", "share")
-    positions, name = range(1, k + 1), "recorded, one standard error"
-    told = draw(ax, positions, {name: rates}, kind="marks", ends={name: around(rates, errors)})
+    told = given_the_earlier(ax, np.repeat(np.arange(k + 1), request.accepted), k)
     ax.axhline(request.alpha, color="black", linestyle="--", label=f"coins of {request.alpha:.3f}")
-    ax.set_xticks(positions, [f"{i}\n{n}" for i, n in zip(positions, reached, strict=False)])
-    ax.set(xlabel="position in the block; below it, how many blocks reached it", ylim=(0, 1))
+    ax.set_xlabel("position in the block; below it, how many blocks reached it")
     legend_below(ax)
     show(
         ax.figure,
@@ -61,8 +56,8 @@ def requests_against_coins(k: int) -> None:
     ax = picture(title, "requests")
     middles = edges[:-1] + (WIDTH - 1) / 2
     seen = np.histogram(request.blocks, edges)[0]
-    recorded_tail = _tail([of_sample(request.blocks, share) for share in SHARES])
-    coins_tail = _tail([quantile(law, share) for share in SHARES])
+    recorded_tail = _tail(of_sample, request.blocks)
+    coins_tail = _tail(quantile, law)
     bars(ax, middles, seen, "target", 0.85 * WIDTH, label=f"recorded: {recorded_tail}")
     label = f"coins of {request.alpha:.3f}, computed: {coins_tail}"
     ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
@@ -71,10 +66,9 @@ def requests_against_coins(k: int) -> None:
     show(ax.figure, f"Blocks that requests took. Recorded: {recorded_tail}; coins: {coins_tail}.")
 
 
-def _tail(values: Sequence[float]) -> str:
+def _tail(share_of: Callable, values: np.ndarray) -> str:
     """p50, p95 and p99 in words."""
-    named = zip(("p50", "p95", "p99"), values, strict=True)
-    return ", ".join(f"{name} {value:.0f}" for name, value in named)
+    return ", ".join(f"{name} {share_of(values, at):.0f}" for name, at in SHARES.items())
 
 
 def oracle(c: float) -> None:
@@ -88,7 +82,13 @@ def oracle(c: float) -> None:
     told = tokens / (c * (tokens - 1) + 1)
     fixed = speeds[best][0]
     ax = picture(f"Where recorded blocks break, and one K for all (c = {c:g})", "draft tokens")
-    _fates(ax, np.array(breaks), best)
+    passed = np.array(breaks)
+    parts = {
+        "drafted and accepted": np.minimum(passed, best),
+        "drafted for nothing": np.maximum(best - passed, 0),
+        "not drafted, would have passed": np.maximum(passed - best, 0),
+    }
+    piled(ax, range(len(breaks)), parts, ("accepted", "excess", "residual"), 0.8)
     label = f"best fixed K = {best}: speed {fixed:.2f}"
     ax.axhline(best, color="black", linestyle="--", label=label)
     ax.plot([], [], " ", label=f"oracle: speed {told:.2f}; of coins, {ideal:.2f}")
@@ -103,50 +103,27 @@ def oracle(c: float) -> None:
     )
 
 
-def _fates(ax: Axes, breaks: np.ndarray, k: int) -> None:
-    """A bar a block: what a fixed `k` gets, what it drafts for nothing, and what it misses."""
-    x, got = np.arange(len(breaks)), np.minimum(breaks, k)
-    layers = (
-        ("accepted", got, np.zeros(len(breaks)), "drafted and accepted"),
-        ("excess", k - got, got, "drafted for nothing"),
-        ("residual", np.maximum(breaks - k, 0), got, "not drafted, would have passed"),
-    )
-    for name, heights, floor, label in layers:
-        bars(ax, x, heights, name, 0.8, bottom=floor, label=label)
-
-
 def past_the_optimum(c: float, costs: Costs) -> None:
     """Predicted and recorded speed by K, for `c` with v = 1 and for measured times."""
     ax = picture("Speed by K: the formula, and recorded blocks", "times plain decoding", (7.4, 4.2))
-    settings = {
+    times = {
         f"c = {c:g}, v = 1": lambda k: c * k + 1,
         f"measured, c = {costs.c:.2f}": lambda k: costs.c * k + costs.v[k + 1],
     }
-    looks = (("o", TARGET, "-"), ("s", EXCESS, "--"))
-    parts = [
-        _speed_by_k(ax, *each, look) for each, look in zip(settings.items(), looks, strict=True)
-    ]
+    alpha, formula, seen, ends = recorded.alpha(), {}, {}, {}
+    for name, time in times.items():
+        speeds = recorded.speeds(time)
+        formula[f"{name}: formula"] = [expected_tokens(alpha, k) / time(k) for k in speeds]
+        means, errors = zip(*speeds.values(), strict=True)
+        label = f"{name}: recorded"
+        seen[label], ends[label] = means, around(means, errors)
+    told = draw(ax, list(speeds), formula, looks=dict.fromkeys(formula, {"marker": ""}))
+    marks = dict.fromkeys(seen, OPEN)
+    told += "; " + draw(ax, list(speeds), seen, kind="marks", ends=ends, looks=marks)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.set(xlabel="K", ylim=(0, None))
     legend_below(ax, 2)
-    show(ax.figure, f"Speed by K. {'. '.join(parts)}.")
-
-
-def _speed_by_k(
-    ax: Axes, name: str, time: Callable[[int], float], looks: tuple[str, str, str]
-) -> str:
-    """Draw a line and points for one setting of the costs; returns them in words."""
-    alpha, speeds = recorded.alpha(), recorded.speeds(time)
-    predicted = {f"{name}: formula": [mean_and_variance(alpha, k)[0] / time(k) for k in speeds]}
-    means, errors = zip(*speeds.values(), strict=True)
-    marker, colour, line = looks
-    look = {"color": colour, "markerfacecolor": "white"}
-    lines = {label: look | {"linestyle": line, "marker": ""} for label in predicted}
-    formula = draw(ax, list(speeds), predicted, looks=lines)
-    label = f"{name}: recorded"
-    seen, ends = {label: means}, {label: around(means, errors)}
-    marks = {label: look | {"marker": marker}}
-    return f"{formula}; {draw(ax, list(speeds), seen, kind='marks', ends=ends, looks=marks)}"
+    show(ax.figure, f"Speed by K. {told}.")
 
 
 def show_steps(title: str, costs: np.ndarray) -> None:

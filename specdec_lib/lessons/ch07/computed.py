@@ -10,7 +10,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from specdec_lib.lessons.common.distributions import residual
+from specdec_lib.lessons.common.distributions import overlap, residual
 
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 
@@ -20,22 +20,6 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
     edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
     for low, high in zip(edges[:-1], edges[1:], strict=True):
         yield min(float((low + high) / 2), LARGEST), float(high - low)
-
-
-def one_hot_law(accept: Callable, p: np.ndarray, token: int, cells: int = 140) -> np.ndarray:
-    """What `accept(token, p, r, u)` puts out (2, V): row 0 by acceptance, row 1 by correction.
-
-    The unit square of r and u is cut into `cells` by `cells` equal cells and the function is called
-    at every midpoint: exact if p, and the cumulative sums of p without the token, are multiples
-    of 1/cells.
-    """
-    middles = (np.arange(cells) + 0.5) / cells
-    law = np.zeros((2, len(p)))
-    for r in middles:
-        for u in middles:
-            out, accepted = accept(token, p.copy(), float(r), float(u))
-            law[0 if accepted else 1, out] += 1 / cells**2
-    return law
 
 
 def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
@@ -88,9 +72,9 @@ def refused_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
     """
     shares, wanted, left = [], p, 1.0
     for _ in range(n):
-        overlap = float(np.minimum(wanted, q).sum())
-        shares.append(left * overlap)
-        left *= 1 - overlap
+        kept = overlap(wanted, q)
+        shares.append(left * kept)
+        left *= 1 - kept
         wanted = residual(wanted, q)
     return shares
 
@@ -210,12 +194,3 @@ def outer(factors: Sequence[np.ndarray]) -> np.ndarray:
     for factor in factors:
         whole = np.multiply.outer(whole, factor)
     return whole
-
-
-def block_accepted(p: np.ndarray, q: np.ndarray, k: int) -> float:
-    """Accepted draft tokens of a block of k, by block verification."""
-    return sum(
-        math.prod(float(q[x]) for x in drafted)
-        * sum(i * share for i, share in enumerate(block_decisions(p, q, drafted)[0]))
-        for drafted in product(range(len(p)), repeat=k)
-    )

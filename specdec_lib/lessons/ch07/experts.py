@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from specdec_lib.lessons.common.drawing import LINES, drawn_from, legend_below, panels
+from specdec_lib.lessons.common.drawing import drawn_from, legend_below, panels
+from specdec_lib.lessons.common.series import draw
 from specdec_lib.lessons.common.style import show
-from specdec_lib.lessons.common.wording import listed
-from specdec_lib.theory import expected_tokens
+from specdec_lib.theory import expected_tokens, walltime_speedup
 
 ExpectedExperts = Callable[[int, int, int], float]
 
@@ -60,24 +60,21 @@ def routed(n_experts: int, active: int, most: int = 5, draws: int = 10_000) -> N
 @drawn_from("expected_experts")
 def experts_read(
     experts: ExpectedExperts,
-    mixtures: tuple[Mixture, ...] = MIXTURES,
     alpha: float = 0.7,
     k: int = 4,
     c: float = 0.05,
 ) -> None:
     """v of a pass, and the speed of a block by batch size, for models with experts and without."""
     left, right = panels(2, (8.6, 3.9))
-    tokens, counts = expected_tokens(alpha, k), np.arange(1, 2 * k + 2)
-    parts = []
-    for mixture, (colour, dash, marker) in zip(mixtures, LINES, strict=False):
-        look = {"color": colour, "linestyle": dash, "marker": marker, "label": mixture.name}
-        passes = [mixture.v(experts, int(n)) for n in counts]
-        speeds = [tokens / (c * k + mixture.v(experts, k + 1, batch)) for batch in BATCHES]
-        left.plot(counts, passes, **look)
-        right.plot(BATCHES, speeds, **look)
-        parts.append(f"{mixture.name}: v for 1 to {counts[-1]} tokens {listed(passes)}; speed at "
-                     f"batch {listed(BATCHES)}: {listed(speeds)}")  # fmt: skip
-    dense = tokens / (c * k + 1)
+    tokens, counts = expected_tokens(alpha, k), range(1, 2 * k + 2)
+    passes = {each.name: [each.v(experts, n) for n in counts] for each in MIXTURES}
+    speeds = {
+        each.name: [tokens / (c * k + each.v(experts, k + 1, batch)) for batch in BATCHES]
+        for each in MIXTURES
+    }
+    told = f"v by tokens: {draw(left, counts, passes)}. Speed by batch: "
+    told += draw(right, BATCHES, speeds)
+    dense = walltime_speedup(alpha, c, k)
     left.axhline(1, color="black", linewidth=1.5, label="without experts")
     right.axhline(dense, color="black", linewidth=1.5)
     right.axhspan(0, 1, color="black", alpha=0.07)
@@ -88,4 +85,4 @@ def experts_read(
     right.set_xticks(BATCHES, [str(batch) for batch in BATCHES])
     right.minorticks_off()
     legend_below(left, columns=2)
-    show(left.figure, f"{'; '.join(parts)}. Without experts v is 1 and the speed {dense:.3g}.")
+    show(left.figure, f"{told}. Without experts v is 1 and the speed {dense:.3g}.")

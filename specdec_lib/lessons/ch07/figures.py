@@ -10,8 +10,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch07.models import settling
+from specdec_lib.lessons.common.distributions import overlap
 from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
@@ -19,26 +21,28 @@ from specdec_lib.lessons.common.drawing import (
     masses_by_path,
     panels,
     picture,
+    piled,
+    stacked,
     target_lines,
     token_axis,
     write_above,
 )
-from specdec_lib.lessons.common.series import draw
-from specdec_lib.lessons.common.style import (
-    ACCEPTED,
-    GREY,
-    TARGET,
-    show,
-)
+from specdec_lib.lessons.common.series import draw, grid
+from specdec_lib.lessons.common.style import ACCEPTED, GREY, TARGET, show
+from specdec_lib.lessons.common.tokens import board, boxes, write
 from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
 
-WRITTEN = 16  # tokens that the figure on prompts writes
+RADIUS = 0.2  # of a node of a tree
 
 
 @drawn_from("one_hot_accept")
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The student's exact distribution for one certain draft token, by its two paths."""
-    law = computed.one_hot_law(accept, p, token)
+
+    def asked(p, q, drafted, r, u):
+        return accept(drafted, p, r, u)
+
+    law = exact_paths(asked, p, np.eye(len(p))[token], cells=140)
     ax = picture("One certain draft token, B: two paths into each token", "probability")
     labels = ("came by acceptance", "came by correction")
     words = masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in law.sum(axis=0)))
@@ -58,34 +62,22 @@ def renewed_together(
 
     out, passes = decode(settling(watched, prompt, guess), list(prompt), list(guess))
     rows = [*asked, list(out)]
-    ax = picture("What each pass reads, by your function", size=(7.0, 0.45 * len(rows) + 1.4))
-    for number, row in enumerate(rows):
-        for place, token in enumerate(row[: len(guess)]):
-            right = place < len(out) and token == out[place]
-            _cell(ax, place, number, str(token), right)
-    names = ["the guess"] + [f"after pass {n}" for n in range(1, len(asked))] + ["returned"]
-    ax.set_yticks(range(len(rows)), names[: len(rows)])
-    ax.set_xticks(range(len(guess)), [f"place {i}" for i in range(len(guess))])
-    ax.set(xlim=(-0.6, len(guess) - 0.4), ylim=(len(rows) - 0.4, -0.6))
-    ax.set_xlabel(f"filled and underlined: as returned; your function counts {passes} passes")
-    ax.grid(visible=False)
+    names = ["the guess", *(f"after pass {n}" for n in range(1, len(asked))), "returned"]
+    last = [*out, *[None] * len(guess)]  # what a short one lacks is nowhere right
+    top, said = 0.6 * len(rows), f"Your function counts {passes} passes."
+    ax = board(len(guess) + 2.0, top + 0.5, 0.7, "What each pass reads, by your function")
+    for number, (name, row) in enumerate(zip(names, rows, strict=False)):
+        pairs = zip(row[: len(guess)], last, strict=False)
+        tokens = [("accepted" if token == end else "plain", f"{token}") for token, end in pairs]
+        boxes(ax, top - 0.6 * number, name.replace(" ", "\n", 1), tokens)
+    write(ax, len(guess) / 2 + 1, 0.1, f"✓: as returned. {said}")
     parts = [f"{name}: {row}" for name, row in zip(names, rows, strict=False)]
-    show(ax.figure, f"{'; '.join(parts)}. Your function counts {passes} passes.")
-
-
-def _cell(ax: Axes, x: int, y: int, text: str, right: bool) -> None:
-    """A token in its box; filled and underlined if it is right."""
-    face = (0.78, 0.9, 0.86) if right else "white"
-    edge = ACCEPTED if right else GREY
-    ax.add_patch(plt.Rectangle((x - 0.4, y - 0.38), 0.8, 0.76, facecolor=face, edgecolor=edge))
-    ax.text(x, y, text, ha="center", va="center", fontweight="bold" if right else "normal")
-    if right:
-        ax.plot([x - 0.15, x + 0.15], [y + 0.25, y + 0.25], color=ACCEPTED, linewidth=2)
+    show(ax.figure, f"{'; '.join(parts)}. {said}")
 
 
 @drawn_from("jacobi_decode")
 def passes_on_prompts(
-    decode: Callable, target_greedy: Callable, prompts: list[list[int]], count: int = WRITTEN
+    decode: Callable, target_greedy: Callable, prompts: list[list[int]], count: int
 ) -> None:
     """Passes that the student's function takes for `count` tokens after every prompt."""
     passes = [
@@ -135,10 +127,9 @@ def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray) -> None
     width = 0.8 / len(found)
     for number, law in enumerate(found):
         x = np.arange(len(p)) + (number - (len(found) - 1) / 2) * width
-        first = number == 0
-        bars(ax, x, law[0], "accepted", width=0.9 * width, label="a candidate" if first else "_")
-        bars(ax, x, law[1], "residual", bottom=law[0], width=0.9 * width,
-             label="drawn at the end" if first else "_")  # fmt: skip
+        labels = ("_", "__") if number else ("a candidate", "drawn at the end")
+        parts = dict(zip(labels, law, strict=True))
+        piled(ax, x, parts, ("accepted", "residual"), 0.9 * width)
     target_lines(ax, p)
     ax.set(ylabel="probability", title=f"The distribution, with 1 to {len(found)} candidates")
     token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)))
@@ -152,14 +143,10 @@ def tree_and_mask(make: Callable, parents: list[int]) -> None:
     left, right = panels(2, (8.6, 3.6), width_ratios=[1, 1])
     draw_tree(left, parents)
     left.set_title("Six draft tokens after the text")
-    for i, row in enumerate(mask):
-        for j, seen in enumerate(row):
-            _cell(right, j, i, "●" if seen else "", seen)
-    n = len(parents)
+    names = [f"{node}" for node in range(len(parents))]
+    grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
     right.set_title("Your mask: row i sees column j")
-    right.set(xticks=range(n), yticks=range(n), xlim=(-0.6, n - 0.4), ylim=(n - 0.4, -0.6))
     right.set(xlabel="seen node", ylabel="node")
-    right.grid(visible=False)
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {list(parents)}. By your mask, {'; '.join(rows)}.")
 
@@ -204,7 +191,6 @@ def branch(parents: list[int], tokens: list[int], out: list[int]) -> list[int]:
 def draw_tree(
     ax: Axes,
     parents: list[int],
-    radius: float = 0.2,
     labels: list[str] | None = None,
     kept: list[int] | None = None,
 ) -> None:
@@ -219,12 +205,12 @@ def draw_tree(
         (x, y), (x0, y0) = places[node], places.get(parent, (0.0, 0.0))
         ours = node in chosen
         line = {"color": ACCEPTED, "linewidth": 3} if ours else {"color": GREY}
-        ax.plot([x0 + 0.24, x - radius], [y0, y], zorder=1, **line)
+        ax.plot([x0 + 0.24, x - RADIUS], [y0, y], zorder=1, **line)
         face, edge = ((0.78, 0.9, 0.86), ACCEPTED) if ours else ("white", TARGET)
-        ax.add_patch(plt.Circle((x, y), radius, facecolor=face, edgecolor=edge, linewidth=1.6))
+        ax.add_patch(plt.Circle((x, y), RADIUS, facecolor=face, edgecolor=edge, linewidth=1.6))
         ax.text(x, y, str(node), ha="center", va="center", zorder=3)
         if labels:
-            ax.text(x, y - radius - 0.05, labels[node], ha="center", va="top", fontsize=9)
+            ax.text(x, y - RADIUS - 0.05, labels[node], ha="center", va="top", fontsize=9)
     depths, heights = zip((0.0, 0.0), *places.values(), strict=True)
     ax.set(xlim=(-0.5, max(depths) + 0.5), ylim=(min(heights) - 0.5, max(heights) + 0.5))
     ax.set_aspect("equal")
@@ -257,26 +243,24 @@ def over_the_targets_tokens(
     mapped: Callable, q: np.ndarray, draft_to_target: np.ndarray, p: np.ndarray
 ) -> None:
     """The draft over its own tokens, and over the target's by the student's function."""
-    out = np.asarray(mapped(q.copy(), draft_to_target.copy(), len(p)), dtype=float)
+    out = np.asarray(mapped(q, draft_to_target, len(p)), dtype=float)
     left, right = panels(2, (8.6, 3.6), width_ratios=[0.8, 1])
-    x = np.arange(len(q))
     shared = draft_to_target >= 0
-    bars(left, x, np.where(shared, q, 0), "draft", label="shared")
-    bars(left, x, np.where(shared, 0, q), "excess", label="not shared")
+    parts = {"shared": np.where(shared, q, 0), "not shared": np.where(shared, 0, q)}
+    stacked(left, parts, ("draft", "excess"))
     names = [f"{i}\nis {TOKENS[t] if t >= 0 else 'nothing'}" for i, t in enumerate(draft_to_target)]
     left.set_title("The draft's own tokens")
-    left.set_xticks(x, names)
-    left.set_ylim(0, 1.2 * q.max())
-    left.legend(loc="upper right")
+    left.set_xticks(range(len(q)), names)
+    legend_below(left)
     bars(right, np.arange(len(out)), out, "draft", label="your function", text=".3f")
     target_lines(right, p)
-    overlap = float(np.minimum(out, p).sum()) if len(out) == len(p) else float("nan")
-    right.set_title(f"Over the target's: {overlap:.3f} is accepted")
+    accepted = overlap(out, p) if len(out) == len(p) else float("nan")
+    right.set_title(f"Over the target's: {accepted:.3f} is accepted")
     token_axis(right, len(out), top=max(out.max(), p.max()))
     legend_below(right)
     show(
         right.figure,
         f"The draft over its own tokens {listed(q)}, of which {listed(q[shared])} are shared. By "
         f"your function {by_token(out)} over the target's tokens, whose p is {by_token(p)}; the "
-        f"overlap is {overlap:.3g}.",
+        f"overlap is {accepted:.3g}.",
     )

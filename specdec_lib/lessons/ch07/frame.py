@@ -54,6 +54,7 @@ CHANGES: dict[str, tuple[Mapping[int, str], Mapping[int, str]]] = {
     ),
 }
 
+COLUMNS = {"chain": 0.0, "candidates": 3.2, "tree": 5.0}  # where a shape stands in the map
 SIGNS = {"law": "●", "greedy": "■", "choice": "▲", "lossy": "◆"}
 
 
@@ -93,38 +94,25 @@ def _box(ax: Axes, i: int, title: str, text: str, new: bool, plain: str) -> None
 
 def static_map() -> None:
     """All methods by who drafts and in which shape, for pages where nothing can be clicked."""
-    drafters, shapes = FRAME["drafter"], FRAME["shape"]
-    ax = picture("The map of the field: a sign says what becomes of the law", size=(8.6, 7.4))
+    ax = picture("The map of the field: a sign says what becomes of the law", size=(8.6, 8.8))
+    for shape, x in COLUMNS.items():
+        name = textwrap.fill(FRAME["shape"][shape].name, 13)
+        ax.text(x, 0.3, name, fontweight="bold", va="bottom")
     told, top = [], 0.0
-    starts = {"chain": 0.0, "candidates": 4.6, "tree": 6.05}
-    for shape, option in shapes.items():
-        words = textwrap.fill(option.name, 13)
-        ax.text(starts[shape], 0.3, words, fontweight="bold", va="bottom")
-    for drafter, option in drafters.items():
-        cells = {s: [m for m in FAMILY if (m.drafter, m.shape) == (drafter, s)] for s in shapes}
-        lines = [_cell(ax, starts[s], top, methods, s == "chain") for s, methods in cells.items()]
+    for drafter, option in FRAME["drafter"].items():
         ax.text(-0.15, top - 0.1, textwrap.fill(option.name, 14), ha="right", va="top")
-        told += [
-            f"{option.name}, {shapes[s].name}: {', '.join(m.name for m in methods)}"
-            for s, methods in cells.items()
-            if methods
-        ]
-        top -= 0.5 * max(*lines, 2) + 0.25
-        ax.plot([-1.4, 7.9], [top + 0.1] * 2, color=PALE)
-    for i, (kept, words) in enumerate(KEPT.items()):
-        ax.text(
-            -1.4 + 4.5 * (i % 2), top - 0.3 - 0.4 * (i // 2), f"{SIGNS[kept]} {words}", fontsize=9
-        )
-    ax.set(xlim=(-1.45, 8.0), ylim=(top - 0.9, 1.2))
+        lines = 2
+        for shape, x in COLUMNS.items():
+            methods = [m for m in FAMILY if (m.drafter, m.shape) == (drafter, shape)]
+            for line, method in enumerate(methods):
+                name = f"{SIGNS[method.kept]} {method.name}"
+                ax.text(x, top - 0.1 - 0.5 * line, name, fontsize=9, va="top")
+                told.append(f"{option.name}, {FRAME['shape'][shape].name}: {method.name}")
+            lines = max(lines, len(methods))
+        top -= 0.5 * lines + 0.25
+        ax.plot([-1.4, 6.8], [top + 0.1] * 2, color=PALE)
+    signs = "\n".join(f"{SIGNS[kept]} {words}" for kept, words in KEPT.items())
+    ax.text(-1.4, top - 0.1, signs, fontsize=9, va="top", linespacing=1.6)
+    ax.set(xlim=(-1.45, 6.9), ylim=(top - 1.9, 1.2))
     ax.axis("off")
     show(ax.figure, f"The map. {'; '.join(told)}.")
-
-
-def _cell(ax: Axes, x: float, top: float, methods: list, two_columns: bool) -> int:
-    """Write the methods from `top` down; returns how many lines they take."""
-    names = [f"{SIGNS[m.kept]} {textwrap.shorten(m.name, 27, placeholder='...')}" for m in methods]
-    half = (len(names) + 1) // 2 if two_columns and len(names) > 3 else len(names)
-    for i, name in enumerate(names):
-        column, line = divmod(i, half)
-        ax.text(x + 2.35 * column, top - 0.1 - 0.5 * line, name, fontsize=9, va="top")
-    return half

@@ -6,9 +6,9 @@ import numpy as np
 
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch07.checks import TREE, WALK_R, WALK_TOKENS, WALKED, P, Q
+from specdec_lib.lessons.common.distributions import overlap, total_variation
 from specdec_lib.lessons.common.drawing import (
     PAPER,
-    bars,
     drawn_from,
     legend_below,
     panels,
@@ -19,7 +19,7 @@ from specdec_lib.lessons.common.drawing import (
 )
 from specdec_lib.lessons.common.series import draw, in_words
 from specdec_lib.lessons.common.style import show
-from specdec_lib.lessons.common.wording import by_token
+from specdec_lib.lessons.common.wording import TOKENS, by_token
 from specdec_lib.theory import expected_tokens
 
 
@@ -95,12 +95,10 @@ def _require_the_card(walk: Callable) -> None:
 
 def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
     """Accepted draft tokens of token and block verification, and how far what comes out is off."""
-    beta = float(np.minimum(p, q).sum())
-    counts = np.arange(1, most + 1)
-    token = [expected_tokens(beta, int(k)) - 1 for k in counts]
-    block = [computed.block_accepted(p, q, int(k)) for k in counts]
-    law, _ = computed.block_law(p, q, 3)
-    off = float(np.abs(law - computed.outer([p] * 4)).max())
+    counts, beta = range(1, most + 1), overlap(p, q)
+    token = [expected_tokens(beta, k) - 1 for k in counts]
+    laws, block = zip(*(computed.block_law(p, q, k) for k in counts), strict=True)
+    off = float(np.abs(laws[2] - computed.outer([p] * 4)).max())
     title = "Accepted draft tokens of a block, two verifiers"
     ax, places = picture(title, "accepted"), [f"K = {k}" for k in counts]
     values, roles = {"token by token": token, "the block as a whole": block}, ("target", "residual")
@@ -114,20 +112,19 @@ def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
 def typical(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> None:
     """The distribution of one candidate under typical acceptance, beside target and draft."""
     law = computed.typical_law(p, q, epsilon, delta)
-    distance = float(np.abs(law - p).sum() / 2)
+    distance = total_variation(law, p)
     threshold = min(epsilon, delta * float(np.exp((p * np.log(p)).sum())))
     title = f"Typical acceptance: {distance:.2f} from the target in total variation"
-    ax, x = picture(title, "probability"), np.arange(len(p))
-    bars(ax, x - 0.2, q, "draft", width=0.36)
-    bars(ax, x + 0.2, law, "excess", width=0.36, label="the distribution that comes out")
+    ax, drawn = picture(title, "probability"), {"draft q": q, "what comes out": law}
+    told = draw(ax, TOKENS[: len(p)], drawn, kind="bars", roles=("draft", "excess"))
     target_lines(ax, p)
-    write_above(ax, x + 0.2, np.maximum(law, p), (f"{mass:.2f}" for mass in law))
+    texts = (f"{mass:.2f}" for mass in law)
+    write_above(ax, np.arange(len(p)) + 0.2, np.maximum(law, p), texts)
     ax.axhline(threshold, color="black", linestyle=":", label=f"threshold on p, {threshold:.3f}")
     token_axis(ax, len(p), top=max(p.max(), q.max(), law.max()))
     legend_below(ax)
     show(
         ax.figure,
-        f"It gives {by_token(law)}; the draft {by_token(q)}; the target {by_token(p)}, all of it "
-        f"above the threshold {threshold:.3f}. The total variation from the target is "
-        f"{distance:.3g}.",
+        f"{told}; the target {by_token(p)}, all of it above the threshold {threshold:.3f}. The "
+        f"total variation from the target is {distance:.3g}.",
     )

@@ -19,6 +19,12 @@ def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
 
+def block_law(alpha: float, k: int) -> np.ndarray:
+    """The probability (k + 1,) that 0, 1, ..., k tokens of a block are accepted."""
+    reached = alpha ** np.arange(k + 1)
+    return np.append(reached[:-1] * (1 - alpha), reached[-1])
+
+
 def softmax(logits: np.ndarray) -> np.ndarray:
     """The distribution of logits (V,), of any size."""
     weights = np.exp(logits - logits.max())

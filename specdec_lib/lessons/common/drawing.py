@@ -153,6 +153,21 @@ def masses_by_path(
     return f"{by_path}, together {by_token(accepted + corrected)}; the target {by_token(p)}"
 
 
+def piled(
+    ax: Axes,
+    x: Sequence[float],
+    parts: Mapping[str, np.ndarray],
+    roles: Sequence[str],
+    width: float = 0.6,
+) -> np.ndarray:
+    """Draw bars at `x` (n,), each of the `parts` (n,) on the one before; returns the tops (n,)."""
+    top = np.zeros(len(x))
+    for (label, part), name in zip(parts.items(), roles, strict=True):
+        bars(ax, x, part, name, width, bottom=top, label=label)
+        top = top + part
+    return top
+
+
 def stacked(
     ax: Axes,
     parts: Mapping[str, np.ndarray],
@@ -164,11 +179,8 @@ def stacked(
 
     A black line across each token marks the `target` (V,). Returns the parts in words.
     """
-    top = np.zeros(len(next(iter(parts.values()))))
-    x = np.arange(len(top))
-    for (label, part), name in zip(parts.items(), roles, strict=True):
-        bars(ax, x, part, name, bottom=top, label=label)
-        top = top + part
+    x = np.arange(len(next(iter(parts.values()))))
+    top = piled(ax, x, parts, roles)
     if target is not None:
         target_lines(ax, target)
         top = np.maximum(top, target)

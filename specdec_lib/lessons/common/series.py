@@ -11,7 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.common.drawing import LINES, bars, legend_below, picture, write_above
-from specdec_lib.lessons.common.style import display_page, in_notebook, show
+from specdec_lib.lessons.common.style import PALE, display_page, in_notebook, show
+from specdec_lib.lessons.common.wording import short
 
 Values = Mapping[str, Sequence[float]]
 Ends = Mapping[str, Sequence[tuple[float, float]]]  # low and high of every value
@@ -88,20 +89,48 @@ def around(values: Sequence[float], errors: Sequence[float]) -> list[tuple[float
 
 
 def in_words(x: Sequence, values: Values, ends: Ends | None = None) -> str:
-    """Every value with its place: "plain: 1.2 at 3, 1.4 at 4; ...", or "plain: code 1.2; ..."."""
+    """Every value with its place: "plain: 1.2 at 3, 1.4 at 4; ...", or "plain: 1.2 for code; ..."."""
     told = []
     for name, numbers in values.items():
         cells = [
             # A name may have two lines.
-            f"{' '.join(place.split())} {number:.3g}"
+            f"{short(number)} for {' '.join(place.split())}"
             if isinstance(place, str)
-            else f"{number:.3g} at {place}"
+            else f"{short(number)} at {place}"
             for place, number in zip(x, numbers, strict=True)
         ]
         if ends:
             pairs = zip(cells, ends[name], strict=True)
-            cells = [f"{cell} ({low:.3g} to {high:.3g})" for cell, (low, high) in pairs]
+            cells = [f"{cell} ({short(low)} to {short(high)})" for cell, (low, high) in pairs]
         told.append(f"{name}: {', '.join(cells)}")
+    return "; ".join(told)
+
+
+def grid(
+    ax: Axes,
+    cells: Sequence[Sequence[str]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    shades: np.ndarray | None = None,
+) -> str:
+    """Write `cells`, texts in rows, into a grid with names; returns them in words, none empty.
+
+    `shades`, as many as cells, colour them from white at 0 to dark blue at 1.
+    """
+    told = []
+    for y, texts in enumerate(cells):
+        for x, text in enumerate(texts):
+            ax.text(x, y, text, ha="center", va="center")
+        filled = zip(texts, columns, strict=True)
+        told.append(f"{rows[y]}: " + ", ".join(f"{text} at {at}" for text, at in filled if text))
+    if shades is not None:
+        ax.imshow(shades, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+    ax.grid(visible=False)
+    ax.hlines(np.arange(len(rows)) + 0.5, -0.5, len(columns) - 0.5, color=PALE, linewidth=0.8)
+    ax.vlines(np.arange(len(columns)) + 0.5, -0.5, len(rows) - 0.5, color=PALE, linewidth=0.8)
     return "; ".join(told)
 
 

@@ -3,10 +3,12 @@
 The simulators (widgets/parts/blocks.js) draw the same shapes.
 """
 
+from collections.abc import Iterable, Sequence
+
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
 
-from specdec_lib.lessons.common.drawing import panels, swatches
+from specdec_lib.lessons.common.drawing import UNUSED, panels, swatches
 from specdec_lib.lessons.common.style import GREY, PALE, role
 
 # The role that lends each kind its colour and hatch, and the sign before its text.
@@ -33,6 +35,12 @@ NAMES = {
 }
 
 WIDTH, HEIGHT = 0.88, 0.42
+FIRST = 1.5  # where the first box of a row stands
+
+
+def fates(accepted: int, count: int) -> list[str]:
+    """The kinds of `count` draft tokens of a block, of which the first `accepted` pass."""
+    return (["accepted"] * accepted + ["rejected"] + ["dropped"] * count)[:count]
 
 
 def board(width: float, height: float, scale: float, title: str = "") -> Axes:
@@ -55,6 +63,15 @@ def token_box(ax: Axes, x: float, y: float, kind: str, words: str) -> None:
     ax.text(x, y, sign + words, ha="center", va="center", fontsize=9.5, **look, **more)
 
 
+def boxes(
+    ax: Axes, y: float, name: str, words: Iterable[tuple[str, str]], start: float = 0
+) -> None:
+    """Boxes (kind, word) from place `start` of a row on, with its name before them."""
+    write(ax, 0.4, y, name, bold=True)
+    for i, (kind, word) in enumerate(words):
+        token_box(ax, FIRST + start + i, y, kind, word)
+
+
 def _dress(name: str | None, kind: str) -> dict:
     if kind == "chosen":
         return {"facecolor": PALE, "edgecolor": "black", "linewidth": 2.2}
@@ -63,6 +80,17 @@ def _dress(name: str | None, kind: str) -> dict:
         return {"facecolor": "white", "edgecolor": GREY, "linestyle": line, "linewidth": 1.2}
     dress = role(name)
     return {key: dress[key] for key in ("facecolor", "edgecolor", "hatch")} | {"linewidth": 1.8}
+
+
+def dress(kind: str) -> dict:
+    """How a plain box of this kind is drawn; colour is never all that tells two apart."""
+    name = KINDS[kind][0]
+    return (role(name) if name else UNUSED) | {"label": kind}
+
+
+def plain_box(ax: Axes, x: float, y: float, width: float, kind: str) -> None:
+    """A box of this kind from x on, without a sign or words; rows of boxes are 1 apart."""
+    ax.add_patch(Rectangle((x, y - 0.34), width, 0.68, **dress(kind)))
 
 
 def _patches(kind: str, x: float, y: float, dress: dict) -> list[Patch]:
@@ -107,7 +135,22 @@ def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
     ax.annotate("", end, start, arrowprops=look | {"color": "black" if bold else GREY})
 
 
-def key(ax: Axes, kinds: tuple[str, ...]) -> None:
+def key(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
     """What the shapes mean, below the picture."""
     dresses = [_dress(KINDS[kind][0], kind) | {"label": NAMES[kind]} for kind in kinds]
-    ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3)
+    ax.legend(
+        handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
+    )
+
+
+def draw_blocks(
+    ax: Axes, blocks: Sequence[Sequence[tuple[str, str]]], names: Sequence[str], columns: int
+) -> None:
+    """Rows of boxes, one for each block, with its name before it and a legend below."""
+    for number, (name, block) in enumerate(zip(names, blocks, strict=True)):
+        boxes(ax, -0.6 * number, name, block)
+    end = FIRST + max(map(len, blocks)) - 0.4
+    ax.set(xlim=(-0.3, end), ylim=(0.1 - 0.6 * len(blocks), 0.4))
+    ax.axis("off")
+    used = {kind for block in blocks for kind, _ in block}
+    key(ax, tuple(kind for kind in NAMES if kind in used), columns)

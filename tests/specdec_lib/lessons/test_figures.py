@@ -7,6 +7,7 @@ from classes.chapter_cases import draw, unwritten
 
 from specdec_lib.lessons.common import series
 from specdec_lib.lessons.common.drawing import drawn_from, picture
+from specdec_lib.lessons.common.wording import short
 from specdec_lib.sampling import sample_from
 
 VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
@@ -25,6 +26,18 @@ def test_the_words_of_a_figure_have_every_value_that_is_drawn(kind: str, ends: d
     for number in [*drawn, *np.ravel(intervals)]:
         assert f"{number:.3g}" in words
     plt.close("all")
+
+
+def test_a_grid_tells_the_texts_of_its_cells():
+    told = series.grid(picture("Best K"), [["1", ""], ["4", "2"]], ["0.5", "0.9"], ["c", "d"])
+    assert told == "0.5: 1 at c; 0.9: 4 at c, 2 at d"
+    plt.close("all")
+
+
+def test_large_numbers_have_commas_and_small_ones_three_digits():
+    numbers = {0.12345: "0.123", 12.345: "12.3", 999.4: "999", 999.6: "1,000", 2048: "2,048"}
+    assert {number: short(number) for number in numbers} == numbers
+    assert series.in_words(["all"], {"passes": [2048]}) == "passes: all 2,048"
 
 
 def test_a_figure_is_shown_with_title_values_and_note(shown: list[str]):
