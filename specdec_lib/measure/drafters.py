@@ -21,9 +21,9 @@ import torch
 from tokenizers import Tokenizer
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS, tokenizer
+from specdec_lib.decoding.block_verification import verify_whole_block
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
-from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.eagle import Eagle, EagleTree, load_head
 from specdec_lib.drafters.early_exit import EarlyExit

@@ -1,4 +1,4 @@
-"""From checkpoints to specdec_lib/models/assets/: models, text, n-gram counts, heads, cards."""
+"""The finished models in specdec_lib/models/assets/: weights, text, n-gram counts, heads, cards."""
 
 import json
 from pathlib import Path
@@ -15,10 +15,10 @@ from specdec_lib.measure.core.by_step import acceptance_by_step
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.llama import Llama
 from specdec_lib.training.cards import write_head_card, write_model_cards
-from specdec_lib.training.corpus import Document, documents
+from specdec_lib.training.corpus import END, VOCAB_SIZE, Document, documents
 from specdec_lib.training.heads import eagle_weights, medusa_weights
 from specdec_lib.training.recipes import CONTEXT, DRAFTS, TARGET, ModelSize
-from specdec_lib.training.tokens import END, VOCAB_SIZE
+from specdec_lib.training.stages import trained
 
 FROZEN_BYTES = 380_000  # of held-out text
 BIGRAMS, TRIGRAMS = 24, 6  # followers kept for a context
@@ -27,11 +27,10 @@ LEAST = 3  # times that a context with its follower was seen
 
 def export(folder: Path, assets: Path) -> None:
     """Write all of the assets, from the finished trainings in `folder`."""
-    checkpoint = torch.load(folder / "target" / "last.pt", weights_only=True)["model"]
-    save_model(checkpoint, TARGET, folder, assets / "target")
-    drafts = torch.load(folder / "drafts" / "last.pt", weights_only=True)["model"]
+    save_model(trained(folder, "target"), TARGET, folder, assets / "target")
+    drafts = trained(folder, "drafts")
     for name, shape in DRAFTS.items():
-        prefix = f"models.{name}."
+        prefix = f"{name}."
         own = {k.removeprefix(prefix): v for k, v in drafts.items() if k.startswith(prefix)}
         save_model(own, shape, folder, assets / name)
     corpus = documents()
@@ -57,11 +56,11 @@ def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path,
 
 def export_heads(folder: Path, assets: Path, corpus: list[Document]) -> None:
     """Write both heads and their cards, beside the target in `assets`."""
-    trained = torch.load(folder / "heads" / "last.pt", weights_only=True)["model"]
+    weights = trained(folder, "heads")
     target, texts = Llama.from_folder(assets / "target"), all_tokens(assets)
     medusa, eagle = (assets / path.relative_to(ASSETS) for path in (BUILT_IN_HEADS, BUILT_IN_HEAD))
-    write_tensors(medusa_weights(trained), medusa)
-    write_tensors(eagle_weights(trained, target.embedding), eagle)
+    write_tensors(medusa_weights(weights), medusa)
+    write_tensors(eagle_weights(weights, target.embedding), eagle)
     kept = ((medusa, Medusa, load_heads), (eagle, Eagle, load_head))
     for file, kind, load in kept:
         weights = load(target, file)

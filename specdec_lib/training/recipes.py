@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from transformers import LlamaConfig
 
-from specdec_lib.training.tokens import VOCAB_SIZE
+from specdec_lib.training.corpus import VOCAB_SIZE
 
 CONTEXT = 512  # tokens
 SEED = 20240229

@@ -16,7 +16,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.variants.block_verification import verify_whole_block
+from specdec_lib.decoding.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.eagle import Eagle, EagleTree
 from specdec_lib.drafters.early_exit import EarlyExit
