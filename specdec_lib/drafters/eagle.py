@@ -15,11 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import StateReader, at
-from specdec_lib.drafters.proposals import drawn
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.hidden import StateReader, at, check_width, read_tensors
+from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.drafters.tree import ROOT, Grown, TreeDrafter, TreeProposal, grow
-from specdec_lib.drafters.weights import check_width, read_tensors
 from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear

@@ -8,8 +8,7 @@ norm and head read the states after the first layers.
 from collections.abc import Sequence
 
 from specdec_lib.device import sent
-from specdec_lib.drafters.proposals import drawn
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts

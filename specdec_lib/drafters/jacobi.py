@@ -9,8 +9,7 @@ the second window of passes that it runs for them.
 from collections.abc import Sequence
 
 from specdec_lib.drafters.hidden import StateReader
-from specdec_lib.drafters.proposals import certain
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.protocol import Proposal, certain
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp

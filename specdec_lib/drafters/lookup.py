@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_lib.drafters.proposals import certain
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.protocol import Proposal, certain
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 

@@ -24,7 +24,7 @@ def catalogue() -> list[str]:
         drafts = [f"{draft} ({described(each)})" for draft, each in pair["drafts"].items()]
         target = f"{pair['target']} ({described(pair['target'])})"
         lines.append(f"{name}, for {pair['card']} GB cards: {target}; drafts {', '.join(drafts)}")
-    return [*lines, "OWNER/NAME: a model of the hub, with a draft that has the same tokenizer"]
+    return [*lines, "OWNER/NAME: any model of the hub, with a --draft that has the same tokenizer"]
 
 
 def described(repository: str) -> str:

@@ -9,8 +9,8 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import BUILT_IN_HEAD, Eagle, load_head
+from specdec_lib.drafters.hidden import write_tensors
 from specdec_lib.drafters.medusa import BUILT_IN_HEADS, Medusa, load_heads
-from specdec_lib.drafters.weights import write_tensors
 from specdec_lib.measure.core.by_step import acceptance_by_step
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.llama import Llama

@@ -3,9 +3,9 @@
 import pytest
 from decoders.exact_drafters import DRAFT, PROMPT, TARGET, V, require_rows_as_alone
 
+from specdec_lib.decoding.block_verification import verify_whole_block
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter

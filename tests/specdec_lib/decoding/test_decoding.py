@@ -22,12 +22,12 @@ from decoders.decoding_cases import (
     uniforms,
     untimed,
 )
+from decoders.tables import TableModel
 
 from specdec_lib import decoder
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Greedy, Warp, choices_for
 
 

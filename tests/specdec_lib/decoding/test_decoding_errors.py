@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import COUNTING, DRAFT, TARGET, dyadic, generate, uniforms
+from decoders.tables import TableModel
 
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Greedy, Warp, choices_for
 
 

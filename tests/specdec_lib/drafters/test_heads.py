@@ -24,9 +24,8 @@ from specdec_lib.decoding.generate import speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle, EagleTree
-from specdec_lib.drafters.hidden import StateReader, passing_states
+from specdec_lib.drafters.hidden import StateReader, passing_states, write_tensors
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
-from specdec_lib.drafters.weights import write_tensors
 from specdec_lib.exact import Tape, distance, distribution
 from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
