@@ -4,8 +4,7 @@ import zlib
 
 import pytest
 import torch
-from decoders.cards import said
-from decoders.greedy import greedy_text, require_identical
+from decoders.greedy import greedy_text, require_identical, said
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specdec_lib import assets
