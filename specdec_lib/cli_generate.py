@@ -1,4 +1,4 @@
-"""`specdec generate`: a text that is written before the reader's eyes, and what it cost."""
+"""`specdec generate`: a text as it is written, and what it cost."""
 
 import re
 
@@ -26,7 +26,7 @@ def loaded(name: str, dtype: str | None, **which: str | bool | None) -> Pair:
 
 def write(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
     """Write the text as it comes, and a line of counts. ValueError if it would be too long."""
-    leave_cores()  # with all of them a busy machine wrote a twentieth as fast
+    leave_cores()  # with all of them, any other program would slow every pass
     console = Console(highlight=False)
     page = Page(pair, console, prompt)
     settings = Settings(tokens, warp, pair.eos_id, page.add)
@@ -49,7 +49,7 @@ class Page:
     def add(self, row: int, tokens: list[int]) -> None:
         """Write a block: drafted tokens, and one of the target's own. An end of text is not shown.
 
-        The prompt comes with the first block, when nothing can be refused any more.
+        The prompt comes with the first block, when all checks have passed.
         """
         if not self.ids:
             self.console.out(self.prompt, end="")
@@ -66,7 +66,7 @@ class Page:
 
 
 def counts(made: Generation) -> Text:
-    """Tokens, target passes and seconds in a line, which also says what the colour is."""
+    """Tokens, target passes and seconds in a line, which also explains the colour."""
     tokens, passes = len(made.tokens[0]), made.target_passes
     accepted = sum(block.accepted for block in made.blocks[0])
     return Text.assemble(

@@ -2,8 +2,8 @@
 
 From the state at a position and the token after it a small trained layer predicts the state one
 position on, which the target's own head turns into a distribution. The token that is drawn from it
-goes back in, together with the predicted state. So a draft knows the tokens before it, as Medusa's
-heads do not, and what the target made of the text, as a draft model does not.
+goes back in, together with the predicted state. So, unlike Medusa's heads, it knows the tokens
+before its own, and unlike a draft model, the target's state.
 """
 
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ class Eagle(StateReader):
     """Draws each draft token from the distribution after a state that EAGLE's layer predicts.
 
     Its cache holds a position for every true state that it has read. It reads in every block, even
-    if nothing is drafted, and drafts nothing after a prompt of one token, which no state has given.
+    if it drafts nothing. After a prompt of one token it drafts nothing, because there is no state.
     """
 
     def __init__(self, target: Llama, weights: EagleWeights) -> None:
@@ -153,7 +153,7 @@ class Eagle(StateReader):
 class EagleTree(Eagle, TreeDrafter):
     """Candidates from such states, as the paper's tree of a fixed shape.
 
-    Every node has the state that was predicted for it, from its parent's.
+    The state of every node is predicted from that of its parent.
     """
 
     def __init__(

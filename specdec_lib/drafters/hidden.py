@@ -36,14 +36,14 @@ class StateReader:
         self.proposed = True
 
     def observe(self, hidden: Hidden) -> None:
-        """The target has made a pass. Those of a long prompt are put together."""
+        """Take the states of a pass. The passes over a long prompt are put together."""
         new = hidden._replace(states=hidden.states[..., : self.width])
         if not self.proposed:
             new = Hidden(*(torch.cat(pair, 1) for pair in zip(self.hidden, new, strict=True)))
         self.hidden, self.proposed = new, False
 
     def keep(self, nodes: Sequence[int]) -> None:
-        """Of the tree that the latest pass read, only `nodes` are part of the text."""
+        """Keep only `nodes` of the tree that the latest pass read: the others were rejected."""
         kept = sent(nodes, self.device)
         self.hidden = Hidden(*(part[:, kept] for part in self.hidden))
 

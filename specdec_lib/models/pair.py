@@ -27,7 +27,7 @@ class Pair:
     def prompt(self, text: str) -> list[int]:
         """The token ids that decoding starts from, to continue `text`.
 
-        Encoder-decoder models get the text as their source and start from a token of their own.
+        An encoder-decoder model gets the text as its source, and starts from a token of its own.
         """
         ids = self.tokenizer.encode(text)
         if not hasattr(self.target, "set_source"):
@@ -48,7 +48,7 @@ def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) ->
 
 
 def ratio_in_words(target: int, draft: int) -> str:
-    """How many times the parameters of the draft the target has: "a 16:1", "an 8:1"."""
+    """The ratio of the parameters of target and draft: "a 16:1", "an 8:1"."""
     whole = f"{target / draft:.0f}"
     article = "an" if whole.startswith("8") or whole in ("11", "18") else "a"
     return f"{article} {whole}:1"

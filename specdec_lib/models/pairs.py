@@ -18,7 +18,7 @@ BUILT_IN_EOS = 0
 class BuiltInTokenizer:
     """The tokenizer of the built-in models, without the seconds that importing transformers takes.
 
-    It gives what transformers gives for the same file.
+    The ids and the texts are those that transformers gives for the same file.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -47,17 +47,17 @@ def load_pair(
     `name` is "stdlib" (built in, no network), a pair of published.json, or a model of the hub as
     "owner/name"; then `draft` is another one with the same tokenizer. Either may be a folder.
     `target_cost` (a name in scale.COSTS) makes the built-in target as slow as a model of that size
-    without changing its distribution. Defaults: CUDA if there is a GPU, and bfloat16 there (float16
-    before compute capability 8.0); else the CPU and float32. Downloads are shown and asked for,
-    unless `yes`, up to `limit` gigabytes. Raises PairError if the pair cannot be loaded.
+    without changing its distribution. The defaults are CUDA and bfloat16 with a GPU (float16 before
+    compute capability 8.0), else the CPU and float32. It asks before a download, unless `yes`, and
+    downloads at most `limit` gigabytes. Raises PairError if the pair cannot be loaded.
     """
     device = torch.device(device or default_device())
     dtype = dtype or default_dtype(device)
     if name == BUILT_IN:
         return built_in(draft or BUILT_IN_DRAFTS[0], target_cost, device, dtype)
     if target_cost is not None:
-        raise PairError(f"target_cost is for the built-in pair; {name} has the cost that it has")
-    # Imported only here, since it brings transformers, which takes seconds.
+        raise PairError(f"target_cost is for the built-in pair; {name} has its own cost")
+    # Imported only here, because it imports transformers, which takes seconds.
     from specdec_lib.models import hub
 
     return hub.load(name, draft, device, dtype, yes, limit)
@@ -87,15 +87,15 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
 def ratio(target: Shape, draft: Shape) -> str:
     """How much larger `target` is, in words: "a 16:1".
 
-    Counted are the weights that a pass reads: all but the table of embeddings, which in the
-    built-in models is the output matrix, too.
+    It counts the weights that a pass reads. The embedding is the output matrix in the built-in
+    models, so it counts once.
     """
     read = [parameters(each) - each.vocab_size * each.width for each in (target, draft)]
     return ratio_in_words(*read)
 
 
 def cost_label(cost: str, *drafts: str) -> str:
-    """What the target at `cost`, a name in COSTS, is beside each of `drafts`, in words."""
+    """A description of the target at `cost`, a name in COSTS, beside each of `drafts`."""
     plain = read_shape(ASSETS / "target")
     grown = grown_shape(plain, COSTS[cost])
     small = [read_shape(ASSETS / draft) for draft in drafts]

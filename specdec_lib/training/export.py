@@ -41,7 +41,7 @@ def export(folder: Path, assets: Path) -> None:
 
 
 def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path, to: Path) -> None:
-    """A Hugging Face folder with the tokenizer, in float16."""
+    """Write a Hugging Face folder with the tokenizer, in float16."""
     model = LlamaForCausalLM(shape.config())
     model.load_state_dict(weights)
     model.half().save_pretrained(to)
@@ -69,7 +69,7 @@ def export_heads(folder: Path, assets: Path, corpus: list[Document]) -> None:
 
 
 def save_held_out(corpus: list[Document], path: Path) -> None:
-    """The frozen text: held-out documents whole, tests last, with the lines training has too."""
+    """Write whole held-out documents, tests last, with the lines that training text has too."""
     known = {line for each in corpus if not each.held_out for line in each.text.split("\n")}
     chosen = sorted((each for each in corpus if each.held_out), key=lambda each: each.is_test)
     size, written = 0, []
@@ -85,7 +85,7 @@ def save_held_out(corpus: list[Document], path: Path) -> None:
 
 
 def save_counts(tokens: np.ndarray, path: Path) -> None:
-    """How often tokens followed one and two others, the frequent ones, as uint16 and uint32."""
+    """Write how often tokens occur, and how often the frequent ones follow one and two others."""
     tokens = tokens.astype(np.int64)
     unigram = np.bincount(tokens, minlength=VOCAB_SIZE)
     bigram = frequent(np.stack((tokens[:-1], tokens[1:])), BIGRAMS)

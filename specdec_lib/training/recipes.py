@@ -1,4 +1,4 @@
-"""What is trained, on how much, and how: all numbers of the training in one place."""
+"""All numbers of the training: the sizes of the models, the steps and the rates."""
 
 from dataclasses import dataclass
 
@@ -39,10 +39,10 @@ class ModelSize:
 class Recipe:
     """How long a training lasts and how fast it learns.
 
-    The rate of learning is constant after `warmup` steps and falls to zero in a straight line over
-    the last `decay` share of the steps. `muon` is the rate of the matrices (Jordan et al., 2024),
-    `adam` that of the embedding and the norms. What learns from the target's distributions takes
-    the cross-entropy for the first `cross_entropy` share of the steps, then the total variation.
+    The learning rate is constant after `warmup` steps and falls to zero in a straight line over the
+    last `decay` share of the steps. `muon` is the rate of the matrices (Jordan et al., 2024), and
+    `adam` that of the embedding and the norms. A distillation takes the cross-entropy for the first
+    `cross_entropy` share of the steps, then the total variation.
     """
 
     steps: int
