@@ -64,13 +64,6 @@ COSTS = [
 
 
 @pytest.mark.parametrize("costs", COSTS)
-def test_the_speedup_with_measured_costs_takes_v_of_k_plus_1(costs: Costs):
-    for m, v in costs.v.items():
-        expected = expected_by_enumeration(0.7, m - 1) / (costs.c * (m - 1) + v)
-        assert costs.speedup(0.7, m - 1) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("costs", COSTS)
 def test_the_best_k_is_the_one_that_trying_all_finds(costs: Costs):
     chosen = set()
     for step in range(1, 100):

@@ -99,23 +99,6 @@ def test_the_longest_context_that_was_seen_gives_the_distribution(
     assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)  # kept
 
 
-@pytest.mark.parametrize(
-    ("warp", "expected"),
-    [
-        (Warp(0), [1, 0, 0, 0]),
-        (Warp(0.5), [16 / 22, 4 / 22, 1 / 22, 1 / 22]),
-        (Warp(top_k=2), [2 / 3, 1 / 3, 0, 0]),
-        (Warp(top_p=0.6), [2 / 3, 1 / 3, 0, 0]),
-    ],
-)
-def test_counts_are_warped_as_the_target_is(warp: Warp, expected: list[float]):
-    drafter = NgramDrafter(COUNTS, 1)
-    drafter.start([[0]], Warp(2.0), 10)
-    drafter.distribution([0])  # of another generation, and not to be kept
-    drafter.start([[0]], warp, 10)
-    assert drafter.distribution([0]).tolist() == pytest.approx(expected, abs=1e-12)
-
-
 def test_ngrams_follow_the_tokens_that_were_drawn():
     drafter = NgramDrafter(COUNTS, 3)
     texts = [[3, 1], [2]]

@@ -85,15 +85,6 @@ def test_model_cards_say_what_is_measured():
         assert found.positions == said(name, "positions")
 
 
-def test_held_out_text_marks_the_lines_that_training_text_has_too():
-    documents = assets.documents()
-    lines = sum(len(document.text.split("\n")) for document in documents)
-    seen = sum(len(document.seen) for document in documents)
-    assert 0.2 < seen / lines < 0.8
-    assert any("def " in document.text for document in documents)
-    assert len(held_out.prompts(50)) == 50
-
-
 def test_scaled_target_has_the_same_distribution():
     tokens = torch.tensor([held_out.prompts(1)[0]])
     small, large = model("target"), scaled(ASSETS / "target", "40m")

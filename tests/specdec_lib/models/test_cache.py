@@ -45,14 +45,6 @@ def test_row_cannot_be_cut_to_what_it_does_not_hold(length, message: str):
     assert held(cache) == [3, 1]
 
 
-@pytest.mark.parametrize("length", [1, [1, 1], torch.tensor([1, 1])], ids=["int", "list", "tensor"])
-def test_cache_is_cut_to_one_length_or_one_for_each_row(length):
-    cache = Lengths(2, None, "cpu")
-    cache.advance(3)
-    cache.truncate(length)
-    assert held(cache) == [1, 1] and cache.longest == 1
-
-
 JUNK = 1e30  # a score of it would drown every other
 
 
