@@ -47,24 +47,14 @@ class EagleWeights(NamedTuple):
 
     @property
     def layer(self) -> LayerWeights:
-        """The layer's own."""
+        """The weights of the layer."""
         return LayerWeights(*self[1:7])
 
     def shape(self, target: Llama) -> Shape:
         """The sizes of a Llama of this one layer, with the tokens and positions of `target`."""
-        width = len(self.fuse)
-        return Shape(
-            vocab_size=target.vocab_size,
-            width=width,
-            layers=1,
-            heads=width // HEAD_WIDTH,
-            kv_heads=width // HEAD_WIDTH,
-            head_width=HEAD_WIDTH,
-            mlp=self.down.shape[1],
-            max_length=target.max_length,
-            theta=THETA,
-            epsilon=EPSILON,
-        )
+        width, heads = len(self.fuse), len(self.fuse) // HEAD_WIDTH
+        sizes = (target.vocab_size, width, 1, heads, heads, HEAD_WIDTH, self.down.shape[1])
+        return Shape(*sizes, target.max_length, THETA, EPSILON)
 
 
 def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:

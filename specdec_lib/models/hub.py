@@ -13,7 +13,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from specdec_lib.models import hf
 from specdec_lib.models.catalogue import PUBLISHED, PairError, models_of
-from specdec_lib.models.pair import Pair, ratio_in_words
+from specdec_lib.models.pair import Pair
 
 TEXTS = ["*.json", "*.txt", "*.model"]  # configuration and tokenizer: a few megabytes, unasked
 WEIGHTS = ["model*.safetensors", "pytorch_model*.bin"]
@@ -31,8 +31,8 @@ def load(
     # Some families pad the logits differently in every model: Qwen2.5 to 151,936 in 0.5B, and to
     # 152,064 in 7B.
     target.vocab_size = small.vocab_size = min(target.vocab_size, small.vocab_size)
-    ratio = ratio_in_words(*(each.model.num_parameters() for each in (target, small)))
-    label = f"{names[0]} with {names[1]}: {ratio} pair by parameters"
+    ratio = target.model.num_parameters() / small.model.num_parameters()
+    label = f"{names[0]} with {names[1]}, {ratio:.0f}:1 by parameters"
     return Pair(name, target, small, tokenizer, label, tokenizer.eos_token_id)
 
 

@@ -45,10 +45,3 @@ def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) ->
             f"the weights take {needed / 1e9:.1f} GB in {name_of(dtype)}, and "
             f"{free / 1e9:.1f} GB are free on {device}"
         )
-
-
-def ratio_in_words(target: int, draft: int) -> str:
-    """The ratio of the parameters of target and draft: "a 16:1", "an 8:1"."""
-    whole = f"{target / draft:.0f}"
-    article = "an" if whole.startswith("8") or whole in ("11", "18") else "a"
-    return f"{article} {whole}:1"

@@ -9,7 +9,7 @@ from specdec_lib.device import default_device, default_dtype, draft_dtype
 from specdec_lib.models.catalogue import BUILT_IN, LIMIT, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pair import Pair, ratio_in_words, require_memory
+from specdec_lib.models.pair import Pair, require_memory
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 
 BUILT_IN_EOS = 0
@@ -68,39 +68,24 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     require_known("built-in draft", draft, BUILT_IN_DRAFTS)
     if cost is not None:
         require_known("target_cost", cost, tuple(COSTS))
-    folder = ASSETS / "target"
-    plain, small = read_shape(folder), read_shape(ASSETS / draft)
+    plain, small = read_shape(ASSETS / "target"), read_shape(ASSETS / draft)
     shape = grown_shape(plain, COSTS[cost]) if cost else plain
     require_memory(parameters(shape) + parameters(small), dtype, device)
+    label = f"the built-in pair with its {draft} draft, {ratio(plain, small)} by parameters"
     if cost:
-        target = scaled(folder, cost, device, dtype)
-        label = cost_label(cost, draft)
+        target = scaled(ASSETS / "target", cost, device, dtype)
+        label += f"; slowed down to a cost of {ratio(shape, small)}, with the same distribution"
     else:
-        target = Llama.from_folder(folder, device, dtype)
-        pair = f"{ratio(plain, small)} pair by parameters"
-        label = f"the built-in pair with its {draft} draft: {pair}"
+        target = Llama.from_folder(ASSETS / "target", device, dtype)
     model = Llama.from_folder(ASSETS / draft, device, draft_dtype(device, dtype))
     tokenizer = BuiltInTokenizer(assets.tokenizer(ASSETS))
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
 
 
 def ratio(target: Shape, draft: Shape) -> str:
-    """How much larger `target` is, in words: "a 16:1".
+    """How many times the weights of `draft` a pass of `target` reads: "16:1".
 
-    It counts the weights that a pass reads. The embedding is the output matrix in the built-in
-    models, so it counts once.
+    The embedding is also the output matrix in the built-in models, so it counts once.
     """
     read = [parameters(each) - each.vocab_size * each.width for each in (target, draft)]
-    return ratio_in_words(*read)
-
-
-def cost_label(cost: str, *drafts: str) -> str:
-    """A description of the target at `cost`, a name in COSTS, beside each of `drafts`."""
-    plain = read_shape(ASSETS / "target")
-    grown = grown_shape(plain, COSTS[cost])
-    small = [read_shape(ASSETS / draft) for draft in drafts]
-    before, after = (" or ".join(ratio(each, s) for s in small) for each in (plain, grown))
-    return (
-        f"acceptance of {before} pair, cost of {after} pair (target to draft, by parameters): the "
-        "built-in target was slowed down, so its acceptance stays what it was"
-    )
+    return f"{read[0] / read[1]:.0f}:1"

@@ -58,7 +58,7 @@ def test_greedy_text_is_that_of_generate_and_assisted_generation(
 def test_pair_is_asked_for_once_and_kept(fake_hub: Hub, questions: list[str]):
     pair = load(*NAMES)
     assert (pair.eos_id, pair.prompt("b a"), pair.tokenizer.decode([2])) == (0, [2, 1, 0], "b")
-    assert pair.label == "org/target with org/draft: a 1:1 pair by parameters"
+    assert pair.label == "org/target with org/draft, 1:1 by parameters"
     load(*NAMES)
     (question,) = questions
     assert "org/target and org/draft" in question and "4.0 GB" in question
