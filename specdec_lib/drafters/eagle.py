@@ -7,6 +7,7 @@ before its own, and unlike a draft model, the target's state.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,8 +54,17 @@ class EagleWeights(NamedTuple):
     def shape(self, target: Llama) -> Shape:
         """The sizes of a Llama of this one layer, with the tokens and positions of `target`."""
         width, heads = len(self.fuse), len(self.fuse) // HEAD_WIDTH
-        sizes = (target.vocab_size, width, 1, heads, heads, HEAD_WIDTH, self.down.shape[1])
-        return Shape(*sizes, target.max_length, THETA, EPSILON)
+        return replace(
+            target.shape,
+            width=width,
+            layers=1,
+            heads=heads,
+            kv_heads=heads,
+            head_width=HEAD_WIDTH,
+            mlp=self.down.shape[1],
+            theta=THETA,
+            epsilon=EPSILON,
+        )
 
 
 def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
