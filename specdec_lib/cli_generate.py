@@ -11,8 +11,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.device import leave_cores
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.pair import Pair
-from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.pairs import Pair, load_pair
 from specdec_lib.sampling import Warp, choices_for
 
 UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character

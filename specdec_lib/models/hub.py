@@ -13,7 +13,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from specdec_lib.models import hf
 from specdec_lib.models.catalogue import PUBLISHED, PairError, models_of
-from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import Pair
 
 TEXTS = ["*.json", "*.txt", "*.model"]  # configuration and tokenizer: a few megabytes, unasked
 WEIGHTS = ["model*.safetensors", "pytorch_model*.bin"]

@@ -1,18 +1,54 @@
 """A target and a draft by name, in one call: the built-in pair, or two models of the hub."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import torch
 from tokenizers import Tokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.device import default_device, default_dtype, draft_dtype
+from specdec_lib.device import (
+    default_device,
+    default_dtype,
+    draft_dtype,
+    free_memory,
+    name_of,
+)
 from specdec_lib.models.catalogue import BUILT_IN, LIMIT, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pair import Pair, require_memory
+from specdec_lib.models.protocol import Model
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 
 BUILT_IN_EOS = 0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A target, its draft and the tokenizer of both; `label` describes them in one line.
+
+    `eos_id` ends a text; it is None if the tokenizer has no such token.
+    """
+
+    name: str
+    target: Model
+    draft: Model
+    tokenizer: Any  # encode(text) gives token ids, decode(ids) gives text
+    label: str
+    eos_id: int | None
+
+    def prompt(self, text: str) -> list[int]:
+        """The token ids that decoding starts from, to continue `text`.
+
+        An encoder-decoder model gets the text as its source, and starts from a token of its own.
+        """
+        ids = self.tokenizer.encode(text)
+        if not hasattr(self.target, "set_source"):
+            return ids
+        for model in (self.target, self.draft):
+            model.set_source(ids)
+        return self.target.prompt
 
 
 class BuiltInTokenizer:
@@ -80,6 +116,16 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     model = Llama.from_folder(ASSETS / draft, device, draft_dtype(device, dtype))
     tokenizer = BuiltInTokenizer(assets.tokenizer(ASSETS))
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
+
+
+def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) -> None:
+    """Raise PairError if the weights take more memory than is free on `device`."""
+    needed, free = parameters * dtype.itemsize, free_memory(device)
+    if free is not None and needed > free:
+        raise PairError(
+            f"the weights take {needed / 1e9:.1f} GB in {name_of(dtype)}, and "
+            f"{free / 1e9:.1f} GB are free on {device}"
+        )
 
 
 def ratio(target: Shape, draft: Shape) -> str:

@@ -12,8 +12,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
-from specdec_lib.models.pair import Pair
-from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.pairs import Pair, load_pair
 from specdec_lib.sampling import Greedy, Warp
 
 NAMES = "org/target", "org/draft"

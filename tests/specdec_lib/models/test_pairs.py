@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.models import pair as pair_module
+from specdec_lib.models import pairs
 from specdec_lib.models.catalogue import PUBLISHED, PairError, catalogue
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
@@ -52,10 +52,10 @@ def test_unknown_names_are_refused(arguments: dict[str, str], message: str, no_n
 
 
 def test_target_that_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pair_module, "free_memory", lambda device: 10**9)
+    monkeypatch.setattr(pairs, "free_memory", lambda device: 10**9)
     with pytest.raises(PairError, match="take 27.5 GB in float32, and 1.0 GB are free on cpu"):
         load_pair(target_cost="7b", device="cpu")
-    monkeypatch.setattr(pair_module, "free_memory", lambda device: None)
+    monkeypatch.setattr(pairs, "free_memory", lambda device: None)
     load_pair(device="cpu")
 
 
