@@ -171,10 +171,13 @@ def generate(
     warp = Warp(temperature, top_k, top_p)
     if not prompt:
         raise ValueError("PROMPT is empty; give some text to go on with.")
-    from specdec_lib import cli_generate
+    import torch
 
-    which = {"draft": draft, "target_cost": target_cost, "yes": yes, "limit": limit}
-    loaded = cli_generate.loaded(pair, dtype, **which)
+    from specdec_lib import cli_generate
+    from specdec_lib.models.pairs import load_pair
+
+    weights = getattr(torch, dtype) if dtype else None
+    loaded = load_pair(pair, draft, target_cost, dtype=weights, yes=yes, limit=limit)
     cli_generate.write(loaded, prompt, k, tokens, warp, seed)
 
 

@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import torch
 from rich.console import Console
 from rich.text import Text
 
@@ -11,16 +10,11 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.device import leave_cores
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pairs import Pair
 from specdec_lib.sampling import Warp, choices_for
 
 UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character
 ACCEPTED = "green underline"  # not by its colour alone
-
-
-def loaded(name: str, dtype: str | None, **which: str | bool | None) -> Pair:
-    """The pair that the options name. ValueError if they do not fit together."""
-    return load_pair(name, dtype=getattr(torch, dtype) if dtype else None, **which)
 
 
 def write(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
