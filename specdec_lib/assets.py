@@ -1,6 +1,6 @@
-"""What the course ships frozen: the built-in models, their tokenizer, their n-grams, held-out text.
+"""The files that the course ships: the built-in models, their tokenizer and n-grams, held-out text.
 
-All of it is in `ASSETS`, the same on every machine. Nothing here needs torch.
+All of them are in `ASSETS`, the same on every machine. Nothing here needs torch.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tokenizers import Tokenizer
 
 ASSETS = Path(__file__).parent / "models" / "assets"
-HELD_OUT = "held_out.jsonl"  # its file
+HELD_OUT = "held_out.jsonl"
 BUILT_IN_DRAFTS = ("large", "base", "small")  # the first one is the default
 
 
@@ -23,7 +23,7 @@ class Document(NamedTuple):
 
 
 def documents(assets: Path = ASSETS) -> list[Document]:
-    """The held-out text: what the built-in models never saw."""
+    """The held-out text, which the built-in models never saw."""
     lines = (assets / HELD_OUT).read_text(encoding="utf-8").splitlines()
     loaded = [json.loads(line) for line in lines]
     return [Document(each["name"], each["text"], frozenset(each["seen"])) for each in loaded]

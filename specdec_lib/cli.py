@@ -1,6 +1,6 @@
-"""`specdec`: the student's commands. A function is a command, and its docstring is the help.
+"""`specdec`: the student's commands. Each is a function whose docstring is the help.
 
-Each imports what it needs when it is called, since torch alone takes more than a second.
+A command imports what it needs when it is called, because torch alone takes more than a second.
 """
 
 import os
@@ -15,18 +15,19 @@ from typer import Argument, Option
 
 from specdec_lib import workspace
 from specdec_lib.assets import BUILT_IN_DRAFTS
+from specdec_lib.models.catalogue import LIMIT
 
 PURPOSE = """Work through the chapters, and try speculative decoding on this machine.
 
-The first four commands are listed in their usual order, the others serve at any time.
+The first four commands are in their usual order. Use the others at any time.
 """
 NO_GRADER = (
-    "there is no grader in this copy of the course: whoever gave it to you marks what you hand in. "
+    "there is no grader in this copy of the course: hand in your work to the person who gave it. "
     "A copy with one is the whole repository, or a zip made by `autograde bundle --self-study`."
 )
-# Settings for this server alone, and the student's own still win over its defaults: no question
-# about news; notebooks saved with their simulators, so that these are there when a notebook is
-# opened again; nbgrader without its tools for instructors.
+# Settings for this server alone; the student's own settings take precedence. JupyterLab does not
+# ask about news. It saves notebooks with their simulators, so that they are there when a notebook
+# is opened again. It shows nbgrader without its tools for instructors.
 LAB_DEFAULTS = Path(__file__).resolve().parent / "jupyter"
 
 app = typer.Typer(help=PURPOSE, add_completion=False, rich_markup_mode=None)
@@ -58,7 +59,7 @@ def start(
 ) -> int:
     """Copy the chapters to work/ and open JupyterLab.
 
-    A copy that is there is never overwritten. Other options go to JupyterLab.
+    An existing copy is never overwritten. All other options are passed to JupyterLab.
 
     Example: specdec start --no-browser --port 8890
     """
@@ -81,8 +82,9 @@ def mark(
 ) -> int:
     """Mark your own notebooks, if you study alone.
 
-    The hidden tests run on what you changed since it was marked, or on the chapters that you name.
-    Your page is written to marks/ in the folder of your copies, and opens in the browser.
+    The hidden tests run on the chapters that you changed since they were last marked, or on those
+    that you name. Your page is written to marks/ in the folder of your copies, and opens in the
+    browser.
 
     Example: specdec mark 02 --no-browser
     """
@@ -112,14 +114,14 @@ def race(
     context: typer.Context,
     k: K = 3,
     draft: Annotated[Literal[BUILT_IN_DRAFTS], Option(help="The draft model.")] = "large",
-    target_cost: Annotated[Literal["40m", "234m"], Option(help="Of the target.")] = "234m",
+    target_cost: Annotated[Literal["40m", "234m"], Option(help="Slow the target down.")] = "234m",
     temperature: Temperature = 0.0,
     recorded: Annotated[bool, Option("--recorded", help="Replay another machine's race.")] = False,
 ) -> None:
     """See plain and speculative decoding write the same text.
 
-    They race on the built-in models for about 20 seconds, each with a clock of its own, and are
-    replayed side by side at the speed that they had.
+    They run on the built-in models for about 20 seconds, each with its own clock. Then you see both
+    side by side at their original speed.
 
     Example: specdec race --draft small --k 5 --temperature 1
     """
@@ -142,22 +144,25 @@ def race(
 @app.command()
 def generate(
     prompt: Annotated[str, Argument(metavar="PROMPT", help="The text to go on with.")],
-    pair: Annotated[str, Option(help="One that `specdec pairs` names.")] = "stdlib",
-    draft: Annotated[str | None, Option(help="One of the pair's. Default: its first.")] = None,
-    target_cost: Annotated[Cost | None, Option(help="Of the built-in target.")] = None,
+    pair: Annotated[str, Option(help="One of `specdec pairs`, or OWNER/NAME.")] = "stdlib",
+    draft: Annotated[str | None, Option(help="One of the pair's, or OWNER/NAME.")] = None,
+    target_cost: Annotated[Cost | None, Option(help="Slow the built-in target down.")] = None,
     k: K = 4,
-    tokens: Annotated[int, Option(min=1, help="New tokens at most.")] = 128,
+    tokens: Annotated[int, Option(min=1, help="Most new tokens.")] = 128,
     temperature: Temperature = 0.0,
-    top_k: Annotated[int | None, Option(min=1, help="Of so many tokens. Default: all.")] = None,
-    top_p: Annotated[float, Option(help="Of so much of the mass.")] = 1.0,
-    seed: Annotated[int, Option(min=0, help="Of the samples.")] = 0,
-    dtype: Annotated[Dtype | None, Option(help="Of the weights. Default: by device.")] = None,
-    yes: Annotated[bool, Option("--yes", help="Fetch a pair without asking.")] = False,
+    top_k: Annotated[int | None, Option(min=1, help="Sample from so many tokens.")] = None,
+    top_p: Annotated[float, Option(help="Sample from so much probability.")] = 1.0,
+    seed: Annotated[int, Option(min=0, help="Seed of the samples.")] = 0,
+    dtype: Annotated[Dtype | None, Option(help="Default: by device.")] = None,
+    yes: Annotated[bool, Option("--yes", help="Download a pair without asking.")] = False,
+    limit: Annotated[
+        float, Option(metavar="GB", min=0, help="Most gigabytes to download.")
+    ] = LIMIT,
 ) -> None:
     """Continue a prompt by speculative decoding.
 
     Tokens that were drafted and accepted are green and underlined. A pair that is not built in is
-    fetched once, after you have seen how many gigabytes it is and agreed.
+    downloaded once, after you have seen its size and agreed.
 
     Example: specdec generate "def quicksort(" --temperature 1
     """
@@ -166,10 +171,13 @@ def generate(
     warp = Warp(temperature, top_k, top_p)
     if not prompt:
         raise ValueError("PROMPT is empty; give some text to go on with.")
-    from specdec_lib import cli_generate
+    import torch
 
-    which = {"draft": draft, "target_cost": target_cost, "yes": yes}
-    loaded = cli_generate.loaded(pair, dtype, **which)
+    from specdec_lib import cli_generate
+    from specdec_lib.models.pairs import load_pair
+
+    weights = getattr(torch, dtype) if dtype else None
+    loaded = load_pair(pair, draft, target_cost, dtype=weights, yes=yes, limit=limit)
     cli_generate.write(loaded, prompt, k, tokens, warp, seed)
 
 
@@ -177,7 +185,7 @@ def generate(
 def pairs() -> None:
     """List the pairs of models.
 
-    With gigabytes and licences of those that have to be fetched; nothing is fetched now.
+    For a pair that has to be downloaded it says the size and the licences. It downloads nothing.
 
     Example: specdec pairs
     """
@@ -193,7 +201,7 @@ def compare(
 ) -> None:
     """Set two result files of chapter 08 side by side.
 
-    What differs in machine and versions is named before the rows.
+    Differences between the machines and versions come before the table.
 
     Example: specdec compare mine.json theirs.json
     """
@@ -203,7 +211,7 @@ def compare(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; returns its exit code, 2 if it could not start, with a line why."""
+    """Run a command; returns its exit code: 2 if it could not start, after a line that says why."""
     words = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         code = typer.main.get_command(app).main(words, "specdec", standalone_mode=False)
@@ -226,12 +234,12 @@ def _open_lab(work: Path, options: list[str]) -> int:
     """Run JupyterLab on `work` until it is stopped; returns its exit code."""
     print("Opening JupyterLab. To stop it, save your notebooks and press Ctrl+C here twice.")
     sys.stdout.flush()  # JupyterLab writes to the same terminal
-    # The log's level leaves the address to open and what goes wrong.
+    # At this level the log shows the address to open, and errors.
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={work}"]
     command += ["--Application.log_level=ERROR", *options]
     paths = [str(LAB_DEFAULTS), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     settings = {"JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, paths))}
-    # It starts in `work`: nbgrader's Validate reads the configuration of the folder it runs in.
+    # Start it in `work`: nbgrader's Validate reads the configuration in the current folder.
     code = _wait(subprocess.Popen(command, cwd=work, env=os.environ | settings))
     how = "has stopped" if code == 0 else f"ended with exit code {code}; the reason is above"
     print(f"JupyterLab {how}. Your work is in {work}; `specdec start` opens it again.")

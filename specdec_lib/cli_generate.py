@@ -1,9 +1,8 @@
-"""`specdec generate`: a text that is written before the reader's eyes, and what it cost."""
+"""`specdec generate`: a text as it is written, and what it cost."""
 
 import re
 
 import numpy as np
-import torch
 from rich.console import Console
 from rich.text import Text
 
@@ -11,22 +10,16 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.device import leave_cores
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.pair import Pair
-from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.pairs import Pair
 from specdec_lib.sampling import Warp, choices_for
 
 UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character
 ACCEPTED = "green underline"  # not by its colour alone
 
 
-def loaded(name: str, dtype: str | None, **which: str | bool | None) -> Pair:
-    """The pair that the options name. ValueError if they do not fit together."""
-    return load_pair(name, dtype=getattr(torch, dtype) if dtype else None, **which)
-
-
 def write(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
     """Write the text as it comes, and a line of counts. ValueError if it would be too long."""
-    leave_cores()  # with all of them a busy machine wrote a twentieth as fast
+    leave_cores()  # with all of them, any other program would slow every pass
     console = Console(highlight=False)
     page = Page(pair, console, prompt)
     settings = Settings(tokens, warp, pair.eos_id, page.add)
@@ -49,7 +42,7 @@ class Page:
     def add(self, row: int, tokens: list[int]) -> None:
         """Write a block: drafted tokens, and one of the target's own. An end of text is not shown.
 
-        The prompt comes with the first block, when nothing can be refused any more.
+        The prompt comes with the first block, when all checks have passed.
         """
         if not self.ids:
             self.console.out(self.prompt, end="")
@@ -66,7 +59,7 @@ class Page:
 
 
 def counts(made: Generation) -> Text:
-    """Tokens, target passes and seconds in a line, which also says what the colour is."""
+    """Tokens, target passes and seconds in a line, which also explains the colour."""
     tokens, passes = len(made.tokens[0]), made.target_passes
     accepted = sum(block.accepted for block in made.blocks[0])
     return Text.assemble(

@@ -1,6 +1,6 @@
 """`specdec race`: decoders that write the same text, side by side in a terminal.
 
-The race is run first, then replayed at its own speed; without a terminal the table stands alone.
+The race is run first, then replayed at its own speed. Without a terminal there is only the table.
 """
 
 import sys
@@ -42,7 +42,7 @@ def show(found: Race, where: str) -> None:
 
 
 def replay(found: Race, console: Console) -> None:
-    """Draw the race until the slowest decoder has ended; after Ctrl+C the cursor is back."""
+    """Draw the race until the slowest decoder has ended. Ctrl+C brings the cursor back."""
     width, height = room(found, console)
     begun = time.monotonic()
 

@@ -1,4 +1,4 @@
-"""Choosing the device and dtype, its free memory, synchronisation, and the processor's cores."""
+"""The device and dtype that models run in, free memory, synchronisation, and the cores."""
 
 import math
 import os
@@ -51,8 +51,8 @@ def name_of(dtype: torch.dtype) -> str:
 def free_memory(device: torch.device) -> int | None:
     """The free bytes of `device`; None if that cannot be known.
 
-    Of a CPU on Linux what the kernel calls available, or what a container's limit leaves if that is
-    less; on other systems all memory.
+    On Linux, for the CPU, this is what the kernel calls available, or what a container's limit
+    leaves if that is less. On other systems it is all memory.
     """
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
@@ -83,7 +83,7 @@ def _table(path: Path) -> dict[str, str]:
 
 
 def wait_for(device: torch.device | None = None) -> None:
-    """Synchronise a GPU: `device`, or by default the present one; nothing without one."""
+    """Synchronise the GPU `device`, by default the current one. Without a GPU, do nothing."""
     on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
     if on_gpu:
         torch.cuda.synchronize(device)
@@ -122,15 +122,15 @@ def cores() -> int:
 def leave_cores() -> int:
     """Let torch compute on half of the cores, at least one, as chapters 00 to 07 do; returns them.
 
-    On all of them every product waits for its slowest thread, so that any other program is in all
-    times. Chapter 08 asks how fast the machine can be, and takes what torch takes by itself.
+    With all of them, every product would wait for its slowest thread, so any other program would
+    slow every pass. Chapter 08 asks how fast the machine can be, so it keeps torch's own number.
     """
     torch.set_num_threads(max(1, cores() // 2))
     return torch.get_num_threads()
 
 
 def processor() -> str:
-    """The processor's name, as Linux tells it or at least its kind, and its threads in use."""
+    """The processor's name (on some systems only its kind), and the threads in use."""
     text = CPUINFO.read_text() if CPUINFO.exists() else ""
     found = re.search(r"^model name\s*: (.*)$", text, re.M)
     name = found[1] if found else platform.processor() or platform.machine()

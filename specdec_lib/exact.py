@@ -1,4 +1,4 @@
-"""Exact probabilities of what a random process gives: every branch is walked, nothing is sampled.
+"""Exact probabilities of the outcomes of a random process: every branch is walked, none sampled.
 
 Write the process as a function of a `Tape`, and let the tape make every random decision:
 

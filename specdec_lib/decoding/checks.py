@@ -1,4 +1,4 @@
-"""What decoders refuse before they begin; every message names the input and what to do about it."""
+"""Checks before decoding begins. Every message names the input and says what to do about it."""
 
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.protocol import Drafter
@@ -11,8 +11,8 @@ def check_request(
 ) -> int:
     """The positions that a cache needs for these prompts, with blocks of `k` draft tokens.
 
-    Raises ValueError if a prompt is empty, too long or no text of this model, and if the choices
-    are greedy and the temperature is not 0.
+    Raises ValueError if a prompt is empty, too long or has unknown tokens, and if the choices are
+    greedy and the temperature is not 0.
     """
     if isinstance(choices, Greedy) and settings.warp.temperature:
         raise ValueError(

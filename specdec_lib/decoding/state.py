@@ -1,4 +1,4 @@
-"""A generation: what is asked, what was written so far, and what came out."""
+"""A generation: its settings, the text so far, and the result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class Block:
 
 @dataclass
 class Generation:
-    """What came out: the new tokens of every row, and the blocks that wrote them."""
+    """The result: the new tokens of every row, and the blocks that wrote them."""
 
     tokens: list[list[int]]
     blocks: list[list[Block]] = field(default_factory=list)  # of plain decoding: none

@@ -2,11 +2,12 @@
 
 From the state at a position and the token after it a small trained layer predicts the state one
 position on, which the target's own head turns into a distribution. The token that is drawn from it
-goes back in, together with the predicted state. So a draft knows the tokens before it, as Medusa's
-heads do not, and what the target made of the text, as a draft model does not.
+goes back in, together with the predicted state. So, unlike Medusa's heads, it knows the tokens
+before its own, and unlike a draft model, the target's state.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import StateReader, at
-from specdec_lib.drafters.proposals import drawn
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.hidden import StateReader, at, check_width, read_tensors
+from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.drafters.tree import ROOT, Grown, TreeDrafter, TreeProposal, grow
-from specdec_lib.drafters.weights import check_width, read_tensors
 from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
@@ -49,21 +48,20 @@ class EagleWeights(NamedTuple):
 
     @property
     def layer(self) -> LayerWeights:
-        """The layer's own."""
+        """The weights of the layer."""
         return LayerWeights(*self[1:7])
 
     def shape(self, target: Llama) -> Shape:
         """The sizes of a Llama of this one layer, with the tokens and positions of `target`."""
-        width = len(self.fuse)
-        return Shape(
-            vocab_size=target.vocab_size,
+        width, heads = len(self.fuse), len(self.fuse) // HEAD_WIDTH
+        return replace(
+            target.shape,
             width=width,
             layers=1,
-            heads=width // HEAD_WIDTH,
-            kv_heads=width // HEAD_WIDTH,
+            heads=heads,
+            kv_heads=heads,
             head_width=HEAD_WIDTH,
             mlp=self.down.shape[1],
-            max_length=target.max_length,
             theta=THETA,
             epsilon=EPSILON,
         )
@@ -83,7 +81,7 @@ class Eagle(StateReader):
     """Draws each draft token from the distribution after a state that EAGLE's layer predicts.
 
     Its cache holds a position for every true state that it has read. It reads in every block, even
-    if nothing is drafted, and drafts nothing after a prompt of one token, which no state has given.
+    if it drafts nothing. After a prompt of one token it drafts nothing, because there is no state.
     """
 
     def __init__(self, target: Llama, weights: EagleWeights) -> None:
@@ -155,7 +153,7 @@ class Eagle(StateReader):
 class EagleTree(Eagle, TreeDrafter):
     """Candidates from such states, as the paper's tree of a fixed shape.
 
-    Every node has the state that was predicted for it, from its parent's.
+    The state of every node is predicted from that of its parent.
     """
 
     def __init__(

@@ -8,8 +8,7 @@ norm and head read the states after the first layers.
 from collections.abc import Sequence
 
 from specdec_lib.device import sent
-from specdec_lib.drafters.proposals import drawn
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
@@ -19,8 +18,8 @@ from specdec_lib.sampling import Choices, Warp
 class EarlyExit:
     """Drafts with the first `layers` layers of `target`, in the target's own cache.
 
-    The keys of these layers are right for every token of the text, so there is no prompt to read
-    and no second cache. Those of draft tokens are forgotten before the verification.
+    That cache holds the right keys of these layers for every token of the text, so there is no
+    prompt to read and no second cache. The draft tokens are cut off before the verification.
     """
 
     def __init__(self, target: Llama, layers: int) -> None:
@@ -34,11 +33,11 @@ class EarlyExit:
         self.device = target.device
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: KVCache) -> None:
-        """Nothing to read: the target has, and this drafts in its cache."""
+        """Nothing to read: it drafts in the target's cache, which holds the prompts."""
         self.warp, self.cache = warp, cache
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
-        """Draft token by token, from the last one, which the target has not read."""
+        """Draft token by token, starting from the last one, which the target has not read."""
         feed = sent([sequence[-1:] for sequence in texts], self.device)
         drafted = []
         for index in range(max(limits)):

@@ -9,8 +9,7 @@ the second window of passes that it runs for them.
 from collections.abc import Sequence
 
 from specdec_lib.drafters.hidden import StateReader
-from specdec_lib.drafters.proposals import certain
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.protocol import Proposal, certain
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
@@ -19,7 +18,7 @@ NGRAM = 4  # tokens of an n-gram in the pool, the one that it is found by includ
 
 
 class Jacobi(StateReader):
-    """Drafts what `target` thought most probable there in the pass before.
+    """Drafts the tokens that `target` found most probable at these positions in its last pass.
 
     With `pool`, an n-gram that began with the last token takes precedence. A draft token is looked
     up, not drawn: its q is 1.
@@ -49,8 +48,8 @@ class Jacobi(StateReader):
     def _fresh(self, columns: Sequence[int]) -> list[list[int]]:
         """The most probable tokens of the latest block's pass after each sequence.
 
-        `columns` are those of the pass's newest states. Its n-grams go into the pool. Empty in the
-        first block: the passes before it read the prompts.
+        `columns` are those of the pass's newest states. Its n-grams go into the pool. The lists are
+        empty in the first block, before which the passes only read the prompts.
         """
         if not any(self.fed):
             return [[] for _ in columns]

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_lib.drafters.proposals import certain
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.protocol import Proposal, certain
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
@@ -23,7 +22,7 @@ class PromptLookup:
         self.max_ngram = max_ngram
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
-        """Nothing to prepare: whatever the warp is, a token that was looked up is certain."""
+        """Nothing to prepare: a token that was looked up is certain under any warp."""
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """What was found, up to limits[b] tokens a row."""

@@ -5,9 +5,8 @@ target's own head reads each: block i predicts the token i positions after the l
 the tokens between are. A whole draft takes one small product, and no second model.
 
 Medusa's paper accepts drafts by "typical acceptance": every token that is probable enough to the
-target. That is lossy: the text no longer has the target's distribution. Here
-drafts are drawn from the heads' distributions, or looked up in them, and judged as those of any
-drafter are.
+target. That is lossy: the text no longer has the target's distribution. Here drafts are drawn from
+the heads' distributions, or looked up in them, and judged like those of any other drafter.
 """
 
 from collections.abc import Sequence
@@ -18,11 +17,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import StateReader, at
-from specdec_lib.drafters.proposals import drawn
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.hidden import StateReader, at, check_width, read_tensors
+from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.drafters.tree import Grown, TreeDrafter, TreeProposal, grow
-from specdec_lib.drafters.weights import check_width, read_tensors
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
@@ -61,7 +58,7 @@ class Medusa(StateReader):
     """Draws each draft token from its own head's distribution, warped as the target's is.
 
     A head knows nothing of the tokens that are drawn before its own. A block drafts at most as many
-    tokens as there are heads, and none after a prompt of one token, which no state has given.
+    tokens as there are heads, and none after a prompt of one token, because there is no state.
     """
 
     def __init__(self, target: Llama, heads: Heads) -> None:
@@ -69,7 +66,7 @@ class Medusa(StateReader):
         self.heads = heads
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
-        """Nothing to read: the target has."""
+        """Nothing to read: the heads use the target's states."""
         self.warp = warp
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
@@ -88,9 +85,9 @@ class Medusa(StateReader):
 class MedusaTree(Medusa, TreeDrafter):
     """Candidates from the heads: `widths[d]` of head d + 1 after every node of depth d.
 
-    All nodes of a depth have the same distribution, since a
-    head does not see the tokens before its own. The paper takes the most probable tokens, which
-    is "top" here, and keeps of the full tree the nodes that are accepted most.
+    All nodes of a depth have the same distribution, because a head does not see the tokens before
+    its own. The paper takes the most probable tokens, which is "top" here, and keeps only those
+    nodes of the full tree that are accepted most often.
     """
 
     def __init__(

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.device import sent
-from specdec_lib.drafters.proposals import drawn
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.protocol import Cache, Model, Texts, lengths_of, prefill
 from specdec_lib.sampling import Choices, Warp
 

@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.drafters.proposals import drawn
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
@@ -38,9 +37,9 @@ class Counts:
 class NgramDrafter:
     """Draws from the distribution of what followed the last `order` - 1 tokens in the corpus.
 
-    A context that was not seen falls back on the shorter one. An unseen token has no probability in
-    a context that was seen: the target's residual makes up for it. Contexts are looked up on the
-    host, so tokens are drawn there too, and a whole block is sent to `device`.
+    An unseen context falls back on the shorter one. In a context that was seen, an unseen token has
+    no probability; the target's residual makes up for it. Contexts are looked up on the host, so
+    tokens are drawn there too, and a whole block is sent to `device`.
     """
 
     def __init__(self, counts: Counts, order: int, device: torch.device | str = "cpu") -> None:
@@ -54,7 +53,7 @@ class NgramDrafter:
         ]
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
-        """Distributions are warped as the target's; those that were needed are kept."""
+        """Distributions are warped like the target's, and kept once they are computed."""
         self.warp = warp
         self.known: dict[tuple[int, ...], Tensor] = {}
 

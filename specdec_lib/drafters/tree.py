@@ -1,6 +1,5 @@
 """Drafting a tree: several candidates for a position, and several after each of them."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
@@ -31,7 +30,7 @@ class TreeProposal(NamedTuple):
     q: Tensor  # (n, V)
 
 
-class TreeDrafter(ABC):
+class TreeDrafter:
     """A drafter of trees, for one row: `widths[d]` candidates after every node of depth d.
 
     `how` is "independent" (drawn from q each, the same token twice perhaps), "without replacement"
@@ -47,7 +46,6 @@ class TreeDrafter(ABC):
         """The tokens of a full tree of `depth` levels."""
         return sum(accumulate(self.widths[:depth], mul))
 
-    @abstractmethod
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
         """A tree of at most limits[0] levels after the one sequence."""
 

@@ -12,8 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from specdec_lib.device import sent
-from specdec_lib.drafters.proposals import drawn
-from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.protocol import Cache, Model, Texts, prefill
 from specdec_lib.sampling import Choices, Warp
 
@@ -23,8 +22,8 @@ Translate = Callable[[Sequence[int]], list[int]]
 class OtherVocabulary:
     """Drafts with `model`, whose token i is the target's token `draft_to_target[i]`.
 
-    -1 is a token that the target does not have. `translate` makes the draft's tokens of a text in
-    the target's.
+    -1 stands for a token that the target does not have. `translate` turns a text in the target's
+    tokens into the draft's.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class OtherVocabulary:
 
     @classmethod
     def between(cls, model: Model, own: Tokenizer, targets: Tokenizer) -> "OtherVocabulary":
-        """For two tokenizers: tokens that are spelt alike are the same."""
+        """The drafter for two tokenizers; tokens with the same spelling are the same."""
         names = targets.get_vocab()
         spelt = [own.id_to_token(number) for number in range(model.vocab_size)]
 
@@ -77,10 +76,10 @@ class OtherVocabulary:
         return drawn(drafted, limits, self.vocab_size, self.device)
 
     def _catch_up(self, texts: list[list[int]]) -> Tensor:
-        """The last tokens (B, 1) of `texts`, after reading whatever is new before them.
+        """The last tokens (B, 1) of `texts`, after reading what is new before them.
 
-        One more token of the target can change how the text before it is tokenized; what was read
-        of that is forgotten.
+        One more token of the target can change how the text before it is tokenized, so the cache is
+        cut back to what stayed the same.
         """
         self.cache.truncate([common(one, two) for one, two in zip(self.read, texts, strict=True)])
         prefill(self.model, self.cache, texts)

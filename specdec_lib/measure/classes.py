@@ -1,4 +1,4 @@
-"""Which kind of text a token is, by Python's own tokenizer, and how each kind is accepted."""
+"""The class of each token by Python's own tokenizer, and how often each class is accepted."""
 
 import io
 import keyword
@@ -27,7 +27,7 @@ _LAYOUT = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, toke
 
 
 class Judged(NamedTuple):
-    """What the target makes of a draft, position by position (N,).
+    """The target's verdict on a draft, position by position (N,).
 
     `agreed` is 1 where the most probable token of both is the same, which is acceptance at
     temperature 0; `overlap` is sum min(p, q), the probability of acceptance at temperature 1.

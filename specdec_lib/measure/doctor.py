@@ -22,7 +22,7 @@ def lines() -> Iterator[str]:
     yield f"Card: {card(device)}"
     yield f"transformers: {version('transformers')}"
     free = free_memory(device)
-    # A pair's size is that of its weights in 16 bits; a CPU runs them in float32.
+    # A pair's size is given for weights in 16 bits; a CPU runs them in float32.
     fit = pairs_that_fit(None if free is None else 2 * free / default_dtype(device).itemsize)
     yield f"Published pairs that fit, with their downloads: {', '.join(fit) or 'none'}"
 

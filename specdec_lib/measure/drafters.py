@@ -2,7 +2,7 @@
 
 A trial on a few prompts gives the alpha and the c of every chain of draft tokens; with the target's
 v the cost model chooses its K. Trees have one shape, SHAPE. Then all of them and plain decoding
-take turns on other held-out prompts, at temperature 1. A drafter that loses is in the table too.
+take turns on other held-out prompts, at temperature 1. The table has the slow drafters too.
 
 With `--target-cost` the target has the same distribution and costs more (scale.py): the drafters
 that read its states and layers are made for it, and the draft models stay as they are. Its added
@@ -21,9 +21,9 @@ import torch
 from tokenizers import Tokenizer
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS, tokenizer
+from specdec_lib.decoding.block_verification import verify_whole_block
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
-from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.eagle import Eagle, EagleTree, load_head
 from specdec_lib.drafters.early_exit import EarlyExit
@@ -113,8 +113,8 @@ def one_tree(
 def other_vocabulary(model: Llama) -> OtherVocabulary:
     """`model` with a smaller vocabulary: its first OTHER_TOKENS tokens, with their merges.
 
-    It reads texts that are cut into more tokens than those that it was trained on, and drafts only
-    what both vocabularies have.
+    It reads texts in more tokens than those that it was trained on, and drafts only tokens that
+    both vocabularies have.
     """
     return OtherVocabulary.between(model, first_tokens(tokenizer(), OTHER_TOKENS), tokenizer())
 
@@ -129,7 +129,7 @@ def first_tokens(whole: Tokenizer, most: int) -> Tokenizer:
 
 
 def chosen(by_k: ByK, v: dict[int, float], token: float, texts: Sequence[list[int]]) -> Entry:
-    """A chain with the K that the cost model makes best; a plain token takes `token` s."""
+    """A chain with the best K by the cost model; a plain token takes `token` seconds."""
     run = by_k(TRIED_K)
     blocks = [block for text in texts for block in run(text).blocks[0] if block.drafted]
     counts = [(block.accepted, len(block.drafted)) for block in blocks]

@@ -1,7 +1,7 @@
 """What a formula promises, what a decoder does, and where the time between the two goes.
 
-The decoders run on models that keep a clock. What is not spent inside a pass is the host's: Python
-that draws tokens, compares them and moves caches. Reading the prompt is left out of every time.
+The decoders run on models that time their passes. The time outside the passes is the host's:
+Python that draws tokens, compares them and moves caches. No time includes the prompt.
 """
 
 import time
@@ -26,7 +26,7 @@ TOKENS, SECONDS = 48, 8.0  # new tokens of a text; no text begins after so many 
 
 
 class Clocked:
-    """A model that keeps the seconds of its passes."""
+    """A model that adds up the seconds of its passes."""
 
     def __init__(self, model: Llama) -> None:
         self.model, self.seconds = model, 0.0
@@ -43,7 +43,7 @@ class Clocked:
 
 
 def noted(decoder: Decoder, *models: Clocked) -> tuple[Decoder, list[tuple[float, float]]]:
-    """`decoder`, and of every text the seconds and those that the passes of `models` took."""
+    """`decoder`, and a list that gets the seconds of every text and of its passes in `models`."""
     notes = []
 
     def run(prompt: list) -> Generation:
@@ -138,7 +138,7 @@ def usable(speedup: Speedup) -> Speedup:
 
 
 def best(rows: Mapping[str, Measured], speedup: Speedup) -> tuple[str, int]:
-    """The draft and the K of which `speedup`, with the measured times, says most."""
+    """The draft and the K with the largest `speedup` at the measured times."""
 
     def promised(turn: tuple[str, int]) -> float:
         row, k = rows[turn[0]], turn[1]

@@ -1,8 +1,8 @@
 """Record the passes of a small service: `python -m specdec_lib.measure.served`.
 
-Chapter 06 plays a service with them: passes of the pair by batch, by new tokens in every row, and
-by the text that each row's cache holds. Run it with nothing else on the machine; it takes about two
-minutes and writes specdec_lib/lessons/ch06/passes.json.
+Chapter 06 simulates a service with them: passes of the pair by batch, by new tokens in every row,
+and by the length of the text in each row's cache. Run it with nothing else on the machine. It takes
+about two minutes and writes specdec_lib/lessons/ch06/passes.json.
 """
 
 import json
@@ -15,8 +15,7 @@ from specdec_lib.device import leave_cores, processor
 from specdec_lib.files import write_whole
 from specdec_lib.measure.core.costs import Task, pass_tasks
 from specdec_lib.measure.core.timing import interleaved
-from specdec_lib.models.pair import Pair
-from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.pairs import Pair, load_pair
 
 PATH = Path(__file__).resolve().parents[1] / "lessons" / "ch06" / "passes.json"
 BATCHES = range(1, 9)

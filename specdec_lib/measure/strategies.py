@@ -81,8 +81,8 @@ class Laboratory:
     def times(self, drafts: Mapping[str, Llama], target: Llama | None = None) -> Times:
         """Bare passes of `target`, which has the built-in distribution, and a step of every draft.
 
-        They take turns, so that c and v of all drafts come from the same minutes. Another draft
-        step follows each one, "NAME again": it finds its weights in the processor's cache.
+        They take turns, so c and v of all drafts come from the same minutes. Another draft step
+        follows each one, "NAME again": its weights are still in the processor's cache.
         """
         steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
         turns: dict[int | str, Task] = {}
@@ -104,7 +104,7 @@ def rows(
     costs, _ = relative(times)
     return {
         name: Measured(
-            # The head is the same, and of the embedding a pass looks up a few rows.
+            # The embedding is also the head. A pass only looks up a few rows of it.
             parameters=parameters(draft.shape) - draft.embedding.numel(),
             tokens_per_second=1 / median(times[name]),
             alpha=alphas[name],
@@ -140,7 +140,7 @@ def table_reader(table: np.ndarray) -> Reader:
 
 
 def lookup_reader(lookup: Callable[[list[int], int], list[int]], vocab_size: int) -> Reader:
-    """A lookup as a draft: 1 on the token that it gives, and nothing if it gives none."""
+    """A lookup as a draft: 1 on the token that it gives; all 0 if it gives none."""
 
     def read(ids: list[int]) -> Tensor:
         q = torch.zeros(len(ids), vocab_size)
@@ -203,7 +203,7 @@ def own_drafts(
 ) -> dict[str, tuple[float, float]]:
     """Alpha and c of the student's bigram table, counted on `lab.learn`, and of the lookup.
 
-    Empty, and a line says why, if they do not run.
+    If they do not run, this is empty and a line says why.
     """
     try:
         table = bigram_probs(lab.learn, lab.vocab_size, 0.01)

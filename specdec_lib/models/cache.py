@@ -63,22 +63,6 @@ class Lengths:
         self.length = sent(wanted, self.length.device)
 
 
-class TokenCache(Lengths):
-    """The tokens themselves, for lookup-table models."""
-
-    def __init__(self, batch: int, capacity: int | None = None) -> None:
-        super().__init__(batch, capacity, "cpu")
-        self.tokens = torch.zeros(batch, 0, dtype=torch.long)
-
-    def append(self, tokens: Tensor) -> Tensor:
-        """Write `tokens` (B, T) after each row's last; returns their positions (B, T)."""
-        positions = self.advance(tokens.shape[1])
-        missing = max(self.longest - self.tokens.shape[1], 0)
-        self.tokens = torch.nn.functional.pad(self.tokens, (0, missing))
-        self.tokens.scatter_(1, positions, tokens)
-        return positions
-
-
 class Tree(NamedTuple):
     """Branches of a text as the tokens of one pass: the root first, parents before children.
 

@@ -1,4 +1,4 @@
-"""The pairs of models that there are, by name: the built-in one, and those of published.json.
+"""The pairs of models by name: the built-in one, and those of published.json.
 
 Nothing here needs torch, so `specdec pairs` answers at once.
 """
@@ -24,7 +24,7 @@ def catalogue() -> list[str]:
         drafts = [f"{draft} ({described(each)})" for draft, each in pair["drafts"].items()]
         target = f"{pair['target']} ({described(pair['target'])})"
         lines.append(f"{name}, for {pair['card']} GB cards: {target}; drafts {', '.join(drafts)}")
-    return [*lines, "OWNER/NAME: a model of the hub, with a draft that has the same tokenizer"]
+    return [*lines, "OWNER/NAME: any model of the hub, with a --draft that has the same tokenizer"]
 
 
 def described(repository: str) -> str:
@@ -34,7 +34,7 @@ def described(repository: str) -> str:
 
 
 def models_of(name: str, draft: str | None) -> tuple[str, str]:
-    """The target and the draft of a pair: repositories of the hub, or folders.
+    """The target and the draft of a pair, as repositories of the hub or folders.
 
     `name` and `draft` are a published pair and one of its drafts (by default the first), or the
     two models themselves, each as "owner/name" or a folder. Raises PairError if they are neither.
@@ -47,7 +47,7 @@ def models_of(name: str, draft: str | None) -> tuple[str, str]:
     if "/" not in name:
         require_known("pair", name, (BUILT_IN, *PUBLISHED["pairs"], "OWNER/NAME"))
     if draft is None:
-        raise PairError(f"{name} is one model: name a draft with its tokenizer, too")
+        raise PairError(f"{name} is one model: also name a draft with its tokenizer")
     return name, draft
 
 

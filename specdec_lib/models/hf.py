@@ -5,7 +5,7 @@ unequal length would have to be shifted against each other, and how a model take
 (position ids, masks, relative positions) differs from architecture to architecture.
 
 A row's cache is a DynamicCache that keeps every position of every layer, so it can be cut back to
-any length at any time. A sliding window is the mask's work then: with the layers that transformers
+any length at any time. The mask then limits a sliding window: with the layers that transformers
 makes for a window, two cuts without a pass between them would go wrong. A recurrent state (Mamba,
 RWKV, linear attention) or a convolution cannot be cut back, so such models are refused.
 """
@@ -101,7 +101,7 @@ class EncoderDecoder(Causal):
     """An encoder-decoder model (AutoModelForSeq2SeqLM) and the sources that it reads.
 
     Decoding starts from `prompt`, one token. The encoder runs when the first cache for a source is
-    made, so a draft that is not used costs nothing. A cache keeps the sources it was made for.
+    made, so an unused draft costs nothing. A cache keeps the sources that it was made for.
     """
 
     def __init__(self, model: PreTrainedModel, *sources: Sequence[int]) -> None:

@@ -1,7 +1,7 @@
 """Two models of the Hugging Face hub as a pair: downloaded after one question, run by transformers.
 
-huggingface_hub caches and resumes downloads, and needs no network for what is there. Models that
-published.json names are pinned to its commits.
+huggingface_hub resumes downloads and keeps them in a cache, which needs no network. The models in
+published.json are pinned to the commits that it names.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from specdec_lib.models import hf
 from specdec_lib.models.catalogue import PUBLISHED, PairError, models_of
-from specdec_lib.models.pair import Pair, ratio_in_words
+from specdec_lib.models.pairs import Pair
 
 TEXTS = ["*.json", "*.txt", "*.model"]  # configuration and tokenizer: a few megabytes, unasked
 WEIGHTS = ["model*.safetensors", "pytorch_model*.bin"]
@@ -31,8 +31,8 @@ def load(
     # Some families pad the logits differently in every model: Qwen2.5 to 151,936 in 0.5B, and to
     # 152,064 in 7B.
     target.vocab_size = small.vocab_size = min(target.vocab_size, small.vocab_size)
-    ratio = ratio_in_words(*(each.model.num_parameters() for each in (target, small)))
-    label = f"{names[0]} with {names[1]}: {ratio} pair by parameters"
+    ratio = target.model.num_parameters() / small.model.num_parameters()
+    label = f"{names[0]} with {names[1]}, {ratio:.0f}:1 by parameters"
     return Pair(name, target, small, tokenizer, label, tokenizer.eos_token_id)
 
 
@@ -44,24 +44,24 @@ def folder_of(model: str) -> Path:
 
 
 def download(models: tuple[str, str], yes: bool, limit: float) -> None:
-    """Download the weights that are not there, after one question for both models.
+    """Download the missing weights, after one question for both models.
 
-    Raises PairError if they are larger than `limit` gigabytes, or nobody agrees.
+    Raises PairError if they are larger than `limit` gigabytes, or if nobody agrees.
     """
     missing = {model: files for model in models if (files := missing_weights(model))}
     size = sum(sum(files.values()) for files in missing.values()) / 1e9
     if size > limit:
-        raise PairError(f"{size:.1f} GB are over the limit of {limit:g} GB: pass a higher limit")
+        raise PairError(f"{size:.1f} GB are over the limit of {limit:g} GB: raise it with --limit")
     if missing and not yes:
-        agree(f"{' and '.join(missing)}: {size:.1f} GB; fetch? [y/N] ")
+        agree(f"Download {' and '.join(missing)}, {size:.1f} GB? [y/N] ")
     for model, files in missing.items():
         snapshot(model, allow_patterns=list(files))
 
 
 def missing_weights(model: str) -> dict[str, int]:
-    """The files of a model's weights that are not on this machine, with their bytes.
+    """The sizes in bytes of a model's weight files that are not on this machine.
 
-    They are safetensors, or PyTorch's own if there are none. Without a network: none.
+    They are safetensors, or PyTorch's own if there are none. Without a network the dict is empty.
     """
     if Path(model).is_dir():
         return {}
@@ -76,12 +76,12 @@ def snapshot(model: str, **options) -> str | list:
     revision = PUBLISHED["repositories"].get(model, {}).get("revision")
     try:
         return snapshot_download(model, revision=revision, **options)
-    except DryRunError:  # no network: what is in the cache has to do
+    except DryRunError:  # no network: use what is in the cache
         return []
     except OSError as error:  # of the hub, of the network or of the disk
         raise PairError(
-            f"{model} cannot be downloaded: {error}\nWithout a network there are the pairs that "
-            "were loaded before, and the built-in one"
+            f"{model} cannot be downloaded: {error}\nWithout a network, use the built-in pair or "
+            "one that was loaded before"
         ) from error
 
 
@@ -92,7 +92,7 @@ def agree(question: str) -> None:
     except (EOFError, OSError, NotImplementedError, RuntimeError):  # no terminal, no notebook
         raise PairError("not interactive: pass --yes, or yes=True in Python") from None
     if answer.strip().lower() not in ("y", "yes"):
-        raise PairError("nothing was downloaded, since you did not agree")
+        raise PairError("nothing was downloaded, because you did not agree")
 
 
 def tokenizer_of(name: str, folders: list[Path]) -> PreTrainedTokenizerBase:

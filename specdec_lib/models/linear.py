@@ -1,10 +1,10 @@
-"""A matrix product with fixed weights; on a CPU it reads half the bytes if that loses nothing.
+"""A matrix product with fixed weights; on a CPU it reads half the bytes where that is exact.
 
 A product of a few rows takes as long as reading the weights. The shipped weights have 16 bits a
 number. FBGEMM (Khudia et al., 2021, arXiv:2101.05615) reads float16 and widens each number to
 float32 inside the processor: the numbers and the sums are those of float32. A pass of the built-in
-target at the cost of 234M parameters takes 25 ms in this way and 60 ms without it. Everything else
-is torch's own product.
+target at the cost of 234M parameters takes 25 ms in this way and 60 ms without it. In all other
+cases the product is torch's own.
 """
 
 import math
@@ -65,8 +65,8 @@ def half_scale(weight: Tensor) -> float | None:
 def fits_half(weight: Tensor, largest: Tensor, scale: float = 1.0) -> bool:
     """Whether float16 rounds no number by more than float32 rounds the largest, all times `scale`.
 
-    Works block by block in the processor's cache, and stops at the first block that does not fit:
-    with copies of the whole matrix this was most of the time of loading a model.
+    It works block by block in the processor's cache, and stops at the first block that does not
+    fit: copies of the whole matrix would take most of the time of loading a model.
     """
     limit = largest * scale * torch.finfo(torch.float32).eps
 

@@ -1,24 +1,60 @@
 """A target and a draft by name, in one call: the built-in pair, or two models of the hub."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import torch
 from tokenizers import Tokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.device import default_device, default_dtype, draft_dtype
+from specdec_lib.device import (
+    default_device,
+    default_dtype,
+    draft_dtype,
+    free_memory,
+    name_of,
+)
 from specdec_lib.models.catalogue import BUILT_IN, LIMIT, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pair import Pair, ratio_in_words, require_memory
+from specdec_lib.models.protocol import Model
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 
 BUILT_IN_EOS = 0
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A target, its draft and the tokenizer of both; `label` describes them in one line.
+
+    `eos_id` ends a text; it is None if the tokenizer has no such token.
+    """
+
+    name: str
+    target: Model
+    draft: Model
+    tokenizer: Any  # encode(text) gives token ids, decode(ids) gives text
+    label: str
+    eos_id: int | None
+
+    def prompt(self, text: str) -> list[int]:
+        """The token ids that decoding starts from, to continue `text`.
+
+        An encoder-decoder model gets the text as its source, and starts from a token of its own.
+        """
+        ids = self.tokenizer.encode(text)
+        if not hasattr(self.target, "set_source"):
+            return ids
+        for model in (self.target, self.draft):
+            model.set_source(ids)
+        return self.target.prompt
+
+
 class BuiltInTokenizer:
     """The tokenizer of the built-in models, without the seconds that importing transformers takes.
 
-    It gives what transformers gives for the same file.
+    The ids and the texts are those that transformers gives for the same file.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -47,17 +83,17 @@ def load_pair(
     `name` is "stdlib" (built in, no network), a pair of published.json, or a model of the hub as
     "owner/name"; then `draft` is another one with the same tokenizer. Either may be a folder.
     `target_cost` (a name in scale.COSTS) makes the built-in target as slow as a model of that size
-    without changing its distribution. Defaults: CUDA if there is a GPU, and bfloat16 there (float16
-    before compute capability 8.0); else the CPU and float32. Downloads are shown and asked for,
-    unless `yes`, up to `limit` gigabytes. Raises PairError if the pair cannot be loaded.
+    without changing its distribution. The defaults are CUDA and bfloat16 with a GPU (float16 before
+    compute capability 8.0), else the CPU and float32. It asks before a download, unless `yes`, and
+    downloads at most `limit` gigabytes. Raises PairError if the pair cannot be loaded.
     """
     device = torch.device(device or default_device())
     dtype = dtype or default_dtype(device)
     if name == BUILT_IN:
         return built_in(draft or BUILT_IN_DRAFTS[0], target_cost, device, dtype)
     if target_cost is not None:
-        raise PairError(f"target_cost is for the built-in pair; {name} has the cost that it has")
-    # Imported only here, since it brings transformers, which takes seconds.
+        raise PairError(f"target_cost is for the built-in pair; {name} has its own cost")
+    # Imported only here, because it imports transformers, which takes seconds.
     from specdec_lib.models import hub
 
     return hub.load(name, draft, device, dtype, yes, limit)
@@ -68,39 +104,34 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     require_known("built-in draft", draft, BUILT_IN_DRAFTS)
     if cost is not None:
         require_known("target_cost", cost, tuple(COSTS))
-    folder = ASSETS / "target"
-    plain, small = read_shape(folder), read_shape(ASSETS / draft)
+    plain, small = read_shape(ASSETS / "target"), read_shape(ASSETS / draft)
     shape = grown_shape(plain, COSTS[cost]) if cost else plain
     require_memory(parameters(shape) + parameters(small), dtype, device)
+    label = f"the built-in pair with its {draft} draft, {ratio(plain, small)} by parameters"
     if cost:
-        target = scaled(folder, cost, device, dtype)
-        label = cost_label(cost, draft)
+        target = scaled(ASSETS / "target", cost, device, dtype)
+        label += f"; slowed down to a cost of {ratio(shape, small)}, with the same distribution"
     else:
-        target = Llama.from_folder(folder, device, dtype)
-        pair = f"{ratio(plain, small)} pair by parameters"
-        label = f"the built-in pair with its {draft} draft: {pair}"
+        target = Llama.from_folder(ASSETS / "target", device, dtype)
     model = Llama.from_folder(ASSETS / draft, device, draft_dtype(device, dtype))
     tokenizer = BuiltInTokenizer(assets.tokenizer(ASSETS))
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
 
 
-def ratio(target: Shape, draft: Shape) -> str:
-    """How much larger `target` is, in words: "a 16:1".
+def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) -> None:
+    """Raise PairError if the weights take more memory than is free on `device`."""
+    needed, free = parameters * dtype.itemsize, free_memory(device)
+    if free is not None and needed > free:
+        raise PairError(
+            f"the weights take {needed / 1e9:.1f} GB in {name_of(dtype)}, and "
+            f"{free / 1e9:.1f} GB are free on {device}"
+        )
 
-    Counted are the weights that a pass reads: all but the table of embeddings, which in the
-    built-in models is the output matrix, too.
+
+def ratio(target: Shape, draft: Shape) -> str:
+    """How many times the weights of `draft` a pass of `target` reads: "16:1".
+
+    The embedding is also the output matrix in the built-in models, so it counts once.
     """
     read = [parameters(each) - each.vocab_size * each.width for each in (target, draft)]
-    return ratio_in_words(*read)
-
-
-def cost_label(cost: str, *drafts: str) -> str:
-    """What the target at `cost`, a name in COSTS, is beside each of `drafts`, in words."""
-    plain = read_shape(ASSETS / "target")
-    grown = grown_shape(plain, COSTS[cost])
-    small = [read_shape(ASSETS / draft) for draft in drafts]
-    before, after = (" or ".join(ratio(each, s) for s in small) for each in (plain, grown))
-    return (
-        f"acceptance of {before} pair, cost of {after} pair (target to draft, by parameters): the "
-        "built-in target was slowed down, so its acceptance stays what it was"
-    )
+    return f"{read[0] / read[1]:.0f}:1"

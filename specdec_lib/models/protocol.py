@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 Texts = Sequence[Sequence[int]]  # token ids, row by row
-CHUNK = 256  # tokens in a pass of the prefill: bounds the memory of its logits, which go unread
+CHUNK = 256  # tokens in a pass of the prefill: bounds the memory of its logits, which are not used
 
 
 class Cache(Protocol):
@@ -31,8 +31,8 @@ class Cache(Protocol):
 class Model(Protocol):
     """A causal language model.
 
-    `max_length` is the longest sequence that it takes, None if there is no limit; `device` is where
-    it expects its tokens.
+    `max_length` is the longest sequence that it takes, None if there is no limit. `device` is the
+    device of its tokens.
     """
 
     vocab_size: int

@@ -1,4 +1,4 @@
-"""A costlier target with the same distribution, so that costs can be studied without a download.
+"""A costlier target with the same distribution, to study costs without a download.
 
 Function-preserving growth (Chen, Goodfellow and Shlens, 2016, "Net2Net"): every vector is repeated
 r times, every matrix becomes r by r copies of itself divided by r, so that each wide product is the
@@ -19,13 +19,13 @@ from specdec_lib.models.llama import Llama
 
 
 class Growth(NamedTuple):
-    """How many times wider, and how many layers in the end."""
+    """How many times wider the model becomes, and how many layers it then has."""
 
     width: int
     layers: int
 
 
-# By name, with the parameters of the built-in target (7.9M) after it.
+# By name, each with the parameters of the grown built-in target (7.9M).
 COSTS = {
     "40m": Growth(width=2, layers=5),  # 38.5M
     "234m": Growth(width=4, layers=8),  # 233M
@@ -77,7 +77,7 @@ def grown_shape(shape: Shape, growth: Growth) -> Shape:
 
 
 def parameters(shape: Shape) -> int:
-    """The number of weights, the embedding and the head counted apart."""
+    """The number of weights; the embedding and the head count separately."""
     attention = 2 * (shape.heads + shape.kv_heads) * shape.head_width
     layer = (attention + 3 * shape.mlp + 2) * shape.width
     return shape.layers * layer + (2 * shape.vocab_size + 1) * shape.width

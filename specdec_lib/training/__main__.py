@@ -1,32 +1,23 @@
-"""Train the built-in models: `python -m specdec_lib.training`.
+"""Train the built-in models: `python -m specdec_lib.training`, about two hours.
 
-Resumable: stop it at any time, and the same command goes on from the last checkpoint.
+If it is stopped, the same command goes on with the first training that had not ended.
 """
 
-import argparse
 from pathlib import Path
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.device import default_device
-from specdec_lib.training import heads, stages
-from specdec_lib.training.corpus import documents
+from specdec_lib.training.corpus import prepare
 from specdec_lib.training.export import export
-from specdec_lib.training.tokens import prepare
+from specdec_lib.training.heads import train_heads
+from specdec_lib.training.stages import train_drafts, train_target
 
-
-def main() -> None:
-    """Train the target, then what drafts for it, and write all of it to specdec_lib/models/assets.
-
-    What is trained stays in the folder.
-    """
-    parser = argparse.ArgumentParser(prog="python -m specdec_lib.training", description=__doc__)
-    parser.add_argument("--folder", type=Path, default=Path("build/training"))
-    folder = parser.parse_args().folder
-    prepare(folder, documents())
-    for train in (stages.train_target, stages.train_drafts, heads.train_heads):
-        train(folder, default_device())
-    export(folder, ASSETS)
-
+FOLDER = Path("build/training")
+TRAININGS = {"target": train_target, "drafts": train_drafts, "heads": train_heads}
 
 if __name__ == "__main__":
-    main()
+    prepare(FOLDER)
+    for name, train in TRAININGS.items():
+        if not (FOLDER / f"{name}.pt").exists():
+            train(FOLDER, default_device())
+    export(FOLDER, ASSETS)

@@ -1,4 +1,4 @@
-"""The model cards: what each model was made from, and what it is worth."""
+"""The model cards: what each model was made from, and how often the target accepts it."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ Rows = dict[str, str]  # of a card's table
 
 
 def write_card(folder: Path, library: str, about: str, rows: Mapping[str, str]) -> None:
-    """README.md in `folder`, which is called as the model is."""
+    """Write README.md in `folder`, whose name is the model's."""
     table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
     text = CARD.format(library=library, name=folder.name, about=about, rows=table)
     (folder / "README.md").write_text(text, encoding="utf-8")
@@ -106,7 +106,7 @@ def write_head_card(
 
 
 def data_rows(corpus: list[Document]) -> Rows:
-    """What was learned from."""
+    """The training data."""
     megabytes = sum(len(document.text.encode()) for document in corpus) / 1e6
     held_out = sum(document.held_out for document in corpus)
     python = platform.python_version()
@@ -118,7 +118,7 @@ def data_rows(corpus: list[Document]) -> Rows:
 
 
 def steps_of(recipe: Recipe, how: str) -> str:
-    """How long it was trained, and on what."""
+    """The length of a training, and its loss."""
     return f"{recipe.steps:,} steps of {recipe.batch * CONTEXT:,} tokens, {how}"
 
 
@@ -132,7 +132,7 @@ def draft_rows(worth: Acceptance) -> Rows:
 
 
 def head_rows(worth: Sequence[Acceptance]) -> Rows:
-    """How often it accepts the first token of a head, the second, and so on."""
+    """How often the target accepts the first token of a head, the second, and so on."""
     rows = {"positions": f"{worth[0].positions:,}"}
     for step, each in enumerate(worth, start=1):
         rows[f"acceptance of token {step} by the target, temperature 1"] = f"{each.alpha:.3f}"

@@ -1,7 +1,7 @@
-"""The text that the built-in models learn from: Python's own standard library.
+"""The text that the built-in models learn from, Python's own standard library, as token ids.
 
-Source files and documentation topics of the interpreter that runs the script, under the PSF
-licence. A document is held out by a hash of its name, so that the split is the same everywhere.
+It is the source files and documentation topics of the interpreter that runs the script, under the
+PSF licence. A document is held out by a hash of its name, so the split is the same everywhere.
 """
 
 import hashlib
@@ -9,9 +9,14 @@ import sysconfig
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
 # Tables of characters, and files that are wrong on purpose: neither reads as Python.
 LEFT_OUT = ("site-packages", "encodings", "lib2to3/tests/data", "test/encoded_modules")
-HELD_OUT_OF = 20  # one document in so many
+HELD_OUT_OF = 20  # one document in 20
+VOCAB_SIZE = 2048
+END = "<|endoftext|>"  # before every document; id 0
 
 
 class Document(NamedTuple):
@@ -62,3 +67,35 @@ def _topics() -> list[Document]:
 
 def _hash(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def train_tokenizer(texts: list[str]) -> Tokenizer:
+    """A byte-level BPE (Sennrich et al., 2016; bytes as in GPT-2) of VOCAB_SIZE on `texts`."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCAB_SIZE,
+        special_tokens=[END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=True,
+    )
+    tokenizer.train_from_iterator(texts, trainer, length=len(texts))
+    return tokenizer
+
+
+def encode(tokenizer: Tokenizer, corpus: list[Document]) -> np.ndarray:
+    """All documents one after the other, each after END: uint16 ids."""
+    encoded = tokenizer.encode_batch([document.text for document in corpus])
+    return np.concatenate([np.array([0, *each.ids], dtype=np.uint16) for each in encoded])
+
+
+def prepare(folder: Path) -> None:
+    """Write tokenizer.json and train.npy to `folder`, unless they are there."""
+    if (folder / "train.npy").exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    training = [document for document in documents() if not document.held_out]
+    tokenizer = train_tokenizer([document.text for document in training])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    np.save(folder / "train.npy", encode(tokenizer, training))

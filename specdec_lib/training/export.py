@@ -1,4 +1,4 @@
-"""From checkpoints to specdec_lib/models/assets/: models, text, n-gram counts, heads, cards."""
+"""The finished models in specdec_lib/models/assets/: weights, text, n-gram counts, heads, cards."""
 
 import json
 from pathlib import Path
@@ -9,16 +9,16 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import BUILT_IN_HEAD, Eagle, load_head
+from specdec_lib.drafters.hidden import write_tensors
 from specdec_lib.drafters.medusa import BUILT_IN_HEADS, Medusa, load_heads
-from specdec_lib.drafters.weights import write_tensors
 from specdec_lib.measure.core.by_step import acceptance_by_step
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.llama import Llama
 from specdec_lib.training.cards import write_head_card, write_model_cards
-from specdec_lib.training.corpus import Document, documents
+from specdec_lib.training.corpus import END, VOCAB_SIZE, Document, documents
 from specdec_lib.training.heads import eagle_weights, medusa_weights
 from specdec_lib.training.recipes import CONTEXT, DRAFTS, TARGET, ModelSize
-from specdec_lib.training.tokens import END, VOCAB_SIZE
+from specdec_lib.training.stages import trained
 
 FROZEN_BYTES = 380_000  # of held-out text
 BIGRAMS, TRIGRAMS = 24, 6  # followers kept for a context
@@ -27,11 +27,10 @@ LEAST = 3  # times that a context with its follower was seen
 
 def export(folder: Path, assets: Path) -> None:
     """Write all of the assets, from the finished trainings in `folder`."""
-    checkpoint = torch.load(folder / "target" / "last.pt", weights_only=True)["model"]
-    save_model(checkpoint, TARGET, folder, assets / "target")
-    drafts = torch.load(folder / "drafts" / "last.pt", weights_only=True)["model"]
+    save_model(trained(folder, "target"), TARGET, folder, assets / "target")
+    drafts = trained(folder, "drafts")
     for name, shape in DRAFTS.items():
-        prefix = f"models.{name}."
+        prefix = f"{name}."
         own = {k.removeprefix(prefix): v for k, v in drafts.items() if k.startswith(prefix)}
         save_model(own, shape, folder, assets / name)
     corpus = documents()
@@ -42,7 +41,7 @@ def export(folder: Path, assets: Path) -> None:
 
 
 def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path, to: Path) -> None:
-    """A Hugging Face folder with the tokenizer, in float16."""
+    """Write a Hugging Face folder with the tokenizer, in float16."""
     model = LlamaForCausalLM(shape.config())
     model.load_state_dict(weights)
     model.half().save_pretrained(to)
@@ -57,11 +56,11 @@ def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path,
 
 def export_heads(folder: Path, assets: Path, corpus: list[Document]) -> None:
     """Write both heads and their cards, beside the target in `assets`."""
-    trained = torch.load(folder / "heads" / "last.pt", weights_only=True)["model"]
+    weights = trained(folder, "heads")
     target, texts = Llama.from_folder(assets / "target"), all_tokens(assets)
     medusa, eagle = (assets / path.relative_to(ASSETS) for path in (BUILT_IN_HEADS, BUILT_IN_HEAD))
-    write_tensors(medusa_weights(trained), medusa)
-    write_tensors(eagle_weights(trained, target.embedding), eagle)
+    write_tensors(medusa_weights(weights), medusa)
+    write_tensors(eagle_weights(weights, target.embedding), eagle)
     kept = ((medusa, Medusa, load_heads), (eagle, Eagle, load_head))
     for file, kind, load in kept:
         weights = load(target, file)
@@ -70,7 +69,7 @@ def export_heads(folder: Path, assets: Path, corpus: list[Document]) -> None:
 
 
 def save_held_out(corpus: list[Document], path: Path) -> None:
-    """The frozen text: held-out documents whole, tests last, with the lines training has too."""
+    """Write whole held-out documents, tests last, with the lines that training text has too."""
     known = {line for each in corpus if not each.held_out for line in each.text.split("\n")}
     chosen = sorted((each for each in corpus if each.held_out), key=lambda each: each.is_test)
     size, written = 0, []
@@ -86,7 +85,7 @@ def save_held_out(corpus: list[Document], path: Path) -> None:
 
 
 def save_counts(tokens: np.ndarray, path: Path) -> None:
-    """How often tokens followed one and two others, the frequent ones, as uint16 and uint32."""
+    """Write how often tokens occur, and how often the frequent ones follow one and two others."""
     tokens = tokens.astype(np.int64)
     unigram = np.bincount(tokens, minlength=VOCAB_SIZE)
     bigram = frequent(np.stack((tokens[:-1], tokens[1:])), BIGRAMS)

@@ -1,17 +1,15 @@
 """The training of the drafters on the target's states: Medusa heads and an EAGLE head, together.
 
 Both read the states of the frozen target on the training text, and the target's own head reads what
-they predict. Their distributions are trained as the other drafts' are, by `distillation`: first the
-cross-entropy with the target's, then the total variation. To this EAGLE adds the smooth L1 distance
-of the states. The papers differ: Medusa takes the cross-entropy with the text's tokens (Cai et al.,
-2024), EAGLE 0.1 of the cross-entropy with the target's distribution and 1 of the distance, on
-states with noise (Li et al., 2024).
+they predict. The loss is that of the draft models, `distillation`, and for EAGLE also the smooth L1
+distance of the states. The papers' losses differ: Medusa takes the cross-entropy with the text's
+tokens (Cai et al., 2024), EAGLE 0.1 of the cross-entropy with the target's distribution and 1 of
+the distance, on states with noise (Li et al., 2024).
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -20,7 +18,6 @@ from transformers import LlamaForCausalLM, LlamaModel
 from specdec_lib.drafters.eagle import EagleWeights
 from specdec_lib.drafters.medusa import Heads
 from specdec_lib.models.checkpoint import layer_weights
-from specdec_lib.training.loop import Loss, train
 from specdec_lib.training.recipes import (
     EAGLE,
     HEADS_RECIPE,
@@ -29,7 +26,7 @@ from specdec_lib.training.recipes import (
     SEED,
     ModelSize,
 )
-from specdec_lib.training.stages import distillation, trained_target
+from specdec_lib.training.stages import Loss, distillation, train, trained_target
 
 STATE_WEIGHT = 3.0  # of the distance; the total variation has 1
 
@@ -73,7 +70,7 @@ class EagleHead(nn.Module):
 
 
 class Drafters(nn.Module):
-    """Both as one module, so that they share the target's pass."""
+    """Both as one module, because they share the target's pass."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -81,52 +78,43 @@ class Drafters(nn.Module):
         self.medusa, self.eagle = MedusaBlocks(width), EagleHead(width, EAGLE)
 
     def forward(self, states: Tensor, tokens: Tensor) -> list[tuple[int, Tensor]]:
-        """Predicted states (B, T - i, width) with the number of positions i that they look ahead.
+        """(i, predicted states (B, T - i, width)), i positions ahead; EAGLE's come last.
 
-        `states` and the embedded `tokens` are those of T positions, (B, T, width) each. The last of
-        the list is EAGLE's.
+        `states` and the embedded `tokens` are those of T positions, (B, T, width) each.
         """
         ahead = [(i, each[:, :-i]) for i, each in enumerate(self.medusa(states), start=1)]
         return [*ahead, (1, self.eagle(states[:, :-1], tokens[:, 1:]))]
 
 
 def train_heads(folder: Path, device: torch.device) -> None:
-    """Train both on the states of the trained target, into `folder`/heads."""
-    target, data = trained_target(folder, device), np.load(folder / "train.npy")
+    """Train both on the states of the trained target."""
+    target = trained_target(folder, device)
     drafters = Drafters(target.config.hidden_size).to(device)
-    train(drafters, loss_on(target), HEADS_RECIPE, data, folder / "heads")
+    train(drafters, loss_on(target), HEADS_RECIPE, folder, "heads")
 
 
 def loss_on(target: LlamaForCausalLM) -> Loss:
-    """The loss of the drafters on the states of `target`, and what is logged of it."""
+    """The loss of the drafters on the states of `target`."""
     table = scaled_table(target.model.embed_tokens.weight)
 
-    def loss(drafters: nn.Module, tokens: Tensor, share: float) -> tuple[Tensor, dict[str, float]]:
+    def loss(drafters: nn.Module, tokens: Tensor, share: float) -> Tensor:
         with torch.no_grad():
             states = target.model(input_ids=tokens, use_cache=False).last_hidden_state.float()
             p = target.lm_head(states).float().softmax(-1)
         predicted = drafters(states, F.embedding(tokens, table))
         early = share < HEADS_RECIPE.cross_entropy
-        pairs = [
+        losses = [
             distillation(p[:, i:], target.lm_head(each).float(), early) for i, each in predicted
         ]
-        distance = F.smooth_l1_loss(predicted[-1][1].float(), states[:, 1:])
-        names = [*(f"medusa {i}" for i, _ in predicted[:-1]), "eagle"]
-        shown = {name: alpha.item() for name, (_, alpha) in zip(names, pairs, strict=True)}
-        whole = torch.stack([each for each, _ in pairs]).sum() + STATE_WEIGHT * distance
-        return whole, {"loss": whole.item(), **shown, "distance": distance.item()}
+        distance = F.smooth_l1_loss(predicted[-1][1].float(), states[:, 1:])  # EAGLE's
+        return sum(losses) + STATE_WEIGHT * distance
 
     return loss
 
 
 def scaled_table(embedding: Tensor) -> Tensor:
     """The embedding (V, width) with entries as large as the states': a mean square of 1."""
-    return embedding / root_mean_square(embedding)
-
-
-def root_mean_square(embedding: Tensor) -> Tensor:
-    """The size of the entries."""
-    return embedding.pow(2).mean().sqrt()
+    return embedding / embedding.pow(2).mean().sqrt()
 
 
 def medusa_weights(trained: Mapping[str, Tensor]) -> Heads:
@@ -140,8 +128,8 @@ def medusa_weights(trained: Mapping[str, Tensor]) -> Heads:
 
 
 def eagle_weights(trained: Mapping[str, Tensor], embedding: Tensor) -> EagleWeights:
-    """As `medusa_weights`; the scale of `embedding` in training goes into the matrix."""
-    token = trained["eagle.token.weight"] / root_mean_square(embedding)
+    """As `medusa_weights`; the matrix takes over the scaling of `embedding` (`scaled_table`)."""
+    token = trained["eagle.token.weight"] / embedding.pow(2).mean().sqrt()
     layer = layer_weights(
         lambda name: trained[name.replace("model.layers", "eagle.body.layers")], 0
     )

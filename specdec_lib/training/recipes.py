@@ -1,10 +1,10 @@
-"""What is trained, on how much, and how: all numbers of the training in one place."""
+"""All numbers of the training: the sizes of the models, the steps and the rates."""
 
 from dataclasses import dataclass
 
 from transformers import LlamaConfig
 
-from specdec_lib.training.tokens import VOCAB_SIZE
+from specdec_lib.training.corpus import VOCAB_SIZE
 
 CONTEXT = 512  # tokens
 SEED = 20240229
@@ -39,10 +39,10 @@ class ModelSize:
 class Recipe:
     """How long a training lasts and how fast it learns.
 
-    The rate of learning is constant after `warmup` steps and falls to zero in a straight line over
-    the last `decay` share of the steps. `muon` is the rate of the matrices (Jordan et al., 2024),
-    `adam` that of the embedding and the norms. What learns from the target's distributions takes
-    the cross-entropy for the first `cross_entropy` share of the steps, then the total variation.
+    The learning rate is constant after `warmup` steps and falls to zero in a straight line over the
+    last `decay` share of the steps. `muon` is the rate of the matrices (Jordan et al., 2024), and
+    `adam` that of the embedding and the norms. A distillation takes the cross-entropy for the first
+    `cross_entropy` share of the steps, then the total variation.
     """
 
     steps: int

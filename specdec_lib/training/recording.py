@@ -3,7 +3,7 @@
 `python -m specdec_lib.training.recording` writes lessons/common/recorded.json, in some minutes.
 Every draft token in it was drawn from the draft's distribution at a context that the draft has
 read, and judged by a target that has read the same. The file holds `runs`, block by block with what
-decided each verdict, and `requests`, longer texts of which only the accepted counts are kept.
+decided each verdict, and `requests`: longer texts, of which it keeps only the accepted counts.
 """
 
 import json
@@ -21,8 +21,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.files import write_whole
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, choices
-from specdec_lib.models.pair import Pair
-from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.pairs import Pair, load_pair
 from specdec_lib.sampling import Uniforms
 
 PATH = Path(__file__).resolve().parents[1] / "lessons" / "common" / "recorded.json"
@@ -38,7 +37,7 @@ COLUMNS = ("drafted", "p", "q", "r", "accepted", "token")  # of a block of a run
 def run_of(pair: Pair, passage: int, seed: int, k: int) -> dict[str, Any]:
     """One run: whole blocks of `k` draft tokens after a passage, until RUN tokens are written."""
     prompt = prompts(PASSAGES, PROMPT)[passage]
-    settings = Settings(RUN + k + 1, SAMPLED)  # so much that no block is cut short
+    settings = Settings(RUN + k + 1, SAMPLED)  # enough that no block is cut short
     drafter = ModelDrafter(pair.draft)
     run = start_run(pair.target, drafter, [prompt], settings, PROMPT + settings.max_new_tokens)
     drawn = Uniforms([np.random.default_rng([passage, seed, k])])

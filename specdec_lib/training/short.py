@@ -10,11 +10,9 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.models.protocol import Model
-from specdec_lib.training.recipes import SEED
+from specdec_lib.training.recipes import SEED, Recipe
 
 BATCH, LENGTH = 4, 128  # windows a step, and the tokens of each
-WARM_UP = 5  # steps
-DECAY = 0.4  # the last share of the steps, in which the rate falls to zero
 
 # From the logits of target and draft (B, T, V) to a number to make small.
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -40,8 +38,9 @@ def distil(
 ) -> Iterator[int]:
     """Train `draft` in place on windows of `text`; yields the number of steps done, after each.
 
-    The windows are seeded. AdamW, whose rate rises for WARM_UP steps and falls at the end.
+    The windows are seeded. The rate of AdamW rises in the first steps and falls at the end.
     """
+    recipe = Recipe(steps, BATCH, warmup=5)
     ids, rng = np.asarray(text), np.random.default_rng(SEED)
     optimizer = torch.optim.AdamW(draft.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
     for step in range(steps):
@@ -51,12 +50,7 @@ def distil(
         value = loss(p, draft(input_ids=tokens, use_cache=False).logits)
         value.backward()
         for group in optimizer.param_groups:
-            group["lr"] = rate * factor(step, steps)
+            group["lr"] = rate * recipe.rate(step)
         optimizer.step()
         optimizer.zero_grad()
         yield step + 1
-
-
-def factor(step: int, steps: int) -> float:
-    """The factor on the learning rate at `step`, in 0..1."""
-    return min(1.0, (step + 1) / WARM_UP, (steps - step) / (DECAY * steps))

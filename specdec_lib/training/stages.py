@@ -1,22 +1,74 @@
-"""The two trainings: the target on text, the drafts on the target's distributions."""
+"""The training loop, and the first two trainings: the target on text, the drafts on the target."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from tqdm import trange
 from transformers import LlamaForCausalLM
 
-from specdec_lib.training.loop import train
 from specdec_lib.training.recipes import (
+    CONTEXT,
     DRAFT_RECIPE,
     DRAFTS,
     SEED,
     TARGET,
     TARGET_RECIPE,
     ModelSize,
+    Recipe,
 )
+
+# The loss of a model on tokens (B, T), at a share 0..1 of its training.
+Loss = Callable[[nn.Module, Tensor, float], Tensor]
+
+
+def train(model: nn.Module, loss: Loss, recipe: Recipe, folder: Path, name: str) -> None:
+    """Train `model` in place on windows of `folder`/train.npy, and save it as `name`.pt there."""
+    data, optimizers = np.load(folder / "train.npy"), optimizers_of(model, recipe)
+    device = next(model.parameters()).device
+    for step in (bar := trange(recipe.steps, desc=name)):
+        set_rates(optimizers, recipe.rate(step))
+        tokens = torch.from_numpy(windows(data, recipe.batch, step)).to(device)
+        with torch.autocast(device.type, torch.bfloat16):
+            value = loss(model, tokens, step / recipe.steps)
+        value.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+        bar.set_postfix(loss=value.item(), refresh=False)
+    torch.save(model.state_dict(), folder / f"{name}.new")
+    os.replace(folder / f"{name}.new", folder / f"{name}.pt")
+
+
+def windows(data: np.ndarray, batch: int, step: int) -> np.ndarray:
+    """The `batch` windows of step `step`: (batch, CONTEXT) int64, drawn from the seed."""
+    starts = np.random.default_rng([SEED, step]).integers(0, len(data) - CONTEXT, batch)
+    return np.stack([data[start : start + CONTEXT] for start in starts]).astype(np.int64)
+
+
+def optimizers_of(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices inside the layers, AdamW for everything else."""
+    matrices, others = [], []
+    for name, parameter in model.named_parameters():
+        inside = parameter.ndim == 2 and "embed" not in name
+        (matrices if inside else others).append(parameter)
+    muon = torch.optim.Muon(matrices, lr=recipe.muon, weight_decay=0.01)
+    adam = torch.optim.AdamW(others, lr=recipe.adam, betas=(0.9, 0.95), weight_decay=0.0)
+    for group in muon.param_groups + adam.param_groups:
+        group["full_rate"] = group["lr"]
+    return [muon, adam]
+
+
+def set_rates(optimizers: list[torch.optim.Optimizer], factor: float) -> None:
+    """Multiply the full learning rates by `factor`."""
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = group["full_rate"] * factor
 
 
 def new_model(shape: ModelSize) -> LlamaForCausalLM:
@@ -25,70 +77,51 @@ def new_model(shape: ModelSize) -> LlamaForCausalLM:
     return LlamaForCausalLM(shape.config())
 
 
+def trained(folder: Path, name: str) -> dict[str, Tensor]:
+    """The weights that `train` saved."""
+    return torch.load(folder / f"{name}.pt", weights_only=True)
+
+
 def train_target(folder: Path, device: torch.device) -> None:
-    """Train the target on next tokens, into `folder`/target."""
-    model = new_model(TARGET).to(device)
-    train(model, next_token_loss, TARGET_RECIPE, np.load(folder / "train.npy"), folder / "target")
+    """Train the target on next tokens."""
+    train(new_model(TARGET).to(device), next_token_loss, TARGET_RECIPE, folder, "target")
 
 
-def next_token_loss(
-    model: nn.Module, tokens: Tensor, share: float
-) -> tuple[Tensor, dict[str, float]]:
+def next_token_loss(model: nn.Module, tokens: Tensor, share: float) -> Tensor:
     """Mean cross-entropy of the next token, in nats; tokens (B, T)."""
     logits = model(input_ids=tokens, use_cache=False).logits[:, :-1]
-    loss = F.cross_entropy(logits.flatten(0, 1).float(), tokens[:, 1:].flatten())
-    return loss, {"nats": loss.item()}
+    return F.cross_entropy(logits.flatten(0, 1).float(), tokens[:, 1:].flatten())
 
 
 def trained_target(folder: Path, device: torch.device) -> LlamaForCausalLM:
-    """The trained target of `folder`, frozen."""
+    """The trained target, frozen."""
     target = new_model(TARGET).to(device).eval().requires_grad_(False)
-    target.load_state_dict(torch.load(folder / "target" / "last.pt", weights_only=True)["model"])
+    target.load_state_dict(trained(folder, "target"))
     return target
 
 
-class Drafts(nn.Module):
-    """All drafts as one module, so that they share the target's pass."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.models = nn.ModuleDict({name: new_model(shape) for name, shape in DRAFTS.items()})
-
-    def forward(self, tokens: Tensor) -> dict[str, Tensor]:
-        """The logits (B, T, V) of each draft."""
-        return {
-            name: model(input_ids=tokens, use_cache=False).logits
-            for name, model in self.models.items()
-        }
-
-
 def train_drafts(folder: Path, device: torch.device) -> None:
-    """Distil the drafts from the trained target, into `folder`/drafts."""
+    """Distil the drafts from the trained target, all of them together: they share its passes."""
     target = trained_target(folder, device)
 
-    def loss(drafts: nn.Module, tokens: Tensor, share: float) -> tuple[Tensor, dict[str, float]]:
+    def loss(models: nn.Module, tokens: Tensor, share: float) -> Tensor:
         with torch.no_grad():
             p = target(input_ids=tokens, use_cache=False).logits.float().softmax(-1)
-        losses, shown = [], {}
-        for name, logits in drafts(tokens).items():
-            early = share < DRAFT_RECIPE.cross_entropy
-            divergence, alpha = distillation(p, logits.float(), early)
-            losses.append(divergence)
-            shown[name] = alpha.item()
-        return torch.stack(losses).sum(), shown
+        early = share < DRAFT_RECIPE.cross_entropy
+        logits = [model(input_ids=tokens, use_cache=False).logits for model in models.values()]
+        return sum(distillation(p, each.float(), early) for each in logits)
 
-    data = np.load(folder / "train.npy")
-    train(Drafts().to(device), loss, DRAFT_RECIPE, data, folder / "drafts")
+    drafts = nn.ModuleDict({name: new_model(shape) for name, shape in DRAFTS.items()})
+    train(drafts.to(device), loss, DRAFT_RECIPE, folder, "drafts")
 
 
-def distillation(p: Tensor, logits: Tensor, early: bool) -> tuple[Tensor, Tensor]:
-    """A draft's loss against the target's p (B, T, V), and its acceptance rate.
+def distillation(p: Tensor, logits: Tensor, early: bool) -> Tensor:
+    """A draft's loss against the target's p (B, T, V).
 
-    Where it is `early` the cross-entropy, whose gradient is large far from p, then the total
-    variation, which is 1 - alpha itself (Leviathan et al., Corollary 3.6).
+    While it is `early` this is the cross-entropy, whose gradient is large far from p. Later it is
+    the total variation, which is 1 - alpha (Leviathan et al., Corollary 3.6).
     """
     log_q = logits.log_softmax(-1)
-    alpha = torch.minimum(p, log_q.exp()).sum(-1).mean()
     if early:
-        return -(p * log_q).sum(-1).mean(), alpha
-    return 1 - alpha, alpha
+        return -(p * log_q).sum(-1).mean()
+    return 1 - torch.minimum(p, log_q.exp()).sum(-1).mean()

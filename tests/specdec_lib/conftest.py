@@ -1,13 +1,16 @@
-"""Models that several tests of the decoder run on."""
+"""Models that several tests of the decoder run on, and a hub that serves tiny pairs."""
 
+import socket
 from pathlib import Path
 
 import pytest
 import torch
 from decoders.exact_drafters import Llamas, tiny_llama
+from decoders.fake_hub import Hub, write_model
 from decoders.greedy import worse
-from decoders.random_models import llama
+from decoders.random_models import gpt2, llama, t5
 
+from specdec_lib.models import hub
 from specdec_lib.models.llama import Llama
 
 
@@ -29,3 +32,24 @@ def models(folders: list[Path]) -> list[Llama]:
 def llamas(tmp_path_factory: pytest.TempPathFactory) -> Llamas:
     """A target and a draft over three tokens, of other weights."""
     return Llamas(*(tiny_llama(tmp_path_factory.mktemp("tiny"), seed) for seed in (1, 2)))
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_, **__) -> None:
+        raise AssertionError("asked for the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.fixture
+def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) -> Hub:
+    """A pair of GPT-2s of org, and one of T5s."""
+    served = Hub(tmp_path)
+    monkeypatch.setattr(hub, "snapshot_download", served)
+    write_model(tmp_path / "org/target", gpt2())
+    write_model(tmp_path / "org/draft", worse(gpt2()))
+    write_model(tmp_path / "org/t5", t5(1, 3))
+    write_model(tmp_path / "org/t5-small", t5(2, 1))
+    return served

@@ -8,7 +8,6 @@ import pytest
 from rich.console import Console
 
 from specdec_lib import cli, cli_generate
-from specdec_lib.decoding.state import Block, Generation
 
 EOS = 0
 
@@ -48,14 +47,6 @@ def test_a_character_is_written_when_all_of_its_bytes_are_there():
 
 def test_bytes_that_are_no_character_hold_nothing_up():
     assert screens(b"a\xff", b"b\xff\xff", b"c")[-1] == "def a\ufffdb\ufffd\ufffdc"
-
-
-def test_the_line_of_counts_has_tokens_passes_and_seconds():
-    block = Block([5, 6, 7], [5, 6], 8, 3, False, [0.5] * 3, [0.5] * 3)
-    made = Generation([[0] * 6], [[block, block]], target_passes=2, seconds=0.5)
-    assert cli_generate.counts(made).plain == (
-        "6 tokens (4 drafted and accepted), 2 target passes, 3.00 tokens a pass, 0.50 s"
-    )
 
 
 def written(capsys: pytest.CaptureFixture, *options: str) -> tuple[str, str]:

@@ -71,12 +71,12 @@ def test_without_a_terminal_the_recorded_race_is_its_table_alone(capsys):
 
 
 def test_the_options_reach_the_race(capsys, monkeypatch):
-    def race(name, lanes, temperature, cost, **how):
+    def run(lanes, temperature, cost, **how):
         seen.update(temperature=temperature, cost=cost, lanes=list(lanes))
-        return [RACE]
+        return RACE
 
     seen = {}
-    monkeypatch.setattr(cli_race, "race", race)
+    monkeypatch.setattr("specdec_lib.measure.race.turns.run", run)
     assert cli.main(["race", "--temperature", "0.7", "--target-cost", "40m", "--k", "5"]) == 0
     assert seen == {"temperature": 0.7, "cost": "40m", "lanes": ["speculative decoding"]}
     assert "on this machine" in capsys.readouterr().out

@@ -11,13 +11,6 @@ from specdec_lib import device
 CPU = torch.device("cpu")
 
 
-def test_what_is_sent_may_be_changed_at_once():
-    numbers = [1, 2]
-    there = device.sent(numbers, CPU)
-    numbers[0] = 5
-    assert there.tolist() == [1, 2]
-
-
 @pytest.fixture
 def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the control groups on a Linux with 321 kB of memory to be had."""

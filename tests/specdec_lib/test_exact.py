@@ -4,11 +4,11 @@ import doctest
 
 import pytest
 import torch
+from decoders.tables import TableModel
 
 from specdec_lib import exact
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.models.table import TableModel
 
 
 def test_the_example_of_the_docstring():

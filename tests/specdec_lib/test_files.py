@@ -29,13 +29,6 @@ def test_a_write_that_is_stopped_leaves_the_old_content(tmp_path: Path, monkeypa
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
-def test_a_reader_who_has_the_file_open_reads_the_old_content_to_its_end(tmp_path: Path):
-    write_whole(tmp_path / "a", "old")
-    with (tmp_path / "a").open() as reader:
-        write_whole(tmp_path / "a", "new")
-        assert reader.read() == "old" and (tmp_path / "a").read_text() == "new"
-
-
 def test_a_write_that_fails_raises_and_leaves_nothing(tmp_path: Path):
     (tmp_path / "folder").mkdir()
     for path in (tmp_path / "folder", tmp_path / "none" / "a"):

@@ -33,12 +33,6 @@ def test_inverse_cdf(probs: list[float], u: float, token: int):
     assert sample_from(np.array(probs), u) == token
 
 
-def test_midpoints_count_the_distribution_exactly():
-    probs = np.array([3, 0, 8, 5]) / 16
-    counts = np.bincount([sample_from(probs, (i + 0.5) / 16) for i in range(16)], minlength=4)
-    assert counts.tolist() == [3, 0, 8, 5]
-
-
 def test_no_mass_at_all_is_an_error():
     with pytest.raises(ValueError, match="no positive entry"):
         sample_from(np.zeros(3), 0.5)
@@ -52,11 +46,6 @@ def random_logits(seed: int, *shape: int) -> Tensor:
 def test_temperature_0_is_one_hot_on_the_first_of_the_largest(warp: Warp):
     logits = torch.tensor([[1.0, 3.0, 3.0, 2.0], [0.0, 0.0, 0.0, 0.0], [-5.0, -9.0, -7.0, -5.0]])
     assert warp(logits).tolist() == [[0, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]]
-
-
-def test_temperature_0_takes_logits_of_minus_infinity():
-    logits = torch.tensor([float("-inf"), -1e30, float("-inf")])
-    assert Warp(0)(logits).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("warp", [Warp(), Warp(0), Warp(0.5), Warp(0.5, top_k=3, top_p=0.8)])
@@ -77,14 +66,6 @@ def test_half_precision_comes_back_in_float32(
     assert probs.dtype == returned and probs.shape == logits.shape
     # Nothing is computed in half precision: it is as if the logits had been wider all along.
     assert torch.equal(probs, warp(logits.to(returned)))
-
-
-@pytest.mark.parametrize("warp", [Warp(), Warp(0), Warp(0.5, top_k=3, top_p=0.8)])
-def test_the_logits_are_not_changed(warp: Warp):
-    logits = random_logits(2, 4, 8)
-    before = logits.clone()
-    warp(logits)
-    assert torch.equal(logits, before)
 
 
 @pytest.mark.parametrize("k, kept", [(1, [2]), (2, [0, 1, 2]), (3, [0, 1, 2]), (9, [0, 1, 2, 3])])
@@ -133,17 +114,3 @@ def test_transformers_gives_the_same(temperature: float, top_k: int | None, top_
     found = Warp(temperature, top_k, top_p)(logits)
     assert torch.equal(found > 0, expected > 0)
     assert torch.allclose(found, expected, rtol=1e-12, atol=0)
-
-
-@pytest.mark.parametrize("warp", [Warp(), Warp(0), Warp(0.5), Warp(top_k=3), Warp(0.7, 5, 0.8)])
-@pytest.mark.parametrize("dtype", [torch.float32, F64])
-def test_rows_are_warped_as_if_alone_and_are_distributions(warp: Warp, dtype: torch.dtype):
-    logits = random_logits(5, 3, 4, 30).to(dtype)
-    probs = warp(logits)
-    assert (probs >= 0).all()
-    assert torch.allclose(probs.sum(-1), torch.ones(3, 4, dtype=dtype))
-    for b in range(3):
-        for t in range(4):
-            alone = warp(logits[b, t])
-            assert torch.equal(probs[b, t] > 0, alone > 0)
-            assert torch.allclose(probs[b, t], alone, rtol=4 * torch.finfo(dtype).eps, atol=0)

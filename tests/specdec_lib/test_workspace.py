@@ -180,10 +180,3 @@ def test_a_missing_release_is_one_clear_line(release, here, lab, capsys, command
     said = capsys.readouterr().err
     assert str(release) in said and "pip install -e .[course]" in said and said.count("\n") == 1
     assert list(here.iterdir()) == [] and lab == []
-
-
-def test_a_file_in_the_way_is_one_clear_line(release, here, lab, capsys):
-    (here / "work").write_text("")
-    assert cli.main(["start"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"specdec: {here / 'work'}") and "Errno" not in said

@@ -20,8 +20,7 @@ from specdec_lib.measure.compare import Decoder, compare
 from specdec_lib.measure.core.runs import GREEDY, plain
 from specdec_lib.measure.experiment.grid import ASSISTED, GENERATE, PLAIN, measured
 from specdec_lib.measure.experiment.loops import Loop
-from specdec_lib.models.pair import Pair
-from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.pairs import Pair, load_pair
 
 K = 4
 CHARACTERS = 1500  # of a text

@@ -13,8 +13,7 @@ from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verdict, Verifier, probability_of, verify
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.proposals import certain
-from specdec_lib.drafters.protocol import Drafter, Proposal
+from specdec_lib.drafters.protocol import Drafter, Proposal, certain
 from specdec_lib.drafters.tree import Candidates
 from specdec_lib.measure.core import models
 from specdec_lib.measure.core.runs import Decoder, decoder, speculative

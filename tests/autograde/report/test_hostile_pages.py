@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from classes.hostile import PLACES, everything, file_names, name_of, notebook, unreadable
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
-from decoders.watched import Watched
 from nbgrader.api import Gradebook
 from pages.jupyter_lab import InstructorServer
+from pages.watched import Watched
 
 from autograde.build.release import release_into
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 from classes.sessions import value_of
+from decoders.tables import TableModel
 
 from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import CallTimedOut, StudentError
 from autograde.sandbox.workers import Limits
-from specdec_lib.models.table import TableModel
 
 WITH_TORCH = Limits(preload=(("torch", ()),))  # its import can outlast the limit of a call
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
+from decoders.tables import TableModel, TokenCache
 from torch import Tensor
 
 from specdec_lib.decoding.generate import speculative_generate
@@ -12,8 +13,6 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.models.cache import TokenCache
-from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Choices, Uniforms, Warp
 
 V, EOS = 4, 3

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from decoders.random_models import eagle_weights, medusa_heads
+from decoders.tables import TableModel
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from specdec_lib.decoding.block_verification import verify_whole_block
 from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.eagle import Eagle, EagleTree
 from specdec_lib.drafters.early_exit import EarlyExit
@@ -31,7 +32,6 @@ from specdec_lib.drafters.vocabulary import OtherVocabulary
 from specdec_lib.exact import Tape, distribution
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
-from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import choices_for
 
 V, PROMPT, EXACT = 3, [1, 2, 1], 1e-12
@@ -225,10 +225,7 @@ ROWS = {
     "EAGLE tree": tree("eagle.py", eagle_tree, "without replacement", first_q),
     "EAGLE tree, top": tree("eagle.py", eagle_tree, "top", uniform_q),
 }
-NO_DRAFTERS = {
-    *("__init__.py", "protocol.py", "proposals.py"),
-    *("hidden.py", "weights.py"),
-}
+NO_DRAFTERS = {"__init__.py", "protocol.py", "hidden.py"}
 
 
 def made_on(target: Llama, name: str) -> Drafter:

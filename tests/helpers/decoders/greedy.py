@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import torch
 from transformers import PreTrainedModel
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
@@ -68,3 +69,10 @@ def begin(prompts: list[list[int]], *models: Model) -> list[list[int]]:
     for model in models:
         model.set_source(*prompts)
     return [models[0].prompt] * len(prompts)
+
+
+def said(name: str, what: str) -> float:
+    """A number of the model's card."""
+    rows = (ASSETS / name / "README.md").read_text(encoding="utf-8").splitlines()
+    (row,) = [row for row in rows if row.startswith(f"| {what}")]
+    return float(row.split("|")[2].split()[0].replace(",", ""))

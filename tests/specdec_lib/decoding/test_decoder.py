@@ -1,5 +1,8 @@
 """decoder.py, the algorithm on one screen: exact, and token by token what the engine writes."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from decoders.decoding_cases import COUNTING, DRAFT, EOS, TARGET, Counted, prompt_of
@@ -77,3 +80,15 @@ def test_each_pass_reads_only_what_is_new():
     assert target.positions == [[0, 1, 2, 3, 4], [5, 6, 7], [8]]
     # All is accepted, so the draft has not read its own last token when the next block begins.
     assert draft.positions == [[0, 1, 2], [3], [4, 5], [6]]
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_list_names_four_files_of_450_lines_at_most():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme.split("meant to be read, in this order:")[1].strip().split("\n\n")[0]
+    files = re.findall(r"^\| \[.*?\]\((.*?)\)", table, re.M)
+    assert files[0] == "specdec_lib/decoder.py" and len(files) <= 4
+    lines = [len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in files]
+    assert sum(lines) <= 450

@@ -22,6 +22,7 @@ from decoders.exact_drafters import (
     autoregressive,
     plain_distribution,
 )
+from decoders.tables import TableModel
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -32,7 +33,6 @@ from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.exact import Tape, distance, distribution
-from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Warp
 
 N = 4

@@ -1,4 +1,4 @@
-"""The verdict on a block of draft tokens, counted on grids and compared with a plain loop.
+"""The verdicts on a block of draft tokens, counted on grids and compared with a plain loop.
 
 Where probabilities are multiples of 1/4 and the uniforms the midpoints of a fine enough grid, every
 outcome has a whole number of grid points, and the counts are compared as integers.
@@ -10,9 +10,16 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from decoders.exact_drafters import DRAFT, PROMPT, TARGET, V, require_rows_as_alone
 from torch import Tensor
 
-from specdec_lib.decoding.verify import Given, accepts, residual, verify, verify_block
+from specdec_lib.decoding.block_verification import verify_whole_block
+from specdec_lib.decoding.generate import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.verify import Given, Verifier, accepts, residual, verify, verify_block
+from specdec_lib.drafters.lookup import PromptLookup
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.exact import Tape, branches
 from specdec_lib.sampling import sample_from, sample_rows
 
 GRID = 12  # midpoints: a multiple of every whole number up to 4
@@ -71,17 +78,6 @@ def one_token(
     uniforms = torch.tensor([[r]], dtype=F64), torch.tensor([u], dtype=F64)
     count, following = verify_block(rows, draft, torch.tensor([[token]]), *uniforms)
     return int(count), int(following)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("drafted", range(3))
-def test_accepted_grid_points_are_min_1_p_over_q(drafted: int, dtype: torch.dtype):
-    p, q = PAIRS[:, 0, drafted], PAIRS[:, 1, drafted]
-    r = midpoints(GRID).expand(len(p), GRID)
-    accepted = accepts(p[:, None].to(dtype), q[:, None].to(dtype), r).sum(-1)
-    a, b = (4 * p).long(), (4 * q).long()
-    expected = torch.where(a >= b, GRID * (a > 0), GRID * a // b.clamp(min=1))
-    assert accepted.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -160,10 +156,6 @@ def test_r_of_exactly_p_over_q_is_rejected():
     assert one_token([0.25, 0.75], [0.5, 0.5], token=0, r=below, u=0.0)[0] == 1
 
 
-def test_a_token_that_neither_can_write_is_corrected_by_the_residual():
-    assert one_token([0.0, 0.5, 0.5], [0.0, 1.0, 0.0], token=0, r=0.0, u=0.0) == (0, 2)
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("r", [0.0, 0.5, 1 - 2.0**-24, ALMOST_ONE])
 def test_a_draft_equal_to_the_target_is_accepted_for_every_r(r: float, dtype: torch.dtype):
@@ -201,3 +193,25 @@ def test_sums_that_rounding_leaves_below_u_pick_the_last_positive_token():
     tenths[0, 10] = 0.0
     assert tenths.cumsum(-1)[0, -1] == ALMOST_ONE
     assert sample_rows(tenths, torch.tensor([ALMOST_ONE], dtype=F64)).tolist() == [9]
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(k: int):
+    prompts = [[1], [2, 0, 1, 2, 0], [0, 1]]  # what is looked up is of other lengths in each
+    for make in (lambda: ModelDrafter(DRAFT), lambda: PromptLookup(V)):
+        require_rows_as_alone(TARGET, make, prompts, k, Settings(9), verify_whole_block)
+
+
+@pytest.mark.parametrize("k, more", [(1, 0), (2, 1e-3)])
+def test_block_verification_accepts_no_fewer_tokens_and_with_two_drafts_more(k: int, more: float):
+    def accepted(verifier: Verifier) -> float:
+        """The mean of the first block, every branch walked."""
+        drafter, settings = ModelDrafter(DRAFT), Settings(k + 1)
+
+        def run(tape: Tape) -> int:
+            made = speculative_generate(TARGET, drafter, [PROMPT], k, settings, tape, verifier)
+            return made.blocks[0][0].accepted
+
+        return sum(count * weight for count, weight in branches(run))
+
+    assert accepted(verify_whole_block) >= accepted(verify) + more - 1e-12

@@ -7,12 +7,17 @@ import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import COUNTS, V, dyadic
+from decoders.exact_drafters import EXACT, PROMPT, Llamas, made_on, require_rows_as_alone
 from torch import Tensor
 
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.early_exit import EarlyExit
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import NgramDrafter
-from specdec_lib.sampling import Warp
+from specdec_lib.models.llama import Llama
+from specdec_lib.sampling import Uniforms, Warp, choices_for
 
 
 class Script:
@@ -94,23 +99,6 @@ def test_the_longest_context_that_was_seen_gives_the_distribution(
     assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)  # kept
 
 
-@pytest.mark.parametrize(
-    ("warp", "expected"),
-    [
-        (Warp(0), [1, 0, 0, 0]),
-        (Warp(0.5), [16 / 22, 4 / 22, 1 / 22, 1 / 22]),
-        (Warp(top_k=2), [2 / 3, 1 / 3, 0, 0]),
-        (Warp(top_p=0.6), [2 / 3, 1 / 3, 0, 0]),
-    ],
-)
-def test_counts_are_warped_as_the_target_is(warp: Warp, expected: list[float]):
-    drafter = NgramDrafter(COUNTS, 1)
-    drafter.start([[0]], Warp(2.0), 10)
-    drafter.distribution([0])  # of another generation, and not to be kept
-    drafter.start([[0]], warp, 10)
-    assert drafter.distribution([0]).tolist() == pytest.approx(expected, abs=1e-12)
-
-
 def test_ngrams_follow_the_tokens_that_were_drawn():
     drafter = NgramDrafter(COUNTS, 3)
     texts = [[3, 1], [2]]
@@ -127,12 +115,6 @@ def test_ngrams_follow_the_tokens_that_were_drawn():
     expected = torch.stack([torch.stack([drafter.distribution(t) for t in row]) for row in rows])
     assert torch.equal(made.q, expected)
     assert texts == [[3, 1], [2]]
-
-
-@pytest.mark.parametrize("order", [0, 4, -1])
-def test_an_order_that_there_is_not_is_refused(order: int):
-    with pytest.raises(ValueError, match=f"order is {order}; 1 is unigram, 2 bigram, 3 trigram"):
-        NgramDrafter(COUNTS, order)
 
 
 MODEL = dyadic(1)
@@ -163,3 +145,51 @@ def test_q_is_what_the_tokens_were_drawn_from_however_blocks_end(warp: Warp):
                 assert made.q[row, i].tolist() == pytest.approx(expected, abs=1e-12)
             accepted = int(rng.integers(k + 1))
             texts[row] += [*drafted[:accepted], int(rng.integers(V))]
+
+
+@pytest.fixture
+def target(llamas: Llamas) -> Llama:
+    return llamas.target
+
+
+NAMES = ("early exit", "Jacobi", "Jacobi with a pool", "Medusa", "EAGLE")
+each = pytest.mark.parametrize("name", NAMES)
+
+
+@each
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
+    target: Llama, name: str, temperature: float
+):
+    settings, prompts = Settings(12, Warp(temperature)), [[1], [2, 0, 1, 1, 2], [0, 1]]
+    require_rows_as_alone(target, lambda: made_on(target, name), prompts, 3, settings)
+
+
+@each
+def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name: str):
+    settings, greedy = Settings(30, Warp(0)), choices_for(Warp(0), [])
+    expected = plain_generate(target, [PROMPT], settings, greedy).tokens
+    made = speculative_generate(target, made_on(target, name), [PROMPT], 3, settings, greedy)
+    assert made.tokens == expected
+    assert any(block.accepted for block in made.blocks[0])
+
+
+@pytest.mark.parametrize("layers", [0, 2])
+def test_an_exit_leaves_out_a_layer_and_takes_one(target: Llama, layers: int):
+    with pytest.raises(ValueError, match=f"layers is {layers}; the target has 2"):
+        EarlyExit(target, layers)
+
+
+def test_an_exit_drafts_as_the_cut_model_does(target: Llama):
+    tokens, cache = torch.tensor([PROMPT]), target.new_cache()
+    target.forward(tokens[:, :-1], cache)
+    drafter = EarlyExit(target, 1)
+    drafter.start([PROMPT], Warp(), 20, cache)
+    choices = Uniforms([np.random.default_rng(0)])
+    choices.begin([2], [True])
+    proposal = drafter.propose([PROMPT], [2], choices)
+    fresh = target.new_cache()
+    text = torch.cat((tokens, proposal.tokens), 1)
+    expected = target.forward(text, fresh, layers=1).softmax(-1)[:, 2:4]
+    torch.testing.assert_close(proposal.q, expected, rtol=0, atol=EXACT)
+    assert cache.length.tolist() == [2]

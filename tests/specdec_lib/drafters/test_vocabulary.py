@@ -15,11 +15,11 @@ from decoders.exact_drafters import (
     require_rows_as_alone,
     translate,
 )
+from decoders.tables import TableModel
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.vocabulary import OtherVocabulary
-from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Uniforms, Warp
 
 

@@ -14,12 +14,6 @@ def test_there_is_a_line_for_each_finding():
     assert names[5].startswith("Published pairs that fit") and len(names) == 6
 
 
-def test_too_little_memory_is_told():
-    assert doctor.memory(8e9).startswith("8.0 GB free, enough for every chapter")
-    assert doctor.memory(1.5e9).startswith("1.5 GB free, too little for chapter 08")
-    assert doctor.memory(None) == "unknown"
-
-
 def test_card_is_named_with_its_memory(monkeypatch: pytest.MonkeyPatch):
     found = SimpleNamespace(name="H100", total_memory=80e9)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: found)

@@ -22,11 +22,6 @@ def test_every_table_has_whole_rows_and_says_where_it_is_printed(name: str):
     assert any(word in RAW[name]["source"] for word in ("arXiv", "github.com", "`reference`"))
 
 
-def test_another_name_is_refused_with_those_that_there_are():
-    with pytest.raises(KeyError, match="no table 'leviathan'; there are leviathan_1, "):
-        papers.table("leviathan")
-
-
 @pytest.mark.parametrize("row", papers.table("leviathan_1"))
 def test_table_1_is_the_formula(row):
     tokens = expected_tokens(row.alpha, row.k)

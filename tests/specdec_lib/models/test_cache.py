@@ -1,9 +1,17 @@
-"""The lengths of a cache: growing, truncating, and what is refused."""
+"""The lengths of a cache, and its content: after every block that of a fresh pass."""
 
+import numpy as np
 import pytest
 import torch
+from decoders.random_models import VOCAB
 
-from specdec_lib.models.cache import Lengths
+from specdec_lib.decoding.generate import start_run
+from specdec_lib.decoding.speculative import decode_block
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.models.cache import KVCache, Lengths
+from specdec_lib.models.llama import Llama
+from specdec_lib.sampling import Uniforms, Warp
 
 
 def held(cache: Lengths) -> list[int]:
@@ -24,10 +32,7 @@ def test_cache_refuses_more_than_it_has_room_for():
     ("length", "message"),
     [
         (-1, "row 0 holds 3 positions and cannot be cut to -1"),
-        ([3, 2], "row 1 holds 1 positions and cannot be cut to 2"),
         (2, "row 1 holds 1 positions and cannot be cut to 2"),
-        (torch.tensor([0, -1]), "row 1 holds 1 positions and cannot be cut to -1"),
-        ([1], "1 lengths for a cache of 2 rows"),
         (torch.tensor([1, 1, 1]), "3 lengths for a cache of 2 rows"),
     ],
 )
@@ -40,9 +45,44 @@ def test_row_cannot_be_cut_to_what_it_does_not_hold(length, message: str):
     assert held(cache) == [3, 1]
 
 
-@pytest.mark.parametrize("length", [1, [1, 1], torch.tensor([1, 1])], ids=["int", "list", "tensor"])
-def test_cache_is_cut_to_one_length_or_one_for_each_row(length):
-    cache = Lengths(2, None, "cpu")
-    cache.advance(3)
-    cache.truncate(length)
-    assert held(cache) == [1, 1] and cache.longest == 1
+JUNK = 1e30  # a score of it would drown every other
+
+
+def spoil(cache: KVCache, lengths: list[int]) -> None:
+    """Overwrite every position of a row from its length on."""
+    for row, length in enumerate(lengths):
+        cache.keys[:, row, length:] = JUNK
+        cache.values[:, row, length:] = -JUNK
+
+
+def assert_fresh(model: Llama, cache: KVCache, sequences: list[list[int]], lengths: list[int]):
+    """Compare the first positions of every row with those of one pass over its tokens."""
+    for row, length in enumerate(lengths):
+        fresh = model.new_cache()
+        model.forward(torch.tensor([sequences[row]]), fresh)
+        for found, expected in ((cache.keys, fresh.keys), (cache.values, fresh.values)):
+            torch.testing.assert_close(
+                found[:, row, :length], expected[:, 0, :length], rtol=0, atol=1e-12
+            )
+
+
+@pytest.mark.parametrize("prompts", [[[5, 9, 2]], [[7], [1, 2, 3, 4, 5, 6], [8, 8]]])
+def test_caches_after_every_block_equal_a_fresh_pass(models, prompts: list[list[int]]):
+    target, draft = models
+    drafter = ModelDrafter(draft)
+    progress = start_run(target, drafter, prompts, Settings(30, Warp(0.8)), 128)
+    cache = progress.cache
+    choices = Uniforms([np.random.default_rng(row) for row in range(len(prompts))])
+    while any(progress.running):
+        decode_block(progress, drafter, 3, choices)
+        lengths = [len(text) - 1 for text in progress.sequences]
+        assert cache.length.tolist() == lengths
+        assert_fresh(target, cache, progress.sequences, lengths)
+        spoil(cache, lengths)
+        known = [
+            min(length, held)  # after a block that was accepted whole its last token is unread
+            for length, held in zip(lengths, drafter.cache.length.tolist(), strict=True)
+        ]
+        assert_fresh(draft, drafter.cache, progress.sequences, known)
+        spoil(drafter.cache, known)
+    assert all(0 <= token < VOCAB for row in progress.written for token in row)

@@ -148,14 +148,6 @@ def test_decoding_starts_from_one_token_and_needs_a_source():
         model.new_cache()
 
 
-@pytest.mark.parametrize("kind, longest", [("gpt2", 128), ("llama", 128), ("t5", None)])
-def test_sizes(kind: str, longest: int | None):
-    model = adapter(kind)
-    assert (model.vocab_size, model.max_length) == (V, longest)
-    assert model.new_cache(capacity=10).capacity == 10
-    assert model.new_cache(capacity=999).capacity == (longest or 999)
-
-
 def test_texts_end_where_longrope_would_rotate_the_keys_differently():
     factors = {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
     rope = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 8}

@@ -12,8 +12,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
-from specdec_lib.models.pair import Pair
-from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.pairs import Pair, load_pair
 from specdec_lib.sampling import Greedy, Warp
 
 NAMES = "org/target", "org/draft"
@@ -58,12 +57,11 @@ def test_greedy_text_is_that_of_generate_and_assisted_generation(
 def test_pair_is_asked_for_once_and_kept(fake_hub: Hub, questions: list[str]):
     pair = load(*NAMES)
     assert (pair.eos_id, pair.prompt("b a"), pair.tokenizer.decode([2])) == (0, [2, 1, 0], "b")
-    assert pair.label == "org/target with org/draft: a 1:1 pair by parameters"
+    assert pair.label == "org/target with org/draft, 1:1 by parameters"
     load(*NAMES)
-    assert (
-        questions == ["org/target and org/draft: 4.0 GB; fetch? [y/N] "]
-        and fake_hub.fetched == WEIGHTS
-    )
+    (question,) = questions
+    assert "org/target and org/draft" in question and "4.0 GB" in question
+    assert fake_hub.fetched == WEIGHTS
     fake_hub.online = False
     load(*NAMES)
 
@@ -73,8 +71,10 @@ def test_pair_generates_at_the_command_line(fake_hub: Hub, names: tuple[str, str
     target, draft = names
     command = ["generate", "c a b", "--pair", target, "--draft", draft, "--tokens", "5"]
     assert main(command) == 2  # not interactive
-    assert "pass --yes" in capsys.readouterr().err and fake_hub.fetched == []
-    assert main([*command, "--yes"]) == 0
+    assert main([*command, "--yes", "--limit", "3"]) == 2
+    refused = capsys.readouterr().err
+    assert "pass --yes" in refused and "limit of 3 GB" in refused and fake_hub.fetched == []
+    assert main([*command, "--yes", "--limit", "5"]) == 0
     assert "c a b" in capsys.readouterr().out
 
 

@@ -4,11 +4,10 @@ import pytest
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.models import pair as pair_module
+from specdec_lib.models import pairs
 from specdec_lib.models.catalogue import PUBLISHED, PairError, catalogue
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pair import ratio_in_words
-from specdec_lib.models.pairs import cost_label, load_pair
+from specdec_lib.models.pairs import load_pair
 
 
 def test_built_in_pair_needs_no_network(no_network: None):
@@ -16,7 +15,7 @@ def test_built_in_pair_needs_no_network(no_network: None):
     assert isinstance(pair.target, Llama) and isinstance(pair.draft, Llama)
     assert (pair.name, pair.eos_id, pair.target.dtype) == ("stdlib", 0, torch.float32)
     assert pair.tokenizer.decode(pair.prompt("def f(x):")) == "def f(x):"
-    assert pair.label == "the built-in pair with its large draft: a 4:1 pair by parameters"
+    assert pair.label == "the built-in pair with its large draft, 4:1 by parameters"
 
 
 def test_draft_and_dtype_are_chosen():
@@ -33,18 +32,7 @@ def test_draft_on_a_cpu_runs_in_float32_at_least():
 def test_scaled_target_says_what_it_is():
     pair = load_pair(draft="small", target_cost="40m", device="cpu")
     assert pair.target.shape.layers == 5
-    assert "acceptance of a 17:1 pair, cost of a 78:1 pair" in pair.label
-    assert cost_label("7b", "base", "large").startswith(
-        "acceptance of an 8:1 or a 4:1 pair, cost of a 7121:1 or a 3"
-    )
-
-
-@pytest.mark.parametrize(
-    "target, draft, words",
-    [(162, 10, "a 16:1"), (81, 10, "an 8:1"), (11, 1, "an 11:1"), (7121, 1, "a 7121:1")],
-)
-def test_ratio_in_words(target: int, draft: int, words: str):
-    assert ratio_in_words(target, draft) == words
+    assert "17:1 by parameters" in pair.label and "cost of 78:1" in pair.label
 
 
 @pytest.mark.parametrize(
@@ -64,10 +52,10 @@ def test_unknown_names_are_refused(arguments: dict[str, str], message: str, no_n
 
 
 def test_target_that_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pair_module, "free_memory", lambda device: 10**9)
+    monkeypatch.setattr(pairs, "free_memory", lambda device: 10**9)
     with pytest.raises(PairError, match="take 27.5 GB in float32, and 1.0 GB are free on cpu"):
         load_pair(target_cost="7b", device="cpu")
-    monkeypatch.setattr(pair_module, "free_memory", lambda device: None)
+    monkeypatch.setattr(pairs, "free_memory", lambda device: None)
     load_pair(device="cpu")
 
 
@@ -88,7 +76,4 @@ def test_table_has_a_line_for_each_pair():
     built_in, *others, any_two = catalogue()
     assert built_in.startswith("stdlib: built in") and any_two.startswith("OWNER/NAME")
     assert len(others) == len(PUBLISHED["pairs"])
-    assert (
-        "vicuna, for 24 GB cards: lmsys/vicuna-7b-v1.3 (13.48 GB, non-commercial (Llama 1)); "
-        "drafts 68m (0.27 GB, Apache-2.0)"
-    ) in others
+    assert all(" GB, " in line and "drafts " in line for line in others)  # and a licence

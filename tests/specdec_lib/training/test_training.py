@@ -1,4 +1,4 @@
-"""The training script on models of a few hundred weights: seeded, resumable, and what it writes."""
+"""The training script on models of a few hundred weights, and what it writes."""
 
 import json
 import shutil
@@ -13,50 +13,16 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.medusa import load_heads
 from specdec_lib.drafters.ngram import Counts
-from specdec_lib.lessons.common import recorded
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp
-from specdec_lib.training import (
-    cards,
-    corpus,
-    export,
-    heads,
-    loop,
-    recipes,
-    recording,
-    stages,
-    tokens,
-)
+from specdec_lib.training import cards, corpus, export, heads, recipes, recording, stages
 from specdec_lib.training.corpus import Document
 from specdec_lib.training.recipes import ModelSize, Recipe
 
 TINY, SHORT = ModelSize(width=16, layers=1, heads=2, mlp=16), Recipe(4, batch=2, warmup=2)
-DATA = np.random.default_rng(0).integers(0, tokens.VOCAB_SIZE, 5000).astype(np.uint16)
+DATA = np.random.default_rng(0).integers(0, corpus.VOCAB_SIZE, 5000).astype(np.uint16)
 CPU = torch.device("cpu")
-
-
-def trained(folder: Path, loss: loop.Loss = stages.next_token_loss) -> dict[str, torch.Tensor]:
-    """The weights after a short training, going on from what `folder` holds."""
-    model = stages.new_model(TINY)
-    loop.train(model, loss, SHORT, DATA, folder)
-    return model.state_dict()
-
-
-def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(loop, "CHECKPOINT_EVERY", 2)
-    expected = trained(tmp_path / "whole")
-
-    def stops(model, inputs, share):
-        if share == 0.75:
-            raise KeyboardInterrupt
-        return stages.next_token_loss(model, inputs, share)
-
-    with pytest.raises(KeyboardInterrupt):
-        trained(tmp_path / "broken", stops)
-    resumed = trained(tmp_path / "broken")
-    assert all(torch.equal(resumed[name], expected[name]) for name in expected)
 
 
 def test_the_rate_rises_stays_and_falls_to_nothing():
@@ -70,9 +36,8 @@ def test_the_loss_of_a_draft_ends_as_one_minus_alpha():
     p = torch.randn(2, 3, 5, generator=generator).softmax(-1)
     logits = torch.randn(2, 3, 5, generator=generator)
     expected = torch.minimum(p, logits.softmax(-1)).sum(-1).mean()
-    loss, alpha = stages.distillation(p, logits, early=False)
-    assert torch.allclose(alpha, expected) and torch.allclose(loss, 1 - expected)
-    loss, _ = stages.distillation(p, logits, early=True)
+    assert torch.allclose(stages.distillation(p, logits, early=False), 1 - expected)
+    loss = stages.distillation(p, logits, early=True)
     assert torch.allclose(loss, F.cross_entropy(logits.flatten(0, 1), p.flatten(0, 1)))
 
 
@@ -119,10 +84,9 @@ def test_from_text_to_models_heads_and_cards(folder: Path, tmp_path: Path, monke
 def test_what_was_trained_is_what_drafts(folder: Path, tmp_path: Path):
     stages.train_target(folder, CPU)
     heads.train_heads(folder, CPU)
-    saved = [torch.load(folder / each / "last.pt")["model"] for each in ("target", "heads")]
-    export.save_model(saved[0], TINY, folder, tmp_path / "target")
+    export.save_model(stages.trained(folder, "target"), TINY, folder, tmp_path / "target")
     trained = heads.Drafters(TINY.width)
-    trained.load_state_dict(saved[1])
+    trained.load_state_dict(stages.trained(folder, "heads"))
     target, text = Llama.from_folder(tmp_path / "target"), torch.tensor(DATA[None, :20].astype(int))
     passes = []
     target.forward(text, target.new_cache(), observe=passes.append)
@@ -169,12 +133,19 @@ def test_counts_are_those_of_the_text():
 
 def test_the_tokenizer_gives_every_text_back():
     texts = ["def f(x):\n    return x + 1\n"] * 3 + ["naïve — 日本"]
-    tokenizer = tokens.train_tokenizer(texts)
+    tokenizer = corpus.train_tokenizer(texts)
     for text in texts:
         assert tokenizer.decode(tokenizer.encode(text).ids) == text
-    encoded = tokens.encode(tokenizer, [Document("a", texts[0]), Document("b", texts[3])])
+    encoded = corpus.encode(tokenizer, [Document("a", texts[0]), Document("b", texts[3])])
     assert encoded.dtype == np.uint16 and (encoded == 0).sum() == 2 and encoded[0] == 0
 
 
-def test_the_recording_is_written_where_the_lessons_read_it():
-    assert recording.PATH == recorded.PATH
+def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives():
+    recorded = json.loads(recording.PATH.read_text(encoding="utf-8"))
+    run = next(run for run in recorded["runs"] if run["k"] == 16)
+    found = recording.run_of(load_pair(draft=recording.DRAFT), run["passage"], run["seed"], 16)
+    for found_block, block in zip(found["blocks"], run["blocks"], strict=True):
+        drafted, *numbers, accepted, token = found_block
+        assert [drafted, accepted, token] == [block[0], *block[-2:]]
+        for one, other in zip(numbers, block[1:-2], strict=True):
+            assert one == pytest.approx(other, rel=1e-3, abs=1e-6)

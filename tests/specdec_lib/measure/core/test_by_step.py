@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from decoders.cards import said
 from decoders.exact_drafters import EXACT, tiny_llama
+from decoders.greedy import said
 from decoders.random_models import eagle_weights, medusa_heads
 
 from specdec_lib.assets import ASSETS

@@ -15,7 +15,7 @@ from specdec_lib.measure.core.held_out import Tokens
 from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.models.llama import Llama
 from specdec_lib.theory import Costs
-from specdec_lib.training.tokens import train_tokenizer
+from specdec_lib.training.corpus import train_tokenizer
 
 
 def test_tasks_are_interleaved_and_the_first_rounds_not_counted():

@@ -3,7 +3,23 @@
 import torch
 from torch import Tensor
 
-from specdec_lib.models.cache import TokenCache
+from specdec_lib.models.cache import Lengths
+
+
+class TokenCache(Lengths):
+    """The tokens themselves, for lookup-table models."""
+
+    def __init__(self, batch: int, capacity: int | None = None) -> None:
+        super().__init__(batch, capacity, "cpu")
+        self.tokens = torch.zeros(batch, 0, dtype=torch.long)
+
+    def append(self, tokens: Tensor) -> Tensor:
+        """Write `tokens` (B, T) after each row's last; returns their positions (B, T)."""
+        positions = self.advance(tokens.shape[1])
+        missing = max(self.longest - self.tokens.shape[1], 0)
+        self.tokens = torch.nn.functional.pad(self.tokens, (0, missing))
+        self.tokens.scatter_(1, positions, tokens)
+        return positions
 
 
 class TableModel:

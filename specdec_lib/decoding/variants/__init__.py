@@ -1,1 +1,0 @@
-"""Another verifier: block verification."""
