@@ -89,7 +89,7 @@ def around(values: Sequence[float], errors: Sequence[float]) -> list[tuple[float
 
 
 def in_words(x: Sequence, values: Values, ends: Ends | None = None) -> str:
-    """Every value with its place: "plain: 1.2 at 3, 1.4 at 4; ...", or "plain: 1.2 for code; ..."."""
+    """Values and places: "plain: 1.2 at 3, 1.4 at 4; ..." or "plain: 1.2 for code; ..."."""
     told = []
     for name, numbers in values.items():
         cells = [
