@@ -89,12 +89,12 @@ def around(values: Sequence[float], errors: Sequence[float]) -> list[tuple[float
 
 
 def in_words(x: Sequence, values: Values, ends: Ends | None = None) -> str:
-    """Values and places: "plain: 1.2 at 3, 1.4 at 4; ..." or "plain: 1.2 for code; ..."."""
+    """Values and places: "plain: 1.2 at 3, 1.4 at 4; ..." or "plain: code: 1.2; ..."."""
     told = []
     for name, numbers in values.items():
         cells = [
             # A name may have two lines.
-            f"{short(number)} for {' '.join(place.split())}"
+            f"{' '.join(place.split())}: {short(number)}"
             if isinstance(place, str)
             else f"{short(number)} at {place}"
             for place, number in zip(x, numbers, strict=True)

@@ -37,7 +37,7 @@ def test_a_grid_tells_the_texts_of_its_cells():
 def test_large_numbers_have_commas_and_small_ones_three_digits():
     numbers = {0.12345: "0.123", 12.345: "12.3", 999.4: "999", 999.6: "1,000", 2048: "2,048"}
     assert {number: short(number) for number in numbers} == numbers
-    assert series.in_words(["all"], {"passes": [2048]}) == "passes: all 2,048"
+    assert series.in_words(["all"], {"passes": [2048]}) == "passes: all: 2,048"
 
 
 def test_a_figure_is_shown_with_title_values_and_note(shown: list[str]):

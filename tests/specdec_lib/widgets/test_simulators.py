@@ -11,7 +11,7 @@ from pages.simulators import FITS, MAKERS, NAMES, SEEN
 from specdec_lib.lessons.widgets.simulator import HERE, style_sheet
 
 NETWORK = r"^\s*import\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
-PLAYING = {name for name in NAMES if "player(" in (HERE / f"{name}.js").read_text()}
+PLAYING = [name for name in NAMES if "player(" in (HERE / f"{name}.js").read_text()]
 
 
 def test_every_simulator_is_here():
