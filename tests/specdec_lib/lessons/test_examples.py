@@ -7,6 +7,7 @@ from classes.chapter_cases import unwritten as unwritten_by_any_name
 
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch02 import checks as ch02
+from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.common.comparing import difference
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.drawing import drawn_from
@@ -17,7 +18,7 @@ from specdec_lib.lessons.common.examples import (
     expect_value_error,
     visible_check,
 )
-from specdec_lib.lessons.common.lending import at_most, copied
+from specdec_lib.lessons.common.lending import at_most, copied, fixed
 
 
 def test_message_names_parameters_and_shortens_large_arrays():
@@ -220,3 +221,18 @@ def test_a_wrong_dtype_is_named():
     assert "its dtype is torch.int32, it should be torch.int64" in difference(long.int(), long)
     third = np.array([1 / 3])
     assert "its dtype is float32; calculate in float64" in difference(np.float32(third), third)
+
+
+def test_what_a_notebook_shares_with_its_lesson_cannot_be_changed():
+    for array in (ch02.P, ch02.Q, ch02.BLOCK_P, ch03.GRID_P, ch03.LOGITS, fixed([1.0])):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_a_list_of_a_lesson_is_a_new_one_at_every_use():
+    for lesson, name in ((ch01, "PREFIX"), (ch01, "BLOCK"), (ch02, "BLOCK")):
+        given = getattr(lesson, name)
+        given.append(99)
+        assert 99 not in getattr(lesson, name)
+    with pytest.raises(AttributeError, match="no name NOTHING"):
+        _ = ch01.NOTHING
