@@ -7,7 +7,6 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from pages.formulas_seen import tex_seen
 from pages.site_pages import made_site
 
 from autograde.build.source import read_chapter
@@ -18,8 +17,17 @@ from autograde.tools.pages import page
 SILENT = re.compile(r"lesson\.|# Check of ")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^(```|~~~).*?^\1$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+# A command of TeX has two letters or more: `\n` stands in code. A formula's signs stand around it.
+TEX = re.compile(r"\\[a-zA-Z]{2,}|\$\$")
+UNSEEN = ("script", "style", "title", "annotation", "iframe", "pre", "code")
 GUIDES = sorted((ROOT / "docs").glob("*.md"))
 ROOT_PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+
+
+def tex_seen(soup: BeautifulSoup) -> list[str]:
+    """The TeX that a reader of the page sees where a formula should have been drawn."""
+    pieces = (soup.body or soup).find_all(string=True)
+    return TEX.findall(" ".join(str(piece) for piece in pieces if not piece.find_parents(UNSEEN)))
 
 
 def executed(chapter: str, folder: Path) -> Path:
