@@ -7,11 +7,12 @@ and are compared as ratios, prompt by prompt. A noisy machine shows in the quart
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 
 from specdec_lib.decoding.state import Generation
-from specdec_lib.device import wait_for
+from specdec_lib.measure.core.timing import timed_result
 from specdec_lib.progress import progress
 
 # From a prompt (or, for a batch, a list of prompts) to what was generated after it.
@@ -46,11 +47,7 @@ def compare(
 
 def run_of(decoder: Decoder, prompt: list) -> dict[str, float]:
     """Seconds, tokens and target passes of one run; a GPU has finished when the clock stops."""
-    wait_for()
-    begun = time.perf_counter()
-    generation = decoder(prompt)
-    wait_for()
-    seconds = time.perf_counter() - begun
+    seconds, generation = timed_result(partial(decoder, prompt))
     tokens = sum(map(len, generation.tokens))
     return {"seconds": seconds, "tokens": tokens, "passes": generation.target_passes}
 

@@ -33,7 +33,7 @@ def series_figure(
     """One picture of `values`, each as long as `x`; `how` goes to `draw`.
 
     Its alternative text is the title, every value at its place, and `note`.
-    """  # fmt: skip
+    """
     ax = picture(title, ylabel, size)
     ax.set_xlabel(xlabel)
     told = draw(ax, x, values, **how)
@@ -59,7 +59,7 @@ def draw(
     names, they are written at equal distances. `text`, such as ".2f", writes every value above
     its place. `ends` draws an interval at every value, and the words have it too. `looks`, by
     name, goes to `ax.plot`.
-    """  # fmt: skip
+    """
     named = any(isinstance(each, str) for each in x)
     at = np.arange(len(x)) if named or kind == "bars" else np.asarray(x, dtype=float)
     if named or kind == "bars":

@@ -18,8 +18,7 @@ from specdec_lib.device import processor
 from specdec_lib.files import write_whole
 from specdec_lib.measure.bench.figures import COMPARISONS, FIGURES, OURS, PLAIN, measured
 from specdec_lib.measure.bench.memory import memory_overhead
-from specdec_lib.measure.compare import ratios, summary
-from specdec_lib.measure.core.timing import spread
+from specdec_lib.measure.compare import summary
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -42,10 +41,11 @@ def main(arguments: list[str] | None = None) -> None:
 def as_record(frames: Mapping[str, pd.DataFrame], overhead: float) -> dict[str, Any]:
     """Median and quartiles for each key of FIGURES, and the tokens a second behind them."""
     speeds = {name: summary(each, PLAIN).tokens_per_second for name, each in frames.items()}
+    over = {key: summary(frames[name], other).loc[OURS] for key, (name, other) in FIGURES.items()}
     return {
         **{
-            k: spread(ratios(frames[n], OURS, x).tolist())._asdict()
-            for k, (n, x) in FIGURES.items()
+            key: {"median": row.speedup, "low": row.low, "high": row.high}
+            for key, row in over.items()
         },
         "memory_overhead": overhead,
         "tokens_per_second": {name: each.to_dict() for name, each in speeds.items()},

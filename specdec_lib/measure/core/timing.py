@@ -12,6 +12,7 @@ from specdec_lib.device import wait_for
 from specdec_lib.progress import progress
 
 Key = TypeVar("Key")
+Result = TypeVar("Result")
 
 
 class Spread(NamedTuple):
@@ -37,11 +38,16 @@ def spread(values: Sequence[float]) -> Spread:
 
 def timed(task: Callable[[], object]) -> float:
     """The seconds that `task` takes, until the GPU is done if there is one."""
+    return timed_result(task)[0]
+
+
+def timed_result(task: Callable[[], Result]) -> tuple[float, Result]:
+    """As `timed`, and what the task returned."""
     wait_for()
     start = time.perf_counter()
-    task()
+    result = task()
     wait_for()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, result
 
 
 def interleaved(
