@@ -167,11 +167,11 @@ lesson.reveal("prediction_00", prediction_00)
 # %% [markdown]
 # ### Exercise: arithmetic_intensity
 #
-# **What.** FLOP per byte of one pass: two FLOP for each weight and token, and every weight is read
-# once. **Shapes.** `n_tokens` is a whole number. `bytes_per_param` may be 0.5 (4-bit weights). The
+# **Task.** FLOP per byte of one pass: two FLOP for each weight and token, and every weight is read
+# once. **Arguments.** `n_tokens` is a whole number. `bytes_per_param` may be 0.5 (4-bit weights). The
 # function returns a float.
 #
-# **One worked number.** One token in bfloat16, two bytes a weight: `2 FLOP / 2 bytes = 1` FLOP per
+# **Example.** One token in bfloat16, two bytes a weight: `2 FLOP / 2 bytes = 1` FLOP per
 # byte, for any number of weights.
 
 
@@ -213,10 +213,10 @@ lesson.check_arithmetic_intensity(arithmetic_intensity)
 # %% [markdown]
 # ### Exercise: forward_time
 #
-# **What.** The seconds of one pass by the roofline. **Shapes.** Five numbers: `bandwidth` is in
+# **Task.** The seconds of one pass by the roofline. **Arguments.** Five numbers: `bandwidth` is in
 # bytes/s, `peak_flops` in FLOP/s. A float comes back, in seconds.
 #
-# **One worked number.** 7 billion parameters in bfloat16 on an H100 (3.35 TB/s, 989.5 TFLOP/s), one
+# **Example.** 7 billion parameters in bfloat16 on an H100 (3.35 TB/s, 989.5 TFLOP/s), one
 # token: reading 14 GB takes 4.18 ms, and 14 GFLOP take 0.014 ms. The answer is `0.00418`.
 
 
@@ -275,12 +275,12 @@ figures.count_free(
 # %% [markdown]
 # ### Exercise: free_tokens
 #
-# **What.** The largest number of tokens whose pass takes no longer than a pass over one, for a
-# given machine and format of the weights. **Shapes.** Three numbers; the function returns an `int`
+# **Task.** The largest number of tokens whose pass takes no longer than a pass over one, for a
+# given machine and format of the weights. **Arguments.** Three numbers; the function returns an `int`
 # of at least 1, also if one token is compute-bound. A number of tokens that takes exactly as long
 # as one token is free.
 #
-# **One worked number.** An A100 (2.039 TB/s, 312 TFLOP/s) in bfloat16: 153 tokens.
+# **Example.** An A100 (2.039 TB/s, 312 TFLOP/s) in bfloat16: 153 tokens.
 
 
 # %% solution="free_tokens"
@@ -418,11 +418,11 @@ lesson.reveal("prediction_00_c", prediction_00_c)
 # %% [markdown]
 # ### Exercise: kv_cache_bytes
 #
-# **What.** The bytes of the KV cache: the key and the value of every token, in every layer,
-# key-value head and row. **Shapes.** Six whole numbers, the last with the default 1. The function
+# **Task.** The bytes of the KV cache: the key and the value of every token, in every layer,
+# key-value head and row. **Arguments.** Six whole numbers, the last with the default 1. The function
 # returns an `int`. No tokens, or no rows, are 0 bytes.
 #
-# **One worked number.** Llama 2 70B (80 layers, 8 key-value heads of width 128) in bfloat16, one
+# **Example.** Llama 2 70B (80 layers, 8 key-value heads of width 128) in bfloat16, one
 # token: 327,680 bytes.
 
 
@@ -470,15 +470,15 @@ lesson.check_kv_cache_bytes(kv_cache_bytes)
 # %% [markdown]
 # ### Exercise: pass_time
 #
-# **What.** The seconds of one pass for a whole batch. The pass reads the weights once and the cache
+# **Task.** The seconds of one pass for a whole batch. The pass reads the weights once and the cache
 # of every row once. Meanwhile it calculates two FLOP per parameter for every new token of every
 # row. The arithmetic of attention is left out.
 #
-# **Shapes.** Eight numbers; the function returns a float, in seconds. `n_tokens` counts the new
+# **Arguments.** Eight numbers; the function returns a float, in seconds. `n_tokens` counts the new
 # tokens of *each* row, and `batch` counts the rows. `context` counts the tokens that each row's
 # cache holds before the pass; it may be 0. `kv_bytes_per_token` is for one token of one row.
 #
-# **One worked number.** `pass_time(1, 5, 10, 100, 1, 2, 100, 1000)` is the example above: 2.0.
+# **Example.** `pass_time(1, 5, 10, 100, 1, 2, 100, 1000)` is the example above: 2.0.
 
 
 # %% solution="pass_time"

@@ -156,18 +156,18 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 # %% [markdown]
 # ### Exercise: draft_block
 #
-# **What.** Draw `k` draft tokens, and keep the distributions that they were drawn from. Token `i`
+# **Task.** Draw `k` draft tokens, and keep the distributions that they were drawn from. Token `i`
 # is `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and
 # the tokens drafted so far.
 #
-# **Shapes.** `prefix` is a list of tokens, `uniforms` is `(k,)` with numbers in [0, 1), `k` is at
+# **Arguments.** `prefix` is a list of tokens, `uniforms` is `(k,)` with numbers in [0, 1), `k` is at
 # least 1. The function returns a tuple: a list of `k` tokens and an array `(k, V)`.
 #
-# **One worked number.** After "the cat" the number 0.1 draws sat, which is token 2. After sat,
+# **Example.** After "the cat" the number 0.1 draws sat, which is token 2. After sat,
 # 0.5 draws on. After on, 0.95 lies above the 0.9 of "the": mat. So `[0.1, 0.5, 0.95]` gives the
 # tokens `[2, 3, 4]`.
 #
-# **Also graded.** Call `draft_model` exactly `k` times. Leave `prefix` as it is.
+# **The tests also check.** Call `draft_model` exactly `k` times. Leave `prefix` as it is.
 
 
 # %% solution="draft_block"
@@ -223,16 +223,16 @@ lesson.reveal("prediction_01", prediction_01)
 # %% [markdown]
 # ### Exercise: score_block
 #
-# **What.** The target's distributions for a block: one row to judge each draft token, and one row
+# **Task.** The target's distributions for a block: one row to judge each draft token, and one row
 # after the whole block.
 #
-# **Shapes.** `prefix` holds at least one token. `drafted` holds `k` tokens, and `k` may be 0. The
+# **Arguments.** `prefix` holds at least one token. `drafted` holds `k` tokens, and `k` may be 0. The
 # function returns an array `(k + 1, V)`.
 #
-# **One worked number.** Prefix "the cat" (2 tokens), draft "sat on the cat" (4): the target gives 6
+# **Example.** Prefix "the cat" (2 tokens), draft "sat on the cat" (4): the target gives 6
 # rows. The answer is rows 1 to 5.
 #
-# **Also graded.** Call `target_model` exactly once. Leave `prefix` as it is.
+# **The tests also check.** Call `target_model` exactly once. Leave `prefix` as it is.
 #
 # The last exercise calls this function, and with wrong rows a right loop looks wrong. So get the
 # check below right before you go on.
@@ -286,14 +286,14 @@ figures.what_the_pass_reads(lesson.PREFIX, lesson.BLOCK)
 # %% [markdown]
 # ### Exercise: greedy_prefix
 #
-# **What.** How many draft tokens are accepted.
+# **Task.** How many draft tokens are accepted.
 #
-# **Shapes.** `drafted` is a list of `k` tokens, and `k` may be 0. `p` has at least `k` rows over `V`
+# **Arguments.** `drafted` is a list of `k` tokens, and `k` may be 0. `p` has at least `k` rows over `V`
 # tokens, and may have more. The function returns a whole number from 0 to `k`.
 #
-# **One worked number.** The draft is "sat on the cat". The target's rows say sat, on, the, mat: 3.
+# **Example.** The draft is "sat on the cat". The target's rows say sat, on, the, mat: 3.
 #
-# **Also graded.** If several tokens are equally probable, the target's choice is the one with the
+# **The tests also check.** If several tokens are equally probable, the target's choice is the one with the
 # lowest index, as `np.argmax` has it. Leave the arguments as they are.
 #
 # **In production.** `transformers.generation.utils.GenerationMixin` has no loop here. Its method
@@ -368,9 +368,9 @@ lesson.reveal("prediction_01_c", prediction_01_c)
 # %% [markdown]
 # ### Exercise: greedy_speculative_decode
 #
-# **What.** The target's greedy text, decoded in blocks. The draft also takes its argmax here.
+# **Task.** The target's greedy text, decoded in blocks. The draft also takes its argmax here.
 #
-# **Shapes.** `prompt` is a list of at least one token, `k` is at least 1. The function returns the
+# **Arguments.** `prompt` is a list of at least one token, `k` is at least 1. The function returns the
 # list of the *new* tokens: `max_new_tokens` of them, or fewer if `eos` ends the text.
 #
 # **Worked examples.** After "the cat" with `k = 4`, four passes write 12 tokens: "sat on the mat",
@@ -378,7 +378,7 @@ lesson.reveal("prediction_01_c", prediction_01_c)
 # mat ." With a draft that is always right, *one* pass writes these five tokens: four draft tokens
 # and the bonus.
 #
-# **Also graded.** Each block calls the target once and the draft at most `k` times. If
+# **The tests also check.** Each block calls the target once and the draft at most `k` times. If
 # `max_new_tokens` is 0, no model is called. Only new tokens are compared with `eos`; None means
 # that there is no `eos`, and 0 is a token like any other. Leave `prompt` as it is.
 #

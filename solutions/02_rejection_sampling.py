@@ -126,12 +126,12 @@ lesson.reveal("prediction_02_b", prediction_02_b)
 # %% [markdown]
 # ### Exercise: acceptance_probability
 #
-# **What.** The probability that a draft token is accepted: the share of its proposals that you
-# keep, if you keep as many as you can but never more than the target wants. **Shapes.** `p` and `q`
+# **Task.** The probability that a draft token is accepted: the share of its proposals that you
+# keep, if you keep as many as you can but never more than the target wants. **Arguments.** `p` and `q`
 # are `(V,)`, where `V` is the size of the vocabulary; `token` is an index. The function returns a
 # float.
 #
-# **One worked number.** You keep 30 of 45 proposals of token 1 (B): the answer is 0.667.
+# **Example.** You keep 30 of 45 proposals of token 1 (B): the answer is 0.667.
 #
 # **Zeros.** If `p[token]` is 0, the answer is 0, also if `q[token]` is 0. If only `q[token]` is 0,
 # the answer is 1: the draft never proposes such a token, so 1 is a convention. No warning may
@@ -197,12 +197,12 @@ lesson.check_acceptance_probability(acceptance_probability)
 # %% [markdown]
 # ### Exercise: speculative_accept
 #
-# **What.** The draft tokens that are accepted. **Shapes.** `draft_tokens` is a list of `K` indices,
+# **Task.** The draft tokens that are accepted. **Arguments.** `draft_tokens` is a list of `K` indices,
 # `p` and `q` are `(K, V)`, `r` is `(K,)`. The function returns a list: the accepted tokens before
 # the first rejection, possibly none. No warning may appear. You may write `<=` or `<`: a coin
 # equals a ratio with probability 0.
 #
-# **One worked number.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
+# **Example.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
 #
 # | position | token | `p` | `q` | ratio | `r` | verdict |
 # | --- | --- | --- | --- | --- | --- | --- |
@@ -260,11 +260,11 @@ lesson.check_speculative_accept(speculative_accept)
 # %% [markdown]
 # ### Exercise: residual_distribution
 #
-# **What.** The residual: the missing part, made into a distribution. **Shapes.** `p` and `q` are
+# **Task.** The residual: the missing part, made into a distribution. **Arguments.** `p` and `q` are
 # `(V,)`; the function returns a new `(V,)` array. Leave the arguments as they are. If `p` is
 # exactly equal to `q` (not nearly), nothing is missing: return a copy of `p`.
 #
-# **One worked number.** For the pair: `[0.75, 0, 0, 0.25]`.
+# **Example.** For the pair: `[0.75, 0, 0, 0.25]`.
 
 
 # %% solution="residual_distribution"
@@ -312,12 +312,12 @@ lesson.check_residual_distribution(residual_distribution)
 # %% [markdown]
 # ### Exercise: correct_token
 #
-# **What.** One position: accept the draft token, or replace it. **Shapes.** `p` and `q` are `(V,)`,
+# **Task.** One position: accept the draft token, or replace it. **Arguments.** `p` and `q` are `(V,)`,
 # `token` was drawn from `q`, `r` and `u` are uniform numbers in [0, 1). The function returns a
 # tuple: the token, and whether it is the draft's. Accept on the condition of `speculative_accept`;
 # else take `sample_from(residual, u)`.
 #
-# **One worked number.** Token 1 of the pair with `r = 0.7`: the ratio is 0.667, so it is
+# **Example.** Token 1 of the pair with `r = 0.7`: the ratio is 0.667, so it is
 # rejected. With `u = 0.1` the residual `[0.75, 0, 0, 0.25]` gives token 0: `(0, False)`.
 
 
@@ -403,12 +403,12 @@ figures.broken_rule(rule, P, Q)
 # %% [markdown]
 # ### Exercise: speculative_step
 #
-# **What.** Everything that one step writes. **Shapes.** `draft_tokens` is a list of `K`, which may
+# **Task.** Everything that one step writes. **Arguments.** `draft_tokens` is a list of `K`, which may
 # be 0; `p` is `(K + 1, V)`, `q` is `(K, V)`, `r` is `(K,)`. The float `u` draws the correction
 # after a rejection, and the bonus token if there is no rejection. The function returns a list of 1
 # to `K + 1` tokens.
 #
-# **One worked number.** `draft_tokens = [0, 1]` with the pair at both positions and `r = [0.5,
+# **Example.** `draft_tokens = [0, 1]` with the pair at both positions and `r = [0.5,
 # 0.9]`: token 0 passes, token 1 does not. With `u = 0.8` the residual gives token 3. The answer
 # is `[0, 3]`.
 #

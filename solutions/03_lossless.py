@@ -57,12 +57,12 @@ figures.best_question(P, Q)
 # %% [markdown]
 # ### Exercise: total_variation
 #
-# **What.** The gap of the best question: the largest difference between `p` and `q` in the
+# **Task.** The gap of the best question: the largest difference between `p` and `q` in the
 # probability of a yes. A question may ask for several tokens. With 32,000 tokens nobody can try
-# every question. First say which tokens the best question asks for, then add up. **Shapes.** `p` and
+# every question. First say which tokens the best question asks for, then add up. **Arguments.** `p` and
 # `q` are `(V,)`. The function returns a float from 0 (equal) to 1 (nothing shared).
 #
-# **One worked number.** The pair of the picture: 0.20.
+# **Example.** The pair of the picture: 0.20.
 
 
 # %% solution="total_variation"
@@ -105,12 +105,12 @@ figures.best_rules(lesson.RULE_PAIRS)
 # %% [markdown]
 # ### Exercise: acceptance_rate
 #
-# **What.** The largest share of draft tokens that an exact rule can keep, for any number of tokens.
+# **Task.** The largest share of draft tokens that an exact rule can keep, for any number of tokens.
 # Each title above has the largest share for two tokens. What does each token add to this share?
-# **Shapes.** `p` and `q` are `(V,)`; the function returns a float from 0 to 1. `q` may have zeros,
+# **Arguments.** `p` and `q` are `(V,)`; the function returns a float from 0 to 1. `q` may have zeros,
 # and no warning is allowed.
 #
-# **One worked number.** The pair of four tokens: 0.80.
+# **Example.** The pair of four tokens: 0.80.
 
 
 # %% solution="acceptance_rate"
@@ -154,12 +154,12 @@ lesson.check_acceptance_rate(acceptance_rate)
 # %% [markdown]
 # ### Exercise: two_paths
 #
-# **What.** The probability that each token is written by acceptance, and by correction. In the
+# **Task.** The probability that each token is written by acceptance, and by correction. In the
 # table of 60 proposals these are `[30/60, 24/60]` and `[0, 6/60]`. How does each follow from `p`
-# and `q`? **Shapes.** `p` and `q` are `(V,)`. The function returns a tuple of two new arrays `(V,)`,
+# and `q`? **Arguments.** `p` and `q` are `(V,)`. The function returns a tuple of two new arrays `(V,)`,
 # acceptance first. If `p` equals `q`, nothing is corrected. No warning is allowed.
 #
-# **One worked number.** Token A of the pair: 0.30 by acceptance, 0.15 by correction.
+# **Example.** Token A of the pair: 0.30 by acceptance, 0.15 by correction.
 
 
 # %% solution="two_paths"
@@ -273,12 +273,12 @@ lesson.reveal("prediction_03_b", prediction_03_b)
 # %% [markdown]
 # ### Exercise: argmax_draft_law
 #
-# **What.** The law that comes out of this mistake. The draft token is the argmax of `q` (of several
-# largest entries, the one with the lowest index). Ratio and residual use all of `q`. **Shapes.** `p`
+# **Task.** The law that comes out of this mistake. The draft token is the argmax of `q` (of several
+# largest entries, the one with the lowest index). Ratio and residual use all of `q`. **Arguments.** `p`
 # and `q` are `(V,)`; the function returns a new array `(V,)`. If the ratio is 1 or more, nothing is
 # rejected and no residual is needed; `p` equal to `q` is such a case. No warning is allowed.
 #
-# **One worked number.** `p = [0.6, 0.4]`, `q = [0.55, 0.45]`: token 0 is always drafted and always
+# **Example.** `p = [0.6, 0.4]`, `q = [0.55, 0.45]`: token 0 is always drafted and always
 # kept, so the law is `[1, 0]`.
 
 
@@ -336,8 +336,8 @@ lesson.overflow()
 # %% [markdown]
 # ### Exercise: warp
 #
-# **What.** From logits to the distribution that is sampled: temperature, then top-k, then top-p,
-# then the kept mass is divided by its sum. **Shapes.** `logits` is `(V,)`, and may be near 900 or
+# **Task.** From logits to the distribution that is sampled: temperature, then top-k, then top-p,
+# then the kept mass is divided by its sum. **Arguments.** `logits` is `(V,)`, and may be near 900 or
 # -900. The function returns a new array `(V,)` that sums to 1. No warning is allowed.
 #
 # - `temperature` divides the logits. 0 puts everything on the largest. Below 0: ValueError.
@@ -347,7 +347,7 @@ lesson.overflow()
 #
 # Of equal tokens, top-p and temperature 0 take the lowest index first.
 #
-# **One worked number.** Logits `log [0.5, 0.25, 0.125, 0.125]` with `top_p = 0.6`: the mass before
+# **Example.** Logits `log [0.5, 0.25, 0.125, 0.125]` with `top_p = 0.6`: the mass before
 # token 1 is 0.5, so token 1 is kept. The mass before token 2 is 0.75. The result is
 # `[2/3, 1/3, 0, 0]`.
 
@@ -420,8 +420,8 @@ charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 # %% [markdown]
 # ### Exercise: is_lossless
 #
-# **What.** Judge somebody's rule: is its law `p` if the draft token is drawn from `q`? Return True or
-# False. **Shapes.** `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, all of shape
+# **Task.** Judge somebody's rule: is its law `p` if the draft token is drawn from `q`? Return True or
+# False. **Arguments.** `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, all of shape
 # `(N,)`, and returns the tokens `(N,)` that are written. Ask in the middles `(i + 0.5)/cells`, in all
 # pairs of `r` and `u`, with whole arrays and not square by square. Two laws are the same if no entry
 # differs by more than 1e-12.
@@ -431,7 +431,7 @@ charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 # and `lesson.GRID_Q` do. The chapter's own `P` and `Q` have ratios of 2/3 and 3/4 and need
 # `cells=60`. With 64 the right rule would look wrong.
 #
-# **One worked number.** With `q = [0.25, 0.75]` token 0 is drafted in a quarter of all cases, so
+# **Example.** With `q = [0.25, 0.75]` token 0 is drafted in a quarter of all cases, so
 # each of its 4,096 squares weighs `0.25/4096`.
 
 
@@ -512,17 +512,17 @@ def right_rule(p, q, tokens, r, u):
 # %% [markdown]
 # ### Exercise: impostor
 #
-# **What.** A rule that looks right in 200,000 samples and that counting exposes. **Shapes.** As for
+# **Task.** A rule that looks right in 200,000 samples and that counting exposes. **Arguments.** As for
 # every rule, `tokens`, `r` and `u` are `(N,)`, and the function returns an array `(N,)` of whole
 # numbers from 0 to V - 1. You may call `right_rule`. Let each token depend on its own draft token,
 # `r` and `u` alone, and compare `r` and `u` with multiples of `1/64` only, so that the count is exact.
 #
-# **Graded** on `lesson.GRID_P` and `lesson.GRID_Q`. The bias is the counted total variation to `p`.
+# **The tests also check** on `lesson.GRID_P` and `lesson.GRID_Q`. The bias is the counted total variation to `p`.
 # It must be above 0 and at most 0.00149, the noise of 200,000 samples. The samples, with two fixed
 # seeds, must stay below twice this noise. Such a rule earns half of the points, a bias of at least
 # 0.0003 a quarter more, and one of at least 0.0012 the rest.
 #
-# **One worked number.** If token 2 is written in one small square of the 4,096, whatever was
+# **Example.** If token 2 is written in one small square of the 4,096, whatever was
 # drafted, the bias is 0.00023.
 
 

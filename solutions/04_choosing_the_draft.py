@@ -100,11 +100,11 @@ for alpha, row in means.items():
 #
 # ### Exercise: expected_accepted
 #
-# **What.** The mean number of accepted draft tokens in a block. **Shapes.** `alpha` is a float from
+# **Task.** The mean number of accepted draft tokens in a block. **Arguments.** `alpha` is a float from
 # 0 to 1, `k` an int of at least 0. The function returns a float, also at `alpha = 0` and `alpha = 1`.
 # Without a draft token (`k = 0`) it returns 0.
 #
-# **One worked number.** `alpha = 0.5` and `k = 2` give 0.75, as in the first row above.
+# **Example.** `alpha = 0.5` and `k = 2` give 0.75, as in the first row above.
 
 
 # %% solution="expected_accepted"
@@ -129,10 +129,10 @@ lesson.check_expected_accepted(expected_accepted)
 # %% [markdown]
 # ### Exercise: expected_tokens
 #
-# **What.** The mean number of tokens that a block writes. Which token does the target add, and in
-# which blocks? **Shapes.** As above; `k = 0` is plain decoding.
+# **Task.** The mean number of tokens that a block writes. Which token does the target add, and in
+# which blocks? **Arguments.** As above; `k = 0` is plain decoding.
 #
-# **One worked number.** `alpha = 0.5` and `k = 2` give 1.75.
+# **Example.** `alpha = 0.5` and `k = 2` give 1.75.
 
 
 # %% solution="expected_tokens"
@@ -198,11 +198,11 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 # %% [markdown]
 # ### Exercise: walltime_speedup
 #
-# **What.** How many times as fast as plain decoding, which takes one pass for each token.
-# **Shapes.** `alpha`, `c` and `verify_cost` are floats, `k` an int of at least 0; `verify_cost` is
+# **Task.** How many times as fast as plain decoding, which takes one pass for each token.
+# **Arguments.** `alpha`, `c` and `verify_cost` are floats, `k` an int of at least 0; `verify_cost` is
 # `v(k + 1)`, the time of the whole pass. The function returns a float, below 1 for a slow-down.
 #
-# **One worked number.** `alpha = 0.5`, `c = 0.1`, `k = 2`: 1.75 tokens in 1.2 passes are 1.458
+# **Example.** `alpha = 0.5`, `c = 0.1`, `k = 2`: 1.75 tokens in 1.2 passes are 1.458
 # times as fast. With `verify_cost = 1.3` it is 1.167.
 
 
@@ -256,11 +256,11 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 # %% [markdown]
 # ### Exercise: best_k
 #
-# **What.** The best `K` with `v = 1`. **Shapes.** `alpha` and `c` are floats, `k_max` an int of at
+# **Task.** The best `K` with `v = 1`. **Arguments.** `alpha` and `c` are floats, `k_max` an int of at
 # least 1. The function returns an int from 0 to `k_max`: 0 if no `K` is faster than plain decoding.
 # Speed-ups within 1e-12 of each other are equal, and of equal ones the smallest `K` wins.
 #
-# **One worked number.** `alpha = 0.5`, `c = 0.1`: 2, by the table above.
+# **Example.** `alpha = 0.5`, `c = 0.1`: 2, by the table above.
 #
 # **In production.** `transformers.generation.configuration_utils.GenerationConfig` knows neither
 # `alpha` nor `c`. Version 5.23.0 has these defaults for drafting:
@@ -473,12 +473,12 @@ print("sizes are equal:", len(ours) == len(theirs), " ids are equal:", ours == t
 #
 # ### Exercise: prompt_lookup
 #
-# **What.** Take the longest suffix of `tokens`, of at most `max_ngram` tokens, that also occurs
+# **Task.** Take the longest suffix of `tokens`, of at most `max_ngram` tokens, that also occurs
 # earlier. Return what followed its **latest** earlier occurrence: up to `k` tokens, fewer if fewer
 # follow. The occurrence may overlap the suffix, but it must not be the suffix itself. If nothing is
-# found, return `[]`. **Shapes.** A list of ints, which you do not change, and a new list.
+# found, return `[]`. **Arguments.** A list of ints, which you do not change, and a new list.
 #
-# **One worked number.** `tokens = [4, 5, 6, 9, 5, 6]`, `k = 3`: the text ends with `[5, 6]`, which
+# **Example.** `tokens = [4, 5, 6, 9, 5, 6]`, `k = 3`: the text ends with `[5, 6]`, which
 # also stands at position 1. After it came `[9, 5, 6]`.
 
 
@@ -510,12 +510,12 @@ lesson.check_prompt_lookup(prompt_lookup)
 # %% [markdown]
 # ### Exercise: bigram_probs
 #
-# **What.** A draft from counts: row `i` is the distribution of the token after token `i`. Each cell
+# **Task.** A draft from counts: row `i` is the distribution of the token after token `i`. Each cell
 # starts at `smoothing`. Each pair of neighbours adds 1 to its cell, as often as the pair occurs.
-# Each row is divided by its sum; a row whose sum is 0 is uniform. **Shapes.** `tokens` are ints
+# Each row is divided by its sum; a row whose sum is 0 is uniform. **Arguments.** `tokens` are ints
 # below `vocab_size`; the list may be empty. An array `(V, V)` comes back.
 #
-# **One worked number.** `tokens = [0, 1, 0, 1, 1]`, two tokens in the vocabulary, `smoothing = 1`:
+# **Example.** `tokens = [0, 1, 0, 1, 1]`, two tokens in the vocabulary, `smoothing = 1`:
 # after 0 came 1 twice and 0 never, so row 0 is `[1, 3]/4 = [0.25, 0.75]`. Row 1 is `[0.5, 0.5]`.
 
 
@@ -589,12 +589,12 @@ def loss_and_gradient(target_logits, draft_logits, dtype="float32"):
 # %% [markdown]
 # ### Exercise: distillation_loss
 #
-# **What.** The mean over all positions of the total variation of the two softmaxes, in PyTorch
-# (`torch`, imported above). **Shapes.** Both arguments are logits `(..., V)`, tensors; a floating
+# **Task.** The mean over all positions of the total variation of the two softmaxes, in PyTorch
+# (`torch`, imported above). **Arguments.** Both arguments are logits `(..., V)`, tensors; a floating
 # tensor of shape `()` comes back. A gradient must reach `draft_logits`. Logits may come in
 # bfloat16: compute in float32 or better. The value may be off by 1e-6.
 #
-# **One worked number.** `log [0.45, 0.30, 0.15, 0.10]` and `log [0.30, 0.45, 0.20, 0.05]` give
+# **Example.** `log [0.45, 0.30, 0.15, 0.10]` and `log [0.30, 0.45, 0.20, 0.05]` give
 # 0.20.
 
 

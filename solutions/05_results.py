@@ -78,11 +78,11 @@ figures.how_likely(lesson.BLOCKS, lesson.K)
 # %% [markdown]
 # ### Exercise: alpha_from_blocks
 #
-# **What.** The most likely `alpha`. **Shapes.** `accepted` is a list with the number of accepted
+# **Task.** The most likely `alpha`. **Arguments.** `accepted` is a list with the number of accepted
 # tokens of each block. All blocks have the length `k`, at least 1. Return a float. Raise ValueError
 # if a number is not from 0 to `k`, and if there is no block.
 #
-# **One worked number.** `[4, 0, 2, 4, 1, 3]` with `k = 4` give 0.778. A block that was accepted
+# **Example.** `[4, 0, 2, 4, 1, 3]` with `k = 4` give 0.778. A block that was accepted
 # whole judged 4 tokens. How many did a block with 2 accepted tokens judge?
 #
 # <details><summary>How a library keeps this record</summary>
@@ -151,12 +151,12 @@ lesson.reveal("prediction_05", prediction_05)
 #
 # ### Exercise: operations_factor
 #
-# **What.** The operations of target and draft for one token, over those of plain decoding. The
-# target computes all positions of its pass, also those whose tokens are dropped. **Shapes.** Three
+# **Task.** The operations of target and draft for one token, over those of plain decoding. The
+# target computes all positions of its pass, also those whose tokens are dropped. **Arguments.** Three
 # numbers in, a float out. `alpha` is from 0 to 1 and `k` at least 0. `c_hat`, at least 0, is the
 # draft's operations for a token over the target's. `expected_tokens(alpha, k)` is given.
 #
-# **One worked number.** `alpha = 0.8`, `c_hat = 0`, `k = 5`: 1.63.
+# **Example.** `alpha = 0.8`, `c_hat = 0`, `k = 5`: 1.63.
 
 
 # %% solution="operations_factor"
@@ -282,12 +282,12 @@ figures.three_orders(k=5)
 #
 # ### Exercise: implied_alpha
 #
-# **What.** The `alpha` for which `seconds_per_token x E = k draft_seconds + target_seconds`.
-# **Shapes.** Three times in the same unit and `k`. Return a float, right to 1e-9: halve an
+# **Task.** The `alpha` for which `seconds_per_token x E = k draft_seconds + target_seconds`.
+# **Arguments.** Three times in the same unit and `k`. Return a float, right to 1e-9: halve an
 # interval, a grid is too coarse. If `E` is within 1e-9 of 1, return 0.0; if `E` is within 1e-9 of
 # `k + 1`, return 1.0. Raise ValueError if no `alpha` from 0 to 1 fits.
 #
-# **One worked number.** 7.52, 14.1, 1.8 and `k = 4` give 0.711.
+# **Example.** 7.52, 14.1, 1.8 and `k = 4` give 0.711.
 
 
 # %% solution="implied_alpha"
@@ -414,12 +414,12 @@ lesson.committed("prediction_05_e", prediction_05_e, 0, 1)
 # %% [markdown]
 # ### Exercise: acceptance_by_class
 #
-# **What.** The share of accepted tokens for each label. **Shapes.** `accepted` holds a 0 or a 1 for
+# **Task.** The share of accepted tokens for each label. **Arguments.** `accepted` holds a 0 or a 1 for
 # every judged token, and `classes` holds its label, any string. Return a dictionary. A label of
 # which nothing was accepted is in it, with 0. Two empty lists give an empty dictionary. Raise
 # ValueError if the lengths differ.
 #
-# **One worked number.** `[1, 1, 0]`, `["name", "space", "name"]`: `{"name": 0.5, "space": 1.0}`.
+# **Example.** `[1, 1, 0]`, `["name", "space", "name"]`: `{"name": 0.5, "space": 1.0}`.
 
 
 # %% solution="acceptance_by_class"
@@ -557,11 +557,11 @@ table(lesson.three_means([2, 0.5]))
 # %% [markdown]
 # ### Exercise: paired_speedup
 #
-# **What.** The mean of baseline over speculative, pair by pair, on which both sides agree.
-# **Shapes.** Two lists of as many times. Return a float, also for thousands of pairs. Raise
+# **Task.** The mean of baseline over speculative, pair by pair, on which both sides agree.
+# **Arguments.** Two lists of as many times. Return a float, also for thousands of pairs. Raise
 # ValueError if the lists are empty or differ in length.
 #
-# **One worked number.** `[2, 8]` and `[1, 1]`: the ratios are 2 and 8, the answer is 4.
+# **Example.** `[2, 8]` and `[1, 1]`: the ratios are 2 and 8, the answer is 4.
 
 
 # %% solution="paired_speedup"

@@ -52,12 +52,12 @@ charts.blocks_as_recorded(k=5, rows=8)
 # %% [markdown]
 # ### Exercise: simulate_block
 #
-# **What.** How many draft tokens of one block are accepted. **Shapes.** `r` is `(k,)`, one uniform
+# **Task.** How many draft tokens of one block are accepted. **Arguments.** `r` is `(k,)`, one uniform
 # number in [0, 1) for each draft token. The function returns an int from 0 to `k`. Token `i` passes
 # exactly if `r[i] < alpha`. So at `alpha = 0` no coin passes, not even a coin of 0. The first token
 # that does not pass ends the block. Count draft tokens only. `alpha` may be 0 or 1, and `k` may be 0.
 #
-# **One worked number.** `alpha = 0.7` and `r = [0.2, 0.6, 0.9, 0.1, 0.3]`: two coins pass, and the
+# **Example.** `alpha = 0.7` and `r = [0.2, 0.6, 0.9, 0.1, 0.3]`: two coins pass, and the
 # third does not. The last two are not looked at. The answer is 2.
 
 
@@ -120,8 +120,8 @@ for alpha in (0.3, 0.6, 0.85):
 # %% [markdown]
 # ### Exercise: simulate_decode
 #
-# **What.** One request: whole blocks until at least `n_tokens` tokens are written. Your function may
-# call `simulate_block`. **Shapes.** `rng` is a `numpy.random.Generator`. Each block draws its coins
+# **Task.** One request: whole blocks until at least `n_tokens` tokens are written. Your function may
+# call `simulate_block`. **Arguments.** `rng` is a `numpy.random.Generator`. Each block draws its coins
 # by one `rng.random(k)`. The function returns a dict:
 #
 # - `"tokens"`, an int: all tokens of all blocks, with every correction and bonus token. The last
@@ -132,7 +132,7 @@ for alpha in (0.3, 0.6, 0.85):
 # `k` may be 0, which is plain decoding. `n_tokens` may be 0, which takes no block. `alpha` may be 0
 # or 1.
 #
-# **One worked number.** `alpha = 0.7`, `c = 0.1`, `k = 4`, `n_tokens = 8`:
+# **Example.** `alpha = 0.7`, `c = 0.1`, `k = 4`, `n_tokens = 8`:
 #
 # | block | the coins of `rng.random(4)` | writes | so far |
 # | --- | --- | --- | --- |
@@ -217,8 +217,8 @@ lesson.reveal("prediction_06_b", prediction_06_b)
 # %% [markdown]
 # ### Exercise: mixture_quantile
 #
-# **What.** The number of blocks that a share of *all* requests does not exceed, if there are several
-# kinds of requests. **Shapes.**
+# **Task.** The number of blocks that a share of *all* requests does not exceed, if there are several
+# kinds of requests. **Arguments.**
 #
 # - `laws` is a list of arrays, one for each kind: `laws[i][n]` is the probability that a request of
 #   kind `i` takes `n` blocks. The arrays may differ in length.
@@ -228,7 +228,7 @@ lesson.reveal("prediction_06_b", prediction_06_b)
 # The function returns an int: the smallest `n` for which at least `share` of all requests take `n`
 # blocks or fewer.
 #
-# **One worked number.** Half of the requests take 1 block. The other half take 2 blocks or 4, with
+# **Example.** Half of the requests take 1 block. The other half take 2 blocks or 4, with
 # probability 0.5 each. `mixture_quantile([np.array([0, 1.0]), np.array([0, 0, 0.5, 0, 0.5])],
 # [0.5, 0.5], 0.75)` is 2: half of all requests take 1 block, a quarter 2, a quarter 4.
 
@@ -324,12 +324,12 @@ lesson.reveal("prediction_06", prediction_06)
 # %% [markdown]
 # ### Exercise: lockstep_tokens
 #
-# **What.** The expected number of tokens that each row writes in a step, if `batch_size` rows of
-# independent coins go in lock-step. The correction or bonus token counts. **Shapes.** Three numbers
+# **Task.** The expected number of tokens that each row writes in a step, if `batch_size` rows of
+# independent coins go in lock-step. The correction or bonus token counts. **Arguments.** Three numbers
 # in, a float out. The answer is exact and uses no random numbers. `alpha` may be 0 or 1, `k` may be 0,
 # and `batch_size` is at least 1.
 #
-# **One worked number.** `alpha = 0.5`, `k = 1`, `batch_size = 2`: both rows pass with probability
+# **Example.** `alpha = 0.5`, `k = 1`, `batch_size = 2`: both rows pass with probability
 # 0.25, and then each writes 2 tokens. Otherwise each writes 1. The answer is 1.25.
 
 
@@ -507,8 +507,8 @@ lesson.reveal("prediction_06_d", prediction_06_d)
 # %% [markdown]
 # ### Exercise: choose_k
 #
-# **What.** The policy of a service: how many tokens each row drafts in the next step. The server calls
-# your function before every step, and *you* choose the rule. **Shapes.**
+# **Task.** The policy of a service: how many tokens each row drafts in the next step. The server calls
+# your function before every step, and *you* choose the rule. **Arguments.**
 #
 # - `queue_length` requests wait, and `running` rows still write. At least one of the two numbers is above
 #   0. The server has room for `B` rows, so `running` is at most `B`.
@@ -520,7 +520,7 @@ lesson.reveal("prediction_06_d", prediction_06_d)
 # run, and the step begins. The same arguments must always give the same `K`: the grader asks once and
 # remembers.
 #
-# **One worked number.** `alpha = 0.5`, and `costs` has room for two rows:
+# **Example.** `alpha = 0.5`, and `costs` has room for two rows:
 #
 # | | `K = 0` | `K = 1` | `K = 2` |
 # | --- | --- | --- | --- |

@@ -75,13 +75,13 @@ frame("a draft without a model")
 # %% [markdown]
 # ### Exercise: one_hot_accept
 #
-# **What.** The rule for a draft token that is certain. Accept the token if `r` is strictly below its
+# **Task.** The rule for a draft token that is certain. Accept the token if `r` is strictly below its
 # acceptance probability. So `r = 0` never accepts a token with `p = 0`. After a rejection
-# `sample_from(rest, u)` gives the token, where `rest` is the residual. **Shapes.** `p` is `(V,)`
+# `sample_from(rest, u)` gives the token, where `rest` is the residual. **Arguments.** `p` is `(V,)`
 # and stays as it is. `r` and `u` are in [0, 1). The function returns a tuple: the token, and whether
 # it is the draft's.
 #
-# **One worked number.** Token 1 (B) with `r = 0.5` is rejected. The residual is
+# **Example.** Token 1 (B) with `r = 0.5` is rejected. The residual is
 # `[0.643, 0, 0.214, 0.143]`, and `u = 0.7` picks token 2: `(2, False)`.
 #
 # **Edges.** If every other token has probability 0, accept the draft token for every `r`, because
@@ -156,15 +156,15 @@ frame("no draft at all")
 # %% [markdown]
 # ### Exercise: jacobi_decode
 #
-# **What.** The greedy tokens after `prompt`, by Jacobi decoding. Every pass calls
+# **Task.** The greedy tokens after `prompt`, by Jacobi decoding. Every pass calls
 # `target_greedy(prompt + current)` exactly once and renews all places together. The loop ends after a
 # pass that changes nothing. This pass counts too, so `K` places can take `K + 1` passes, and an empty
-# guess takes one. Set no limit to the passes. **Shapes.** `target_greedy(tokens) -> list[int]` gives
+# guess takes one. Set no limit to the passes. **Arguments.** `target_greedy(tokens) -> list[int]` gives
 # the argmax after every token. `prompt` is a list that is not empty, and `guess` is a list of any
 # length. Both stay as they are. The function returns a tuple: the list of `len(guess)` tokens, and
 # the number of passes.
 #
-# **One worked number.** The counting target, `prompt = [0]`, `guess = [5, 5, 3]`: `([1, 2, 3], 4)`.
+# **Example.** The counting target, `prompt = [0]`, `guess = [5, 5, 3]`: `([1, 2, 3], 4)`.
 
 
 # %% solution="jacobi_decode"
@@ -256,14 +256,14 @@ lesson.reveal("prediction_07", prediction_07)
 # %% [markdown]
 # ### Exercise: multi_candidate_accept
 #
-# **What.** Try `n` candidates in order, and return the token that comes out. The residual starts as
+# **Task.** Try `n` candidates in order, and return the token that comes out. The residual starts as
 # `p`. Candidate `x = candidates[i]` is accepted if `r[i] q(x) < residual(x)`, strictly. After a
 # rejection the residual becomes `residual_distribution(residual, q)`, also if the same token comes
-# again. If all are rejected, `sample_from(residual, u)` gives the token. **Shapes.** `candidates` is
+# again. If all are rejected, `sample_from(residual, u)` gives the token. **Arguments.** `candidates` is
 # a list of `n` tokens. `p` and `q` are `(V,)`, and `r` is `(n,)`. The function returns a token. With
 # `n = 0` the token is drawn from `p`.
 #
-# **One worked number.** `candidates = [1, 3]`, `r = [0.7, 0.9]`: for B `0.7 x 0.45 = 0.315` is not
+# **Example.** `candidates = [1, 3]`, `r = [0.7, 0.9]`: for B `0.7 x 0.45 = 0.315` is not
 # below 0.30. The residual is `[0.75, 0, 0, 0.25]`. For D `0.9 x 0.05 = 0.045` is below 0.25, so the
 # answer is 3.
 
@@ -319,12 +319,12 @@ frame("a tree")
 # %% [markdown]
 # ### Exercise: tree_attention_mask
 #
-# **What.** Who sees whom: node `i` sees itself and its ancestors. Every node also sees the text before
-# the tree, which is no part of the mask. **Shapes.** `parents` is a list of `N` numbers with
+# **Task.** Who sees whom: node `i` sees itself and its ancestors. Every node also sees the text before
+# the tree, which is no part of the mask. **Arguments.** `parents` is a list of `N` numbers with
 # `parents[i] < i`. A parent of -1 is the text. The list stays as it is. The function returns a
 # boolean array `(N, N)`, with row `i` for node `i`. `N` may be 0.
 #
-# **One worked number.** `parents = [-1, -1, 0, 0, 1, 2]`: the parent of node 5 is node 2, and the
+# **Example.** `parents = [-1, -1, 0, 0, 1, 2]`: the parent of node 5 is node 2, and the
 # parent of node 2 is node 0. So row 5 is true at 0, 2 and 5. A chain gives the causal mask.
 
 
@@ -358,16 +358,16 @@ lesson.check_tree_attention_mask(tree_attention_mask)
 # %% [markdown]
 # ### Exercise: walk_tree
 #
-# **What.** The tokens that a block with a tree writes. The walk starts at the text. At each node its
+# **Task.** The tokens that a block with a tree writes. The walk starts at the text. At each node its
 # children are candidates for one place. Judge them in the order of the list, as in
 # `multi_candidate_accept`, with coin `r[i]` for node `i`. If a child is accepted, write its token and
 # go on at this child, with a new `p`. If all children are rejected, or if there are none, draw one
-# last token with `u` from what is left of `p`. Then the walk ends. **Shapes.** `parents` and `tokens`
+# last token with `u` from what is left of `p`. Then the walk ends. **Arguments.** `parents` and `tokens`
 # are lists of `N`. `p` and `q` are `(N + 1, V)`, and `r` is `(N,)`. Row 0 is for the children of the
 # text, and row `i + 1` is for the children of node `i`. The function returns a list of tokens. `N` may
 # be 0, and siblings may have the same token. The arguments stay as they are.
 #
-# **One worked number.** The tree above with the tokens `[1, 3, 0, 2, 0, 1]`, the pair in every row,
+# **Example.** The tree above with the tokens `[1, 3, 0, 2, 0, 1]`, the pair in every row,
 # `r = [0.7, 0.9, 0.5, 0.5, 0.4, 0.5]` and `u = 0.5`. Node 0 (B) is rejected, and node 1 (D) is
 # accepted, as with `multi_candidate_accept`. Its child is node 4 (A): `0.4 x 0.30` is below 0.45. Node 4 has no
 # children, so `u` draws from `p`: B. The answer is `[3, 0, 1]`.
@@ -466,14 +466,14 @@ frame("another tokenizer")
 # %% [markdown]
 # ### Exercise: map_draft
 #
-# **What.** The draft's distribution over the target's vocabulary, restricted to the shared tokens
-# and normalised again. **Shapes.** `q` is `(W,)`. `draft_to_target` is an integer array `(W,)`: it has
+# **Task.** The draft's distribution over the target's vocabulary, restricted to the shared tokens
+# and normalised again. **Arguments.** `q` is `(W,)`. `draft_to_target` is an integer array `(W,)`: it has
 # the target id of each draft token, and -1 for a token that is not shared. The function returns a new
 # array `(vocab_size,)`. If two draft tokens have one target id, their probabilities add. **Error.**
 # ValueError if the shared tokens have probability 0 together, also if some have an id. However little
 # is shared otherwise, it is enough.
 #
-# **One worked number.** `q = [0.5, 0.3, 0.2]`, `draft_to_target = [2, -1, 0]`, four target tokens:
+# **Example.** `q = [0.5, 0.3, 0.2]`, `draft_to_target = [2, -1, 0]`, four target tokens:
 # `[0.286, 0, 0.714, 0]`.
 
 
@@ -575,13 +575,13 @@ lesson.reveal("prediction_07_b", prediction_07_b)
 # %% [markdown]
 # ### Exercise: expected_experts
 #
-# **What.** How many different experts a pass over `n_tokens` tokens reads in a layer, on average.
+# **Task.** How many different experts a pass over `n_tokens` tokens reads in a layer, on average.
 # Each token chooses `active` different experts of `n_experts`. All choices are equally likely, and
 # the tokens choose independently of each other. Compute the mean exactly, without drawing.
-# **Shapes.** The arguments are three integers, with `n_tokens` at least 0 and `active` from 1 to
+# **Arguments.** The arguments are three integers, with `n_tokens` at least 0 and `active` from 1 to
 # `n_experts`. The function returns a float. For 0 tokens it is 0.
 #
-# **One worked number.** Two tokens, 8 experts, 2 active: 3.5.
+# **Example.** Two tokens, 8 experts, 2 active: 3.5.
 
 
 # %% solution="expected_experts"

@@ -89,11 +89,11 @@ lesson.reveal("prediction_08", prediction_08)
 # %% [markdown]
 # ### Exercise: rollback
 #
-# **What.** Bring a cache of one row back to `length` positions. **Shapes.** `cache` is a cache as above,
+# **Task.** Bring a cache of one row back to `length` positions. **Arguments.** `cache` is a cache as above,
 # `length` is an int. The function returns nothing. If the cache holds `length` positions already, do
 # not call `truncate`.
 #
-# **One worked number.** A cache of 14 positions and `length = 11`: one call, `cache.truncate(11)`.
+# **Example.** A cache of 14 positions and `length = 11`: one call, `cache.truncate(11)`.
 #
 # **Errors.** Raise ValueError, before any call, if `length` is below 0 or above the present length. A
 # `length` of 0 is allowed.
@@ -146,7 +146,7 @@ lesson.check_rollback(rollback)
 # %% [markdown]
 # ### Exercise: verify_block
 #
-# **What.** For every row: how many draft tokens are kept, and the token after them. **Shapes.** `p` is
+# **Task.** For every row: how many draft tokens are kept, and the token after them. **Arguments.** `p` is
 # `(B, K+1, V)`, `q` is `(B, K, V)`, `drafted` and `r` are `(B, K)`, `u` is `(B,)`. `K` may be 0. The
 # function returns a tuple of two tensors `(B,)`, both `torch.long`. `r` and `u` are float64.
 #
@@ -154,7 +154,7 @@ lesson.check_rollback(rollback)
 # for each row as `sample_from` does. `sample_rows` does not divide by the sum, so divide the residual by
 # its sum yourself. If the sum is exactly 0, `law` is the row of `p`.
 #
-# **One worked number.** One row with `K = 1`: `p[0] = [0.25, 0.50, 0.25]`, `q[0] = [0.50, 0.25, 0.25]`,
+# **Example.** One row with `K = 1`: `p[0] = [0.25, 0.50, 0.25]`, `q[0] = [0.50, 0.25, 0.25]`,
 # token 0 drafted, `r = 0.75`. The product `0.75 x 0.50 = 0.375` is not below 0.25, so the token is
 # rejected and the count is 0. The residual is `[0, 1, 0]`: the next token is 1.
 #
@@ -224,9 +224,9 @@ def feed(model, cache, tokens: list[int]) -> torch.Tensor:
 # %% [markdown]
 # ### Exercise: speculative_generate
 #
-# **What.** The new tokens after a prompt, written in blocks of up to `k` draft tokens.
+# **Task.** The new tokens after a prompt, written in blocks of up to `k` draft tokens.
 #
-# **Shapes.** `target` and `draft` keep the protocol. `prompt_ids` is a list of at least one token. The
+# **Arguments.** `target` and `draft` keep the protocol. `prompt_ids` is a list of at least one token. The
 # function returns a list of `max_new_tokens` tokens, without the prompt. If a new token equals `eos_id`,
 # the text ends with this token, also in the middle of a block. `eos_id` in the prompt ends nothing.
 # Put tensors on the device of `cache.length`. You call:
@@ -250,7 +250,7 @@ def feed(model, cache, tokens: list[int]) -> torch.Tensor:
 # is called once a block, the draft once for each draft token; one more call of each may read the
 # prompt, but with `feed` you need none. For 0 tokens no model is called.
 #
-# **One worked number.** `k = 4`, 10 tokens. If nothing is accepted, the blocks draft 4, 4, 4, 4, 4, 4, 3,
+# **Example.** `k = 4`, 10 tokens. If nothing is accepted, the blocks draft 4, 4, 4, 4, 4, 4, 3,
 # 2, 1 and 0 tokens. If everything is accepted, they draft 4 and 4, and the text is complete.
 
 

@@ -8,7 +8,7 @@ from classes.chapter_cases import CHAPTERS
 
 from autograde.chapter import Chapter
 
-MOST = 3000  # words
+MOST, LONGER = 2200, 3000  # words
 # What is not read from top to bottom: folds, code, formulas and tables.
 ELSEWHERE = re.compile(
     r"<details>.*?</details>|```.*?```|\$\$.*?\$\$|^\|.*?$", re.DOTALL | re.MULTILINE
@@ -23,7 +23,7 @@ def count_words(text: str) -> int:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_chapter_has_at_most_3000_words(chapter: str):
+def test_a_chapter_can_be_read_in_one_evening(chapter: str):
     cells = nbformat.read(Chapter(chapter).release, as_version=4).cells
     texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
-    assert 2000 < count_words("\n\n".join(texts)) <= MOST
+    assert count_words("\n\n".join(texts)) <= (MOST if chapter < "05" else LONGER)

@@ -34,16 +34,19 @@ HOW = (
 )
 
 
-def show_race(races: Sequence[Any]) -> None:
-    """Replay every race of `races`, as measure.race.race gives them; on terminals print them."""
+def show_race(races: Sequence[Any], yours: str = "") -> None:
+    """Replay every race of `races`, as measure.race.race gives them; on terminals print them.
+
+    `yours` is the name of the lane that the reader's own decoder ran in.
+    """
     for race in races:
         if in_notebook():
-            display_page(as_page(race), as_text(race))
+            display_page(as_page(race, yours), as_text(race, yours))
         else:
-            print(as_text(race))
+            print(as_text(race, yours))
 
 
-def as_text(race: Any) -> str:
+def as_text(race: Any, yours: str = "") -> str:
     """The texts, and under them who wrote them in which time."""
     first = race.lanes[0]
     lines = [*race.remarks, f"{_about(race)}"]
@@ -52,7 +55,27 @@ def as_text(race: Any) -> str:
     for lane in race.lanes:
         took = f"{lane.seconds:.2f} s, {len(lane.passes)} passes of the target"
         lines.append(f"{lane.name}: {took}{_faster(race, lane)}")
-    return "\n".join([*lines, verdict(race)])
+    return "\n".join([*lines, verdict(race), *readings(race, yours)])
+
+
+def readings(race: Any, yours: str = "") -> Iterator[str]:
+    """What the race says: a sentence for each lane, and at last how far the reader's decoder is."""
+    plain, *others = race.lanes
+    for lane in others:
+        ratio, longer = race.ratio(lane), len(plain.passes) / len(lane.passes) / race.ratio(lane)
+        fast = f"was done {ratio:.2f} times as fast"
+        ended = fast if ratio >= 1 else f"took {1 / ratio:.2f} times as long"
+        yield (
+            f"{lane.name[0].upper()}{lane.name[1:]} needed {len(lane.passes)} passes of the target "
+            f"instead of {len(plain.passes)}. One of them, its drafts included, took {longer:.2f} "
+            f"times as long as a pass of {plain.name}, so the text {ended}."
+        )
+    for lane in (lane for lane in others if lane.name == yours):
+        tokens, passes = sum(map(len, lane.pieces)), len(lane.passes)
+        yield (
+            f"Your decoder so far: {tokens} tokens in {passes} passes, {tokens / passes:.2f} tokens "
+            f"a pass, {race.ratio(lane):.2f} times as fast as {plain.name}."
+        )
 
 
 def verdict(race: Any) -> str:
@@ -70,19 +93,20 @@ def verdict(race: Any) -> str:
     return f"The tokens were compared: {names} wrote another text than {race.lanes[0].name}."
 
 
-def as_page(race: Any) -> str:
+def as_page(race: Any, yours: str = "") -> str:
     """The replay as HTML that needs nothing else."""
     lanes = "".join(_lane(race, lane) for lane in race.lanes)
     mark = "sd-race-" + hashlib.sha256(lanes.encode()).hexdigest()[:12]
     remarks = "".join(f"<p><strong>{html.escape(each)}</strong></p>" for each in race.remarks)
     end = max(lane.seconds for lane in race.lanes)
+    said = "".join(f"<p>{html.escape(each)}</p>" for each in [verdict(race), *readings(race, yours)])
     return (
         f'<div class="sd-race"><style>{style_sheet()}</style>{remarks}'
         f"<p>{html.escape(_about(race))}</p>"
         f'<input class="sd-again" type="checkbox" id="{mark}" aria-label="Run the race again">'
         f'<label class="sd-button" for="{mark}">Run it again</label>'
         f'<div class="sd-lanes">{lanes}</div>'
-        f'<p class="sd-end sd-t" style="--t:{end:.2f}s">{html.escape(verdict(race))}</p>'
+        f'<div class="sd-end sd-t" style="--t:{end:.2f}s">{said}</div>'
         f"<p>{KEY} {HOW}</p></div>{_IN_SIGHT}"
     )
 
@@ -101,10 +125,12 @@ def _faster(race: Any, lane: Any, mark: str = "{}") -> str:
 
 def _lane(race: Any, lane: Any) -> str:
     end = f'style="--t:{lane.seconds:.2f}s"'
+    slowest = max(each.seconds for each in race.lanes)
+    bar = f'style="--t:{lane.seconds:.2f}s; width:{lane.seconds / slowest:.1%}"'
     passes = f"{len(lane.passes)} passes{_faster(race, lane, '<b>{}</b>')}"
     return (
         f'<div class="sd-lane"><div class="sd-name">{html.escape(lane.name)}</div>'
-        f'<div class="sd-clock"><span class="sd-track"><span class="sd-bar" {end}></span></span>'
+        f'<div class="sd-clock"><span class="sd-track"><span class="sd-bar" {bar}></span></span>'
         f'<span class="sd-t" {end}>{lane.seconds:.2f} s</span></div>'
         f'<div class="sd-t" {end}>{passes}</div>'
         f'<div class="sd-texts">{"".join(_texts(race, lane))}</div>{_all(race, lane)}</div>'

@@ -3,23 +3,24 @@
 import operator
 import reprlib
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
-from specdec_lib.decoding.verify import Verdict, Verifier, probability_of, verify
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter, Proposal, certain
 from specdec_lib.drafters.tree import Candidates
 from specdec_lib.measure.core import models
 from specdec_lib.measure.core.runs import Decoder, decoder, speculative
+from specdec_lib.models.function import logits_of
 from specdec_lib.models.protocol import Model, Texts
-from specdec_lib.sampling import Choices, Uniforms, Warp, choices_for
+from specdec_lib.sampling import Choices, Warp, choices_for
 
+# From a text to the logits (len(text), V) after each of its tokens.
+Logits = Callable[[Sequence[int]], np.ndarray]
 # Makes a decoder of a batch, for a target, a temperature and so many new tokens.
 Contestant = Callable[[Model, Warp, int], Decoder]
 
@@ -28,9 +29,9 @@ class WrongFunction(Exception):
     """A reader's own function gives nothing that a race can go on with; the message says what."""
 
 
-def drafting(draft: str = "large", k: int = 3, verifier: Verifier = verify) -> Contestant:
+def drafting(draft: str = "large", k: int = 3) -> Contestant:
     """Speculative decoding with a built-in draft model and `k` draft tokens in a block."""
-    return with_drafter(lambda target: ModelDrafter(models.draft(draft)), k, verifier)
+    return with_drafter(lambda target: ModelDrafter(models.draft(draft)), k)
 
 
 def copying(k: int = 3, max_ngram: int = 3) -> Contestant:
@@ -43,12 +44,10 @@ def guessing(k: int = 3) -> Contestant:
     return with_drafter(lambda target: RandomTokens(target.vocab_size), k)
 
 
-def with_drafter(
-    make: Callable[[Model], Drafter], k: int, verifier: Verifier = verify
-) -> Contestant:
+def with_drafter(make: Callable[[Model], Drafter], k: int) -> Contestant:
     """Speculative decoding with the drafter that `make` gives for a target."""
     return lambda target, warp, tokens: speculative(
-        target, make(target), k, warp, tokens, verifier, batch=True
+        target, make(target), k, warp, tokens, batch=True
     )
 
 
@@ -67,24 +66,51 @@ def branching(draft: str = "large", widths: Sequence[int] = (2, 2, 1)) -> Contes
     return contestant
 
 
-def judged_by(speculative_step: Callable, draft: str = "large", k: int = 3) -> Contestant:
-    """Blocks that chapter 02's `speculative_step(draft_tokens, p, q, r, u)` judges.
+def greedy_of(decode: Callable, draft: str = "large", k: int = 3) -> Contestant:
+    """Chapter 01's `greedy_speculative_decode`, on the distributions of real models."""
 
-    It needs a temperature above 0, at which a block has coins r and a number u.
+    def arguments(target: Logits, small: Logits, prompt: list[int], tokens: int, *_: Any) -> tuple:
+        p, q = (lambda text: softmax(target(text))), (lambda text: softmax(small(text)[-1]))
+        return p, q, prompt, k, tokens
+
+    return on_functions("greedy_speculative_decode", decode, arguments, draft)
+
+
+def sampler_of(sample: Callable, draft: str = "large", k: int = 3) -> Contestant:
+    """Chapter 02's `speculative_sample`, at the temperature of the race."""
+
+    def arguments(
+        target: Logits, small: Logits, prompt: list[int], tokens: int, warp: Warp, rng: Any
+    ) -> tuple:
+        return target, small, prompt, k, tokens, warp.temperature, rng
+
+    return on_functions("speculative_sample", sample, arguments, draft)
+
+
+def on_functions(name: str, function: Callable, arguments: Callable, draft: str) -> Contestant:
+    """A decoder of the reader's that knows a model as a function from a text to its logits.
+
+    Both models keep caches (models/function.py). The target has read the prompt, all but its last
+    token, before the decoder begins, as it has in plain decoding.
     """
 
-    def judge(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Uniforms) -> Verdict:
-        n = int(limits[0])
-        rows = p[0, : n + 1].double().numpy(), q[0, :n].double().numpy()
-        tokens = [int(token) for token in drafted[0, :n]]
-        given = (tokens, *rows, choices.r[0, :n].copy(), float(choices.u[0]))
-        lengths, vocab_size = range(1, n + 2), p.shape[-1]
-        block = asked("speculative_step", speculative_step, given, lengths, vocab_size)
-        count, token = torch.tensor([len(block) - 1]), torch.tensor([block[-1]])
-        probabilities = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
-        return Verdict(count, token, *probabilities)
+    def contestant(target: Model, warp: Warp, tokens: int) -> Decoder:
+        def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
+            (prompt,) = map(list, prompts)
+            p, q = logits_of(target), logits_of(models.draft(draft))
+            p(prompt[:-1])
+            given = arguments(p, q, prompt, tokens, warp, rngs[0])
+            return Generation([asked(name, function, given, tokens, target.vocab_size)])
 
-    return drafting(draft, k, judge)
+        return decoder(generate, warp, tokens, batch=True)
+
+    return contestant
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """The distributions (..., V) of logits (..., V)."""
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
 
 
 def own(speculative_generate: Callable, draft: str = "large", k: int = 3) -> Contestant:
@@ -95,10 +121,8 @@ def own(speculative_generate: Callable, draft: str = "large", k: int = 3) -> Con
 
         def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
             given = target, small, list(prompts[0]), k, tokens, warp.temperature, rngs[0]
-            lengths, name = range(tokens, tokens + 1), "speculative_generate"
-            return Generation(
-                [asked(name, speculative_generate, given, lengths, target.vocab_size)]
-            )
+            name = "speculative_generate"
+            return Generation([asked(name, speculative_generate, given, tokens, target.vocab_size)])
 
         return decoder(generate, warp, tokens, batch=True)
 
@@ -106,9 +130,9 @@ def own(speculative_generate: Callable, draft: str = "large", k: int = 3) -> Con
 
 
 def asked(
-    name: str, function: Callable, arguments: Sequence, lengths: range, vocab_size: int
+    name: str, function: Callable, arguments: Sequence, count: int, vocab_size: int
 ) -> list[int]:
-    """The tokens that a reader's `function` gives, as many as one of `lengths`.
+    """The `count` tokens that a reader's `function` gives.
 
     WrongFunction, which says what it gave instead, so that a race never dies of it.
     """
@@ -122,12 +146,11 @@ def asked(
         tokens = list(map(operator.index, given))
     except Exception:  # no list, or not of integers
         tokens = []
-    if len(tokens) in lengths and all(0 <= token < vocab_size for token in tokens):
+    if len(tokens) == count and all(0 <= token < vocab_size for token in tokens):
         return tokens
     many = f" ({len(tokens)} numbers)" if tokens else ""
-    most = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[0]}"
     raise WrongFunction(
-        f"{name} returned {' '.join(reprlib.repr(given).split())}{many}, and not a list of {most} "
+        f"{name} returned {' '.join(reprlib.repr(given).split())}{many}, and not a list of {count} "
         f"tokens from 0 to {vocab_size - 1}"
     )
 

@@ -28,7 +28,7 @@ from specdec_lib.models.protocol import Cache
 from specdec_lib.sampling import Warp
 
 PLAIN = "plain decoding"
-POOL, JUDGED = 80, 48  # held-out prompts to choose from; tokens by which a text is judged
+POOL = 80  # held-out prompts to choose from
 
 words = cache(tokenizer)
 
@@ -36,8 +36,8 @@ words = cache(tokenizer)
 def run(
     contestants: Mapping[str, Contestant],
     *,
-    tokens: int = 48,
-    texts: int = 2,
+    tokens: int = 96,
+    texts: int = 1,
     temperature: float = 0.0,
     rows: int = 1,
     reading: bool = False,
@@ -55,7 +55,7 @@ def run(
     with half_of_the_cores():
         target = Llama(models.target_weights(cost, torch.float32))
         racers = {name: Racer(make, target, warp, tokens) for name, make in makers.items()}
-        chosen = straight_prompts(texts + rows - 1, warp)
+        chosen = straight_prompts(texts + rows - 1, warp, tokens)
         compare(racers, [chosen[i : i + rows] for i in range(len(chosen) - rows + 1)], seconds)
     # The first text of each was the warm-up of `compare`.
     lanes = [Lane(name, list(passes(each.texts[1:], reading))) for name, each in racers.items()]
@@ -75,14 +75,14 @@ def half_of_the_cores() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def straight_prompts(count: int, warp: Warp) -> list[list[int]]:
-    """The first `count` held-out prompts; if greedy, of those whose texts do not run in circles.
+def straight_prompts(count: int, warp: Warp, tokens: int) -> list[list[int]]:
+    """The first `count` held-out prompts; if greedy, of those whose `tokens` do not run in circles.
 
     The built-in target finds them, since the costlier one writes the same texts.
     """
     pool = prompts(POOL, ending=".py")
     if warp == GREEDY:
-        written = plain(models.target(None, torch.float32), GREEDY, JUDGED, batch=True)(pool).tokens
+        written = plain(models.target(None, torch.float32), GREEDY, tokens, batch=True)(pool).tokens
         pairs = zip(pool, written, strict=True)
         pool = [prompt for prompt, text in pairs if repeated_share(text) <= MOST_REPEATED]
     return pool[:count]

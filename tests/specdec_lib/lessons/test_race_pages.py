@@ -1,6 +1,7 @@
 """A race as it is shown: the replay, its texts and times, and what stands where nothing moves."""
 
 import re
+import time
 
 import pytest
 from pages.accessibility import faults
@@ -23,7 +24,20 @@ def test_the_text_tells_times_ratio_and_that_the_texts_are_the_same():
     assert "Text 1: if |a<b or c" in text
     assert "plain decoding: 3.00 s, 3 passes of the target\n" in text
     assert "1.50 s, 1 passes of the target, 2.00 times as fast" in text
-    assert text.endswith("All 3 tokens were compared: every decoder wrote the same text.")
+    assert "All 3 tokens were compared: every decoder wrote the same text." in text
+
+
+def test_a_race_is_read_and_the_readers_own_decoder_summed_up():
+    said = list(shown.readings(of(SLOW, FAST), "speculative decoding"))
+    assert "1 passes of the target instead of 3" in said[0] and "1.50 times as long" in said[0]
+    assert said[0].endswith("done 2.00 times as fast.")
+    assert said[1].startswith("Your decoder so far: 3 tokens in 1 passes, 3.00 tokens a pass, 2.00")
+    assert [each for each in shown.readings(of(FAST, SLOW)) if "took 2.00 times as long." in each]
+
+
+def test_the_bars_have_one_scale_of_time():
+    widths = re.findall(r"width:([\d.]+)%", shown.as_page(of(SLOW, FAST)))
+    assert widths == ["100.0", "50.0"]
 
 
 def test_another_text_is_called_that():
@@ -62,8 +76,10 @@ def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):
     context = browser.new_context(java_script_enabled=scripts)
     page = context.new_page()
     page.set_content(shown.as_page(of(lane)))
-    page.wait_for_timeout(400)
-    # Without scripts a page cannot be asked; what is drawn can.
+    # Without scripts a page cannot be waited for; what is drawn can be asked again and again.
+    end = time.monotonic() + 30
+    while not page.get_by_text("soon").is_visible() and time.monotonic() < end:
+        page.wait_for_timeout(50)
     assert page.get_by_text("soon").is_visible() and not page.get_by_text("late").is_visible()
     page.get_by_text("Run it again").click()
     assert not page.get_by_text("late").is_visible()

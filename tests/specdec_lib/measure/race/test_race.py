@@ -13,15 +13,16 @@ from specdec_lib.measure.race.contestants import (
     copying,
     drafting,
     guessing,
-    judged_by,
+    greedy_of,
     own,
+    sampler_of,
 )
 from specdec_lib.measure.race.race import race
 from specdec_lib.measure.race.record import Lane, Pass, Race, from_data, recorded
 from specdec_lib.measure.race.turns import PLAIN, Text, passes
 
 LONG = 32
-STEP = functions_of("02_rejection_sampling")["speculative_step"]
+DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
 OWN = functions_of("08_full_generation")["speculative_generate"]
 
 
@@ -75,9 +76,11 @@ def test_on_a_slow_machine_there_are_fewer_texts():
     assert len(found.prompts) == len(found.lanes[0].texts) == len(found.lanes[1].texts) == 1
 
 
-def test_own_rule_and_the_library_draw_the_same_tokens():
-    found = raced({"own": judged_by(STEP, "small"), "ours": drafting("small", 3)}, temperature=1.0)
-    assert found.lanes[1].pieces == found.lanes[2].pieces != found.lanes[0].pieces
+def test_a_decoder_on_functions_makes_the_passes_of_the_library():
+    found = raced({"own": greedy_of(DECODE, "small"), "ours": drafting("small", 3)})
+    plain, mine, ours = found.lanes
+    assert [each.pieces for each in mine.passes] == [each.pieces for each in ours.passes]
+    assert found.same(mine) and len(mine.passes) < len(plain.passes)
 
 
 def test_rows_are_written_together_and_the_first_is_shown():
@@ -89,10 +92,10 @@ def test_rows_are_written_together_and_the_first_is_shown():
 
 def test_an_unwritten_function_is_asked_for(capsys):
     def unwritten(*args):
-        raise NotImplementedError("speculative_step")
+        raise NotImplementedError("speculative_sample")
 
-    assert race("02", {"yours": judged_by(unwritten)}, temperature=1) == []
-    assert "not written yet: speculative_step" in capsys.readouterr().out
+    assert race("02", {"yours": sampler_of(unwritten)}, temperature=1) == []
+    assert "not written yet: speculative_sample" in capsys.readouterr().out
 
 
 def fails(*args):
@@ -111,7 +114,7 @@ def test_a_wrong_function_of_the_reader_is_told_in_a_line(capsys, gives):
     def wrong(*args):
         return gives(*args) if callable(gives) else gives
 
-    for mine in (judged_by(wrong, "small"), own(wrong)):
+    for mine in (sampler_of(wrong, "small"), own(wrong)):
         assert race("08", {"yours": mine}, tokens=LONG, texts=1, temperature=1.0) == []
         (line,) = capsys.readouterr().out.splitlines()
         assert "your own function" in line

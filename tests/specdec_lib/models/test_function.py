@@ -1,0 +1,33 @@
+"""A model as a function of the text: its rows are those of a whole pass, however it is asked."""
+
+import numpy as np
+import torch
+
+from specdec_lib.measure.core import models
+from specdec_lib.models.function import logits_of
+
+TEXTS = ([5, 6, 7], [5, 6, 7, 8], [5, 6, 9, 9, 9], [5, 6, 9], [5, 6, 9], [1])
+
+
+def test_rows_are_those_of_one_pass_over_the_text():
+    model = models.draft("small", torch.float32)
+    logits = logits_of(model)
+    for text in TEXTS:
+        whole = model.forward(torch.tensor([text]), model.new_cache())[0]
+        assert np.abs(logits(text) - whole.numpy()).max() < 1e-4
+
+
+def test_a_call_reads_only_what_is_new():
+    model, read = models.draft("small", torch.float32), []
+
+    class Counted:
+        vocab_size, device, new_cache = model.vocab_size, model.device, model.new_cache
+
+        def forward(self, tokens, cache):
+            read.append(tokens[0].tolist())
+            return model.forward(tokens, cache)
+
+    logits = logits_of(Counted())
+    for text in TEXTS:
+        logits(text)
+    assert read == [[5, 6, 7], [8], [9, 9, 9], [9], [9], [1]]
