@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from classes.chapter_cases import ROW, functions_of, text_of, unwritten
+from classes.chapter_cases import functions_of, text_of, unwritten
 from transformers.generation import configuration_utils
 
 from autograde.tools.proof import grade_with, judged
@@ -15,6 +15,7 @@ from specdec_lib import theory
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch04 import measured
+from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.training.short import distil, trainable
@@ -40,17 +41,42 @@ def test_losses_of_other_students(loss: str, passed: int, told: str):
     assert exercise.passed == passed and told in " ".join(exercise.messages)
 
 
-def test_the_chapters_own_stopping_rule_earns_all_points():
-    code = """def best_k(alpha, c, k_max):
+RULE = """def best_k(alpha, c, k_max):
     k = 0
-    while k < k_max and alpha ** (k + 1) / c > walltime_speedup(alpha, c, k):
+    while k < k_max and {}:
         k += 1
     return k"""
-    exercise = judged(CHAPTER, best_k=code)["best_k"]
-    assert exercise.score == exercise.max_score
+DIVIDED = "alpha ** (k + 1) / c > walltime_speedup(alpha, c, k)"
+
+
+@pytest.mark.parametrize(
+    "rule, lost, told",
+    [
+        ("alpha ** (k + 1) > c * walltime_speedup(alpha, c, k)", 0, ""),
+        (DIVIDED, 1, "c is never 0"),
+        ("alpha ** k > c * walltime_speedup(alpha, c, k)", 4, "the next one adds alpha^K"),
+    ],
+)
+def test_the_chapters_own_stopping_rule(rule: str, lost: int, told: str):
+    exercise = judged(CHAPTER, best_k=RULE.format(rule))["best_k"]
+    assert exercise.max_score - exercise.score == lost
+    assert told in " ".join(exercise.messages)
+
+
+def test_the_check_tries_a_draft_that_costs_nothing():
+    def divided(alpha, c, k_max):
+        k = 0
+        while k < k_max and alpha ** (k + 1) / c > FUNCTIONS["walltime_speedup"](alpha, c, k):
+            k += 1
+        return k
+
+    with pytest.raises(Different, match="ZeroDivisionError"):
+        ch04.check_best_k(divided)
 
 
 def test_the_formulas_are_those_of_the_library():
+    drafts = [FUNCTIONS["walltime_speedup"](alpha, 0.1, 4) for alpha in (1, 0.7, 0.3, 0)]
+    assert [f"{speed:.2f}" for speed in drafts] == ["3.57", "1.98", "1.02", "0.71"]  # in the text
     for alpha in np.linspace(0, 1, 11):
         for k in range(12):
             speed = FUNCTIONS["walltime_speedup"](alpha, 0.07, k, 1.2)
@@ -81,10 +107,10 @@ def test_the_gradient_worked_out_by_hand_is_autograds():
 def test_predictions_are_held_against_computed_numbers():
     known = {name: truth.value for name, truth in ch04.TRUTHS.items() if truth.value is not None}
     truths = {name: float(f"{value:.3g}") for name, value in known.items()}
-    assert truths == {"prediction_04": 2.94, "prediction_04_b": 0.714, "prediction_04_c": 5}
-    assert set(ch04.TRUTHS) - set(truths) == {"prediction_04_d"}  # measured in the chapter
+    assert truths == {"prediction_04": 2.94, "prediction_04_b": 5}
+    assert set(ch04.TRUTHS) - set(truths) == {"prediction_04_c"}  # measured in the chapter
     steep = theory.Costs(0.05, {m: 1 + 0.1 * (m - 1) for m in range(1, 22)})
-    assert truths["prediction_04_c"] == steep.best_k(0.8)
+    assert truths["prediction_04_b"] == steep.best_k(0.8)
 
 
 def test_numbers_of_the_last_section_stand_in_the_text(capsys):
@@ -92,14 +118,6 @@ def test_numbers_of_the_last_section_stand_in_the_text(capsys):
     numbers = re.findall(r"\d\.\d\d\b", capsys.readouterr().out)
     section = text_of(CHAPTER).split("What you may read elsewhere")[1]
     assert len(numbers) > 4 and [number for number in numbers if number not in section] == []
-
-
-def test_the_table_uses_the_students_function(monkeypatch):
-    tables = []
-    monkeypatch.setattr(measured, "table", tables.append)
-    measured.table_of_drafts(FUNCTIONS["walltime_speedup"], {"small": ROW})
-    ((row,),) = tables
-    assert (row["with v = 1"], row["with measured v"]) == ("K = 3: 1.67", "K = 2: 1.45")
 
 
 def test_the_defaults_that_the_card_shows_are_those_of_transformers():
@@ -128,10 +146,17 @@ def test_a_few_steps_of_distillation_raise_alpha(lab):
     assert lab.alpha(strategies.module_reader(draft)) > before + 0.03
 
 
-def test_the_students_drafts_are_judged_as_all_others_and_may_be_missing(lab, capsys):
-    bigram, own = FUNCTIONS["bigram_probs"], FUNCTIONS["prompt_lookup"]
-    yours = strategies.own_drafts(lab, bigram, own)
-    reader = strategies.table_reader(bigram(lab.learn, lab.vocab_size, 0.01))
-    assert yours["bigram, yours"][0] == lab.alpha(reader)
-    assert strategies.own_drafts(lab, unwritten, own) == {}
-    assert "Without your own drafts: not written yet" in capsys.readouterr().out
+def test_a_readers_lookup_is_judged_as_all_other_drafts_and_may_be_missing(lab, capsys):
+    found = strategies.compared(lab, {}, FUNCTIONS["prompt_lookup"])
+    assert list(found) == ["bigram counts", "trigram counts", "your prompt_lookup"]
+    assert all(0 < c < alpha < 1 for alpha, c in found.values())
+    assert len(strategies.compared(lab, {}, unwritten)) == 2
+    assert "Without your prompt_lookup: not written yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "last, said", [(0.43, "a useless draft has just become a useful one"), (0.33, "stays below")]
+)
+def test_the_learning_curve_is_read_aloud(last: float, said: str, capsys):
+    measured.read_curve({0: 0.31, 40: last}, 0.35)
+    assert said in capsys.readouterr().out
