@@ -2,15 +2,14 @@
 # # 04 Choosing the draft: fast or accurate, and how many tokens
 #
 # 55 minutes, and an optional second sitting of 35 · difficulty 3 of 5 · you need: chapter 02 (a
-# draft token is accepted with probability min(1, p/q)) and how to index a NumPy array; for the
-# second sitting PyTorch's softmax and what a gradient is
+# draft token is accepted with probability min(1, p/q)); for the second sitting PyTorch's softmax
 #
 # - **Intuition**: one block in milliseconds, on the back of an envelope.
 # - **Mathematics**: tokens a block, the price of a block, the best `K`; you find all three yourself.
-# - **Code**: three short functions choose `K`; later, two more make a draft.
+# - **Code**: three short functions that choose `K`, and later two that make a draft.
 # - **Demo**: what your formula promises, what the clock shows, and where the difference goes.
 #
-# **You come with** a decoder that writes the target's distribution, and a guess for its `K`.
+# **You come with** a decoder that keeps the target's distribution, and a guess for its `K`.
 # **You build** a calculator for the speed-up.
 # **You leave with** a draft and a `K` chosen from numbers that you measure in a minute.
 
@@ -30,26 +29,25 @@ from specdec_lib.lessons.ch04 import figures, measured as charts
 # three accepted ones and a correction. A token costs 18.75 ms instead of 50, so this block is 2.67
 # times as fast. Two numbers describe a draft:
 #
-# - **`alpha`**, how accurate it is. At one position the target accepts a draft token with
-#   probability `sum_x min(p(x), q(x))`, and `alpha` is the mean of this over the positions of a text.
+# - **`alpha`**, how accurate it is: the acceptance probability `sum_x min(p(x), q(x))`, averaged
+#   over the positions of a text.
 # - **`c`**, how slow it is: the time of a draft step, divided by the time of a target pass over one
 #   token. Here `c = 5/50 = 0.1`.
 #
 # A smaller draft usually has a smaller `c` and a smaller `alpha`: you can have it fast or accurate.
 # Drafting gains most if the two models agree, the draft is much cheaper, and the text is
-# predictable. Processors have made the same bet for decades. They guess which way a branch will go,
-# and throw the work away if the guess was wrong.
+# predictable. Processors have made this bet for decades: they guess a branch, and throw the work
+# away if they guessed wrong.
 #
-# The formulas below rest on one assumption: **each draft token that is judged is accepted with the
-# same probability `alpha`.** Real text doesn't keep to it. Chapters 05 and 06 measure how much that
-# matters.
+# The formulas below assume that **each judged draft token is accepted with the same probability
+# `alpha`.** Real text doesn't care, and chapters 05 and 06 measure how much that matters.
 #
 # ## How many tokens a block writes
 #
 # ### Commit first
 #
-# Let `alpha = 0.7` and `K = 5`. How many tokens does a block write on average? Count the correction
-# or the bonus token too. Write a number from 0 to 6, without a calculation.
+# Let `alpha = 0.7` and `K = 5`. How many tokens does a block write on average, the target's own
+# included? Write a number from 0 to 6, without a calculation.
 
 # %% solution="prediction_04"
 ### BEGIN SOLUTION
@@ -60,8 +58,7 @@ prediction_04 = 3.5
 lesson.committed("prediction_04", prediction_04, 0, 6)
 
 # %% [markdown]
-# Before any formula, simulate 10,000 blocks. A coin decides about each draft token. A block keeps
-# the draft tokens before its first rejection, and the target adds one more.
+# Before any formula, simulate 10,000 blocks. A coin decides about each draft token.
 
 # %% tags=["demo", "shown"]
 coins = np.random.default_rng(4).random((10_000, 8))  # thrown once: every K sees the same coins
@@ -70,7 +67,7 @@ coins = np.random.default_rng(4).random((10_000, 8))  # thrown once: every K see
 def tokens_written(alpha, k):
     """The tokens that each of the 10,000 blocks writes."""
     alive = (coins[:, :k] < alpha).cumprod(axis=1)  # 1 up to the first rejection, 0 from there on
-    return alive.sum(axis=1) + 1
+    return alive.sum(axis=1) + 1  # the accepted ones, and the target's own
 
 
 means = {alpha: [tokens_written(alpha, k).mean() for k in range(9)] for alpha in (0.5, 0.7, 0.9)}
@@ -78,10 +75,9 @@ for alpha, row in means.items():
     print(f"alpha = {alpha}, K = 0 to 5:", "  ".join(f"{mean:.3f}" for mean in row[:6]))
 
 # %% [markdown]
-# Each row shows the mean number of tokens for `K = 0, 1, 2, ...` The difference between two
-# neighbours is what one more draft token adds. In the first row, how much does the first draft
-# token add? The second? The third? Do the same in the second row. Then say in one sentence what
-# draft token number `i` adds. This sentence is the formula.
+# In the first row, how much does the first draft token add to the mean? The second? The third? Do
+# the same in the second row. Then say in one sentence what draft token number `i` adds. This
+# sentence is the formula.
 #
 # ### Exercise: expected_tokens
 #
@@ -117,8 +113,7 @@ lesson.check_expected_tokens(expected_tokens)
 lesson.reveal("prediction_04", prediction_04)
 
 # %% [markdown]
-# Draft token `i` counts only if it and all draft tokens before it are accepted, and the probability
-# of that is `alpha^i`:
+# Draft token `i` counts only if it and all before it are accepted, with probability `alpha^i`:
 #
 # $$ E[\text{tokens}] = 1 + \alpha + \alpha^2 + \cdots + \alpha^K = \frac{1 - \alpha^{K+1}}{1 - \alpha} $$
 #
@@ -127,21 +122,18 @@ lesson.reveal("prediction_04", prediction_04)
 #
 # ## What a block costs
 #
-# From here on, one unit of time is a target pass over one token. A draft step takes `c`. The
-# target's pass over the last token and `K` draft tokens takes `v(K+1)`, the **cost of
-# verification**. It stays close to 1 as long as reading the weights takes longer than the
-# arithmetic (chapter 00).
+# From here on, the unit of time is a target pass over one token. A draft step takes `c`. The
+# target's pass over `K + 1` tokens takes `v(K+1)`, the **cost of verification**. It stays close to
+# 1 as long as reading the weights takes longer than the arithmetic (chapter 00).
 #
-# Take the first example again: `c = 0.1`, `K = 5`, 4 tokens. How do you get 2.67 from these three
-# numbers? What changes if the target's pass over 6 tokens takes 60 ms?
+# In the first example, `c = 0.1`, `K = 5` and 4 tokens gave 2.67. How?
 #
 # ### Exercise: walltime_speedup
 #
 # **Task.** How many times as fast as plain decoding, which takes one pass for each token.
 #
 # **Arguments.** `alpha`, `c` and `verify_cost` are floats, `k` is an int of at least 0.
-# `verify_cost` is `v(k + 1)`, the time of the whole pass. The function returns a float, below 1 for
-# a slow-down.
+# `verify_cost` is `v(k + 1)`. The function returns a float, below 1 for a slow-down.
 #
 # **Example.** `alpha = 0.5`, `c = 0.1` and `k = 2`: 1.75 tokens in 1.2 passes are 1.458 times as
 # fast. With `verify_cost = 1.3` it's 1.167.
@@ -170,15 +162,14 @@ lesson.check_walltime_speedup(walltime_speedup)
 # $$ \text{speed-up} = \frac{E[\text{tokens}]}{c\,K + v(K+1)} $$
 #
 # With `v = 1` this is Theorem 3.8 of Leviathan et al. At `c = 0.1` and `K = 4` a perfect draft
-# makes you 3.57 times as fast, one with `alpha = 0.7` 1.98 times, one with 0.3 only 1.02 times. A
-# useless draft leaves you at 0.71. It wastes your time, but it never spoils the text: whatever you
-# draft, the text has the target's distribution. Chen et al. report 14.1 ms for a token of their
-# target and 1.8 ms for one of their draft, so `c = 0.128`. They were 1.9 to 2.5 times as fast.
+# gives 3.57, `alpha = 0.7` gives 1.98, and 0.3 only 1.02. A useless draft gives 0.71: it wastes
+# your time, but it never spoils the text. Chen et al. report 14.1 ms for a token of their target
+# and 1.8 ms for one of their draft, so `c = 0.128`, and were 1.9 to 2.5 times as fast.
 #
 # ## The best K: when to stop drafting
 #
 # Each curve above has a top. Why? Look at one more draft token. It costs `c` and adds, on average,
-# a fraction of a token. Divide that fraction by `c`: this is its yield per target pass. For
+# a fraction of a token. That fraction divided by `c` is its yield per target pass. For
 # `alpha = 0.5` and `c = 0.1`:
 #
 # | draft token | it adds | its yield | speed-up so far | speed-up with it |
@@ -187,15 +178,15 @@ lesson.check_walltime_speedup(walltime_speedup)
 # | 2 | 0.25 | 2.5 | 1.364 | 1.458 |
 # | 3 | 0.125 | 1.25 | 1.458 | 1.442 |
 #
-# Draft token 3 yields more than plain decoding, and still it makes the block slower! Here is the
-# same for `alpha = 0.7`: the bars are the yields, the line is the speed-up so far.
+# Draft token 3 yields more than plain decoding, and still it slows you down! Here is the same for
+# `alpha = 0.7`:
 
 # %% tags=["demo"]
 figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 
 # %% [markdown]
-# Where is the top of the line, and what do the bars do there? Complete the sentence before you go
-# on: "Draft one more token as long as ..."
+# Where is the top of the line, and what do the bars do there? Complete the sentence: "Draft one
+# more token as long as ..."
 #
 # ### Exercise: best_k
 #
@@ -204,11 +195,11 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 # **Arguments.** `alpha` and `c` are floats, and `c` may be 0. `k_max` is an int of at least 1. The
 # function returns an int from 0 to `k_max`: 0 if no `K` is faster than plain decoding.
 #
-# **Example.** `alpha = 0.5` and `c = 0.1` give 2, by the table above. With `c = 0` and
-# `k_max = 10` they give 10: a token for free is always worth drafting.
+# **Example.** `alpha = 0.5` and `c = 0.1` give 2, by the table above. `alpha = 0.5` and
+# `c = 0` give `k_max`, since a free token always pays.
 #
 # **In production.** `transformers.generation.configuration_utils.GenerationConfig` knows neither
-# `alpha` nor `c`. Version 5.23.0 has these defaults for drafting:
+# `alpha` nor `c`. Its defaults in version 5.23.0:
 #
 # ```python
 # "num_assistant_tokens": 20,
@@ -216,9 +207,9 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 # "assistant_confidence_threshold": 0.4,
 # ```
 #
-# So a block has up to 20 draft tokens. By default, without scikit-learn, it ends early after a
-# token to which the draft gave a probability below 0.4. If scikit-learn is installed, the library
-# refits this threshold to what was accepted so far.
+# So a block has up to 20 draft tokens. By default, without scikit-learn, it ends early after one to
+# which the draft gave a probability below 0.4. With scikit-learn, the library refits that threshold
+# to what was accepted so far.
 
 
 # %% solution="best_k"
@@ -246,24 +237,22 @@ lesson.check_best_k(best_k)
 #
 # $$ \alpha^{K+1} > c \cdot \text{the speed-up so far}. $$
 #
-# It works like any average: a token raises the speed-up only if its yield is above it. Plain
-# decoding has the speed-up 1, so with `v = 1` **some `K` pays exactly if `alpha > c`**. The gain is
-# then at least `(1 + alpha)/(1 + c)`: Corollary 3.9 of Leviathan et al.
+# It works like any average: only a yield above the average raises it. Plain decoding has the
+# speed-up 1, so with `v = 1` **some `K` pays exactly if `alpha > c`**, and then the gain is at
+# least `(1 + alpha)/(1 + c)` (Corollary 3.9 of Leviathan et al.).
 #
-# In the map, at `alpha = 0.7`, the best `K` falls from 9 at `c = 0.01` to 2 at `c = 0.4`, so no
-# rule that knows only `alpha` can choose `K`. For `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1,
-# it's between 3 and 11. With too few draft tokens each target pass writes too little. With too many
-# you pay for tokens after a rejection. Near the top an error of one costs little.
+# In the map, for `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1, the best `K` is between 3 and
+# 11. With a smaller `K` each target pass writes too little; with a larger one you pay for tokens
+# after a rejection. Near the top an error of one costs little.
 #
 # ## Simulator: tokens and time over K
 #
-# This is the picture of chapters 02 and 03 with one more view. Let every token of a pass after the
-# first cost `s`, so `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a square marks yours.
+# The picture of chapter 02 has one more view. Let every token of a pass after the first cost `s`,
+# so `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a square marks yours.
 #
 # ### Commit first
 #
-# The pair of chapters 02 and 03 has `alpha = 0.8`. With `c = 0.05` and `s = 0` the best `K` is 8.
-# Now let each further token of a pass cost a tenth of the first, `s = 0.1`. What is the best `K`?
+# Here `alpha = 0.8`. With `c = 0.05` and `s = 0` the best `K` is 8. What is it with `s = 0.1`?
 # Write a whole number from 0 to 20, then move the slider `s`.
 
 # %% solution="prediction_04_b"
@@ -283,15 +272,13 @@ linked_simulator("speed", c=0.05)
 lesson.reveal("prediction_04_b", prediction_04_b)
 
 # %% [markdown]
-# Put the sliders back and drag `q` away from `p`. Where does the ring go on each of the two curves?
-#
 # ## The promise and the clock
 #
 # Now a real pair. The built-in target is padded with layers that change nothing, until a pass costs
-# what a model of 234 million parameters costs. Its three drafts are smaller models of its own
-# family: they share its tokenizer and have read the same text. The next cell takes about 20 s. It
-# measures `alpha` at temperature 1 on 3,000 positions of held-out text. It times `c` on draft steps
-# in a row, and `v` on passes over 1 to 9 tokens. Close other programs first.
+# what a model of 234 million parameters costs. Its three drafts are of its own family: they share
+# its tokenizer and have read the same text. The next cell takes about 20 s. It measures `alpha` at
+# temperature 1 on 3,000 positions of held-out text, `c` on draft steps in a row, and `v` on passes
+# over 1 to 9 tokens. Close other programs first.
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
@@ -308,8 +295,8 @@ promised = gap.choices(measured, best_k, walltime_speedup)
 charts.table_of_drafts(measured, promised, "v = 1")
 
 # %% [markdown]
-# The last two columns come from your own functions at `v = 1`. Next, the decoder itself runs with
-# the draft and the `K` of the largest promise, plain and speculative by turns.
+# The last two columns come from your own functions. Next, the decoder itself runs with the draft
+# and the `K` of the largest promise, taking turns with plain decoding.
 #
 # ### Commit first
 #
@@ -334,31 +321,27 @@ lesson.reveal("prediction_04_c", prediction_04_c, account.measured / promised[dr
 # Each bar adds one cost that the promise left out:
 #
 # - **Verification.** A pass over `K + 1` tokens takes longer than a pass over one.
-# - **The cold cache.** A target pass pushes the draft's weights out of the processor's cache, so
-#   the first draft step of a block must read them from memory again.
-# - **The host.** Between the passes Python draws tokens, compares them and moves caches.
-# - **The text.** `alpha` is a mean over held-out text. The decoder met other positions, and only a
-#   few, in text that the target wrote itself.
+# - **The cold cache.** A target pass pushes the draft's weights out of the processor's cache.
+# - **The host.** Between the passes Python draws and compares tokens.
+# - **The text.** The decoder met other positions than those on which `alpha` was measured.
 #
-# Which step is the largest on your machine? On a CPU it's nearly always verification, and this is
-# the lesson: `v = 1` was the expensive assumption. It made your own formula choose a `K` that is
-# too large.
+# On a CPU the largest step is nearly always verification, and this is the lesson: `v = 1` made your
+# own formula choose a `K` that is too large.
 #
-# You know the repair from the simulator. If each further token costs `s` in the target's pass, a
-# draft token costs `c + s` in all. So ask `best_k` with `c + s`. The next cell does, with the mean
-# `s` of your passes.
+# You know the repair from the simulator: a draft token costs `c + s` in all, so ask `best_k` with
+# `c + s`. The next cell does, with the mean `s` of your passes.
 
 # %% tags=["demo"]
 chosen = gap.choices(measured, best_k, walltime_speedup, verified=True)
 charts.table_of_drafts(measured, chosen, "v measured")
 
 # %% [markdown]
-# That's why `K` is small here: on a CPU every token of a pass costs, so `s` is larger than `c`. On
-# a card with free tokens `s` is almost 0, and the same draft gets a `K` of 5 or 6, as in the first
+# That's why `K` is small here: on a CPU every token of a pass costs, and `s` outweighs `c`. On a
+# card with free tokens `s` is almost 0, and the same draft gets a `K` of 5 or 6, as in the first
 # table.
 #
-# Now your numbers. Measure `alpha`, the time of a draft `step`, and that of a target pass over
-# `one` token and over `nine`, in any unit:
+# And for your numbers? Give `alpha` and the times of a draft `step` and of target passes
+# over `one` token and over `nine`:
 
 # %% tags=["demo", "shown"]
 figures.your_numbers(best_k, walltime_speedup, alpha=0.7, step=1.5, one=30.0, nine=33.0)
@@ -368,10 +351,10 @@ figures.your_numbers(best_k, walltime_speedup, alpha=0.7, step=1.5, one=30.0, ni
 #
 # **Question 1.** Why is a smaller model of the target's own family a good first draft?
 #
-# - a: because it has a tenth of the target's size, and that is the best ratio
-# - b: because it has the same tokenizer, and its distributions are close to the target's
-# - c: because only then is the output still the target's distribution
-# - d: because it shares the target's weights, so it takes no memory
+# - a: it has a tenth of the target's size, and that is the best ratio
+# - b: it has the same tokenizer, and its distributions are close to the target's
+# - c: only then is the output still the target's distribution
+# - d: it shares the target's weights, so it takes no memory
 
 # %% solution="quiz_04"
 ### BEGIN SOLUTION
@@ -382,8 +365,8 @@ quiz_04 = "b"
 lesson.answered("quiz_04", quiz_04)
 
 # %% [markdown]
-# **Question 2.** Your target moves to hardware that is ten times as fast, and the draft takes as
-# long as before: `c` goes from 0.02 to 0.2. With `alpha = 0.7`, what happens to the best `K`?
+# **Question 2.** Your target moves to hardware that is ten times as fast, and the draft doesn't:
+# `c` goes from 0.02 to 0.2. With `alpha = 0.7`, what happens to the best `K`?
 #
 # - a: it stays at 3, since `1/(1 - 0.7)` has no `c` in it
 # - b: it rises, since there is more time to draft in
@@ -402,9 +385,8 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # ### In your own words
 #
 # Draft A has `alpha = 0.8` and `c = 0.25`, draft B `alpha = 0.6` and `c = 0.02`. A colleague takes
-# A, "because it is right more often". What is the best `K` for each draft, and how fast is each then?
-# Which one do you take, and why? Write three to five sentences with numbers. A person marks this
-# answer.
+# A, "because it is right more often". What is the best `K` for each draft, and how fast is it then?
+# Which one do you take? Write three to five sentences with numbers. A person marks this answer.
 
 # %% [markdown] written="which_draft" points=2
 # B. A is fastest with K = 3: a block writes 2.95 tokens and takes 1.75 passes, 1.69 times as fast.
@@ -414,7 +396,7 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# What is wrong with each sentence? Decide first, then open the answer.
+# What is wrong with each sentence?
 #
 # **You might read: "With `alpha = 0.7` the speed-up is 1/(1 - alpha) = 3.33."**
 #
@@ -441,8 +423,7 @@ lesson.look()
 # %% [markdown]
 # ## The race again
 #
-# The race of chapter 00 at temperature 1, with the draft and the `K` that your `best_k` has just
-# chosen.
+# The race of chapter 00 at temperature 1, with the draft and the `K` that your `best_k` chose.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -456,13 +437,12 @@ lane = "your draft and K"
 show_race(race("04", {lane: drafting(draft, k)}, temperature=1), yours=lane)
 
 # %% [markdown]
-# One text is a small sample, so the race may land on either side of the promise. But both come from
-# the same `K`, and the promise no longer leaves out the largest cost. **This is a good place to
-# stop.**
+# One text is a small sample, so the race may land on either side of the promise. But now they have
+# the same `K`, and the largest cost is no longer left out. **This is a good place to stop.**
 #
 # ## Second sitting (optional, 35 minutes): where a draft comes from
 #
-# So far the draft was given. These are the ways to get one:
+# So far the draft was given. You can get one in five ways:
 #
 # | strategy | what it is | `alpha` | `c` | take it if |
 # | --- | --- | --- | --- | --- |
@@ -472,12 +452,11 @@ show_race(race("04", {lane: drafting(draft, k)}, temperature=1), yours=lane)
 # | n-gram | counts of a corpus: what followed the last token or two | low | nearly 0 | there is no small model |
 # | prompt lookup | whatever followed the last time these tokens appeared in this text | depends on the text | nearly 0 | the answer repeats the prompt |
 #
-# The head turns the last layer's numbers into logits, and the norm scales them first. Whatever the
-# draft is, it needs the target's vocabulary, since `min(p(x), q(x))` compares the same token `x`. An
-# equal size isn't enough: every string must have the same id. (`specdec pairs` lists published pairs
-# that fit.)
+# (The norm and the head turn a layer's numbers into logits.) Every draft needs the target's
+# vocabulary, since `min(p(x), q(x))` compares the same token `x`. An equal size isn't enough: every
+# string must have the same id. `specdec pairs` lists published pairs that fit.
 #
-# The last strategy is the cheapest: no model at all. Write it.
+# The last strategy needs no model at all. Write it.
 #
 # ### Exercise: prompt_lookup
 #
@@ -492,8 +471,7 @@ show_race(race("04", {lane: drafting(draft, k)}, temperature=1), yours=lane)
 # stands at position 1. After it came `[9, 5, 6]`.
 #
 # **In production.** `transformers.generation.candidate_generator.PromptLookupCandidateGenerator`
-# (version 5.23.0) takes the *first* occurrence from the left. Lossless either way: it's only a
-# draft.
+# (version 5.23.0) takes the *first* occurrence from the left.
 
 
 # %% solution="prompt_lookup"
@@ -522,15 +500,17 @@ figures.found_in_the_text(prompt_lookup, lesson.WORDS, k=4)
 lesson.check_prompt_lookup(prompt_lookup)
 
 # %% [markdown]
-# Now put all kinds of draft next to each other, on the same positions. The target is the built-in
-# one at its own small size, so a draft must be cheap indeed. The early exit is this target, cut
-# after the first of its four layers. The n-grams come from counts of the text on which the models
-# were trained. Where your lookup finds nothing, its `alpha` counts as 0.
+# Now compare all kinds of draft. The target is the built-in one at its own small size, so a draft
+# must be cheap indeed. The early exit is this target, cut after the first of its four layers. Where
+# your lookup finds nothing, its `alpha` counts as 0.
 
 # %% tags=["demo"]
+from specdec_lib.device import leave_cores
 from specdec_lib.measure import strategies
 
 # %% tags=["demo"]
+# After a restart of the notebook, run its two cells of imports at the top first.
+leave_cores()
 lab, models = strategies.Laboratory(), strategies.built_in("large", "base", "small")
 models["first layer"] = strategies.first_layers(1)
 drafts = strategies.compared(lab, models, prompt_lookup)
@@ -538,8 +518,8 @@ charts.strategies(drafts)
 
 # %% [markdown]
 # Lookup copies from this text; a bigram table only knows the average text. Both cost next to
-# nothing, and so a low `alpha` is enough for them. The first layer is the sad case: nearly as
-# expensive as it's accurate, or worse. It can be trained.
+# nothing, so a low `alpha` is enough. The first layer is the sad case: it costs about what it
+# gives. But it can learn.
 #
 # ## Train a draft on alpha itself
 #
@@ -548,9 +528,9 @@ charts.strategies(drafts)
 #
 # $$ 1 - \sum_x \min(p(x), q(x)) = \frac{1}{2} \sum_x |p(x) - q(x)| $$
 #
-# So `1 - alpha` is a loss that a draft can be trained on (Corollary 3.6 of Leviathan et al.).
-# Training a small model on a large model's distributions is called **distillation**. The next cell
-# is given; the grader calls your loss through it.
+# So `1 - alpha` is a loss to train a draft on (Corollary 3.6 of Leviathan et al.). Training a small
+# model on a large model's distributions is called **distillation**. The next cell is given; the
+# grader calls your loss through it.
 
 # %%
 import torch
@@ -595,8 +575,8 @@ def distillation_loss(target_logits: torch.Tensor, draft_logits: torch.Tensor) -
 lesson.check_distillation_loss(distillation_loss)
 
 # %% [markdown]
-# Now teach the early exit. It learns on one half of the held-out documents with your loss, and
-# `alpha` is measured on the other half. 40 steps take some seconds.
+# Now the early exit learns with your loss on one half of the held-out documents, and `alpha` is
+# measured on the other half. 40 steps take some seconds.
 
 # %% tags=["demo"]
 from specdec_lib.training.short import distil, trainable
@@ -609,12 +589,11 @@ charts.learning_curve(curve, c)
 charts.read_curve(curve, c)
 
 # %% [markdown]
-# The draft is as fast as before, and the target accepts more of it: only `alpha` moved. DistillSpec
-# distils whole drafts, on text that the draft itself writes, and finds that the best loss depends on
-# the task and on how you decode. LayerSkip trains the target so that its own first layers can draft.
+# The draft is as fast as before; only `alpha` moved. DistillSpec distils whole drafts on text that
+# the draft itself writes, and finds that the best loss depends on the task and on how you decode.
 #
-# You now have two ways to draft without a second model, and a price list to judge a third by:
-# `alpha` must exceed `c`.
+# You now have two drafts that need no second model, a loss that raises the `alpha` of any
+# other, and one question for the next draft that somebody offers you: is its `alpha` above its `c`?
 #
 # ## Sources
 #

@@ -27,7 +27,6 @@ def share(rng: np.random.Generator, low: float = 0.05, high: float = 0.95) -> fl
 
 def means(rng):
     """alpha and k, inside their ranges."""
-    yield 0.5, 1
     yield 0.5, 2
     for k in (2, 5, 8, 30):
         yield share(rng), k
@@ -75,18 +74,6 @@ expected_tokens.bug(
 )
 expected_tokens.bug(
     SUM,
-    "k * alpha**k + 1.0",
-    think="the k draft tokens count together, with alpha to the power k.",
-    because="a block that is rejected in the middle keeps the draft tokens before.",
-)
-expected_tokens.bug(
-    SUM,
-    "1 / (1 - alpha)",
-    think="a block writes 1/(1 - alpha) tokens.",
-    because="that is a block without an end; this one stops after k draft tokens.",
-)
-expected_tokens.bug(
-    SUM,
     "(1 - alpha ** (k + 1)) / (1 - alpha)",
     think="the closed form holds for every alpha.",
     because="at alpha = 1 it divides 0 by 0; k + 1 tokens come out there.",
@@ -107,10 +94,8 @@ def speedups(rng):
 
 @walltime_speedup.group("the price of the verification", hint=PRICE)
 def measured_costs(rng):
-    yield 0.5, 0.1, 2, 1.3
     yield 0.7, 0.0, 3, 1.25
-    yield share(rng), share(rng), 0, 1.25
-    for k in (2, 5, 8):
+    for k in (0, 2, 5, 8):
         yield share(rng, 0.6), share(rng, 0.01, 0.2), k, share(rng, 1.1, 2.0)
 
 
@@ -147,18 +132,6 @@ walltime_speedup.bug(
 )
 
 
-walltime_speedup.bug(
-    "c * k + verify_cost",
-    "c * (k + 1) + verify_cost",
-    think="a block takes k + 1 draft steps, one for each token that is written.",
-    because="the last token comes from the target's own pass; the draft proposes k.",
-)
-walltime_speedup.bug(
-    "c * k + verify_cost",
-    "verify_cost",
-    think="drafting takes no time next to the target.",
-    because="a block takes k draft steps of c each before the target reads it.",
-)
 walltime_speedup.bug(
     "expected_tokens(alpha, k) / (c * k + verify_cost)",
     "(c * k + verify_cost) / expected_tokens(alpha, k)",
@@ -203,13 +176,6 @@ RULE = (
 )
 best_k.bug(
     SEARCH,
-    "k_max if alpha == 1 else int(min(k_max, max(1, round(1 / (1 - alpha)))))",
-    think="the best K is 1/(1 - alpha).",
-    because="the price of a draft token is not in it: the same alpha has its best K anywhere from "
-    "0 to k_max.",
-)
-best_k.bug(
-    SEARCH,
     "sum(alpha**k > c for k in range(1, k_max + 1))",
     think="a draft token pays as long as it adds more than it costs.",
     because="it must yield more for its time than the block does already, not just alpha^k > c.",
@@ -219,12 +185,6 @@ best_k.bug(
     "range(1, k_max + 1)",
     think="some K is always at least as good as none.",
     because="where alpha is not above c every K loses, and the answer is 0.",
-)
-best_k.bug(
-    "range(k_max + 1)",
-    "range(k_max)",
-    think="range(k_max) ends at k_max.",
-    because="it ends one before, and k_max itself may be the best K.",
 )
 best_k.bug(
     "walltime_speedup(alpha, c, k))",
@@ -286,8 +246,7 @@ def following(rng):
 @prompt_lookup.group("nothing to be found; a list", form=True, hint=FOLLOWED)
 def nothing(rng):
     yield from (([1, 2, 3], 2), ([], 3), ([4], 3), ([9, 9, 8], 3), ([1, 2, 1, 2], 0))
-    yield [1, 2, 1, 2], 1  # there is something in these two
-    yield [0, 5, 0], 2
+    yield [1, 2, 1, 2], 1  # there is something in this one
 
 
 prompt_lookup.bug(
@@ -404,17 +363,12 @@ def narrow_logits(student, solution, rng):
             raise by_cause(Different(said), NARROW) if by_rounding else Different(said)
 
 
-for _loss in ("1 - torch.minimum(p, q).sum(-1)", "(p - q).abs().sum(-1)"):
-    _half = "" if _loss.startswith("1") else " / 2"
-    distillation_loss.bug(
-        "p = target_logits.float().softmax(-1)\n    q = draft_logits.float().softmax(-1)\n"
-        "    return 1 - torch.minimum(p, q).sum(-1).mean()",
-        "p = target_logits.float().softmax(0)\n    q = draft_logits.float().softmax(0)\n"
-        f"    return ({_loss}).mean(){_half}",
-        think="the first axis of the logits is the vocabulary.",
-        because="the first axes are positions. Softmax goes over the last one, so that each "
-        "position's row sums to 1.",
-    )
+distillation_loss.bug(
+    "float().softmax(-1)\n    q = draft_logits.float().softmax(-1)",
+    "float().softmax(0)\n    q = draft_logits.float().softmax(0)",
+    think="the first axis of the logits is the vocabulary.",
+    because="it counts positions. Softmax goes over the last axis, so that each row sums to 1.",
+)
 distillation_loss.bug(
     "1 - torch.minimum(p, q).sum(-1).mean()",
     "(p * (p.log() - q.log())).sum(-1).mean()",

@@ -12,12 +12,9 @@ from transformers.generation import configuration_utils
 
 from autograde.tools.proof import grade_with, judged
 from specdec_lib import theory
-from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch04 import checks as ch04
-from specdec_lib.lessons.ch04 import measured
-from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.ch04 import figures, measured
 from specdec_lib.measure import strategies
-from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.training.short import distil, trainable
 
 CHAPTER = "04_choosing_the_draft"
@@ -27,10 +24,7 @@ FUNCTIONS = functions_of(CHAPTER)
 @pytest.mark.parametrize(
     "loss, passed, told",
     [
-        ("1 - torch.minimum(p, q).sum(-1)", 1, "the mean over all positions"),
         ("(1 - torch.minimum(p, q).sum(-1).mean()).item()", 2, "a tensor of shape ()"),
-        ("(p - q).abs().sum(-1).mean().reshape(1) / 2", 3, "its shape is (1,)"),
-        ("1 - (p - (p - q).clamp(min=0)).sum(-1).mean()", 4, ""),
         ("torch.from_numpy(abs(p.numpy() - q.numpy()).sum(-1) / 2).mean()", 2, "no gradient"),
     ],
 )
@@ -43,35 +37,19 @@ def test_losses_of_other_students(loss: str, passed: int, told: str):
 
 RULE = """def best_k(alpha, c, k_max):
     k = 0
-    while k < k_max and {}:
+    while k < k_max and alpha ** (k + 1) {} walltime_speedup(alpha, c, k):
         k += 1
     return k"""
-DIVIDED = "alpha ** (k + 1) / c > walltime_speedup(alpha, c, k)"
 
 
 @pytest.mark.parametrize(
     "rule, lost, told",
-    [
-        ("alpha ** (k + 1) > c * walltime_speedup(alpha, c, k)", 0, ""),
-        (DIVIDED, 1, "c is never 0"),
-        ("alpha ** k > c * walltime_speedup(alpha, c, k)", 4, "the next one adds alpha^K"),
-    ],
+    [("> c *", 0, ""), ("/ c >", 1, "c is never 0")],
 )
 def test_the_chapters_own_stopping_rule(rule: str, lost: int, told: str):
     exercise = judged(CHAPTER, best_k=RULE.format(rule))["best_k"]
     assert exercise.max_score - exercise.score == lost
     assert told in " ".join(exercise.messages)
-
-
-def test_the_check_tries_a_draft_that_costs_nothing():
-    def divided(alpha, c, k_max):
-        k = 0
-        while k < k_max and alpha ** (k + 1) / c > FUNCTIONS["walltime_speedup"](alpha, c, k):
-            k += 1
-        return k
-
-    with pytest.raises(Different, match="ZeroDivisionError"):
-        ch04.check_best_k(divided)
 
 
 def test_the_formulas_are_those_of_the_library():
@@ -83,20 +61,6 @@ def test_the_formulas_are_those_of_the_library():
             assert speed == pytest.approx(theory.walltime_speedup(alpha, 0.07, k, 1.2), abs=1e-12)
 
 
-def test_a_k_pays_exactly_where_alpha_is_above_c():
-    for alpha in np.linspace(0.02, 0.98, 25):
-        for c in np.linspace(0.01, 0.99, 29):
-            assert (FUNCTIONS["best_k"](alpha, c, 40) > 0) == (alpha > c + 1e-12)
-
-
-def test_the_lookup_is_that_of_the_library():
-    rng = np.random.default_rng(4)
-    for _ in range(300):
-        tokens = rng.integers(0, 4, rng.integers(0, 14)).tolist()
-        k, size = int(rng.integers(0, 6)), int(rng.integers(1, 5))
-        assert FUNCTIONS["prompt_lookup"](tokens, k, size) == lookup(tokens, k, size)
-
-
 def test_the_gradient_worked_out_by_hand_is_autograds():
     p, q = torch.randn(3, 4, 6), torch.randn(3, 4, 6, requires_grad=True)
     FUNCTIONS["distillation_loss"](p, q).backward()
@@ -105,12 +69,9 @@ def test_the_gradient_worked_out_by_hand_is_autograds():
 
 
 def test_predictions_are_held_against_computed_numbers():
-    known = {name: truth.value for name, truth in ch04.TRUTHS.items() if truth.value is not None}
-    truths = {name: float(f"{value:.3g}") for name, value in known.items()}
-    assert truths == {"prediction_04": 2.94, "prediction_04_b": 5}
-    assert set(ch04.TRUTHS) - set(truths) == {"prediction_04_c"}  # measured in the chapter
     steep = theory.Costs(0.05, {m: 1 + 0.1 * (m - 1) for m in range(1, 22)})
-    assert truths["prediction_04_b"] == steep.best_k(0.8)
+    values = [theory.expected_tokens(0.7, 5), steep.best_k(0.8), None]  # the last is measured
+    assert [truth.value for truth in ch04.TRUTHS.values()] == pytest.approx(values)
 
 
 def test_numbers_of_the_last_section_stand_in_the_text(capsys):
@@ -133,12 +94,6 @@ def lab() -> strategies.Laboratory:
     return strategies.Laboratory(positions=600)
 
 
-def test_the_target_accepts_itself_and_less_of_its_first_layer(lab):
-    assert lab.alpha(model_reader(lab.target)) == pytest.approx(1, abs=1e-5)
-    assert 0.2 < lab.alpha(model_reader(strategies.first_layers(1))) < 0.45
-    assert len(lab.learn) + sum(len(text.ids) for text in lab.unseen) == 111202
-
-
 def test_a_few_steps_of_distillation_raise_alpha(lab):
     draft = trainable("target", layers=1)
     before = lab.alpha(strategies.module_reader(draft))
@@ -149,14 +104,15 @@ def test_a_few_steps_of_distillation_raise_alpha(lab):
 def test_a_readers_lookup_is_judged_as_all_other_drafts_and_may_be_missing(lab, capsys):
     found = strategies.compared(lab, {}, FUNCTIONS["prompt_lookup"])
     assert list(found) == ["bigram counts", "trigram counts", "your prompt_lookup"]
-    assert all(0 < c < alpha < 1 for alpha, c in found.values())
+    assert all(0 < alpha < 1 and c > 0 for alpha, c in found.values())
     assert len(strategies.compared(lab, {}, unwritten)) == 2
     assert "Without your prompt_lookup: not written yet" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "last, said", [(0.43, "a useless draft has just become a useful one"), (0.33, "stays below")]
-)
-def test_the_learning_curve_is_read_aloud(last: float, said: str, capsys):
-    measured.read_curve({0: 0.31, 40: last}, 0.35)
-    assert said in capsys.readouterr().out
+def test_what_the_chapter_says_of_the_readers_numbers_and_of_the_curve(capsys):
+    own = FUNCTIONS["best_k"], FUNCTIONS["walltime_speedup"]
+    figures.your_numbers(*own, alpha=0.7, step=1.5, one=30.0, nine=33.0)
+    assert "your best_k takes K = 5, and promises 2.24" in capsys.readouterr().out
+    for c, said in ((0.35, "a useless draft has just become"), (0.5, "below"), (0.2, "pays more")):
+        measured.read_curve({0: 0.31, 40: 0.43}, c)
+        assert said in capsys.readouterr().out

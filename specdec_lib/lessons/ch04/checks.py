@@ -24,7 +24,8 @@ ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 
 # A text in words, for the figure of the draft without a model.
-WORDS = "the cat sat on the mat and the cat ran to the cat sat".split()
+_TEXT = "the cat sat on the mat and the cat ran to the cat sat"
+WORDS = _TEXT.split()
 
 # The pair of chapter 02, and a second position.
 P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25]]

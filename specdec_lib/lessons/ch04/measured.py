@@ -46,7 +46,7 @@ def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
     ax = picture(title, size=(8.0, 0.42 * len(names) + 1.3))
     y, (bar, diamond) = named_rows(ax, names), np.array([drafts[name] for name in names]).T
     ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
-    ax.plot(diamond, y, "D", color="black", label="c")
+    ax.plot(diamond, y, "D", color="black", label="c", clip_on=False)
     write_beside(ax, np.maximum(bar, diamond), y, told)
     ax.set_xlim(0, max(1.0, 1.3 * diamond.max()))
     ax.legend(loc="lower right")
@@ -66,13 +66,15 @@ def learning_curve(curve: Mapping[int, float], c: float) -> None:
 
 
 def read_curve(curve: Mapping[int, float], c: float) -> None:
-    """Print what the learning curve says: whether the draft has come to pay."""
+    """Print whether the draft of a learning curve has come to pay."""
     first, last, steps = curve[0], curve[max(curve)], max(curve)
     said = f"In {steps} steps alpha went from {first:.3f} to {last:.3f}, and c is {c:.2f}."
     if first <= c < last:
         said += " It has crossed the line: a useless draft has just become a useful one."
     elif last <= c:
         said += " It stays below the line: here the draft still costs more than it gives."
+    else:
+        said += " The draft was above the line from the start, and now it pays more."
     print(said)
 
 
