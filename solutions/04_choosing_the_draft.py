@@ -93,7 +93,7 @@ for alpha, row in means.items():
 def expected_tokens(alpha: float, k: int) -> float:
     """The mean number of tokens that a block of k draft tokens writes, from 1 to k + 1."""
     ### BEGIN SOLUTION
-    return float(sum(alpha**i for i in range(k + 1)))
+    return sum(alpha**i for i in range(k + 1))
     ### END SOLUTION
 
 
