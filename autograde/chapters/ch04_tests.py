@@ -163,7 +163,6 @@ def up_to_k_max(rng):
     yield 0.0, 0.0, 5
     yield 0.9, 0.01, 1
     yield 1.0, 0.1, 20
-    yield 0.99, 0.001, 90
     yield share(rng, 0.9, 0.99), 0.01, 10
     for k_max in (3, 4, 50):  # below the best K, equal to it, above
         yield 0.7, 0.1, k_max

@@ -46,7 +46,7 @@ Times = Mapping[int | str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of one draft beside one target."""
+    """What was measured of a draft for a target."""
 
     parameters: int
     tokens_per_second: float  # of the draft alone

@@ -68,6 +68,8 @@ def learning_curve(curve: Mapping[int, float], c: float) -> None:
 def read_curve(curve: Mapping[int, float], c: float) -> None:
     """Print whether the draft of a learning curve has come to pay."""
     first, last, steps = curve[0], curve[max(curve)], max(curve)
+    if not steps:  # nothing was learnt, and a line has said why
+        return
     said = f"In {steps} steps alpha went from {first:.3f} to {last:.3f}, and c is {c:.2f}."
     if first <= c < last:
         said += " It has crossed the line: a useless draft has just become a useful one."
