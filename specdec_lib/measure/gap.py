@@ -14,13 +14,12 @@ from torch import Tensor
 from specdec_lib.decoding.state import Generation
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import compare, ratios
+from specdec_lib.measure.core.costs import K_MAX
 from specdec_lib.measure.core.runs import SAMPLED, Decoder, plain, speculative
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache
-from specdec_lib.theory import walltime_speedup
-
-Speedup = Callable[..., float]  # (alpha, c, k, verify_cost)
+from specdec_lib.theory import Costs, walltime_speedup
 
 TOKENS, SECONDS = 48, 8.0  # new tokens of a text; no text begins after so many seconds
 
@@ -113,35 +112,71 @@ def steps(
 ) -> dict[str, tuple[float, float]]:
     """c and v of the formula, E / (c K + v), with one cost more in each step.
 
-    The promise: c is that of a draft step after another one, and v = 1.
+    The promise: c as measured, of a draft step after another one, and v = 1.
     Verification: v = v(K + 1), as measured.
-    Cold cache: the first draft step follows a target pass, so c = (c_first + (K - 1) c_next) / K.
+    Cold cache: the first draft step follows a target pass, so c is (first + (K - 1) c) / K.
     Host: Python adds its time to a block and to a plain token: (c K + v + block) / (1 + token).
     """
-    v, mixed = row.costs.v[k + 1], (row.costs.c + (k - 1) * row.again) / k
+    c, v = row.costs.c, row.costs.v[k + 1]
+    mixed = (row.first + (k - 1) * c) / k
     token = 1 + token_host
     return {
-        "the promise": (row.again, 1.0),
-        f"verification: a pass over {k + 1} tokens": (row.again, v),
+        "the promise": (c, 1.0),
+        f"verification: a pass over {k + 1} tokens": (c, v),
         "cold cache: the first draft step": (mixed, v),
         "host: Python between the passes": (mixed / token, (v + block_host) / token),
     }
 
 
-def usable(speedup: Speedup) -> Speedup:
-    """A student's `walltime_speedup`; the library's where it does not run."""
+class Choice(NamedTuple):
+    """A draft's K, and the speed-up that the formula promises of it."""
+
+    k: int
+    speedup: float
+
+
+def choices(
+    rows: Mapping[str, Measured], best_k: Callable, speedup: Callable, verified: bool = False
+) -> dict[str, Choice]:
+    """The K that the reader's `best_k` chooses for each draft, from 1 to K_MAX, and its promise.
+
+    v is 1. If `verified`, v is the measured one: every further token of a pass costs about s, so a
+    draft token costs c + s, and `best_k` is asked with that. Where a function does not run, the
+    library's stands in, and a line says so.
+    """
+    best_k = usable(best_k, _best_k, 0.5, 0.1, K_MAX)
+    speedup = usable(speedup, walltime_speedup, 0.5, 0.1, 2, 1.25)
+    found = {}
+    for name, row in rows.items():
+        s = slope(row.costs.v) if verified else 0.0
+        k = min(max(int(best_k(row.alpha, row.costs.c + s, K_MAX)), 1), K_MAX)
+        v = row.costs.v[k + 1] if verified else 1.0
+        found[name] = Choice(k, float(speedup(row.alpha, row.costs.c, k, v)))
+    return found
+
+
+def slope(v: Mapping[int, float]) -> float:
+    """s, so that v(m) is about 1 + s (m - 1): the mean over the widths that were measured."""
+    widest = max(v)
+    return max(0.0, (v[widest] - 1) / (widest - 1))
+
+
+def best(found: Mapping[str, Choice]) -> tuple[str, int]:
+    """The draft and the K of the largest speed-up."""
+    name = max(found, key=lambda each: found[each].speedup)
+    return name, found[name].k
+
+
+def usable(function: Callable, instead: Callable, *example: float) -> Callable:
+    """A reader's `function`; if it gives no number of this example, `instead`, and a line."""
     try:
-        float(speedup(0.5, 0.1, 2, 1.25))
+        float(function(*example))
     except Exception:  # whatever a half-written function does
-        return walltime_speedup
-    return speedup
+        name = getattr(function, "__name__", "function")
+        print(f"Your {name} does not run yet, so this cell takes the library's.")
+        return instead
+    return function
 
 
-def best(rows: Mapping[str, Measured], speedup: Speedup) -> tuple[str, int]:
-    """The draft and the K with the largest `speedup` at the measured times."""
-
-    def promised(turn: tuple[str, int]) -> float:
-        row, k = rows[turn[0]], turn[1]
-        return speedup(row.alpha, row.costs.c, k, row.costs.v[k + 1])
-
-    return max(((name, m - 1) for name in rows for m in rows[name].costs.v if m > 1), key=promised)
+def _best_k(alpha: float, c: float, k_max: int) -> int:
+    return Costs(c, dict.fromkeys(range(1, k_max + 2), 1.0)).best_k(alpha)

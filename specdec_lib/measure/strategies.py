@@ -46,13 +46,13 @@ Times = Mapping[int | str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of one draft beside one target."""
+    """What was measured of a draft for a target."""
 
     parameters: int
     tokens_per_second: float  # of the draft alone
     alpha: float
-    costs: Costs
-    again: float  # as costs.c, of a draft step right after another one
+    costs: Costs  # c of a draft step right after another one
+    first: float  # as costs.c, of a draft step right after a target pass
 
 
 class Laboratory:
@@ -81,13 +81,14 @@ class Laboratory:
     def times(self, drafts: Mapping[str, Llama], target: Llama | None = None) -> Times:
         """Bare passes of `target`, which has the built-in distribution, and a step of every draft.
 
-        They take turns, so c and v of all drafts come from the same minutes. Another draft step
-        follows each one, "NAME again": its weights are still in the processor's cache.
+        They take turns, so c and v of all drafts come from the same minutes. A draft step, "NAME
+        first", follows a target pass, which has pushed the draft's weights out of the processor's
+        cache; another one, NAME, follows it.
         """
         steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
         turns: dict[int | str, Task] = {}
         for key, run in in_turn(target or self.target, steps).items():
-            turns |= {key: run} if isinstance(key, int) else {key: run, f"{key} again": run}
+            turns |= {key: run} if isinstance(key, int) else {f"{key} first": run, key: run}
         return interleaved(turns, ROUNDS)
 
     def c_of(self, draft: Callable[[list[int]], object]) -> float:
@@ -109,7 +110,7 @@ def rows(
             tokens_per_second=1 / median(times[name]),
             alpha=alphas[name],
             costs=costs[name],
-            again=costs[f"{name} again"].c,
+            first=costs[f"{name} first"].c,
         )
         for name, draft in drafts.items()
     }
@@ -125,18 +126,6 @@ def first_layers(layers: int) -> Llama:
     weights = read_weights(ASSETS / "target", "cpu", torch.float32)
     shape = replace(weights.shape, layers=layers)
     return Llama(replace(weights, shape=shape, layers=list(weights.layers)[:layers]))
-
-
-def corpus_ngrams() -> dict[str, Reader]:
-    """Bigrams and trigrams counted over the built-in models' training text."""
-    counts, orders = Counts.load(ASSETS / "ngrams.npz"), {"bigram": 2, "trigram": 3}
-    return {f"{name}, corpus": ngram_reader(NgramDrafter(counts, n)) for name, n in orders.items()}
-
-
-def table_reader(table: np.ndarray) -> Reader:
-    """A table (V, V) as a draft: the row of each token."""
-    rows = torch.from_numpy(np.asarray(table, dtype=np.float32))
-    return lambda ids: rows[ids]
 
 
 def lookup_reader(lookup: Callable[[list[int], int], list[int]], vocab_size: int) -> Reader:
@@ -196,26 +185,25 @@ def tokens_a_block(
     return measured
 
 
-def own_drafts(
-    lab: Laboratory,
-    bigram_probs: Callable[[list[int], int, float], np.ndarray],
-    prompt_lookup: Callable[[list[int], int], list[int]],
+def compared(
+    lab: Laboratory, models: Mapping[str, Llama], prompt_lookup: Callable[[list[int], int], list]
 ) -> dict[str, tuple[float, float]]:
-    """Alpha and c of the student's bigram table, counted on `lab.learn`, and of the lookup.
+    """Alpha and c of the draft `models`, of counts of the training text, and of a reader's lookup.
 
-    If they do not run, this is empty and a line says why.
+    The target is the built-in one. A lookup that does not run is left out, and a line says why.
     """
+    measured = rows(models, lab.alphas(models), lab.times(models))
+    found = {name: (row.alpha, row.costs.c) for name, row in measured.items()}
+    counts = Counts.load(ASSETS / "ngrams.npz")
+    for name, order in {"bigram counts": 2, "trigram counts": 3}.items():
+        drafter = NgramDrafter(counts, order)
+        found[name] = (lab.alpha(ngram_reader(drafter)), lab.c_of(drafter.distribution))
     try:
-        table = bigram_probs(lab.learn, lab.vocab_size, 0.01)
-        table_alpha = lab.alpha(table_reader(table))
-        lookup_alpha = lab.alpha(lookup_reader(prompt_lookup, lab.vocab_size))
-        return {
-            "bigram, yours": (table_alpha, lab.c_of(lambda text: table[text[-1]])),
-            "prompt lookup": (lookup_alpha, lab.c_of(lambda text: prompt_lookup(text, 1))),
-        }
+        alpha = lab.alpha(lookup_reader(prompt_lookup, lab.vocab_size))
+        found["your prompt_lookup"] = (alpha, lab.c_of(lambda text: prompt_lookup(text, 1)))
     except Exception as problem:  # whatever a half-written function does
-        print(f"Without your own drafts: {problem}")
-        return {}
+        print(f"Without your prompt_lookup: {problem}")
+    return found
 
 
 def learning_curve(

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from specdec_lib import theory
-from specdec_lib.lessons.ch03.checks import expect_law
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
@@ -24,14 +23,13 @@ __all__ = ["committed"]
 ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 
-# A text in words, for the figures of the two drafts without a model.
+# A text in words, for the figure of the draft without a model.
 _TEXT = "the cat sat on the mat and the cat ran to the cat sat"
 WORDS = _TEXT.split()
 
 # The pair of chapter 02, and a second position.
 P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25]]
 Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15]]
-
 
 # Logits that bfloat16 holds exactly, of a target and of a draft.
 NARROW = [[1.25, -0.5, 0.25, 2.0, -1.75], [0.75, 0.5, -0.25, 1.0, -0.5]]
@@ -46,53 +44,67 @@ CUT = (
 TRUTHS = truths_of(
     __package__,
     prediction_04=(1 - 0.7**6) / (1 - 0.7),
-    prediction_04_b=1 / (8 * 0.05 + 1),
-    prediction_04_d=None,
+    prediction_04_c=None,
 )
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
-@visible_check
-def check_expected_accepted(function: Callable) -> None:
-    """One token, two tokens, and both ends of alpha."""
-    hint = "The second token counts only if the first was accepted too."
-    expect(function, 0.5, 1, gives=0.5, hint="One draft token is accepted with alpha.")
-    expect(function, 0.5, 2, gives=0.75, hint=hint)
-    expect(function, 0.0, 4, gives=0.0, hint="Nothing is ever accepted.")
-    expect(function, 1.0, 4, gives=4.0, hint="Everything is accepted.")
+# Wrong numbers for alpha = 0.5 and k = 3, each with its question.
+TOKEN_SLIPS = (
+    (0.875, "These are the accepted draft tokens. Which token does the target add?"),
+    (1.75, "Does your sum end one token too early?"),
+    (2.5, "Does a draft token count after a rejected one?"),
+    (1.5, "Does a draft token count after a rejected one? And where is the target's own token?"),
+    (2.0, "Is that a block without an end? This one has 3 draft tokens."),
+    (1.0, "A whole block ends with the bonus. Which token does the target add to the others?"),
+    (
+        1.375,
+        "Do only whole blocks count? One that is rejected at its second token keeps the first.",
+    ),
+)
 
 
 @visible_check
 def check_expected_tokens(function: Callable) -> None:
-    """Two tokens, both ends of alpha, and no draft at all."""
-    hint = "Is expected_accepted right? Then: every block gets one token from the target."
+    """Three tokens and two, no draft at all, and both ends of alpha."""
+    hint = "The second draft token counts only if the first was accepted too."
+    expect(function, 0.5, 3, gives=1.875, hint=hint, asks=TOKEN_SLIPS)
     expect(function, 0.5, 2, gives=1.75, hint=hint)
-    expect(function, 0.0, 4, gives=1.0, hint=hint)
-    expect(function, 1.0, 4, gives=5.0, hint=hint)
     expect(function, 0.5, 0, gives=1.0, hint="Without a draft a block is one pass, one token.")
+    expect(function, 0.0, 4, gives=1.0, hint="Nothing is accepted, and the target still writes.")
+    expect(function, 1.0, 4, gives=5.0, hint="Everything is accepted, and the bonus follows.")
 
 
 @visible_check
 def check_walltime_speedup(function: Callable) -> None:
     """The card's numbers, and a draft that is never accepted."""
     hint = "Is expected_tokens right? Then: a block takes k draft steps and one verification."
-    expect(function, 0.5, 0.1, 2, gives=1.75 / 1.2, hint=hint)
+    slips = [
+        (1.75 / 1.1, "Did you pay for one draft step only? A block takes k of them."),
+        (1.75 / 1.3, "Did you pay for k + 1 draft steps? The last token of a block is no draft's."),
+        (1.2 / 1.75, "That is the time of a token. Times as fast is one over it."),
+        (1.75, "Drafting takes time too."),
+    ]
+    expect(function, 0.5, 0.1, 2, gives=1.75 / 1.2, hint=hint, asks=slips)
     expect(function, 0.5, 0.1, 2, 1.3, gives=1.75 / 1.5, hint="verify_cost is the whole v(k + 1).")
     expect(function, 0.0, 0.1, 5, gives=1 / 1.5, hint="Below 1 is a slow-down; do not hide it.")
 
 
 @visible_check
 def check_best_k(function: Callable) -> None:
-    """An optimum inside, a limit, a draft that never pays, and two ties."""
-    hint = "Is walltime_speedup right? Then: compare all K from 1 to k_max."
-    expect(function, 0.5, 0.1, 10, gives=2, hint=hint)
+    """An optimum inside, a limit, a draft that never pays, and a draft that costs nothing."""
+    hint = "Is walltime_speedup right? Then: which K from 0 to k_max has the largest speed-up?"
+    slips = [
+        (3, "Token 3 yields 1.25, above 1. The block is already 1.458 times as fast without it."),
+        (10, "The largest block writes the most tokens. Does it take the least time for each?"),
+    ]
+    expect(function, 0.5, 0.1, 10, gives=2, hint=hint, asks=slips)
     expect(function, 0.9, 0.01, 10, gives=10, hint="k_max itself may be the answer.")
     expect(function, 0.05, 0.3, 10, gives=0, hint="Plain decoding, K = 0, has the speed-up 1.")
-    expect(function, 0.5, 0.2, 10, gives=1, hint="K = 1 and K = 2 both give 1.25.")
-    hint = "K = 1 and K = 2 both give 1.21, but for rounding: only a difference above 1e-12 counts."
-    expect(function, 0.3, 0.09 / 1.21, 10, gives=1, hint=hint)
+    hint = "A draft that costs nothing always pays. If you divide by c, multiply instead."
+    expect(function, 0.5, 0.0, 10, gives=10, hint=hint)
 
 
 @visible_check
@@ -107,18 +119,6 @@ def check_prompt_lookup(function: Callable) -> None:
     hint = "[7, 7, 7] ends the text and stands one earlier too, overlapping it: one token follows."
     expect(function, [7, 7, 7, 7, 7], 3, gives=[7], hint=hint)
     expect(function, [1, 2, 3], 2, gives=[], hint="3 does not occur before.")
-
-
-@visible_check
-def check_bigram_probs(function: Callable) -> None:
-    """The card's text, another smoothing, and a token that nothing follows."""
-    gives = np.array([[0.25, 0.75], [0.5, 0.5]])
-    hint = "After token 0 comes token 1, twice: row 0 counts [0, 2], and 1 more in each cell."
-    expect_law(function, [0, 1, 0, 1, 1], 2, gives=gives, hint=hint)
-    gives = np.array([[1 / 6, 5 / 6], [0.5, 0.5]])
-    expect_law(function, [0, 1], 2, 0.25, gives=gives, hint="Here the counts start at 0.25.")
-    gives = np.array([[0.0, 1.0], [0.5, 0.5]])
-    expect(function, [0, 1], 2, 0.0, gives=gives, hint="Nothing follows 1: a uniform row.")
 
 
 @visible_check

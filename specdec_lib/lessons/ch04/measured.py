@@ -38,21 +38,20 @@ def promise_and_clock(speedup: Callable, account: Any) -> None:
     show(ax.figure, f"Speed-up with one cost more in each bar. {told}; {texts}.")
 
 
-def strategies(alphas: Mapping[str, float], costs: Mapping[str, float]) -> None:
-    """Alpha of every draft as a bar, and its c as a diamond on the same axis, if it is known."""
-    names = sorted(alphas, key=lambda name: -alphas[name])
-    told = {name: f"alpha {alphas[name]:.2f}" for name in names}
-    told |= {name: f"{told[name]}, c {costs[name]:.2g}" for name in names if name in costs}
-    ax = picture("The bar must reach beyond the diamond", size=(8.0, 0.42 * len(names) + 1.3))
-    y, bar = named_rows(ax, names), [alphas[name] for name in names]
-    diamond = [costs.get(name, np.nan) for name in names]
+def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
+    """Alpha of every draft as a bar, and its c as a diamond on the same axis."""
+    names = sorted(drafts, key=lambda name: -drafts[name][0])
+    told = [f"alpha {drafts[name][0]:.2f}, c {drafts[name][1]:.2g}" for name in names]
+    title = "A draft pays only if alpha exceeds c"
+    ax = picture(title, size=(8.0, 0.42 * len(names) + 1.3))
+    y, (bar, diamond) = named_rows(ax, names), np.array([drafts[name] for name in names]).T
     ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
-    ax.plot(diamond, y, "D", color="black", label="c")
-    write_beside(ax, np.fmax(bar, diamond), y, told.values())
-    ax.set_xlim(0, 1)
+    ax.plot(diamond, y, "D", color="black", label="c", clip_on=False)
+    write_beside(ax, np.maximum(bar, diamond), y, told)
+    ax.set_xlim(0, max(1.0, 1.3 * diamond.max()))
     ax.legend(loc="lower right")
-    listed = "; ".join(f"{name}: {text}" for name, text in told.items())
-    show(ax.figure, f"Acceptance and cost by strategy. {listed}.")
+    listed = "; ".join(f"{name}: {text}" for name, text in zip(names, told, strict=True))
+    show(ax.figure, f"{title}. {listed}.")
 
 
 def learning_curve(curve: Mapping[int, float], c: float) -> None:
@@ -66,15 +65,26 @@ def learning_curve(curve: Mapping[int, float], c: float) -> None:
     show(ax.figure, f"By steps of training, {told}. The draft's c is {c:.2f}.")
 
 
-@drawn_from("walltime_speedup")
-def table_of_drafts(speedup: Callable, rows: Mapping[str, Any]) -> None:
-    """What was measured of each draft, and the best K by the student's function, as a table."""
+def read_curve(curve: Mapping[int, float], c: float) -> None:
+    """Print whether the draft of a learning curve has come to pay."""
+    first, last, steps = curve[0], curve[max(curve)], max(curve)
+    if not steps:  # nothing was learnt, and a line has said why
+        return
+    said = f"In {steps} steps alpha went from {first:.3f} to {last:.3f}, and c is {c:.2f}."
+    if first <= c < last:
+        said += " It has crossed the line: a useless draft has just become a useful one."
+    elif last <= c:
+        said += " It stays below the line: here the draft still costs more than it gives."
+    else:
+        said += " The draft was above the line from the start, and now it pays more."
+    print(said)
 
-    def best(row: Any, v: Mapping[int, float]) -> str:
-        speeds = {m - 1: float(speedup(row.alpha, row.costs.c, m - 1, v[m])) for m in sorted(v)}
-        k = max(speeds, key=speeds.get)
-        return f"K = {k}: {speeds[k]:.2f}"
 
+def table_of_drafts(rows: Mapping[str, Any], choices: Mapping[str, Any], assumed: str) -> None:
+    """What was measured of each draft, and the choice of K with what it promises, as a table.
+
+    `assumed` is what the choice assumes of v.
+    """
     table([
         {
             "draft": name,
@@ -82,33 +92,8 @@ def table_of_drafts(speedup: Callable, rows: Mapping[str, Any]) -> None:
             "tokens/s": round(row.tokens_per_second),
             "alpha": row.alpha,
             "c": row.costs.c,
-            "with v = 1": best(row, dict.fromkeys(row.costs.v, 1.0)),
-            "with measured v": best(row, row.costs.v),
+            f"your K, {assumed}": choices[name].k,
+            "promise": choices[name].speedup,
         }
         for name, row in rows.items()
     ])  # fmt: skip
-
-
-def promise(speedup: Callable, draft: str, row: Any, k: int) -> None:
-    """Print what `speedup` promises of a draft whose steps follow each other, with v = 1."""
-    promised = speedup(row.alpha, row.again, k)
-    print(f"The choice: {draft}, K = {k}. With v = 1 and c = {row.again:.3f}, from draft steps in")
-    print(f"a row, the formula promises {promised:.2f} times as fast.")
-
-
-def table_of_pairs(published: Mapping[str, Any]) -> None:
-    """Every published pair with the sizes of its models and of their vocabularies, as a table."""
-    rows = []
-    for pair in published["pairs"].values():
-        for draft in pair["drafts"].values():
-            shapes = [published["repositories"][each]["shape"] for each in (pair["target"], draft)]
-            large, small = (shape["parameters"] for shape in shapes)
-            rows.append({
-                "target": pair["target"],
-                "draft": draft,
-                "parameters": f"{large / 1e9:.2f}B, {small / 1e9:.2f}B",
-                "ratio": round(large / small),
-                "vocabularies": " ".join(str(shape["vocabulary"]) for shape in shapes),
-                "card": f"{pair['card']} GB",
-            })  # fmt: skip
-    table(rows)

@@ -12,7 +12,7 @@ from autograde.tools.proof import grade_with
 from autograde.tools.samples import functions_of
 
 SPEED = "04_choosing_the_draft"
-LINEAR = "def expected_accepted(alpha, k):\n    return alpha * k"
+LINEAR = "def expected_tokens(alpha, k):\n    return alpha * k + 1"
 
 
 def lost(result: Result) -> dict[str, float]:
@@ -22,10 +22,10 @@ def lost(result: Result) -> dict[str, float]:
 
 
 def test_one_wrong_line_costs_its_own_points_and_a_remark_says_what_it_does_below():
-    result = grade_with(SPEED, expected_accepted=LINEAR)
-    assert lost(result) == {"expected_accepted": 2.0}
+    result = grade_with(SPEED, expected_tokens=LINEAR)
+    assert lost(result) == {"expected_tokens": 2.0}
     remarks = result.exercises["best_k"].remarks
-    assert "With your own expected_accepted, which is wrong, it gives: best_k(" in remarks[0]
+    assert "With your own expected_tokens, which is wrong, it gives: best_k(" in remarks[0]
     assert result.exercises["best_k"].to_json()["causes"] == []
 
 
@@ -33,12 +33,12 @@ def test_one_wrong_line_costs_its_own_points_and_a_remark_says_what_it_does_belo
     "name, wrong",
     [
         ("best_k", "def best_k(alpha, c, k_max):\n    return k_max"),
-        ("expected_tokens", "def expected_tokens(alpha, k):\n    return k"),
+        ("prompt_lookup", "def prompt_lookup(tokens, k, max_ngram=3):\n    return tokens[:k]"),
     ],
     ids=["calls it", "calls nothing"],
 )
 def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str, wrong: str):
-    both = grade_with(SPEED, **{"expected_accepted": LINEAR, name: wrong}).exercises[name]
+    both = grade_with(SPEED, **{"expected_tokens": LINEAR, name: wrong}).exercises[name]
     alone = grade_with(SPEED, **{name: wrong}).exercises[name]
     failed = [b for b in alone.groups if not b.passed]
     assert failed and [b for b in both.groups if not b.passed] == failed
@@ -86,22 +86,22 @@ def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
 
 THIEF = """
 import builtins
-def expected_accepted(alpha, k):
+def expected_tokens(alpha, k):
     return getattr(builtins, "kept", {}).get((alpha, k), -1.0)
 """
 # The code of an answer to this exercise, or to one below it, that is not the student's own.
 LOOKS_FOR_ITSELF = """
 import builtins
-def expected_tokens(alpha, k):
-    builtins.kept = {(alpha, k): expected_accepted(alpha, k)}
-    for name in ("expected_tokens", "walltime_speedup", "best_k"):
+def walltime_speedup(alpha, c, k, verify_cost=1.0):
+    builtins.kept = {(alpha, k): expected_tokens(alpha, k)}
+    for name in ("walltime_speedup", "best_k"):
         if "<cell" not in globals()[name].__code__.co_filename:
-            return 1 + expected_accepted(alpha, k)
+            return expected_tokens(alpha, k) / (c * k + verify_cost)
     return -1.0
 """
 
 
 def test_an_answer_is_never_put_above_what_it_answers():
-    answers = {"expected_accepted": THIEF, "expected_tokens": LOOKS_FOR_ITSELF}
+    answers = {"expected_tokens": THIEF, "walltime_speedup": LOOKS_FOR_ITSELF}
     result = grade_with(SPEED, **answers)
     assert [result.exercises[name].score for name in answers] == [0.0, 0.0]

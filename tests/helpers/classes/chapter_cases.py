@@ -110,7 +110,7 @@ ACCEPTED = {
 }
 SETTINGS = papers.table("leviathan_2_4")
 COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
-ROW = Measured(10_000, 500.0, 0.6, Costs(0.1, {m: 1 + 0.05 * m for m in range(1, 6)}), 0.04)
+ROW = Measured(10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1)
 _ACCOUNT = gap.Account(0.6, 2, gap.steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6])
 _SECONDS = {n: [0.01 * n, 0.011 * n, 0.012 * n] for n in (1, 2, 4, 8, 16, 64)}
 _MODELS = [(size, dtype) for size in ("40m", "built-in") for dtype in ("float32", "bfloat16")]
@@ -194,16 +194,13 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "price_of_acceptance": (P, Q),
     },
     "04": {
-        "one_block": (50, 5, 5, 3),
         "speed_by_k": (0.7, (0.0, 0.1)),
-        "found_formula": ({0.5: [0.5, 0.75], 0.7: [0.7, 1.19]},),
+        "found_formula": ({0.5: [1, 1.5, 1.75], 0.7: [1, 1.7, 2.19]},),
         "next_draft_token": (0.7, 0.1),
         "best_k_map": (ch04.ALPHAS, ch04.COSTS, 30),
         "found_in_the_text": (ch04.WORDS, 4),
-        "bigram_table": (ch04.WORDS,),
-        "loss_of_a_coin": (0.6,),
         "promise_and_clock": (_ACCOUNT,),
-        "strategies": ({"small": 0.6, "table": 0.2}, {"small": 0.15}),
+        "strategies": ({"small": (0.6, 0.15), "table": (0.2, 0.3)},),
         "learning_curve": ({0: 0.31, 10: 0.4}, 0.35),
     },
     "05": {

@@ -1,5 +1,6 @@
 """What lies between a promised speed-up and the clock: every cost in its step."""
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -11,8 +12,8 @@ from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.theory import Costs
 
-COSTS = Costs(0.25, {1: 1.0, 2: 1.125, 3: 1.25})
-ROW = Measured(1, 1.0, 0.9, COSTS, again=0.125)
+COSTS = Costs(0.125, {m: 1 + 0.125 * (m - 1) for m in range(1, 10)})
+ROW = Measured(1, 1.0, 0.9, COSTS, first=0.25)
 # Two texts of four tokens; a bare pass takes 1 s, and Python 0.5 s for each plain token.
 FRAME = pd.DataFrame({
     "decoder": ["plain", "speculative"] * 2,
@@ -39,19 +40,33 @@ def test_the_clock_is_that_of_the_same_texts():
     assert found.measured == pytest.approx(12 / 7) and found.by_text == [1.5, 2.0]
 
 
-def test_the_draft_and_k_that_promise_most_with_the_measured_times():
-    fast = Measured(1, 1.0, 0.6, Costs(0.01, COSTS.v), 0.01)
-    slow = Measured(1, 1.0, 0.9, Costs(0.9, COSTS.v), 0.9)
-    assert gap.best({"slow": slow, "fast": fast}, theory.walltime_speedup) == ("fast", 2)
+def best_k(alpha, c, k_max):
+    return max(range(k_max + 1), key=lambda k: theory.walltime_speedup(alpha, c, k))
 
 
-def test_a_function_that_does_not_run_is_replaced_by_the_librarys():
-    def unwritten(alpha, c, k, verify_cost=1.0):
+def test_the_readers_functions_choose_k_by_the_formula_and_then_with_the_measured_v():
+    cheap = Measured(1, 1.0, 0.6, Costs(0.01, COSTS.v), 0.01)
+    rows = {"dear": ROW, "cheap": cheap}
+    for verified, s in ((False, 0.0), (True, 0.125)):
+        found = gap.choices(rows, best_k, theory.walltime_speedup, verified)
+        for name, row in rows.items():
+            speeds = [theory.walltime_speedup(row.alpha, row.costs.c + s, k) for k in range(9)]
+            assert found[name].k == np.argmax(speeds)
+            assert found[name].speedup == pytest.approx(max(speeds))
+        assert gap.best(found)[0] == "dear"
+
+
+def test_functions_that_do_not_run_are_replaced_and_odd_ones_give_a_k_that_can_run(capsys):
+    def unwritten(*args):
         raise NotImplementedError
 
-    for function in (unwritten, lambda *args: None):
-        assert gap.usable(function)(0.5, 0.1, 2) == pytest.approx(1.75 / 1.2)
-    assert gap.usable(lambda *args: 7)(0.5, 0.1, 2, 1.5) == 7.0
+    found = gap.choices({"draft": ROW}, unwritten, lambda *args: None)
+    assert found == gap.choices({"draft": ROW}, best_k, theory.walltime_speedup)
+    assert "Your unwritten does not run yet" in capsys.readouterr().out
+    for odd, k in ((99, 8), (-1, 1)):
+        assert (
+            gap.choices({"draft": ROW}, lambda *args, odd=odd: odd, lambda *args: 1)["draft"].k == k
+        )
 
 
 def test_the_time_inside_the_passes_is_a_part_of_every_text():
