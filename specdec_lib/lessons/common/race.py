@@ -73,8 +73,8 @@ def readings(race: Any, yours: str = "") -> Iterator[str]:
     for lane in (lane for lane in others if lane.name == yours):
         tokens, passes = sum(map(len, lane.pieces)), len(lane.passes)
         yield (
-            f"Your decoder so far: {tokens} tokens in {passes} passes, {tokens / passes:.2f} tokens "
-            f"a pass, {race.ratio(lane):.2f} times as fast as {plain.name}."
+            f"Your decoder so far: {tokens} tokens in {passes} passes, {tokens / passes:.2f} "
+            f"tokens a pass, {race.ratio(lane):.2f} times as fast as {plain.name}."
         )
 
 
@@ -99,7 +99,9 @@ def as_page(race: Any, yours: str = "") -> str:
     mark = "sd-race-" + hashlib.sha256(lanes.encode()).hexdigest()[:12]
     remarks = "".join(f"<p><strong>{html.escape(each)}</strong></p>" for each in race.remarks)
     end = max(lane.seconds for lane in race.lanes)
-    said = "".join(f"<p>{html.escape(each)}</p>" for each in [verdict(race), *readings(race, yours)])
+    said = "".join(
+        f"<p>{html.escape(each)}</p>" for each in [verdict(race), *readings(race, yours)]
+    )
     return (
         f'<div class="sd-race"><style>{style_sheet()}</style>{remarks}'
         f"<p>{html.escape(_about(race))}</p>"

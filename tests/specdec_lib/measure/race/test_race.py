@@ -12,8 +12,8 @@ from specdec_lib.measure.race.contestants import (
     branching,
     copying,
     drafting,
-    guessing,
     greedy_of,
+    guessing,
     own,
     sampler_of,
 )
