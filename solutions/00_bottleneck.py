@@ -5,11 +5,11 @@
 #
 # - **Intuition**: a translator and her cellar, in "What a pass has to do".
 # - **Mathematics**: the roofline. A pass takes the longer of two times.
-# - **Code**: a stopwatch for passes, and three functions that predict what it shows.
+# - **Code**: a stopwatch for passes, and three functions that predict its times.
 # - **Demo**: a race in the first cell.
 #
-# **You come with** Python. **You build** a stopwatch for a model, and a forecast of its times.
-# **You leave with** the reason why checking several tokens takes hardly longer than writing one.
+# **You come with** Python. **You build** a stopwatch for a model's passes, and a forecast.
+# **You leave with** the reason why checking several tokens is cheaper than writing them.
 
 # %% [markdown]
 # ## A race, before anything is explained
@@ -17,15 +17,13 @@
 # A language model reads a text that is cut into **tokens**: words or parts of words. It gives a
 # **distribution**: for every token, the probability that this token comes next.
 #
-# In this race, one large model writes the same piece of Python code twice. The large model is the
-# **target**, since its text is the one that counts. On the left it writes alone. On the right a
-# small model, the **draft**, proposes three tokens at a time, and the target checks them. Both
-# sides always take the token that the target finds most probable, which is called **temperature**
-# 0.
+# Here a large model, the **target**, writes a piece of Python code twice. On the left it writes
+# alone. On the right a small model, the **draft**, proposes three tokens at a time, and the target
+# checks them. Both sides always take the target's most probable token (**temperature** 0).
 #
-# The line above the race says "at the cost of 234M parameters". **Parameters** are the numbers that
-# training has set, and this target has 8 million. For the race it was padded: it became wider and
-# deeper without changing a single output, so it does the work of a model with 234 million.
+# The target has 8 million **parameters**, the numbers that training has set. For the race it runs
+# "at the cost of 234M": made wider and deeper without a change in any output, it does the work of a
+# model with 234 million.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -39,24 +37,18 @@ show_race(race("00", {"speculative decoding": drafting("large", k=3)}))
 # ## The riddle
 #
 # On most machines the right side is done first, although it ran a second model as well. And the
-# target did not have less to do on that side. It ran about half as often, but every time over four
-# tokens: the last one of the text, and three proposals. Together that's about twice the arithmetic
-# of the left side. **How can more work take less time?**
+# target did more there: it ran about half as often, but every time over four tokens, the last one
+# of the text and three proposals. **How can more work take less time?**
 #
-# If the right side lost on your machine, the same answer will tell you why. This way of writing is
-# called **speculative decoding**. The next chapters explain what happens to the proposals, and this
-# one solves the riddle.
+# This is **speculative decoding**. The next chapters explain what happens to the proposals.
 
 # %% [markdown]
 # ## Token 5 needs tokens 1 to 4
 #
 # One run through a model is called a **pass**. A pass takes tokens and gives, after each of them,
-# the distribution of the next token. The first pass of an answer reads the whole prompt and is
-# called the **prefill**. From then on, each pass takes the token that the pass before it gave.
-#
-# So the pass that gives token 5 waits for token 4, and the pass that gives token 4 waits for token
-# 3. More hardware can shorten each pass, but it can't run two of these passes at once. Generation
-# of this kind is called **autoregressive**.
+# the distribution of the next token. The first pass, the **prefill**, reads the whole prompt. From
+# then on the model is **autoregressive**: each pass takes the token that the pass before it gave.
+# More hardware can shorten each pass, but it can't run two of these passes at once.
 
 # %%
 import numpy as np
@@ -70,19 +62,17 @@ from specdec_lib.lessons.ch00 import figures
 figures.serial_and_parallel(tokens=5)
 
 # %% [markdown]
-# Say a pass of a model with 70 billion parameters takes 50 ms. Then an answer of 100 tokens takes
-# `100 x 50 ms = 5 s`. The last column of the figure shows a way out. If a text *is there already*,
-# one pass takes all of its tokens, as in a prefill, and gives the distribution after each of them.
+# Say a model of 70 billion parameters needs 50 ms for a pass. Then an answer of 100 tokens takes
+# `100 x 50 ms = 5 s`. The last column of the figure shows a way out: if a text *is there already*,
+# one pass takes all of its tokens, as in a prefill.
 #
 # > **Generation is serial, scoring is parallel.** Writing `n` tokens takes `n` passes that wait for
 # > each other. Checking `n` proposed tokens takes one pass.
 #
-# One pass for five tokens sounds like a bargain. It depends on what that pass costs.
-#
 # ### Commit first
 #
-# Take the target of the race on your machine, and let a pass over one token take 1 unit of time.
-# How long does a pass over **eight** tokens take? Write a number from 1 to 8.
+# On your machine, a pass of the race's target over one token takes 1 unit of time. How long does a
+# pass over **eight** tokens take? Write a number from 1 to 8.
 
 # %% solution="prediction_00"
 ### BEGIN SOLUTION
@@ -95,9 +85,8 @@ lesson.committed("prediction_00", prediction_00, 1, 8)
 # %% [markdown]
 # ## Time a pass yourself
 #
-# You'll answer with a stopwatch, and you'll write it. Timing a program has two traps. The first
-# calls are slow, because code and memory aren't ready yet. And now and then another program barges
-# in, so one call takes far too long.
+# You'll answer with a stopwatch of your own. It has to survive two things: the first calls are
+# slow, because code and memory aren't ready, and now and then another program barges in.
 
 # %% [markdown]
 # ### Exercise: time_pass
@@ -105,15 +94,14 @@ lesson.committed("prediction_00", prediction_00, 1, 8)
 # **Task.** The time of one pass in seconds: the median of `repeats` calls of `forward(n_tokens)`.
 # Before them, make `warmup` calls that don't count.
 #
-# **Arguments.** `forward` is a function that runs a pass over as many tokens as its argument says.
-# `clock()` returns the present time in seconds: read it right before and right after each counted
-# call. `warmup` is at least 0, and `repeats` at least 1. A float comes back.
+# **Arguments.** `forward` runs a pass over as many tokens as its argument says. `clock()` returns
+# the time in seconds: read it right before and right after each counted call. `repeats` is at least
+# 1. A float comes back.
 #
 # **Example.** Without a warm-up, three calls take 2, 9 and 3 s. The answer is 3.0.
 #
 # **The tests also check.** There are exactly `warmup + repeats` calls. If `repeats` is even, the
-# median is the mean of the two times in the middle. The clock is an argument, so that a test can
-# bring its own.
+# median is the mean of the two middle times. The clock is an argument, so tests can use theirs.
 
 
 # %% solution="time_pass"
@@ -138,9 +126,8 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 # 3. Both loops call `forward(n_tokens)`. At the end, return `float(np.median(seconds))`.
 
 # %% [markdown]
-# The next cell makes a `forward` from the target of the race. Each pass comes after 128 tokens of
-# text, as in the middle of an answer. Then your function times passes of several widths, on half of
-# your cores.
+# The next cell makes a `forward` from the race's target. Each pass comes after 128 tokens of text
+# and runs on half of your cores.
 
 # %% tags=["demo", "shown"]
 import torch
@@ -169,27 +156,23 @@ lesson.check_time_pass(time_pass)
 lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 
 # %% [markdown]
-# One line is the price of writing: `n` passes over one token. The other is the price of checking:
-# one pass over `n` tokens. Everything that this course wins lies between these two lines.
-#
-# In the race a pass went over four tokens, and your own clock says that it does not take four times
-# as long. The arithmetic did grow to four times. So what takes the time?
+# One line is the price of writing, the other the price of checking. Everything that this course
+# wins lies between them. A pass over four tokens, as in the race, does four times the arithmetic of
+# a pass over one and doesn't take four times as long. So what takes the time?
 
 # %% [markdown]
 # ## What a pass has to do: bytes and FLOP
 #
 # Think of a translator whose dictionaries stand in the cellar. For each word she carries all of
-# them up, looks one word up, and carries them down again. If an assistant hands her five proposed
-# words, she checks all five on one trip. She isn't slow at looking up. The stairs are slow.
+# them up, looks one word up, and carries them down again. If an assistant proposes five words, she
+# checks all five on one trip. She isn't slow at looking up. The stairs are slow.
 #
-# The dictionaries are the model's **weights**, which are its parameters as they lie in memory. The
-# arithmetic units sit elsewhere. Every pass does two jobs:
+# The dictionaries are the **weights**, the parameters as they lie in memory, far from the
+# arithmetic units. Every pass does two jobs at the same time:
 #
 # - **read**: each weight travels from memory to the arithmetic units, *once a pass*;
 # - **calculate**: each weight is multiplied by a number and the product is added to a sum, *for
 #   every token*. These are 2 floating-point operations (**FLOP**).
-#
-# Both jobs run at the same time: while one weight is multiplied, the next one is on its way.
 #
 # ## The smallest example
 #
@@ -202,41 +185,38 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 # | 5 | 100 bytes: 1 s | 1,000 FLOP: 1 s | 1 s |
 # | 6 | 100 bytes: 1 s | 1,200 FLOP: 1.2 s | 1.2 s |
 #
-# A pass over five tokens takes no longer than a pass over one: five tokens are **free**. The sixth
-# isn't. Writing five tokens takes 5 s, and checking them takes 1 s.
+# Five tokens take no longer than one: they are **free**, and the sixth isn't. Writing five tokens
+# takes 5 s, and checking them takes 1 s.
 #
 # ## The roofline
 #
-# How busy are the arithmetic units? Divide the FLOP of a pass by the bytes that it reads, and you
-# get its **arithmetic intensity**. In the small example one token has `200 / 100 = 2` FLOP per
-# byte, and five tokens have 10. The figure shows passes on an H100, a large GPU by NVIDIA. The
-# weights are in **bfloat16**, a format of 16 bits or two bytes.
+# Divide the FLOP of a pass by its bytes, and you get its **arithmetic intensity**: 2 for one token
+# of the example, 10 for five. The figure shows passes on an H100, a large GPU by NVIDIA, with
+# weights in **bfloat16**, a format of two bytes.
 
 # %% tags=["demo"]
 figures.roofline(MACHINES["H100"], bytes_per_param=2)
 
 # %% [markdown]
-# This figure is called a **roofline** (Williams et al.). Under the slope the arithmetic units wait
-# for weights, and the pass is **memory-bound**. Under the flat roof memory waits for arithmetic,
-# and the pass is **compute-bound**. A pass over one token uses 0.3% of the arithmetic that somebody
-# has paid for.
+# This is a **roofline** (Williams et al.). Under the slope the arithmetic units wait: the pass is
+# **memory-bound**. Under the flat roof memory waits: the pass is **compute-bound**. A pass over one
+# token uses 0.3% of the arithmetic that somebody has paid for.
 #
-# In letters: a model has `N` parameters of `b` bytes. A machine has a **bandwidth** of `B` bytes a
-# second from memory, and a **peak** of `F` FLOP a second. A pass over `n` tokens takes as long as
-# the longer of its two jobs:
+# In letters: a model has `N` parameters of `b` bytes. A machine reads `B` bytes a second from
+# memory, its **bandwidth**, and does at most `F` FLOP a second, its **peak**. A pass over `n`
+# tokens takes the longer of two times:
 #
 # $$ t(n) = \max\left( \frac{b N}{B},\; \frac{2 n N}{F} \right) $$
 #
-# The count of 2 FLOP is that of Kaplan et al. It leaves out **attention**, the arithmetic by which
-# a token looks back at the text before it.
+# The 2 FLOP (Kaplan et al.) leave out **attention**, the arithmetic by which a token looks back at
+# the text before it.
 
 # %% [markdown]
 # ### Exercise: forward_time
 #
 # **Task.** The seconds of one pass by the roofline.
 #
-# **Arguments.** Five numbers: `bandwidth` is in bytes/s, `peak_flops` in FLOP/s. A float comes
-# back.
+# **Arguments.** `bandwidth` is in bytes/s, `peak_flops` in FLOP/s. A float comes back.
 #
 # **Example.** 8 billion parameters in bfloat16 on an H100 (3.35 TB/s, 989.5 TFLOP/s), one token:
 # reading 16 GB takes 4.78 ms, and 16 GFLOP take 0.016 ms. The answer is `0.00478`.
@@ -261,9 +241,8 @@ def forward_time(
 #    the larger of the two with max.
 
 # %% [markdown]
-# The next cell measures both limits of your machine: the bytes a second of a large copy, and the
-# FLOP a second of a large matrix product. From these two numbers your function predicts the race's
-# target.
+# The next cell measures your machine's two limits with a large copy and a large matrix product.
+# Your function needs no more to predict the race's target.
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.limits import machine_limits, weights_read
@@ -277,16 +256,10 @@ figures.predicted_and_measured(forward_time, seconds, n_weights, size, limits)
 lesson.check_forward_time(forward_time)
 
 # %% [markdown]
-# A formula with two numbers in it, and there lies a real model. Look for three things:
-#
-# - **A flat part, then a slope.** Where does the line leave the flat part? About so many tokens are
-#   free: a few on a laptop, and 295 on an H100.
-# - **Points above the line.** The line is a bound. It leaves out attention, the start of every
-#   operation, and the unpacking of weights that are stored in 16 bits. It also assumes that reading
-#   and calculating overlap perfectly. No program does that, and it shows most near the kink, where
-#   both take equally long.
-# - **Points below the line.** A copy also writes, and a pass only reads. On some machines reading
-#   is faster than the copy that was measured.
+# - **A flat part, then a slope.** The line is flat up to a few tokens on a laptop, 295 on an H100.
+# - **Points above the line.** The line is a bound, with no room for attention, the start of every
+#   operation and the unpacking of stored weights. It also lets reading and calculating overlap
+#   perfectly, which no program does.
 #
 # ## Find it yourself: how many tokens are free
 #
@@ -307,17 +280,16 @@ figures.count_free(
 
 # %% [markdown]
 # Which of the four numbers raise the count, which lower it, and which one does nothing at all?
-# Write down a formula that gives all six counts. Then try it on numbers of your own in the last
-# line.
+# Write down a formula that gives all six counts, and try it on a last line of your own.
 
 # %% [markdown]
 # ### Exercise: free_tokens
 #
-# **Task.** The largest number of tokens whose pass takes no longer than a pass over one token. If a
-# number of tokens takes exactly as long as one, it's free.
+# **Task.** The largest number of tokens whose pass takes no longer than a pass over one token.
+# Tokens that take exactly as long are free.
 #
-# **Arguments.** Three numbers; `bytes_per_param` may be 0.5 (weights of 4 bits). An `int` of at
-# least 1 comes back, also if one token is compute-bound already.
+# **Arguments.** `bytes_per_param` may be 0.5 (weights of 4 bits). An `int` of at least 1 comes
+# back, also if one token is compute-bound already.
 #
 # **Example.** An A100 (2.039 TB/s, 312 TFLOP/s) in bfloat16: 153 tokens.
 
@@ -342,46 +314,35 @@ figures.free_on_the_line(free_tokens, forward_time, MACHINES, 8e9, 2)
 lesson.check_free_tokens(free_tokens)
 
 # %% [markdown]
-# The figure shows two GPUs by NVIDIA and a chip by Google. On each line your mark should stand in
-# the kink, where both jobs take the same time:
+# Your marks should stand in the kinks, where both jobs take the same time:
 #
 # $$ \frac{b N}{B} = \frac{2 n N}{F} \quad\Rightarrow\quad n = \frac{b F}{2 B} $$
 #
-# `N` drops out: on a given machine as many tokens are free for a small model as for a large one.
-# Weights of 4 bits are read four times as fast as weights of 16 bits. So only a quarter of the
-# tokens are free, if the arithmetic still runs at the bfloat16 rate.
-#
-# Does a real program then draft 153 tokens on an A100? No: the library `transformers` (version
-# 5.23.0) drafts 20 at most by default. Checking may be free, but drafting never is. Chapter 04
-# finds the balance.
+# `N` drops out: as many tokens are free for a small model as for a large one. Nobody drafts 153
+# tokens all the same. Checking may be free, but drafting never is.
 #
 # ## Simulator: sequential against parallel
 #
-# Commit first, on paper. Eight tokens are free on this H100. If you raise its bandwidth tenfold,
-# are more tokens free, or fewer? And at which arithmetic peak are eight tokens no longer free? Then
-# move the sliders. The upper picture shows what is busy when, for writing and for checking, and the
-# lower one is the roofline.
+# **Commit first**, on paper. If you raise the bandwidth of this H100 tenfold, are more tokens free?
+# At which arithmetic peak are eight tokens no longer free? Then move the sliders.
 
 # %% tags=["demo", "shown"]
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 bottleneck_simulator(**MACHINES["H100"].limits, n_params=8e9, bytes_per_param=2, tokens=8)
 
-
 # %% [markdown]
 # ## The other thing that is read: the cache
 #
-# How does a pass over one new token know the text before it? A model works in layers. In each
-# layer, attention compares a vector of the new token with a vector of every earlier token, the
-# earlier token's **key**. The better a key fits, the more of that token's **value**, a second
-# vector, is mixed into the result. No later token changes a key or a value. So the model computes
-# them once and stores them in the **KV cache**, and every pass reads this cache.
+# A pass over a new token also needs the text before it. In each layer of the model, attention
+# compares the token with the **key** of every earlier one. The better a key fits, the more of that
+# token's **value** is mixed into the result. Both are vectors that never change, so the model keeps
+# them in the **KV cache**. Every pass reads it.
 #
 # ### Commit first
 #
-# Llama 3.1 8B is a model with 16 GB of weights in bfloat16. One user writes with it, and the cache
-# grows with the text. After how many tokens of text is the cache as large as the weights? Write a
-# number from 1 to 100,000,000.
+# Llama 3.1 8B has 16 GB of weights in bfloat16. After how many tokens of one user's text is the
+# cache as large as the weights? Write a number from 1 to 100,000,000.
 
 # %% solution="prediction_00_b"
 ### BEGIN SOLUTION
@@ -395,25 +356,19 @@ lesson.committed("prediction_00_b", prediction_00_b, 1, 100_000_000)
 lesson.reveal("prediction_00_b", prediction_00_b)
 
 # %% [markdown]
-# The model has 32 layers, and in each layer 8 **key-value heads** keep a key and a value of 128
-# numbers. A token of text costs `2 x 32 x 8 x 128` numbers of two bytes, 131,072 bytes in all. (The
-# attention has 32 heads, and four of them share one key-value head. Older models kept 32, and their
-# caches were four times as large.)
+# In each of the 32 layers, 8 **key-value heads** (the 32 heads of attention share them) keep a key
+# and a value of 128 numbers, two bytes each: `2 x 32 x 8 x 128 x 2 = 131,072` bytes a token.
 #
-# One user hardly ever gets there, since the model reads texts of up to 131,072 tokens. But a server
-# writes for many users at once. Each user's text is a **row** of the **batch**. All rows share one
-# reading of the weights, and each row has its own cache. With 64 users, 2,000 tokens of text each
-# are enough.
+# One user hardly gets there: the model reads 131,072 tokens at most. But a server writes for many
+# users at once. Each user's text is a **row** of the **batch**. All rows share one reading of the
+# weights, and each has its own cache. 64 users with 2,000 tokens each are enough.
 #
 # ## The time of a pass on a server
 #
-# Back to the smallest example: 100 weights of one byte, 100 bytes/s, 1,000 FLOP/s. Now five users
-# write at once. Each has 10 tokens of text, and the cache keeps 2 bytes a token.
-#
-# - The pass reads 100 bytes of weights and `5 x 10 x 2 = 100` bytes of caches. Reading takes 2 s.
-# - One new token for each user makes 5 tokens, 1,000 FLOP. Calculating takes 1 s.
-#
-# So each user may check a second token at no cost: 2,000 FLOP also take 2 s.
+# In the smallest example (100 weights of one byte, 100 bytes/s, 1,000 FLOP/s), five users now write
+# at once. Each has 10 tokens of text, and the cache keeps 2 bytes a token. A pass reads 100 bytes
+# of weights and `5 x 10 x 2 = 100` bytes of caches, in 2 s. One new token for each user takes 1 s.
+# So each user may check a second token at no cost.
 
 # %% [markdown]
 # ### Exercise: pass_time
@@ -422,7 +377,8 @@ lesson.reveal("prediction_00_b", prediction_00_b)
 # cache once, and calculates for the new tokens of all rows.
 #
 # **Arguments.** `n_tokens` counts the new tokens of *each* row, `batch` the rows, and `context` the
-# tokens in each row's cache (0 or more). A float comes back, in seconds.
+# tokens in each row's cache (0 or more). `kv_bytes_per_token` is for one token of one row. A float
+# comes back, in seconds.
 #
 # **Example.** `pass_time(1, 5, 10, 100, 1, 2, 100, 1000)` is the example above: 2.0.
 
@@ -454,39 +410,31 @@ def pass_time(
 #    * n_tokens * batch * n_params` FLOP, and return the larger of the two times.
 
 # %% tags=["demo"]
-figures.free_map(
-    pass_time,
-    MACHINES["H100"],
-    LLAMA,
-    batches=(1, 8, 32, 64, 128, 256, 512),
-    contexts=(0, 500, 1000, 2000, 4000, 8000),
-)
+batches, texts = (1, 8, 32, 64, 128, 256, 512), (0, 500, 1000, 2000, 4000, 8000)
+figures.free_map(pass_time, MACHINES["H100"], LLAMA, batches, texts)
 
 # %% test="pass_time" points=3
 lesson.check_pass_time(pass_time)
 
 # %% [markdown]
-# Down the left column the users have no text, and all rows share the 295 free tokens. With 256 rows
-# nothing is left for a draft. To the right every row gains the same number of free tokens, and two
-# lines of algebra say how many. Let `R` rows with `T` tokens of text read `k` bytes of cache a
-# token, and ask for the `n` at which both jobs take equally long:
+# In the left column no user has any text, and all rows share the 295 free tokens. With 256 rows
+# nothing is left for a draft. To the right every row gains the same number. Two lines of algebra
+# say how many, for `R` rows with `T` tokens of text and `s` bytes of cache for each token:
 #
-# $$ \frac{b N + R\,T\,k}{B} = \frac{2\,n\,R\,N}{F} \quad\Rightarrow\quad
-# n = \frac{b F}{2 B} \cdot \frac{1}{R} + \frac{k F}{2 N B} \cdot T $$
+# $$ \frac{b N + R\,T\,s}{B} = \frac{2\,n\,R\,N}{F} \quad\Rightarrow\quad
+# n = \frac{b F}{2 B} \cdot \frac{1}{R} + \frac{s F}{2 N B} \cdot T $$
 #
-# The first part is shared by the rows. The second has no `R` in it: 1,000 tokens of text make 2.4
-# more tokens free in *each* row. So drafting can pay at a large batch if the texts are long.
-# Sadhukhan et al. (MagicDec) report such speed-ups at batches of 32 to 256.
-#
-# The map is a little too kind on its right side. Attention's own arithmetic is missing in it, and
-# that adds 3% to the FLOP of a token for every 1,000 tokens of text: a quarter at 8,000.
+# The second part has no `R` in it: 1,000 tokens of text make 2.4 more tokens free in *each* row. So
+# drafting can pay at a large batch if the texts are long, as Sadhukhan et al. (MagicDec) found. The
+# map is a little too kind on its right: attention's arithmetic would add 3% to a token's FLOP for
+# every 1,000 tokens of text.
 
 # %% [markdown]
 # ## The riddle, solved
 #
-# The right side of the race did more arithmetic, and arithmetic was not what took the time. Reading
-# the weights was, and the right side read them half as often. Where a pass over four tokens costs
-# much more than one, because few tokens are free, the trick loses.
+# The right side of the race did more arithmetic, but reading the weights is what took the time, and
+# it read them half as often. Where few tokens are free, a pass over four costs much more than one,
+# and the right side can lose.
 #
 # **Your decoder so far:** none yet, but you know what every one of its passes will cost.
 #
@@ -508,10 +456,9 @@ quiz_00 = "c"
 lesson.answered("quiz_00", quiz_00)
 
 # %% [markdown]
-# **Question 2.** A server writes for 128 users at once with Llama 3.1 8B on an H100 in bfloat16.
-# Each user has 1,000 tokens of text in the cache. So far a pass gives each user one token. Now a
-# pass checks 4 tokens for each user. What happens to the time of a pass? You may use your
-# functions.
+# **Question 2.** A server writes for 128 users with Llama 3.1 8B on an H100 in bfloat16. Each has
+# 1,000 tokens of text in the cache. So far a pass gives each user one token. Now a pass checks 4
+# tokens for each user. What happens to the time of a pass? You may use your functions.
 #
 # - a: it stays, because 4 is far below the 295 free tokens
 # - b: it grows to about 1.7 times, because 512 tokens are checked and 295 are free
@@ -530,10 +477,9 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # ### In your own words
 #
 # A model should write faster for one user with a short text. One GPU for sale has twice the FLOP/s
-# of the old one and the same bandwidth. Another has the same FLOP/s and twice the bandwidth. What
-# does each do to the time of a token, and to the number of free tokens? Which one would you buy?
-# Would you choose the same for a server with hundreds of users and short texts? Write three to five
-# sentences. A person marks this answer.
+# of the old one, another twice the bandwidth. What does each do to the time of a token, and to the
+# number of free tokens? Which one would you buy, and which one for hundreds of users? Write three
+# to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_bandwidth" points=2
 # For one user a pass is memory-bound, so its time is bytes over bandwidth. Twice the FLOP/s leaves
@@ -545,16 +491,14 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# What is wrong with each sentence, or what does it leave out? Decide first, then open the answer.
+# What does each sentence leave out? Decide first, then open the answer.
 #
-# **You might read: "Running a language model on one token takes about as much time as running it on
-# a batch of K tokens."**
+# **You might read: "A pass over one token takes about as much time as a pass over K tokens."**
 #
 # <details><summary>Answer</summary>
 #
 # It's true up to the kink, and the kink depends on the machine. *Look:* on an H100 a pass over 600
-# tokens takes 2.03 times as long as a pass over one. And your own stopwatch has shown how long
-# eight tokens take on your machine.
+# tokens takes 2.03 times as long as a pass over one. Your own stopwatch has shown it for eight.
 #
 # </details>
 #
@@ -576,28 +520,24 @@ lesson.look()
 #
 # - **Who found it.** M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep
 #   Autoregressive Models*, NeurIPS 2018, arXiv 1811.03115: extra heads propose, and the model
-#   checks in one pass. H. Xia and five colleagues, arXiv 2203.16487 (2022), now *Speculative
-#   Decoding: Exploiting Speculative Execution for Accelerating Seq2seq Generation*, Findings of
-#   EMNLP 2023: a draft model of its own, for translation. The next two, independently: any draft,
-#   and exactly the target's distribution.
+#   checks in one pass. H. Xia and five colleagues, *Speculative Decoding*, arXiv 2203.16487 (2022;
+#   Findings of EMNLP 2023): a draft model of its own, for translation. The next two, independently
+#   of each other: any draft model, and exactly the target's distribution.
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, arXiv 2211.17192. Abstract and introduction: decoding `K` tokens takes `K` serial
-#   runs; memory bandwidth and communication often limit large models, not arithmetic.
-# - C. Chen, S. Borgeaud, G. Irving, J.-B. Lespiau, L. Sifre, J. Jumper, *Accelerating Large Language
-#   Model Decoding with Speculative Sampling*, 2023, arXiv 2302.01318.
-# - S. Williams, A. Waterman, D. Patterson, *Roofline*, Communications of the ACM 52(4), 2009: the
-#   two limits. It is a bound, not a prediction.
+#   ICML 2023, arXiv 2211.17192. The introduction: memory bandwidth and communication often limit
+#   large models, not arithmetic.
+# - C. Chen and five colleagues at DeepMind, *Accelerating Large Language Model Decoding with
+#   Speculative Sampling*, 2023, arXiv 2302.01318.
+# - S. Williams, A. Waterman, D. Patterson, *Roofline*, Communications of the ACM 52(4), 2009.
 # - J. Kaplan et al., *Scaling Laws for Neural Language Models*, arXiv 2001.08361, section 2.1:
 #   about 2 FLOP per parameter and token, attention over the context left out.
 # - R. Sadhukhan et al., *MagicDec*, arXiv 2408.11049: speed-ups at batches of 32 to 256 with long
 #   texts. Its drafts read a part of the cache only; the map above ignores what a draft costs.
-# - A. Karpathy, post on X, August 2023: the first sentence under "What you may read elsewhere",
-#   with the addition "for larger K than you might think".
+# - A. Karpathy, post on X, August 2023: "for larger K than you might think", which is fair.
 # - Llama 3.1 8B (arXiv 2407.21783): config.json. 8.03 billion parameters, rounded here.
-# - transformers 5.23.0, `generation/configuration_utils.py`, line 638: 20 tokens.
-# - Data sheets. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16. NVIDIA H100 SXM: 3.35
-#   TB/s, 1,979 TFLOP/s in bfloat16 with sparsity, half of it without. Google Cloud, *TPU v4*: 1,200
-#   GB/s, 275 TFLOP/s. These are peaks, which programs do not reach.
+# - Data sheets, all of them peaks. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16. H100
+#   SXM: 3.35 TB/s, 1,979 TFLOP/s with sparsity, half of it without. Google Cloud, *TPU v4*: 1,200
+#   GB/s, 275 TFLOP/s.
 #
 # **Next.** Chapter 01 lets a small model propose the tokens and the large model check them in one
-# pass. Try the idea first: why does it gain nothing if the *large* model drafts?
+# pass.

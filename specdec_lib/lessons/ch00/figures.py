@@ -73,8 +73,8 @@ def passes_and_tokens(
 
 def roofline(machine: Machine, bytes_per_param: float) -> None:
     """What a machine can reach by FLOP per byte, and where passes stand on it."""
-    tokens = np.array((1, 5, 32, 256, 2048))
-    x = 2 * tokens / bytes_per_param
+    tokens = (1, 5, 32, 256, 2048)
+    x = 2 * np.array(tokens) / bytes_per_param
     line = np.geomspace(0.3, 9000, 200)
     roof, y = (np.minimum(machine.peak_flops, at * machine.bandwidth) / 1e12 for at in (line, x))
     ax = picture("An H100: what a pass can reach", "TFLOP/s", size=(7.0, 3.8))
