@@ -121,8 +121,7 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 
 # %% [markdown] hints="time_pass"
 # 1. You need two loops, one after the other. What does the first one do with the clock?
-# 2. Nothing. The second loop reads the clock, calls forward, reads the clock again and keeps the
-#    difference in a list.
+# 2. Nothing. The second reads the clock, calls forward, reads it again and keeps the difference.
 # 3. Both loops call `forward(n_tokens)`. At the end, return `float(np.median(seconds))`.
 
 # %% [markdown]
@@ -191,8 +190,8 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 # ## The roofline
 #
 # Divide the FLOP of a pass by its bytes, and you get its **arithmetic intensity**: 2 for one token
-# of the example, 10 for five. The figure shows passes on an H100, a large GPU by NVIDIA, with
-# weights in **bfloat16**, a format of two bytes.
+# of the example, 10 for five. The figure has passes on an H100, a large GPU by NVIDIA. The
+# weights are in **bfloat16**, a format of two bytes.
 
 # %% tags=["demo"]
 figures.roofline(MACHINES["H100"], bytes_per_param=2)
@@ -241,8 +240,7 @@ def forward_time(
 #    the larger of the two with max.
 
 # %% [markdown]
-# The next cell measures your machine's two limits with a large copy and a large matrix product.
-# Your function needs no more to predict the race's target.
+# The next cell measures your machine's two limits, with a large copy and a large matrix product.
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.limits import machine_limits, weights_read
@@ -256,6 +254,8 @@ figures.predicted_and_measured(forward_time, seconds, n_weights, size, limits)
 lesson.check_forward_time(forward_time)
 
 # %% [markdown]
+# Two numbers predict a real model, more or less. Look at two things:
+#
 # - **A flat part, then a slope.** The line is flat up to a few tokens on a laptop, 295 on an H100.
 # - **Points above the line.** The line is a bound, with no room for attention, the start of every
 #   operation and the unpacking of stored weights. It also lets reading and calculating overlap
@@ -329,7 +329,7 @@ lesson.check_free_tokens(free_tokens)
 # %% tags=["demo", "shown"]
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
-bottleneck_simulator(**MACHINES["H100"].limits, n_params=8e9, bytes_per_param=2, tokens=8)
+bottleneck_simulator(*MACHINES["H100"][:2], n_params=8e9, bytes_per_param=2, tokens=8)
 
 # %% [markdown]
 # ## The other thing that is read: the cache
@@ -373,8 +373,8 @@ lesson.reveal("prediction_00_b", prediction_00_b)
 # %% [markdown]
 # ### Exercise: pass_time
 #
-# **Task.** As `forward_time`, for a whole batch: the pass reads the weights once and every row's
-# cache once, and calculates for the new tokens of all rows.
+# **Task.** As `forward_time`, for a batch: the pass reads the weights once and every row's cache
+# once, and calculates for the new tokens of all rows.
 #
 # **Arguments.** `n_tokens` counts the new tokens of *each* row, `batch` the rows, and `context` the
 # tokens in each row's cache (0 or more). `kv_bytes_per_token` is for one token of one row. A float
@@ -524,13 +524,11 @@ lesson.look()
 #   Findings of EMNLP 2023): a draft model of its own, for translation. The next two, independently
 #   of each other: any draft model, and exactly the target's distribution.
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, arXiv 2211.17192. The introduction: memory bandwidth and communication often limit
-#   large models, not arithmetic.
+#   ICML 2023, arXiv 2211.17192.
 # - C. Chen and five colleagues at DeepMind, *Accelerating Large Language Model Decoding with
 #   Speculative Sampling*, 2023, arXiv 2302.01318.
 # - S. Williams, A. Waterman, D. Patterson, *Roofline*, Communications of the ACM 52(4), 2009.
-# - J. Kaplan et al., *Scaling Laws for Neural Language Models*, arXiv 2001.08361, section 2.1:
-#   about 2 FLOP per parameter and token, attention over the context left out.
+# - J. Kaplan et al., *Scaling Laws for Neural Language Models*, arXiv 2001.08361, section 2.1.
 # - R. Sadhukhan et al., *MagicDec*, arXiv 2408.11049: speed-ups at batches of 32 to 256 with long
 #   texts. Its drafts read a part of the cache only; the map above ignores what a draft costs.
 # - A. Karpathy, post on X, August 2023: "for larger K than you might think", which is fair.
@@ -539,5 +537,4 @@ lesson.look()
 #   SXM: 3.35 TB/s, 1,979 TFLOP/s with sparsity, half of it without. Google Cloud, *TPU v4*: 1,200
 #   GB/s, 275 TFLOP/s.
 #
-# **Next.** Chapter 01 lets a small model propose the tokens and the large model check them in one
-# pass.
+# **Next.** Chapter 01 lets a small model propose tokens and the large one check them in one pass.

@@ -3,9 +3,10 @@
 import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.check import RemoteObject
+from autograde.check import RemoteObject, by_cause
 from specdec_lib.lessons.ch00.checks import Passes, require_calls
 from specdec_lib.lessons.common.describing import format_call
+from specdec_lib.lessons.common.examples import Different
 
 A100, H100 = (2.039e12, 312e12), (3.35e12, 989.5e12)  # bytes/s, FLOP/s
 # Thoughts that show in several exercises.
@@ -13,17 +14,9 @@ ONE_FLOP = {
     "think": "a multiplication and an addition are one operation.",
     "because": "data sheets count them as two FLOP, and so does the peak of a machine.",
 }
-READ_AGAIN = {
-    "think": "the weights are read again for every token.",
-    "because": "the tokens of a pass share one reading; that is why checking is cheap.",
-}
 ADDED = {
     "think": "reading and calculating follow one another.",
     "because": "they go on at the same time, so the pass takes the longer of the two times.",
-}
-ONE_CACHE = {
-    "think": "the rows of a batch share one cache.",
-    "because": "they share the weights; each row has a text of its own, and so a cache.",
 }
 
 prediction_00 = prediction("prediction_00", 1, 8)
@@ -95,33 +88,31 @@ def even(rng):
         yield timing(warmup, repeats, rng)
 
 
-@time_pass.check("warmup + repeats calls, each with n_tokens")
+@time_pass.check("warmup + repeats calls, each with n_tokens, by the given clock")
 def calls(student, solution, rng):
     for warmup, repeats in ((2, 5), (0, 1), (3, 2)):
         args = timing(warmup, repeats, rng)
-        call = format_call(student.time_pass, args)
+        call, forward = format_call(student.time_pass, args), args[0].thing
         student.time_pass(*args)
-        require_calls(call, args[0].thing.trace, [args[1]] * (warmup + repeats))
+        require_calls(call, forward.trace, [args[1]] * (warmup + repeats))
+        if not forward.readings:
+            raise by_cause(Different(f"{call} never called clock()."), OTHER_CLOCK)
 
 
+OTHER_CLOCK = "any clock will do."
 time_pass.bug(
-    "np.median",
-    "np.mean",
-    think="the mean is the usual time of a call.",
-    because="one call that another program interrupts raises the mean; it leaves the median.",
+    "seconds = []",
+    "import time\n    clock = time.perf_counter\n    seconds = []",
+    think=OTHER_CLOCK,
+    because="a test knows the right answer only by the clock that it hands to you.",
 )
-time_pass.bug(
-    "np.median",
-    "np.min",
-    think="the fastest call is the true time.",
-    because="it is the luckiest one; the card asks for the time in the middle.",
-)
-time_pass.bug(
-    "np.median",
-    "np.sum",
-    think="the time of a pass is that of all calls together.",
-    because="the calls repeat one and the same pass, and the answer is the time of one.",
-)
+for _old, _new, _think, _because in (
+    ("np.median", "np.mean", "the mean is the usual time.", "one interrupted call raises it."),
+    ("np.median", "np.min", "the fastest call is the true time.", "the card asks for the middle."),
+    ("np.median", "np.sum", "a pass takes the time of all calls.", "they repeat one pass."),
+    ("- start", "", "clock() says how long a call took.", "it says what time it is."),
+):
+    time_pass.bug(_old, _new, think=_think, because=_because)
 WARM = "for _ in range(warmup):\n        forward(n_tokens)\n    "
 for _old, _new in ((WARM, ""), (WARM, "repeats += warmup\n    ")):
     time_pass.bug(
@@ -187,26 +178,23 @@ def ridge(rng):
 
 
 forward_time.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
-forward_time.bug("reading = n_params", "reading = n_tokens * n_params", **READ_AGAIN)
 forward_time.bug("max(reading, calculating)", "reading + calculating", **ADDED)
-forward_time.bug(
-    "max(reading, calculating)",
-    "min(reading, calculating)",
-    think="the pass is over when the faster job is done.",
-    because="both jobs have to be finished, so the slower one decides.",
-)
-forward_time.bug(
-    "max(reading, calculating)",
-    "reading",
-    think="a pass is always memory-bound.",
-    because="with enough tokens the arithmetic takes longer than the reading.",
-)
-forward_time.bug(
-    "n_params * bytes_per_param",
-    "n_params",
-    think="the bandwidth counts parameters.",
-    because="it counts bytes, and each parameter has bytes_per_param of them.",
-)
+for _new, _think, _because in (
+    ("min(reading, calculating)", "the faster job ends the pass.", "both have to be finished."),
+    ("reading", "a pass is always memory-bound.", "the arithmetic of many tokens takes longer."),
+):
+    forward_time.bug("max(reading, calculating)", _new, think=_think, because=_because)
+for _old, _new, _think, _because in (
+    (
+        "reading = n_params",
+        "reading = n_tokens * n_params",
+        "the weights are read again for every token.",
+        "the tokens of a pass share one reading; that is why checking is cheap.",
+    ),
+    ("* bytes_per_param", "", "the bandwidth counts parameters.", "it counts their bytes."),
+    ("* n_params /", "/", "a token takes two FLOP.", "it takes two for every parameter."),
+):
+    forward_time.bug(_old, _new, think=_think, because=_because)
 
 
 free_tokens = Exercise("free_tokens")
@@ -305,36 +293,28 @@ def pass_ridge(rng):
         yield n_tokens, 2, context * times, 64 * times, 2, 1, 128, 512
 
 
-pass_time.bug("batch * context", "context", **ONE_CACHE)
 pass_time.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
 pass_time.bug("max(reading, calculating)", "reading + calculating", **ADDED)
-pass_time.bug(
-    "batch * context",
-    "batch * (context + n_tokens)",
-    think="the cache of the new tokens is read too.",
-    because="`context` counts all that is read: what the cache holds before the pass.",
-)
-pass_time.bug(
-    " + caches",
-    "",
-    think="only the weights are read.",
-    because="attention looks back at every token of the text, so each pass reads the caches too.",
-)
-pass_time.bug(
-    "caches = batch",
-    "caches = n_tokens * batch",
-    think="each new token reads the cache again.",
-    because="the new tokens of a row go through one pass and share one reading of its cache.",
-)
-pass_time.bug(
-    "(n_params",
-    "(batch * n_params",
-    think="every row reads the weights for itself.",
-    because="all rows go through one pass, which reads each weight once for all of them.",
-)
-pass_time.bug(
-    "n_tokens * batch",
-    "n_tokens",
-    think="the rows calculate in the time of one.",
-    because="the peak is that of the whole machine, and every row's tokens take FLOP from it.",
-)
+for _old, _new, _think, _because in (
+    (" + caches", "", "only the weights are read.", "attention looks back at the whole text."),
+    ("batch * context", "context", "the rows share one cache.", "each row has a text of its own."),
+    (
+        "caches = batch",
+        "caches = n_tokens * batch",
+        "each new token reads the cache again.",
+        "the new tokens of a row go through one pass and share one reading of its cache.",
+    ),
+    (
+        "(n_params",
+        "(batch * n_params",
+        "every row reads the weights for itself.",
+        "all rows go through one pass, which reads each weight once for all of them.",
+    ),
+    (
+        "n_tokens * batch",
+        "n_tokens",
+        "the rows calculate in the time of one.",
+        "the peak is that of the whole machine, and every row's tokens take FLOP from it.",
+    ),
+):
+    pass_time.bug(_old, _new, think=_think, because=_because)

@@ -11,7 +11,7 @@ from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 CHAPTER = "00_bottleneck"
 FUNCTIONS = functions_of(CHAPTER)
-A100, H100, TPU = (tuple(machine.limits.values()) for machine in MACHINES.values())
+A100, H100, TPU = (machine[:2] for machine in MACHINES.values())
 
 
 def test_run_all_shows_the_race_before_the_first_cell_that_waits():
@@ -25,8 +25,7 @@ def test_numbers_of_the_text_are_those_of_the_functions():
         FUNCTIONS[f"{n}"] for n in ("forward_time", "free_tokens", "pass_time")
     )
     assert [free(2, *limits) for limits in (A100, H100, TPU)] == [153, 295, 229]
-    assert round(1e3 * forward(1, 8e9, 2, *H100), 2) == 4.78
-    assert round(2 * 8e9 / H100[1] / forward(1, 8e9, 2, *H100), 3) == 0.003
+    assert round(1e3 * forward(1, 8e9, 2, *H100), 2) == 4.78 and round(1 / 295.4, 3) == 0.003
     assert [forward(n, 100, 1, 100, 1000) for n in (1, 5, 6)] == [1.0, 1.0, 1.2]
     assert LLAMA.kv_bytes == 131_072 and 64 * 2000 * LLAMA.kv_bytes > 16e9
     assert 120_000 < ch00.TRUTHS["prediction_00_b"].value < 131_072
@@ -37,13 +36,13 @@ def test_numbers_of_the_text_are_those_of_the_functions():
 def test_a_thousand_tokens_of_text_make_as_many_new_ones_free_in_every_row():
     """The rise of the map, which does not depend on the rows; and what it leaves out."""
     model = (8e9, 2, LLAMA.kv_bytes, *H100)
+    rise = 10_000 * (H100[1] / H100[0]) * LLAMA.kv_bytes / 16e9
+    assert round(rise / 10, 1) == 2.4
     for batch in (64, 512):
-        rise = 10_000 * (H100[1] / H100[0]) * LLAMA.kv_bytes / 16e9
-        assert round(rise / 10, 1) == 2.4
         free = int(295.4 / batch + rise)
         times = [FUNCTIONS["pass_time"](n, batch, 10_000, *model) for n in (1, free, free + 1)]
         assert times[0] == times[1] < times[2]
-    assert round(4 * 32 * 32 * 128 * 1000 / 16e9, 2) == 0.03  # of attention, to the FLOP of a token
+    assert round(4 * 32 * 4096 * 1000 / 16e9, 2) == 0.03  # of attention, to the FLOP of a token
 
 
 def test_tokens_that_take_no_longer_than_one_are_counted(monkeypatch):
@@ -55,8 +54,7 @@ def test_tokens_that_take_no_longer_than_one_are_counted(monkeypatch):
 
 @pytest.mark.parametrize("value", [None, -1.0, float("nan")])
 def test_a_wrong_stopwatch_is_told_and_notes_no_time(value, capsys):
-    seconds = {}
-    figures.passes_and_tokens(lambda *args: value, lambda n: None, (1, 2), seconds)
+    figures.passes_and_tokens(lambda *args: value, print, (1, 2), seconds := {})
     assert seconds == {} and "time_pass cannot be used yet" in capsys.readouterr().out
 
 

@@ -35,8 +35,7 @@ def serial_and_parallel(tokens: int) -> None:
     ax = picture(f"Writing {tokens} tokens, and checking {tokens} tokens", size=(7.0, 3.8))
     for y in every:
         for x in (*every[y - 1 :], last):
-            dress = GIVEN if x in (y, last) else READ
-            ax.bar(x, 0.7, 0.7, bottom=y - 0.35, **dress)
+            ax.bar(x, 0.7, 0.7, bottom=y - 0.35, **(GIVEN if x in (y, last) else READ))
             ax.annotate(str(y), (x, y), ha="center", va="center")
     ax.set(xlim=(0.4, last + 0.6), ylim=(tokens + 0.6, 0.4))
     ax.set_xticks([*every, last], [*(f"pass {x}" for x in every), "one pass"])
@@ -55,10 +54,7 @@ def serial_and_parallel(tokens: int) -> None:
 def passes_and_tokens(
     time_pass: Callable, forward: Callable, widths: Sequence[int], seconds: dict[int, float]
 ) -> None:
-    """The student's times of a pass over n tokens, and of n passes over one.
-
-    They are noted in `seconds`, by tokens.
-    """
+    """The student's times of a pass over n tokens, noted in `seconds`, and of n passes over one."""
     found = {n: time_pass(forward, n, time.perf_counter) for n in widths}
     if wrong := [each for each in found.values() if not 0 < each < math.inf]:
         raise ValueError(f"it returned {wrong[0]!r} for a real pass")
@@ -119,8 +115,8 @@ def free_on_the_line(
     free: Callable, forward: Callable, machines: Mapping[str, Machine], n_params: float, size: float
 ) -> None:
     """The student's free tokens of each machine, marked where they stand on its line."""
-    passes = {name: (n_params, size, *each.limits.values()) for name, each in machines.items()}
-    counts = {name: free(size, *each.limits.values()) for name, each in machines.items()}
+    passes = {name: (n_params, size, *each[:2]) for name, each in machines.items()}
+    counts = {name: free(size, *each[:2]) for name, each in machines.items()}
     ax = picture("Where your free tokens end", "ms, by your forward_time", size=(7.0, 3.8))
     _lines(ax, forward, passes.values())
     for (name, count), (colour, _, marker) in zip(counts.items(), LINES, strict=False):
@@ -169,7 +165,7 @@ def free_map(
     contexts: Sequence[int],
 ) -> None:
     """How many new tokens of each row take no longer than one, by the student's function."""
-    costs = (model.n_params, 2, model.kv_bytes, *machine.limits.values())
+    costs = (model.n_params, 2, model.kv_bytes, *machine[:2])
     sizes = [[(batch, text) for text in contexts] for batch in batches]
     counts = [
         [_free(lambda n, at=at: pass_time(n, *at, *costs), MOST_FREE) for at in row]
