@@ -75,8 +75,8 @@ def look() -> None:
 class Passes:
     """A forward whose calls take given seconds, one after the other, on a clock of its own.
 
-    `trace` notes the tokens that each call asked for. A call too many is a ValueError, so a loop
-    that never ends is stopped.
+    `trace` notes the tokens that each call asked for, or the type of what is no whole number. A
+    call too many is a ValueError, so a loop that never ends is stopped.
     """
 
     def __init__(self, seconds: Sequence[float]) -> None:
@@ -88,7 +88,7 @@ class Passes:
         if len(self.trace) == len(self.seconds):
             raise ValueError(f"forward was called more than {len(self.seconds)} times")
         self.now += self.seconds[len(self.trace)]
-        self.trace.append(n_tokens)
+        self.trace.append(n_tokens if isinstance(n_tokens, int) else type(n_tokens).__name__)
 
     __call__.__qualname__ = "forward"  # as Python names it where the argument is missing
 
