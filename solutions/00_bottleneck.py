@@ -95,13 +95,13 @@ lesson.committed("prediction_00", prediction_00, 1, 8)
 # Before them, make `warmup` calls that don't count.
 #
 # **Arguments.** `forward` runs a pass over as many tokens as its argument says. `clock()` returns
-# the time in seconds: read it right before and right after each counted call. `repeats` is at least
-# 1. A float comes back.
+# the time in seconds: read it right before and right after each counted call. A float comes back.
+# `warmup` may be 0, and `repeats` is at least 1.
 #
 # **Example.** Without a warm-up, three calls take 2, 9 and 3 s. The answer is 3.0.
 #
 # **The tests also check.** There are exactly `warmup + repeats` calls. If `repeats` is even, the
-# median is the mean of the two middle times. The clock is an argument, so tests can use theirs.
+# median is the mean of the two middle times. The clock is an argument, so tests can use their own.
 
 
 # %% solution="time_pass"
@@ -258,8 +258,8 @@ lesson.check_forward_time(forward_time)
 #
 # - **A flat part, then a slope.** The line is flat up to a few tokens on a laptop, 295 on an H100.
 # - **Points above the line.** The line is a bound, with no room for attention, the start of every
-#   operation and the unpacking of stored weights. It also lets reading and calculating overlap
-#   perfectly, which no program does.
+#   operation, the unpacking of stored weights, and other programs. It also lets reading and
+#   calculating overlap perfectly, which no program does.
 #
 # ## Find it yourself: how many tokens are free
 #
@@ -478,8 +478,8 @@ lesson.answered("quiz_00_b", quiz_00_b)
 #
 # A model should write faster for one user with a short text. One GPU for sale has twice the FLOP/s
 # of the old one, another twice the bandwidth. What does each do to the time of a token, and to the
-# number of free tokens? Which one would you buy, and which one for hundreds of users? Write three
-# to five sentences. A person marks this answer.
+# number of free tokens? Which one would you buy? And for hundreds of users with short texts? Write
+# three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_bandwidth" points=2
 # For one user a pass is memory-bound, so its time is bytes over bandwidth. Twice the FLOP/s leaves
