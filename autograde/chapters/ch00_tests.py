@@ -3,6 +3,10 @@
 import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
+from autograde.check import RemoteObject, by_cause
+from specdec_lib.lessons.ch00.checks import Passes, require_calls
+from specdec_lib.lessons.common.describing import format_call
+from specdec_lib.lessons.common.examples import Different
 
 A100, H100 = (2.039e12, 312e12), (3.35e12, 989.5e12)  # bytes/s, FLOP/s
 # Thoughts that show in several exercises.
@@ -10,22 +14,13 @@ ONE_FLOP = {
     "think": "a multiplication and an addition are one operation.",
     "because": "data sheets count them as two FLOP, and so does the peak of a machine.",
 }
-READ_AGAIN = {
-    "think": "the weights are read again for every token.",
-    "because": "the tokens of a pass share one reading; that is why checking is cheap.",
-}
 ADDED = {
     "think": "reading and calculating follow one another.",
     "because": "they go on at the same time, so the pass takes the longer of the two times.",
 }
-ONE_CACHE = {
-    "think": "the rows of a batch share one cache.",
-    "because": "they share the weights; each row has a text of its own, and so a cache.",
-}
 
-prediction_00 = prediction("prediction_00", 1, 5)
-prediction_00_b = prediction("prediction_00_b", 1, 8)
-prediction_00_c = prediction("prediction_00_c", 0.01, 100)
+prediction_00 = prediction("prediction_00", 1, 8)
+prediction_00_b = prediction("prediction_00_b", 1, 100_000_000)
 quiz_00 = quiz("quiz_00")
 quiz_00_b = quiz("quiz_00_b")
 
@@ -43,40 +38,109 @@ def passing(n_tokens: int, batch: int, share: float, rng, text: bool = True) -> 
     return n_tokens, batch, context * text, n_params, size, kv_size, bandwidth, peak
 
 
-arithmetic_intensity = Exercise("arithmetic_intensity")
+time_pass = Exercise("time_pass")
 
 
-@arithmetic_intensity.group(
-    "two FLOP for the bytes of a parameter; a fraction stays a fraction",
+class Lent(RemoteObject):
+    """Passes as an argument; their clock is another, on the same time."""
+
+    def __init__(self, seconds: list[float]) -> None:
+        super().__init__(Passes(seconds), call=True)
+
+    def __repr__(self) -> str:
+        return repr(self.thing)
+
+
+def timing(warmup: int, repeats: int, rng: np.random.Generator) -> tuple:
+    """Arguments of time_pass: each pass has a time of its own, slow ones first and one later."""
+    seconds = (1 + rng.choice(40, size=repeats, replace=False)) / 8
+    seconds[rng.integers(repeats)] *= 20
+    forward = Lent([*(40 + 2 * np.arange(warmup)[::-1]), *seconds.tolist()])
+    return forward, int(rng.integers(5, 100)), forward.thing.clock, warmup, repeats
+
+
+@time_pass.group(
+    "the median of the counted calls",
+    hint="Without a call to warm up, every one counts: sort their times and take the middle one.",
+)
+def no_warm_up(rng):
+    for repeats in (3, 5, 7, 9):
+        yield timing(0, repeats, rng)
+
+
+@time_pass.group(
+    "calls that warm up come first and do not count",
+    hint="The first `warmup` calls, 2 unless told otherwise, leave no trace in the answer.",
+)
+def slow_at_first(rng):
+    for warmup, repeats in ((1, 3), (2, 3), (4, 5)):
+        yield timing(warmup, repeats, rng)
+    yield timing(2, 5, rng)[:3]
+
+
+@time_pass.group(
+    "an even number of calls, and a single one",
     form=True,
-    hint="One token: 2 FLOP with each parameter. Divide with /, which keeps the fraction.",
+    hint="Of an even number the median is the mean of the two in the middle.",
 )
-def one_token(rng):
-    for size in (1, 2, 4, 0.5, 8, 3, 16):
-        yield 1, size
-    yield 1, round(float(rng.uniform(1, 3)), 2)
+def even(rng):
+    for warmup, repeats in ((0, 2), (0, 4), (1, 6), (0, 1), (2, 1)):
+        yield timing(warmup, repeats, rng)
 
 
-@arithmetic_intensity.group("grows with the tokens, as the weights are read once")
-def several_tokens(rng):
-    for size in (2, 1, 0.5):
-        yield int(rng.integers(2, 1000)), size
+@time_pass.check("warmup + repeats calls, each with n_tokens, by the given clock")
+def calls(student, solution, rng):
+    for warmup, repeats in ((2, 5), (0, 1), (3, 2)):
+        args = timing(warmup, repeats, rng)
+        call, forward = format_call(student.time_pass, args), args[0].thing
+        student.time_pass(*args)
+        require_calls(call, forward.trace, [args[1]] * (warmup + repeats))
+        if not forward.readings:
+            raise by_cause(Different(f"{call} never called clock()."), OTHER_CLOCK)
 
 
-arithmetic_intensity.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
-arithmetic_intensity.bug("2 * n_tokens", "2", **READ_AGAIN)
-arithmetic_intensity.bug(
-    "2 * n_tokens / bytes_per_param",
-    "bytes_per_param / (2 * n_tokens)",
-    think="the intensity is bytes per FLOP.",
-    because="it says how much is calculated with each byte, so you divide by the bytes.",
+OTHER_CLOCK = "any clock will do."
+time_pass.bug(
+    "seconds = []",
+    "import time\n    clock = time.perf_counter\n    seconds = []",
+    think=OTHER_CLOCK,
+    because="a test knows the right answer only by the clock that it hands to you.",
 )
-arithmetic_intensity.bug(
-    "n_tokens / bytes",
-    "n_tokens // bytes",
-    think="a whole number is exact enough.",
-    because="// drops the fraction: one token in float32 would calculate nothing at all.",
+for _old, _new, _think, _because in (
+    ("np.median", "np.mean", "the mean is the usual time.", "one interrupted call raises it."),
+    ("np.median", "np.min", "the fastest call is the true time.", "the card asks for the middle."),
+    ("np.median", "np.sum", "a pass takes the time of all calls.", "they repeat one pass."),
+    ("- start", "", "clock() says how long a call took.", "it says what time it is."),
+):
+    time_pass.bug(_old, _new, think=_think, because=_because)
+WARM = "for _ in range(warmup):\n        forward(n_tokens)\n    "
+for _old, _new in ((WARM, ""), (WARM, "repeats += warmup\n    ")):
+    time_pass.bug(
+        _old,
+        _new,
+        think="the first calls are like all others.",
+        because="they are slower, since code and memory are not ready yet; so they come before "
+        "the clock is read.",
+    )
+time_pass.bug(
+    "for _ in range(repeats):\n        start = clock()",
+    "start = clock()\n    for _ in range(repeats):",
+    think="one start of the clock is enough for all calls.",
+    because="the second time then holds the first call as well, and the third holds both.",
 )
+time_pass.bug(
+    "np.median(seconds)",
+    "sorted(seconds)[repeats // 2]",
+    think="the median of four numbers is one of them.",
+    because="two of them are in the middle, and the median is halfway between those.",
+)
+for _new in ("call()", "call(1)"):
+    time_pass.bug(
+        "for _ in range(warmup)",
+        f"call = forward\n    forward = lambda n: {_new}\n    for _ in range(warmup)",
+        think="forward knows how many tokens there are.",
+        because="n_tokens is its argument: the same forward runs passes of every width.",
+    )
 
 
 forward_time = Exercise("forward_time")
@@ -92,18 +156,18 @@ def alone(n_tokens: int, share: float, rng: np.random.Generator) -> tuple:
 def short_passes(rng):
     for n_tokens, share in ((1, 0.3), (5, 0.2), (2, 0.4), (150, 0.1)):
         yield alone(n_tokens, share, rng)
-    yield 1, 7e9, 2, *H100
+    yield 1, 8e9, 2, *H100
 
 
 @forward_time.group("a long pass takes the time of calculating")
 def long_passes(rng):
     for n_tokens, share in ((1, 2.5), (20, 3), (64, 6), (7, 4)):
         yield alone(n_tokens, share, rng)
-    yield from ((4096, 7e9, 2, *A100), (7, 3, 0.5, 1000, 1))
+    yield from ((4096, 8e9, 2, *A100), (7, 3, 0.5, 1000, 1))
 
 
 @forward_time.group(
-    "the larger of the two, at the ridge and beside it",
+    "the larger of the two, at the kink and next to it",
     form=True,
     hint="Both go on at the same time: with these limits 4 tokens take as long as reading.",
 )
@@ -114,26 +178,23 @@ def ridge(rng):
 
 
 forward_time.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
-forward_time.bug("reading = n_params", "reading = n_tokens * n_params", **READ_AGAIN)
 forward_time.bug("max(reading, calculating)", "reading + calculating", **ADDED)
-forward_time.bug(
-    "max(reading, calculating)",
-    "min(reading, calculating)",
-    think="the pass is over when the faster job is done.",
-    because="both jobs have to be finished, so the slower one decides.",
-)
-forward_time.bug(
-    "max(reading, calculating)",
-    "reading",
-    think="a pass is always memory-bound.",
-    because="with enough tokens the arithmetic takes longer than the reading.",
-)
-forward_time.bug(
-    "n_params * bytes_per_param",
-    "n_params",
-    think="the bandwidth counts parameters.",
-    because="it counts bytes, and each parameter has bytes_per_param of them.",
-)
+for _new, _think, _because in (
+    ("min(reading, calculating)", "the faster job ends the pass.", "both have to be finished."),
+    ("reading", "a pass is always memory-bound.", "the arithmetic of many tokens takes longer."),
+):
+    forward_time.bug("max(reading, calculating)", _new, think=_think, because=_because)
+for _old, _new, _think, _because in (
+    (
+        "reading = n_params",
+        "reading = n_tokens * n_params",
+        "the weights are read again for every token.",
+        "the tokens of a pass share one reading; that is why checking is cheap.",
+    ),
+    ("* bytes_per_param", "", "the bandwidth counts parameters.", "it counts their bytes."),
+    ("* n_params /", "/", "a token takes two FLOP.", "it takes two for every parameter."),
+):
+    forward_time.bug(_old, _new, think=_think, because=_because)
 
 
 free_tokens = Exercise("free_tokens")
@@ -194,42 +255,6 @@ free_tokens.bug(
 )
 
 
-kv_cache_bytes = Exercise("kv_cache_bytes")
-
-
-def cache(n_tokens: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """The first five arguments; no two of the numbers that multiply are the same."""
-    layers, heads = rng.permutation([3, 5, 7, 9])[:2].tolist()
-    return n_tokens, layers, heads, 16, 4
-
-
-@kv_cache_bytes.group(
-    "keys and values of every token, layer and head",
-    hint="A token leaves a key and a value of head_dim numbers in each layer and key-value head.",
-)
-def cache_of_a_text(rng):
-    for n_tokens in (1, 0, 1000, int(rng.integers(2, 2000))):
-        yield cache(n_tokens, rng)
-    yield 1, 80, 8, 128, 2
-
-
-@kv_cache_bytes.group("once for every row, as a whole number", form=True)
-def cache_of_a_batch(rng):
-    for batch_size in (1, 6, int(rng.integers(8, 64)), 0):
-        yield *cache(13, rng), batch_size
-
-
-kv_cache_bytes.bug(" * batch_size", "", **ONE_CACHE)
-for _old, _new, _think, _because in (
-    ("2 * values", "values", "a head keeps one vector.", "it keeps two, a key and a value."),
-    (" * n_layers", "", "only one layer counts.", "every layer has keys and values of its own."),
-    (" * n_kv_heads", "", "all heads share one key.", "each key-value head keeps its own."),
-    (" * head_dim", "", "a key is one number.", "it is a vector of head_dim numbers."),
-    (" * bytes_per_value", "", "a number takes one byte.", "it takes bytes_per_value bytes."),
-):
-    kv_cache_bytes.bug(_old, _new, think=_think, because=_because)
-
-
 pass_time = Exercise("pass_time")
 
 
@@ -258,7 +283,7 @@ def calculating_decides(rng):
 
 
 @pass_time.group(
-    "the larger of the two, at the ridge and beside it",
+    "the larger of the two, at the kink and next to it",
     form=True,
     hint="Reading and calculating go on at the same time, and the longer of the two counts.",
 )
@@ -268,36 +293,28 @@ def pass_ridge(rng):
         yield n_tokens, 2, context * times, 64 * times, 2, 1, 128, 512
 
 
-pass_time.bug("batch * context", "context", **ONE_CACHE)
 pass_time.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
 pass_time.bug("max(reading, calculating)", "reading + calculating", **ADDED)
-pass_time.bug(
-    "batch * context",
-    "batch * (context + n_tokens)",
-    think="the cache of the new tokens is read too.",
-    because="`context` counts all that is read: what the cache holds before the pass.",
-)
-pass_time.bug(
-    " + caches",
-    "",
-    think="only the weights are read.",
-    because="attention looks back at every token of the text, so each pass reads the caches too.",
-)
-pass_time.bug(
-    "caches = batch",
-    "caches = n_tokens * batch",
-    think="each new token reads the cache again.",
-    because="the new tokens of a row go through one pass and share one reading of its cache.",
-)
-pass_time.bug(
-    "(n_params",
-    "(batch * n_params",
-    think="every row reads the weights for itself.",
-    because="all rows go through one pass, which reads each weight once for all of them.",
-)
-pass_time.bug(
-    "n_tokens * batch",
-    "n_tokens",
-    think="the rows calculate in the time of one.",
-    because="the peak is that of the whole machine, and every row's tokens take FLOP from it.",
-)
+for _old, _new, _think, _because in (
+    (" + caches", "", "only the weights are read.", "attention looks back at the whole text."),
+    ("batch * context", "context", "the rows share one cache.", "each row has a text of its own."),
+    (
+        "caches = batch",
+        "caches = n_tokens * batch",
+        "each new token reads the cache again.",
+        "the new tokens of a row go through one pass and share one reading of its cache.",
+    ),
+    (
+        "(n_params",
+        "(batch * n_params",
+        "every row reads the weights for itself.",
+        "all rows go through one pass, which reads each weight once for all of them.",
+    ),
+    (
+        "n_tokens * batch",
+        "n_tokens",
+        "the rows calculate in the time of one.",
+        "the peak is that of the whole machine, and every row's tokens take FLOP from it.",
+    ),
+):
+    pass_time.bug(_old, _new, think=_think, because=_because)

@@ -22,6 +22,7 @@ class Linear:
 
     def __init__(self, weight: Tensor) -> None:
         scale = half_scale(weight)
+        self.bytes_per_weight = weight.element_size() if scale is None else 2  # in memory
         if scale is None:
             self.product = partial(F.linear, weight=weight)
         else:

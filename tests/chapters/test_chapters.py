@@ -51,7 +51,8 @@ PRINTS = {"ladder", "acceptance_table", "by_position", "library_on_trial"}  # pr
 # What the alternative text of a figure says among other things: the numbers that it draws.
 SAID = {
     "00 roofline": "flat at 989.5 TFLOP/s",
-    "00 pass_times": "H100: 4.18 at 1, 4.18 at 4, 4.18 at 16",
+    "00 predicted_and_measured": "predicted: 20 at 1, 32 at 8; measured: 20 at 1, 50 at 8",
+    "00 free_on_the_line": "A100 153, H100 295, TPU v4 229",
     "01 passes": "12 tokens in 4 passes and 12 draft calls; the target alone writes",
     "01 ladder": "no draft: 24; oracle: 5; draft model:",
     "02 kept_of_100": "You keep A 30, B 30, C 20, D 5, 85 in all. Missing, or too many if "
@@ -225,10 +226,9 @@ def test_headings_are_in_order(chapter):
 # What a chapter's look() prints of its errata, and how its text writes the same.
 LOOKED_AT = {
     "00_bottleneck": {
-        "read 171.7 ms, product 1.12": "172 ms and 1.1 ms",
-        "read 9.5 ms, product 0.06": "9.5 ms and 0.06 ms",
-        "0 of text: 1.30 times": "1.3 times as long",
-        "1000 of text: 1.00 times": "1,000 tokens of text, the pass takes no longer",
+        "1 row of 600 tokens after 0 of text: 2.03 times": "2.03 times as long",
+        "64 rows of 6 tokens after 0 of text: 1.30 times": "1.30 times as long",
+        "64 rows of 6 tokens after 1000 of text: 1.00 times": "tokens of text, it takes no longer",
     },
     "01_draft_then_verify": {
         "row 0 prefers cat, row 3 prefers the": 'prefers "cat", and row 3 prefers "the"',

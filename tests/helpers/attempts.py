@@ -42,7 +42,7 @@ def at(chapter: str, exercise: str, *causes: str | None) -> Callable[[Callable],
     return register
 
 
-@at("00_bottleneck", "forward_time", None, None)
+@at("00_bottleneck", "forward_time", *["a token takes two FLOP"] * 2)
 def no_parameters(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     """Forgets the parameters in the time of calculating."""
     return max(n_params * bytes_per_param / bandwidth, 2 * n_tokens / peak_flops)

@@ -1,11 +1,11 @@
 """Chapter 00, why generation is slow: its examples and the visible checks on them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from statistics import median
 from typing import NamedTuple
 
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
-from specdec_lib.lessons.common.examples import expect, visible_check
+from specdec_lib.lessons.common.describing import describe
+from specdec_lib.lessons.common.examples import Different, expect, visible_check
 
 __all__ = ["committed"]
 
@@ -17,11 +17,6 @@ class Machine(NamedTuple):
     peak_flops: float
     memory: float
 
-    @property
-    def limits(self) -> dict[str, float]:
-        """The two limits of the roofline, by name."""
-        return {"bandwidth": self.bandwidth, "peak_flops": self.peak_flops}
-
 
 class Model(NamedTuple):
     """A model's parameters, and what its KV cache is made of."""
@@ -30,6 +25,11 @@ class Model(NamedTuple):
     n_layers: int
     n_kv_heads: int
     head_dim: int
+
+    @property
+    def kv_bytes(self) -> int:
+        """Bytes that one token of text keeps in the cache: keys and values in bfloat16."""
+        return 2 * self.n_layers * self.n_kv_heads * self.head_dim * 2
 
 
 # The data sheets of NVIDIA (A100 80GB SXM, H100 SXM: half of the 1,979 TFLOP/s that it has with
@@ -40,56 +40,93 @@ MACHINES = {
     "TPU v4": Machine(1.2e12, 275e12, 32 * 2**30),
 }
 
-# Brown et al., Table 2.1, and the published config.json of the two Llamas; rounded parameters.
-MODELS = {
-    "Llama 2 7B": Model(7e9, 32, 32, 128),
-    "Llama 2 70B": Model(70e9, 80, 8, 128),
-    "GPT-3 175B": Model(175e9, 96, 96, 128),
-}
+# The published config.json of each; rounded parameters. The older one serves in chapter 06.
+MODELS = {"Llama 3.1 8B": Model(8e9, 32, 8, 128), "Llama 2 7B": Model(7e9, 32, 32, 128)}
+KV_BYTES = {name: model.kv_bytes for name, model in MODELS.items()}
+LLAMA = MODELS["Llama 3.1 8B"]
 
-# Bytes that one token of text keeps in a model's KV cache, keys and values in bfloat16.
-KV_BYTES = {"Llama 2 7B": 524_288, "Llama 2 70B": 327_680}
-
-BYTES = {"float32": 4, "bfloat16": 2}  # a parameter
 _BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s for each byte/s
 
 # The true values that predictions.toml does not hold; None is measured in the chapter.
 TRUTHS = truths_of(
-    __package__,
-    prediction_00=max(1.0, 5 / _BALANCE),
-    prediction_00_b=None,
-    prediction_00_c=64 * 2000 * KV_BYTES["Llama 2 7B"] / 14e9,
+    __package__, prediction_00=None, prediction_00_b=2 * LLAMA.n_params / LLAMA.kv_bytes
 )
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
-def times_as_long(seconds: Mapping[int, Sequence[float]], tokens: int) -> float:
-    """How many times as long a pass over `tokens` takes as one over a single token, by medians."""
-    return median(seconds[tokens]) / median(seconds[1])
+def reveal_timed(name: str, guess: object, seconds: Mapping[int, float], tokens: int) -> None:
+    """Set a guess beside the student's own times, by tokens; nothing where there are none yet."""
+    if seconds:
+        reveal(name, guess, seconds[tokens] / seconds[1])
 
 
 def look() -> None:
     """Print the numbers of "What you may read elsewhere", worked out."""
-    a100, weight_bytes, flop = MACHINES["A100"], 175e9 * 2, 175e9 * 2
-    for chips in (1, 18):
-        read, product = weight_bytes / (chips * a100.bandwidth), flop / (chips * a100.peak_flops)
-        print(f"{chips} x A100: read {1e3 * read:.1f} ms, product {1e3 * product:.2f} ms")
-    for context in (0, 1000):
-        read = 14e9 + 64 * context * KV_BYTES["Llama 2 7B"]
-        longer = 6 * 64 * 14e9 / _BALANCE / read
-        print(f"64 rows of 6 tokens, {context} of text: {max(1, longer):.2f} times as long as 1")
+    weights = 2 * LLAMA.n_params
+    for rows, new, text in ((1, 600, 0), (64, 6, 0), (64, 6, 1000)):
+        read = weights + rows * text * LLAMA.kv_bytes
+        longer = max(1, new * rows * weights / _BALANCE / read)
+        row = f"{rows} row{'s' * (rows > 1)} of {new} tokens after {text} of text"
+        print(f"{row}: {longer:.2f} times the time of 1 token each")
+
+
+class Passes:
+    """A forward whose calls take given seconds, one after the other, on a clock of its own.
+
+    `trace` notes the tokens that each call asked for, or the type of what is no whole number. A
+    call too many is a ValueError, so a loop that never ends is stopped.
+    """
+
+    def __init__(self, seconds: Sequence[float]) -> None:
+        self.seconds, self.trace = list(seconds), list[object]()
+        self.now, self.readings, self.__name__ = 64.0, 0, repr(self)
+
+    def __call__(self, n_tokens: int) -> None:
+        """One pass."""
+        if len(self.trace) == len(self.seconds):
+            raise ValueError(f"forward was called more than {len(self.seconds)} times")
+        self.now += self.seconds[len(self.trace)]
+        self.trace.append(n_tokens if isinstance(n_tokens, int) else type(n_tokens).__name__)
+
+    __call__.__qualname__ = "forward"  # as Python names it where the argument is missing
+
+    def clock(self) -> float:
+        """The present time in seconds; `readings` counts these."""
+        self.readings += 1
+        return self.now
+
+    def __repr__(self) -> str:
+        return f"passes of {', '.join(f'{each:g}' for each in self.seconds)} s"
 
 
 @visible_check
-def check_arithmetic_intensity(function: Callable) -> None:
-    """One token in three formats, and a longer pass."""
-    expect(function, 1, 2, gives=1.0, hint="Two FLOP over two bytes.")
-    expect(function, 1, 4, gives=0.5, hint="More bytes a parameter, fewer FLOP per byte.")
-    expect(function, 1, 0.5, gives=4.0, hint="Bytes may be a fraction: no whole-number division.")
-    hint = "The FLOP grow with the tokens, but the weights are read once."
-    expect(function, 5, 2, gives=5.0, hint=hint)
+def check_time_pass(function: Callable) -> None:
+    """Three counted passes, an even number of them, two slow ones before them, and the calls."""
+
+    def timed(seconds: Sequence[float], *counts: int, gives: float, hint: str, **how) -> Passes:
+        forward = Passes(seconds)
+        expect(function, forward, 4, forward.clock, *counts, gives=gives, hint=hint, **how)
+        return forward
+
+    asks = [(14 / 3, "That is the mean: one slow pass decides it."), (2, "That is the fastest.")]
+    hint = "By `clock` the passes take 2, 9 and 3 s, and the median of these is 3."
+    timed((2, 9, 3), 0, 3, gives=3.0, hint=hint, asks=asks)
+    hint = "The two in the middle are 3 and 4, and their mean is the median."
+    timed((9, 3, 2, 4), 0, 4, gives=3.5, hint=hint)
+    hint = "The passes of 30 and 20 s warm up, and 2, 9 and 3 count."
+    timed((30, 20, 2, 9, 3), 2, 3, gives=3.0, hint=hint)
+    hint = "Without further arguments, two passes warm up and five count."
+    forward = timed((30, 20, 2, 9, 3, 5, 4), gives=4.0, hint=hint)
+    require_calls("time_pass(forward, 4, clock)", forward.trace, [4] * 7)
+
+
+def require_calls(call: str, trace: Sequence[object], calls: Sequence[int]) -> None:
+    """Raise Different unless forward was called as often as asked, always with the tokens."""
+    if list(trace) != list(calls):
+        counts = f"{describe(list(trace))}, expected {describe(list(calls))}"
+        raise Different(f"{call} called forward with {counts}.")
 
 
 @visible_check
@@ -101,8 +138,8 @@ def check_forward_time(function: Callable) -> None:
     expect(function, 5, 100, 1, 100, 1000, gives=1.0, hint=hint)
     hint = "Twenty tokens: 4,000 FLOP take 4 s, longer than the reading."
     expect(function, 20, 100, 1, 100, 1000, gives=4.0, hint=hint)
-    hint = "14 GB at 3.35 TB/s, in seconds."
-    expect(function, 1, 7e9, 2, *MACHINES["H100"][:2], gives=14 / 3350, hint=hint)
+    hint = "16 GB at 3.35 TB/s, in seconds."
+    expect(function, 1, 8e9, 2, *MACHINES["H100"][:2], gives=16 / 3350, hint=hint)
 
 
 @visible_check
@@ -118,16 +155,6 @@ def check_free_tokens(function: Callable) -> None:
 
 
 @visible_check
-def check_kv_cache_bytes(function: Callable) -> None:
-    """A cache that can be counted by hand, one token of Llama 2 70B, and several rows."""
-    hint = "3 tokens in 2 layers, 1 head of width 4: 24 numbers of keys, 24 of values."
-    expect(function, 3, 2, 1, 4, 2, gives=96, hint=hint)
-    expect(function, 1, 80, 8, 128, 2, gives=327680, hint="Keys and values, in every layer.")
-    hint = "Every row of the batch has a cache of its own."
-    expect(function, 3, 2, 1, 4, 2, 5, gives=480, hint=hint)
-
-
-@visible_check
 def check_pass_time(function: Callable) -> None:
     """The small machine with caches of 2 bytes a token, and the H100."""
     small = (100, 1, 2, 100, 1000)
@@ -139,6 +166,6 @@ def check_pass_time(function: Callable) -> None:
     expect(function, 2, 5, 10, *small, gives=2.0, hint=hint)
     hint = "4 tokens in each of 5 rows are 20 tokens: 4,000 FLOP, longer than the reading."
     expect(function, 4, 5, 10, *small, gives=4.0, hint=hint)
-    hint = "14 GB of weights in bfloat16, and 8 times 1,000 times 524,288 bytes of caches."
-    llama = (7e9, 2, KV_BYTES["Llama 2 7B"], *MACHINES["H100"][:2])
-    expect(function, 1, 8, 1000, *llama, gives=(14e9 + 8000 * 524_288) / 3.35e12, hint=hint)
+    hint = "16 GB of weights in bfloat16, and 8 times 1,000 times 131,072 bytes of caches."
+    llama = (8e9, 2, LLAMA.kv_bytes, *MACHINES["H100"][:2])
+    expect(function, 1, 8, 1000, *llama, gives=(16e9 + 8000 * 131_072) / 3.35e12, hint=hint)

@@ -112,13 +112,6 @@ SETTINGS = papers.table("leviathan_2_4")
 COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
 ROW = Measured(10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1)
 _ACCOUNT = gap.Account(0.6, 2, gap.steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6])
-_SECONDS = {n: [0.01 * n, 0.011 * n, 0.012 * n] for n in (1, 2, 4, 8, 16, 64)}
-_MODELS = [(size, dtype) for size in ("40m", "built-in") for dtype in ("float32", "bfloat16")]
-PASSES = (
-    dict.fromkeys(_MODELS, _SECONDS),
-    dict.fromkeys(_MODELS, 10**7),
-    {"bandwidth": 25e9, "float32": 1e11, "bfloat16": 2e11},
-)
 BLOCKS = [
     Block([5, 6, 7], [5, 6, 7], 8, 4, True, [0.5, 0.4, 0.9], [0.6, 0.4, 0.3], 0.002, 0.01),
     Block([5, 6, 7], [5], 2, 2, False, [0.5, 0.0, 0.9], [0.25, 0.4, 0.3], 0.001, 0.02),
@@ -152,12 +145,11 @@ _ACCEPTANCE = {
 ARGUMENTS: dict[str, dict[str, tuple]] = {
     "00": {
         "serial_and_parallel": (5,),
+        "passes_and_tokens": (lambda n: sum(range(1000 * n)), (1, 2, 8), {}),
         "roofline": (_H100, 2),
-        "pass_times": (ch00.MACHINES, 7e9, 2),
-        "free_by_machine": (ch00.MACHINES, (2, 1, 0.5)),
-        "cache_beside_weights": (ch00.MODELS, 64),
-        "measured_passes": PASSES,
-        "free_map": (_H100, ch00.MODELS["Llama 2 7B"], 524_288, (1, 64, 512), (0, 1000, 4000)),
+        "predicted_and_measured": ({1: 0.02, 8: 0.05}, 2e8, 2, {"bandwidth": 2e10, "flops": 1e11}),
+        "free_on_the_line": (ch00.MACHINES, 8e9, 2),
+        "free_map": (_H100, ch00.LLAMA, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
         "drawn_block": (DRAFT, ch01.PREFIX, ch01.UNIFORMS),

@@ -17,17 +17,16 @@ def test_a_copy_counts_what_is_read_and_what_is_written(half_a_second):
 
 
 def test_a_product_counts_two_flop_for_each_multiplication(half_a_second):
-    rate = limits.matrix_rate(torch.bfloat16, rounds=1)
-    assert rate == 2 * limits.NARROWEST**3 / 0.5
+    assert limits.matrix_rate(rounds=1) == 2 * limits.WIDTH**3 / 0.5
 
 
 def test_both_limits_are_measured_here():
-    found = limits.machine_limits({"float32": torch.float32})
-    assert set(found) == {"bandwidth", "float32"} and min(found.values()) > 1e7
+    found = limits.machine_limits()
+    assert set(found) == {"bandwidth", "peak_flops"} and min(found.values()) > 1e7
 
 
-def test_every_pass_is_measured_in_every_round():
-    model = models.target(None, torch.float32)
-    seconds = limits.pass_seconds({"target": model}, widths=(1, 8), rounds=2)
-    assert {width: len(times) for width, times in seconds["target"].items()} == {1: 2, 8: 2}
-    assert 6e6 < limits.weights_read(model) < 8e6
+def test_a_pass_reads_all_weights_but_the_embedding():
+    """With half the bytes where the processor widens the shipped numbers by itself."""
+    count, size = limits.weights_read(models.target(None, torch.float32))
+    assert 6e6 < count < 8e6 and size in (2, 4)
+    assert limits.weights_read(models.target(None, torch.bfloat16)) == (count, 2)
