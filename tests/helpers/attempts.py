@@ -54,29 +54,6 @@ def one_more_than_free(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1)
 
 
-@at("01_draft_then_verify", "draft_block", *["a good draft proposes"] * 4)
-def most_probable_token(draft_model, prefix, k, uniforms):
-    """Takes the most probable token, and uses no uniform number."""
-    ctx, toks, qs = list(prefix), [], []
-    for _ in range(k):
-        q = draft_model(list(ctx))
-        toks.append(int(np.argmax(q)))
-        ctx.append(toks[-1])
-        qs.append(q)
-    return toks, np.array(qs)
-
-
-@at("01_draft_then_verify", "draft_block", None)
-def a_call_at_the_end(draft_model, prefix, k, uniforms):
-    """Calls the draft once more at the end and drops what it gives."""
-    drafted, q = [], []
-    for i in range(k):
-        q.append(draft_model([*prefix, *drafted]))
-        drafted.append(sample_from(q[-1], uniforms[i]))
-    draft_model([*prefix, *drafted])
-    return drafted, np.array(q)
-
-
 @at("01_draft_then_verify", "greedy_speculative_decode", None)
 def bonus_by_another_pass(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     """Asks the target once more for every bonus token."""

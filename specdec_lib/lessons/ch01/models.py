@@ -67,26 +67,26 @@ class Calls:
     """Counts the calls of a target and its draft, and refuses more than are allowed.
 
     `targets` and `drafts` in all, `in_a_block` of the draft between two calls of the target. For
-    each call of the target `blocks` keeps how many of the draft came before it, and how many tokens
-    the target read. `provided` is said of the target's calls: what it takes that they are enough.
+    each call of the target `blocks` keeps how many of the draft came before it, and the tokens that
+    the target read. `which` is said of the target's calls: why so many are enough.
     """
 
     targets: int = 10**6
     drafts: int = 10**6
     in_a_block: int = 10**6
-    provided: str = ""
+    which: str = ""
     drafted: int = field(default=0, init=False)
     waiting: int = field(default=0, init=False)  # calls of the draft since the last of the target
-    blocks: list[tuple[int, int]] = field(default_factory=list, init=False)
+    blocks: list[tuple[int, list[int]]] = field(default_factory=list, init=False)
 
     def __deepcopy__(self, memo: dict) -> "Calls":
         return replace(self)  # a copy starts counting at 0
 
-    def of_target(self, reads: int) -> None:
-        """Count a call of the target that reads so many tokens. ValueError: it is one too many."""
-        self.blocks.append((self.waiting, reads))
+    def of_target(self, read: list[int]) -> None:
+        """Count a call of the target that reads these tokens. ValueError: it is one too many."""
+        self.blocks.append((self.waiting, read))
         self.waiting = 0
-        _refuse("target", len(self.blocks), self.targets, self.provided)
+        _refuse("target", len(self.blocks), self.targets, self.which)
 
     def of_draft(self) -> None:
         """Count a call of the draft. ValueError: it is one too many."""
@@ -107,31 +107,29 @@ class TargetModel:
     `row(tokens)` gives one of them.
     """
 
+    name = "the target"
+
     def __init__(self, row: Callable[[list[int]], np.ndarray], calls: Calls | None = None) -> None:
         self.row, self.calls = row, calls or Calls()
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
         tokens = _read(tokens)
-        self.calls.of_target(len(tokens))
+        self.calls.of_target(tokens)
         return np.array([self.row(tokens[: i + 1]) for i in range(len(tokens))])
 
     def __repr__(self) -> str:
-        return "<the target>"
+        return f"<{self.name}>"
 
 
-class DraftModel:
+class DraftModel(TargetModel):
     """`model(tokens)` gives (V,): the distribution after them, which is `row(tokens)`."""
 
-    def __init__(self, row: Callable[[list[int]], np.ndarray], calls: Calls | None = None) -> None:
-        self.row, self.calls = row, calls or Calls()
+    name = "the draft"
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
         tokens = _read(tokens)
         self.calls.of_draft()
         return np.array(self.row(tokens))
-
-    def __repr__(self) -> str:
-        return "<the draft>"
 
 
 def _read(tokens: object) -> list[int]:
