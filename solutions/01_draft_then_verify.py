@@ -9,9 +9,9 @@
 # - **Code**: three functions. The last one is a whole decoder.
 # - **Demo**: your decoder with four drafters, then a race on the clock.
 #
-# **You come with** one fact: a large model writes one token a pass, but it can read several at once.
-# **You build** the loop of speculative decoding in its greedy form: the likeliest token always wins.
-# **You leave with** the large model's text, token for token, in fewer of its passes.
+# **You come with** one fact: a large model writes one token a pass, but can read several at once.
+# **You build** speculative decoding in its greedy form, where the most probable token always wins.
+# **You leave with** the large model's text, token for token, in fewer passes.
 
 # %% [markdown]
 # ## The intern and the senior partner
@@ -20,14 +20,14 @@
 # letter that the partner would have written. An intern is quick and makes mistakes. Can the intern
 # save the partner's time?
 #
-# The intern has habits: after each word comes a favourite next word. The table shows these habits.
-# Answer each question before you open its frame.
+# The intern has habits: after each word comes a favourite next word, as in the table. Answer each
+# question before you open its frame.
 
 # %%
 import numpy as np
 
 from specdec_lib.lessons.ch01 import checks as lesson
-from specdec_lib.lessons.ch01.checks import DRAFT, TARGET, WORDS, tokens
+from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, named, tokens
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch01 import figures
@@ -36,20 +36,16 @@ from specdec_lib.lessons.ch01.storyboard import storyboard
 storyboard()
 
 # %% [markdown]
-# *One* glance judged all four words. The intern is the **draft** model, the partner is the
-# **target** model. In one respect the picture is too kind: a partner knows better than an intern.
-# The target may write nonsense. We still want exactly the target's text.
+# *One* glance judged all four words. The intern is the **draft** model, the partner the **target**
+# model. In one respect the picture is too kind: a partner knows better than an intern. The target
+# may write nonsense. We still want exactly the target's text. (Processors do the same at a branch:
+# they guess the way, work ahead, and throw the work away if they were wrong.)
 #
-# (Processors have played this game for decades. At a branch of a program a processor guesses the
-# way, works ahead, and throws the work away if the guess was wrong.)
-
-# %% [markdown]
 # ## Two models, one vocabulary
 #
-# A tokenizer cuts a text into **tokens**, and each token is a number. All tokens together are the
-# vocabulary, and `V` counts them. Target and draft must share the tokenizer, so that number 6 is
-# the same text for both. A model reads tokens and gives a distribution: a probability for each of
-# the `V` tokens that may come next.
+# A tokenizer cuts a text into **tokens**, and each token is a number. All `V` tokens together are
+# the vocabulary. Target and draft must share the tokenizer, so that number 6 is the same text for
+# both. A model reads tokens and gives the distribution of the next one.
 #
 # Here are two small models of eight words. The draft looks at the last word, the target at the last
 # two. That extra word is all the wisdom that this target has.
@@ -58,11 +54,11 @@ storyboard()
 print({number: word for number, word in enumerate(WORDS)})
 for words in ("the", "on the", ". the"):
     seen = tokens(words)
-    print(f"after {words!r}: draft {lesson.named(DRAFT(seen))}")
-    print(f"{'target':>{len(words) + 14}} {lesson.named(TARGET(seen)[-1])}")
+    print(f"after {words!r}: draft {named(DRAFT(seen))}")
+    print(f"{'target':>{len(words) + 14}} {named(TARGET(seen)[-1])}")
 
 # %% [markdown]
-# In this chapter a model is a Python function. The two functions return different shapes:
+# In this chapter a model is a Python function:
 #
 # - `draft_model(tokens)` gives `(V,)`: the distribution of the next token.
 # - `target_model(tokens)` gives `(len(tokens), V)`: a row for every token that it read. Row `i` is
@@ -72,8 +68,6 @@ for words in ("the", "on the", ". the"):
 # We write `p` for the target's distributions and `q` for the draft's.
 #
 # <details><summary>Others exchange these letters: a table</summary>
-#
-# Look before you copy a formula.
 #
 # | source | target | draft |
 # | --- | --- | --- |
@@ -98,19 +92,19 @@ for words in ("the", "on the", ". the"):
 #   target's "mat" takes its place and is called the **correction**.
 # - The row of "cat" was computed after a word that is now gone. Nobody looks at this row.
 #
-# One pass wrote two tokens: "the mat". Now suppose that the draft had said "the mat". Then both
-# draft tokens are accepted, and the third row is the row of "mat". This row says ".", which the
-# target adds as a **bonus token**. One pass writes three tokens.
+# One pass wrote two tokens: "the mat". If the draft had said "the mat", both draft tokens would be
+# accepted. The third row, now the row of "mat", says ".", and the target adds it as a **bonus
+# token**: three tokens from one pass.
 #
 # ## One block, four moves
 #
-# 1. **Draft.** The draft model writes `K` tokens, one call each. These tokens are a **block**.
+# 1. **Draft.** The draft model writes a **block** of `K` tokens, one call each.
 # 2. **Score.** The target reads the text and the block in one pass.
 # 3. **Accept.** The draft tokens before the first rejected one stay. Those after it are **dropped**.
-# 4. **Correct, or add a bonus.** After a rejection the target's token takes the place of the
-#    rejected one. After a block without a rejection, the last row gives one more token.
+# 4. **Correct, or add a bonus.** The target's token replaces the rejected one. If none was rejected,
+#    the last row gives one more token.
 #
-# Either way the last token is the target's own. So even the worst draft cannot stop the text.
+# Either way the last token is the target's own. Even the worst draft can't stop the text.
 #
 # ### Commit first
 #
@@ -134,10 +128,8 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 #
 # ### The block on a clock
 #
-# Here is the intern's block again, on two lanes of time. Draft steps come one after the other, but
-# each is short; the picture takes a quarter of a target pass for one. The target waits, and then one
-# pass judges the whole block. Two of the four draft steps were for nothing, and the block still
-# finishes first.
+# Here is the intern's block on two lanes of time, a draft step drawn as a quarter of a target pass.
+# Two of the four draft steps were for nothing, and the block still finishes first.
 
 # %% tags=["demo"]
 figures.block_in_time(lesson.PREFIX, lesson.BLOCK)
@@ -145,9 +137,8 @@ figures.block_in_time(lesson.PREFIX, lesson.BLOCK)
 # %% [markdown]
 # ## Score: one pass, K + 1 rows
 #
-# Writing four tokens takes four passes. Checking four tokens takes one pass, because all four are
-# known. The target reads `prefix + drafted`, where the **prefix** is the text so far, and gives a
-# row for **every** token that it read, those of the prefix included.
+# The target reads `prefix + drafted`, where the **prefix** is the text so far, and gives a row for
+# **every** token that it read, those of the prefix included.
 #
 # ### Commit first
 #
@@ -204,24 +195,23 @@ figures.chosen_rows(score_block, TARGET, lesson.PREFIX, lesson.BLOCK)
 lesson.check_score_block(score_block)
 
 # %% [markdown]
-# With `n` tokens in the prefix, the row of the last one judges the first draft token. The row of the
-# last draft token judges nothing: it gives the bonus.
+# With `n` tokens in the prefix, the row of the last one judges the first draft token, and the row of
+# the last draft token gives the bonus:
 #
 # $$ p_i = \text{row}_{\,n - 1 + i}, \qquad i = 0, \cdots, K $$
 #
-# Does a real decoder read the whole text again for every block? No: its KV cache (chapter 00) holds
-# the text without its last token. The pass reads this last token and the `K` draft tokens, `K + 1`
-# in all. It gives one row after each, and these are exactly the rows that you picked.
+# A real decoder doesn't read the whole text again. Its KV cache (chapter 00) holds the text without
+# its last token. The pass reads this token and the `K` draft tokens, and gives a row after each:
+# exactly the `K + 1` rows that you picked.
 
 # %% [markdown]
 # ## Accept: up to the first difference
 #
 # In **greedy** decoding the target writes its most probable token at every position. A draft token
 # is accepted if it is this token. At the first difference the decoder stops. In the intern's block
-# the target even agrees with the last word, "sat", and "sat" is dropped all the same. Its row was
-# computed after "cat", and "cat" will not be in the text. Luck does not count.
-
-# %% [markdown]
+# the target even agrees with the last word, "sat", and "sat" is dropped all the same: its row was
+# computed after "cat", which won't be in the text. Luck doesn't count.
+#
 # ### Exercise: greedy_prefix
 #
 # **Task.** Count the draft tokens that are accepted.
@@ -278,15 +268,15 @@ lesson.check_greedy_prefix(greedy_prefix)
 # ## Correct, or a bonus
 #
 # Suppose that `m` draft tokens were accepted. After a rejection, row `m` is the one that rejected
-# the token, and its argmax is the correction. After a block without a rejection, `m` is `K`, and the
-# argmax of row `K` is the bonus token. So one line of code serves both cases:
+# the token, and its argmax is the correction. Without a rejection, `m` is `K`, and the argmax of row
+# `K` is the bonus token. So one line of code serves both cases:
 #
 # $$ \text{written} = [x_0, \cdots, x_{m-1}, \arg\max p_m] $$
 #
 # ### Commit first
 #
-# Suppose that the draft always proposes exactly what the target wants. The block is 4 tokens long.
-# How many passes of the target do 20 new tokens take? Write a number from 1 to 20.
+# The draft always proposes exactly what the target wants, in blocks of 4 tokens. How many passes of
+# the target do 20 new tokens take? Write a number from 1 to 20.
 
 # %% solution="prediction_01_c"
 ### BEGIN SOLUTION
@@ -302,8 +292,8 @@ lesson.reveal("prediction_01_c", prediction_01_c)
 # %% [markdown]
 # ### Be the draft
 #
-# Now you are the intern. Change the four words (the eight known words are printed above) and run the
-# cell again. Can you earn the bonus? And how few words can you make the target write?
+# Now you are the intern. Change the four words (the models know eight) and run the cell again. Can
+# you earn the bonus? And how few words can you make the target write?
 
 # %% tags=["demo", "shown"]
 mine = tokens("on the dog ran")
@@ -320,13 +310,11 @@ figures.greedy_walk(greedy_prefix, mine, lesson.target_rows(lesson.PREFIX, mine)
 #
 # ## The loop
 #
-# The decoder repeats the four moves until the text ends. It ends in one of two ways. First, a block
-# may hold the token `eos`, which marks the end of a text, and `eos` need not be the block's last
-# token. The text ends there, with `eos` in it. Second, the text may not grow beyond
-# `max_new_tokens`, and each pass adds a token of the target's. So near the end a block drafts fewer
-# tokens. Most bugs of real decoders live at these two ends.
-
-# %% [markdown]
+# The decoder repeats the four moves until the text ends, which happens in one of two ways. A block
+# may hold the token `eos`, which marks the end of a text, and not only in its last place. The text
+# ends there, with `eos` in it. Or the text reaches `max_new_tokens`. Each pass adds a token of the
+# target's, so near this limit a block drafts fewer tokens. The loop is easy; its two ends bite.
+#
 # ### Exercise: greedy_speculative_decode
 #
 # **Task.** Write the target's greedy text in blocks of up to `k` draft tokens. The draft takes its
@@ -387,17 +375,16 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 #
 # ### A ladder of drafters
 #
-# The next cell runs your function on real models. The target is the course's built-in one, which
-# continues Python code. The draft tokens come from four drafters:
+# Now real models run under your function. The target is the course's built-in one, which continues
+# Python code. The draft tokens come from four drafters:
 #
 # - an *oracle*, which knows what the target will write;
-# - the *draft model* that the course pairs with this target;
-# - a *copy from the text*, which looks for the last tokens earlier in the text and proposes what
-#   followed there;
+# - a *draft model*, a quarter of the target's size;
+# - a *copy from the text*: what followed when the text last read like this;
 # - *random tokens*.
 #
-# The target alone needs 24 passes. Before you run the cell, guess: how many passes does the target
-# make with each drafter, and which drafters leave its text as it is?
+# The target alone needs 24 passes. Guess before you run the cell: how many does it need with each
+# drafter, and which ones leave its text as it is?
 
 # %% tags=["demo"]
 import torch
@@ -414,12 +401,12 @@ prompt = pair.prompt(lesson.REAL_PROMPT)
 figures.ladder(greedy_speculative_decode, *both, prompt, pair.tokenizer.decode)
 
 # %% [markdown]
-# Even random tokens leave the text alone. **The draft changes the time, never the text.** Why can
-# the text not depend on the draft? Every token of the text is the argmax of a row of the target: an
-# accepted token equals this argmax, and the correction or bonus is this argmax. The row was computed
-# after the tokens that really stand before it. So if the text is right up to some position, the next
-# token is right as well. By induction the whole text is the target's greedy text. The draft decides
-# only how many of these tokens one pass writes.
+# Even random tokens leave the text alone. **The draft changes the time, never the text.** Why?
+# Every token of the text is the argmax of a row of the target: an accepted token equals this argmax,
+# and the correction or bonus is this argmax. The row was computed after the tokens that really stand
+# before it. So if the text is right up to some position, the next token is right as well. By
+# induction the whole text is the target's greedy text. The draft decides only how many of these
+# tokens one pass writes.
 
 # %% [markdown]
 # ## Quiz
@@ -442,10 +429,10 @@ lesson.answered("quiz_01", quiz_01)
 # %% [markdown]
 # **Question 2.** Why can the target judge four draft tokens in one pass, but not write four in one?
 #
-# - a: because it judges only the last token, which contains the others
-# - b: because it takes over the distributions of the draft model
-# - c: because all four are known, and each row looks only at the tokens before it
-# - d: because it writes four tokens at once and compares
+# - a: it judges only the last token, which contains the others
+# - b: it takes over the distributions of the draft model
+# - c: all four are known, and each row looks only at the tokens before it
+# - d: it writes four tokens at once and compares
 
 # %% solution="quiz_01_b"
 ### BEGIN SOLUTION
@@ -458,9 +445,9 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # %% [markdown]
 # ### In your own words
 #
-# A colleague replaces the draft model by one that proposes random tokens, and keeps your greedy
-# decoder as it is. What happens to the text, to the number of target passes, and to the running
-# time, each compared with plain decoding? Write three to five sentences. A person marks this answer.
+# A colleague lets random tokens do the drafting and keeps your decoder as it is. What happens to the
+# text, to the number of target passes, and to the running time, each compared with plain decoding?
+# Write three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_draft_is_free" points=2
 # The text stays the same, because every token in it is the argmax of a row of the target after the
@@ -471,7 +458,7 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# Each of these two lines has a fault. Find it before you open the answer.
+# Each line has a fault. Find it before you open the answer.
 #
 # **You might read: "`rows = target(prefix + drafted)`; compare `rows[i]` with draft token `i`."**
 #
@@ -490,7 +477,6 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # `K = 4`, 20 tokens then take 5 passes instead of 4.
 #
 # </details>
-#
 
 # %% tags=["demo"]
 lesson.look()
@@ -498,14 +484,12 @@ lesson.look()
 # %% [markdown]
 # ## The race: your decoder on the clock
 #
-# Passes are a promise; the clock decides. Your own function now races plain decoding, next to
-# copying and random tokens, with the same target as in the ladder. The target does extra work that
-# changes none of its outputs, until a pass costs what a model of 234 million parameters would cost.
-# Your function still gives its models the whole text each time. Inside, they keep a cache and read
-# only what is new.
+# Passes are a promise; the clock decides. Your own function, with the draft model, now races plain
+# decoding, copying and random tokens. The target is the ladder's: it does extra work that changes no
+# output, until a pass costs what one of a model with 234 million parameters costs. Your function
+# still gives its models the whole text. Inside, they keep a cache and read only what is new.
 #
-# Can a drafter make the decoder slower than no drafter at all? And which lane wins? Guess before you
-# run the cell.
+# Guess before you run the cell: which lane wins, and is any lane slower than no drafter at all?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -521,19 +505,15 @@ show_race(race("01", ladder), yours="your decoder")
 
 # %% [markdown]
 # In the ladder the draft model needed far fewer passes than the copy. On the clock a copy can catch
-# up or even win, for two reasons. A copy costs nothing, while the draft model computes for every
-# token that it proposes. And the greedy text of a small model tends to repeat itself: read the end
-# of this one. The ladder's prompt was chosen so that its text does not. Random tokens show the other
-# side: the text is safe with any draft, the time is not. How to choose a draft is chapter 04.
-
-# %% [markdown]
-# ## In one paragraph
+# up or even win. A copy costs nothing, while the draft model computes for every token that it
+# proposes. And the greedy text of a small model tends to repeat itself: read the end of this one.
+# (The ladder's prompt was chosen so that its text doesn't.) With any draft the text is safe. The time
+# isn't.
 #
-# A small draft model writes `K` tokens, one after the other. The large target model reads them all
-# in one pass and gives `K + 1` distributions. The decoder keeps the draft tokens before the first
-# rejected one and adds one token of the target's own, a correction or a bonus. So each pass of the
-# target writes 1 to `K + 1` tokens, and with greedy decoding the text is the one that the target
-# alone writes. The time saved depends on how often the two models agree and on what a draft costs.
+# **In one paragraph.** A small draft model writes `K` tokens, and the large target reads them all in
+# one pass. The decoder keeps those before the first rejected one and adds one token of the target's
+# own. So a pass writes 1 to `K + 1` tokens, and in greedy decoding they are the target's own text.
+# The time saved depends on how often the models agree and on what a draft costs.
 
 # %% [markdown]
 # ## Sources
@@ -550,7 +530,7 @@ show_race(race("01", ladder), yours="your decoder")
 #   the first without a conversion that follows it. vLLM, gpt-fast, jaymody/speculative-sampling,
 #   lucidrains/speculative-decoding and feifeibear/LLMSpeculativeSampling: the table of letters.
 #
-# The papers support the procedure and its exactness. Greedy equality is proved above for exact
-# arithmetic. On a computer two passes of different length may round differently (chapter 03).
+# Greedy equality is proved above for exact arithmetic. On a computer two passes of different length
+# may round differently (chapter 03).
 #
 # **Next.** Chapter 02 replaces the comparison by a coin: the four moves for sampling.

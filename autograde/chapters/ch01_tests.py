@@ -220,7 +220,7 @@ def decoding(
     text = rng.choice(others, size=before + count + k).tolist()
     for place in at:
         text[before + place] = eos
-    row, calls = writing(text, rng), calls or Calls(targets=MANY, drafts=MANY)
+    row, calls = writing(text, rng), calls or Calls(targets=MANY, in_a_block=MANY)
     models = TargetModel(row, calls), DraftModel(off_at(row, off), calls)
     return *map(Lent, models), text[:before], k, count, eos
 
@@ -264,7 +264,7 @@ def greedy_text(rng):
 def counted(rng):
     for off, before, k, count in (*DECODES, (NEVER, 2, 3, 0)):
         needed = passes(off, before, k, count)
-        calls = Calls(targets=needed, drafts=k * needed, in_a_block=k)
+        calls = Calls(targets=needed, in_a_block=k if needed else 0)
         yield decoding(rng, off, before, k, count, calls=calls)
 
 

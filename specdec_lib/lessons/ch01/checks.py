@@ -17,7 +17,6 @@ from specdec_lib.lessons.ch01.models import (
     DraftModel,
     TargetModel,
     greedy_decode,
-    named,
     pair,
     text,
     tokens,
@@ -26,13 +25,11 @@ from specdec_lib.lessons.common.answers import answering, committed, revealing, 
 from specdec_lib.lessons.common.examples import Different, expect, visible_check, watched
 from specdec_lib.lessons.common.lending import handed_out
 
-__all__ = ["DRAFT", "END", "TARGET", "WORDS", "committed"]
-__all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
+__all__ = ["committed"]
 
 # The text and the block that the chapter works on: the draft's favourites after "the cat sat". The
 # target rejects the third. It agrees with the fourth, which is dropped all the same.
-_PREFIX = tokens("the cat sat")
-_BLOCK = tokens("on the cat sat")
+_PREFIX, _BLOCK = tokens("the cat sat"), tokens("on the cat sat")
 __getattr__ = handed_out(PREFIX=_PREFIX, BLOCK=_BLOCK)
 LONG = 12  # new tokens of a whole decode
 # What a loop writes that takes every correction from the last row.
@@ -142,47 +139,35 @@ def _check_helper(name: str, function: Callable) -> None:
 def _check_text(function: Callable) -> None:
     """What is written, whatever the number of passes: a whole text, and two that end early."""
     whole = greedy_decode(TARGET, _PREFIX, LONG + 2)
-    alone = whole[:LONG]
-    end = f'The target alone writes "{text(alone)}".'
+    alone, many = whole[:LONG], "How many tokens may the last block draft, if one comes on top?"
+    hint = f'The target alone writes "{text(alone)}".'
+    asks = [(whole, many), (whole[:-1], many)]
+    asks += [([*_PREFIX, *alone], "Only the new tokens are asked for.")]
+    asks += [(3 * _BLOCK, "This is the draft's own text: its rejected tokens are still there.")]
+    asks += [(tokens(_BY_LAST_ROW), "The correction stands in row n, not in the last row.")]
+    expect(function, *pair(targets=100), _PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
     every = "Look for eos in the whole block, not only at its end."
-    dropped = "The eos itself stays: it is the text's last token."
-    for eos, hint, *asks in (
-        (
-            None,
-            end,
-            (whole, "How many tokens may the last block draft, if one comes on top?"),
-            (whole[: LONG + 1], "How many tokens may the last block draft, if one comes on top?"),
-            ([*_PREFIX, *alone], "Only the new tokens are asked for."),
-            (3 * _BLOCK, "This is the draft's own text: its rejected tokens are still there."),
-            (tokens(_BY_LAST_ROW), "The correction stands in row n, not in the last row."),
-        ),
-        (END, end, (alone, every), (whole[:6], every), (whole[:3], dropped)),
-        (
-            0,
-            "Here eos is 0.",
-            (alone, "0 is a token, and `if 0` is false: ask `if eos is not None`."),
-            (whole[:3], every),
-            (whole[:1], dropped),
-        ),
-    ):
-        target, draft = pair(targets=100, in_a_block=4, which="for so short a text")
-        gives = alone if eos is None else alone[: alone.index(eos) + 1]
-        expect(function, target, draft, _PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
+    false = "0 is a token, and `if 0` is false: ask `if eos is not None`."
+    for eos, ask in ((END, every), (0, false)):
+        end, models = alone.index(eos), pair(targets=100)
+        asks = [(alone, ask), (alone[:3], every), (alone[:6], every)]
+        asks += [(alone[:end], "The eos itself stays: it is the text's last token.")]
+        gives = alone[: end + 1]
+        expect(function, *models, _PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
 
 
 def _check_passes(function: Callable) -> None:
     """The calls: with the card's draft, with a draft that is always right, and for no tokens."""
-    gives = greedy_decode(TARGET, _PREFIX, LONG)
-    models = pair(targets=4, in_a_block=4, which="(the card writes these 12 tokens in 4 passes)")
-    hint = "Does a whole block add its bonus? Does each draft call read the tokens drafted so far?"
-    _hinted(function, *models, _PREFIX, 4, LONG, None, gives=gives, hint=hint)
-    for count, passes, hint in (
-        (5, 1, "This draft is always right: four draft tokens and the bonus, in one pass."),
-        (LONG + 1, 3, "This draft is always right: blocks of 5, 5 and 3 tokens, one pass each."),
+    card = "(the card writes these 12 tokens in 4 passes)"
+    moves = "Does a whole block add its bonus? Does each draft call read the tokens drafted so far?"
+    perfect = "This draft is always right: a block of 4 writes 5 tokens, with the bonus."
+    for row, count, passes, hint, which in (
+        (DRAFT.row, LONG, 4, moves, card),
+        (TARGET.row, 5, 1, perfect, ""),
+        (TARGET.row, LONG + 1, 3, perfect, ""),
+        (DRAFT.row, 0, 0, "Nothing is asked for.", ""),
     ):
-        calls = Calls(targets=passes, in_a_block=4)
-        perfect = TargetModel(TARGET.row, calls), DraftModel(TARGET.row, calls)
+        calls = Calls(targets=passes, in_a_block=4 if passes else 0, which=which)
+        models = TargetModel(TARGET.row, calls), DraftModel(row, calls)
         gives = greedy_decode(TARGET, _PREFIX, count)
-        _hinted(function, *perfect, _PREFIX, 4, count, None, gives=gives, hint=hint)
-    target, draft = pair(targets=0, drafts=0)
-    expect(function, target, draft, _PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
+        _hinted(function, *models, _PREFIX, 4, count, gives=gives, hint=hint)

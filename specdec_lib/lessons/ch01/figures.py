@@ -3,7 +3,7 @@
 They show what the function does, even if it is wrong.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -43,48 +43,41 @@ def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:
 
 def block_in_time(prefix: list[int], drafted: list[int], step: float = 0.25) -> None:
     """One block of the small models on a clock, a draft step taking `step` of a target pass."""
-    wanted = greedy_decode(TARGET, prefix, len(drafted))
-    n = next(i for i, token in enumerate(drafted) if token != wanted[i])
-    kept, out, begun = drafted[:n], drafted[n:], step * len(drafted)
-    end, alone = begun + 1, n + 1
+    wanted = [WORDS[token] for token in greedy_decode(TARGET, prefix, len(drafted))]
+    words, begun = [WORDS[token] for token in drafted], step * len(drafted)
+    n = next(i for i, word in enumerate(words) if word != wanted[i])
     ax = picture("One block on the clock, and what becomes of its tokens", size=(8.2, 3.7))
-    steps = [(i * step, step, "drafted", WORDS[token]) for i, token in enumerate(drafted)]
-    plain = [(i, 1, "scored", f"a pass: {WORDS[token]}") for i, token in enumerate(wanted[:alone])]
-    _lane(ax, 3, steps)
-    _lane(ax, 2, [(begun, 1, "scored", "one pass judges\nall of them")])
-    _lane(ax, 0, plain)
-    into = [*boxed(kept, "accepted"), ("corrected", WORDS[wanted[n]])]
+    for y, start, width, kind, told in (
+        *((3, i * step, step, "drafted", word) for i, word in enumerate(words)),
+        (2, begun, 1, "scored", "one pass judges\nall of them"),
+        *((0, i, 1, "scored", f"a pass: {word}") for i, word in enumerate(wanted[: n + 1])),
+    ):
+        plain_box(ax, start, y, width, kind)
+        write_inside(ax, start + width / 2, y, told, fontsize=9.5)
+    into = [*(("accepted", word) for word in words[:n]), ("corrected", wanted[n])]
+    out = [("rejected", words[n]), *(("dropped", word) for word in words[n + 1 :])]
     for i, (kind, word) in enumerate(into):
-        _label(ax, end + 0.24 + 0.36 * i, 2, kind, word)
-    for i, token in enumerate(out):
-        kind = "dropped" if i else "rejected"
-        _label(ax, end + 0.24 + 0.36 * i, 1.2 - 0.2 * i, kind, WORDS[token], rotation=-12 * (i + 1))
-    ax.text(end + 0.06, 2.55, "into the text:", fontsize=9.5)
-    ax.text(end + 0.24 + 0.36 * len(out), 1.0, "fall out", fontsize=9.5, va="center", ha="center")
+        _label(ax, begun + 1.24 + 0.36 * i, 2, kind, word)
+    for i, (kind, word) in enumerate(out):
+        _label(ax, begun + 1.24 + 0.36 * i, 1.2 - 0.2 * i, kind, word, turned=-12 * (i + 1))
+    ax.text(begun + 1.06, 2.55, "into the text:", fontsize=9.5)
+    ax.text(begun + 1.18 + 0.36 * len(out), 1.0, "fall out", fontsize=9.5, va="center")
     ax.set_yticks([3, 2, 0], ["draft", "target", "the target\nalone"])
-    ax.set(xlim=(0, max(alone, end + 0.3 + 0.4 * len(out)) + 0.1), ylim=(-0.5, 3.6))
+    ax.set(xlim=(0, begun + 1.4 + 0.4 * max(len(into), len(out))), ylim=(-0.5, 3.6))
     ax.set_xlabel(f"time in passes of the target; a draft step takes {step:g} here")
     ax.grid(visible=False)
-    told = "; ".join(f"{word} {kind}" for kind, word in into)
+    fell = ", ".join(f"{word} {kind}" for kind, word in [*into, *out])
     show(
         ax.figure,
-        f"{len(drafted)} draft steps of {step:g} write '{text(drafted)}'. Then one pass of the "
-        f"target, until {end:g}: {told}. '{text(out)}' falls out. The target alone takes {alone} "
-        f"passes for the same {alone} tokens.",
+        f"{len(words)} draft steps of {step:g} write '{text(drafted)}'. One pass of the target "
+        f"follows, until {begun + 1:g}: {fell}. The target alone takes {n + 1} passes.",
     )
 
 
-def _lane(ax: Axes, y: float, spans: Iterable[tuple[float, float, str, str]]) -> None:
-    """Boxes (start, width, kind, words) of one lane at height y."""
-    for start, width, kind, words in spans:
-        plain_box(ax, start, y, width, kind)
-        write_inside(ax, start + width / 2, y, words, fontsize=9.5)
-
-
-def _label(ax: Axes, x: float, y: float, kind: str, word: str, rotation: float = 0) -> None:
+def _label(ax: Axes, x: float, y: float, kind: str, word: str, turned: float = 0) -> None:
     """A word in the dress of its fate, turned if it falls."""
     look = {key: value for key, value in dress(kind).items() if key != "label"}
-    words, how = KINDS[kind][1] + word, {"fontsize": 9.5, "rotation": rotation}
+    words, how = KINDS[kind][1] + word, {"fontsize": 9.5, "rotation": turned}
     write_inside(ax, x, y, words, bbox={"boxstyle": "square,pad=0.7", **look}, **how)
     write_inside(ax, x, y, words, **how)
 
@@ -212,16 +205,15 @@ def ladder(
     alone = greedy_decode(target, prompt, new)
     print(f"The prompt:\n\n{read(prompt)}\nThe target alone goes on, in {new} passes:\n")
     print(read(alone))
-    found, texts = {"no draft": new}, [f"{new} passes"]
+    found = {"no draft": new}
     for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
         out, calls = _run(decode, target, drafter, prompt, k, new)
-        found[name] = len(calls.blocks)
-        texts.append(f"{found[name]}, {'the same text' if out == alone else 'another text'}")
+        same = "the same text" if out == alone else "another text"
+        found[f"{name}:\n{same}"] = len(calls.blocks)
     title = f"{new} tokens by your function, K = {k}: passes of the target"
-    ax = picture(title, size=(7.0, 2.8))
-    words = named_bars(ax, found, texts, "target")
-    ax.set_xlim(0, 1.4 * new)
-    show(ax.figure, f"{title}. {words}.")
+    ax = picture(title, size=(7.0, 3.2))
+    words = named_bars(ax, found, [f"{passes}" for passes in found.values()], "target")
+    show(ax.figure, f"{title}. {words}.".replace("\n", " "))
 
 
 def _drafters(
