@@ -485,9 +485,10 @@ lesson.look()
 # ## The race: your decoder on the clock
 #
 # Passes are a promise; the clock decides. Your own function, with the draft model, now races plain
-# decoding, copying and random tokens. The target is the ladder's: it does extra work that changes no
-# output, until a pass costs what one of a model with 234 million parameters costs. Your function
-# still gives its models the whole text. Inside, they keep a cache and read only what is new.
+# decoding, copying and random tokens. The target is the ladder's, and so is `K`, but the target does
+# extra work that changes no output: a pass costs what one of a model with 234 million parameters
+# costs. Your function still gives its models the whole text. Inside, they keep a cache and read only
+# what is new.
 #
 # Guess before you run the cell: which lane wins, and is any lane slower than no drafter at all?
 
@@ -504,11 +505,11 @@ ladder = {
 show_race(race("01", ladder), yours="your decoder")
 
 # %% [markdown]
-# In the ladder the draft model needed far fewer passes than the copy. On the clock a copy can catch
-# up or even win. A copy costs nothing, while the draft model computes for every token that it
-# proposes. And the greedy text of a small model tends to repeat itself: read the end of this one.
-# (The ladder's prompt was chosen so that its text doesn't.) With any draft the text is safe. The time
-# isn't.
+# Your decoder needed fewer passes than the copy, as in the ladder. On the clock the copy can win all
+# the same: it costs nothing, while the draft model computes for every token that it proposes. The
+# copy has luck, too: greedy text of a small model tends to repeat itself, as you see at the end of
+# this one. (The ladder's prompt was chosen so that its text doesn't.) With any draft the text is
+# safe. The time isn't.
 #
 # **In one paragraph.** A small draft model writes `K` tokens, and the large target reads them all in
 # one pass. The decoder keeps those before the first rejected one and adds one token of the target's

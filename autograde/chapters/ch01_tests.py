@@ -134,7 +134,8 @@ def judged(k: int, off: Container[int], rows: int, rng: np.random.Generator) -> 
     wanted = rng.integers(4, size=rows).tolist()
     shift = [int(rng.integers(1, 4)) * (i in off) for i in range(k)]
     drafted = [(token + by) % 4 for token, by in zip(wanted, shift, strict=False)]
-    return drafted, np.array([favouring(token, thousandths(4, rng)) for token in wanted])
+    rows = (favouring(token, rng.permutation([0.1, 0.2, 0.3, 0.4])) for token in wanted)
+    return drafted, np.array(list(rows))
 
 
 @greedy_prefix.group("counts the draft tokens that are the target's choice")

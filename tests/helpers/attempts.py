@@ -54,6 +54,34 @@ def one_more_than_free(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1)
 
 
+@at("01_draft_then_verify", "greedy_prefix", *["the token at the first difference"] * 3)
+def counted_before_it_is_compared(drafted, p):
+    """Counts the rejected token as well."""
+    n = 0
+    for token, row in zip(drafted, p, strict=False):
+        n += 1
+        if token != np.argmax(row):
+            break
+    return n
+
+
+@at("01_draft_then_verify", "greedy_speculative_decode", "`if eos` asks")
+def eos_as_a_truth(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
+    """Takes an eos of 0 for none."""
+    new = []
+    while len(new) < max_new_tokens:
+        text, draft = prompt + new, []
+        for _ in range(min(k, max_new_tokens - len(new) - 1)):
+            draft.append(int(np.argmax(draft_model(text + draft))))
+        p = score_block(target_model, text, draft)
+        n = greedy_prefix(draft, p)
+        for token in draft[:n] + [int(np.argmax(p[n]))]:
+            new.append(token)
+            if eos and token == eos:
+                return new
+    return new
+
+
 @at("01_draft_then_verify", "greedy_speculative_decode", None)
 def bonus_by_another_pass(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     """Asks the target once more for every bonus token."""

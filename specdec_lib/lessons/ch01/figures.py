@@ -209,7 +209,7 @@ def ladder(
     for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
         out, calls = _run(decode, target, drafter, prompt, k, new)
         same = "the same text" if out == alone else "another text"
-        found[f"{name}:\n{same}"] = len(calls.blocks)
+        found[f"{name},\n{same}"] = len(calls.blocks)
     title = f"{new} tokens by your function, K = {k}: passes of the target"
     ax = picture(title, size=(7.0, 3.2))
     words = named_bars(ax, found, [f"{passes}" for passes in found.values()], "target")
