@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 01 Draft then verify: one block, from proposal to text
 #
-# 60 minutes · difficulty 2 of 5 · you need: chapter 00 (on a GPU, a pass over five tokens takes
-# about as long as a pass over one), lists and NumPy arrays
+# 60 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over five tokens takes about as long
+# as a pass over one, on a GPU; on your CPU you measured more), lists and NumPy arrays
 #
 # - **Intuition**: an intern writes and a senior partner checks, in the first four frames.
 # - **Mathematics**: which row of a pass judges which token, under "Score".
@@ -61,9 +61,9 @@ for words in ("the", "on the", ". the"):
 # In this chapter a model is a Python function:
 #
 # - `draft_model(tokens)` gives `(V,)`: the distribution of the next token.
-# - `target_model(tokens)` gives `(len(tokens), V)`: a row for every token that it read. Row `i` is
-#   the distribution of what follows token `i`. A transformer computes all rows in one pass, because
-#   no position looks at a later one.
+# - `target_model(tokens)` gives `(len(tokens), V)`: for every token that it read, a row with the
+#   distribution of what follows. A transformer computes all rows in one pass, because no position
+#   looks at a later one.
 #
 # We write `p` for the target's distributions and `q` for the draft's.
 #

@@ -63,7 +63,7 @@ def block_in_time(prefix: list[int], drafted: list[int], step: float = 0.25) -> 
     ax.text(begun + 1.06, 2.55, "into the text:", fontsize=9.5)
     ax.text(begun + 1.18 + 0.36 * len(out), 1.0, "fall out", fontsize=9.5, va="center")
     ax.set_yticks([3, 2, 0], ["draft", "target", "the target\nalone"])
-    ax.set(xlim=(0, begun + 1.4 + 0.4 * max(len(into), len(out))), ylim=(-0.5, 3.6))
+    ax.set(xlim=(0, begun + 1.2 + 0.36 * max(len(into), len(out))), ylim=(-0.5, 3.6))
     ax.set_xlabel(f"time in passes of the target; a draft step takes {step:g} here")
     ax.grid(visible=False)
     fell = ", ".join(f"{word} {kind}" for kind, word in [*into, *out])
@@ -88,7 +88,8 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
     read, whole = [*prefix, *drafted], model([*prefix, *drafted])
     counted = at_most(MANY, model, "the target", "one call gives all rows")
     out = np.asarray(score(counted, prefix, drafted), dtype=float)
-    start = _where(out, whole)
+    places = reversed(range(len(read)))
+    start = next((s for s in places if np.array_equal(whole[s : s + len(out)], out)), None)
     names = {} if start is None else {start + i: f"p[{i}]" for i in range(len(out))}
     ax = board(len(read) + 2.2, 3.2, 0.85, "The rows that your function returned")
     text_and_block = boxed(prefix, "plain") + boxed(drafted, "drafted")
@@ -109,14 +110,6 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
     show(ax.figure, f"{said} The target read '{text(read)}': {words}.")
 
 
-def _where(out: np.ndarray, whole: np.ndarray) -> int | None:
-    """The row of `whole` (N, V) that `out` (n, V) begins with; None if it is none of it."""
-    if out.ndim != 2 or out.shape[1:] != whole.shape[1:] or not len(out):
-        return None
-    starts = range(len(whole) - len(out), -1, -1)
-    return next((s for s in starts if np.array_equal(whole[s : s + len(out)], out)), None)
-
-
 @drawn_from("greedy_prefix")
 def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     """The draft over the target's favourites, and what the student's count makes of them."""
@@ -129,7 +122,7 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     boxes(ax, 1.5, "your\nverdict", judged)
     for i, token in enumerate(drafted):
         write(ax, FIRST + i, 3.1, "=" if token == wanted[i] else "≠", size=14)
-    last = ("corrected" if n < k else "bonus", WORDS[wanted[n]])
+    last = ("corrected" if n < k else "bonus", WORDS[wanted[min(n, k)]])
     boxes(ax, 0.5, "the pass\nwrites", [*boxed(drafted[:n], "accepted"), last])
     key(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
     pairs = zip(judged, wanted, strict=False)
