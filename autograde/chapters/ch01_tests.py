@@ -4,7 +4,6 @@ Models are lent to the student's function. They look at all tokens before a posi
 they were asked, and refuse more calls than a case allows.
 """
 
-import copy
 import functools
 from collections.abc import Callable, Container
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograde.chapters.common import Asked, Exercise, prediction, quiz
-from autograde.chapters.distributions import LARGEST, thousandths
+from autograde.chapters.distributions import thousandths
 from autograde.check import RemoteObject
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 
@@ -20,10 +19,6 @@ V = 6
 MANY = 100  # calls, where a case does not count them: no right answer comes near
 NEVER, ALWAYS = (), range(100)
 Row = Callable[[list[int]], np.ndarray]
-SAME_PREFIX = {
-    "think": "all tokens of a block are drafted after the same prefix.",
-    "because": "token i follows the tokens drafted before it, so they belong in the call.",
-}
 
 prediction_01 = prediction("prediction_01", 0, 9)
 prediction_01_b = prediction("prediction_01_b", 5, 25)
@@ -69,71 +64,6 @@ def favouring(token: int, probs: np.ndarray) -> np.ndarray:
     top = int(np.argmax(probs))
     probs[[top, token]] = probs[[token, top]]
     return probs
-
-
-draft_block = Exercise("draft_block")
-
-
-def drafting(rng: np.random.Generator, counted: bool = False) -> Any:
-    """Arguments for blocks of one token and of several."""
-    for before, k in ((1, 1), (2, 3), (3, 4), (4, 6)):
-        draft = DraftModel(hashed(rng), Calls(drafts=k if counted else MANY))
-        uniforms = (rng.integers(1000, size=k) + 0.5) / 1000  # between two borders
-        yield Lent(draft), tokens(before, rng), k, uniforms
-
-
-def expect_tokens(student, solution, cases: Any) -> None:
-    """Raise Different unless the tokens, the first of the two results, are the solution's."""
-    hint = "Token i is drawn with uniforms[i], after the prefix and the tokens drafted so far."
-    function = partly(student.draft_block, lambda out, _: out[0] if len(out) == 2 else out)
-    for args in cases:
-        gives = solution.draft_block(*copy.deepcopy(args))[0]
-        draft_block.compare(function, args, gives, hint, form=False)
-
-
-@draft_block.check("each token drawn after the tokens before it")
-def drawn_tokens(student, solution, rng):
-    expect_tokens(student, solution, drafting(rng))
-
-
-@draft_block.group("the distributions it drew from")
-def drawn_from(rng):
-    yield from drafting(rng)
-
-
-@draft_block.check("exactly k calls of the draft")
-def calls_of_the_draft(student, solution, rng):
-    expect_tokens(student, solution, drafting(rng, counted=True))
-
-
-@draft_block.group("the edges; a list and an array; nothing modified", form=True)
-def draft_edges(rng):
-    first, last, border, one = [0, 0.5, 0.5], [0.5, 0.5, 0], [0.25, 0.25, 0.5], [0, 0, 1.0]
-    for u, row in ((0.0, first), (LARGEST, last), (0.5, border), (0.3, one)):
-        draft = DraftModel(lambda tokens, row=row: np.array(row), Calls(drafts=MANY))
-        yield Lent(draft), [2, 1], 2, np.array([u, u])
-    yield from drafting(rng)
-
-
-draft_block.bug(
-    "sample_from(q[i], uniforms[i])",
-    "int(np.argmax(q[i]))",
-    think="a good draft proposes its most probable token.",
-    because="chapter 02 compares p with the q that a token was drawn from; an argmax is not drawn.",
-)
-draft_block.bug("[*prefix, *drafted]", "prefix", **SAME_PREFIX)
-draft_block.bug(
-    "uniforms[i]",
-    "uniforms[0]",
-    think="one random number serves the whole block.",
-    because="the tokens would then be drawn together; uniforms[i] is there for token i.",
-)
-draft_block.bug(
-    "np.array(q)",
-    "np.eye(len(q[0]))[drafted]",
-    think="a token that was drawn is certain, so its distribution is one-hot.",
-    because="q is what it was drawn from; with a one-hot in its place good tokens are rejected.",
-)
 
 
 score_block = Exercise("score_block")
@@ -204,7 +134,8 @@ def judged(k: int, off: Container[int], rows: int, rng: np.random.Generator) -> 
     wanted = rng.integers(4, size=rows).tolist()
     shift = [int(rng.integers(1, 4)) * (i in off) for i in range(k)]
     drafted = [(token + by) % 4 for token, by in zip(wanted, shift, strict=False)]
-    return drafted, np.array([favouring(token, thousandths(4, rng)) for token in wanted])
+    rows = (favouring(token, rng.permutation([0.1, 0.2, 0.3, 0.4])) for token in wanted)
+    return drafted, np.array(list(rows))
 
 
 @greedy_prefix.group("counts the draft tokens that are the target's choice")
@@ -241,8 +172,8 @@ greedy_prefix.bug(
 greedy_prefix.bug(
     "return i\n",
     "return i + 1\n",
-    think="the correction counts as accepted.",
-    because="it is the target's token, not the draft's; only draft tokens are counted here.",
+    think="the token at the first difference still counts.",
+    because="it is the one that is rejected, and only accepted draft tokens are counted.",
 )
 greedy_prefix.bug(
     "token != int(np.argmax(p[i]))",
@@ -290,7 +221,7 @@ def decoding(
     text = rng.choice(others, size=before + count + k).tolist()
     for place in at:
         text[before + place] = eos
-    row, calls = writing(text, rng), calls or Calls(targets=MANY, drafts=MANY)
+    row, calls = writing(text, rng), calls or Calls(targets=MANY, in_a_block=MANY)
     models = TargetModel(row, calls), DraftModel(off_at(row, off), calls)
     return *map(Lent, models), text[:before], k, count, eos
 
@@ -334,7 +265,7 @@ def greedy_text(rng):
 def counted(rng):
     for off, before, k, count in (*DECODES, (NEVER, 2, 3, 0)):
         needed = passes(off, before, k, count)
-        calls = Calls(targets=needed, drafts=k * needed, in_a_block=k)
+        calls = Calls(targets=needed, in_a_block=k if needed else 0)
         yield decoding(rng, off, before, k, count, calls=calls)
 
 
@@ -371,12 +302,17 @@ greedy_speculative_decode.bug(
     think="the rejected draft token is written all the same.",
     because="the target's token takes its place; else the text is not the target's.",
 )
-greedy_speculative_decode.bug("[*prefix, *drafted]", "prefix", **SAME_PREFIX)
+greedy_speculative_decode.bug(
+    "[*prefix, *drafted]",
+    "prefix",
+    think="all tokens of a block are drafted after the same prefix.",
+    because="token i follows the tokens drafted before it, so they belong in the call.",
+)
 greedy_speculative_decode.bug(
     "p[n]",
     "p[-1]",
     think="the correction comes from the last row.",
-    because="the last row follows rejected tokens; row n, which rejected, has the right one.",
+    because="the last row follows rejected tokens; row n, which rejected one, has the right one.",
 )
 greedy_speculative_decode.bug(
     "if eos in block",
@@ -387,8 +323,8 @@ greedy_speculative_decode.bug(
 greedy_speculative_decode.bug(
     "if eos in block",
     "if eos and eos in block",
-    think="an eos of 0 means that there is none.",
-    because="0 is a token like any other; None says that there is no eos.",
+    think="`if eos` asks whether there is an eos.",
+    because="0 is a token, and `if 0` is false; ask `if eos is not None`.",
 )
 greedy_speculative_decode.bug(
     "min(k, max_new_tokens - len(written) - 1)",

@@ -1,4 +1,4 @@
-"""Chapter 01: its record, its predictions, and what its visible check tells."""
+"""Chapter 01: its record, its predictions, and what its visible checks tell."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import torch
 from classes.chapter_cases import functions_of, text_of
 
 from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.ch01.models import TARGET, Calls, pair
+from specdec_lib.lessons.ch01.models import TARGET, Calls, DraftModel, TargetModel
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
@@ -33,17 +33,17 @@ def test_record_is_what_the_built_in_pair_gives():
 
 def test_accepted_tokens_of_the_record_follow_from_its_coins_and_stand_in_the_text():
     for block in BLOCKS:
-        kept = np.array(block["r"]) * block["q"] <= block["p"]
+        kept = np.array(block["r"]) * block["q"] < block["p"]
         assert [*kept, False].index(False) == block["accepted"]
     *counts, last = [str(block["accepted"]) for block in BLOCKS]
     text = text_of(CHAPTER).replace("\n# ", " ")
     assert f"accepted {', '.join(counts)} and {last} of the draft tokens" in text
 
 
-def test_decoding_with_wrong_rows_is_told_which_function_gives_them(monkeypatch):
-    right = FUNCTIONS["score_block"]
-    monkeypatch.setitem(DECODE.__globals__, "score_block", lambda *args: right(*args)[::-1])
-    with pytest.raises(Different, match="score_block"):
+@pytest.mark.parametrize("name", ["score_block", "greedy_prefix"])
+def test_a_loop_over_a_wrong_function_is_told_which_one(name: str, monkeypatch):
+    monkeypatch.setitem(DECODE.__globals__, name, lambda *args: np.zeros((5, 8)))
+    with pytest.raises(Different, match=f"Is {name} right"):
         ch01.check_greedy_speculative_decode(DECODE)
 
 
@@ -57,7 +57,6 @@ def test_truths_of_the_predictions():
     assert ch01.TRUTHS["prediction_01_b"].value == sum(b["accepted"] + 1 for b in BLOCKS) == 16
     kept = " + ".join(str(block["accepted"]) for block in BLOCKS)
     assert f"keep {kept} = 11 draft tokens" in ch01.TRUTHS["prediction_01_b"].why
-    target, draft = pair()
-    target.calls, draft.row = Calls(), TARGET.row
-    DECODE(target, draft, [0, 1], 4, 20)
-    assert ch01.TRUTHS["prediction_01_c"].value == len(target.calls.blocks) == 4
+    calls = Calls()
+    DECODE(TargetModel(TARGET.row, calls), DraftModel(TARGET.row, calls), [0, 1], 4, 20)
+    assert ch01.TRUTHS["prediction_01_c"].value == len(calls.blocks) == 4

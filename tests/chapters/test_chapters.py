@@ -53,8 +53,10 @@ SAID = {
     "00 roofline": "flat at 989.5 TFLOP/s",
     "00 predicted_and_measured": "predicted: 20 at 1, 32 at 8; measured: 20 at 1, 50 at 8",
     "00 free_on_the_line": "A100 153, H100 295, TPU v4 229",
-    "01 passes": "12 tokens in 4 passes and 12 draft calls; the target alone writes",
-    "01 ladder": "no draft: 24; oracle: 5; draft model:",
+    "01 passes": "12 tokens in 4 passes and 13 draft calls; the target alone writes the same. "
+    "Pass by pass: on (accepted) the (accepted) mat (corrected) cat (rejected) sat (dropped)",
+    "01 block_in_time": "cat rejected, sat dropped. The target alone takes 3 passes",
+    "01 ladder": "no draft: 24; oracle, the same text: 6; draft model",
     "02 kept_of_100": "You keep A 30, B 30, C 20, D 5, 85 in all. Missing, or too many if "
     "negative: A 15, B 0, C -5, D 5.",
     "02 broken_rule": "together A 0.39, B 0.36, C 0.18, D 0.07; the target",
@@ -232,7 +234,7 @@ LOOKED_AT = {
     },
     "01_draft_then_verify": {
         "row 0 prefers cat, row 3 prefers the": 'prefers "cat", and row 3 prefers "the"',
-        "4 passes; without the bonus 5": "take 5 passes in place of 4",
+        "4 passes; without the bonus 5": "take 5 passes instead of 4",
     },
     "03_lossless": {"0.667 is accepted": "has 0.667"},
     "05_results": {

@@ -54,27 +54,32 @@ def one_more_than_free(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1)
 
 
-@at("01_draft_then_verify", "draft_block", *["a good draft proposes"] * 4)
-def most_probable_token(draft_model, prefix, k, uniforms):
-    """Takes the most probable token, and uses no uniform number."""
-    ctx, toks, qs = list(prefix), [], []
-    for _ in range(k):
-        q = draft_model(list(ctx))
-        toks.append(int(np.argmax(q)))
-        ctx.append(toks[-1])
-        qs.append(q)
-    return toks, np.array(qs)
+@at("01_draft_then_verify", "greedy_prefix", *["the token at the first difference"] * 3)
+def counted_before_it_is_compared(drafted, p):
+    """Counts the rejected token as well."""
+    n = 0
+    for token, row in zip(drafted, p, strict=False):
+        n += 1
+        if token != np.argmax(row):
+            break
+    return n
 
 
-@at("01_draft_then_verify", "draft_block", None)
-def a_call_at_the_end(draft_model, prefix, k, uniforms):
-    """Calls the draft once more at the end and drops what it gives."""
-    drafted, q = [], []
-    for i in range(k):
-        q.append(draft_model([*prefix, *drafted]))
-        drafted.append(sample_from(q[-1], uniforms[i]))
-    draft_model([*prefix, *drafted])
-    return drafted, np.array(q)
+@at("01_draft_then_verify", "greedy_speculative_decode", "`if eos` asks")
+def eos_as_a_truth(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
+    """Takes an eos of 0 for none."""
+    new = []
+    while len(new) < max_new_tokens:
+        text, draft = prompt + new, []
+        for _ in range(min(k, max_new_tokens - len(new) - 1)):
+            draft.append(int(np.argmax(draft_model(text + draft))))
+        p = score_block(target_model, text, draft)
+        n = greedy_prefix(draft, p)
+        for token in draft[:n] + [int(np.argmax(p[n]))]:
+            new.append(token)
+            if eos and token == eos:
+                return new
+    return new
 
 
 @at("01_draft_then_verify", "greedy_speculative_decode", None)

@@ -1,8 +1,10 @@
 """Chapter 01, draft then verify: its examples and the visible checks on them."""
 
+import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,23 +17,23 @@ from specdec_lib.lessons.ch01.models import (
     DraftModel,
     TargetModel,
     greedy_decode,
-    named,
     pair,
     text,
     tokens,
 )
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
-from specdec_lib.lessons.common.examples import expect, visible_check
-from specdec_lib.lessons.common.lending import fixed, handed_out
+from specdec_lib.lessons.common.examples import Different, expect, visible_check, watched
+from specdec_lib.lessons.common.lending import handed_out
 
-__all__ = ["DRAFT", "END", "TARGET", "WORDS", "committed"]
-__all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
+__all__ = ["committed"]
 
-# The text and the block that the chapter works on: the draft's favourites after "the cat".
-_PREFIX = tokens("the cat")
-__getattr__ = handed_out(PREFIX=_PREFIX, BLOCK=tokens("sat on the cat"))
-UNIFORMS = fixed([0.1, 0.5, 0.95])
+# The text and the block that the chapter works on: the draft's favourites after "the cat sat". The
+# target rejects the third. It agrees with the fourth, which is dropped all the same.
+_PREFIX, _BLOCK = tokens("the cat sat"), tokens("on the cat sat")
+__getattr__ = handed_out(PREFIX=_PREFIX, BLOCK=_BLOCK)
 LONG = 12  # new tokens of a whole decode
+# What a loop writes that takes every correction from the last row.
+_BY_LAST_ROW = "on the on the the cat sat on the mat . the"
 
 # Five blocks of the built-in pair in float64 on a Python prompt, with the coins of a seed.
 RECORDED = json.loads(Path(__file__).with_name("blocks.json").read_text(encoding="utf-8"))
@@ -57,67 +59,51 @@ def look() -> None:
     print(f"20 tokens, K = 4, a perfect draft: {20 // 5} passes; without the bonus {20 // 4}")
 
 
-def drafted_rows(model: DraftModel, prefix: list[int], drafted: list[int]) -> np.ndarray:
-    """What a small model gives before each token of `drafted` (k, V)."""
-    return np.array([model.row([*prefix, *drafted[:i]]) for i in range(len(drafted))])
-
-
 def target_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
     """What the small target gives from the prefix's last token on (k + 1, V)."""
     return np.array([TARGET.row([*prefix, *drafted[:i]]) for i in range(len(drafted) + 1)])
 
 
-@visible_check
-def check_draft_block(function: Callable) -> None:
-    """The block of the card, one token alone, a block of rare tokens, and another draft."""
-    alone, other = tokens("sat sat ran"), tokens("sat on the")
-    asks = (
-        ((alone, np.array(3 * [DRAFT.row(_PREFIX)])), "Is a draft token in the next call's list?"),
-        ((other, drafted_rows(DRAFT, _PREFIX, other)), "0.95 is not in the piece of `the`."),
-    )
-    for prefix, uniforms, drafted, hint in (
-        ("the cat", UNIFORMS, "sat on mat", ""),
-        ("the dog", UNIFORMS[2:], "ran", "u = 0.95 picks the second of two words."),
-        ("mat .", np.array([0.9, 0.2, 0.99]), "dog sat .", "Token i is picked by uniforms[i]."),
-    ):
-        before, out = tokens(prefix), tokens(drafted)
-        gives = (out, drafted_rows(DRAFT, before, out))
-        _, draft = pair(in_a_block=len(out))
-        expect(function, draft, before, len(out), uniforms, gives=gives, hint=hint, asks=asks)
-    before, out = tokens("sat on"), tokens("the mat")
-    far = DraftModel(TARGET.row, Calls(drafts=2))
-    hint = "This draft looks at two words: the whole text belongs into every call."
-    gives = (out, drafted_rows(TARGET, before, out))
-    expect(function, far, before, 2, np.array([0.1, 0.3]), gives=gives, hint=hint)
+def _hinted(function: Callable, *args: Any, hint: str, **how: Any) -> None:
+    """`expect`, whose hint is said of an error and of a wrong shape as well."""
+    try:
+        expect(function, *args, hint=hint, **how)
+    except Different as wrong:
+        raise Different(wrong.seen, wrong.hint or hint) from None
 
 
 @visible_check
 def check_score_block(function: Callable) -> None:
     """The block of the card, a short prefix and a long one, and no draft tokens at all."""
     for prefix, drafted in (
-        ("the cat", "sat on the cat"),
+        ("the cat sat", "on the cat sat"),
         ("the", "dog ran"),
         ("sat on the", "mat ."),
-        ("the cat sat", ""),
+        ("the cat", ""),
     ):
         before, block = tokens(prefix), tokens(drafted)
-        hint = f"{len(block) + 1} rows, from the one that follows the last token of the prefix."
+        first = TARGET([*before, *block])[: len(block) + 1]
+        asks = [(first, "Yours begin at the start of the prefix.")]
+        hint = f"Rows to return: {len(block) + 1}, from that of the last token of the prefix on."
         target, _ = pair(targets=1)
         gives = target_rows(before, block)
-        expect(function, target, before, block, gives=gives, hint=hint)
+        _hinted(function, target, before, block, gives=gives, hint=hint, asks=asks)
 
 
 @visible_check
 def check_greedy_prefix(function: Callable) -> None:
-    """A block that parts at its last token, at its first, and nowhere; then a tie."""
-    for drafted, count, hint in (
-        ("sat on the cat", 3, "The target says sat, on, the, mat."),
-        ("ran . the dog", 0, "Later tokens do not count, however good they are."),
-        ("sat on the mat", 4, "All four are the target's own."),
+    """A block that parts at its first token, in its middle, and nowhere; then a tie."""
+    for drafted, count, asks in (
+        ("ran . the dog", 0, [(1, "Only accepted tokens count, not the rejected one.")]),
+        ("on the cat sat", 2, []),
+        ("on the mat .", 4, [(5, "The bonus is no draft token.")]),
     ):
         block = tokens(drafted)
         rows = target_rows(_PREFIX, block)
-        expect(function, block, rows, gives=count, hint=hint)
+        wanted = [WORDS[int(row.argmax())] for row in rows[:-1]]
+        hint = f"The target says {', '.join(wanted)}."
+        asks += [(3, "Did you count a token after the first rejected one?")]
+        expect(function, block, rows, gives=count, hint=hint, asks=asks)
     tie = np.array([[0.25, 0.5, 0.25], [0.2, 0.4, 0.4]])
     hint = "Row 1 has a tie: its first token, 1, is the target's choice."
     expect(function, [1, 2], tie, gives=1, hint=hint)
@@ -125,25 +111,63 @@ def check_greedy_prefix(function: Callable) -> None:
 
 @visible_check
 def check_greedy_speculative_decode(function: Callable) -> None:
-    """Twelve tokens in four passes, the text up to an end, whole blocks, no tokens at all."""
-    whole = greedy_decode(TARGET, _PREFIX, LONG)
-    hint = "The target alone writes: " + text(whole) + "."
-    target, draft = pair(targets=4, in_a_block=4, provided="if your score_block is right")
-    expect(function, target, draft, _PREFIX, 4, LONG, None, gives=whole, hint=hint)
-    for eos, passes, hint in (
-        (END, 2, "The text ends with its first eos, also if that stands inside a block."),
-        (0, 4, "Here eos is 0, a token like any other."),
+    """The text, its passes, its end, whole blocks, and no tokens at all.
+
+    If that fails, the functions that the loop calls are checked first.
+    """
+    try:
+        _check_text(function)
+        _check_passes(function)
+    except Different:
+        for name in ("score_block", "greedy_prefix"):
+            _check_helper(name, function)
+        raise
+
+
+def _check_helper(name: str, function: Callable) -> None:
+    """Raise Different if the function `name`, written or not, is wrong where `function` stands."""
+    helper = getattr(inspect.unwrap(function), "__globals__", {}).get(name)
+    try:
+        if helper is not None:
+            globals()[f"check_{name}"].__wrapped__(watched(helper))
+    except NotImplementedError:
+        return  # the loop does without
+    except Different as wrong:
+        raise Different(f"Is {name} right? The loop calls it, and {wrong}") from None
+
+
+def _check_text(function: Callable) -> None:
+    """What is written, whatever the number of passes: a whole text, and two that end early."""
+    whole = greedy_decode(TARGET, _PREFIX, LONG + 2)
+    alone, many = whole[:LONG], "How many tokens may the last block draft, if one comes on top?"
+    hint = f'The target alone writes "{text(alone)}".'
+    asks = [(whole, many), (whole[:-1], many)]
+    asks += [([*_PREFIX, *alone], "Only the new tokens are asked for.")]
+    asks += [(3 * _BLOCK, "This is the draft's own text: its rejected tokens are still there.")]
+    asks += [(tokens(_BY_LAST_ROW), "The correction stands in row n, not in the last row.")]
+    expect(function, *pair(targets=100), _PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
+    every = "Look for eos in the whole block, not only at its end."
+    false = "0 is a token, and `if 0` is false: ask `if eos is not None`."
+    for eos, ask in ((END, every), (0, false)):
+        end, models = alone.index(eos), pair(targets=100)
+        asks = [(alone, ask), (alone[:3], every), (alone[:6], every)]
+        asks += [(alone[:end], "The eos itself stays: it is the text's last token.")]
+        gives = alone[: end + 1]
+        expect(function, *models, _PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
+
+
+def _check_passes(function: Callable) -> None:
+    """The calls: with the card's draft, with a draft that is always right, and for no tokens."""
+    card = "(the card writes these 12 tokens in 4 passes)"
+    moves = "Does a whole block add its bonus? Does each draft call read the tokens drafted so far?"
+    perfect = "This draft is always right: a block of 4 writes 5 tokens, with the bonus."
+    for row, count, passes, hint, which in (
+        (DRAFT.row, LONG, 4, moves, card),
+        (TARGET.row, 5, 1, perfect, ""),
+        (TARGET.row, LONG + 1, 3, perfect, ""),
+        (DRAFT.row, 0, 0, "Nothing is asked for.", ""),
     ):
-        target, draft = pair(targets=passes, in_a_block=4)
-        gives = whole[: whole.index(eos) + 1]
-        expect(function, target, draft, _PREFIX, 4, LONG, eos, gives=gives, hint=hint)
-    for count, passes, hint in (
-        (5, 1, "This draft is always right: four draft tokens and the bonus, in one pass."),
-        (LONG + 1, 3, "This draft is always right: blocks of 5, 5 and 3 tokens, one pass each."),
-    ):
-        calls = Calls(targets=passes, in_a_block=4, provided="with the bonus of a whole block")
-        perfect = TargetModel(TARGET.row, calls), DraftModel(TARGET.row, calls)
+        calls = Calls(targets=passes, in_a_block=4 if passes else 0, which=which)
+        models = TargetModel(TARGET.row, calls), DraftModel(row, calls)
         gives = greedy_decode(TARGET, _PREFIX, count)
-        expect(function, *perfect, _PREFIX, 4, count, None, gives=gives, hint=hint)
-    target, draft = pair(targets=0, drafts=0)
-    expect(function, target, draft, _PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
+        _hinted(function, *models, _PREFIX, 4, count, gives=gives, hint=hint)

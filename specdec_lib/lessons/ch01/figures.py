@@ -3,9 +3,10 @@
 They show what the function does, even if it is wrong.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch01.models import (
     DRAFT,
@@ -13,46 +14,72 @@ from specdec_lib.lessons.ch01.models import (
     WORDS,
     Calls,
     DraftModel,
-    TargetModel,
     greedy_decode,
     text,
 )
 from specdec_lib.lessons.common.drawing import drawn_from, named_bars, picture, write_inside
 from specdec_lib.lessons.common.lending import at_most
-from specdec_lib.lessons.common.series import table
-from specdec_lib.lessons.common.style import GREY, role, show
-from specdec_lib.lessons.common.tokens import FIRST, arrow, board, boxes, fates, key, write
+from specdec_lib.lessons.common.style import show
+from specdec_lib.lessons.common.tokens import (
+    FIRST,
+    KINDS,
+    arrow,
+    board,
+    boxes,
+    dress,
+    fates,
+    key,
+    plain_box,
+    write,
+)
 
 MANY = 200  # calls of a model, more than any right answer to a figure makes
-
-
-@drawn_from("draft_block")
-def drawn_block(draft: Callable, model: Callable, prefix: list[int], uniforms: np.ndarray) -> None:
-    """Each draft token's distribution as a bar from 0 to 1, and the number that picks from it."""
-    counted = at_most(MANY, model, "the draft", "a block of k tokens takes k calls")
-    drafted, q = draft(counted, prefix, len(uniforms), uniforms)
-    title = "Your block: the number (triangle) picks from each distribution"
-    ax, parts = picture(title, size=(7.0, 0.8 + 0.75 * len(drafted))), []
-    for i, (token, row) in enumerate(zip(drafted, q, strict=True)):
-        y, left = len(drafted) - 1 - i, 0.0
-        for word in np.flatnonzero(row):
-            plain = {"facecolor": "white", "edgecolor": GREY}
-            dress = role("draft") | {"label": None} if word == token else plain
-            ax.barh(y, row[word], left=left, height=0.5, **dress)
-            write_inside(ax, left + row[word] / 2, y, WORDS[word])
-            left += row[word]
-        ax.plot(uniforms[i], y + 0.36, "v", color="black", markersize=9)
-        seen = text(prefix) if i == 0 else "... " + WORDS[drafted[i - 1]]
-        parts.append(f"after '{seen}' the number {uniforms[i]:g} gives {WORDS[token]}")
-    ax.set_yticks(range(len(drafted)), [WORDS[token] for token in drafted[::-1]])
-    ax.set_xlim(0, 1)
-    ax.grid(False)
-    show(ax.figure, f"Draft tokens by your function: {'; '.join(parts)}.")
 
 
 def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:
     """The words of `tokens` as boxes of one kind."""
     return [(kind, WORDS[token]) for token in tokens]
+
+
+def block_in_time(prefix: list[int], drafted: list[int], step: float = 0.25) -> None:
+    """One block of the small models on a clock, a draft step taking `step` of a target pass."""
+    wanted = [WORDS[token] for token in greedy_decode(TARGET, prefix, len(drafted))]
+    words, begun = [WORDS[token] for token in drafted], step * len(drafted)
+    n = next(i for i, word in enumerate(words) if word != wanted[i])
+    ax = picture("One block on the clock, and what becomes of its tokens", size=(8.2, 3.7))
+    for y, start, width, kind, told in (
+        *((3, i * step, step, "drafted", word) for i, word in enumerate(words)),
+        (2, begun, 1, "scored", "one pass judges\nall of them"),
+        *((0, i, 1, "scored", f"a pass: {word}") for i, word in enumerate(wanted[: n + 1])),
+    ):
+        plain_box(ax, start, y, width, kind)
+        write_inside(ax, start + width / 2, y, told, fontsize=9.5)
+    into = [*(("accepted", word) for word in words[:n]), ("corrected", wanted[n])]
+    out = [("rejected", words[n]), *(("dropped", word) for word in words[n + 1 :])]
+    for i, (kind, word) in enumerate(into):
+        _label(ax, begun + 1.24 + 0.36 * i, 2, kind, word)
+    for i, (kind, word) in enumerate(out):
+        _label(ax, begun + 1.24 + 0.36 * i, 1.2 - 0.2 * i, kind, word, turned=-12 * (i + 1))
+    ax.text(begun + 1.06, 2.55, "into the text:", fontsize=9.5)
+    ax.text(begun + 1.18 + 0.36 * len(out), 1.0, "fall out", fontsize=9.5, va="center")
+    ax.set_yticks([3, 2, 0], ["draft", "target", "the target\nalone"])
+    ax.set(xlim=(0, begun + 1.2 + 0.36 * max(len(into), len(out))), ylim=(-0.5, 3.6))
+    ax.set_xlabel(f"time in passes of the target; a draft step takes {step:g} here")
+    ax.grid(visible=False)
+    fell = ", ".join(f"{word} {kind}" for kind, word in [*into, *out])
+    show(
+        ax.figure,
+        f"{len(words)} draft steps of {step:g} write '{text(drafted)}'. One pass of the target "
+        f"follows, until {begun + 1:g}: {fell}. The target alone takes {n + 1} passes.",
+    )
+
+
+def _label(ax: Axes, x: float, y: float, kind: str, word: str, turned: float = 0) -> None:
+    """A word in the dress of its fate, turned if it falls."""
+    look = {key: value for key, value in dress(kind).items() if key != "label"}
+    words, how = KINDS[kind][1] + word, {"fontsize": 9.5, "rotation": turned}
+    write_inside(ax, x, y, words, bbox={"boxstyle": "square,pad=0.7", **look}, **how)
+    write_inside(ax, x, y, words, **how)
 
 
 @drawn_from("score_block")
@@ -61,7 +88,8 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
     read, whole = [*prefix, *drafted], model([*prefix, *drafted])
     counted = at_most(MANY, model, "the target", "one call gives all rows")
     out = np.asarray(score(counted, prefix, drafted), dtype=float)
-    start = _where(out, whole)
+    places = reversed(range(len(read)))
+    start = next((s for s in places if np.array_equal(whole[s : s + len(out)], out)), None)
     names = {} if start is None else {start + i: f"p[{i}]" for i in range(len(out))}
     ax = board(len(read) + 2.2, 3.2, 0.85, "The rows that your function returned")
     text_and_block = boxed(prefix, "plain") + boxed(drafted, "drafted")
@@ -82,83 +110,80 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
     show(ax.figure, f"{said} The target read '{text(read)}': {words}.")
 
 
-def _where(out: np.ndarray, whole: np.ndarray) -> int | None:
-    """The row of `whole` (N, V) that `out` (n, V) begins with; None if it is none of it."""
-    if out.ndim != 2 or out.shape[1:] != whole.shape[1:] or not len(out):
-        return None
-    starts = range(len(whole) - len(out), -1, -1)
-    return next((s for s in starts if np.array_equal(whole[s : s + len(out)], out)), None)
-
-
-def what_the_pass_reads(prefix: list[int], drafted: list[int]) -> None:
-    """What the cache holds, what the pass reads after it, and the row that each token gives."""
-    held, k = len(prefix) - 1, len(drafted)
-    read, after = [*prefix[-1:], *drafted], held + 0.6
-    ax = board(held + k + 3.2, 3.3, 0.8, "With a cache, a pass reads K + 1 tokens")
-    boxes(ax, 2.4, "tokens", boxed(prefix[:-1], "ahead"))
-    boxes(ax, 2.4, "", boxed(prefix[-1:], "plain") + boxed(drafted, "drafted"), after)
-    boxes(ax, 1.3, "rows", [("scored", f"p[{i}]") for i in range(k + 1)], after)
-    gives = [*(f"judges\n{WORDS[token]}" for token in drafted), "the\nbonus"]
-    for i, words in enumerate(gives):
-        arrow(ax, (FIRST + after + i, 2.15), (FIRST + after + i, 1.55), bold=True)
-        write(ax, FIRST + after + i, 0.75, words)
-    write(ax, FIRST + (held - 1) / 2, 3.0, "in the cache", bold=True)
-    said = f"one pass reads the last token and {k} drafts"
-    write(ax, FIRST + after + k / 2, 3.0, said, bold=True)
-    told = (f"after {WORDS[t]}, p[{i}]: {gives[i]}".replace("\n", " ") for i, t in enumerate(read))
-    show(ax.figure, f"The cache holds '{text(prefix[:-1])}'; {said}. Rows {'; '.join(told)}.")
-
-
 @drawn_from("greedy_prefix")
 def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     """The draft over the target's favourites, and what the student's count makes of them."""
     n, k = int(count(drafted, p)), len(drafted)
     wanted = [int(token) for token in np.argmax(p, axis=1)]
     judged = [(kind, WORDS[token]) for kind, token in zip(fates(n, k), drafted, strict=True)]
-    ax = board(k + 2.5, 3.0, 0.85, "The draft tokens that your function accepts")
-    boxes(ax, 2.6, "draft", boxed(drafted, "drafted"))
-    boxes(ax, 1.6, "target's\nfavourite", boxed(wanted, "plain"))
-    boxes(ax, 0.5, "your\nverdict", judged)
+    ax = board(len(wanted) + 1.5, 4.0, 0.8, "The draft tokens that your function accepts")
+    boxes(ax, 3.6, "draft", boxed(drafted, "drafted"))
+    boxes(ax, 2.6, "target's\nfavourite", boxed(wanted, "plain"))
+    boxes(ax, 1.5, "your\nverdict", judged)
     for i, token in enumerate(drafted):
-        write(ax, FIRST + i, 2.1, "=" if token == wanted[i] else "≠", size=14)
-    key(ax, ("drafted", "accepted", "rejected", "dropped"))
+        write(ax, FIRST + i, 3.1, "=" if token == wanted[i] else "≠", size=14)
+    last = ("corrected" if n < k else "bonus", WORDS[wanted[min(n, k)]])
+    boxes(ax, 0.5, "the pass\nwrites", [*boxed(drafted[:n], "accepted"), last])
+    key(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
     pairs = zip(judged, wanted, strict=False)
     told = [f"draft {word}, target {WORDS[w]}, {kind}" for (kind, word), w in pairs]
-    show(ax.figure, f"Your function counts {n} accepted tokens. {'; '.join(told)}.")
+    show(
+        ax.figure,
+        f"Your function counts {n} accepted tokens. {'; '.join(told)}. "
+        f"So the pass writes '{text(drafted[:n])}' and {' '.join(last[::-1])}.",
+    )
 
 
 @drawn_from("greedy_speculative_decode")
 def passes(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> None:
-    """What each pass of the small target wrote, by the student's function."""
-    calls = Calls(targets=MANY, in_a_block=MANY)
-    models = TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
-    out = list(decode(*models, prompt, k, max_new_tokens))
-    rows = _written(calls.blocks, len(prompt), out)
-    width, height = max([k + 1, *map(len, rows)]) + 2.0, 0.95 * len(rows) + 0.7
-    ax = board(width, height, 0.75, "What each pass wrote, by your function")
-    for i, row in enumerate(rows):
-        boxes(ax, height - 0.65 - 0.95 * i, f"pass {i + 1}", row)
+    """What each pass of the small target wrote by the student's function, and what fell out."""
+    out, calls = _run(decode, TARGET, DRAFT.row, prompt, k, max_new_tokens)
+    rows = [*_fates(calls.blocks, len(prompt), out)]
+    most, low = max(len(text) for text, _ in rows), max(len(lost) for _, lost in rows)
+    width, height = FIRST + most + low + 0.3, 0.95 * len(rows) + 0.9
+    ax = board(width, height, 0.75, "What became of every block, by your function")
+    for i, (kept, lost) in enumerate(rows):
+        boxes(ax, height - 0.95 - 0.95 * i, f"pass {i + 1}", kept)
+        boxes(ax, height - 0.95 - 0.95 * i, "", lost, most + 0.3)
+    write(ax, FIRST + (most - 1) / 2, height - 0.3, "into the text", bold=True)
+    write(ax, FIRST + most + 0.3 + (low - 1) / 2, height - 0.3, "out" if low else "", bold=True)
     same = out == greedy_decode(TARGET, prompt, max_new_tokens)
     said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
     said += f"the target alone writes {'the same' if same else 'another text'}"
     write(ax, width / 2, 0.35, said)
-    key(ax, ("accepted", "corrected", "bonus"))
-    told = [" ".join(f"{word} ({kind})" for kind, word in row) for row in rows]
+    key(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
+    told = [" ".join(f"{word} ({kind})" for kind, word in [*kept, *lost]) for kept, lost in rows]
     show(ax.figure, f"{said}. Pass by pass: {'; '.join(told)}.")
 
 
-def _written(
-    blocks: list[tuple[int, int]], prompt: int, out: list[int]
-) -> list[list[tuple[str, str]]]:
-    """For each pass the words that it added, each after its kind."""
-    starts = [reads - drafted - prompt for drafted, reads in blocks]
-    ends = [*starts[1:], len(out)]
-    rows = []
-    for (drafted, _), start, end in zip(blocks, starts, ends, strict=True):
-        words = [WORDS[token] for token in out[max(start, 0) : end]]
-        last = "bonus" if len(words) > drafted else "corrected"
-        rows.append([("accepted", word) for word in words[:-1]] + [(last, w) for w in words[-1:]])
-    return rows
+def _run(
+    decode: Callable, target: Callable, draft: Callable, prompt: list[int], k: int, new: int
+) -> tuple[list[int], Calls]:
+    """What the student's function writes with these models, and the calls that it made of them."""
+    calls = Calls(targets=MANY, in_a_block=MANY)
+
+    def counted(tokens: list[int]) -> np.ndarray:
+        calls.of_target(list(tokens))
+        return target(tokens)
+
+    return list(decode(counted, DraftModel(draft, calls), prompt, k, new)), calls
+
+
+def _fates(blocks: list[tuple[int, list[int]]], prompt: int, out: list[int]) -> Iterator[tuple]:
+    """For each pass the boxes that came into the text, and those of the draft tokens that did not.
+
+    `blocks` are as in `Calls`, `out` the new tokens that a prompt of so many tokens got.
+    """
+    starts = [len(read) - drafted - prompt for drafted, read in blocks]
+    for (drafted, read), start, end in zip(blocks, starts, [*starts[1:], len(out)], strict=True):
+        block, written = read[len(read) - drafted :], out[max(start, 0) : end]
+        pairs = zip(block, written, strict=False)
+        n = next((i for i, (a, b) in enumerate(pairs) if a != b), min(drafted, len(written)))
+        last = "bonus" if n == drafted else "corrected"
+        yield (
+            boxed(written[:n], "accepted") + boxed(written[n:], last),
+            boxed(block[n : n + 1], "rejected") + boxed(block[n + 1 :], "dropped"),
+        )
 
 
 @drawn_from("greedy_speculative_decode")
@@ -169,24 +194,19 @@ def ladder(
 
     The models give rows (N, V), `read` gives text.
     """
-    new, k = 24, 4
+    new, k = 24, 3
     alone = greedy_decode(target, prompt, new)
     print(f"The prompt:\n\n{read(prompt)}\nThe target alone goes on, in {new} passes:\n")
     print(read(alone))
-    rows = [{"drafter": "no draft", "passes": new, "draft calls": 0, "text": "the same"}]
+    found = {"no draft": new}
     for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
-        calls = Calls(targets=MANY, in_a_block=MANY)
-        out = list(decode(_counted(target, calls), DraftModel(drafter, calls), prompt, k, new))
-        same = "the same" if out == alone else "another text"
-        counts = {"passes": len(calls.blocks), "draft calls": calls.drafted}
-        rows.append({"drafter": name, **counts, "text": same})
-    found = {row["drafter"]: row["passes"] for row in rows}
-    title = f"The same {new} tokens: passes of the target"
-    ax = picture(title, size=(7.0, 2.8))
-    words = named_bars(ax, found, [f"{count}" for count in found.values()], "target")
-    ax.set_xlim(0, 1.1 * new)
-    show(ax.figure, f"{title}. {words}.")
-    table(rows)
+        out, calls = _run(decode, target, drafter, prompt, k, new)
+        same = "the same text" if out == alone else "another text"
+        found[f"{name},\n{same}"] = len(calls.blocks)
+    title = f"{new} tokens by your function, K = {k}: passes of the target"
+    ax = picture(title, size=(7.0, 3.2))
+    words = named_bars(ax, found, [f"{passes}" for passes in found.values()], "target")
+    show(ax.figure, f"{title}. {words}.".replace("\n", " "))
 
 
 def _drafters(
@@ -196,13 +216,13 @@ def _drafters(
 
     `alone` is what the target writes after `prompt`; `draft` gives rows (N, V).
     """
-    start, rng = len(prompt), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
 
     def certain(token: int) -> np.ndarray:
         return np.eye(1, vocab_size, token)[0]
 
     return {
-        "oracle": lambda seen: certain(alone[len(seen) - start]),
+        "oracle": lambda seen: certain(alone[len(seen) - len(prompt)]),
         "draft model": lambda seen: draft(seen)[-1],
         "copy from the text": lambda seen: certain(_copied(seen)),
         "random tokens": lambda seen: certain(int(rng.integers(vocab_size))),
@@ -216,11 +236,3 @@ def _copied(seen: list[int], longest: int = 3) -> int:
             if seen[start : start + size] == seen[-size:]:
                 return seen[start + size]
     return seen[-1]
-
-
-def _counted(target: Callable, calls: Calls) -> Callable:
-    def counted(tokens: list[int]) -> np.ndarray:
-        calls.of_target(len(tokens))
-        return target(tokens)
-
-    return counted

@@ -4,37 +4,17 @@ The draft looks at the last word alone, the target at the last two. So they part
 one can see coming.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
 WORDS = ("the", "cat", "sat", "on", "mat", ".", "dog", "ran")
 END = WORDS.index(".")
 
-# What follows a word, and for the target after some pairs of words something else.
-_DRAFT = {
-    "the": {"cat": 0.5, "dog": 0.3, "mat": 0.2},
-    "cat": {"sat": 0.7, "ran": 0.3},
-    "sat": {"on": 0.8, ".": 0.2},
-    "on": {"the": 0.9, "mat": 0.1},
-    "mat": {".": 0.9, "ran": 0.1},
-    ".": {"the": 0.8, "dog": 0.2},
-    "dog": {"ran": 0.6, "sat": 0.4},
-    "ran": {".": 0.6, "on": 0.4},
-}
-_TARGET = {
-    "the": {"cat": 0.45, "dog": 0.35, "mat": 0.2},
-    "on the": {"mat": 0.7, "cat": 0.2, "dog": 0.1},
-    ". the": {"dog": 0.6, "cat": 0.4},
-    "cat": {"sat": 0.6, "ran": 0.4},
-    "sat": {"on": 0.9, ".": 0.1},
-    "on": {"the": 0.95, "mat": 0.05},
-    "mat": {".": 0.8, "ran": 0.2},
-    ".": {"the": 0.7, "dog": 0.3},
-    "dog": {"ran": 0.7, "sat": 0.3},
-    "ran": {".": 0.75, "on": 0.25},
-}
+_TABLES = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
 def tokens(text: str) -> list[int]:
@@ -66,33 +46,31 @@ def lookup(table: Mapping[str, Mapping[str, float]]) -> Callable[[list[int]], np
 class Calls:
     """Counts the calls of a target and its draft, and refuses more than are allowed.
 
-    `targets` and `drafts` in all, `in_a_block` of the draft between two calls of the target. For
-    each call of the target `blocks` keeps how many of the draft came before it, and how many tokens
-    the target read. `provided` is said of the target's calls: what it takes that they are enough.
+    `targets` in all, `in_a_block` of the draft between two calls of the target. For each call of
+    the target `blocks` keeps how many of the draft came before it, and the tokens that the target
+    read. `which` is said of the target's calls: why so many are enough.
     """
 
     targets: int = 10**6
-    drafts: int = 10**6
     in_a_block: int = 10**6
-    provided: str = ""
+    which: str = ""
     drafted: int = field(default=0, init=False)
     waiting: int = field(default=0, init=False)  # calls of the draft since the last of the target
-    blocks: list[tuple[int, int]] = field(default_factory=list, init=False)
+    blocks: list[tuple[int, list[int]]] = field(default_factory=list, init=False)
 
     def __deepcopy__(self, memo: dict) -> "Calls":
         return replace(self)  # a copy starts counting at 0
 
-    def of_target(self, reads: int) -> None:
-        """Count a call of the target that reads so many tokens. ValueError: it is one too many."""
-        self.blocks.append((self.waiting, reads))
+    def of_target(self, read: list[int]) -> None:
+        """Count a call of the target that reads these tokens. ValueError: it is one too many."""
+        self.blocks.append((self.waiting, read))
         self.waiting = 0
-        _refuse("target", len(self.blocks), self.targets, self.provided)
+        _refuse("target", len(self.blocks), self.targets, self.which)
 
     def of_draft(self) -> None:
         """Count a call of the draft. ValueError: it is one too many."""
         self.drafted, self.waiting = self.drafted + 1, self.waiting + 1
         _refuse("draft", self.waiting, self.in_a_block, "for one block")
-        _refuse("draft", self.drafted, self.drafts)
 
 
 def _refuse(name: str, calls: int, allowed: int, where: str = "") -> None:
@@ -107,31 +85,29 @@ class TargetModel:
     `row(tokens)` gives one of them.
     """
 
+    name = "the target"
+
     def __init__(self, row: Callable[[list[int]], np.ndarray], calls: Calls | None = None) -> None:
         self.row, self.calls = row, calls or Calls()
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
         tokens = _read(tokens)
-        self.calls.of_target(len(tokens))
+        self.calls.of_target(tokens)
         return np.array([self.row(tokens[: i + 1]) for i in range(len(tokens))])
 
     def __repr__(self) -> str:
-        return "<the target>"
+        return f"<{self.name}>"
 
 
-class DraftModel:
+class DraftModel(TargetModel):
     """`model(tokens)` gives (V,): the distribution after them, which is `row(tokens)`."""
 
-    def __init__(self, row: Callable[[list[int]], np.ndarray], calls: Calls | None = None) -> None:
-        self.row, self.calls = row, calls or Calls()
+    name = "the draft"
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
         tokens = _read(tokens)
         self.calls.of_draft()
         return np.array(self.row(tokens))
-
-    def __repr__(self) -> str:
-        return "<the draft>"
 
 
 def _read(tokens: object) -> list[int]:
@@ -142,8 +118,8 @@ def _read(tokens: object) -> list[int]:
     return given
 
 
-TARGET = TargetModel(lookup(_TARGET))
-DRAFT = DraftModel(lookup(_DRAFT))
+TARGET = TargetModel(lookup(_TABLES["target"]))
+DRAFT = DraftModel(lookup(_TABLES["draft"]))
 
 
 def pair(**allowed: int) -> tuple[TargetModel, DraftModel]:
@@ -152,11 +128,9 @@ def pair(**allowed: int) -> tuple[TargetModel, DraftModel]:
     return TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
 
 
-def greedy_decode(
-    target_model: Callable, prompt: Sequence[int], max_new_tokens: int, eos: int | None = None
-) -> list[int]:
-    """Plain greedy decoding, one pass a token: the new tokens, up to `eos`, which is kept."""
+def greedy_decode(target_model: Callable, prompt: list[int], max_new_tokens: int) -> list[int]:
+    """Plain greedy decoding, one pass a token: the new tokens."""
     written: list[int] = []
-    while len(written) < max_new_tokens and (not written or written[-1] != eos):
+    for _ in range(max_new_tokens):
         written.append(int(np.argmax(target_model([*prompt, *written])[-1])))
     return written

@@ -4,72 +4,55 @@ The block is the one that the exercises of the chapter work on, with the intern 
 partner as the target.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from html import escape
 
 import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
 
+from specdec_lib.lessons.ch01.checks import BLOCK, PREFIX, target_rows
 from specdec_lib.lessons.ch01.figures import boxed
-from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, text, tokens
+from specdec_lib.lessons.ch01.models import DRAFT, WORDS, text
 from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.common.style import display_page, image
-from specdec_lib.lessons.common.tokens import FIRST, board, boxes, fates, write
+from specdec_lib.lessons.common.tokens import FIRST, board, boxes, fates
 
-_PREFIX, _DRAFTED = tokens("the cat"), tokens("sat on the cat")
-_ROWS = [TARGET.row([*_PREFIX, *_DRAFTED[:i]]) for i in range(len(_DRAFTED) + 1)]
-_WANTED = [int(row.argmax()) for row in _ROWS]
-_PASSED = next(i for i, token in enumerate(_DRAFTED) if token != _WANTED[i])
+WANTED = target_rows(PREFIX, BLOCK)[:-1].argmax(axis=1).tolist()
+N = next(i for i, token in enumerate(BLOCK) if token != WANTED[i])  # accepted
 
 
-def _said(tokens: list[int]) -> str:
-    return f"“{text(tokens)}”"
-
-
-def draft(ax: Axes) -> str:
-    """The text, and what the intern writes after it."""
-    boxes(ax, 1.5, "text", boxed(_PREFIX, "plain"))
-    boxes(ax, 0.6, "intern", boxed(_DRAFTED, "drafted"), len(_PREFIX))
-    return f"The text is {_said(_PREFIX)}. The intern writes {_said(_DRAFTED)} after it."
-
-
-def score(ax: Axes) -> str:
-    """One glance over all of it, and the partner's own word for every place."""
-    boxes(ax, 1.5, "proposal", boxed(_PREFIX, "plain") + boxed(_DRAFTED, "drafted"))
-    boxes(ax, 0.5, "partner\nwould write", boxed(_WANTED[:-1], "scored"), len(_PREFIX))
-    left, right = FIRST + len(_PREFIX) - 0.5, FIRST + len(_PREFIX) + len(_DRAFTED) - 0.5
-    ax.plot([left, left, right, right], [1.05, 0.95, 0.95, 1.05], color="black", linewidth=1.5)
-    write(ax, (left + right) / 2, 0.95, "one glance", boxed=True)
-    return f"In one glance the partner has a word for every place: {_said(_WANTED[:-1])}."
-
-
-def accept(ax: Axes) -> str:
-    """Which words stand: up to the first that differs."""
-    kinds = fates(_PASSED, len(_DRAFTED))
-    judged = [(kind, WORDS[token]) for kind, token in zip(kinds, _DRAFTED, strict=True)]
-    boxes(ax, 1.5, "intern", judged, len(_PREFIX))
-    boxes(ax, 0.6, "partner\nwould write", boxed(_WANTED[:-1], "scored"), len(_PREFIX))
-    passed, out = _said(_DRAFTED[:_PASSED]), WORDS[_DRAFTED[_PASSED]]
-    return f"{passed} may stay. “{out}” is the first word that differs: it is crossed out."
-
-
-def correct(ax: Axes) -> str:
-    """What stands in the text now."""
-    block = boxed(_DRAFTED[:_PASSED], "accepted") + [("corrected", WORDS[_WANTED[_PASSED]])]
-    boxes(ax, 1.0, "text", boxed(_PREFIX, "plain") + block)
-    written = [*_DRAFTED[:_PASSED], _WANTED[_PASSED]]
-    return (
-        f"The partner's own word takes its place. {_said(written)} came from one glance: "
-        f"{len(written)} words."
+def frames() -> Iterator[tuple[str, str, str, list]]:
+    """Name, question, answer, and the rows of boxes, each with its name and the place it begins."""
+    start, known, drafted = len(PREFIX), boxed(PREFIX, "plain"), boxed(BLOCK, "drafted")
+    wanted, (wrong, later) = ("partner\nwould write", boxed(WANTED, "scored"), start), BLOCK[N:]
+    judged = [(kind, WORDS[token]) for kind, token in zip(fates(N, 4), BLOCK, strict=True)]
+    written = [*boxed(BLOCK[:N], "accepted"), ("corrected", WORDS[WANTED[N]])]
+    yield (
+        "Draft",
+        f"The intern goes on after “{text(PREFIX)}”, by the habits. Which four words?",
+        f"The intern writes “{text(BLOCK)}”.",
+        [("text", known, 0), ("intern", drafted, start)],
     )
-
-
-FRAMES: tuple[tuple[str, str, Callable[[Axes], str]], ...] = (
-    ("Draft", "The intern goes on after “the cat”, by the habits. Which four words?", draft),
-    ("Score", "All four words stand on the page. How many glances does the partner need?", score),
-    ("Accept", "Which of the four words may stay?", accept),
-    ("Correct", "What stands in the text after this block?", correct),
-)
+    yield (
+        "Score",
+        "All four words stand on the page. How many glances does the partner need?",
+        f"One. In it the partner has a word for every place: “{text(WANTED)}”.",
+        [("proposal", known + drafted, 0), wanted],
+    )
+    yield (
+        "Accept",
+        "Which of the four words may stay?",
+        f"“{text(BLOCK[:N])}” may stay. “{WORDS[wrong]}” is the first word that differs: it is "
+        f"crossed out. “{WORDS[later]}” goes too. The partner wanted the same word there, but only "
+        f"after “{text(BLOCK[N - 1 : N + 1])}”, which is gone.",
+        [("intern", judged, start), wanted],
+    )
+    yield (
+        "Correct",
+        "What stands in the text after this block?",
+        "The partner's own word takes the place of the one that was crossed out. One glance gave "
+        f"{N + 1} words: “{' '.join(word for _, word in written)}”.",
+        [("text", known + written, 0)],
+    )
 
 
 def storyboard() -> None:
@@ -77,9 +60,10 @@ def storyboard() -> None:
     habits = {word: WORDS[int(DRAFT.row([i]).argmax())] for i, word in enumerate(WORDS)}
     table({word: {"the intern writes": after} for word, after in habits.items()})
     folds, told = [], []
-    for number, (name, question, draw) in enumerate(FRAMES, 1):
-        ax = board(FIRST + len(_PREFIX) + len(_DRAFTED), 2.0, 0.75)
-        said = draw(ax)
+    for number, (name, question, said, rows) in enumerate(frames(), 1):
+        ax = board(FIRST + len(PREFIX) + len(BLOCK), 0.3 + 0.9 * len(rows), 0.75)
+        for i, (label, row, start) in enumerate(rows):
+            boxes(ax, 0.9 * (len(rows) - i) - 0.3, label, row, start)
         folds.append(
             f"<details><summary style='padding: .3em 0'><b>{number}. {name}.</b> "
             f"{escape(question)}</summary><p>{escape(said)}</p>{image(ax.figure, said)}</details>"

@@ -1,4 +1,4 @@
-// Chapter 01: recorded blocks, step by step. p is the target, q the draft, r the coin of a draft token.
+// Recorded blocks, step by step. p is the target, q the draft, r the coin of a draft token.
 // State: the prompt, the blocks (drafted, p, q, r, token) and the frame that is shown.
 
 import { fill, html, say, svg } from "./parts/elements.js";
@@ -64,7 +64,7 @@ export function caption(blocks, frame) {
   return "The text so far. The draft model goes first.";
 }
 
-/** The block at this frame: the draft above, the gates of the one pass, what is written below. */
+/** The block at this frame: the draft above, the rows of the one pass, what is written below. */
 function drawBlock(blocks, frame, width) {
   const { drafted, p, q, r } = blocks[frame.block];
   const step = width / (drafted.length + 1);
@@ -80,14 +80,14 @@ function drawBlock(blocks, frame, width) {
     put(token, i, 22);
     if (token.kind === "accepted") put(token, i, 190);
     chart.append(words(`q ${digits(q[i])}`, middle(i), 76));
-    if (frame.scored) chart.append(...gate(`p ${digits(p[i])}`, i < frame.judged ? `r ${digits(r[i])}` : "", middle(i), step - 3));
+    if (frame.scored) chart.append(...rowBox(`p ${digits(p[i])}`, i < frame.judged ? `r ${digits(r[i])}` : "", middle(i), step - 3));
   });
-  if (frame.scored) chart.append(...gate("row K", "", middle(drafted.length), step - 3));
+  if (frame.scored) chart.append(...rowBox("row K", "", middle(drafted.length), step - 3));
   return chart;
 }
 
-/** One gate of the pass: the target's number and, once it was tossed, the coin. */
-function gate(first, second, x, room) {
+/** One row of the pass: the target's number and, once it was tossed, the coin. */
+function rowBox(first, second, x, room) {
   const width = Math.min(room, 84);
   return [svg("rect", { x: x - width / 2, y: 90, width, height: 44, rx: 4, style: "fill: var(--sd-paper); stroke: var(--sd-base)" }),
     words(first, x, second ? 108 : 117, "middle", room < 70 ? "" : "sd-strong"), ...(second ? [words(second, x, 126)] : [])];

@@ -16,7 +16,7 @@ from autograde.grade import solved
 from specdec_lib.decoding.state import Block
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.ch01.models import DRAFT, TARGET
+from specdec_lib.lessons.ch01.models import TARGET, text
 from specdec_lib.lessons.ch02 import checks as ch02
 from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch04 import checks as ch04
@@ -152,12 +152,11 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "free_map": (_H100, ch00.LLAMA, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
-        "drawn_block": (DRAFT, ch01.PREFIX, ch01.UNIFORMS),
+        "block_in_time": (ch01.PREFIX, ch01.BLOCK),
         "chosen_rows": (TARGET, ch01.PREFIX, ch01.BLOCK),
         "greedy_walk": (ch01.BLOCK, ch01.target_rows(ch01.PREFIX, ch01.BLOCK)),
         "passes": (ch01.PREFIX, 4, 12),
-        "what_the_pass_reads": (ch01.PREFIX, ch01.BLOCK),
-        "ladder": (real, real, ch01.PREFIX, ch01.text),
+        "ladder": (real, real, ch01.PREFIX, text),
     },
     "02": {
         "two_distributions": (P, Q),

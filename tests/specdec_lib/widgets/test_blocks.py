@@ -1,4 +1,4 @@
-"""The pictures of recorded blocks (chapters 01, 06 and 08) and of a batch, in Chromium."""
+"""The pictures of recorded blocks (chapters 02, 06 and 08) and of a batch, in Chromium."""
 
 import re
 
@@ -69,7 +69,7 @@ def test_recorded_blocks_come_out_as_recorded(module):
         assert call("visible", piece) == recorded.visible(piece)
 
 
-# ---- chapter 01: step by step ------------------------------------------------------------------
+# ---- recorded blocks, step by step -------------------------------------------------------------
 
 
 def test_frames_go_one_event_at_a_time_to_the_recorded_text(module):
@@ -89,6 +89,8 @@ def test_frames_go_one_event_at_a_time_to_the_recorded_text(module):
 
 def test_buttons_and_keys_step_through_the_blocks(reader):
     page = reader(pipeline_animation(ch01.RECORDED))
+    assert page.numbers() == ["0", "4", "0"]  # it opens on a block that is drafted
+    page.press("First")
     page.press("Forward")
     assert page.numbers() == ["0", "1", "0"]
     for _ in range(4):
@@ -109,7 +111,7 @@ def test_buttons_and_keys_step_through_the_blocks(reader):
 
 
 def test_it_plays_and_pauses_and_with_reduced_motion_goes_block_by_block(reader):
-    page = reader(pipeline_animation(ch01.RECORDED))
+    page = reader(pipeline_animation(ch01.RECORDED, frame=0))
     page.hold_clock()
     page.press("Play")
     page.page.clock.run_for(3500)
