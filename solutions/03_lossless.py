@@ -43,7 +43,7 @@ from specdec_lib.lessons.common.distributions import softmax, total_variation
 #
 # ### Commit first
 #
-# Now a draft that is worse than useless. Chapter 02's target has four tokens, A to D, with
+# Now a draft without any imagination. Chapter 02's target has four tokens, A to D, with
 # `p = [0.45, 0.30, 0.15, 0.10]`. The draft proposes D every single time: `q = [0, 0, 0, 1]`. With
 # which probability does the rule write A? Write a number from 0 to 1.
 
@@ -61,8 +61,8 @@ lesson.reveal("prediction_03", prediction_03)
 # %% [markdown]
 # ## Simulator: two paths into a token
 #
-# Try it. Drag D of `q` to the top and leave `p` alone. In the lower picture each bar of `p` is
-# filled from two sides. Which number moves, and which never does?
+# Try it: drag D of `q` to the top and leave `p` alone. The lower picture shows the two ways into each
+# token, by acceptance and by correction. What moves, and what never does?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator
@@ -81,11 +81,11 @@ linked_simulator("paths", target=P, draft=Q)
 #
 # **Task.** The share of draft tokens that chapter 02's rule keeps, for any number of tokens.
 #
-# **Arguments.** `p` and `q` are `(V,)`; the function returns a float from 0 to 1. `q` may have zeros, and
-# no warning is allowed.
+# **Arguments.** `p` and `q` are `(V,)` and may have zeros; a float from 0 to 1 comes back. No warning is
+# allowed.
 #
-# **Example.** `p = [0.5, 0.5]` and `q = [0.6, 0.4]` keep 54 of 60: 0.9. With
-# `q = [0.30, 0.45, 0.20, 0.05]` the four tokens of `p` above give 0.80.
+# **Example.** The 60 proposals: 54 are kept, so 0.9. For A to D the chapter's draft is
+# `q = [0.30, 0.45, 0.20, 0.05]`, and 0.80 is kept.
 
 
 # %% solution="acceptance_rate"
@@ -122,19 +122,19 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # ## The proof, in two paths
 #
-# Return to the 60 proposals. Token 1 was written 24 times because it was accepted, and 6 times as the
-# correction of a token 0. No third path leads into a token.
+# Return to the 60 proposals. Token 1 was written 24 times because it was accepted, and 6 times as a
+# correction. No third path leads into a token.
 
 # %% [markdown]
 # ### Exercise: two_paths
 #
-# **Task.** The probability that each token is written by acceptance, and by correction. In the table of
-# 60 proposals these are `[30/60, 24/60]` and `[0, 6/60]`. How does each follow from `p` and `q`?
+# **Task.** The probability that each token is written by acceptance, and by correction.
 #
-# **Arguments.** `p` and `q` are `(V,)`. The function returns a tuple of two new arrays `(V,)`,
-# acceptance first. If `p` equals `q`, nothing is corrected. No warning is allowed.
+# **Arguments.** `p` and `q` are `(V,)`; a tuple of two new arrays `(V,)` comes back, acceptance first. If `p`
+# equals `q`, nothing is corrected. No warning is allowed.
 #
-# **Example.** Token A of the chapter's pair: 0.30 by acceptance, 0.15 by correction.
+# **Example.** The 60 proposals: `[30/60, 24/60]` and `[0, 6/60]`. Token A of the four: 0.30 by
+# acceptance, 0.15 by correction.
 
 
 # %% solution="two_paths"
@@ -189,8 +189,8 @@ lesson.check_two_paths(two_paths)
 # judge: even a perfect sampler is off by chance, and a small bias hides in this noise. But a rule
 # makes few decisions. So follow all of them and add up the probabilities.
 #
-# For this, a rule asks an object `choices` for every draw. `choices.choose(probabilities)` returns an
-# index, and a rule reads like the text above:
+# For this, a rule asks an object `choices` for every draw: `choices.choose(probabilities)` returns an
+# index. Then a rule reads like the text above:
 
 # %%
 def the_rule(p, q, choices):
@@ -206,22 +206,22 @@ def the_rule(p, q, choices):
 exact.distribution(lambda choices: the_rule(P, Q, choices))
 
 # %% [markdown]
-# `exact.distribution(process)` runs `process(choices)` once for every branch and returns a dictionary:
-# the probability of everything that came back. It is **exact**: computed without sampling, for any
-# `p` and `q`. A token that no branch returns is not in the dictionary.
+# `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that
+# came back, and its probability. This is **exact**, computed without sampling, for any `p` and `q`. A
+# token that no branch returns is not in the dictionary.
 
 # %% [markdown]
 # ### Exercise: is_lossless
 #
 # **Task.** Judge somebody's rule on this `p` and `q`: does it write every token with its `p`?
 #
-# **Arguments.** `rule(p, q, choices)` returns a token, as `the_rule` above does; `p` and `q` are `(V,)`. Return
-# True or False. Probabilities that differ by less than 1e-12 are the same.
+# **Arguments.** `rule(p, q, choices)` returns a token, as `the_rule` does; `p` and `q` are `(V,)`. Return True or
+# False. Probabilities that differ by less than 1e-12 are the same.
 #
 # **Example.** `the_rule` is lossless on `P` and `Q`. A rule that returns `choices.choose(q)` is not, but
 # it is on `P` and `P`.
 #
-# **The tests also check** rules that err on tokens with `q = 0`, and one that errs once in a billion.
+# **The tests also check** rules that err where `q = 0`, and one that errs once in a billion.
 
 
 # %% solution="is_lossless"
@@ -248,10 +248,10 @@ figures.line_up(is_lossless, P, Q)
 lesson.check_is_lossless(is_lossless)
 
 # %% [markdown]
-# All of these rules are real mistakes or real alternatives; `specdec_lib/lessons/ch03/rules.py` has
-# them, three to six lines each. `argmax_draft` and `filtered_draft` break condition 1, `one_coin` breaks
-# condition 2. `sampler_match` is lossless although it never looks at `q`: it writes a draw from `p`
-# and hopes that the draft has guessed it. It pays in speed, since it keeps only the sum of `p q`.
+# The rules are in `specdec_lib/lessons/ch03/rules.py`, a few lines each. `argmax_draft` and
+# `filtered_draft` break condition 1, `one_coin` breaks condition 2. `sampler_match` is lossless: it
+# writes a draw from `p` and hopes that the draft has guessed it. It pays in speed, since it keeps only
+# the sum of `p q`, here 0.305 instead of 0.80.
 
 # %%
 def verdict_on(name, p, q):
@@ -265,9 +265,9 @@ def verdict_on(name, p, q):
 # ## A bug that ships
 #
 # "Let the draft take its most likely token. More tokens will match, and the target has the last word
-# anyway." It sounds so convincing that pull request 30778 built it into Hugging Face transformers in
-# May 2024, with a rule that still used all of `q`. In August issue 32867 reported that the
-# distribution was wrong, and in September pull request 33534 took the change back.
+# anyway." This sounds so convincing that it was built into Hugging Face transformers in May 2024,
+# under a rule that still used all of `q`. In August somebody noticed that the distribution was wrong,
+# and in September the change was taken back.
 #
 # ### Commit first
 #
@@ -331,17 +331,16 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # Old history? Judge the library that is installed here (the course pins transformers 5.23.0). Its
 # acceptance code, `_speculative_sampling`, takes its coin from `torch.rand_like` and its token from
 # `torch.multinomial`. For the trial `choices` answers both, so the library's own code decides and
-# every branch is counted. First it gets draft tokens that are drawn from `q`. Then it gets those of the
-# library's `SinglePositionMultiTokenCandidateGenerator`, which holds these two lines
-# (candidate_generator.py, 1344 and 1347):
+# every branch is counted. It is tried with two drafts: one drawn from `q`, and one by the library's own
+# `SinglePositionMultiTokenCandidateGenerator`, which holds these two lines:
 #
 # ```python
 # last_token_id = outputs.logits.argmax(dim=-1)
 # drafted_logits.append(outputs.logits)
 # ```
 #
-# The generator needs a draft model. Ours is a stand-in with fixed logits, and only its class name
-# resembles the Gemma 4 assistant that the generator asks for. What will your judge say?
+# The generator asks for a Gemma 4 assistant. Ours is a stand-in: it has fixed logits, and a class name
+# that passes the library's check. What will your judge say?
 
 # %% tags=["demo"]
 figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
@@ -349,21 +348,21 @@ figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 # %% [markdown]
 # You have found a bug that ships, and your `argmax_draft_law` knew its numbers before the library ran.
 # The acceptance code is lossless. The generator breaks condition 1: it drafts the argmax and reports
-# all logits. It serves one family of models, the Gemma 4 assistants. Issue 47932 named it in August
-# 2026, together with two others that version 5.23.0 has fixed. This one is left for you.
+# all logits. It serves one family of models only. Two more generators had the same bug, and version
+# 5.23.0 has fixed them. This one is left for you.
 
 # %% [markdown]
 # ### Exercise: repair
 #
-# **Task.** Draft one token and report its logits, so that the library's rule becomes lossless. In NumPy the
-# two lines above read `token = int(np.argmax(logits))` and `reported = logits`. Change as little as you like:
-# there are two repairs, and both earn all points. The draft must still follow `logits`.
+# **Task.** Draft one token and report its logits, so that the library becomes lossless. In NumPy the two
+# lines above read `token = int(np.argmax(logits))` and `reported = logits`. There are two repairs, and both
+# earn all points. The draft must still follow `logits`.
 #
-# **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets. Return a tuple: the draft token, an
-# int, and the logits `(V,)` that the library will take the softmax of. `softmax(logits)` is given.
+# **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets. Return a tuple: the draft token, and the
+# logits `(V,)` of which the library then takes the softmax. `softmax(logits)` is given.
 #
-# **Example.** With the two lines as they stand, `log [0.6, 0.4]` drafts token 0 and reports 0.6 for it: the
-# draft token has probability 1, and `q` says 0.6.
+# **Example.** On `np.log([0.6, 0.4])` the two lines draft token 0 with probability 1, and the `q` that
+# they report gives it 0.6.
 #
 # **The tests also check** ties, and logits near 900.
 
@@ -391,8 +390,8 @@ figures.library_repaired(is_lossless, repair, P, Q)
 lesson.check_repair(repair)
 
 # %% [markdown]
-# Two repairs, both lossless. Which keeps more? With a **one-hot** `q` the rule keeps the draft token
-# with probability `p(argmax q)`. With a drawn token it keeps the sum of `min(p, q)`:
+# The guilty one walks free. Of the two repairs, which keeps more? With a **one-hot** `q`, 1 on the
+# argmax, the rule keeps `p(argmax q)`. With a drawn token it keeps the sum of `min(p, q)`:
 
 # %% tags=["demo", "shown"]
 for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
@@ -400,9 +399,9 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
     print(p, q, f"drawn: {acceptance_rate(p, q):.2f}  argmax: {acceptance_rate(p, one_hot):.2f}")
 
 # %% [markdown]
-# It depends on the pair. If the draft's favourite is the target's too, the argmax wins. vLLM 0.27.1
-# ships the second repair: its `draft_sample_method` is `"greedy"` by default, and draft probabilities
-# "are treated as one-hot during rejection sampling".
+# It depends on the pair. If the draft's favourite is the target's too, the argmax can win. The server
+# vLLM (0.27.1) ships that repair: its `draft_sample_method` is `"greedy"` by default, and draft
+# probabilities "are treated as one-hot during rejection sampling".
 #
 # ## Temperature, top-k and top-p belong to both sides
 #
@@ -414,8 +413,10 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
 # ### Exercise: warp
 #
 # **Task.** From logits to the distribution that is sampled: temperature, then top-k, then top-p, then divide
-# what is left by its sum. **Arguments.** `logits` is `(V,)`, maybe near 900, where `np.exp` overflows. The
-# function returns a new array `(V,)` that sums to 1. No warning is allowed.
+# what is left by its sum.
+#
+# **Arguments.** `logits` is `(V,)`, maybe near 900, where `np.exp` overflows. A new array `(V,)` that sums
+# to 1 comes back. No warning is allowed.
 #
 # - `temperature` divides the logits; 0 puts everything on the largest. Below 0: ValueError.
 # - `top_k` keeps the k largest logits, and all if it is None, 0 or above V.
@@ -473,8 +474,8 @@ lesson.check_warp(warp)
 #
 # ## Optional: forge a rule
 #
-# Your judge sees one error in a billion. A sampler does not. Can you write a rule that is *not*
-# lossless and that 200,000 samples take for a lossless one? Change this one, and run both cells.
+# Your judge sees one error in a billion. Can you write a rule that is *not* lossless, and that 200,000
+# samples take for a lossless one? Change this one, and run both cells.
 
 # %%
 def my_rule(p, q, choices):
@@ -494,22 +495,21 @@ figures.forged(my_rule, P, Q)
 #
 # </details>
 #
-# Some methods are lossy on purpose, and say so: they accept more and move the distribution. The
-# field guide (`docs/field_guide.md`) lists them. A method that claims to be lossless needs an exact
-# test, because implementations have bugs.
-
-# %% [markdown]
+# Some methods are lossy on purpose, and `docs/field_guide.md` marks them: lenience accepts more and moves
+# the distribution, as rounded weights move the target itself. A method that claims to be lossless needs an
+# exact test, because implementations have bugs.
+#
 # <details><summary>The claim, reviewed: "speculative decoding is lossless"</summary>
 #
 # **Status: it holds for the distribution, up to rounding, under the three conditions.**
 #
 # - *Witnesses*: the equation (`two_paths` adds up to `p`), the code (`is_lossless` on chapter 02's rule),
-#   the installed library with your repair, and the simulator. All four are small; none is a real model.
+#   the installed library with your repair, and the simulator. All four are toys of a few tokens.
 # - *Rounding*: the text inherits the rounding of `p` and `q`. At temperature 0 both methods write the same
 #   tokens until rounding changes which logit is largest. A draft that samples in bfloat16 and reports a
 #   float32 `q` breaks condition 1 a little (DeepSpec 31). Rounded target weights change `p` itself.
-# - *Bounds*: the claim is about the distribution, not about one text, and says nothing about time.
-# - *Reviewed* on 25 November 2026 against the two papers below; the proof is theirs.
+# - *Bounds*: the claim is about the distribution, not about one text, and it promises no speed.
+# - *Support*: both papers below prove it, without rounding.
 #
 # </details>
 
@@ -593,15 +593,13 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #   arXiv 2211.17192: the one-token proof (Appendix A.1), the acceptance rate (Theorem 3.5, Corollary 3.6).
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv 2302.01318:
 #   Theorem 1, the same proof with the letters exchanged.
-# - Hugging Face transformers, on GitHub: 30778 made drafts greedy, 32867 reported the distribution, 33534 took
-#   it back; 47932 reports three generators that report a `q` they did not draw from. In 5.23.0 two are
-#   fixed and one is left (`candidate_generator.py`, lines 1344 and 1347); `utils.py`, line 4103, has the
-#   sampling rule judge its tokens. 28508 fixed a count that accepted everything.
+# - Hugging Face transformers, on GitHub: 30778 made drafts greedy (May 2024), 32867 reported the distribution
+#   (August), 33534 took it back (September). 47932 (August 2026) names three generators that report a `q` they
+#   did not draw from; in 5.23.0 two are fixed and one, for Gemma 4 assistants, is left
+#   (`candidate_generator.py`, lines 1344 and 1347; `utils.py`, line 4103, has the sampling rule judge its
+#   tokens). 28508 fixed a count that accepted everything.
 # - vLLM 0.27.1, `vllm/config/speculative.py`: `draft_sample_method`. On GitHub: 10198, filtered drafts against
 #   an unfiltered target; vllm-project.github.io 80, a rule without a coin, found in review.
 # - deepseek-ai/DeepSpec 31: bfloat16 drafts under a float32 rule.
-#
-# The papers support the proof, without rounding. The threads show that the conditions were missed, not how
-# often.
 #
 # **Next.** Chapter 04 asks which draft is worth its time, now that every draft is safe.

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from classes.chapter_cases import functions_of, random_pairs, text_of
+from classes.chapter_cases import functions_of, random_pairs, text_of, unwritten
 
 from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch03 import computed, figures, library, rules, transport
@@ -77,7 +77,7 @@ def test_a_judge_that_samples_is_stopped_with_a_sentence(shown, capsys):
 
 
 def test_numbers_that_the_text_prints():
-    assert f"{(P * Q).sum():.2f}" in TEXT  # what a match keeps
+    assert f"{(P * Q).sum():.3f} instead of 0.80" in TEXT  # what a match keeps
     assert np.abs(computed.counted(rules.sampler_match, P, Q) - P).max() < 1e-12
     forged = 0.001 * np.abs(P - Q).sum() / 2
     assert f"{forged:.4f}" in TEXT and round(computed.noise(P, 200_000) / forged) == 7
@@ -94,6 +94,17 @@ def test_a_sample_is_drawn_by_the_rule(capsys):
     assert drawn.tolist() == [3] * 50
     figures.forged(rules.always, P, Q, draws=100)
     assert "Counted: 0.20000 from p." in capsys.readouterr().out
+
+
+def test_a_wrong_proof_moves_what_it_says(monkeypatch, capsys):
+    told = []
+    monkeypatch.setattr(figures, "display_page", lambda page, words: told.append((page, words)))
+    figures.moving_mass(lambda p, q: (q, p - p), P, Q)
+    assert "by acceptance A 0.3, B 0.45" in told[0][1] and "0.45 + 0.00 = 0.45" in told[0][0]
+    figures.moving_mass(lambda p, q: (p - q, np.full(4, np.nan)), P, Q)
+    assert "by acceptance A 0.15, B -0.15" in told[1][1] and 'height="-' not in told[1][0]
+    figures.moving_mass(unwritten, P, Q)
+    assert "Write it first" in capsys.readouterr().out and len(told) == 2
 
 
 def test_mass_moves_from_where_it_is_rejected_to_where_it_is_written():

@@ -71,7 +71,7 @@ SAID = {
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [
     ("01_draft_then_verify", "chosen_rows", lambda *args: np.zeros((2, 3)), "no rows of this pass"),
-    ("03_lossless", "stacked_paths", lambda p, q: (q, p - p), "by acceptance A 0.3, B 0.45"),
+    ("03_lossless", "kept_and_rejected", lambda p, q: 0.5, "a lossless rule keeps 0.5 at most"),
     ("05_results", "pairs", lambda *times: 7.0, "geometric mean by your function is 7.000"),
     (
         "05_results",

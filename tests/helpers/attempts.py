@@ -251,7 +251,7 @@ def neither_cap_nor_guard(p, q):
     return law
 
 
-@at("03_lossless", "is_lossless", None)
+@at("03_lossless", "is_lossless", None, None)
 def a_large_sample(rule, p, q):
     """Samples ten thousand tokens."""
     rng = np.random.default_rng(1)

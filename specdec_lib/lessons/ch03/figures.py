@@ -18,7 +18,6 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     stacked,
     token_axis,
-    write_above,
     write_inside,
 )
 from specdec_lib.lessons.common.lending import at_most
@@ -67,10 +66,7 @@ def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
         ax.set(title=title, xlabel=f"argmax of q: {TOKENS[int(np.argmax(q))]}")
         words = stacked(ax, {"your function": found}, ("excess",), target=p)
         for x, mass in enumerate(found):
-            if mass > 0.15:
-                write_inside(ax, x, mass / 2, f"{mass:.3f}")
-            else:
-                write_above(ax, [x], [mass], [f"{mass:.3f}"], gap=1, fontsize=8)
+            write_inside(ax, x, 0.05, f"{mass:.3f}", fontsize=8)  # on the bar, below every line
         token_axis(ax, len(p), 1.0)
         told.append(f"{title}: target {by_token(p)}, draft {by_token(q)}, {words}")
     show(row[0].figure, f"Argmax drafts, full q. {'; '.join(told)}.")
@@ -82,7 +78,7 @@ def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     suspects = (*rules.LOSSLESS, *rules.MISTAKES)
     names = [f"{rule.__name__} ({SEEN.get(rule.__name__, '')})" for rule in suspects]
     named = dict(zip((name.removesuffix(" ()") for name in names), suspects, strict=True))
-    _verdicts("in the line-up", judge, named, p, q)
+    _verdicts("The line-up", judge, named, p, q)
 
 
 @drawn_from("is_lossless", "argmax_draft_law")
@@ -90,7 +86,7 @@ def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.nd
     """The installed library's acceptance code, with a drawn draft and with its own argmax draft."""
     from specdec_lib.lessons.ch03 import library
 
-    _verdicts("on trial", judge, library.RULES, p, q)
+    _verdicts("The library on trial", judge, library.RULES, p, q)
     written = computed.counted(library.library_argmax, p, q)
     off = np.abs(formula(p, q) - written).max()
     print(f"With its argmax draft it writes {by_token(written)}.")
@@ -103,11 +99,11 @@ def library_repaired(judge: Callable, repair: Callable, p: np.ndarray, q: np.nda
     from specdec_lib.lessons.ch03 import library
 
     suspects = library.RULES | {"its rule, your draft": library.with_repair(repair)}
-    _verdicts("tried again, with your repair", judge, suspects, p, q)
+    _verdicts("The trial again, with your repair", judge, suspects, p, q)
 
 
 def _verdicts(
-    where: str, judge: Callable, suspects: Mapping[str, Rule], p: np.ndarray, q: np.ndarray
+    title: str, judge: Callable, suspects: Mapping[str, Rule], p: np.ndarray, q: np.ndarray
 ) -> None:
     """A bar for each rule's exact distance to p (V,), and the student's verdict on it."""
     counts = {name: computed.counted(rule, p, q) for name, rule in suspects.items()}
@@ -117,9 +113,8 @@ def _verdicts(
         lent = at_most(MOST_BRANCHES, rule, "the rule", ONCE)
         verdict = "lossless" if judge(lent, p, q) else "not lossless"
         told.append(f"{'0' if off[name] < 1e-12 else f'{off[name]:.2g}'}  you: {verdict}")
-    title = f"Counted distance to p, and your verdict: {where}"
     ax = picture(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
-    ax.set(xlabel="total variation to p", xlim=(0, 1.6 * max(off.values())))
+    ax.set(xlabel="total variation to p, counted", xlim=(0, 1.6 * max(off.values())))
     words = named_bars(ax, off, told, "excess")
     show(ax.figure, f"{title}. {words}.")
 
@@ -133,7 +128,7 @@ def warped(warp: Callable, logits: np.ndarray) -> None:
         names = TOKENS[: len(probs)]
         told.append(draw(ax, names, {name: probs}, kind="bars", text=".2f"))
         token_axis(ax, len(probs), 0.9)
-        ax.set_title(name)
+        ax.set(title=name, xlim=(-0.6, len(probs) - 0.4))
     show(row[0].figure, f"By your function. {'; '.join(told)}.")
 
 
