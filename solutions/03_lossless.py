@@ -23,10 +23,9 @@ from specdec_lib.lessons.common.distributions import softmax, total_variation
 # %% [markdown]
 # ## The smallest example: 60 proposals
 #
-# At one position of a text, the **target** has the distribution `p` and the **draft** has `q`. The
-# rule draws a draft token `x` from `q` and keeps it with probability `min(1, p(x)/q(x))`. After a
-# rejection it writes a **correction**, drawn from the **residual**: `max(0, p - q)`, divided by its
-# sum.
+# At one position of a text, the **target** has the distribution `p` and the **draft** has `q`. The rule draws a
+# draft token `x` from `q` and keeps it with probability `min(1, p(x)/q(x))`. After a rejection it writes a
+# **correction**, drawn from the **residual**: `max(0, p - q)`, divided by its sum.
 #
 # Take two tokens, with `p = [0.5, 0.5]` and `q = [0.6, 0.4]`, and count 60 proposals:
 #
@@ -35,17 +34,17 @@ from specdec_lib.lessons.common.distributions import softmax, total_variation
 # | token 0 | 36 | 5/6 | 30 | 6 |
 # | token 1 | 24 | above 1 | 24 | 0 |
 #
-# Token 0 is written 30 times, and token 1 is written 24 + 6 = 30 times. The draft prefers token 0,
-# and the text shows no trace of it.
+# Token 0 is written 30 times, and token 1 is written 24 + 6 = 30 times. The draft prefers token 0, and the text
+# shows no trace of it.
 #
-# A method is **lossless** if every token that it writes has the target's distribution `p`. On these
-# 60 proposals the rule was lossless. Is it always? And how would you notice if it were not?
+# A method is **lossless** if every token that it writes has the target's distribution `p`. On these 60
+# proposals the rule was lossless. Is it always? And how would you notice if it were not?
 #
 # ### Commit first
 #
 # Now a draft without any imagination. Chapter 02's target has four tokens, A to D, with
-# `p = [0.45, 0.30, 0.15, 0.10]`. The draft proposes D every single time: `q = [0, 0, 0, 1]`. With
-# which probability does the rule write A? Write a number from 0 to 1.
+# `p = [0.45, 0.30, 0.15, 0.10]`. The draft proposes D every single time: `q = [0, 0, 0, 1]`. With which
+# probability does the rule write A? Write a number from 0 to 1.
 
 # %% solution="prediction_03"
 ### BEGIN SOLUTION
@@ -61,8 +60,8 @@ lesson.reveal("prediction_03", prediction_03)
 # %% [markdown]
 # ## Simulator: two paths into a token
 #
-# Try it: drag D of `q` to the top and leave `p` alone. The lower picture shows the two ways into each
-# token, by acceptance and by correction. What moves, and what never does?
+# Try it: drag D of `q` to the top and leave `p` alone. The lower picture shows the two ways into each token, by
+# acceptance and by correction. What moves, and what never does?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator
@@ -72,9 +71,9 @@ linked_simulator("paths", target=P, draft=Q)
 # %% [markdown]
 # ## How much can a lossless rule keep?
 #
-# No lossless rule can write token `x` more often than `p(x)`, and none can keep `x` more often than
-# the draft proposes it. So of each token it keeps the smaller of the two at most. Chapter 02's rule
-# reaches this bound for all tokens at once.
+# No lossless rule can write token `x` more often than `p(x)`, and none can keep `x` more often than the draft
+# proposes it. So of each token it keeps the smaller of the two at most. Chapter 02's rule reaches this bound
+# for all tokens at once.
 
 # %% [markdown]
 # ### Exercise: acceptance_rate
@@ -110,20 +109,20 @@ figures.kept_and_rejected(acceptance_rate, P, Q)
 lesson.check_acceptance_rate(acceptance_rate)
 
 # %% [markdown]
-# The papers call this **acceptance rate** $\beta$ at one position and $\alpha$ on average. What the
-# rule rejects is what `q` has beyond `p`, and that equals what `p` has beyond `q`. It is the
-# **total variation** TV, the usual distance between two distributions (Leviathan et al., Theorem 3.5):
+# The papers call this **acceptance rate** $\beta$ at one position and $\alpha$ on average. What the rule
+# rejects is what `q` has beyond `p`, and that equals what `p` has beyond `q`. It is the **total variation** TV,
+# the usual distance between two distributions (Leviathan et al., Theorem 3.5):
 #
 # $$ \beta = \sum_x \min(p(x), q(x)) = 1 - \mathrm{TV}(p, q),
 # \qquad \mathrm{TV}(p, q) = \frac{1}{2} \sum_x |p(x) - q(x)| $$
 #
-# The bound holds for one position. Chapter 07 has a lossless rule that judges a whole block together
-# and keeps more.
+# The bound holds for one position. Chapter 07 has a lossless rule that judges a whole block together and keeps
+# more.
 #
 # ## The proof, in two paths
 #
-# Return to the 60 proposals. Token 1 was written 24 times because it was accepted, and 6 times as a
-# correction. No third path leads into a token.
+# Return to the 60 proposals. Token 1 was written 24 times because it was accepted, and 6 times as a correction.
+# No third path leads into a token.
 
 # %% [markdown]
 # ### Exercise: two_paths
@@ -133,8 +132,8 @@ lesson.check_acceptance_rate(acceptance_rate)
 # **Arguments.** `p` and `q` are `(V,)`; a tuple of two new arrays `(V,)` comes back, acceptance first. If `p`
 # equals `q`, nothing is corrected. No warning is allowed.
 #
-# **Example.** The 60 proposals: `[30/60, 24/60]` and `[0, 6/60]`. Token A of the four: 0.30 by
-# acceptance, 0.15 by correction.
+# **Example.** The 60 proposals: `[30/60, 24/60]` and `[0, 6/60]`. Token A of the four: 0.30 by acceptance, 0.15
+# by correction.
 
 
 # %% solution="two_paths"
@@ -164,9 +163,9 @@ lesson.check_two_paths(two_paths)
 # | accepted | `q(x) * min(1, p(x)/q(x)) = min(p(x), q(x))` |
 # | corrected | `(1 - beta) * max(0, p(x) - q(x)) / (1 - beta) = max(0, p(x) - q(x))` |
 #
-# A rejection has probability `1 - beta`. The residual is divided by its sum, which is `1 - beta` too,
-# so the two cancel. If `p(x) >= q(x)`, the paths add up to `q(x) + (p(x) - q(x))`. Otherwise they add
-# up to `p(x) + 0`. Both sums are `p(x)`, whatever `q` is: a poor draft costs time and never quality.
+# A rejection has probability `1 - beta`. The residual is divided by its sum, which is `1 - beta` too, so the
+# two cancel. If `p(x) >= q(x)`, the paths add up to `q(x) + (p(x) - q(x))`. Otherwise they add up to
+# `p(x) + 0`. Both sums are `p(x)`, whatever `q` is: a poor draft costs time and never quality.
 #
 # ## Three conditions
 #
@@ -179,18 +178,19 @@ lesson.check_two_paths(two_paths)
 # 3. **`p` belongs to exactly the text before the token.** A row too early or too late is another
 #    question's answer.
 #
-# If all three hold, every written token has its `p`, whether it was accepted or corrected, and the
-# bonus token is drawn from `p` itself. The probability of a text is the product over its tokens, so
-# **the whole text has the target's distribution**, wherever blocks begin and end.
+# If all three hold, every written token has its `p`, whether it was accepted or corrected, and the bonus token
+# is drawn from `p` itself. The probability of a text is the product over its tokens, so **the whole text has
+# the target's distribution**, wherever blocks begin and end.
 #
 # ## A judge that follows every branch
 #
-# A proof is about the rule on paper. How do you judge the rule in somebody's code? Sampling is a weak
-# judge: even a perfect sampler is off by chance, and a small bias hides in this noise. But a rule
-# makes few decisions. So follow all of them and add up the probabilities.
+# A proof is about the rule on paper. How do you judge the rule in somebody's code? Sampling is a weak judge:
+# even a perfect sampler is off by chance, and a small bias hides in this noise. But a rule makes few decisions.
+# So follow all of them and add up the probabilities.
 #
-# For this, a rule asks an object `choices` for every draw: `choices.choose(probabilities)` returns an
-# index. Then a rule reads like the text above:
+# For this, a rule asks an object `choices` for every draw: `choices.choose(probabilities)` returns an index.
+# Then a rule reads like the text above:
+
 
 # %%
 def the_rule(p, q, choices):
@@ -206,20 +206,20 @@ def the_rule(p, q, choices):
 exact.distribution(lambda choices: the_rule(P, Q, choices))
 
 # %% [markdown]
-# `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that
-# came back, and its probability. This is **exact**, computed without sampling, for any `p` and `q`. A
-# token that no branch returns is not in the dictionary.
+# `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that came back,
+# and its probability. This is **exact**, computed without sampling, for any `p` and `q`. A token that no branch
+# returns is not in the dictionary.
 
 # %% [markdown]
 # ### Exercise: is_lossless
 #
 # **Task.** Judge somebody's rule on this `p` and `q`: does it write every token with its `p`?
 #
-# **Arguments.** `rule(p, q, choices)` returns a token, as `the_rule` does; `p` and `q` are `(V,)`. Return True or
-# False. Probabilities that differ by less than 1e-12 are the same.
+# **Arguments.** `rule(p, q, choices)` returns a token, as `the_rule` does; `p` and `q` are `(V,)`. Return True
+# or False. Probabilities that differ by less than 1e-12 are the same.
 #
-# **Example.** `the_rule` is lossless on `P` and `Q`. A rule that returns `choices.choose(q)` is not, but
-# it is on `P` and `P`.
+# **Example.** `the_rule` is lossless on `P` and `Q`. A rule that returns `choices.choose(q)` is lossless on `P`
+# and `P` only.
 #
 # **The tests also check** rules that err where `q = 0`, and one that errs once in a billion.
 
@@ -248,10 +248,11 @@ figures.line_up(is_lossless, P, Q)
 lesson.check_is_lossless(is_lossless)
 
 # %% [markdown]
-# The rules are in `specdec_lib/lessons/ch03/rules.py`, a few lines each. `argmax_draft` and
-# `filtered_draft` break condition 1, `one_coin` breaks condition 2. `sampler_match` is lossless: it
-# writes a draw from `p` and hopes that the draft has guessed it. It pays in speed, since it keeps only
-# the sum of `p q`, here 0.305 instead of 0.80.
+# The rules are in `specdec_lib/lessons/ch03/rules.py`, a few lines each. `argmax_draft` and `filtered_draft`
+# break condition 1, `one_coin` breaks condition 2. `sampler_match` is lossless: it writes a draw from `p` and
+# hopes that the draft has guessed it. It pays in speed, since it keeps only the sum of `p q`, here 0.305
+# instead of 0.80.
+
 
 # %%
 def verdict_on(name, p, q):
@@ -264,15 +265,15 @@ def verdict_on(name, p, q):
 # %% [markdown]
 # ## A bug that ships
 #
-# "Let the draft take its most likely token. More tokens will match, and the target has the last word
-# anyway." This sounds so convincing that it was built into Hugging Face transformers in May 2024,
-# under a rule that still used all of `q`. In August somebody noticed that the distribution was wrong,
-# and in September the change was taken back.
+# "Let the draft take its most likely token. More tokens will match, and the target has the last word anyway."
+# This sounds so convincing that it was built into Hugging Face transformers in May 2024, under a rule that
+# still used all of `q`. In August somebody noticed that the distribution was wrong, and in September the change
+# was taken back.
 #
 # ### Commit first
 #
-# Let `p = [0.5, 0.5]` and `q = [0.6, 0.4]`. The draft always proposes token 0, but ratio and residual
-# use `q`. With which probability is token 0 written? Write a number from 0 to 1.
+# Let `p = [0.5, 0.5]` and `q = [0.6, 0.4]`. The draft always proposes token 0, but ratio and residual use `q`.
+# With which probability is token 0 written? Write a number from 0 to 1.
 
 # %% solution="prediction_03_b"
 ### BEGIN SOLUTION
@@ -288,14 +289,14 @@ lesson.reveal("prediction_03_b", prediction_03_b)
 # %% [markdown]
 # ### Exercise: argmax_draft_law
 #
-# **Task.** The distribution that comes out of this mistake: the draft token is the argmax of `q` (of equal
-# ones the first), while ratio and residual use all of `q`.
+# **Task.** The distribution that comes out of this mistake: the draft token is the argmax of `q` (of equal ones
+# the first), while ratio and residual use all of `q`.
 #
 # **Arguments.** `p` and `q` are `(V,)`; the function returns a new array `(V,)`. If the ratio is 1 or more,
 # nothing is rejected and no residual is needed; `p` equal to `q` is such a case. No warning is allowed.
 #
-# **Example.** `p = [0.6, 0.4]`, `q = [0.55, 0.45]`: token 0 is always drafted and always kept, so
-# the result is `[1, 0]`.
+# **Example.** `p = [0.6, 0.4]`, `q = [0.55, 0.45]`: token 0 is always drafted and always kept, so the result is
+# `[1, 0]`.
 
 
 # %% solution="argmax_draft_law"
@@ -328,10 +329,10 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # %% [markdown]
 # ## The library on trial
 #
-# Old history? Judge the library that is installed here (the course pins transformers 5.23.0). Its
-# acceptance code, `_speculative_sampling`, takes its coin from `torch.rand_like` and its token from
-# `torch.multinomial`. For the trial `choices` answers both, so the library's own code decides and
-# every branch is counted. It is tried with two drafts: one drawn from `q`, and one by the library's own
+# Old history? Judge the library that is installed here (the course pins transformers 5.23.0). Its acceptance
+# code, `_speculative_sampling`, takes its coin from `torch.rand_like` and its token from `torch.multinomial`.
+# For the trial `choices` answers both, so the library's own code decides and every branch is counted. It is
+# tried with two drafts: one drawn from `q`, and one by the library's own
 # `SinglePositionMultiTokenCandidateGenerator`, which holds these two lines:
 #
 # ```python
@@ -339,30 +340,30 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # drafted_logits.append(outputs.logits)
 # ```
 #
-# The generator asks for a Gemma 4 assistant. Ours is a stand-in: it has fixed logits, and a class name
-# that passes the library's check. What will your judge say?
+# The generator asks for a Gemma 4 assistant. Ours is a stand-in: it has fixed logits, and a class name that
+# passes the library's check. What will your judge say?
 
 # %% tags=["demo"]
 figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 
 # %% [markdown]
-# You have found a bug that ships, and your `argmax_draft_law` knew its numbers before the library ran.
-# The acceptance code is lossless. The generator breaks condition 1: it drafts the argmax and reports
-# all logits. It serves one family of models only. Two more generators had the same bug, and version
+# You have found a bug that ships, and your `argmax_draft_law` knew its numbers before the library ran. The
+# acceptance code is lossless. The generator breaks condition 1: it drafts the argmax and reports all logits. It
+# serves one family of models only. Two more generators reported a `q` that they had not drawn from, and version
 # 5.23.0 has fixed them. This one is left for you.
 
 # %% [markdown]
 # ### Exercise: repair
 #
-# **Task.** Draft one token and report its logits, so that the library becomes lossless. In NumPy the two
-# lines above read `token = int(np.argmax(logits))` and `reported = logits`. There are two repairs, and both
-# earn all points. The draft must still follow `logits`.
+# **Task.** Draft one token and report its logits, so that the library becomes lossless. In NumPy the two lines
+# above read `token = int(np.argmax(logits))` and `reported = logits`. There are two repairs, and both earn all
+# points. The draft must still follow `logits`.
 #
 # **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets. Return a tuple: the draft token, and the
 # logits `(V,)` of which the library then takes the softmax. `softmax(logits)` is given.
 #
-# **Example.** On `np.log([0.6, 0.4])` the two lines draft token 0 with probability 1, and the `q` that
-# they report gives it 0.6.
+# **Example.** On `np.log([0.6, 0.4])` the two lines draft token 0 with probability 1, and the `q` that they
+# report gives it 0.6.
 #
 # **The tests also check** ties, and logits near 900.
 
@@ -390,8 +391,8 @@ figures.library_repaired(is_lossless, repair, P, Q)
 lesson.check_repair(repair)
 
 # %% [markdown]
-# The guilty one walks free. Of the two repairs, which keeps more? With a **one-hot** `q`, 1 on the
-# argmax, the rule keeps `p(argmax q)`. With a drawn token it keeps the sum of `min(p, q)`:
+# The guilty one walks free. Of the two repairs, which keeps more? With a **one-hot** `q`, 1 on the argmax, the
+# rule keeps `p(argmax q)`. With a drawn token it keeps the sum of `min(p, q)`:
 
 # %% tags=["demo", "shown"]
 for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
@@ -399,15 +400,15 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
     print(p, q, f"drawn: {acceptance_rate(p, q):.2f}  argmax: {acceptance_rate(p, one_hot):.2f}")
 
 # %% [markdown]
-# It depends on the pair. If the draft's favourite is the target's too, the argmax can win. The server
-# vLLM (0.27.1) ships that repair: its `draft_sample_method` is `"greedy"` by default, and draft
-# probabilities "are treated as one-hot during rejection sampling".
+# It depends on the pair. If the draft's favourite is the target's too, the argmax can win. The server vLLM
+# (0.27.1) ships that repair: its `draft_sample_method` is `"greedy"` by default, and draft probabilities "are
+# treated as one-hot during rejection sampling".
 #
 # ## Temperature, top-k and top-p belong to both sides
 #
-# Condition 1 has a second trap. Real samplers change the distribution before they draw: they divide
-# by a temperature and drop rare tokens. The rule's `p` and `q` must be what is really sampled, after
-# all of that. Whoever reports `q` from before the filter is `filtered_draft` in your line-up.
+# Condition 1 has a second trap. Real samplers change the distribution before they draw: they divide by a
+# temperature and drop rare tokens. The rule's `p` and `q` must be what is really sampled, after all of that.
+# Whoever reports `q` from before the filter is `filtered_draft` in your line-up.
 
 # %% [markdown]
 # ### Exercise: warp
@@ -415,8 +416,8 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
 # **Task.** From logits to the distribution that is sampled: temperature, then top-k, then top-p, then divide
 # what is left by its sum.
 #
-# **Arguments.** `logits` is `(V,)`, maybe near 900, where `np.exp` overflows. A new array `(V,)` that sums
-# to 1 comes back. No warning is allowed.
+# **Arguments.** `logits` is `(V,)`, maybe near 900, where `np.exp` overflows. A new array `(V,)` that sums to 1
+# comes back. No warning is allowed.
 #
 # - `temperature` divides the logits; 0 puts everything on the largest. Below 0: ValueError.
 # - `top_k` keeps the k largest logits, and all if it is None, 0 or above V.
@@ -424,8 +425,8 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
 #   `top_p`. The first is always kept. None, and 1 or more: all.
 # - Ties: top-k keeps all that equal the k-th; temperature 0 and top-p take the lowest index first.
 #
-# **Example.** `np.log([0.5, 0.25, 0.125, 0.125])` with `top_p = 0.6`: the mass before token 1 is 0.5, so
-# it is kept; before token 2 it is 0.75. The result is `[2/3, 1/3, 0, 0]`.
+# **Example.** `np.log([0.5, 0.25, 0.125, 0.125])` with `top_p = 0.6`: the mass before token 1 is 0.5, so it is
+# kept; before token 2 it is 0.75. The result is `[2/3, 1/3, 0, 0]`.
 
 
 # %% solution="warp"
@@ -469,13 +470,14 @@ figures.warped(warp, lesson.LOGITS)
 lesson.check_warp(warp)
 
 # %% [markdown]
-# At temperature 0 both distributions are one-hot, the ratio is 0 or 1, and the rule becomes chapter
-# 01's greedy check: two chapters, one rule.
+# At temperature 0 both distributions are one-hot, the ratio is 0 or 1, and the rule becomes chapter 01's greedy
+# check: two chapters, one rule.
 #
 # ## Optional: forge a rule
 #
-# Your judge sees one error in a billion. Can you write a rule that is *not* lossless, and that 200,000
-# samples take for a lossless one? Change this one, and run both cells.
+# Your judge sees one error in a billion. Can you write a rule that is *not* lossless, and that 200,000 samples
+# take for a lossless one? Change this one, and run both cells.
+
 
 # %%
 def my_rule(p, q, choices):
@@ -489,15 +491,15 @@ figures.forged(my_rule, P, Q)
 # %% [markdown]
 # <details><summary>One answer</summary>
 #
-# Forget the coin once in a thousand tokens: begin with `if choices.choose([0.999, 0.001]) == 1: return
-# choices.choose(q)`. The distribution moves by a thousandth of the way from `p` to `q`, which is 0.0002,
-# and the noise of 200,000 samples is seven times as large.
+# Forget the coin once in a thousand tokens: begin with
+# `if choices.choose([0.999, 0.001]) == 1: return choices.choose(q)`. The distribution moves by a thousandth of
+# the way from `p` to `q`, which is 0.0002, and the noise of 200,000 samples is seven times as large.
 #
 # </details>
 #
-# Some methods are lossy on purpose, and `docs/field_guide.md` marks them: lenience accepts more and moves
-# the distribution, as rounded weights move the target itself. A method that claims to be lossless needs an
-# exact test, because implementations have bugs.
+# Some methods are lossy on purpose, and `docs/field_guide.md` marks them: lenience accepts more and moves the
+# distribution, as rounded weights move the target itself. A method that claims to be lossless needs an exact
+# test, because implementations have bugs.
 #
 # <details><summary>The claim, reviewed: "speculative decoding is lossless"</summary>
 #
@@ -516,8 +518,8 @@ figures.forged(my_rule, P, Q)
 # %% [markdown]
 # ## Quiz
 #
-# **Question 1.** Target and draft sample with top-k 20, but the draft reports its `q` from before the
-# filter. More tokens are accepted than with the filtered `q`. What has happened?
+# **Question 1.** Target and draft sample with top-k 20, but the draft reports its `q` from before the filter.
+# More tokens are accepted than with the filtered `q`. What has happened?
 #
 # - a: the filter has made the draft better, since it no longer proposes rare tokens
 # - b: the ratios are too large where it drafts, and the text no longer has the target's distribution
@@ -551,15 +553,15 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # %% [markdown]
 # ### In your own words
 #
-# "Let the draft decode greedily. The target has the last word, so the text's distribution cannot change."
-# Where does the proof break? Say which of the two paths gets the wrong mass, and which `q` would make it
-# right. Write three to five sentences. A person marks this answer.
+# "Let the draft decode greedily. The target has the last word, so the text's distribution cannot change." Where
+# does the proof break? Say which of the two paths gets the wrong mass, and which `q` would make it right. Write
+# three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_drawn_from_q" points=2
 # The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. By argmax one
-# token is drafted always, so its accepted mass is `min(1, p/q)` and that of all others is 0. The residual
-# then makes up for a `q` that nobody has drawn from, so the two no longer add up to `p`. A `q` that is 1 on
-# the drafted token makes both paths right: accept with `p(x)`, else draw from `p` without `x`.
+# token is drafted always, so its accepted mass is `min(1, p/q)` and that of all others is 0. The residual then
+# makes up for a `q` that nobody has drawn from, so the two no longer add up to `p`. A `q` that is 1 on the
+# drafted token makes both paths right: accept with `p(x)`, else draw from `p` without `x`.
 
 # %% [markdown]
 # ## What you may read elsewhere
@@ -570,8 +572,8 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # <details><summary>Answer</summary>
 #
-# It is so for one position and for drafts that are drawn from `q`. A one-hot draft has `p(argmax q)`.
-# *Look:* the two lines below the repair: 0.80 against 0.30, and 0.70 against 0.90.
+# It is so for one position and for drafts that are drawn from `q`. A one-hot draft has `p(argmax q)`. *Look:*
+# the two lines below the repair: 0.80 against 0.30, and 0.70 against 0.90.
 #
 # </details>
 #

@@ -153,20 +153,6 @@ two_paths.bug(
     because="acceptance has paid a part of p already. Only what p has beyond q is missing, and the "
     "residual is drawn from that: read the two paths of the 60 proposals again.",
 )
-two_paths.bug(
-    "np.minimum(p, q)",
-    RATIO,
-    think="the accepted mass is min(1, p/q).",
-    because="that is the probability for a token that was drafted; it is drafted with q only.",
-)
-for _new in ("p - q * np.minimum(1, p / q)", "np.maximum(p - q, 0)"):
-    two_paths.bug(
-        "np.minimum(p, q), np.maximum(p - q, 0)",
-        f"q * np.minimum(1, p / q), {_new}",
-        think=SAFE,
-        because="both arrays have every token, those with q = 0 too, and 0/0 is NaN.",
-    )
-
 argmax_draft_law = Exercise("argmax_draft_law")
 
 
@@ -227,22 +213,20 @@ argmax_draft_law.bug(
     because="it is drawn from only after a rejection, so it counts with 1 - a. Your result sums to "
     "more than 1.",
 )
-for _new in ("missing", "(1 - accepted) * missing"):
-    argmax_draft_law.bug(
-        "(1 - accepted) * missing / missing.sum()",
-        _new,
-        think="max(0, p - q) is the residual.",
-        because="it has to be divided by its sum. In the two paths the divisor cancels with the "
-        "rejected share; here the share is another one, and your result does not sum to 1.",
-    )
-for _new in ("missing", "missing / missing.sum()"):
-    argmax_draft_law.bug(
-        "(1 - accepted) * missing / missing.sum()\n    law[token] += accepted\n    return law",
-        f"{_new}\n    law[token] += accepted\n    return law / law.sum()",
-        think="the parts may be added as they are and divided by their sum in the end.",
-        because="that takes from the accepted share too. Acceptance keeps its a, and the residual "
-        "gets exactly 1 - a.",
-    )
+argmax_draft_law.bug(
+    "(1 - accepted) * missing / missing.sum()",
+    "missing",
+    think="max(0, p - q) is the residual.",
+    because="it has to be divided by its sum. In the two paths the divisor cancels with the "
+    "rejected share; here the share is another one, and your result does not sum to 1.",
+)
+argmax_draft_law.bug(
+    "(1 - accepted) * missing / missing.sum()\n    law[token] += accepted\n    return law",
+    "missing / missing.sum()\n    law[token] += accepted\n    return law / law.sum()",
+    think="the parts may be added as they are and divided by their sum in the end.",
+    because="that takes from the accepted share too. Acceptance keeps its a, and the residual "
+    "gets exactly 1 - a.",
+)
 argmax_draft_law.bug(
     "min(1.0, p[token] / q[token])\n    law = np.zeros(len(p))\n    if accepted < 1:",
     "p[token] / q[token]\n    if True:",
@@ -330,13 +314,6 @@ warp.bug(
     because="exp of a logit above 709 is infinite; the largest is subtracted first.",
 )
 warp.bug(
-    "if temperature == 0:\n        return np.eye(len(logits))[np.argmax(logits)]\n"
-    "    scaled = logits / temperature",
-    "scaled = logits / max(temperature, 1e-3)",
-    think="a temperature of 0 is a very small temperature.",
-    because="with 0.001 in its place two equal logits still share; 0 means the argmax alone.",
-)
-warp.bug(
     "np.where(scaled < np.sort(scaled)[-min(top_k, len(logits))], -np.inf, scaled)",
     'np.where(np.argsort(np.argsort(-scaled, kind="stable")) < top_k, scaled, -np.inf)',
     think="top-k keeps exactly k tokens.",
@@ -353,12 +330,6 @@ warp.bug(
     "-top_k",
     think="top_k is never larger than the vocabulary.",
     because="a setting of 50 meets a small vocabulary too, and then keeps all of it.",
-)
-warp.bug(
-    "before[1:] >= top_p",
-    "before[1:] > top_p",
-    think="a token is kept as long as the mass before it is at most top_p.",
-    because="where that mass is top_p exactly, enough is kept already: the next token goes.",
 )
 warp.bug(
     ORDER,
@@ -543,12 +514,6 @@ repair.bug(
     HOT + "np.where(logits == logits.max(), 0.0, -np.inf)",
     think="every token with the largest logit gets a share of the reported q.",
     because="of equal ones the draft always takes the first, so that one alone has q = 1.",
-)
-repair.bug(
-    DRAWN,
-    DRAWN.replace("softmax(logits)", "np.full(len(logits), 1 / len(logits))"),
-    think="any random draft token will do.",
-    because="it has to be drawn from the very q that is reported, with its probabilities.",
 )
 repair.bug(
     DRAWN,

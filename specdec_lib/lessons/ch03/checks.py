@@ -1,6 +1,8 @@
 """Chapter 03, lossless: its examples and the visible checks on them."""
 
+import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -128,7 +130,7 @@ def documented(rule: rules.Rule) -> str:
 def check_repair(function: Callable) -> None:
     """The chapter's draft, a tie, a peaked draft, and logits that are large."""
     for logits, p in (
-        (np.log([0.6, 0.4]), COINS[0]),
+        (np.array([1.0, 0.0]), COINS[0]),
         (np.array([1.0, 1.0, 0.0]), np.array([0.2, 0.5, 0.3])),
         (np.array([900.0, 880.0]), COINS[0]),
     ):
@@ -189,31 +191,42 @@ def _asked(repair: Callable, logits: np.ndarray, choices: object) -> tuple[int, 
     return int(token), row.astype(float)
 
 
+@dataclass(frozen=True)
+class Log:
+    """Probabilities of which the logits are meant: a call shows np.log([...])."""
+
+    of: list[float]
+
+    def __repr__(self) -> str:
+        return f"np.log({self.of})"
+
+
 @visible_check
 def check_warp(function: Callable) -> None:
-    """Temperatures, each filter alone and two steps together; large logits and a wrong number."""
-    logits = np.log([0.5, 0.25, 0.125, 0.125])
-    expect(function, logits, gives=np.exp(logits), hint="Without any filter it is the softmax.")
-    roots = np.sqrt(np.exp(logits))
+    """A temperature, each filter alone and both together; large logits and a wrong number."""
+
+    @functools.wraps(function)
+    def warp(logits, *settings):
+        return function(np.log(logits.of) if isinstance(logits, Log) else logits, *settings)
+
+    logits = Log([0.5, 0.25, 0.125, 0.125])
+    roots = np.sqrt(logits.of)
     gives = roots / roots.sum()
-    expect(function, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
+    expect(warp, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
     hint = "At temperature 0 the first of the largest logits gets everything."
-    first = np.array([1.0, 0.0, 0.0, 0.0])
-    expect(function, np.array([1.0, 3.0, 3.0]), 0.0, gives=np.array([0.0, 1.0, 0.0]), hint=hint)
-    gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
-    expect_law(function, logits, 1.0, 2, gives=gives, hint="Top-k keeps the two largest logits.")
-    hint = "There are four tokens, and top_k = 9 keeps all of them."
-    expect(function, logits, 1.0, 9, gives=np.exp(logits), hint=hint)
+    expect(warp, np.array([1.0, 3.0, 3.0]), 0.0, gives=np.array([0.0, 1.0, 0.0]), hint=hint)
     hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
-    expect(function, logits, 1.0, 3, gives=np.exp(logits), hint=hint)
+    expect_law(warp, logits, 1.0, 3, gives=np.array(logits.of), hint=hint)
+    hint = "There are four tokens, and top_k = 9 keeps all of them."
+    expect(warp, logits, 1.0, 9, gives=np.array(logits.of), hint=hint)
     hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
     gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
-    expect(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
+    expect(warp, logits, 1.0, None, 0.6, gives=gives, hint=hint)
     hint = "Before token 2 stands 0.5, which is not below 0.5."
-    even, gives = np.zeros(4), np.array([0.5, 0.5, 0.0, 0.0])
-    expect(function, even, 1.0, None, 0.5, gives=gives, hint=hint)
+    gives = np.array([0.5, 0.5, 0.0, 0.0])
+    expect(warp, np.zeros(4), 1.0, None, 0.5, gives=gives, hint=hint)
     hint = "Top-k leaves [2/3, 1/3]: before token 1 stands 2/3 then, which is not below 0.6."
-    expect(function, logits, 1.0, 2, 0.6, gives=first, hint=hint)
+    expect(warp, logits, 1.0, 2, 0.6, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
     hint = "exp(1000) is infinite: subtract the largest logit first."
-    expect(function, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)
-    expect_value_error(function, logits, -1.0, why="a temperature below 0 has no meaning")
+    expect(warp, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)
+    expect_value_error(warp, logits, -1.0, why="a temperature below 0 has no meaning")

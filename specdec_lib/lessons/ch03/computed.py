@@ -1,8 +1,4 @@
-"""Exact distributions of chapter 03, and samples by a rule."""
-
-from bisect import bisect
-from collections.abc import Sequence
-from itertools import accumulate
+"""Exact distributions of chapter 03, and the noise of a sample."""
 
 import numpy as np
 
@@ -34,21 +30,3 @@ def counted(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The distribution (V,) of what a rule writes, every branch of it followed."""
     found = exact.distribution(lambda choices: rule(p, q, choices))
     return np.array([found.get(token, 0.0) for token in range(len(p))])
-
-
-class Drawn:
-    """Choices by chance: what a rule asks in place of a tape."""
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self.random = rng.random
-
-    def choose(self, probabilities: Sequence[float]) -> int:
-        """An index, drawn."""
-        sums = list(accumulate(probabilities))
-        return min(bisect(sums, sums[-1] * self.random()), len(sums) - 1)
-
-
-def sample(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int, seed: int = 0) -> np.ndarray:
-    """`draws` tokens by a rule."""
-    choices = Drawn(np.random.default_rng(seed))
-    return np.array([rule(p, q, choices) for _ in range(draws)])

@@ -10,7 +10,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch03 import computed, rules, transport
 from specdec_lib.lessons.ch03.rules import SEEN, Rule
-from specdec_lib.lessons.common.distributions import distance_of, total_variation
+from specdec_lib.lessons.common.distributions import total_variation
 from specdec_lib.lessons.common.drawing import (
     drawn_from,
     named_bars,
@@ -76,8 +76,7 @@ def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
 def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Every rule of rules with its exact distance to p (V,) and the student's verdict."""
     suspects = (*rules.LOSSLESS, *rules.MISTAKES)
-    names = [f"{rule.__name__} ({SEEN.get(rule.__name__, '')})" for rule in suspects]
-    named = dict(zip((name.removesuffix(" ()") for name in names), suspects, strict=True))
+    named = {f"{rule.__name__}{SEEN.get(rule.__name__, '')}": rule for rule in suspects}
     _verdicts("The line-up", judge, named, p, q)
 
 
@@ -87,7 +86,7 @@ def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.nd
     from specdec_lib.lessons.ch03 import library
 
     _verdicts("The library on trial", judge, library.RULES, p, q)
-    written = computed.counted(library.library_argmax, p, q)
+    written = computed.counted(library.RULES["its rule, its own argmax draft"], p, q)
     off = np.abs(formula(p, q) - written).max()
     print(f"With its argmax draft it writes {by_token(written)}.")
     print(f"Your argmax_draft_law says the same to within {off:.0e}.")
@@ -98,7 +97,7 @@ def library_repaired(judge: Callable, repair: Callable, p: np.ndarray, q: np.nda
     """The same trial with the student's draft as well."""
     from specdec_lib.lessons.ch03 import library
 
-    suspects = library.RULES | {"its rule, your draft": library.with_repair(repair)}
+    suspects = library.RULES | {"its rule, your draft": library.drafted_by(repair)}
     _verdicts("The trial again, with your repair", judge, suspects, p, q)
 
 
@@ -133,8 +132,12 @@ def warped(warp: Callable, logits: np.ndarray) -> None:
 
 
 def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> None:
-    """Print how far a rule is from p (V,): sampled, with a perfect sampler's noise, and counted."""
-    seen = distance_of(computed.sample(rule, p, q, draws), p)
-    off, noise = total_variation(computed.counted(rule, p, q), p), computed.noise(p, draws)
-    print(f"Counted: {off:.5f} from p.")
-    print(f"{draws:,} samples: {seen:.5f} from p. A perfect sampler: {noise:.5f} on average.")
+    """Print how far a rule is from p (V,): counted, and sampled, with a perfect sampler's noise.
+
+    To draw from what was counted is to run the rule as often, and takes no time.
+    """
+    written, noise = computed.counted(rule, p, q), computed.noise(p, draws)
+    seen = np.random.default_rng(0).multinomial(draws, written) / draws
+    print(f"Counted: {total_variation(written, p):.5f} from p.")
+    print(f"{draws:,} samples: {total_variation(seen, p):.5f} from p. ", end="")
+    print(f"A perfect sampler: {noise:.5f} on average.")

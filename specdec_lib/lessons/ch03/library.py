@@ -14,33 +14,17 @@ from unittest import mock
 import numpy as np
 
 from specdec_lib.lessons.ch03.rules import Rule
+from specdec_lib.lessons.common.distributions import softmax
 
 
-def library_rule(p, q, choices):
-    """Hugging Face's `_speculative_sampling`, with a draft token that is drawn from q."""
-    return by_library(p, choices.choose(q), _log(q), choices)
+def drafted_by(draft: Callable) -> Rule:
+    """The library's rule on the token and the logits of `draft(logits, choices)`."""
 
-
-def library_argmax(p, q, choices):
-    """The same with the token and the logits of `SinglePositionMultiTokenCandidateGenerator`."""
-    token, logits = _candidate(tuple(q.tolist()))
-    return by_library(p, token, logits, choices)
-
-
-def with_repair(repair: Callable) -> Rule:
-    """The same with the token and the logits of somebody's `repair(logits, choices)`."""
-
-    def library_repaired(p, q, choices):
-        token, logits = repair(_log(q), choices)
+    def rule(p, q, choices):
+        token, logits = draft(_log(q), choices)
         return by_library(p, token, np.asarray(logits, dtype=float), choices)
 
-    return library_repaired
-
-
-RULES = {
-    "its rule, draft drawn from q": library_rule,
-    "its rule, its own argmax draft": library_argmax,
-}
+    return rule
 
 
 def by_library(p: np.ndarray, token: int, logits: np.ndarray, choices: object) -> int:
@@ -64,21 +48,29 @@ def by_library(p: np.ndarray, token: int, logits: np.ndarray, choices: object) -
 
 
 @lru_cache(100)  # a judge asks for every branch anew
-def _candidate(q: tuple[float, ...]) -> tuple[int, np.ndarray]:
-    """The token that the library's generator drafts from q (V,), and the logits (V,) it reports."""
+def _candidate(logits: tuple[float, ...]) -> tuple[int, np.ndarray]:
+    """The token and the logits (V,) of `SinglePositionMultiTokenCandidateGenerator`."""
     import torch
     from transformers import GenerationConfig
     from transformers.generation import candidate_generator as library
 
     generator = library.SinglePositionMultiTokenCandidateGenerator(
-        Gemma4AssistantStandIn(_log(np.array(q))),
-        torch.nn.Embedding(len(q), 1),
+        Gemma4AssistantStandIn(np.array(logits)),
+        torch.nn.Embedding(len(logits), 1),
         GenerationConfig(max_length=9),
     )
     target = SimpleNamespace(hidden_states=(torch.zeros(1, 1, 1),), shared_kv_states={})
     prefix = torch.zeros(1, 1, dtype=torch.long)
-    tokens, logits = generator.get_candidates(prefix, {}, target, False, 0)
-    return int(tokens[0, -1]), logits[0, 0].numpy()
+    tokens, reported = generator.get_candidates(prefix, {}, target, False, 0)
+    return int(tokens[0, -1]), reported[0, 0].numpy()
+
+
+RULES = {
+    "its rule, draft drawn from q": drafted_by(
+        lambda logits, c: (c.choose(softmax(logits)), logits)
+    ),
+    "its rule, its own argmax draft": drafted_by(lambda logits, _: _candidate(tuple(logits))),
+}
 
 
 class Gemma4AssistantStandIn:

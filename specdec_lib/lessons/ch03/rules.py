@@ -100,8 +100,8 @@ MISTAKES: tuple[Rule, ...] = (
 
 # In which public code the mistake was made; the chapter's sources give the threads.
 SEEN = {
-    "no_coin": "a vLLM blog post, before review",
-    "always": "transformers, until January 2024",
-    "argmax_draft": "transformers, summer of 2024",
-    "sampler_match": "several libraries, on purpose",
+    "no_coin": " (a vLLM blog post, before review)",
+    "always": " (transformers, until January 2024)",
+    "argmax_draft": " (transformers, summer of 2024)",
+    "sampler_match": " (several libraries, on purpose)",
 }
