@@ -61,7 +61,8 @@ lesson.reveal("prediction_03", prediction_03)
 # ## Simulator: two paths into a token
 #
 # Try it: drag D of `q` to the top and leave `p` alone. The lower picture shows the two ways into each token, by
-# acceptance and by correction. What moves, and what never does?
+# acceptance and by correction. What moves, and what never does? The buttons draw samples, also by two wrong
+# samplers. How many draws until a wrong one stands out from the noise?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator
@@ -218,10 +219,10 @@ exact.distribution(lambda choices: the_rule(P, Q, choices))
 # **Arguments.** `rule(p, q, choices)` returns a token, as `the_rule` does; `p` and `q` are `(V,)`. Return True
 # or False. Probabilities that differ by less than 1e-12 are the same.
 #
-# **Example.** `the_rule` is lossless on `P` and `Q`. A rule that returns `choices.choose(q)` is lossless on `P`
-# and `P` only.
+# **Example.** `the_rule` is lossless on `P` and `Q`. A rule that returns `choices.choose(q)` is lossless only
+# where `q` equals `p`.
 #
-# **The tests also check** rules that err where `q = 0`, and one that errs once in a billion.
+# **The tests also check.** Rules that err where `q = 0`, and one that errs once in a billion tokens.
 
 
 # %% solution="is_lossless"
@@ -365,7 +366,7 @@ figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 # **Example.** On `np.log([0.6, 0.4])` the two lines draft token 0 with probability 1, and the `q` that they
 # report gives it 0.6.
 #
-# **The tests also check** ties, and logits near 900.
+# **The tests also check.** Ties, and logits near 900.
 
 
 # %% solution="repair"
@@ -400,9 +401,9 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
     print(p, q, f"drawn: {acceptance_rate(p, q):.2f}  argmax: {acceptance_rate(p, one_hot):.2f}")
 
 # %% [markdown]
-# It depends on the pair. If the draft's favourite is the target's too, the argmax can win. The server vLLM
-# (0.27.1) ships that repair: its `draft_sample_method` is `"greedy"` by default, and draft probabilities "are
-# treated as one-hot during rejection sampling".
+# It depends on the pair. If the draft's favourite is the target's too, the argmax can win. vLLM, a widely used
+# server, ships that repair in version 0.27.1: its `draft_sample_method` is `"greedy"` by default, and draft
+# probabilities "are treated as one-hot during rejection sampling".
 #
 # ## Temperature, top-k and top-p belong to both sides
 #
@@ -498,8 +499,8 @@ figures.forged(my_rule, P, Q)
 # </details>
 #
 # Some methods are lossy on purpose, and `docs/field_guide.md` marks them: lenience accepts more and moves the
-# distribution, as rounded weights move the target itself. A method that claims to be lossless needs an exact
-# test, because implementations have bugs.
+# distribution, and rounded, pruned or distilled weights replace the target itself. A method that claims to be
+# lossless needs an exact test, because implementations have bugs.
 #
 # <details><summary>The claim, reviewed: "speculative decoding is lossless"</summary>
 #

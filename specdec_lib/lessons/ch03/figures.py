@@ -138,6 +138,7 @@ def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> No
     """
     written, noise = computed.counted(rule, p, q), computed.noise(p, draws)
     seen = np.random.default_rng(0).multinomial(draws, written) / draws
+    print(f"target {p}, sample {np.round(seen, 4)}")
     print(f"Counted: {total_variation(written, p):.5f} from p.")
     print(f"{draws:,} samples: {total_variation(seen, p):.5f} from p. ", end="")
     print(f"A perfect sampler: {noise:.5f} on average.")
