@@ -47,7 +47,7 @@ class Tape:
         self.taken.append(self.steps[at] if at < len(self.steps) else 0)
         self.widths.append(len(possible))
         outcome = possible[self.taken[-1]]
-        self.weight *= probabilities[outcome]
+        self.weight *= float(probabilities[outcome])
         return outcome
 
     def next_steps(self) -> list[int] | None:

@@ -43,11 +43,6 @@ def tokens(value: object) -> bool:
     return type(value) is list and all(map(whole_from(0), value))
 
 
-def token_array(value: object) -> bool:
-    """An array (N,) of whole numbers from 0 on."""
-    return isinstance(value, np.ndarray) and value.ndim == 1 and tokens(value.tolist())
-
-
 def some_tokens(value: object) -> bool:
     """The same, with one token at least."""
     return tokens(value) and bool(value)
@@ -56,7 +51,6 @@ def some_tokens(value: object) -> bool:
 # What the cards say of an argument, by its name; `k` is a block's length. Where one card says
 # something else, by the function and the name.
 DOMAINS: dict[str | tuple[str, str], Callable[[object], bool]] = {
-    ("impostor", "tokens"): token_array,
     **dict.fromkeys(("r", "u", "uniforms"), uniform),
     **dict.fromkeys(("p", "q"), probabilities),
     "alpha": share,

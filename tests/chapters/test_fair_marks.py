@@ -100,13 +100,20 @@ def warp(logits, temperature=1.0, top_k=None, top_p=None):
         "03_lossless",
         """
 def is_lossless(rule, p, q):
-    middles = (np.arange(64) + 0.5) / 64
-    r, u = (part.ravel() for part in np.meshgrid(middles, middles))
-    law = sum(
-        q[t] * np.bincount(rule(p, q, t, r, u), minlength=len(p)) / r.size
-        for t in np.flatnonzero(q)
-    )
-    return bool(np.abs(law - p).max() < 1e-12)
+    left = dict(enumerate(p))
+    for token, chance in exact.branches(lambda choices: rule(p, q, choices)):
+        left[token] -= chance
+    return all(abs(each) < 1e-12 for each in left.values())
+""",
+    ),
+    "repair": (
+        "03_lossless",
+        """
+def repair(logits, choices):
+    token = np.argmax(logits)
+    reported = np.full(len(logits), -np.inf)
+    reported[token] = 0
+    return token, reported
 """,
     ),
 }

@@ -1,23 +1,28 @@
 """Chapter 03, lossless: its examples and the visible checks on them."""
 
+import functools
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
+from specdec_lib import exact
 from specdec_lib.lessons.ch02.checks import P, Q
-from specdec_lib.lessons.ch03 import forgery, rules
-from specdec_lib.lessons.ch03.computed import mixed_up, noise
-from specdec_lib.lessons.ch03.forgery import GRID_P, GRID_Q
+from specdec_lib.lessons.ch03 import rules
+from specdec_lib.lessons.ch03.computed import mixed_up
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.common.describing import describe, format_call
 from specdec_lib.lessons.common.distributions import softmax, total_variation
 from specdec_lib.lessons.common.examples import (
     Different,
+    agrees,
     expect,
     expect_value_error,
     visible_check,
 )
+from specdec_lib.lessons.common.kinds import ARRAYS, FLOATS, INTS
 from specdec_lib.lessons.common.lending import fixed
-from specdec_lib.lessons.common.wording import TOKENS
 
 __all__ = ["P", "Q", "committed"]
 
@@ -26,42 +31,23 @@ COINS = fixed([0.5, 0.5]), fixed([0.6, 0.4])
 APART = fixed([1.0, 0.0]), fixed([0.0, 1.0])
 # Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
 ARGMAX_PAIRS = (COINS, (fixed([0.6, 0.4]), fixed([0.8, 0.2])), (P, Q))
-
-# Two tokens again, for the search over rules.
-RULE_PAIRS = (COINS, (fixed([0.3, 0.7]), fixed([0.6, 0.4])), (fixed([0.8, 0.2]), fixed([0.5, 0.5])))
+# What a rule gets wrong on tokens that the draft never proposes.
+UNSEEN = fixed([0.25, 0.25, 0.3, 0.2]), fixed([0.5, 0.5, 0.0, 0.0])
 
 # Logits of five tokens, whose softmax is about 0.52, 0.31, 0.12, 0.05, 0.01.
 LOGITS = fixed([2.0, 1.5, 0.5, -0.4, -2.0])
-# Two flat models of eight tokens: a filter takes much away from them.
-FLAT_TARGET = fixed([1.6, 1.0, 0.7, 0.4, 0.3, -0.1, -0.2, -0.8])
-FLAT_DRAFT = fixed([1.0, 1.1, 0.8, 0.4, 0.2, 0.1, -0.2, -0.4])
-
-# As on GRID_P and GRID_Q, ratios and residuals are multiples of 1/64; the draft is nearly right.
-QUIET_P = fixed([0.5, 0.25, 0.21875, 0.03125])
-QUIET_Q = fixed([0.46875, 0.25, 0.21875, 0.0625])
-
-# Two models that look at one token only: row t follows token t, the last row the empty text.
-TARGET = fixed([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
-DRAFT = fixed([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
 
 # The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
     __package__,
-    prediction_03=0.2 * (noise(P, 200_000) / 1e-4) ** 2,
+    prediction_03=float(P[0]),
     prediction_03_b=float(COINS[0][0] / COINS[1][0]),
 )
 
+PLAIN = (*INTS, *FLOATS, *ARRAYS, list, tuple)  # what a token or a row of logits may be
+
 answered = answering(__package__)
 reveal = revealing(TRUTHS)
-
-
-@visible_check
-def check_total_variation(function: Callable) -> None:
-    """Two coins, the chapter's pair, equal and disjoint distributions."""
-    expect(function, *COINS, gives=0.1, hint="The best question asks for token 1.")
-    expect(function, P, Q, gives=0.2, hint="The best question asks for two tokens, A and D.")
-    expect(function, P, P, gives=0.0, hint="Equal distributions are 0 apart.")
-    expect(function, *APART, gives=1.0, hint="Distributions that share nothing are 1 apart.")
 
 
 @visible_check
@@ -77,7 +63,10 @@ def check_acceptance_rate(function: Callable) -> None:
 def check_two_paths(function: Callable) -> None:
     """The chapter's pair, also the other way round, equal distributions, and a token of neither."""
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.15, 0.0, 0.0, 0.05])
-    expect(function, P, Q, gives=gives, hint="Token A: 0.30 by acceptance, 0.15 by correction.")
+    from_p = "After a rejection the rule draws from the residual, not from p."
+    asks = [((gives[0], 0.2 * P), from_p), (gives[::-1], "The mass by acceptance comes first.")]
+    hint = "Token A: 0.30 by acceptance, 0.15 by correction."
+    expect(function, P, Q, gives=gives, hint=hint, asks=asks)
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.0, 0.15, 0.05, 0.0])
     expect(function, Q, P, gives=gives, hint="The second mass is what p has beyond q.")
     hint = "Nothing is rejected, so nothing is corrected."
@@ -108,7 +97,8 @@ def check_argmax_draft_law(function: Callable) -> None:
     hint = "p/q is above 1 on the drafted token, so it is always accepted."
     expect(function, *modest, gives=np.array([1.0, 0.0]), hint=hint)
     gives = np.array([0.25, 2 / 3, 0.0, 1 / 12])
-    expect(function, P, Q, gives=gives, hint="Token B is drafted every time, and its ratio is 2/3.")
+    hint = "Token B is drafted every time and stays with 2/3; after that only A and D are missing."
+    expect_law(function, P, Q, gives=gives, hint=hint)
     gives = np.array([1.0, 0.0, 0.0, 0.0])
     expect(function, P, P, gives=gives, hint="The ratio is 1, and the residual is empty.")
     tie = np.array([0.2, 0.8]), np.array([0.5, 0.5])
@@ -117,113 +107,126 @@ def check_argmax_draft_law(function: Callable) -> None:
 
 
 @visible_check
-def check_warp(function: Callable) -> None:
-    """Temperatures, each filter alone and two steps together; large logits and a wrong number."""
-    logits = np.log([0.5, 0.25, 0.125, 0.125])
-    expect(function, logits, gives=np.exp(logits), hint="Without any filter it is the softmax.")
-    roots = np.sqrt(np.exp(logits))
-    gives = roots / roots.sum()
-    expect(function, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
-    hint = "Temperature 0 puts everything on the largest logit."
-    first = np.array([1.0, 0.0, 0.0, 0.0])
-    expect(function, logits, 0.0, gives=first, hint=hint)
-    hint = "Of the largest logits the first gets everything at temperature 0."
-    expect(function, np.array([1.0, 3.0, 3.0]), 0.0, gives=np.array([0.0, 1.0, 0.0]), hint=hint)
-    gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
-    expect_law(function, logits, 1.0, 2, gives=gives, hint="Top-k keeps the two largest logits.")
-    hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
-    expect(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
-    hint = "Before token 2 stands 0.5, which is not below 0.5."
-    even, gives = np.zeros(4), np.array([0.5, 0.5, 0.0, 0.0])
-    expect(function, even, 1.0, None, 0.5, gives=gives, hint=hint)
-    hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
-    expect(function, logits, 1.0, 3, gives=np.exp(logits), hint=hint)
-    hint = "Top-k leaves [2/3, 1/3]: before token 1 stands 2/3 then, which is not below 0.6."
-    expect(function, logits, 1.0, 2, 0.6, gives=first, hint=hint)
-    hint = "At temperature 0.5 token 0 has 0.73, and before token 1 stands more than 0.6."
-    expect(function, logits, 0.5, None, 0.6, gives=first, hint=hint)
-    hint = "exp(1000) is infinite: subtract the largest logit first."
-    expect(function, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)
-    expect_value_error(function, logits, -1.0, why="a temperature below 0 has no meaning")
-
-
-@visible_check
 def check_is_lossless(function: Callable) -> None:
-    """Three right rules and three wrong ones; the last of them is nearly right."""
-    grid, quiet = (GRID_P, GRID_Q), (QUIET_P, QUIET_Q)
-    for rule, pair, gives, hint in (
-        (rules.right_rule, grid, True, "This is chapter 02's rule, and its law is p."),
-        (rules.sampler_match, grid, True, "It draws from p, whatever the draft says: p comes out."),
-        (rules.from_target, grid, False, "After a rejection it draws from p: some are paid twice."),
-        (rules.one_coin, grid, False, "It uses r again for u, and here its law is not p."),
-        (rules.published_rule, grid, True, "In the middle of a cell r is never equal to p/q."),
-        (rules.coarse_coin, quiet, False, "It is off by a thousandth: all above 1e-12 counts."),
-        (rules.right_rule, (P, Q, 60), True, "Here 60 squares along a side count exactly."),
+    """Two lossless rules, mistakes large and tiny, and pairs on which a mistake does no harm."""
+    for rule, pair, gives in (
+        (rules.right_rule, (P, Q), True),
+        (rules.from_target, (P, Q), False),
+        (rules.sampler_match, COINS, True),
+        (rules.always, (P, P), True),
+        (rules.even_residual, UNSEEN, False),
+        (rules.coarse_coin, (P, Q), False),
+        (rules.rarely_unjudged, (P, Q), False),
     ):
-        expect(function, rule, *pair, gives=gives, hint=hint)
+        expect(function, rule, *pair, gives=gives, hint=documented(rule))
+
+
+def documented(rule: rules.Rule) -> str:
+    """The rule's name and its docstring, which is true of every verdict on it."""
+    return f'{rule.__name__}: "{rule.__doc__}"'
 
 
 @visible_check
-def check_impostor(function: Callable) -> None:
-    """Counted on GRID_P and GRID_Q, and sampled 200,000 times with seed 0."""
-    found = forgery.examined(function)
-    if fault := forgery.fault_of(found):
-        raise Different(fault)
-    for bias, earned in ((forgery.LEAST, 2), (forgery.LARGE, 3)):
-        if said := forgery.short_of(found, bias):
-            raise Different(f"{said} So far it earns {earned} of 4 points.")
-    print(
-        f"Counted: {found.counted:.5f} from p. {forgery.DRAWS:,} samples: {found.seen:.5f} from p, "
-        f"and the alarm is at {forgery.ALARM:.5f}.\nThe sampling check passes your rule. Counting "
-        "sees it."
-    )
-
-
-def rounding(vocab_size: int = 32_000, seed: int = 3) -> None:
-    """Print how far rounding moves what comes out, on one random pair of `vocab_size` tokens."""
-    import torch
-
-    rng = np.random.default_rng(seed)
-    target = 3 * rng.normal(size=vocab_size)
-    draft = target + rng.normal(size=vocab_size)
-    p, q = softmax(target), softmax(draft)
-    p32, q32 = (softmax(logits.astype(np.float32)).astype(float) for logits in (target, draft))
-    drawn = softmax(torch.tensor(draft).bfloat16().double().numpy())
-    for what, *given in (
-        ("rule and models in float32", p32, q32, q32 / q32.sum()),
-        ("draft drawn in bfloat16, q handed over in float32", p, q, drawn),
-        ("draft in bfloat16, and that q handed over", p, drawn, drawn),
+def check_repair(function: Callable) -> None:
+    """The chapter's draft, a tie, a peaked draft, and logits that are large."""
+    for logits, p in (
+        (np.array([1.0, 0.0]), COINS[0]),
+        (np.array([1.0, 1.0, 0.0]), np.array([0.2, 0.5, 0.3])),
+        (np.array([900.0, 880.0]), COINS[0]),
     ):
-        off = total_variation(mixed_up(*given)[0], p)
-        print(f"{vocab_size} tokens, {what}: off by TV {off:.1e}")
+        expect_repaired(function, logits, p)
+        agrees(f"repair({describe(logits)}, choices)", "every branch counted, lossless")
 
 
-def overflow(shift: float = 900.0) -> None:
-    """Print the weights exp(logit) of two tokens, as they are and with the largest logit at 0."""
-    logits = np.array([shift, shift - 1])
-    with np.errstate(over="ignore", invalid="ignore"):
-        weights = np.exp(logits)
-        print(f"logits {logits}: weights {weights}, softmax {weights / weights.sum()}")
-    moved = np.exp(logits - logits.max())
-    print(f"logits {logits - logits.max()}: weights {moved.round(3)}, ", end="")
-    print(f"softmax {(moved / moved.sum()).round(3)}")
+def expect_repaired(
+    repair: Callable,
+    logits: np.ndarray,
+    p: np.ndarray,
+    lent: Callable = lambda tape: tape,
+    kind: type[exact.Tape] = exact.Tape,
+) -> None:
+    """Raise Different unless the library's rule is lossless on what `repair` drafts and reports.
 
-
-def look() -> None:
-    """Print the numbers of "What you may read elsewhere", worked out."""
-    written, _ = mixed_up(*COINS, np.array([1.0, 0.0]))
-    _, rate = mixed_up(P, Q, np.eye(4)[np.argmax(Q)])
-    plain, speculative = one_seed(P, Q, tokens=20)
-    print(f"argmax draft: {np.round(written, 3)} comes out; on the pair {rate:.3f} is accepted")
-    print(f"one seed, plain:       {plain}\none seed, speculative: {speculative}")
-
-
-def one_seed(p: np.ndarray, q: np.ndarray, tokens: int, seed: int = 1) -> tuple[str, str]:
-    """`tokens` letters by plain sampling of p, and by the rule with drafts from q, one seed each.
-
-    The models look at no token before, so every position has the same p and q (V,).
+    Its draft must follow `logits` (V,): drawn from their softmax, or their argmax. `lent` makes a
+    tape of this `kind` an argument.
     """
-    plain, drafted = np.random.default_rng(seed), np.random.default_rng(seed)
-    texts = plain.choice(len(p), tokens, p=p), drafted.choice(len(q), tokens, p=q)
-    speculative = rules.right_rule(p, q, texts[1], drafted.random(tokens), drafted.random(tokens))
-    return tuple("".join(TOKENS[t] for t in text) for text in (texts[0], speculative))
+    call = format_call(repair, (logits, "choices")).replace("'choices'", "choices")
+    ways = exact.branches(lambda tape: _asked(repair, logits, lent(tape)), kind)
+    ways = list(islice(ways, 99))  # no repair needs as many
+    total = sum(weight for _, weight in ways)
+    if not abs(total - 1) < 1e-9:
+        raise Different(f"{call} asked choices.choose for a draw whose chances sum to {total:.3g}.")
+    written, drawn = np.zeros(len(p)), np.zeros(len(p))
+    for (token, reported), weight in ways:
+        written += weight * mixed_up(p, softmax(reported), np.eye(len(p))[token])[0]
+        drawn[token] += weight
+    (token, reported), _ = max(ways, key=lambda way: way[1])
+    if not np.abs(written - p).max() < 1e-12:
+        raise Different(
+            f"{call}: with p = {describe(p)} the library then writes {describe(written)}, which is "
+            f"{total_variation(written, p):.3g} from p. You draft token {token} with probability "
+            f"{drawn[token]:.3g}, and the softmax of the logits that you report gives it "
+            f"{softmax(reported)[token]:.3g}. That is condition 1."
+        )
+    favourites = logits == logits.max()
+    if np.abs(drawn - softmax(logits)).max() > 1e-9 and drawn[favourites].sum() < 1 - 1e-9:
+        raise Different(
+            f"{call} drafts the tokens with {describe(drawn)}. Follow the draft model: draw from "
+            f"softmax(logits), {describe(softmax(logits))}, or take the argmax."
+        )
+
+
+def _asked(repair: Callable, logits: np.ndarray, choices: object) -> tuple[int, np.ndarray]:
+    """What a repair gives on one branch. Raises Different unless it is a token and logits (V,)."""
+    got = repair(logits, choices)
+    parts = got if isinstance(got, tuple | list) and len(got) == 2 else ("", "")
+    token, row = (np.array(part if isinstance(part, PLAIN) else "") for part in parts)
+    numbers = token.dtype.kind in "iuf" and row.dtype.kind in "iuf"
+    shaped = token.ndim == 0 and row.shape == logits.shape
+    if not (numbers and shaped and token in range(len(logits))):
+        raise Different(
+            f"repair(logits={describe(logits)}, choices) returned {describe(got)}, expected a tuple"
+            f": the draft token, and the logits that it reports, of shape {logits.shape}."
+        )
+    return int(token), row.astype(float)
+
+
+@dataclass(frozen=True)
+class Log:
+    """Probabilities of which the logits are meant: a call shows np.log([...])."""
+
+    of: list[float]
+
+    def __repr__(self) -> str:
+        return f"np.log({self.of})"
+
+
+@visible_check
+def check_warp(function: Callable) -> None:
+    """A temperature, each filter alone and both together; large logits and a wrong number."""
+
+    @functools.wraps(function)
+    def warp(logits, *settings):
+        return function(np.log(logits.of) if isinstance(logits, Log) else logits, *settings)
+
+    logits = Log([0.5, 0.25, 0.125, 0.125])
+    roots = np.sqrt(logits.of)
+    gives = roots / roots.sum()
+    expect(warp, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
+    hint = "At temperature 0 the first of the largest logits gets everything."
+    expect(warp, np.array([1.0, 3.0, 3.0]), 0.0, gives=np.array([0.0, 1.0, 0.0]), hint=hint)
+    hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
+    expect_law(warp, logits, 1.0, 3, gives=np.array(logits.of), hint=hint)
+    hint = "There are four tokens, and top_k = 9 keeps all of them."
+    expect(warp, logits, 1.0, 9, gives=np.array(logits.of), hint=hint)
+    hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
+    gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
+    expect(warp, logits, 1.0, None, 0.6, gives=gives, hint=hint)
+    hint = "Before token 2 stands 0.5, which is not below 0.5."
+    gives = np.array([0.5, 0.5, 0.0, 0.0])
+    expect(warp, np.zeros(4), 1.0, None, 0.5, gives=gives, hint=hint)
+    hint = "Top-k leaves [2/3, 1/3]: before token 1 stands 2/3 then, which is not below 0.6."
+    expect(warp, logits, 1.0, 2, 0.6, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
+    hint = "exp(1000) is infinite: subtract the largest logit first."
+    expect(warp, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)
+    expect_value_error(warp, logits, -1.0, why="a temperature below 0 has no meaning")

@@ -1,9 +1,9 @@
 """Hugging Face transformers' own acceptance code as rules: what a judge of rules can count.
 
-The code is that of the installed transformers; the course pins 5.23.0. It asks torch for its random
-numbers in two places, `torch.rand_like` for the coin and `torch.multinomial` for the token. A
-rule's r takes the place of the first. Of the second the distribution is read, and u draws from it
-by `pick`. So the library's code is asked about every pair of r and u, and nothing is sampled.
+The code is that of the installed transformers; the course pins 5.23.0. It asks torch for chance in
+two places, `torch.rand_like` for the coin and `torch.multinomial` for the token. Here `choices`
+decides both, so the library's code is asked about every branch, for any p and q, and nothing is
+sampled.
 """
 
 from collections.abc import Callable
@@ -13,80 +13,64 @@ from unittest import mock
 
 import numpy as np
 
-from specdec_lib.lessons.common.distributions import pick
+from specdec_lib.lessons.ch03.rules import Rule
+from specdec_lib.lessons.common.distributions import softmax
 
 
-def library_rule(p, q, tokens, r, u):
-    """Hugging Face's `_speculative_sampling`, with the draft tokens that it is given."""
-    return _by_library(p, _log(q), tokens, r, u)
+def drafted_by(draft: Callable) -> Rule:
+    """The library's rule on the token and the logits of `draft(logits, choices)`."""
+
+    def rule(p, q, choices):
+        token, logits = draft(_log(q), choices)
+        return by_library(p, token, np.asarray(logits, dtype=float), choices)
+
+    return rule
 
 
-def library_argmax(p, q, tokens, r, u):
-    """The same with the token and the logits of `SinglePositionMultiTokenCandidateGenerator`."""
-    token, logits = _candidate(q)
-    return _by_library(p, logits, np.full(np.shape(tokens), token), r, u)
-
-
-def library_one_hot(p, q, tokens, r, u):
-    """The same with that token, and with a q that is 1 on it: the repair."""
-    token, _ = _candidate(q)
-    return _by_library(p, _log(np.eye(len(q))[token]), np.full(np.shape(tokens), token), r, u)
-
-
-RULES = (library_rule, library_argmax, library_one_hot)
-
-
-def _by_library(p, logits, tokens, r, u) -> np.ndarray:
-    """The tokens (N,) by the library: asked once for each draft token and each coin."""
-    from transformers.generation.utils import _speculative_sampling
-
-    pair = tuple(p.tolist()), tuple(logits.tolist())
-    keys, out = tokens + r, tokens.copy()  # a coin is below 1
-    _, first, sizes = np.unique(keys, return_index=True, return_counts=True)
-    groups = np.split(np.argsort(keys, kind="stable"), np.cumsum(sizes)[:-1])
-    for i, here in zip(first, groups, strict=True):
-        drawn = _replacement(_speculative_sampling, *pair, int(tokens[i]), float(r[i]))
-        if drawn:
-            out[here] = pick(np.array(drawn), u[here])
-    return out
-
-
-@lru_cache(10_000)  # a judge asks the same more than once
-def _replacement(
-    library: Callable, p: tuple, logits: tuple, token: int, coin: float
-) -> tuple[float, ...]:
-    """What `library` draws from (V,) in place of `token`; nothing if it accepts with this coin."""
+def by_library(p: np.ndarray, token: int, logits: np.ndarray, choices: object) -> int:
+    """The token that the library writes for the draft `token` and the reported `logits` (V,)."""
     import torch
+    from transformers.generation import utils
 
-    drawn_from = []
+    def rand_like(ratio: torch.Tensor) -> torch.Tensor:
+        kept = min(1.0, float(ratio))
+        coin = choices.choose([kept, 1 - kept])  # 0 accepts; 2 is above every ratio that rejects
+        return torch.full_like(ratio, 2.0 * coin)
 
     def multinomial(probs: torch.Tensor, num_samples: int) -> torch.Tensor:
-        drawn_from.extend(probs.ravel().tolist())
-        return torch.zeros(len(probs), num_samples, dtype=torch.long)
+        return torch.tensor([[choices.choose(probs.ravel().tolist())]])
 
-    target = torch.as_tensor(_log(np.array(p))).expand(1, 2, -1)  # the second row is of a bonus
-    draft = torch.tensor(logits, dtype=torch.float64)[None, None]
-    coins = {"rand_like": lambda ratio: torch.full_like(ratio, coin), "multinomial": multinomial}
-    with mock.patch.multiple(torch, **coins):
-        _, accepted = library(torch.tensor([[token]]), draft, 1, target)
-    return () if accepted else tuple(drawn_from)
+    target = torch.as_tensor(_log(p)).expand(1, 2, -1)  # the second row is of a bonus
+    draft = torch.as_tensor(logits)[None, None]
+    with mock.patch.multiple(torch, rand_like=rand_like, multinomial=multinomial):
+        written, _ = utils._speculative_sampling(torch.tensor([[token]]), draft, 1, target)
+    return int(written[0, 0])
 
 
-def _candidate(q: np.ndarray) -> tuple[int, np.ndarray]:
-    """The token that the library's generator drafts from q (V,), and the logits (V,) it reports."""
+@lru_cache(100)  # a judge asks for every branch anew
+def _candidate(logits: tuple[float, ...]) -> tuple[int, np.ndarray]:
+    """The token and the logits (V,) of `SinglePositionMultiTokenCandidateGenerator`."""
     import torch
     from transformers import GenerationConfig
     from transformers.generation import candidate_generator as library
 
     generator = library.SinglePositionMultiTokenCandidateGenerator(
-        Gemma4AssistantStandIn(_log(q)),
-        torch.nn.Embedding(len(q), 1),
+        Gemma4AssistantStandIn(np.array(logits)),
+        torch.nn.Embedding(len(logits), 1),
         GenerationConfig(max_length=9),
     )
     target = SimpleNamespace(hidden_states=(torch.zeros(1, 1, 1),), shared_kv_states={})
     prefix = torch.zeros(1, 1, dtype=torch.long)
-    tokens, logits = generator.get_candidates(prefix, {}, target, False, 0)
-    return int(tokens[0, -1]), logits[0, 0].numpy()
+    tokens, reported = generator.get_candidates(prefix, {}, target, False, 0)
+    return int(tokens[0, -1]), reported[0, 0].numpy()
+
+
+RULES = {
+    "its rule, draft drawn from q": drafted_by(
+        lambda logits, c: (c.choose(softmax(logits)), logits)
+    ),
+    "its rule, its own argmax draft": drafted_by(lambda logits, _: _candidate(tuple(logits))),
+}
 
 
 class Gemma4AssistantStandIn:

@@ -1,86 +1,107 @@
-"""One position decided by a rule, for many draft tokens at once: the right rule, and impostors.
+"""One position, from draft to token, as people write it: lossless rules, and mistakes.
 
-A rule takes p and q (V,), draft tokens (N,), coins r (N,) and numbers u (N,), and returns the
-tokens (N,) that come out. Every impostor is a mistake that people make; `SEEN` says where one was
-found in public.
+A rule takes p and q (V,) and asks `choices` for its draft token, its coin and its correction:
+`choices.choose(probabilities)` is an index. It returns the token that is written. `SEEN` says where
+a mistake was found in public.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from specdec_lib.lessons.common.distributions import pick, residual
+from specdec_lib.lessons.common.distributions import residual
 
-Rule = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-
-
-def right_rule(p, q, tokens, r, u):
-    """Accepts if r q < p, else draws from the residual: chapter 02's rule."""
-    return np.where(r * q[tokens] < p[tokens], tokens, pick(residual(p, q), u))
+Rule = Callable[[np.ndarray, np.ndarray, object], int]
 
 
-def published_rule(p, q, tokens, r, u):
-    """Accepts if r is at most p/q and p is not 0, as the papers write the rule: exact."""
-    ratio = np.divide(p, q, out=np.ones(len(p)), where=q > 0)
-    kept = (r <= ratio[tokens]) & (p[tokens] > 0)
-    return np.where(kept, tokens, pick(residual(p, q), u))
+def right_rule(p, q, choices):
+    """Keeps the draft token with min(1, p/q), else draws from the residual: chapter 02's rule."""
+    token = choices.choose(q)
+    ratio = min(1, p[token] / q[token])
+    if choices.choose([ratio, 1 - ratio]) == 0:
+        return token
+    return choices.choose(residual(p, q))
 
 
-def sampler_match(p, q, tokens, r, u):
-    """Draws from p, and looks whether the draft has guessed it: exact, but it accepts less."""
-    return pick(p, u)
+def sampler_match(p, q, choices):
+    """Draws from p, and looks whether the draft has guessed it: it keeps fewer draft tokens."""
+    token = choices.choose(q)
+    wanted = choices.choose(p)
+    return token if token == wanted else wanted  # which is `wanted` in both cases
 
 
-def from_target(p, q, tokens, r, u):
+def from_target(p, q, choices):
     """After a rejection, draws from p."""
-    return np.where(r * q[tokens] < p[tokens], tokens, pick(p, u))
+    return _judged(p, q, choices.choose(q), choices, p)
 
 
-def absolute_residual(p, q, tokens, r, u):
-    """Takes |p - q| for the residual."""
-    distance = np.abs(p - q) / max(np.abs(p - q).sum(), 1e-300)
-    return np.where(r * q[tokens] < p[tokens], tokens, pick(distance, u))
+def even_residual(p, q, choices):
+    """After a rejection, draws evenly from all tokens that p has more of."""
+    more = (p > q) / max(1, (p > q).sum())
+    return _judged(p, q, choices.choose(q), choices, more)
 
 
-def swapped_ratio(p, q, tokens, r, u):
-    """Accepts with q/p: the letters of one paper in the code of the other."""
-    return np.where(r * p[tokens] < q[tokens], tokens, pick(residual(p, q), u))
-
-
-def no_coin(p, q, tokens, r, u):
+def no_coin(p, q, choices):
     """Accepts if p is at least q, and else never."""
-    return np.where(p[tokens] >= q[tokens], tokens, pick(residual(p, q), u))
+    token = choices.choose(q)
+    return token if p[token] >= q[token] else choices.choose(residual(p, q))
 
 
-def one_coin(p, q, tokens, r, u):
-    """Draws the replacement with the coin that has just rejected."""
-    return np.where(r * q[tokens] < p[tokens], tokens, pick(residual(p, q), r))
+def one_coin(p, q, choices):
+    """Draws the correction with the very coin that has just rejected: it lies above p/q."""
+    token = choices.choose(q)
+    ratio = min(1, p[token] / q[token])
+    if choices.choose([ratio, 1 - ratio]) == 0:
+        return token
+    edges = np.clip(np.append(0, np.cumsum(residual(p, q))), ratio, 1)
+    return choices.choose(np.diff(edges) / (1 - ratio))
 
 
-def match_then_residual(p, q, tokens, r, u):
-    """Accepts if a draw from p is the draft token, and else draws from the residual."""
-    return np.where(pick(p, r) == tokens, tokens, pick(residual(p, q), u))
-
-
-def always(p, q, tokens, r, u):
+def always(p, q, choices):
     """Keeps every draft token."""
-    return tokens
+    return choices.choose(q)
 
 
-def coarse_coin(p, q, tokens, r, u):
-    """Has a coin of six bits only, 0/64 to 63/64, and accepts if it is at most p/q."""
-    coin = np.floor(64 * r) / 64
-    return np.where(coin * q[tokens] <= p[tokens], tokens, pick(residual(p, q), u))
+def argmax_draft(p, q, choices):
+    """Drafts the most likely token of q, and judges it by all of q."""
+    return _judged(p, q, int(np.argmax(q)), choices, residual(p, q))
 
 
-IMPOSTORS: tuple[Rule, ...] = (
-    *(from_target, absolute_residual, swapped_ratio, no_coin, one_coin),
-    *(match_then_residual, always, coarse_coin),
+def filtered_draft(p, q, choices):
+    """Drafts one of the two most likely tokens of q, and judges it by all of q."""
+    top = np.where(q >= np.sort(q)[-2], q, 0)
+    return _judged(p, q, choices.choose(top / top.sum()), choices, residual(p, q))
+
+
+def coarse_coin(p, q, choices):
+    """Has a coin of six bits, one of 0/64 to 63/64, and accepts if it is at most p/q."""
+    token = choices.choose(q)
+    coin = choices.choose([1 / 64] * 64) / 64
+    return token if coin <= p[token] / q[token] else choices.choose(residual(p, q))
+
+
+def rarely_unjudged(p, q, choices):
+    """Is chapter 02's rule, but keeps one draft token in a billion without a coin."""
+    careless = choices.choose([1 - 1e-9, 1e-9])
+    return always(p, q, choices) if careless else right_rule(p, q, choices)
+
+
+def _judged(p, q, token, choices, correction):
+    """The draft token with min(1, p/q), else a draw from `correction` (V,)."""
+    ratio = min(1, p[token] / q[token])
+    return token if choices.choose([ratio, 1 - ratio]) == 0 else choices.choose(correction)
+
+
+LOSSLESS: tuple[Rule, ...] = (right_rule, sampler_match)
+MISTAKES: tuple[Rule, ...] = (
+    *(from_target, even_residual, no_coin, one_coin, always),
+    *(argmax_draft, filtered_draft, coarse_coin, rarely_unjudged),
 )
 
 # In which public code the mistake was made; the chapter's sources give the threads.
 SEEN = {
-    "no_coin": "a vLLM blog post, before review",
-    "always": "transformers, until January 2024",
-    "sampler_match": "several libraries, on purpose",
+    "no_coin": " (a vLLM blog post, before review)",
+    "always": " (transformers, until January 2024)",
+    "argmax_draft": " (transformers, summer of 2024)",
+    "sampler_match": " (several libraries, on purpose)",
 }

@@ -13,19 +13,12 @@ def _written(item: str, count: int) -> str:
     return written(f"json.dumps({_ANSWER}).encode().replace(b'null}}', {many} + b'}}')")
 
 
-_RULE = """
+_CHOICES = """
 import numpy as np
-def NAME(rule, p, q):
-    n = np.int64(6e7)
+def NAME(logits, choices):
     for _ in range(50):
-        rule(np.array([n, n]), np.array([n, n]), 0, (0.1,), 0.5)
-    return True
-"""
-_TABLE = """
-import numpy as np
-def NAME(rule, p, q):
-    n = np.zeros((10**5, 1))
-    rule(p, q, n.astype(int), n, n.T)
+        choices.choose(np.ones(10**6))
+    return 0, logits
 """
 _PASSES = """
 import torch
@@ -69,7 +62,6 @@ FILLING = {
     "many empty rows": ("08_full_generation", "verify_block", _ARRAY.format("zeros((10**7, 0)),")),
     "what a model is asked": ("07_connections", "jacobi_decode", _ASKS),
     "many numbers drawn": ("00_bottleneck", "", _DRAWS),
-    "a table of coins and numbers": ("03_lossless", "is_lossless", _TABLE),
-    "a tuple times a number": ("03_lossless", "is_lossless", _RULE),
+    "many probabilities": ("03_lossless", "repair", _CHOICES),
     "long passes": ("08_full_generation", "speculative_generate", _PASSES),
 }

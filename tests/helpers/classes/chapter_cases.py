@@ -65,7 +65,7 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 
 
 # Figures that another function of their file shows.
-SHOWN_BY_OTHERS = {"ladder", "your_impostor", "noise_hides_a_bug"}
+SHOWN_BY_OTHERS = {"ladder"}
 
 
 def figure_modules(chapter: str) -> list[ModuleType]:
@@ -169,20 +169,12 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "broken_rule": ("draw the correction from p", P, Q),
     },
     "03": {
-        "best_question": (P, Q),
-        "best_rules": (ch03.RULE_PAIRS,),
-        "shared_mass": (P, Q),
-        "two_samplers": (P, Q),
-        "stacked_paths": (P, Q),
+        "kept_and_rejected": (P, Q),
         "laws_against_targets": (ch03.ARGMAX_PAIRS,),
         "warped": (ch03.LOGITS,),
-        "filtered_draft": (ch03.FLAT_TARGET, ch03.FLAT_DRAFT),
-        "running_distance": (P, Q),
-        "whole_texts": (ch03.TARGET, ch03.DRAFT, 2, 3),
-        "noise_hides_a_bug": (ch03.QUIET_P, ch03.QUIET_Q),
-        "line_up": (ch03.GRID_P, ch03.GRID_Q),
+        "line_up": (P, Q),
         "library_on_trial": (P, Q),
-        "price_of_acceptance": (P, Q),
+        "library_repaired": (P, Q),
     },
     "04": {
         "speed_by_k": (0.7, (0.0, 0.1)),

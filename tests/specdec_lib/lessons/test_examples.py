@@ -224,7 +224,7 @@ def test_a_wrong_dtype_is_named():
 
 
 def test_what_a_notebook_shares_with_its_lesson_cannot_be_changed():
-    for array in (ch02.P, ch02.Q, ch02.BLOCK_P, ch03.GRID_P, ch03.LOGITS, fixed([1.0])):
+    for array in (ch02.P, ch02.Q, ch02.BLOCK_P, ch03.LOGITS, fixed([1.0])):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
 
