@@ -595,8 +595,9 @@ print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}
 #
 # A model gives **logits**, one score for each token. The softmax turns logits into a distribution:
 # the probability of a token is its `e^z` over the sum of all `e^z`. Users divide the logits by a
-# **temperature** first. Below 1 it makes the distribution sharper, above 1 flatter. The course must
-# then be exact for *this* distribution, so target and draft both get the temperature.
+# **temperature** first. Below 1 it makes the distribution sharper, above 1 flatter. The text then
+# follows the target's distribution *at this temperature*. The draft gets the same temperature, so
+# that it is accepted often.
 
 # %%
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -697,7 +698,7 @@ leave_cores()  # to your other programs: torch computes on half of them
 pair = load_pair(draft="large", device="cpu", dtype=torch.float32)
 logits = logits_of(pair.target), logits_of(pair.draft)
 prompt = pair.prompt("class Stack:\n    def push(self, item):\n")
-figures.text_of(speculative_sample, *logits, prompt, pair.tokenizer.decode, k=4, seed=2)
+figures.real_text(speculative_sample, *logits, prompt, pair.tokenizer.decode, k=4, seed=2)
 
 # %% [markdown]
 # Change `seed` or `k` and run the cell again. Every seed writes another text, and the green parts
@@ -716,9 +717,10 @@ figures.text_of(speculative_sample, *logits, prompt, pair.tokenizer.decode, k=4,
 figures.every_text(speculative_sample, k=2)
 
 # %% [markdown]
-# This picture is worth keeping: if an exact decoder has a bug, some bar leaves its line. Try it. Copy
-# your function under another name, forget the temperature of the draft or draw the bonus from the
-# wrong row, and draw the picture again.
+# This picture is worth keeping: if a decoder changes the distribution, some bar leaves its line. Copy
+# your function under another name, forget the target's temperature, and draw the picture again. Then
+# forget only the draft's. No bar moves! A draft may be as wrong as it likes, as long as `q` is what
+# it really drew from.
 #
 # ### The race again
 #

@@ -51,11 +51,12 @@ NO_BONUS = {
 class Lent(RemoteObject):
     """A model as an argument."""
 
-    def __init__(self, model: Callable) -> None:
+    def __init__(self, model: Callable, name: str) -> None:
         super().__init__(model, call=True)
+        self.name = name
 
     def __repr__(self) -> str:
-        return repr(self.thing)
+        return self.name
 
 
 def tokens(size: int, rng: np.random.Generator) -> list[int]:
@@ -164,7 +165,7 @@ def drafting(rng: np.random.Generator, counted: bool = False) -> Iterator[tuple]
     for before, k in ((1, 1), (2, 3), (3, 4), (4, 6)):
         draft = DraftModel(hashed(rng), Calls(drafts=k if counted else MANY))
         uniforms = (rng.integers(1000, size=k) + 0.5) / 1000  # between two borders
-        yield Lent(Asked(draft)), tokens(before, rng), k, uniforms
+        yield Lent(Asked(draft), "draft_model"), tokens(before, rng), k, uniforms
 
 
 def expect_tokens(student, solution, cases: Iterator[tuple]) -> None:
@@ -181,7 +182,7 @@ def drawn_tokens(student, solution, rng):
     expect_tokens(student, solution, drafting(rng))
 
 
-@draft_block.group("the distributions it drew from")
+@draft_block.group("the distributions it drew from; a list and an array", form=True)
 def drawn_from(rng):
     yield from drafting(rng)
 
@@ -189,11 +190,6 @@ def drawn_from(rng):
 @draft_block.check("exactly k calls of the draft")
 def calls_of_the_draft(student, solution, rng):
     expect_tokens(student, solution, drafting(rng, counted=True))
-
-
-@draft_block.group("a list and an array; nothing modified", form=True)
-def draft_form(rng):
-    yield from drafting(rng)
 
 
 draft_block.bug(
@@ -315,14 +311,14 @@ def missing_part(rng):
 
 
 @residual_distribution.group(
-    "nothing missing, and nothing shared",
+    "equal distributions, and zeros",
     hint="If p equals q nothing is missing, and the answer is p itself.",
 )
 def missing_edges(rng):
     p = thousandths(4, rng)
     yield p, p.copy()
     yield np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0])
-    yield np.array([0.25, 0.75, 0, 0]), np.array([0, 0, 0.5, 0.5])
+    yield np.array([0.25, 0.75, 0, 0]), np.array([0, 0.5, 0.25, 0.25])
 
 
 @residual_distribution.group("a new array, the arguments as they were", form=True)
@@ -496,9 +492,10 @@ def sampling(
 ) -> tuple:
     """The arguments for a text after a prompt of `before` tokens."""
     target, draft = (logits_of(hashed(rng)) for _ in range(2))
-    models = TargetModel(target, Calls(targets=MANY)), TargetModel(draft, Calls(targets=MANY))
+    calls = Calls(targets=MANY, provided="if every block adds its tokens to the text")
+    models = Lent(TargetModel(target, calls), "target"), Lent(TargetModel(draft), "draft")
     seed = np.random.default_rng(int(rng.integers(1000)))
-    return *map(Lent, models), tokens(before, rng), k, count, temperature, seed, eos
+    return *models, tokens(before, rng), k, count, temperature, seed, eos
 
 
 TEXTS = ((1, 1, 6), (3, 2, 8), (2, 3, 9), (4, 4, 12), (2, 3, 7), (3, 2, 10))  # before, k, count
@@ -569,14 +566,18 @@ def ends(rng):
         yield sampling(rng, 2, 3, count)
 
 
-ONE_SIDE = {
-    "think": "the temperature belongs to one of the two models.",
-    "because": "it changes the distribution that is to be kept, so p and q both need it.",
-}
 speculative_sample.bug(
-    "draft_logits(tokens)[-1] / temperature", "draft_logits(tokens)[-1]", **ONE_SIDE
+    "(tokens)[-1] / temperature",
+    "(tokens)[-1]",
+    think="the draft needs no temperature.",
+    because="the text stays exact, but such a draft is rejected more often: give it the target's.",
 )
-speculative_sample.bug("softmax(logits / temperature)", "softmax(logits)", **ONE_SIDE)
+speculative_sample.bug(
+    "softmax(logits / temperature)",
+    "softmax(logits)",
+    think="the target needs no temperature.",
+    because="the text would follow another distribution than the one that was asked for.",
+)
 speculative_sample.bug(
     "min(k, max_new_tokens - len(written) - 1)",
     "k",
@@ -589,12 +590,13 @@ speculative_sample.bug(
     think="with `left` tokens to write a block may draft min(k, left).",
     because="each block also has one token of the target's: draft left - 1 at most.",
 )
-speculative_sample.bug(
-    "[len(prefix) - 1 :]",
-    "[-n:]",
-    think="n draft tokens need n rows of the target.",
-    because="the row before the first draft token judges it, and the last one gives the bonus.",
-)
+for _new in ("[len(prefix) :]", "[-n:]"):
+    speculative_sample.bug(
+        "[len(prefix) - 1 :]",
+        _new,
+        think="the row of a draft token judges that token.",
+        because="the row before judges it, and the draft token's own row judges the next one.",
+    )
 _DRAFT = "drafted, q = draft_block(draft_model, prefix, n, rng.random(n))"
 _SCORE = """
         logits = target_logits([*prefix, *drafted])[len(prefix) - 1 :]

@@ -54,7 +54,7 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
 
 
 def token_law(answers: Answers, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The distribution (2, V) of what `correct_token` gives when the draft comes from `q`.
+    """The distribution (2, V) of what a rule of one position gives when the draft comes from `q`.
 
     `answers` gives (token, accepted) for each (p, q, draft token, r, u). Row 0 is the mass that
     comes back as the draft's own token, row 1 the mass put in its place. It is exact for every

@@ -56,6 +56,8 @@ SAID = {
     "01 ladder": "no draft: 24; oracle: 5; draft model:",
     "02 kept_of_100": "You keep A 30, B 30, C 20, D 5, 85 in all. Missing, or too many if "
     "negative: A 15, B 0, C -5, D 5.",
+    "02 every_text": "0.000 of the probability is on the wrong texts",
+    "02 blocks_written": "5 blocks after A",
     "02 broken_rule": "together A 0.39, B 0.36, C 0.18, D 0.07; the target",
     "03 whole_texts": "bonus from the row before",
     "03 noise_hides_a_bug": "counted 0.000977",

@@ -186,7 +186,7 @@ def _judged(drafted: list[int], new: list[int]) -> list[tuple[str, str]]:
 
 
 @drawn_from("speculative_sample")
-def text_of(
+def real_text(
     sample: Callable,
     target: Callable,
     draft: Callable,
