@@ -5,17 +5,14 @@
 # NumPy array, and the decoder of chapter 01
 #
 # - **Intuition**: 100 proposals, counted by hand, in "The smallest example".
-# - **Mathematics**: what is accepted and what is corrected add up to `p`, in "Why the bars meet
-#   the target".
+# - **Mathematics**: accepted and corrected parts add up to `p`, in "Why the bars meet the target".
 # - **Code**: six functions. The last one is a whole decoder, in about 15 lines.
-# - **Demo**: your decoder writes real text, is compared with the target exactly, and races.
+# - **Demo**: your decoder writes real text, passes an exact test, and races.
 #
 # **You come with** a greedy decoder, which can only write the target's most probable token.
 # **You build** the rule that keeps some draft tokens and replaces the first one that it rejects.
-# **You leave with** a decoder of your own that samples, as chatbots do, and follows the target's
-# distribution, however poor the draft is.
-#
-# Later exercises call the earlier ones. Get each check right before you go on.
+# **You leave with** a decoder of your own that samples, and follows the target's distribution
+# however poor the draft is.
 
 # %%
 import numpy as np
@@ -31,13 +28,12 @@ from specdec_lib.lessons.ch02 import figures
 # ## The smallest example: 100 proposals
 #
 # In chapter 01 the target always wrote its most probable token. Chatbots rarely do that. They draw
-# each token at random from the target's distribution, so several tokens can be right.
+# each token at random from the target's distribution.
 #
-# Take a vocabulary of two tokens. At one position of the text, the target gives both tokens the
-# probability 0.5. The draft gives token 0 the probability 0.75 and token 1 the probability 0.25. We
-# write `p = [0.5, 0.5]` for the target and `q = [0.75, 0.25]` for the draft.
-#
-# The draft proposes a token 100 times, and we count:
+# Take a vocabulary of two tokens. At one position, the target gives both tokens the probability 0.5.
+# The draft gives token 0 the probability 0.75 and token 1 the probability 0.25. We write
+# `p = [0.5, 0.5]` for the target and `q = [0.75, 0.25]` for the draft. The draft proposes a token 100
+# times, and we count:
 #
 # | | token 0 | token 1 |
 # | --- | --- | --- |
@@ -50,9 +46,8 @@ from specdec_lib.lessons.ch02 import figures
 #
 # ### Commit first
 #
-# Each empty place must get one of the two tokens. At the end, the 100 places should hold what the
-# target wants. With which probability should an empty place get token 0? Write a number from 0 to
-# 1.
+# At the end, the 100 places should hold what the target wants. With which probability should an empty
+# place get token 0? Write a number from 0 to 1.
 
 # %% solution="prediction_02"
 ### BEGIN SOLUTION
@@ -66,12 +61,9 @@ lesson.committed("prediction_02", prediction_02, 0, 1)
 lesson.reveal("prediction_02", prediction_02)
 
 # %% [markdown]
-# The places now hold each token 50 times. The draft preferred token 0, and the text shows no trace
-# of this preference. As in chapter 01, a draft token that stays is *accepted*, one that does not
-# stay is *rejected*, and the token that fills the empty place is the *correction*.
-#
-# A program sees one proposal at a time and cannot count to 100, but it can toss a coin. This
-# chapter finds the right coin and the right correction.
+# The places now hold each token 50 times. The draft preferred token 0, and the text shows no trace of
+# it. A program sees one proposal at a time and cannot count to 100, but it can toss a coin. This
+# chapter finds the right coin, and the right token for an empty place, the *correction*.
 
 # %% [markdown]
 # ## The rule: how often to accept
@@ -83,10 +75,9 @@ lesson.reveal("prediction_02", prediction_02)
 # | target `p` | 0.45 | 0.30 | 0.15 | 0.10 |
 # | draft `q` | 0.30 | 0.45 | 0.20 | 0.05 |
 #
-# The draft proposes 100 tokens in exactly its shares. The next cell keeps all of them, and the
-# right panel shows the damage: some tokens come too often, some are missing. Change the four numbers
-# of `keep` until no token comes too often and as few as possible are missing. Then write down how
-# many of 30, 45, 20 and 5 you keep, and which tokens are still missing.
+# The next cell keeps all of 100 proposals, and the right panel shows the damage. Change the four
+# numbers of `keep` until no token comes too often and as few as possible are missing. Then write down
+# how many you keep of each, and which tokens are still missing.
 
 # %% tags=["demo", "shown"]
 keep = [30, 45, 20, 5]
@@ -103,8 +94,7 @@ figures.kept_of_100(keep, P, Q)
 # %% [markdown]
 # ### Exercise: acceptance_probability
 #
-# **Task.** The probability that a draft token is accepted: the share of its proposals that you
-# keep, if you keep as many as you can but never more than the target wants.
+# **Task.** The probability that a draft token is accepted: the share of its proposals that you keep.
 #
 # **Arguments.** `p` and `q` are `(V,)`, where `V` is the size of the vocabulary. `token` is the
 # index of a draft token. It was drawn from `q`, so `q[token]` is above 0. The function returns a
@@ -141,23 +131,21 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
-# and reject it otherwise (Leviathan et al., section 2.3). In the figure above, the draft's bar has
-# the height `q(x)`, and the part below the target's line can stay. So the acceptance probability is
-# **the accepted height over the whole height of the draft's bar**. There are three cases. If `p(x)`
-# is at least `q(x)`, the token is always accepted. If `p(x)` is smaller, a coin decides. If `p(x)`
-# is 0, the token is never accepted. A very rare token can be a safe bet, then, and a favourite can
-# be thrown out: what counts is how far the draft overstates the token.
+# and reject it otherwise (Leviathan et al., section 2.3). This is **the accepted height over the whole
+# height of the draft's bar**. If `p(x)` is at least `q(x)`, the token is always accepted. If `p(x)` is
+# smaller, a coin decides, and if `p(x)` is 0, the coin always says no. So a very rare token can be
+# safe, and a favourite can be thrown out: what counts is how far the draft overstates the token.
 #
-# Why a coin? We want to keep two in three proposals of B. A program cannot keep two thirds of one
-# proposal, but a coin that says yes two times in three keeps the right share in the long run.
+# Why a coin? A program cannot keep two thirds of one proposal of B, but a coin that says yes two times
+# in three keeps the right share in the long run.
 
 # %% [markdown]
 # ## Draft: draw tokens, and keep their distributions
 #
-# How does a program draw a token from a distribution? Lay the probabilities next to each other on a
-# line from 0 to 1, in the order of the tokens. A random number `u` is a point on this line. The
-# token on whose piece `u` lies is drawn. The given function `sample_from(probs, u)` does this:
-# `probs` is a distribution `(V,)`, `u` is a number in [0, 1), and the function returns a token.
+# How is a token drawn? Lay the probabilities next to each other on a line from 0 to 1, in the order of
+# the tokens. A random number `u` is a point on this line, and the token on whose piece it lies is
+# drawn. The given function `sample_from(probs, u)` does this: `probs` is `(V,)`, `u` is in [0, 1), and
+# the function returns a token.
 #
 # Here are two models that fit into a table. Both look at the last token only, and know three tokens:
 #
@@ -167,31 +155,28 @@ lesson.check_acceptance_probability(acceptance_probability)
 # | B | 0.5, 0.25, 0.25 | 0.5, 0.5, 0 |
 # | C | 0.5, 0.25, 0.25 | 0, 0.5, 0.5 |
 #
-# After A the draft's line has A from 0 to 0.5, B from 0.5 to 0.75 and C from 0.75 to 1. So `u = 0.6`
-# draws B.
-#
-# The greedy decoder could throw the draft's distributions away. The coin needs `q`, so from now on
-# each draft token keeps the distribution that it was drawn from.
+# After A, the draft's line has A up to 0.5, B up to 0.75 and C up to 1. So `u = 0.6` draws B. The
+# coin will need `q`, so each draft token keeps the distribution that it was drawn from.
 
 # %% [markdown]
 # ### Exercise: draft_block
 #
-# **Task.** Draw `k` draft tokens, and keep the distributions that they were drawn from. Token `i`
-# is `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and
-# the tokens drafted so far.
+# **Task.** Draw `k` draft tokens, and keep their distributions. Token `i` is
+# `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and the
+# tokens drafted so far.
 #
 # **Arguments.** `draft_model(tokens)` gives the distribution `(V,)` after a list of tokens. `prefix`
-# is a list of tokens, `uniforms` is `(k,)` with numbers in [0, 1). The function returns a tuple: a
-# list of `k` tokens and an array `(k, V)`.
+# is a list of tokens, `uniforms` is `(k,)`. The function returns a tuple: a list of `k` tokens and an
+# array `(k, V)`.
 #
 # **Example.** After A, the numbers `[0.6, 0.8, 0.3]` draw B, then B again, since 0.8 lies above the
 # 0.5 of A, then A. The tokens are `[1, 1, 0]`.
 #
-# **The tests also check.** Call `draft_model` exactly `k` times. If `k` is 0, no model is called and
-# the list is empty; the array is not looked at.
+# **The tests also check.** Call `draft_model` exactly `k` times. If `k` is 0, the list is empty; the
+# array is not looked at.
 #
-# (Why are the random numbers an argument? With `uniforms` given, there is one right answer, and a
-# test can know it. The coins `r` and the number `u` below come as arguments for the same reason.)
+# Random numbers come as arguments, here and below, so that there is one right answer and a test can
+# know it.
 
 
 # %% solution="draft_block"
@@ -222,19 +207,18 @@ lesson.check_draft_block(draft_block)
 # %% [markdown]
 # ## A block: stop at the first rejection
 #
-# The target scored the whole block in one pass, each draft token *after the draft tokens before it*.
-# Suppose that the token at position 1 is rejected (positions count from 0). The token at position 2
-# was scored after a text that we will not write. So the walk through the block ends at the first
-# rejection, and all later draft tokens are dropped, good or bad.
+# The target scored each draft token *after the draft tokens before it*. Suppose that the token at
+# position 1 is rejected. The token at position 2 was scored after a text that we will not write. So
+# the walk through the block ends at the first rejection, and all later draft tokens are dropped,
+# however good they look.
 #
-# The coin is a uniform number `r` in [0, 1). Such a number is below 0.667 with probability 0.667.
-# Position `i` has its own token `x_i`, its own rows `p[i]` and `q[i]`, and its own coin `r[i]`. The
-# token is accepted exactly if
+# The coin is a uniform number `r` in [0, 1). Such a number is below 0.667 with probability 0.667. Each
+# position has its own coin, and its token is accepted exactly if
 #
 # $$ r_i < \frac{p_i(x_i)}{q_i(x_i)}. $$
 #
-# The minimum has disappeared: a coin below 1 is below every ratio from 1 on. You may also write
-# `<=`, since a coin equals the ratio with probability 0.
+# The minimum has disappeared: `r` is below 1 anyway. (You may write `<=`, since a coin equals the ratio
+# with probability 0.)
 
 # %% [markdown]
 # ### Exercise: speculative_accept
@@ -287,16 +271,16 @@ lesson.check_speculative_accept(speculative_accept)
 # %% [markdown]
 # ## What to write instead: the residual
 #
-# After a rejection one place in the text is empty. Which token should fill it? To draw from `p`
-# looks right and is wrong. Here is what each token of the main pair has and lacks:
+# Which token should fill the empty place after a rejection? To draw from `p` looks right and is wrong.
+# Here is what each token of the main pair has and lacks:
 #
-# - The draft proposes A with probability 0.30, and every such proposal is accepted. The target
-#   wants 0.45. So A lacks 0.15. In the same way D lacks 0.05.
+# - A is proposed with probability 0.30, and always accepted. The target wants 0.45, so A lacks 0.15.
+#   In the same way D lacks 0.05.
 # - B and C lack nothing: their accepted proposals already give them their full share.
 #
 # So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. This part sums to
-# 0.20, and a distribution sums to 1. How probable should each token be in an empty place? This
-# distribution is called the **residual**. Work out its four numbers before you read the card.
+# 0.20, and a distribution sums to 1. Work out the four probabilities of the correction before you read
+# the card. This distribution is called the **residual**.
 
 # %% [markdown]
 # ### Exercise: residual_distribution
@@ -340,16 +324,15 @@ lesson.check_residual_distribution(residual_distribution)
 #
 # $$ \text{residual}(x) = \frac{\max(0,\; p(x) - q(x))}{\sum_y \max(0,\; p(y) - q(y))} $$
 #
-# For the pair, the sum below the line is 0.20. The share of rejected draft tokens is 0.20 too. This
-# is no accident: both `p` and `q` sum to 1, so what `q` has above `p` equals what `p` has above `q`.
+# For the pair, the sum is 0.20, and so is the share of rejected tokens. This is no accident: `p` and
+# `q` both sum to 1, so one has as much above the other as below it.
 
 # %% [markdown]
 # ## A whole step: one token more
 #
-# A step ends in one of two ways. After a rejection, the correction fills the place of the rejected
-# token, and the step is over. If all `K` tokens are accepted, the pass has one row more, the
-# distribution after the whole block. This text we do write, so the last row gives a **bonus token**.
-# The draft has proposed nothing there, so there is nothing to correct: draw from `p[K]` as it is.
+# After a rejection, the correction fills the place, and the step is over. If all `K` tokens are
+# accepted, the target's pass has one row more, the distribution after the whole block. It gives a
+# **bonus token**. The draft has proposed nothing there, so draw from `p[K]` as it is.
 
 # %% [markdown]
 # ### Exercise: speculative_step
@@ -361,8 +344,8 @@ lesson.check_residual_distribution(residual_distribution)
 # The function returns a list of 1 to `K + 1` tokens.
 #
 # **Example.** `draft_tokens = [0, 1]` with the main pair at both positions and `r = [0.5, 0.9]`:
-# token 0 is accepted, token 1 is rejected. With `u = 0.8` the residual `[0.75, 0, 0, 0.25]` gives
-# token 3. The answer is `[0, 3]`.
+# token 0 is accepted, token 1 is rejected. With `u = 0.8` the residual gives token 3. The answer is
+# `[0, 3]`.
 
 
 # %% solution="speculative_step"
@@ -386,10 +369,9 @@ def speculative_step(
 #    q[n]; else draw from p[n], the extra row.
 
 # %% [markdown]
-# The next figure shows a step of one draft token, with no random numbers. It cuts the square of all
-# `(r, u)` into 60 by 60 cells, calls your function in the middle of each cell, and adds up the areas.
-# The result is exact, because all borders of the main pair, such as 2/3 and 0.75, are multiples of
-# 1/60.
+# The next figure draws no random numbers. It takes a step of one draft token, cuts the square of all
+# `(r, u)` into 60 by 60 cells, and calls your function in the middle of each. All borders of the main
+# pair are multiples of 1/60, so the bars are exact.
 
 # %% tags=["demo"]
 figures.two_masses(speculative_step, P, Q)
@@ -400,14 +382,13 @@ lesson.check_speculative_step(speculative_step)
 # %% [markdown]
 # ### Why the bars meet the target
 #
-# By acceptance, token `x` receives the smaller of `p(x)` and `q(x)`. By correction, token `x`
-# receives the share of rejections, 0.20, times its residual. The residual was divided by the same
-# 0.20, so the product is the missing part:
+# By acceptance, `x` receives the smaller of `p(x)` and `q(x)`. By correction, `x` receives the share
+# of rejections times its residual. The residual was divided by this same share, so the product is
+# the missing part:
 #
 # $$ \min(p(x),\, q(x)) + \max(0,\; p(x) - q(x)) = p(x) $$
 #
-# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. That one line is the theorem of the paper.
-# Chapter 03 looks at what breaks it.
+# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. This one line is the theorem of the paper.
 #
 # <details><summary>The same function in a library</summary>
 #
@@ -426,8 +407,7 @@ lesson.check_speculative_step(speculative_step)
 #
 # ### Five recorded blocks
 #
-# The course's two built-in models wrote these five blocks. Each step shows the `p`, `q` and `r` that
-# the models really had.
+# Two real models wrote these five blocks, with these `p`, `q` and `r`.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch01.checks import RECORDED
@@ -436,9 +416,8 @@ from specdec_lib.lessons.widgets.pipeline import pipeline_animation
 pipeline_animation(RECORDED)
 
 # %% [markdown]
-# Look at block 1. Its second token, `f`, was accepted although both models give it a probability
-# below 0.0001. The coin compares the two models and does not ask for a favourite. (The five blocks
-# were chosen to show every case, so don't read an average from them.)
+# In block 1 the token `f` was accepted although both models give it a probability below 0.0001: the
+# coin has no favourites. (The blocks were chosen to show every case, so don't take an average.)
 
 # %% [markdown]
 # ## Break the rule
@@ -453,9 +432,8 @@ pipeline_animation(RECORDED)
 #
 # ### Commit first
 #
-# "Draft again until one passes" has the right coin, and every token that it writes has passed the
-# test. How much of the probability ends up on the wrong tokens of the main pair? Write a number from
-# 0, which is no error at all, to 1.
+# "Draft again until one passes" has the right coin. How much of the probability ends up on the wrong
+# tokens of the main pair? Write a number from 0, no error at all, to 1.
 
 # %% solution="prediction_02_b"
 ### BEGIN SOLUTION
@@ -469,8 +447,7 @@ lesson.committed("prediction_02_b", prediction_02_b, 0, 1)
 lesson.reveal("prediction_02_b", prediction_02_b)
 
 # %% [markdown]
-# Now run each rule. Before you do, say which bars will stand too high and why. The bars are exact:
-# nothing is sampled.
+# Now run each rule. Before you do, say which bars will stand too high and why.
 
 # %% tags=["demo", "shown"]
 rule = "draft again until one passes"
@@ -490,16 +467,14 @@ figures.broken_rule(rule, P, Q)
 #
 # </details>
 #
-# To try a wrong rule of your own, write a function like `speculative_step` under another name and
-# give it to `figures.two_masses`.
+# `figures.two_masses` takes a wrong `speculative_step` of your own, too.
 
 # %% [markdown]
 # ## Simulator: overlap and residual
 #
-# Drag the top of a bar, or press Tab and the arrow keys; the other bars of the same model make
-# room. Before you move anything, commit yourself: if `q` of B rises from 0.45 to 0.80, what happens
-# to the accepted share, and which bar of the residual grows most? Then look for a draft that is
-# almost never accepted. What does it have to look like?
+# Drag the top of a bar, or press Tab and the arrow keys. Before you move anything, commit yourself: if
+# `q` of B rises from 0.45 to 0.80, what happens to the accepted share, and which bar of the residual
+# grows most? Then build a draft that is almost never accepted.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator
@@ -591,13 +566,10 @@ print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}
 # ## Your decoder
 #
 # You now have all the parts. What is missing is the loop around them, and the way from a model to a
-# distribution.
-#
-# A model gives **logits**, one score for each token. The softmax turns logits into a distribution:
-# the probability of a token is its `e^z` over the sum of all `e^z`. Users divide the logits by a
-# **temperature** first. Below 1 it makes the distribution sharper, above 1 flatter. The text then
-# follows the target's distribution *at this temperature*. The draft gets the same temperature, so
-# that it is accepted often.
+# distribution. A model gives **logits**, one score for each token. The softmax makes them a
+# distribution: the probability of a token is its `e^z` over the sum of all `e^z`. Users divide the
+# logits by a **temperature** first: below 1 it makes the distribution sharper, above 1 flatter. The
+# draft gets the target's temperature, so that it is accepted often.
 
 # %%
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -609,29 +581,24 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # %% [markdown]
 # ### Exercise: speculative_sample
 #
-# **Task.** Sampled speculative decoding, from a prompt to its new tokens. Each block:
+# **Task.** Sampled speculative decoding. A block drafts `n = min(k, left - 1)` tokens if `left` tokens
+# may still be written, calls the target once on the text and the draft, keeps the last `n + 1` rows,
+# and adds what `speculative_step` writes.
 #
-# 1. draft `n = min(k, left - 1)` tokens, if `left` tokens may still be written: the step adds one;
-# 2. call the target once on the text and the draft, and keep the last `n + 1` rows, as `score_block`
-#    of chapter 01 did;
-# 3. add what `speculative_step` writes.
-#
-# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` both give an array `(len(tokens),
-# V)`: row `i` holds the logits after token `i`. All distributions are `softmax(logits /
-# temperature)`. `prompt` is a list of at least one token. `rng` is a NumPy generator: draw, in this
-# order, `rng.random(n)` for the draft, `rng.random(n)` for `r`, `rng.random()` for `u`, also where
-# `n` is 0. The function returns the list of the *new* tokens: `max_new_tokens` of them, or fewer if
-# `eos` ends the text. The text then ends with `eos`.
+# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` give arrays `(len(tokens), V)`: row
+# `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`. `prompt`
+# has at least one token. Each block draws from the NumPy generator `rng`, in this order,
+# `rng.random(n)` for the draft, `rng.random(n)` for `r`, `rng.random()` for `u`. The function returns
+# the *new* tokens: `max_new_tokens` of them, or fewer if the text ends with `eos` before.
 #
 # **Example.** The two small models, `temperature = 0.5`, prompt `[0]`, `k = 2`, three new tokens.
-# Block 1 draws 0.1 and 0.6: draft A, B. The target never writes A after A, so A is rejected
-# whatever its coin is, B is dropped, and `u = 0.7` gives the correction C. Block 2 may draft one
-# token: 0.3 gives B, the coin 0.7 is above its ratio 0.5, and the correction is A. Block 3 drafts
-# none, and `u = 0.2` gives the bonus B. The text is `[2, 0, 1]`.
+# Block 1 draws 0.1 and 0.6: draft A, B. The target never writes A after A, so A is rejected, B is
+# dropped, and `u = 0.7` gives C. Block 2 drafts one token: 0.3 gives B, the coin 0.7 is above its
+# ratio 0.5, and the correction is A. Block 3 drafts none, and `u = 0.2` gives B. The text is
+# `[2, 0, 1]`.
 #
-# **The tests also check.** `draft_block` wants a function that gives one row: write a small one
-# inside. One target call a block. `eos` may stand anywhere in a block; None means that there is no
-# `eos`, and 0 is a token like any other. Leave `prompt` as it is.
+# **The tests also check.** `eos` may stand anywhere in a block; 0 is a token like any other. Leave
+# `prompt` as it is.
 
 
 # %% solution="speculative_sample"
@@ -683,9 +650,8 @@ lesson.check_speculative_sample(speculative_sample)
 # %% [markdown]
 # ### It writes
 #
-# Now your function meets real models, the course's built-in pair, which continues Python code. Both
-# models become functions of the text. These functions remember what they have read, so a call costs
-# only what is new (chapter 08 writes that cache).
+# Your function meets real models, which continue Python code. The functions of the text remember what
+# they have read, so a call costs only what is new (chapter 08 writes that cache).
 
 # %% tags=["demo", "shown"]
 import torch
@@ -701,36 +667,31 @@ prompt = pair.prompt("class Stack:\n    def push(self, item):\n")
 figures.real_text(speculative_sample, *logits, prompt, pair.tokenizer.decode, k=4, seed=2)
 
 # %% [markdown]
-# Change `seed` or `k` and run the cell again. Every seed writes another text, and the green parts
-# are longest where the text could hardly go on in any other way.
+# Every `seed` writes another text. The green parts are longest where the text could hardly go on in
+# any other way.
 #
 # ### Is it exact?
 #
-# One text can't show that a distribution is right. So the next figure takes *all* texts. It runs your
-# function on the two small models, prompt A, three new tokens, `k = 2`, and it goes through every
-# combination of random numbers: the borders of the two models cut [0, 1) into three pieces, and in
-# each piece one number stands for all. There are thousands of runs, and no run is random. The result
-# is the exact probability of each text by your function. A black line marks the same for the target
-# alone.
+# One text can't tell. So the next figure takes *all* texts: the two small models, prompt A, three new
+# tokens. The borders of the two models cut [0, 1) into three pieces, and your function gets every
+# combination of pieces instead of random numbers. These thousands of runs give the exact probability
+# of each text. A black line marks the same for the target alone.
 
 # %% tags=["demo"]
 figures.every_text(speculative_sample, k=2)
 
 # %% [markdown]
-# This picture is worth keeping: if a decoder changes the distribution, some bar leaves its line. Copy
-# your function under another name, forget the target's temperature, and draw the picture again. Then
-# forget only the draft's. No bar moves! A draft may be as wrong as it likes, as long as `q` is what
-# it really drew from.
+# Keep this picture: if a decoder changes the distribution, some bar leaves its line. Copy your function
+# under another name, forget the target's temperature, and draw again. Then forget only the draft's. No
+# bar moves! A draft may be as wrong as it likes, as long as `q` is what it drew from.
 #
 # ### The race again
 #
-# Your decoder now races plain decoding, on the large target, with `k = 3` and temperature 1. Both
-# lanes draw their own tokens, so the two texts differ.
+# Your decoder races plain decoding, with `k = 3` and temperature 1.
 #
 # ### Commit first
 #
-# A pass of your decoder writes 1 to 4 tokens. How many will it write on average? Write a number from
-# 1 to 4.
+# How many tokens will a pass of your decoder write on average? Write a number from 1 to 4.
 
 # %% solution="prediction_02_c"
 ### BEGIN SOLUTION
@@ -750,9 +711,8 @@ show_race(races, yours="your decoder")
 lesson.reveal_race("prediction_02_c", prediction_02_c, races)
 
 # %% [markdown]
-# That is the algorithm of the paper, on real logits, in your own lines. It is faster because the
-# draft is often right, and exact even when the draft is wrong. No other speed-up in this course comes
-# so close to a free lunch.
+# This is the algorithm of the paper, on real logits, in your own lines. It is faster where the draft is
+# right, and exact where the draft is wrong: as close to a free lunch as this course gets.
 
 # %% [markdown]
 # ## Sources
