@@ -11,8 +11,7 @@
 #
 # **You come with** a greedy decoder, which can only write the target's most probable token.
 # **You build** the rule that keeps some draft tokens and replaces the first one that it rejects.
-# **You leave with** a decoder of your own that samples, and follows the target's distribution
-# however poor the draft is.
+# **You leave with** a decoder of your own that samples, and is exact however poor the draft is.
 
 # %%
 import numpy as np
@@ -30,10 +29,8 @@ from specdec_lib.lessons.ch02 import figures
 # In chapter 01 the target always wrote its most probable token. Chatbots rarely do that. They draw
 # each token at random from the target's distribution.
 #
-# Take a vocabulary of two tokens. At one position, the target gives both tokens the probability 0.5.
-# The draft gives token 0 the probability 0.75 and token 1 the probability 0.25. We write
-# `p = [0.5, 0.5]` for the target and `q = [0.75, 0.25]` for the draft. The draft proposes a token 100
-# times, and we count:
+# Take a vocabulary of two tokens. At one position the target has the distribution `p = [0.5, 0.5]`,
+# and the draft has `q = [0.75, 0.25]`. The draft proposes a token 100 times, and we count:
 #
 # | | token 0 | token 1 |
 # | --- | --- | --- |
@@ -96,13 +93,12 @@ figures.kept_of_100(keep, P, Q)
 #
 # **Task.** The probability that a draft token is accepted: the share of its proposals that you keep.
 #
-# **Arguments.** `p` and `q` are `(V,)`, where `V` is the size of the vocabulary. `token` is the
-# index of a draft token. It was drawn from `q`, so `q[token]` is above 0. The function returns a
-# float.
+# **Arguments.** `p` and `q` are `(V,)`, where `V` is the size of the vocabulary. `token` was drawn from
+# `q`, so `q[token]` is above 0. The function returns a float, at most 1.
 #
 # **Example.** You keep 30 of 45 proposals of token 1 (B): the answer is 0.667.
 #
-# **The tests also check.** The answer is at most 1. Add nothing to `p` or `q`, however small.
+# **The tests also check.** Add nothing to `p` or `q`, however small.
 
 
 # %% solution="acceptance_probability"
@@ -131,23 +127,22 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
-# and reject it otherwise (Leviathan et al., section 2.3). This is **the accepted height over the whole
-# height of the draft's bar**. If `p(x)` is at least `q(x)`, the token is always accepted. If `p(x)` is
-# smaller, a coin decides, and if `p(x)` is 0, the coin always says no. So a very rare token can be
-# safe, and a favourite can be thrown out: what counts is how far the draft overstates the token.
+# and reject it otherwise. This is **the accepted height over the whole height of the draft's bar**. If
+# `p(x)` is at least `q(x)`, the token is always accepted. If `p(x)` is smaller, a coin decides, and if
+# `p(x)` is 0, the coin always says no. So a very rare token can be safe, and a favourite can be thrown
+# out: what counts is how far the draft overstates the token.
 #
-# Why a coin? A program cannot keep two thirds of one proposal of B, but a coin that says yes two times
-# in three keeps the right share in the long run.
+# Why a coin? A program cannot keep two thirds of one proposal, but a coin that says yes two times in
+# three keeps the right share in the long run.
 
 # %% [markdown]
 # ## Draft: draw tokens, and keep their distributions
 #
-# How is a token drawn? Lay the probabilities next to each other on a line from 0 to 1, in the order of
-# the tokens. A random number `u` is a point on this line, and the token on whose piece it lies is
-# drawn. The given function `sample_from(probs, u)` does this: `probs` is `(V,)`, `u` is in [0, 1), and
-# the function returns a token.
+# Lay the probabilities next to each other on a line from 0 to 1, in the order of the tokens. A random
+# number `u` is a point on this line, and the token on whose piece it lies is drawn. The given function
+# `sample_from(probs, u)` does this, with `probs` `(V,)` and `u` in [0, 1).
 #
-# Here are two models that fit into a table. Both look at the last token only, and know three tokens:
+# Here are two models of three tokens, which look at the last token only:
 #
 # | after | target: A, B, C | draft: A, B, C |
 # | --- | --- | --- |
@@ -166,17 +161,13 @@ lesson.check_acceptance_probability(acceptance_probability)
 # tokens drafted so far.
 #
 # **Arguments.** `draft_model(tokens)` gives the distribution `(V,)` after a list of tokens. `prefix`
-# is a list of tokens, `uniforms` is `(k,)`. The function returns a tuple: a list of `k` tokens and an
-# array `(k, V)`.
+# is a list of tokens, `uniforms` is `(k,)`: random numbers are arguments, here and below, so that a
+# test can know the one right answer. The function returns a list of `k` tokens and an array `(k, V)`.
 #
-# **Example.** After A, the numbers `[0.6, 0.8, 0.3]` draw B, then B again, since 0.8 lies above the
-# 0.5 of A, then A. The tokens are `[1, 1, 0]`.
+# **Example.** After A, the numbers `[0.6, 0.8, 0.3]` draw B, B and A: the tokens are `[1, 1, 0]`.
 #
-# **The tests also check.** Call `draft_model` exactly `k` times. If `k` is 0, the list is empty; the
-# array is not looked at.
-#
-# Random numbers come as arguments, here and below, so that there is one right answer and a test can
-# know it.
+# **The tests also check.** Call `draft_model` exactly `k` times. If `k` is 0, only the list is looked
+# at.
 
 
 # %% solution="draft_block"
@@ -207,18 +198,18 @@ lesson.check_draft_block(draft_block)
 # %% [markdown]
 # ## A block: stop at the first rejection
 #
-# The target scored each draft token *after the draft tokens before it*. Suppose that the token at
-# position 1 is rejected. The token at position 2 was scored after a text that we will not write. So
-# the walk through the block ends at the first rejection, and all later draft tokens are dropped,
-# however good they look.
+# The target scored each draft token *after the draft tokens before it*. If the token at position 1 is
+# rejected, the token at position 2 was scored after a text that we will not write. So the walk through
+# the block ends at the first rejection, and all later draft tokens are dropped, however good they
+# look.
 #
-# The coin is a uniform number `r` in [0, 1). Such a number is below 0.667 with probability 0.667. Each
+# The coin is a uniform number `r` in [0, 1), which is below 0.667 with probability 0.667. Each
 # position has its own coin, and its token is accepted exactly if
 #
 # $$ r_i < \frac{p_i(x_i)}{q_i(x_i)}. $$
 #
-# The minimum has disappeared: `r` is below 1 anyway. (You may write `<=`, since a coin equals the ratio
-# with probability 0.)
+# The minimum has disappeared: `r` is below 1 anyway. You may write `<=`, since a coin equals the ratio
+# with probability 0.
 
 # %% [markdown]
 # ### Exercise: speculative_accept
@@ -272,15 +263,12 @@ lesson.check_speculative_accept(speculative_accept)
 # ## What to write instead: the residual
 #
 # Which token should fill the empty place after a rejection? To draw from `p` looks right and is wrong.
-# Here is what each token of the main pair has and lacks:
+# A is proposed with probability 0.30, and always accepted. The target wants 0.45, so A lacks 0.15. In
+# the same way D lacks 0.05. B and C lack nothing: their accepted proposals give them their full share.
 #
-# - A is proposed with probability 0.30, and always accepted. The target wants 0.45, so A lacks 0.15.
-#   In the same way D lacks 0.05.
-# - B and C lack nothing: their accepted proposals already give them their full share.
-#
-# So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. This part sums to
-# 0.20, and a distribution sums to 1. Work out the four probabilities of the correction before you read
-# the card. This distribution is called the **residual**.
+# So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. It sums to 0.20, and a
+# distribution sums to 1. Work out the four probabilities of the correction before you read the card.
+# This distribution is called the **residual**.
 
 # %% [markdown]
 # ### Exercise: residual_distribution
@@ -369,9 +357,9 @@ def speculative_step(
 #    q[n]; else draw from p[n], the extra row.
 
 # %% [markdown]
-# The next figure draws no random numbers. It takes a step of one draft token, cuts the square of all
-# `(r, u)` into 60 by 60 cells, and calls your function in the middle of each. All borders of the main
-# pair are multiples of 1/60, so the bars are exact.
+# The next figure cuts the square of all `(r, u)` into 60 by 60 cells, and calls your function in the
+# middle of each, with one draft token. All borders of the main pair are multiples of 1/60, so the bars
+# are exact.
 
 # %% tags=["demo"]
 figures.two_masses(speculative_step, P, Q)
@@ -422,7 +410,7 @@ pipeline_animation(RECORDED)
 # %% [markdown]
 # ## Break the rule
 #
-# Here are four rules that people have written, and the right one:
+# Four rules that people have written, and the right one:
 #
 # - `"accept everything"`
 # - `"accept only where p >= q"`, with the correction from the residual
@@ -472,9 +460,9 @@ figures.broken_rule(rule, P, Q)
 # %% [markdown]
 # ## Simulator: overlap and residual
 #
-# Drag the top of a bar, or press Tab and the arrow keys. Before you move anything, commit yourself: if
-# `q` of B rises from 0.45 to 0.80, what happens to the accepted share, and which bar of the residual
-# grows most? Then build a draft that is almost never accepted.
+# Drag the top of a bar, or press Tab and the arrow keys. Commit yourself first: if `q` of B rises from
+# 0.45 to 0.80, what happens to the accepted share, and which bar of the residual grows most? Then build
+# a draft that is almost never accepted.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator
@@ -565,11 +553,10 @@ print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}
 # %% [markdown]
 # ## Your decoder
 #
-# You now have all the parts. What is missing is the loop around them, and the way from a model to a
+# You have all the parts. What is missing is the loop around them, and the way from a model to a
 # distribution. A model gives **logits**, one score for each token. The softmax makes them a
-# distribution: the probability of a token is its `e^z` over the sum of all `e^z`. Users divide the
-# logits by a **temperature** first: below 1 it makes the distribution sharper, above 1 flatter. The
-# draft gets the target's temperature, so that it is accepted often.
+# distribution. Users divide the logits by a **temperature** first: below 1 it makes the distribution
+# sharper, above 1 flatter. The draft gets the target's temperature, so that it is accepted often.
 
 # %%
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -586,19 +573,17 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # and adds what `speculative_step` writes.
 #
 # **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` give arrays `(len(tokens), V)`: row
-# `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`. `prompt`
-# has at least one token. Each block draws from the NumPy generator `rng`, in this order,
-# `rng.random(n)` for the draft, `rng.random(n)` for `r`, `rng.random()` for `u`. The function returns
-# the *new* tokens: `max_new_tokens` of them, or fewer if the text ends with `eos` before.
+# `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`. Each block
+# draws from the NumPy generator `rng`, in this order: `rng.random(n)` for the draft, `rng.random(n)` for
+# `r`, `rng.random()` for `u`. The function returns the list of *new* tokens: `max_new_tokens` of them, or
+# fewer if the text ends with `eos` before.
 #
-# **Example.** The two small models, `temperature = 0.5`, prompt `[0]`, `k = 2`, three new tokens.
-# Block 1 draws 0.1 and 0.6: draft A, B. The target never writes A after A, so A is rejected, B is
-# dropped, and `u = 0.7` gives C. Block 2 drafts one token: 0.3 gives B, the coin 0.7 is above its
-# ratio 0.5, and the correction is A. Block 3 drafts none, and `u = 0.2` gives B. The text is
-# `[2, 0, 1]`.
+# **Example.** The two small models, `temperature = 0.5`, prompt `[0]`, `k = 2`, three new tokens. Block 1
+# draws 0.1 and 0.6: draft A, B. The target never writes A after A, so A is rejected, and `u = 0.7` gives
+# C. Block 2 drafts one token: 0.3 gives B, the coin 0.7 is above its ratio 0.5, and the correction is A.
+# Block 3 drafts none, and `u = 0.2` gives B. The text is `[2, 0, 1]`.
 #
-# **The tests also check.** `eos` may stand anywhere in a block; 0 is a token like any other. Leave
-# `prompt` as it is.
+# **The tests also check.** `eos` may stand anywhere in a block, and may be 0. Leave `prompt` as it is.
 
 
 # %% solution="speculative_sample"
@@ -664,18 +649,19 @@ leave_cores()  # to your other programs: torch computes on half of them
 pair = load_pair(draft="large", device="cpu", dtype=torch.float32)
 logits = logits_of(pair.target), logits_of(pair.draft)
 prompt = pair.prompt("class Stack:\n    def push(self, item):\n")
-figures.real_text(speculative_sample, *logits, prompt, pair.tokenizer.decode, k=4, seed=2)
+read = pair.tokenizer.decode
+figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.6, seed=3)
 
 # %% [markdown]
-# Every `seed` writes another text. The green parts are longest where the text could hardly go on in
-# any other way.
+# Every `seed` writes another text, none of which makes much sense: these are small models. The green
+# parts are longest where the text could hardly go on in any other way.
 #
 # ### Is it exact?
 #
-# One text can't tell. So the next figure takes *all* texts: the two small models, prompt A, three new
-# tokens. The borders of the two models cut [0, 1) into three pieces, and your function gets every
-# combination of pieces instead of random numbers. These thousands of runs give the exact probability
-# of each text. A black line marks the same for the target alone.
+# One text can't tell. So the next figure takes *all* texts of three tokens by the two small models,
+# after A. Their borders cut [0, 1) into three pieces, and your function gets every combination of
+# pieces instead of random numbers. These thousands of runs give the exact probability of each text. A
+# black line marks the same for the target alone.
 
 # %% tags=["demo"]
 figures.every_text(speculative_sample, k=2)
@@ -685,13 +671,10 @@ figures.every_text(speculative_sample, k=2)
 # under another name, forget the target's temperature, and draw again. Then forget only the draft's. No
 # bar moves! A draft may be as wrong as it likes, as long as `q` is what it drew from.
 #
-# ### The race again
-#
-# Your decoder races plain decoding, with `k = 3` and temperature 1.
-#
 # ### Commit first
 #
-# How many tokens will a pass of your decoder write on average? Write a number from 1 to 4.
+# Your decoder now races plain decoding, with `k = 3` and temperature 1. How many tokens will one of its
+# passes write on average? Write a number from 1 to 4.
 
 # %% solution="prediction_02_c"
 ### BEGIN SOLUTION

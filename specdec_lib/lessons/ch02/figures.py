@@ -193,6 +193,7 @@ def real_text(
     prompt: list[int],
     read: Callable,
     k: int = 4,
+    temperature: float = 1.0,
     seed: int = 0,
     count: int = 80,
 ) -> None:
@@ -200,7 +201,7 @@ def real_text(
 
     `read` gives the text of tokens.
     """
-    how = k, count, 1.0, np.random.default_rng(seed)
+    how = k, count, temperature, np.random.default_rng(seed)
     blocks = blocks_of(sample, target, draft, prompt, *how)
     spans, plain = [html.escape(read(prompt))], read(prompt)
     for _, new in blocks:
