@@ -58,9 +58,9 @@ lesson.committed("prediction_02", prediction_02, 0, 1)
 lesson.reveal("prediction_02", prediction_02)
 
 # %% [markdown]
-# The places now hold each token 50 times. The draft preferred token 0, and the text shows no trace of
-# it. A program sees one proposal at a time and cannot count to 100, but it can toss a coin. This
-# chapter finds the right coin, and the right token for an empty place, the *correction*.
+# The draft preferred token 0, and the text shows no trace of it. A program sees one proposal at a time
+# and cannot count to 100, but it can toss a coin. This chapter finds the right coin, and the right
+# token for an empty place, the *correction*.
 
 # %% [markdown]
 # ## The rule: how often to accept
@@ -73,8 +73,7 @@ lesson.reveal("prediction_02", prediction_02)
 # | draft `q` | 0.30 | 0.45 | 0.20 | 0.05 |
 #
 # The next cell keeps all of 100 proposals, and the right panel shows the damage. Change the four
-# numbers of `keep` until no token comes too often and as few as possible are missing. Then write down
-# how many you keep of each, and which tokens are still missing.
+# numbers of `keep` until no token comes too often and as few as possible are missing.
 
 # %% tags=["demo", "shown"]
 keep = [30, 45, 20, 5]
@@ -97,8 +96,6 @@ figures.kept_of_100(keep, P, Q)
 # `q`, so `q[token]` is above 0. The function returns a float, at most 1.
 #
 # **Example.** You keep 30 of 45 proposals of token 1 (B): the answer is 0.667.
-#
-# **The tests also check.** Add nothing to `p` or `q`, however small.
 
 
 # %% solution="acceptance_probability"
@@ -129,11 +126,8 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # and reject it otherwise. This is **the accepted height over the whole height of the draft's bar**. If
 # `p(x)` is at least `q(x)`, the token is always accepted. If `p(x)` is smaller, a coin decides, and if
-# `p(x)` is 0, the coin always says no. So a very rare token can be safe, and a favourite can be thrown
-# out: what counts is how far the draft overstates the token.
-#
-# Why a coin? A program cannot keep two thirds of one proposal, but a coin that says yes two times in
-# three keeps the right share in the long run.
+# `p(x)` is 0, the coin always says no. A very rare token can be safe, then, and a favourite can be
+# thrown out.
 
 # %% [markdown]
 # ## Draft: draw tokens, and keep their distributions
@@ -150,13 +144,12 @@ lesson.check_acceptance_probability(acceptance_probability)
 # | B | 0.5, 0.25, 0.25 | 0.5, 0.5, 0 |
 # | C | 0.5, 0.25, 0.25 | 0, 0.5, 0.5 |
 #
-# After A, the draft's line has A up to 0.5, B up to 0.75 and C up to 1. So `u = 0.6` draws B. The
-# coin will need `q`, so each draft token keeps the distribution that it was drawn from.
+# After A, the draft's line has A up to 0.5, B up to 0.75 and C up to 1. So `u = 0.6` draws B.
 
 # %% [markdown]
 # ### Exercise: draft_block
 #
-# **Task.** Draw `k` draft tokens, and keep their distributions. Token `i` is
+# **Task.** Draw `k` draft tokens, and keep their distributions for the coin. Token `i` is
 # `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and the
 # tokens drafted so far.
 #
@@ -279,8 +272,6 @@ lesson.check_speculative_accept(speculative_accept)
 # nothing is missing: return a copy of `p`.
 #
 # **Example.** For the pair: `[0.75, 0, 0, 0.25]`.
-#
-# **The tests also check.** Leave `p` and `q` as they are.
 
 
 # %% solution="residual_distribution"
@@ -312,15 +303,15 @@ lesson.check_residual_distribution(residual_distribution)
 #
 # $$ \text{residual}(x) = \frac{\max(0,\; p(x) - q(x))}{\sum_y \max(0,\; p(y) - q(y))} $$
 #
-# For the pair, the sum is 0.20, and so is the share of rejected tokens. This is no accident: `p` and
-# `q` both sum to 1, so one has as much above the other as below it.
+# For the pair, the sum is 0.20, and so is the share of rejected tokens: `p` and `q` both sum to 1, so
+# one has as much above the other as below it.
 
 # %% [markdown]
 # ## A whole step: one token more
 #
 # After a rejection, the correction fills the place, and the step is over. If all `K` tokens are
-# accepted, the target's pass has one row more, the distribution after the whole block. It gives a
-# **bonus token**. The draft has proposed nothing there, so draw from `p[K]` as it is.
+# accepted, the row after the whole block gives a **bonus token**. The draft has proposed nothing
+# there, so draw from `p[K]` as it is.
 
 # %% [markdown]
 # ### Exercise: speculative_step
@@ -370,9 +361,9 @@ lesson.check_speculative_step(speculative_step)
 # %% [markdown]
 # ### Why the bars meet the target
 #
-# By acceptance, `x` receives the smaller of `p(x)` and `q(x)`. By correction, `x` receives the share
-# of rejections times its residual. The residual was divided by this same share, so the product is
-# the missing part:
+# By acceptance, `x` receives the smaller of `p(x)` and `q(x)`. By correction, it receives the share of
+# rejections times its residual. The residual was divided by this same share, which leaves the missing
+# part:
 #
 # $$ \min(p(x),\, q(x)) + \max(0,\; p(x) - q(x)) = p(x) $$
 #
@@ -395,7 +386,7 @@ lesson.check_speculative_step(speculative_step)
 #
 # ### Five recorded blocks
 #
-# Two real models wrote these five blocks, with these `p`, `q` and `r`.
+# Two real models wrote these five blocks, which were chosen to show every case.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch01.checks import RECORDED
@@ -405,7 +396,7 @@ pipeline_animation(RECORDED)
 
 # %% [markdown]
 # In block 1 the token `f` was accepted although both models give it a probability below 0.0001: the
-# coin has no favourites. (The blocks were chosen to show every case, so don't take an average.)
+# coin has no favourites.
 
 # %% [markdown]
 # ## Break the rule
@@ -413,9 +404,9 @@ pipeline_animation(RECORDED)
 # Four rules that people have written, and the right one:
 #
 # - `"accept everything"`
-# - `"accept only where p >= q"`, with the correction from the residual
-# - `"draw the correction from p"`, with the right coin
-# - `"draft again until one passes"`, with the right coin and no correction
+# - `"accept only where p >= q"`
+# - `"draw the correction from p"`
+# - `"draft again until one passes"`
 # - `"the rule of this chapter"`
 #
 # ### Commit first
@@ -475,10 +466,10 @@ linked_simulator("residual", target=P, draft=Q)
 # **Question 1.** The target gives a token the probability 0.30. For which `q` is the token
 # always accepted, whenever it is drafted?
 #
-# - a: for every `q`, if the token is the target's most probable one
+# - a: for every `q`, if the token is the target's favourite
 # - b: for every `q` of at most 0.30
-# - c: only for `q` of exactly 0.30, where both models agree
-# - d: for every `q` above 0.30, because the draft is surer than the target
+# - c: only for `q` of exactly 0.30
+# - d: for every `q` above 0.30, because the draft is surer
 
 # %% solution="quiz_02"
 ### BEGIN SOLUTION
@@ -489,13 +480,13 @@ quiz_02 = "b"
 lesson.answered("quiz_02", quiz_02)
 
 # %% [markdown]
-# **Question 2.** A block of three was drafted and the second token was rejected. Why is the third
-# token dropped, although its own ratio is above 1?
+# **Question 2.** In a block of three, the second token was rejected. Why is the third token dropped,
+# although its own ratio is above 1?
 #
-# - a: because the correction has used up the third token's coin
-# - b: because three tokens a step is the limit
-# - c: because its row of `p` was computed after the rejected token, which is not in the text
-# - d: because a draft that was wrong once is likely to be wrong again
+# - a: the correction has used up the third token's coin
+# - b: three tokens a step is the limit
+# - c: its row of `p` was computed after the rejected token, which is not in the text
+# - d: a draft that was wrong once is likely to be wrong again
 
 # %% solution="quiz_02_b"
 ### BEGIN SOLUTION
@@ -508,10 +499,9 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # %% [markdown]
 # ### In your own words
 #
-# Somebody proposes to save time: "After a rejection, draw from `p`. We want the target's
-# distribution, after all." Take `p = [0.5, 0.5]` and `q = [0.75, 0.25]`. Which token comes out too
-# often, which too rarely, by how much, and why? Write three to five sentences. A person marks this
-# answer.
+# "After a rejection, draw from `p`. We want the target's distribution, after all." Take `p = [0.5,
+# 0.5]` and `q = [0.75, 0.25]`. Which token comes out too often, by how much, and why? Write three to
+# five sentences. A person marks this answer.
 
 # %% [markdown] written="why_residual" points=2
 # Token 0 comes out too often. The draft proposes it with probability 0.75, of which 0.50 is
@@ -553,10 +543,10 @@ print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}
 # %% [markdown]
 # ## Your decoder
 #
-# You have all the parts. What is missing is the loop around them, and the way from a model to a
-# distribution. A model gives **logits**, one score for each token. The softmax makes them a
-# distribution. Users divide the logits by a **temperature** first: below 1 it makes the distribution
-# sharper, above 1 flatter. The draft gets the target's temperature, so that it is accepted often.
+# You have all the parts but the loop around them, and the way from a model to a distribution. A model
+# gives **logits**, one score for each token, and the softmax makes them a distribution. Users divide
+# the logits by a **temperature** first: below 1 it makes the distribution sharper, above 1 flatter.
+# The draft gets the target's temperature, so that it is accepted often.
 
 # %%
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -658,10 +648,9 @@ figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.
 #
 # ### Is it exact?
 #
-# One text can't tell. So the next figure takes *all* texts of three tokens by the two small models,
-# after A. Their borders cut [0, 1) into three pieces, and your function gets every combination of
-# pieces instead of random numbers. These thousands of runs give the exact probability of each text. A
-# black line marks the same for the target alone.
+# One text can't tell. So the next figure takes *all* texts of three tokens by the two small models.
+# Their borders cut [0, 1) into three pieces, and your function gets every combination of pieces instead
+# of random numbers: thousands of runs. A black line marks each text's probability by the target alone.
 
 # %% tags=["demo"]
 figures.every_text(speculative_sample, k=2)
@@ -694,7 +683,7 @@ show_race(races, yours="your decoder")
 lesson.reveal_race("prediction_02_c", prediction_02_c, races)
 
 # %% [markdown]
-# This is the algorithm of the paper, on real logits, in your own lines. It is faster where the draft is
+# This is the paper's algorithm, on real logits, in your own lines. It is faster where the draft is
 # right, and exact where the draft is wrong: as close to a free lunch as this course gets.
 
 # %% [markdown]

@@ -12,18 +12,9 @@ from typing import Any
 import numpy as np
 
 from autograde.chapters.common import Asked, Exercise, prediction, quiz
-from autograde.chapters.distributions import (
-    LARGEST,
-    autoregressive_law,
-    pair,
-    ratio,
-    step_law,
-    thousandths,
-)
+from autograde.chapters.distributions import LARGEST, pair, ratio, thousandths
 from autograde.check import RemoteObject, by_cause
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
-from specdec_lib.lessons.common.comparing import in_form_of
-from specdec_lib.lessons.common.describing import describe, type_name
 from specdec_lib.lessons.common.examples import Different
 
 V = 5
@@ -395,30 +386,6 @@ def corrections(rng):
 def bonus(rng):
     for k in (1, 2, 2, 3, 5, 5):
         yield step([True] * k, rng)
-
-
-@speculative_step.check("the joint distribution of three tokens")
-def joint_law(student, solution, rng):
-    target, draft = (np.array([thousandths(3, rng) for _ in range(4)]) for _ in range(2))
-    for k in (1, 2):
-        law = step_law(lambda many, k=k: _blocks_of_tokens(student, many, k), target, draft, k)
-        difference = np.abs(law - autoregressive_law(target)).max()
-        if not difference <= 1e-12:
-            raise Different(
-                f"with K = {k} a sequence of three tokens comes out with a probability that is off "
-                f"by {difference:.3g} from the target's."
-            )
-
-
-def _blocks_of_tokens(student, many: list[tuple], k: int) -> Iterator[list[int]]:
-    """What speculative_step gives for each of many arguments. Raises Different for no block."""
-    for out in student.speculative_step.each(many):
-        out = in_form_of([0] * (k + 1), out)
-        ok = isinstance(out, list) and 1 <= len(out) <= k + 1
-        if not ok or not all(type(t) is int and 0 <= t < 3 for t in out):
-            what = f"{describe(out)} ({type_name(out)})"
-            raise Different(f"speculative_step returned {what}, expected a list of 1 to {k + 1}.")
-        yield out
 
 
 @speculative_step.group("an empty draft, equal models; a list; nothing modified", form=True)
