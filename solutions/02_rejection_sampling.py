@@ -43,8 +43,8 @@ from specdec_lib.lessons.ch02 import figures
 #
 # ### Commit first
 #
-# At the end, the 100 places should hold what the target wants. With which probability should an empty
-# place get token 0? Write a number from 0 to 1.
+# At the end, the 100 places should hold what the target wants. With which probability should an
+# empty place get token 0? Write a number from 0 to 1.
 
 # %% solution="prediction_02"
 ### BEGIN SOLUTION
@@ -58,9 +58,9 @@ lesson.committed("prediction_02", prediction_02, 0, 1)
 lesson.reveal("prediction_02", prediction_02)
 
 # %% [markdown]
-# The draft preferred token 0, and the text shows no trace of it. A program sees one proposal at a time
-# and cannot count to 100, but it can toss a coin. This chapter finds the right coin, and the right
-# token for an empty place, the *correction*.
+# The draft preferred token 0, and the text shows no trace of it. A program sees one proposal at a
+# time and cannot count to 100, but it can toss a coin. This chapter finds the right coin, and the
+# right token for an empty place, the *correction*.
 
 # %% [markdown]
 # ## The rule: how often to accept
@@ -90,10 +90,11 @@ figures.kept_of_100(keep, P, Q)
 # %% [markdown]
 # ### Exercise: acceptance_probability
 #
-# **Task.** The probability that a draft token is accepted: the share of its proposals that you keep.
+# **Task.** The probability that a draft token is accepted: the share of its proposals that you
+# keep.
 #
-# **Arguments.** `p` and `q` are `(V,)`, where `V` is the size of the vocabulary. `token` was drawn from
-# `q`, so `q[token]` is above 0. The function returns a float, at most 1.
+# **Arguments.** `p` and `q` are `(V,)`, where `V` is the size of the vocabulary. `token` was drawn
+# from `q`, so `q[token]` is above 0. The function returns a float, at most 1.
 #
 # **Example.** You keep 30 of 45 proposals of token 1 (B): the answer is 0.667.
 
@@ -124,17 +125,17 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
-# and reject it otherwise. This is **the accepted height over the whole height of the draft's bar**. If
-# `p(x)` is at least `q(x)`, the token is always accepted. If `p(x)` is smaller, a coin decides, and if
-# `p(x)` is 0, the coin always says no. A very rare token can be safe, then, and a favourite can be
-# thrown out.
+# and reject it otherwise. This is **the accepted height over the whole height of the draft's
+# bar**. If `p(x)` is at least `q(x)`, the token is always accepted. If `p(x)` is smaller, a coin
+# decides, and if `p(x)` is 0, the coin always says no. A very rare token can be safe, then, and a
+# favourite can be thrown out.
 
 # %% [markdown]
 # ## Draft: draw tokens, and keep their distributions
 #
-# Lay the probabilities next to each other on a line from 0 to 1, in the order of the tokens. A random
-# number `u` is a point on this line, and the token on whose piece it lies is drawn. The given function
-# `sample_from(probs, u)` does this, with `probs` `(V,)` and `u` in [0, 1).
+# Lay the probabilities next to each other on a line from 0 to 1, in the order of the tokens. A
+# random number `u` is a point on this line, and the token on whose piece it lies is drawn. The
+# given function `sample_from(probs, u)` does this, with `probs` `(V,)` and `u` in [0, 1).
 #
 # Here are two models of three tokens, which look at the last token only:
 #
@@ -153,14 +154,15 @@ lesson.check_acceptance_probability(acceptance_probability)
 # `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and the
 # tokens drafted so far.
 #
-# **Arguments.** `draft_model(tokens)` gives the distribution `(V,)` after a list of tokens. `prefix`
-# is a list of tokens, `uniforms` is `(k,)`: random numbers are arguments, here and below, so that a
-# test can know the one right answer. The function returns a list of `k` tokens and an array `(k, V)`.
+# **Arguments.** `draft_model(tokens)` gives the distribution `(V,)` after a list of tokens.
+# `prefix` is a list of tokens, `uniforms` is `(k,)`: random numbers are arguments, here and below,
+# so that a test can know the one right answer. The function returns a list of `k` tokens and an
+# array `(k, V)`.
 #
 # **Example.** After A, the numbers `[0.6, 0.8, 0.3]` draw B, B and A: the tokens are `[1, 1, 0]`.
 #
-# **The tests also check.** Call `draft_model` exactly `k` times. If `k` is 0, only the list is looked
-# at.
+# **The tests also check.** Call `draft_model` exactly `k` times. If `k` is 0, only the list is
+# looked at.
 
 
 # %% solution="draft_block"
@@ -191,26 +193,26 @@ lesson.check_draft_block(draft_block)
 # %% [markdown]
 # ## A block: stop at the first rejection
 #
-# The target scored each draft token *after the draft tokens before it*. If the token at position 1 is
-# rejected, the token at position 2 was scored after a text that we will not write. So the walk through
-# the block ends at the first rejection, and all later draft tokens are dropped, however good they
-# look.
+# The target scored each draft token *after the draft tokens before it*. If the token at position 1
+# is rejected, the token at position 2 was scored after a text that we will not write. So the walk
+# through the block ends at the first rejection, and all later draft tokens are dropped, however
+# good they look.
 #
 # The coin is a uniform number `r` in [0, 1), which is below 0.667 with probability 0.667. Each
 # position has its own coin, and its token is accepted exactly if
 #
 # $$ r_i < \frac{p_i(x_i)}{q_i(x_i)}. $$
 #
-# The minimum has disappeared: `r` is below 1 anyway. You may write `<=`, since a coin equals the ratio
-# with probability 0.
+# The minimum has disappeared: `r` is below 1 anyway. You may write `<=`, since a coin equals the
+# ratio with probability 0.
 
 # %% [markdown]
 # ### Exercise: speculative_accept
 #
 # **Task.** The draft tokens that are accepted, those before the first rejection.
 #
-# **Arguments.** `draft_tokens` is a list of `K` indices, `p` and `q` are `(K, V)`, `r` is `(K,)`. The
-# function returns a list, which may be empty.
+# **Arguments.** `draft_tokens` is a list of `K` indices, `p` and `q` are `(K, V)`, `r` is `(K,)`.
+# The function returns a list, which may be empty.
 #
 # **Example.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
 #
@@ -255,13 +257,14 @@ lesson.check_speculative_accept(speculative_accept)
 # %% [markdown]
 # ## What to write instead: the residual
 #
-# Which token should fill the empty place after a rejection? To draw from `p` looks right and is wrong.
-# A is proposed with probability 0.30, and always accepted. The target wants 0.45, so A lacks 0.15. In
-# the same way D lacks 0.05. B and C lack nothing: their accepted proposals give them their full share.
+# Which token should fill the empty place after a rejection? To draw from `p` looks right and is
+# wrong. A is proposed with probability 0.30, and always accepted. The target wants 0.45, so A
+# lacks 0.15. In the same way D lacks 0.05. B and C lack nothing: their accepted proposals give
+# them their full share.
 #
-# So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. It sums to 0.20, and a
-# distribution sums to 1. Work out the four probabilities of the correction before you read the card.
-# This distribution is called the **residual**.
+# So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. It sums to 0.20,
+# and a distribution sums to 1. Work out the four probabilities of the correction before you read
+# the card. This distribution is called the **residual**.
 
 # %% [markdown]
 # ### Exercise: residual_distribution
@@ -303,8 +306,8 @@ lesson.check_residual_distribution(residual_distribution)
 #
 # $$ \text{residual}(x) = \frac{\max(0,\; p(x) - q(x))}{\sum_y \max(0,\; p(y) - q(y))} $$
 #
-# For the pair, the sum is 0.20, and so is the share of rejected tokens: `p` and `q` both sum to 1, so
-# one has as much above the other as below it.
+# For the pair, the sum is 0.20, and so is the share of rejected tokens: `p` and `q` both sum to 1,
+# so one has as much above the other as below it.
 
 # %% [markdown]
 # ## A whole step: one token more
@@ -318,8 +321,8 @@ lesson.check_residual_distribution(residual_distribution)
 #
 # **Task.** Everything that one step writes.
 #
-# **Arguments.** `draft_tokens` is a list of `K`, which may be 0; `p` is `(K + 1, V)`, `q` is
-# `(K, V)`, `r` is `(K,)`. The float `u` draws the correction or the bonus token, with `sample_from`.
+# **Arguments.** `draft_tokens` is a list of `K`, which may be 0; `p` is `(K + 1, V)`, `q` is `(K,
+# V)`, `r` is `(K,)`. The float `u` draws the correction or the bonus token, with `sample_from`.
 # The function returns a list of 1 to `K + 1` tokens.
 #
 # **Example.** `draft_tokens = [0, 1]` with the main pair at both positions and `r = [0.5, 0.9]`:
@@ -348,9 +351,9 @@ def speculative_step(
 #    q[n]; else draw from p[n], the extra row.
 
 # %% [markdown]
-# The next figure cuts the square of all `(r, u)` into 60 by 60 cells, and calls your function in the
-# middle of each, with one draft token. All borders of the main pair are multiples of 1/60, so the bars
-# are exact.
+# The next figure cuts the square of all `(r, u)` into 60 by 60 cells, and calls your function in
+# the middle of each, with one draft token. All borders of the main pair are multiples of 1/60, so
+# the bars are exact.
 
 # %% tags=["demo"]
 figures.two_masses(speculative_step, P, Q)
@@ -361,9 +364,9 @@ lesson.check_speculative_step(speculative_step)
 # %% [markdown]
 # ### Why the bars meet the target
 #
-# By acceptance, `x` receives the smaller of `p(x)` and `q(x)`. By correction, it receives the share of
-# rejections times its residual. The residual was divided by this same share, which leaves the missing
-# part:
+# By acceptance, `x` receives the smaller of `p(x)` and `q(x)`. By correction, it receives the
+# share of rejections times its residual. The residual was divided by this same share, which leaves
+# the missing part:
 #
 # $$ \min(p(x),\, q(x)) + \max(0,\; p(x) - q(x)) = p(x) $$
 #
@@ -411,8 +414,8 @@ pipeline_animation(RECORDED)
 #
 # ### Commit first
 #
-# "Draft again until one passes" has the right coin. How much of the probability ends up on the wrong
-# tokens of the main pair? Write a number from 0, no error at all, to 1.
+# "Draft again until one passes" has the right coin. How much of the probability ends up on the
+# wrong tokens of the main pair? Write a number from 0, no error at all, to 1.
 
 # %% solution="prediction_02_b"
 ### BEGIN SOLUTION
@@ -445,15 +448,14 @@ figures.broken_rule(rule, P, Q)
 #   `[0.375, 0.375, 0.1875, 0.0625]`. No step gives A and D what they lack.
 #
 # </details>
-#
-# `figures.two_masses` takes a wrong `speculative_step` of your own, too.
+
 
 # %% [markdown]
 # ## Simulator: overlap and residual
 #
-# Drag the top of a bar, or press Tab and the arrow keys. Commit yourself first: if `q` of B rises from
-# 0.45 to 0.80, what happens to the accepted share, and which bar of the residual grows most? Then build
-# a draft that is almost never accepted.
+# Drag the top of a bar, or press Tab and the arrow keys. Commit yourself first: if `q` of B rises
+# from 0.45 to 0.80, what happens to the accepted share, and which bar of the residual grows most?
+# Then build a draft that is almost never accepted.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator
@@ -480,8 +482,8 @@ quiz_02 = "b"
 lesson.answered("quiz_02", quiz_02)
 
 # %% [markdown]
-# **Question 2.** In a block of three, the second token was rejected. Why is the third token dropped,
-# although its own ratio is above 1?
+# **Question 2.** In a block of three, the second token was rejected. Why is the third token
+# dropped, although its own ratio is above 1?
 #
 # - a: the correction has used up the third token's coin
 # - b: three tokens a step is the limit
@@ -500,20 +502,20 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # ### In your own words
 #
 # "After a rejection, draw from `p`. We want the target's distribution, after all." Take `p = [0.5,
-# 0.5]` and `q = [0.75, 0.25]`. Which token comes out too often, by how much, and why? Write three to
-# five sentences. A person marks this answer.
+# 0.5]` and `q = [0.75, 0.25]`. Which token comes out too often, by how much, and why? Write three
+# to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_residual" points=2
 # Token 0 comes out too often. The draft proposes it with probability 0.75, of which 0.50 is
 # accepted, so token 0 has its full share already. A draw from `p` gives it half of the rejected
 # 0.25 on top. Token 1 comes out too rarely: 0.25 is accepted, and it lacks 0.25. All of the
-# rejected 0.25 should go to token 1, but token 1 receives only half of it. The output distribution is
-# `min(p, q) + 0.25 p = [0.625, 0.375]`, off by 0.125 each.
+# rejected 0.25 should go to token 1, but token 1 receives only half of it. The output distribution
+# is `min(p, q) + 0.25 p = [0.625, 0.375]`, off by 0.125 each.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# What is wrong with each sentence? Decide before you open the answer.
+# Find the fault before you open the answer.
 #
 # **You might read: "This is standard rejection sampling."**
 #
@@ -543,10 +545,10 @@ print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}
 # %% [markdown]
 # ## Your decoder
 #
-# You have all the parts but the loop around them, and the way from a model to a distribution. A model
-# gives **logits**, one score for each token, and the softmax makes them a distribution. Users divide
-# the logits by a **temperature** first: below 1 it makes the distribution sharper, above 1 flatter.
-# The draft gets the target's temperature, so that it is accepted often.
+# You have all the parts but the loop around them, and the way from a model to a distribution. A
+# model gives **logits**, one score for each token, and the softmax makes them a distribution.
+# Users divide the logits by a **temperature** first: below 1 it makes the distribution sharper,
+# above 1 flatter. The draft gets the target's temperature, so that it is accepted often.
 
 # %%
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -558,22 +560,23 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # %% [markdown]
 # ### Exercise: speculative_sample
 #
-# **Task.** Sampled speculative decoding. A block drafts `n = min(k, left - 1)` tokens if `left` tokens
-# may still be written, calls the target once on the text and the draft, keeps the last `n + 1` rows,
-# and adds what `speculative_step` writes.
+# **Task.** Sampled speculative decoding. A block drafts `n = min(k, left - 1)` tokens if `left`
+# tokens may still be written, calls the target once on the text and the draft, keeps the last `n +
+# 1` rows, and adds what `speculative_step` writes.
 #
-# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` give arrays `(len(tokens), V)`: row
-# `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`. Each block
-# draws from the NumPy generator `rng`, in this order: `rng.random(n)` for the draft, `rng.random(n)` for
-# `r`, `rng.random()` for `u`. The function returns the list of *new* tokens: `max_new_tokens` of them, or
-# fewer if the text ends with `eos` before.
+# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` give arrays `(len(tokens), V)`:
+# row `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`.
+# Each block draws from the NumPy generator `rng`, in this order: `rng.random(n)` for the draft,
+# `rng.random(n)` for `r`, `rng.random()` for `u`. The function returns the list of *new* tokens:
+# `max_new_tokens` of them, or fewer if the text ends with `eos` before.
 #
-# **Example.** The two small models, `temperature = 0.5`, prompt `[0]`, `k = 2`, three new tokens. Block 1
-# draws 0.1 and 0.6: draft A, B. The target never writes A after A, so A is rejected, and `u = 0.7` gives
-# C. Block 2 drafts one token: 0.3 gives B, the coin 0.7 is above its ratio 0.5, and the correction is A.
-# Block 3 drafts none, and `u = 0.2` gives B. The text is `[2, 0, 1]`.
+# **Example.** The two small models, `temperature = 0.5`, prompt `[0]`, `k = 2`, three new tokens.
+# Block 1 draws 0.1 and 0.6: draft A, B. The target never writes A after A, so A is rejected, and
+# `u = 0.7` gives C. Block 2 drafts one token: 0.3 gives B, the coin 0.7 is above its ratio 0.5, and
+# the correction is A. Block 3 drafts none, and `u = 0.2` gives B. The text is `[2, 0, 1]`.
 #
-# **The tests also check.** `eos` may stand anywhere in a block, and may be 0. Leave `prompt` as it is.
+# **The tests also check.** `eos` may stand anywhere in a block, and may be 0. Leave `prompt` as it
+# is.
 
 
 # %% solution="speculative_sample"
@@ -625,8 +628,8 @@ lesson.check_speculative_sample(speculative_sample)
 # %% [markdown]
 # ### It writes
 #
-# Your function meets real models, which continue Python code. The functions of the text remember what
-# they have read, so a call costs only what is new (chapter 08 writes that cache).
+# Your function meets real models, which continue Python code. The functions of the text remember
+# what they have read, so a call costs only what is new (chapter 08 writes that cache).
 
 # %% tags=["demo", "shown"]
 import torch
@@ -643,27 +646,29 @@ read = pair.tokenizer.decode
 figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.6, seed=3)
 
 # %% [markdown]
-# Every `seed` writes another text, none of which makes much sense: these are small models. The green
-# parts are longest where the text could hardly go on in any other way.
+# Every `seed` writes another text, none of which makes much sense: these are small models. The
+# green parts are longest where the text could hardly go on in any other way.
 #
 # ### Is it exact?
 #
-# One text can't tell. So the next figure takes *all* texts of three tokens by the two small models.
-# Their borders cut [0, 1) into three pieces, and your function gets every combination of pieces instead
-# of random numbers: thousands of runs. A black line marks each text's probability by the target alone.
+# One text can't tell. So the next figure takes *all* texts of three tokens by the two small
+# models. Their borders cut [0, 1) into three pieces, and your function gets every combination of
+# pieces instead of random numbers: thousands of runs. A black line marks each text's probability
+# by the target alone.
 
-# %% tags=["demo"]
+# %% tags=["demo", "shown"]
 figures.every_text(speculative_sample, k=2)
 
 # %% [markdown]
-# Keep this picture: if a decoder changes the distribution, some bar leaves its line. Copy your function
-# under another name, forget the target's temperature, and draw again. Then forget only the draft's. No
-# bar moves! A draft may be as wrong as it likes, as long as `q` is what it drew from.
+# Keep this picture: if a decoder changes the distribution, some bar leaves its line. Copy your
+# function under another name, forget the target's temperature, and draw again. Then forget only
+# the draft's. No bar moves! A draft may be as wrong as it likes, as long as `q` is what it drew
+# from.
 #
 # ### Commit first
 #
-# Your decoder now races plain decoding, with `k = 3` and temperature 1. How many tokens will one of its
-# passes write on average? Write a number from 1 to 4.
+# Your decoder now races plain decoding, with `k = 3` and temperature 1. How many tokens will one
+# of its passes write on average? Write a number from 1 to 4.
 
 # %% solution="prediction_02_c"
 ### BEGIN SOLUTION
@@ -690,9 +695,9 @@ lesson.reveal_race("prediction_02_c", prediction_02_c, races)
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative
-#   Decoding*, ICML 2023, arXiv 2211.17192. `speculative_sample` is its Algorithm 1 in a
-#   loop. Appendix A.1 proves that the output distribution is the target's. The proof leaves rounding
-#   out.
+#   Decoding*, ICML 2023, arXiv 2211.17192. `speculative_sample` is its Algorithm 1 in
+#   a loop. Appendix A.1 proves that the output distribution is the target's. The proof leaves
+#   rounding out.
 # - C. Chen, S. Borgeaud, G. Irving, J.-B. Lespiau, L. Sifre, J. Jumper, *Accelerating Large
 #   Language Model Decoding with Speculative Sampling*, arXiv 2302.01318. The same rule, found
 #   independently. In this paper `q` is the target and `p` the draft. Theorem 1 is the proof.
