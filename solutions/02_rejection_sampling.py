@@ -449,7 +449,6 @@ figures.broken_rule(rule, P, Q)
 #
 # </details>
 
-
 # %% [markdown]
 # ## Simulator: overlap and residual
 #

@@ -14,8 +14,9 @@ TEMPERATURE = 0.5
 # Row t follows token t.
 P_AFTER = fixed([[0.0, 0.5, 0.5], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
 Q_AFTER = fixed([[0.5, 0.25, 0.25], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
-# Every border of the two models: between two of them it does not matter where a number lies.
-CUTS = (0.0, 0.5, 0.75, 1.0)
+# All borders of the two models are 0.5 and 0.75. For each of the pieces of [0, 1) between them one
+# number stands, its middle.
+MIDDLES, LENGTHS = (0.25, 0.625, 0.875), (0.5, 0.25, 0.25)
 # Logits whose softmax at TEMPERATURE are these rows.
 _P_LOGITS, _Q_LOGITS = (
     np.where(rows > 0, TEMPERATURE * np.log(np.maximum(rows, 1e-9)), -1000.0)
@@ -58,13 +59,13 @@ class Numbers:
 
 
 class Midpoints:
-    """The middles of the pieces between CUTS; a tape decides which, and its branches have all."""
+    """The middles of the pieces; a tape decides which, and its branches have all of them."""
 
     def __init__(self, tape: exact.Tape) -> None:
-        self.tape, self.middles = tape, np.convolve(CUTS, [0.5, 0.5], "valid")
+        self.tape = tape
 
     def random(self, size: int | None = None) -> float | np.ndarray:
         """The middle of one piece, or of `size` of them (size,)."""
         if size is None:
-            return float(self.middles[self.tape.choose(np.diff(CUTS).tolist())])
+            return MIDDLES[self.tape.choose(LENGTHS)]
         return np.array([self.random() for _ in range(size)])
