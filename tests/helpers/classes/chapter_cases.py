@@ -174,7 +174,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "drawn_block": (ch02.UNIFORMS,),
         "two_masses": (P, Q),
         "blocks_written": (1,),
-        "every_text": (2,),
+        "every_text": (1,),
         "kept_of_100": ([30, 30, 20, 5], P, Q),
         "broken_rule": ("draw the correction from p", P, Q),
     },
