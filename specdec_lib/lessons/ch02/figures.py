@@ -210,7 +210,7 @@ def real_text(
             plain += read(part)
     accepted = sum(len(new) - 1 for _, new in blocks)
     written = accepted + len(blocks)
-    said = f"{written} tokens in {len(blocks)} passes of the target: {accepted} were drafted."
+    said = f"{written} tokens in {len(blocks)} passes of the target; {accepted} were accepted."
     text = f'<pre class="sd-written">{"".join(spans)}</pre>'
     page = f"<style>{style_sheet()}</style>{text}<p>{said} {KEY}</p>"
     display_page(f'<div class="sd-race">{page}</div>', f"{plain}\n\n{said}")
