@@ -1,19 +1,17 @@
 # %% [markdown]
 # # 02 Rejection sampling: accept a draft token and keep the target's distribution
 #
-# 75 minutes · difficulty 4 of 5 · you need: what a probability distribution is, how to index a
-# NumPy array, and the picture of chapter 01 (a small model drafts, a large model checks)
+# 95 minutes · difficulty 4 of 5 · you need: what a probability distribution is, how to index a
+# NumPy array, and the decoder of chapter 01
 #
 # - **Intuition**: 100 proposals, counted by hand, in "The smallest example".
-# - **Mathematics**: what is accepted and what is replaced add up to `p`, in "One position".
-# - **Code**: five short functions, from one token to a whole block.
-# - **Demo**: break the rule yourself and watch the bars miss the target, in "Break the rule".
+# - **Mathematics**: accepted and corrected parts add up to `p`, in "Why the bars meet the target".
+# - **Code**: six functions. The last one is a whole decoder, in about 15 lines.
+# - **Demo**: your decoder writes real text, passes an exact test, and races.
 #
-# **You come with** a block of draft tokens, and two distributions at every position of the block.
-# **You build** the rule that keeps some draft tokens and replaces the first one that it refuses.
-# **You leave with** text that follows the target's distribution, however poor the draft is.
-#
-# Later exercises call the earlier ones. Get each check right before you go on.
+# **You come with** a greedy decoder, which can only write the target's most probable token.
+# **You build** the rule that keeps some draft tokens and replaces the first one that it rejects.
+# **You leave with** a decoder of your own that samples, and is exact however poor the draft is.
 
 # %%
 import numpy as np
@@ -28,11 +26,11 @@ from specdec_lib.lessons.ch02 import figures
 # %% [markdown]
 # ## The smallest example: 100 proposals
 #
-# A vocabulary has two tokens. At one position of the text, the large target model gives both tokens
-# the probability 0.5. The small draft model gives token 0 the probability 0.75 and token 1 the
-# probability 0.25. We write `p = [0.5, 0.5]` for the target and `q = [0.75, 0.25]` for the draft.
+# In chapter 01 the target always wrote its most probable token. Chatbots rarely do that. They draw
+# each token at random from the target's distribution.
 #
-# The draft proposes a token 100 times, and we count:
+# Take a vocabulary of two tokens. At one position the target has the distribution `p = [0.5, 0.5]`,
+# and the draft has `q = [0.75, 0.25]`. The draft proposes a token 100 times, and we count:
 #
 # | | token 0 | token 1 |
 # | --- | --- | --- |
@@ -41,13 +39,12 @@ from specdec_lib.lessons.ch02 import figures
 # | we keep | 50 of 75 | 25 of 25 |
 #
 # We keep as many proposals as we can, but never more of a token than the target wants. The other
-# 25 proposals are dropped, so 25 of the 100 places are now empty.
+# 25 proposals are rejected, so 25 of the 100 places are now empty.
 #
 # ### Commit first
 #
-# Each empty place must get one of the two tokens. At the end, the 100 places should hold what the
-# target wants. With which probability should an empty place get token 0? Write a number from 0 to
-# 1.
+# At the end, the 100 places should hold what the target wants. With which probability should an
+# empty place get token 0? Write a number from 0 to 1.
 
 # %% solution="prediction_02"
 ### BEGIN SOLUTION
@@ -61,59 +58,26 @@ lesson.committed("prediction_02", prediction_02, 0, 1)
 lesson.reveal("prediction_02", prediction_02)
 
 # %% [markdown]
-# The places now hold each token 50 times. The draft preferred token 0, and the text shows no trace
-# of this preference. As in chapter 01, a draft token that stays is *accepted*, one that does not
-# stay is *rejected*, and the token that fills the empty place is the *correction*.
-#
-# A program sees one proposal at a time and cannot count to 100, but it can throw a coin. This
-# chapter finds the right coin and the right correction.
+# The draft preferred token 0, and the text shows no trace of it. A program sees one proposal at a
+# time and cannot count to 100, but it can toss a coin. This chapter finds the right coin, and the
+# right token for an empty place, the *correction*.
 
 # %% [markdown]
 # ## The rule: how often to accept
 #
-# From here on we work on one pair of distributions over four tokens, A to D, with the indices 0
-# to 3:
+# Our main example is one pair of distributions over four tokens, A to D, with the indices 0 to 3:
 #
 # | token | A | B | C | D |
 # | --- | --- | --- | --- | --- |
 # | target `p` | 0.45 | 0.30 | 0.15 | 0.10 |
 # | draft `q` | 0.30 | 0.45 | 0.20 | 0.05 |
 #
-# (A user can change a model's distribution before a token is drawn. A temperature makes the
-# distribution sharper or flatter. **Top-k** keeps only the `k` most probable tokens. **Top-p** keeps
-# as few of the most probable tokens as reach a given sum. Here `p` and `q` are the distributions
-# after such changes.)
-
-# %% tags=["demo"]
-figures.two_distributions(P, Q)
-
-# %% [markdown]
-# ### Commit first
-#
-# The draft proposes 100 tokens in exactly these shares. Again we keep as many as we can, but never
-# more of a token than the target wants. What share of the 100 proposals is accepted? Write a number
-# from 0 to 1.
-
-# %% solution="prediction_02_b"
-### BEGIN SOLUTION
-prediction_02_b = 0.8
-### END SOLUTION
-
-# %% test="prediction_02_b" points=1
-lesson.committed("prediction_02_b", prediction_02_b, 0, 1)
-
-# %% [markdown]
-# The next cell keeps all 100 proposals, and the right panel shows the damage: some tokens come too
-# often, some are missing. Change the four numbers of `keep` until no token comes too often and as
-# few as possible are missing. Then write down how many of 30, 45, 20 and 5 you keep, and which
-# tokens are still missing.
+# The next cell keeps all of 100 proposals, and the right panel shows the damage. Change the four
+# numbers of `keep` until no token comes too often and as few as possible are missing.
 
 # %% tags=["demo", "shown"]
 keep = [30, 45, 20, 5]
 figures.kept_of_100(keep, P, Q)
-
-# %% tags=["demo"]
-lesson.reveal("prediction_02_b", prediction_02_b)
 
 # %% [markdown]
 # <details><summary>What you should find</summary>
@@ -127,33 +91,26 @@ lesson.reveal("prediction_02_b", prediction_02_b)
 # ### Exercise: acceptance_probability
 #
 # **Task.** The probability that a draft token is accepted: the share of its proposals that you
-# keep, if you keep as many as you can but never more than the target wants. **Arguments.** `p` and `q`
-# are `(V,)`, where `V` is the size of the vocabulary; `token` is an index. The function returns a
-# float.
+# keep.
+#
+# **Arguments.** `p` and `q` are `(V,)`, where `V` is the size of the vocabulary. `token` was drawn
+# from `q`, so `q[token]` is above 0. The function returns a float, at most 1.
 #
 # **Example.** You keep 30 of 45 proposals of token 1 (B): the answer is 0.667.
-#
-# **Zeros.** If `p[token]` is 0, the answer is 0, also if `q[token]` is 0. If only `q[token]` is 0,
-# the answer is 1: the draft never proposes such a token, so 1 is a convention. No warning may
-# appear. Tiny probabilities are not 0: add nothing to them.
 
 
 # %% solution="acceptance_probability"
 def acceptance_probability(p: np.ndarray, q: np.ndarray, token: int) -> float:
-    """The probability that a draft token is accepted; p, q (V,), which may hold zeros."""
+    """The probability that a draft token is accepted; p, q (V,), with q[token] above 0."""
     ### BEGIN SOLUTION
-    if p[token] == 0:
-        return 0.0
-    if q[token] == 0:
-        return 1.0
     return min(1.0, float(p[token] / q[token]))
     ### END SOLUTION
 
 
 # %% [markdown] hints="acceptance_probability"
-# 1. Three questions in this order: is p zero, is q zero, and if neither, what is the ratio?
-# 2. Ask about zero before you divide, so that no division by zero happens at all.
-# 3. The last line returns the smaller of 1 and p[token] / q[token].
+# 1. The draft proposes the token with probability q[token], the target wants it with p[token].
+# 2. Which of the two is divided by the other, if 30 of 45 proposals are kept?
+# 3. Return the smaller of 1 and p[token] / q[token].
 
 # %% tags=["demo"]
 figures.accepted_heights(acceptance_probability, P, Q)
@@ -168,47 +125,102 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
-# and reject it otherwise (Leviathan et al., section 2.3). The figure above shows what the ratio
-# means. The draft's bar has the height `q(x)`. The part of the bar below the target's line can
-# stay. So the acceptance probability is **the accepted height over the whole height of the draft's
-# bar**. A rare token can be accepted for certain, and a probable token can be rejected. What counts
-# is how far the draft overstates the token.
+# and reject it otherwise. This is **the accepted height over the whole height of the draft's
+# bar**. If `p(x)` is at least `q(x)`, the token is always accepted. If `p(x)` is smaller, a coin
+# decides, and if `p(x)` is 0, the coin always says no. A very rare token can be safe, then, and a
+# favourite can be thrown out.
+
+# %% [markdown]
+# ## Draft: draw tokens, and keep their distributions
 #
-# Why a coin? We want to keep two in three proposals of B. A program cannot keep two thirds of one
-# proposal, but a coin that says yes two times in three keeps the right share in the long run.
+# Lay the probabilities next to each other on a line from 0 to 1, in the order of the tokens. A
+# random number `u` is a point on this line, and the token on whose piece it lies is drawn. The
+# given function `sample_from(probs, u)` does this, with `probs` `(V,)` and `u` in [0, 1).
+#
+# Here are two models of three tokens, which look at the last token only:
+#
+# | after | target: A, B, C | draft: A, B, C |
+# | --- | --- | --- |
+# | A | 0, 0.5, 0.5 | 0.5, 0.25, 0.25 |
+# | B | 0.5, 0.25, 0.25 | 0.5, 0.5, 0 |
+# | C | 0.5, 0.25, 0.25 | 0, 0.5, 0.5 |
+#
+# After A, the draft's line has A up to 0.5, B up to 0.75 and C up to 1. So `u = 0.6` draws B.
+
+# %% [markdown]
+# ### Exercise: draft_block
+#
+# **Task.** Draw `k` draft tokens, and keep their distributions for the coin. Token `i` is
+# `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and the
+# tokens drafted so far.
+#
+# **Arguments.** `draft_model(tokens)` gives the distribution `(V,)` after a list of tokens.
+# `prefix` is a list of tokens, `uniforms` is `(k,)`: random numbers are arguments, here and below,
+# so that a test can know the one right answer. The function returns a list of `k` tokens and an
+# array `(k, V)`.
+#
+# **Example.** After A, the numbers `[0.6, 0.8, 0.3]` draw B, B and A: the tokens are `[1, 1, 0]`.
+#
+# **The tests also check.** Call `draft_model` exactly `k` times. If `k` is 0, only the list is
+# looked at.
+
+
+# %% solution="draft_block"
+def draft_block(draft_model, prefix: list[int], k: int, uniforms) -> tuple[list[int], np.ndarray]:
+    """k draft tokens after `prefix`, and the distributions (k, V) that they were drawn from."""
+    ### BEGIN SOLUTION
+    drafted, q = [], []
+    for i in range(k):
+        q.append(draft_model([*prefix, *drafted]))
+        drafted.append(sample_from(q[i], uniforms[i]))
+    return drafted, np.array(q)
+    ### END SOLUTION
+
+
+# %% [markdown] hints="draft_block"
+# 1. What does the draft model read before it gives the distribution of token i?
+# 2. Each call reads the prefix and all tokens drafted so far. Keep the distribution, then draw.
+# 3. Loop over range(k): call the model on `[*prefix, *drafted]`, append what came back to a list,
+#    then append sample_from(that, uniforms[i]) to drafted. Return drafted and the list as an
+#    array.
+
+# %% tags=["demo"]
+figures.drawn_block(draft_block, lesson.UNIFORMS)
+
+# %% test="draft_block" points=3
+lesson.check_draft_block(draft_block)
 
 # %% [markdown]
 # ## A block: stop at the first rejection
 #
-# The draft proposes a block of `K` tokens. The target computed its distribution for each of them
-# *after the draft tokens before it*. Suppose that the token at position 1 is rejected (positions
-# count from 0). The token at position 2 was scored after a text that we will not write. So the
-# block ends at the first rejection, and all later draft tokens are dropped, good or bad.
+# The target scored each draft token *after the draft tokens before it*. If the token at position 1
+# is rejected, the token at position 2 was scored after a text that we will not write. So the walk
+# through the block ends at the first rejection, and all later draft tokens are dropped, however
+# good they look.
 #
-# The coin is a uniform number `r` in [0, 1). Such a number is at most 0.667 with probability 0.667.
-# Position `i` has its own token `x_i`, its own rows `p[i]` and `q[i]`, and its own coin `r[i]`. The
-# token is accepted exactly if
+# The coin is a uniform number `r` in [0, 1), which is below 0.667 with probability 0.667. Each
+# position has its own coin, and its token is accepted exactly if
 #
-# $$ r_i \le \min\left(1, \frac{p_i(x_i)}{q_i(x_i)}\right) \quad\text{and}\quad p_i(x_i) > 0. $$
+# $$ r_i < \frac{p_i(x_i)}{q_i(x_i)}. $$
 #
-# The second half matters very seldom. A uniform number can be exactly 0, and `0 <= 0` would then
-# accept a token that the target never writes.
+# The minimum has disappeared: `r` is below 1 anyway. You may write `<=`, since a coin equals the
+# ratio with probability 0.
 
 # %% [markdown]
 # ### Exercise: speculative_accept
 #
-# **Task.** The draft tokens that are accepted. **Arguments.** `draft_tokens` is a list of `K` indices,
-# `p` and `q` are `(K, V)`, `r` is `(K,)`. The function returns a list: the accepted tokens before
-# the first rejection, possibly none. No warning may appear. You may write `<=` or `<`: a coin
-# equals a ratio with probability 0.
+# **Task.** The draft tokens that are accepted, those before the first rejection.
+#
+# **Arguments.** `draft_tokens` is a list of `K` indices, `p` and `q` are `(K, V)`, `r` is `(K,)`.
+# The function returns a list, which may be empty.
 #
 # **Example.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
 #
 # | position | token | `p` | `q` | ratio | `r` | verdict |
 # | --- | --- | --- | --- | --- | --- | --- |
-# | 0 | 3 | 0.5 | 0.4 | 1.25, so 1 | 0.7 | accepted |
+# | 0 | 3 | 0.5 | 0.4 | 1.25 | 0.7 | accepted |
 # | 1 | 1 | 0.1 | 0.5 | 0.2 | 0.6 | rejected |
-# | 2 | 2 | 0.6 | 0.3 | 2, so 1 | 0.1 | not looked at |
+# | 2 | 2 | 0.6 | 0.3 | 2 | 0.1 | dropped |
 #
 # The answer is `[3]`.
 
@@ -221,7 +233,7 @@ def speculative_accept(
     ### BEGIN SOLUTION
     accepted = []
     for i, token in enumerate(draft_tokens):
-        if p[i, token] == 0 or r[i] > acceptance_probability(p[i], q[i], token):
+        if r[i] >= acceptance_probability(p[i], q[i], token):
             break
         accepted.append(token)
     return accepted
@@ -231,9 +243,8 @@ def speculative_accept(
 # %% [markdown] hints="speculative_accept"
 # 1. Walk through the block position by position. What ends the walk?
 # 2. Position i has a token, a row of p, a row of q and a coin of its own.
-# 3. Loop with an index. If r[i] is above the acceptance probability, or p[i] gives the token
-#    nothing, leave the loop; else append the token. Return the list after the loop. Whether a
-#    coin that equals the ratio accepts is the same here: it never does equal it.
+# 3. Loop with an index. If r[i] is not below acceptance_probability(p[i], q[i], token), leave the
+#    loop; else append the token. Return the list after the loop.
 
 # %% tags=["demo"]
 figures.walk_through_block(
@@ -246,23 +257,22 @@ lesson.check_speculative_accept(speculative_accept)
 # %% [markdown]
 # ## What to write instead: the residual
 #
-# After a rejection one place in the text is empty. Which token should fill it? To draw from `p`
-# looks right and is wrong. Here is what each token has and lacks:
+# Which token should fill the empty place after a rejection? To draw from `p` looks right and is
+# wrong. A is proposed with probability 0.30, and always accepted. The target wants 0.45, so A
+# lacks 0.15. In the same way D lacks 0.05. B and C lack nothing: their accepted proposals give
+# them their full share.
 #
-# - The draft proposes A with probability 0.30, and every such proposal is accepted. The target
-#   wants 0.45. So A lacks 0.15. In the same way D lacks 0.05.
-# - B and C lack nothing: their accepted proposals already give them their full share.
-#
-# So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. This part sums to
-# 0.20, and a distribution sums to 1. How probable should each token be in an empty place? This
-# distribution is called the **residual**. Work out its four numbers before you read the card.
+# So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. It sums to 0.20,
+# and a distribution sums to 1. Work out the four probabilities of the correction before you read
+# the card. This distribution is called the **residual**.
 
 # %% [markdown]
 # ### Exercise: residual_distribution
 #
-# **Task.** The residual: the missing part, made into a distribution. **Arguments.** `p` and `q` are
-# `(V,)`; the function returns a new `(V,)` array. Leave the arguments as they are. If `p` is
-# exactly equal to `q` (not nearly), nothing is missing: return a copy of `p`.
+# **Task.** The residual: the missing part, made into a distribution.
+#
+# **Arguments.** `p` and `q` are `(V,)`; the function returns a new `(V,)` array. If `p` equals `q`,
+# nothing is missing: return a copy of `p`.
 #
 # **Example.** For the pair: `[0.75, 0, 0, 0.25]`.
 
@@ -296,133 +306,28 @@ lesson.check_residual_distribution(residual_distribution)
 #
 # $$ \text{residual}(x) = \frac{\max(0,\; p(x) - q(x))}{\sum_y \max(0,\; p(y) - q(y))} $$
 #
-# For the pair, the sum below the line is 0.20. The share of rejected draft tokens is 0.20 too. This
-# is no accident: both `p` and `q` sum to 1, so what `q` has above `p` equals what `p` has above `q`.
-#
-# If you drew the correction from `p`, B and C would be paid twice: in full by acceptance, and once
-# more by the correction. "Break the rule" shows the damage.
+# For the pair, the sum is 0.20, and so is the share of rejected tokens: `p` and `q` both sum to 1,
+# so one has as much above the other as below it.
 
 # %% [markdown]
-# ## One position, start to end
+# ## A whole step: one token more
 #
-# Now both halves work together. The draft token is accepted, or a token from the residual takes its
-# place. As in chapter 01, `sample_from(probs, u)` draws the token on whose piece of the line from 0
-# to 1 the uniform number `u` lies.
-
-# %% [markdown]
-# ### Exercise: correct_token
-#
-# **Task.** One position: accept the draft token, or replace it. **Arguments.** `p` and `q` are `(V,)`,
-# `token` was drawn from `q`, `r` and `u` are uniform numbers in [0, 1). The function returns a
-# tuple: the token, and whether it is the draft's. Accept on the condition of `speculative_accept`;
-# else take `sample_from(residual, u)`.
-#
-# **Example.** Token 1 of the pair with `r = 0.7`: the ratio is 0.667, so it is
-# rejected. With `u = 0.1` the residual `[0.75, 0, 0, 0.25]` gives token 0: `(0, False)`.
-
-
-# %% solution="correct_token"
-def correct_token(p: np.ndarray, q: np.ndarray, token: int, r: float, u: float) -> tuple[int, bool]:
-    """The token of one position (V,), and whether it is the draft's; r, u in [0, 1)."""
-    ### BEGIN SOLUTION
-    if p[token] > 0 and r <= acceptance_probability(p, q, token):
-        return token, True
-    return sample_from(residual_distribution(p, q), u), False
-    ### END SOLUTION
-
-
-# %% [markdown] hints="correct_token"
-# 1. Two of your functions and sample_from do all the work.
-# 2. Accept the token on exactly the condition of speculative_accept.
-# 3. If accepted, return (token, True). Else return sample_from(residual, u) with False.
-
-# %% [markdown]
-# The next figure draws no random numbers. It cuts the square of all `(r, u)` into 60 by 60 cells,
-# calls your function in the middle of each cell, and adds up the areas. The result is exact,
-# because all borders of the pair, such as 2/3 and 0.75, are multiples of 1/60.
-
-# %% tags=["demo"]
-figures.two_masses(correct_token, P, Q)
-
-# %% test="correct_token" points=4
-lesson.check_correct_token(correct_token)
-
-# %% [markdown]
-# ### Why the bars meet the target
-#
-# By acceptance, token `x` receives the smaller of `p(x)` and `q(x)`. By correction, token `x`
-# receives the share of rejections, 0.20, times its residual. The residual was divided by the same
-# 0.20, so the product is the missing part:
-#
-# $$ \min(p(x),\, q(x)) + \max(0,\; p(x) - q(x)) = p(x) $$
-#
-# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. Chapter 03 looks at this proof and at what
-# breaks it.
-
-# %% [markdown]
-# ## Break the rule
-#
-# Here are four rules that people have written, and the right one. Before you run each of them, say
-# which bars will stand too high and why. The bars are exact: nothing is sampled. Choose one of
-#
-# - `"accept everything"`
-# - `"accept only where p >= q"`, with the correction from the residual
-# - `"draw the correction from p"`, with the right coin
-# - `"draft again until one passes"`, with the right coin and no correction
-# - `"the rule of this chapter"`
-
-# %% tags=["demo", "shown"]
-rule = "accept only where p >= q"
-figures.broken_rule(rule, P, Q)
-
-# %% [markdown]
-# <details><summary>What goes wrong in each</summary>
-#
-# - **Accept everything**: the text follows the draft, `[0.30, 0.45, 0.20, 0.05]`.
-# - **Accept only where p >= q**: B and C are never written. Even with the correct replacement, the
-#   output distribution is `[0.7875, 0, 0, 0.2125]`. Only a coin lets an overstated token in.
-# - **Draw the correction from p**: B and C are paid twice. The output is `[0.39, 0.36, 0.18,
-#   0.07]`.
-# - **Draft again**: the accepted shares 0.30, 0.30, 0.15 and 0.05 are scaled up to
-#   `[0.375, 0.375, 0.1875, 0.0625]`. No step gives A and D what they lack.
-#
-# </details>
-#
-# To try a wrong rule of your own, write a function like `correct_token` under another name and give
-# it to `figures.two_masses`.
-
-# %% [markdown]
-# ## A whole step: the bonus token
-#
-# One target pass over a block of `K` draft tokens gives `K + 1` distributions: one for each draft
-# token, and one for the position after the last. If a token is rejected, the step ends with the
-# correction. If all tokens are accepted, the last distribution follows a text that we do write. So
-# we draw one more token from this distribution, the bonus token. The draft has proposed no token at
-# this position, so there is nothing to correct.
+# After a rejection, the correction fills the place, and the step is over. If all `K` tokens are
+# accepted, the row after the whole block gives a **bonus token**. The draft has proposed nothing
+# there, so draw from `p[K]` as it is.
 
 # %% [markdown]
 # ### Exercise: speculative_step
 #
-# **Task.** Everything that one step writes. **Arguments.** `draft_tokens` is a list of `K`, which may
-# be 0; `p` is `(K + 1, V)`, `q` is `(K, V)`, `r` is `(K,)`. The float `u` draws the correction
-# after a rejection, and the bonus token if there is no rejection. The function returns a list of 1
-# to `K + 1` tokens.
+# **Task.** Everything that one step writes.
 #
-# **Example.** `draft_tokens = [0, 1]` with the pair at both positions and `r = [0.5,
-# 0.9]`: token 0 passes, token 1 does not. With `u = 0.8` the residual gives token 3. The answer
-# is `[0, 3]`.
+# **Arguments.** `draft_tokens` is a list of `K`, which may be 0; `p` is `(K + 1, V)`, `q` is `(K,
+# V)`, `r` is `(K,)`. The float `u` draws the correction or the bonus token, with `sample_from`.
+# The function returns a list of 1 to `K + 1` tokens.
 #
-# **In production.** `transformers.generation.utils._speculative_sampling` (version 5.23.0) is this
-# function for one text. It judges the whole block without a loop:
-#
-# ```python
-# r_i = torch.rand_like(probability_ratio)
-# is_accepted = r_i <= probability_ratio
-# n_matches = ((~is_accepted).cumsum(dim=-1) < 1).sum()
-# ```
-#
-# The cumulative sum counts the rejections so far. This sum is below 1 up to the first rejection.
-# The guard for `p = 0` is missing: a coin of exactly 0 would accept.
+# **Example.** `draft_tokens = [0, 1]` with the main pair at both positions and `r = [0.5, 0.9]`:
+# token 0 is accepted, token 1 is rejected. With `u = 0.8` the residual gives token 3. The answer is
+# `[0, 3]`.
 
 
 # %% solution="speculative_step"
@@ -445,25 +350,111 @@ def speculative_step(
 # 3. With n accepted: if n is less than the block's length, draw from the residual of p[n] and
 #    q[n]; else draw from p[n], the extra row.
 
-# %% tags=["demo"]
-figures.step_lengths(speculative_step, P, Q, k=4)
-
 # %% [markdown]
-# The crosses are computed. With the pair at every position, each judged draft token is accepted
-# with probability 0.8. So a step writes `n` tokens, 1 to 4, with probability `0.8^(n-1) x 0.2`, and
-# five with probability `0.8^4`. Chapter 04 turns the mean, 3.36 tokens a step, into speed.
+# The next figure cuts the square of all `(r, u)` into 60 by 60 cells, and calls your function in
+# the middle of each, with one draft token. All borders of the main pair are multiples of 1/60, so
+# the bars are exact.
+
+# %% tags=["demo"]
+figures.two_masses(speculative_step, P, Q)
 
 # %% test="speculative_step" points=4
 lesson.check_speculative_step(speculative_step)
 
 # %% [markdown]
+# ### Why the bars meet the target
+#
+# By acceptance, `x` receives the smaller of `p(x)` and `q(x)`. By correction, it receives the
+# share of rejections times its residual. The residual was divided by this same share, which leaves
+# the missing part:
+#
+# $$ \min(p(x),\, q(x)) + \max(0,\; p(x) - q(x)) = p(x) $$
+#
+# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. This one line is the theorem of the paper.
+#
+# <details><summary>The same function in a library</summary>
+#
+# `transformers.generation.utils._speculative_sampling` (transformers 5.23.0) is your function for
+# one text. It judges the whole block without a loop:
+#
+# ```python
+# r_i = torch.rand_like(probability_ratio)
+# is_accepted = r_i <= probability_ratio
+# n_matches = ((~is_accepted).cumsum(dim=-1) < 1).sum()
+# ```
+#
+# The cumulative sum counts the rejections so far. This sum is below 1 up to the first rejection.
+#
+# </details>
+#
+# ### Five recorded blocks
+#
+# Two real models wrote these five blocks, which were chosen to show every case.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.ch01.checks import RECORDED
+from specdec_lib.lessons.widgets.pipeline import pipeline_animation
+
+pipeline_animation(RECORDED)
+
+# %% [markdown]
+# In block 1 the token `f` was accepted although both models give it a probability below 0.0001: the
+# coin has no favourites.
+
+# %% [markdown]
+# ## Break the rule
+#
+# Four rules that people have written, and the right one:
+#
+# - `"accept everything"`
+# - `"accept only where p >= q"`
+# - `"draw the correction from p"`
+# - `"draft again until one passes"`
+# - `"the rule of this chapter"`
+#
+# ### Commit first
+#
+# "Draft again until one passes" has the right coin. How much of the probability ends up on the
+# wrong tokens of the main pair? Write a number from 0, no error at all, to 1.
+
+# %% solution="prediction_02_b"
+### BEGIN SOLUTION
+prediction_02_b = 0.1
+### END SOLUTION
+
+# %% test="prediction_02_b" points=1
+lesson.committed("prediction_02_b", prediction_02_b, 0, 1)
+
+# %% tags=["demo"]
+lesson.reveal("prediction_02_b", prediction_02_b)
+
+# %% [markdown]
+# Now run each rule. Before you do, say which bars will stand too high and why.
+
+# %% tags=["demo", "shown"]
+rule = "draft again until one passes"
+figures.broken_rule(rule, P, Q)
+
+# %% [markdown]
+# <details><summary>What goes wrong in each</summary>
+#
+# - **Accept everything**: the text follows the draft, `[0.30, 0.45, 0.20, 0.05]`.
+# - **Accept only where p >= q**: B and C are never written. Even with the right correction, the
+#   output distribution is `[0.7875, 0, 0, 0.2125]`. A token with p < q must sometimes be accepted.
+#   Only a coin can do that.
+# - **Draw the correction from p**: B and C are paid twice. The output is `[0.39, 0.36, 0.18,
+#   0.07]`.
+# - **Draft again**: the accepted shares 0.30, 0.30, 0.15 and 0.05 are scaled up to
+#   `[0.375, 0.375, 0.1875, 0.0625]`. No step gives A and D what they lack.
+#
+# </details>
+
+# %% [markdown]
 # ## Simulator: overlap and residual
 #
-# Drag the top of a bar, or press Tab and the arrow keys; the other bars of the same model make
-# room. Chapters 03 and 04 come back to this picture. Before you move anything, say what will
-# happen: raise `q` of B from 0.45 to 0.80. Which numbers rise, which fall, and which bar of the
-# residual grows? Then bring the accepted share down to 0.10. A target pass takes 14.1 ms. How long
-# does a token take then?
+# Drag the top of a bar, or press Tab and the arrow keys. Commit yourself first: if `q` of B rises
+# from 0.45 to 0.80, what happens to the accepted share, and which bar of the residual grows most?
+# Then build a draft that is almost never accepted.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator
@@ -474,12 +465,12 @@ linked_simulator("residual", target=P, draft=Q)
 # ## Quiz
 #
 # **Question 1.** The target gives a token the probability 0.30. For which `q` is the token
-# accepted for certain, whenever it is drafted?
+# always accepted, whenever it is drafted?
 #
-# - a: for every `q`, if the token is the target's most probable one
+# - a: for every `q`, if the token is the target's favourite
 # - b: for every `q` of at most 0.30
-# - c: only for `q` of exactly 0.30, where both models agree
-# - d: for every `q` above 0.30, because the draft is surer than the target
+# - c: only for `q` of exactly 0.30
+# - d: for every `q` above 0.30, because the draft is surer
 
 # %% solution="quiz_02"
 ### BEGIN SOLUTION
@@ -490,13 +481,13 @@ quiz_02 = "b"
 lesson.answered("quiz_02", quiz_02)
 
 # %% [markdown]
-# **Question 2.** A block of three was drafted and the second token was rejected. Why is the third
-# token dropped, although its own ratio is above 1?
+# **Question 2.** In a block of three, the second token was rejected. Why is the third token
+# dropped, although its own ratio is above 1?
 #
-# - a: because the correction has used up the third token's coin
-# - b: because three tokens a step is the limit
-# - c: because its row of `p` was computed after the rejected token, which is not in the text
-# - d: because a draft that was wrong once is likely to be wrong again
+# - a: the correction has used up the third token's coin
+# - b: three tokens a step is the limit
+# - c: its row of `p` was computed after the rejected token, which is not in the text
+# - d: a draft that was wrong once is likely to be wrong again
 
 # %% solution="quiz_02_b"
 ### BEGIN SOLUTION
@@ -509,22 +500,21 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # %% [markdown]
 # ### In your own words
 #
-# Somebody proposes to save time: "After a rejection, draw from `p`. We want the target's
-# distribution, after all." Take `p = [0.5, 0.5]` and `q = [0.75, 0.25]`. Which token comes out too
-# often, which too rarely, by how much, and why? Write three to five sentences. A person marks this
-# answer.
+# "After a rejection, draw from `p`. We want the target's distribution, after all." Take `p = [0.5,
+# 0.5]` and `q = [0.75, 0.25]`. Which token comes out too often, by how much, and why? Write three
+# to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_residual" points=2
 # Token 0 comes out too often. The draft proposes it with probability 0.75, of which 0.50 is
 # accepted, so token 0 has its full share already. A draw from `p` gives it half of the rejected
 # 0.25 on top. Token 1 comes out too rarely: 0.25 is accepted, and it lacks 0.25. All of the
-# rejected mass should go to token 1, but it receives only half. The output distribution is
-# `min(p, q) + 0.25 p = [0.625, 0.375]`, off by 0.125 each.
+# rejected 0.25 should go to token 1, but token 1 receives only half of it. The output distribution
+# is `min(p, q) + 0.25 p = [0.625, 0.375]`, off by 0.125 each.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# What is wrong with each sentence? Decide before you open the answer.
+# Find the fault before you open the answer.
 #
 # **You might read: "This is standard rejection sampling."**
 #
@@ -546,52 +536,174 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # three.
 #
 # </details>
-#
-# **You might read: "Accept if `r <= min(1, p/q)`", with no word about zeros.**
-#
-# <details><summary>Answer</summary>
-#
-# In NumPy 0/0 is NaN. *Look:* `min(1, nan)` is 1 and `min(nan, 1)` is NaN, so the order of the two
-# arguments decides whether the token is accepted.
-#
-# </details>
 
 # %% tags=["demo"]
-nan = float("nan")
-print("min(1, nan) =", min(1, nan), "   min(nan, 1) =", min(nan, 1))
 M = (P / Q).max()
 print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}")
 
 # %% [markdown]
-# ## The race again
+# ## Your decoder
 #
-# Your own `speculative_step` now judges every block of the race. The temperature is 1, which leaves
-# the models' distributions as they are. The two texts differ, because each side draws its own
-# tokens. Which side is faster?
+# You have all the parts but the loop around them, and the way from a model to a distribution. A
+# model gives **logits**, one score for each token, and the softmax makes them a distribution.
+# Users divide the logits by a **temperature** first: below 1 it makes the distribution sharper,
+# above 1 flatter. The draft gets the target's temperature, so that it is accepted often.
+
+# %%
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """The distributions (V,) or (rows, V) of logits (V,) or (rows, V)."""
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+# %% [markdown]
+# ### Exercise: speculative_sample
+#
+# **Task.** Sampled speculative decoding. A block drafts `n = min(k, left - 1)` tokens if `left`
+# tokens may still be written, calls the target once on the text and the draft, keeps the last `n +
+# 1` rows, and adds what `speculative_step` writes.
+#
+# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` give arrays `(len(tokens), V)`:
+# row `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`.
+# Each block draws from the NumPy generator `rng`, in this order: `rng.random(n)` for the draft,
+# `rng.random(n)` for `r`, `rng.random()` for `u`. The function returns the list of *new* tokens:
+# `max_new_tokens` of them, or fewer if the text ends with `eos` before.
+#
+# **Example.** The two small models, `temperature = 0.5`, prompt `[0]`, `k = 2`, three new tokens.
+# Block 1 draws 0.1 and 0.6: draft A, B. The target never writes A after A, so A is rejected, and
+# `u = 0.7` gives C. Block 2 drafts one token: 0.3 gives B, the coin 0.7 is above its ratio 0.5, and
+# the correction is A. Block 3 drafts none, and `u = 0.2` gives B. The text is `[2, 0, 1]`.
+#
+# **The tests also check.** `eos` may stand anywhere in a block, and may be 0. Leave `prompt` as it
+# is.
+
+
+# %% solution="speculative_sample"
+def speculative_sample(
+    target_logits,
+    draft_logits,
+    prompt: list[int],
+    k: int,
+    max_new_tokens: int,
+    temperature: float,
+    rng: np.random.Generator,
+    eos: int | None = None,
+) -> list[int]:
+    """The new tokens of sampled decoding by the target, in blocks of up to k draft tokens."""
+    ### BEGIN SOLUTION
+    def draft_model(tokens):
+        return softmax(draft_logits(tokens)[-1] / temperature)
+
+    written = []
+    while len(written) < max_new_tokens:
+        prefix = [*prompt, *written]
+        n = min(k, max_new_tokens - len(written) - 1)
+        drafted, q = draft_block(draft_model, prefix, n, rng.random(n))
+        logits = target_logits([*prefix, *drafted])[len(prefix) - 1 :]
+        p = softmax(logits / temperature)
+        block = speculative_step(drafted, p, q, rng.random(n), rng.random())
+        if eos in block:
+            return written + block[: block.index(eos) + 1]
+        written += block
+    return written
+    ### END SOLUTION
+
+
+# %% [markdown] hints="speculative_sample"
+# 1. Your greedy decoder of chapter 01 has the loop and both ends. Which lines change?
+# 2. Inside, define draft_model(tokens): the softmax of the last row of draft_logits(tokens), over
+#    the temperature. Then each block is four calls: draft_block, target_logits, softmax,
+#    speculative_step.
+# 3. Row len(prefix) - 1 of the target judges the first draft token, so p is the softmax of the rows
+#    from there on, over the temperature. If eos is in the block, return what is written and the
+#    block up to eos; else add the block and go on.
+
+# %% tags=["demo"]
+figures.blocks_written(speculative_sample, seed=1)
+
+# %% test="speculative_sample" points=6
+lesson.check_speculative_sample(speculative_sample)
+
+# %% [markdown]
+# ### It writes
+#
+# Your function meets real models, which continue Python code. The functions of the text remember
+# what they have read, so a call costs only what is new (chapter 08 writes that cache).
+
+# %% tags=["demo", "shown"]
+import torch
+
+from specdec_lib.device import leave_cores
+from specdec_lib.models.function import logits_of
+from specdec_lib.models.pairs import load_pair
+
+leave_cores()  # to your other programs: torch computes on half of them
+pair = load_pair(draft="large", device="cpu", dtype=torch.float32)
+logits = logits_of(pair.target), logits_of(pair.draft)
+prompt = pair.prompt("class Stack:\n    def push(self, item):\n")
+read = pair.tokenizer.decode
+figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.6, seed=3)
+
+# %% [markdown]
+# Every `seed` writes another text, none of which makes much sense: these are small models. The
+# green parts are longest where the text could hardly go on in any other way.
+#
+# ### Is it exact?
+#
+# One text can't tell. So the next figure takes *all* texts of three tokens by the two small
+# models. Their borders cut [0, 1) into three pieces, and your function gets every combination of
+# pieces instead of random numbers: thousands of runs. A black line marks each text's probability
+# by the target alone.
+
+# %% tags=["demo", "shown"]
+figures.every_text(speculative_sample, k=2)
+
+# %% [markdown]
+# Keep this picture: if a decoder changes the distribution, some bar leaves its line. Copy your
+# function under another name, forget the target's temperature, and draw again. Then forget only
+# the draft's. No bar moves! A draft may be as wrong as it likes, as long as `q` is what it drew
+# from.
+#
+# ### Commit first
+#
+# Your decoder now races plain decoding, with `k = 3` and temperature 1. How many tokens will one
+# of its passes write on average? Write a number from 1 to 4.
+
+# %% solution="prediction_02_c"
+### BEGIN SOLUTION
+prediction_02_c = 2.5
+### END SOLUTION
+
+# %% test="prediction_02_c" points=1
+lesson.committed("prediction_02_c", prediction_02_c, 1, 4)
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
-from specdec_lib.measure.race.contestants import judged_by
+from specdec_lib.measure.race.contestants import sampler_of
 from specdec_lib.measure.race.race import race
 
-show_race(race("02", {"your rule": judged_by(speculative_step)}, temperature=1))
+races = race("02", {"your decoder": sampler_of(speculative_sample)}, temperature=1)
+show_race(races, yours="your decoder")
+lesson.reveal_race("prediction_02_c", prediction_02_c, races)
+
+# %% [markdown]
+# This is the paper's algorithm, on real logits, in your own lines. It is faster where the draft is
+# right, and exact where the draft is wrong: as close to a free lunch as this course gets.
 
 # %% [markdown]
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative
-#   Decoding*, ICML 2023, arXiv 2211.17192. `speculative_step` is the second half of its Algorithm
-#   1. Appendix A.1 proves that the output distribution is the target's. The proof leaves rounding
-#   out.
+#   Decoding*, ICML 2023, arXiv 2211.17192. `speculative_sample` is its Algorithm 1 in
+#   a loop. Appendix A.1 proves that the output distribution is the target's. The proof leaves
+#   rounding out.
 # - C. Chen, S. Borgeaud, G. Irving, J.-B. Lespiau, L. Sifre, J. Jumper, *Accelerating Large
 #   Language Model Decoding with Speculative Sampling*, arXiv 2302.01318. The same rule, found
 #   independently. In this paper `q` is the target and `p` the draft. Theorem 1 is the proof.
 # - Hugging Face transformers 5.23.0, `transformers.generation.utils._speculative_sampling`: the
-#   rule in use. Its standard mode divides by the residual's sum without asking whether it is 0;
-#   its ensemble mode, which is not lossless, asks.
+#   rule in use, with `<=`.
 #
-# The two papers support the rule and its output distribution. None of these sources tells you how
-# fast your machine is.
+# The two papers support the rule and its output distribution.
 #
 # **Next.** Chapter 03 takes the two paths apart, shows the bugs that break them, and asks what
 # "exact" means on a computer.

@@ -54,7 +54,7 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
 
 
 def token_law(answers: Answers, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The distribution (2, V) of what `correct_token` gives when the draft comes from `q`.
+    """The distribution (2, V) of what a rule of one position gives when the draft comes from `q`.
 
     `answers` gives (token, accepted) for each (p, q, draft token, r, u). Row 0 is the mass that
     comes back as the draft's own token, row 1 the mass put in its place. It is exact for every
@@ -79,62 +79,3 @@ def answered(answers: Answers, ways: list[tuple[tuple, float]]) -> Iterator[tupl
     """Every way's answer and its weight. All are asked for at once."""
     weights = [weight for _, weight in ways]
     return zip(answers([args for args, _ in ways]), weights, strict=True)
-
-
-def step_law(answers: Answers, target: np.ndarray, draft: np.ndarray, k: int) -> np.ndarray:
-    """The joint distribution (V, V, V) of three tokens, the first of them by one step of `k`.
-
-    `answers` gives the step's tokens for each (draft tokens, p, q, r, u). `target` and `draft`
-    (V + 1, V) are models that look at one token only: row t follows token t, the last row follows
-    the empty text. What the step leaves open of the three tokens is filled by the target itself.
-    k is 1 or 2.
-    """
-    law = np.zeros((target.shape[1],) * 3)
-    for out, weight in answered(answers, list(step_ways(target, draft, k))):
-        law += weight * continued(list(out), target)
-    return law
-
-
-def step_ways(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple[tuple, float]]:
-    """Every way that a step of `k` can go: its arguments, and its probability."""
-    for drafted, p, q, weight in blocks(target, draft, k):
-        for r, r_weight in coins(drafted, p, q):
-            rejected = [r[i] > ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
-            kept = [*rejected, True].index(True)
-            last = residual(p[kept], q[kept]) if kept < k else p[k]
-            cuts = [np.cumsum(row) for row in (last, p[kept], p[k])]  # wrong rules draw from these
-            for u, u_weight in pieces(np.concatenate(cuts)):
-                yield (drafted, p, q, r, u), weight * r_weight * u_weight
-
-
-def blocks(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple]:
-    """Every block of `k` draft tokens: (tokens, p (k+1, V), q (k, V), its probability)."""
-    for drafted in np.ndindex(*(draft.shape[1],) * k):
-        before = [-1, *drafted]
-        q = draft[before[:k]]
-        weight = float(np.prod(q[np.arange(k), list(drafted)]))
-        yield [int(t) for t in drafted], target[before], q, weight
-
-
-def coins(drafted: list[int], p: np.ndarray, q: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
-    """Every combination of coins on either side of the ratios: (r (k,), its probability)."""
-    sides = [list(pieces(np.array([ratio(p[i], q[i], token)]))) for i, token in enumerate(drafted)]
-    for choice in np.ndindex(*(len(side) for side in sides)):
-        picked = [side[j] for side, j in zip(sides, choice, strict=True)]
-        yield np.array([r for r, _ in picked]), float(np.prod([length for _, length in picked]))
-
-
-def continued(out: list[int], target: np.ndarray) -> np.ndarray:
-    """The distribution (V, V, V) of three tokens that begin with `out` and go on by the target."""
-    law = np.zeros((target.shape[1],) * 3)
-    for tokens in np.ndindex(*law.shape):
-        if list(tokens[: len(out)]) == out[:3]:
-            before = [-1, *tokens]
-            rest = [target[before[i], tokens[i]] for i in range(len(out), 3)]
-            law[tokens] = float(np.prod(rest))
-    return law
-
-
-def autoregressive_law(target: np.ndarray) -> np.ndarray:
-    """The joint distribution (V, V, V) of three tokens by the target alone."""
-    return continued([], target)

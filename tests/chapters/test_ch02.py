@@ -1,13 +1,18 @@
-"""Chapter 02: the rules that a reader can break, and the 100 proposals."""
+"""Chapter 02: the rules that a reader can break, the 100 proposals, and all texts exactly."""
+
+import re
 
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
 
-from specdec_lib.lessons.ch02 import checks
+from autograde.bugs import answers_of
+from autograde.grade import solved
+from specdec_lib.lessons.ch02 import checks, figures
 from specdec_lib.lessons.ch02.checks import P, Q
-from specdec_lib.lessons.ch02.computed import RULES, exact_paths, paths
-from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100
+from specdec_lib.lessons.ch02.computed import RULES, exact_paths, one_position, paths
+from specdec_lib.lessons.ch02.figures import broken_rule, every_text, kept_of_100, real_text
+from specdec_lib.lessons.ch02.models import draft_logits, target_logits
 from specdec_lib.lessons.common.examples import Different
 
 CHAPTER = "02_rejection_sampling"
@@ -28,7 +33,7 @@ def test_a_rule_puts_out_what_the_chapter_says(rule: str):
 
 
 def test_the_right_rule_has_the_two_paths_of_the_solution():
-    law = exact_paths(functions_of(CHAPTER)["correct_token"], P, Q)
+    law = exact_paths(one_position(functions_of(CHAPTER)["speculative_step"]), P, Q)
     np.testing.assert_allclose(paths(RULES[-1], P, Q), law, atol=1e-12)
 
 
@@ -43,16 +48,47 @@ def test_more_than_was_proposed_cannot_be_kept(keep, shown: list[str], capsys):
     assert shown == [] and "at most 30, 45, 20, 5" in capsys.readouterr().out
 
 
+# Wrong decoders, and what the picture of all texts then says.
+OFF = [
+    (
+        "softmax(logits / temperature)",
+        "softmax(logits)",
+        "0.062 of the probability",
+    ),
+    ("(tokens)[-1] / temperature", "(tokens)[-1]", "0.000 of the probability"),
+    ("        written += block\n", "", "the target more than 100 times: does every block add"),
+    ("    return written\n", "    return [None]\n", "cannot be used yet"),
+]
+
+
+@pytest.mark.parametrize("old, new, said", OFF)
+def test_the_picture_of_all_texts_tells_a_wrong_decoder(old, new, said, shown, capsys):
+    code = answers_of(CHAPTER)["speculative_sample"] + "\n"
+    assert old in code
+    every_text(solved(CHAPTER).defined("speculative_sample", code.replace(old, new)), 2)
+    assert said in "".join(shown) + capsys.readouterr().out
+
+
+def test_a_text_is_shown_with_the_tokens_that_were_accepted(monkeypatch):
+    pages = []
+    monkeypatch.setattr(figures, "display_page", lambda page, alt: pages.append((page, alt)))
+    sample = functions_of(CHAPTER)["speculative_sample"]
+    real_text(sample, target_logits, draft_logits, [0], str, count=6)
+    ((page, alt),) = pages
+    passes = re.search(r"6 tokens in (\d) passes", alt)[1]
+    assert page.count('class="sd-own"') == int(passes) + 1  # and one in the key
+
+
 # By exercise: what came back, and whether the check then asks this.
 ASKED = [
     ("speculative_accept", [3, 2], "go on", True),
-    ("speculative_accept", [], "go on", False),
+    ("speculative_accept", [], "wrong way round", True),
     ("speculative_accept", [3, 1], "go on", False),
     ("residual_distribution", np.array([0.375, 0.375, 0.125, 0.125]), "too rarely", True),
     ("residual_distribution", np.array([0.15, 0, 0, 0.05]), "too rarely", False),
     ("residual_distribution", np.array([0.15, 0, 0, 0.05]), "sums to 0.2", True),
-    ("correct_token", (3, False), "coin of 0.6 accepts", True),
-    ("correct_token", (0, False), "Is r the coin", True),
+    ("speculative_step", [0, 0], "before the rejected one", True),
+    ("speculative_sample", [2, 2, 1], "before those for the draft", True),
 ]
 
 

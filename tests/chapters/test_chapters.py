@@ -59,6 +59,8 @@ SAID = {
     "01 ladder": "no draft: 24; oracle, the same text: 6; draft model",
     "02 kept_of_100": "You keep A 30, B 30, C 20, D 5, 85 in all. Missing, or too many if "
     "negative: A 15, B 0, C -5, D 5.",
+    "02 every_text": "0.000 of the probability is on the wrong texts",
+    "02 blocks_written": "5 blocks after A",
     "02 broken_rule": "together A 0.39, B 0.36, C 0.18, D 0.07; the target",
     "03 library_on_trial": "its rule, its own argmax draft: 0.37",
     "04 next_draft_token": "yield of the next draft token: 7 at 0, 4.9 at 1, 3.43 at 2",

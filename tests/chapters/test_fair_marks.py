@@ -67,15 +67,6 @@ def speculative_accept(draft_tokens, p, q, r):
     return draft_tokens[:n]
 """,
     ),
-    "correct_token": (
-        "02_rejection_sampling",
-        """
-def correct_token(p, q, token, r, u):
-    if r * q[token] < p[token]:
-        return token, True
-    return sample_from(residual_distribution(p, q), u), False
-""",
-    ),
     "warp": (
         "03_lossless",
         """

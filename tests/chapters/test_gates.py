@@ -79,10 +79,10 @@ def test_functions_have_two_to_five_groups_and_four_bugs_or_more(chapter: str):
 def test_stub_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
     solved = release_of(CHAPTER).copy()
     solved.cells = [cell.copy() for cell in solved.cells]
-    (answer,) = (c for c in solved.cells if c.id == "correct_token")
-    answer.source = answers_of(CHAPTER)["correct_token"]
+    (answer,) = (c for c in solved.cells if c.id == "speculative_step")
+    answer.source = answers_of(CHAPTER)["speculative_step"]
     monkeypatch.setattr(proof, "release_of", lambda chapter: solved)
-    assert any("correct_token" in fault for fault in of_stub(CHAPTER))
+    assert any("speculative_step" in fault for fault in of_stub(CHAPTER))
 
 
 def test_solution_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
@@ -106,10 +106,10 @@ def test_gate_of_empty_answers_can_fail():
     p, q = "args[0][args[2]]", "args[1][args[2]]"
     given = list(of_empty_answer(CHAPTER, f"float(min(1, {p} / {q}))"))
     start = "ch02_tests.py: acceptance_probability: functions that return float(min(1, "
-    assert len(given) == 2 and all(each.startswith(start) for each in given)
+    assert len(given) == 3 and all(each.startswith(start) for each in given)
 
 
 def test_a_bug_must_stand_in_the_solution_exactly_once():
-    twice = Bug("acceptance_probability", "p[token]", "q[token]", "a.", "b.")
-    with pytest.raises(AuthorError, match="stands 2 times in the solution"):
+    twice = Bug("acceptance_probability", "[token]", "[0]", "a.", "b.")
+    with pytest.raises(AuthorError, match="stands 3 times in the solution"):
         patched(CHAPTER, twice)

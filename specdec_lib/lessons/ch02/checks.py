@@ -1,11 +1,21 @@
 """Chapter 02, rejection sampling: its examples and the visible checks on them."""
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from specdec_lib.lessons.ch02.models import (
+    Q_AFTER,
+    TEMPERATURE,
+    Numbers,
+    draft_logits,
+    draft_model,
+    target_logits,
+)
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.kinds import array
-from specdec_lib.lessons.common.lending import fixed, handed_out
+from specdec_lib.lessons.common.lending import at_most, fixed, handed_out
 
 __all__ = ["committed"]
 
@@ -13,8 +23,8 @@ __all__ = ["committed"]
 P = fixed([0.45, 0.30, 0.15, 0.10])
 Q = fixed([0.30, 0.45, 0.20, 0.05])
 
-# The true values that predictions.toml does not hold.
-TRUTHS = truths_of(__package__, prediction_02_b=float(sum(map(min, P, Q))))
+# What predictions.toml does not hold; None is measured in the chapter.
+TRUTHS = truths_of(__package__, prediction_02_c=None)
 
 # Three drafted tokens of a vocabulary of four. The first has a ratio of 0.5/0.4, the second of
 # 0.1/0.5, the third of 0.6/0.3.
@@ -23,37 +33,77 @@ __getattr__ = handed_out(BLOCK=_BLOCK)
 BLOCK_P = fixed([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
 BLOCK_Q = fixed([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
 BLOCK_R = fixed([0.7, 0.6, 0.1])
+UNIFORMS = fixed([0.6, 0.8, 0.3])
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
+def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
+    """Compare a guess of the tokens a pass with those of the last lane; without a race, nothing."""
+    for race in races:
+        lane = race.lanes[-1]
+        reveal(name, guess, sum(map(len, lane.pieces)) / len(lane.passes))
+
+
 @visible_check
 def check_acceptance_probability(function: Callable) -> None:
-    """Two ratios below one, one above, the three zeros, and one of tiny probabilities."""
+    """Two ratios below one, one above, one of 0, and one of tiny probabilities."""
     over = "Is it the target over the draft?"
     expect(function, P, Q, 1, gives=0.3 / 0.45, asks=[(1.0, over), (1.5, over)])
     expect(function, P, Q, 2, gives=0.75)
     expect(function, P, Q, 0, gives=1.0, hint="A probability is at most 1.")
-    never, impossible = array([0.0, 1.0, 0.0]), array([1.0, 0.0, 0.0])
-    expect(function, never, impossible, 0, gives=0.0, hint="What if the target gives it nothing?")
-    expect(function, impossible, never, 0, gives=1.0, hint="What if the draft gives it nothing?")
-    hint = "Neither gives it anything: what the target never writes is not accepted."
-    expect(function, never, impossible, 2, gives=0.0, hint=hint)
+    expect(function, array([0.0, 1.0]), array([0.5, 0.5]), 0, gives=0.0)
     p, q = (array([2.0**-n, 1 - 2.0**-n]) for n in (40, 38))
-    hint = "Tiny is not zero: nothing may be added to p or q."
-    expect(function, p, q, 0, gives=0.25, hint=hint)
+    expect(function, p, q, 0, gives=0.25, hint="Was something added to p or q?")
+
+
+@visible_check
+def check_draft_block(function: Callable) -> None:
+    """The block of the card, another one, a draft that looks two tokens back, and no token."""
+    asks = (
+        (_drafted([1, 1, 1]), "Was every token drawn with uniforms[0]?"),
+        (_drafted([0, 0, 0]), "Are these the most probable tokens, and not the drawn ones?"),
+        (([1, 2, 0], array(3 * [Q_AFTER[0]])), "Does each call read the tokens drafted so far?"),
+    )
+    _draws(function, draft_model, [0], UNIFORMS, gives=_drafted([1, 1, 0]), asks=asks)
+    _draws(function, draft_model, [1, 2], array([0.2, 0.3]), gives=_drafted([1, 0], 2))
+    hint = "This draft looks at the last token but one: every call reads the whole text."
+    gives = ([2, 1], Q_AFTER[[2, 0]])
+    _draws(function, looks_back, [2, 0], array([0.6, 0.6]), gives=gives, hint=hint)
+
+    @functools.wraps(function)
+    def tokens(*args: Any) -> Any:
+        return function(*args)[0]
+
+    _draws(tokens, draft_model, [0], array([]), gives=[], hint="Nothing is drafted.")
+
+
+def looks_back(tokens: list[int]) -> Any:
+    """A draft by the last token but one."""
+    return Q_AFTER[tokens[-2]].copy()
+
+
+def _draws(function: Callable, draft: Callable, prefix: list[int], u: Any, **how: Any) -> None:
+    """A block with as many calls of the draft as there are numbers `u`."""
+    counted = at_most(len(u), draft, "the draft", "a block of k tokens takes k calls")
+    expect(function, counted, prefix, len(u), u, **how)
+
+
+def _drafted(tokens: list[int], after: int = 0) -> tuple:
+    """Tokens that the small draft may draw, and its rows."""
+    return tokens, Q_AFTER[[after, *tokens[:-1]]]
 
 
 @visible_check
 def check_speculative_accept(function: Callable) -> None:
-    """The block of the card, with coins that reject its second token, none, the first; a zero."""
+    """The block of the card, with coins that reject its second token, none, and the first."""
     p, q, r = BLOCK_P, BLOCK_Q, BLOCK_R
     hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.6, 0.1."
     asks = (
         ([3, 2], "Did you go on after the first rejection?"),
-        ([], "The first coin is below its ratio: does that accept the token?"),
-        ([3, 1], "Token 1 is rejected: does it stay?"),
+        ([], "Is your coin the wrong way round? A coin below the ratio accepts the token."),
+        ([3, 1], "Token 1 is rejected, so it does not stay in the list."),
         ([3, 1, 2], "The second coin is above its ratio, p over q: does that reject the token?"),
     )
     expect(function, _BLOCK, p, q, r, gives=[3], hint=hint, asks=asks)
@@ -61,53 +111,87 @@ def check_speculative_accept(function: Callable) -> None:
     expect(function, _BLOCK, p, q, array([0.7, 0.15, 0.1]), gives=[3, 1, 2], hint=hint)
     hint = "Ratios 0.2, 2; coins 0.6, 0.1. If the first token is rejected, nothing is accepted."
     expect(function, _BLOCK[1:], p[1:], q[1:], r[1:], gives=[], hint=hint)
-    p, q = array([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0]]), array([[0.5, 0.25, 0.25], [0.5, 0.0, 0.5]])
-    hint = "A coin may be 0 exactly, and what the target never writes is not accepted even then."
-    expect(function, [0, 0], p, q, array([0.0, 0.5]), gives=[], hint=hint)
-    hint = "Token 1 of row 1 has q = 0: its ratio has no upper end, so it is accepted."
-    expect(function, [1], p[1:], q[1:], array([0.9]), gives=[1], hint=hint)
 
 
 @visible_check
 def check_residual_distribution(function: Callable) -> None:
-    """The chapter's pair, the pair the other way round, equal and nearly equal distributions."""
+    """The chapter's pair, the pair the other way round, and equal distributions."""
     rarely, other = "Which tokens has the draft proposed too rarely?", array([0.0, 0.75, 0.25, 0.0])
     asks = (
-        (array([0.15, 0.0, 0.0, 0.05]), "It sums to 0.2. Did you divide by the mass that is left?"),
+        (array([0.15, 0.0, 0.0, 0.05]), "It sums to 0.2, and a distribution sums to 1."),
         (array([0.375, 0.375, 0.125, 0.125]), rarely),
         (other, rarely),
     )
     expect(function, P, Q, gives=array([0.75, 0.0, 0.0, 0.25]), asks=asks)
     expect(function, Q, P, gives=other)
-    expect(function, P, P, gives=P, hint="If no mass is left, return a copy of p.")
-    nearly, half = array([0.5 + 2**-20, 0.5 - 2**-20]), array([0.5, 0.5])
-    hint = "Nearly equal is not equal: a little mass is missing, and all of it from token 0."
-    expect(function, nearly, half, gives=array([1.0, 0.0]), hint=hint)
-
-
-@visible_check
-def check_correct_token(function: Callable) -> None:
-    """Token 1 of the pair, ratio 2/3, kept by a small coin, replaced after a large one; a zero."""
-    asks = [((0, False), "Is r the coin, and u what the residual is drawn with?")]
-    hint = "Its ratio is 2/3, and a coin of 0.6 accepts it."
-    expect(function, P, Q, 1, 0.6, 0.9, gives=(1, True), hint=hint, asks=asks)
-    hint = "A coin of 0.7 rejects it: then comes a token of the residual, [0.75, 0, 0, 0.25]."
-    expect(function, P, Q, 1, 0.7, 0.1, gives=(0, False), hint=hint)
-    expect(function, P, Q, 1, 0.7, 0.8, gives=(3, False), hint=hint)
-    never, half = array([0.0, 0.5, 0.5]), array([0.5, 0.5, 0.0])
-    hint = "p is 0 on token 0, and a coin may be 0 exactly: it is replaced even then."
-    expect(function, never, half, 0, 0.0, 0.9, gives=(2, False), hint=hint)
+    expect(function, P, P, gives=P, hint="If nothing is missing, return a copy of p.")
 
 
 @visible_check
 def check_speculative_step(function: Callable) -> None:
     """Blocks stopped in the middle and at once, a block accepted whole, and an empty block."""
     p, q = array([P, Q, [0.1, 0.2, 0.3, 0.4]]), array([Q, P])
-    hint = "Is speculative_accept right? Then: the residual of the row that was rejected."
-    expect(function, [0, 0], p, q, array([0.5, 0.9]), 0.9, gives=[0, 2], hint=hint)
+    hint = "Is speculative_accept right? Token 1 of the block is rejected here."
+    asks = (
+        ([0, 3], "Was the correction drawn from the last row of p?"),
+        ([0, 0], "Was it drawn from the residual of the token before the rejected one?"),
+        ([0], "The correction is missing."),
+        ([0, 1, 3], "The correction ends the step: there is no bonus after a rejection."),
+    )
+    expect(function, [0, 0], p, q, array([0.5, 0.9]), 0.7, gives=[0, 1], hint=hint, asks=asks)
+    asks = [([0, 0], "Was the correction drawn from p, and not from the residual?")]
+    expect(function, [0, 0], p, q, array([0.5, 0.9]), 0.2, gives=[0, 1], hint=hint, asks=asks)
     hint = "The first token is rejected: one token takes its place, and the step is over."
     expect(function, [1, 0], p, q, array([0.9, 0.1]), 0.8, gives=[3], hint=hint)
     hint = "Is speculative_accept right? Then: all accepted, so u draws from the last row of p."
     expect(function, [0, 1], p, q, array([0.5, 0.5]), 0.5, gives=[0, 1, 2], hint=hint)
     hint = "With no draft tokens the bonus token is all there is."
     expect(function, [], p[:1], q[:0], array([]), 0.5, gives=[1], hint=hint)
+
+
+# What rng gives for the text of the card, whose blocks are A B, then B, then none; and for a block
+# that is accepted whole.
+CARD = (0.1, 0.6, 0.4, 0.4, 0.7, 0.3, 0.7, 0.6, 0.2)
+WHOLE = (0.6, 0.2, 0.3, 0.9, 0.6)
+
+
+@visible_check
+def check_speculative_sample(function: Callable) -> None:
+    """The text of the card, a temperature that shows, a block accepted whole, the ends of texts."""
+    ask = functools.partial(_sampled, function)
+    hint = "The drafts: A, B is rejected at once, C; then B is rejected, A; then the bonus B."
+    asks = (
+        ([0, 2, 0, 1], "Return the new tokens only."),
+        ([2, 2, 1], "Are the numbers for r drawn before those for the draft?"),
+        ([2, 1, 0], "A correction comes from the residual: does speculative_step draw it?"),
+    )
+    ask([0], CARD, 2, 3, gives=[2, 0, 1], calls=3, hint=hint, asks=asks)
+    asks = (
+        ([1, 1], "Do you divide the draft's logits by the temperature?"),
+        ([2, 1], "Do you divide the target's logits by the temperature?"),
+    )
+    ask([0], (0.45, 0.5, 0.7, 0.45), 1, 2, gives=[2, 0], calls=2, asks=asks)
+    hint = "The whole block, B and A, is accepted, and 0.6 draws the bonus C from the last row."
+    asks = [([1, 0], "The bonus token is missing.")]
+    ask([2, 0], WHOLE, 2, 3, gives=[1, 0, 2], calls=1, hint=hint, asks=asks)
+    hint = "With two tokens to go, draft one: the step adds one more."
+    ask([0], (0.6, 0.2, 0.6), 2, 2, gives=[1, 1], calls=1, hint=hint)
+    hint = "Here eos is A, token 0, in the middle of the block: the text ends with it."
+    ask([2, 0], WHOLE, 2, 3, 0, gives=[1, 0], calls=1, hint=hint)
+
+
+def _sampled(
+    function: Callable,
+    prompt: list[int],
+    numbers: Sequence[float],
+    k: int,
+    count: int,
+    eos: int | None = None,
+    *,
+    calls: int,
+    **how: Any,
+) -> None:
+    """One text of the small models, with so many calls of the target at most."""
+    target = at_most(calls, target_logits, "the target", "one call gives all rows of a block")
+    draft = at_most(k * calls, draft_logits, "the draft", "a block of n tokens takes n calls")
+    expect(function, target, draft, prompt, k, count, TEMPERATURE, Numbers(*numbers), eos, **how)

@@ -1,10 +1,13 @@
 """Exact numbers of chapter 02: what the student's function and other rules put out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
+from specdec_lib import exact
+from specdec_lib.lessons.ch02 import models
 from specdec_lib.lessons.common.distributions import residual
+from specdec_lib.lessons.common.lending import at_most
 
 RULES = (
     "accept everything",
@@ -15,10 +18,18 @@ RULES = (
 )
 
 
-def exact_paths(
-    correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int = 60
-) -> np.ndarray:
-    """The mass (2, V) of what `correct_token` puts out if the draft comes from `q`.
+def one_position(step: Callable) -> Callable:
+    """A step of one draft token: from (p, q, token, r, u) to its first token, and if it stayed."""
+
+    def position(p: np.ndarray, q: np.ndarray, token: int, r: float, u: float) -> tuple:
+        first, *more = step([token], np.array([p, p]), q[None], np.array([r]), u)
+        return first, bool(more) and first == token
+
+    return position
+
+
+def exact_paths(position: Callable, p: np.ndarray, q: np.ndarray, cells: int = 60) -> np.ndarray:
+    """The mass (2, V) of the tokens of `position` (p, q, token, r, u) if the draft comes from `q`.
 
     Row 0 is the mass that comes by acceptance, row 1 by correction. Nothing is sampled: the unit
     square of r and u is cut into `cells` by `cells` equal cells, and the function is called at
@@ -30,13 +41,13 @@ def exact_paths(
     for token in np.flatnonzero(q):
         for r in middles:
             for u in middles:
-                out, accepted = correct_token(p, q, int(token), float(r), float(u))
+                out, accepted = position(p, q, int(token), float(r), float(u))
                 mass[0 if accepted else 1, out] += q[token] / cells**2
     return mass
 
 
 def paths(rule: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """What a rule of RULES puts out (2, V): by acceptance, and in place of rejected tokens.
+    """What a rule of RULES puts out (2, V): by acceptance, and instead of rejected tokens.
 
     `p` and `q` (V,) are distributions that overlap and differ. The two rows together sum to 1.
     Raises KeyError if there is no such rule.
@@ -50,3 +61,66 @@ def paths(rule: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
         "the rule of this chapter": (overlap, lacking),
     }[rule]
     return np.array([accepted, (1 - accepted.sum()) * replacement])
+
+
+MANY = 100  # calls of a model for one text, more than any right decoder makes
+WHY = "does every block add its tokens to the text?"
+
+
+def lent() -> tuple[Callable, Callable]:
+    """The small target and draft; a loop that does not end is ended."""
+    target = at_most(MANY, models.target_logits, "the target", WHY)
+    return target, at_most(10 * MANY, models.draft_logits, "the draft", WHY)
+
+
+def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]:
+    """The exact probability of every text of `count` tokens that `sample` writes after A.
+
+    Nothing is sampled: a tape takes every combination of the pieces that the borders of the two
+    small models cut.
+    """
+
+    def text(tape: exact.Tape) -> tuple[int, ...]:
+        rng = models.Midpoints(tape)
+        return tuple(map(int, sample(*lent(), [0], k, count, models.TEMPERATURE, rng)))
+
+    return exact.distribution(text)
+
+
+def every_text_of_target(count: int) -> dict[Hashable, float]:
+    """The same of the small target alone."""
+
+    def text(tape: exact.Tape) -> tuple[int, ...]:
+        written = [0]
+        for _ in range(count):
+            written.append(tape.choose(models.P_AFTER[written[-1]].tolist()))
+        return tuple(written[1:])
+
+    return exact.distribution(text)
+
+
+def blocks_of(
+    sample: Callable, target: Callable, draft: Callable, prompt: Sequence[int], *how: object
+) -> list[tuple[list[int], list[int]]]:
+    """What every call of the target judged and what was written after it: (drafted, written).
+
+    `sample` is called with the models and `how`. Its calls of the draft since the last one of the
+    target say how many draft tokens a block has.
+    """
+    starts, drafts, waiting = list[int](), list[list[int]](), 0
+
+    def watched_draft(tokens: Sequence[int]) -> np.ndarray:
+        nonlocal waiting
+        waiting += 1
+        return draft(tokens)
+
+    def watched_target(tokens: Sequence[int]) -> np.ndarray:
+        nonlocal waiting
+        start, waiting = len(tokens) - waiting, 0
+        starts.append(start - len(prompt))
+        drafts.append(list(tokens[start:]))
+        return target(tokens)
+
+    out = list(sample(watched_target, watched_draft, list(prompt), *how))
+    ends = [*starts[1:], len(out)]
+    return [(d, out[a:b]) for d, a, b in zip(drafts, starts, ends, strict=True)]

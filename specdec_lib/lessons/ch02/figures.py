@@ -4,16 +4,26 @@ They show what the function does, even if it is wrong: no bar, label or text ass
 answer.
 """
 
-from collections import Counter
+import html
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch02.computed import RULES, exact_paths, paths
-from specdec_lib.lessons.common.distributions import block_law, overlap, total_variation
+from specdec_lib import exact
+from specdec_lib.lessons.ch02.computed import (
+    RULES,
+    blocks_of,
+    every_text_of,
+    every_text_of_target,
+    exact_paths,
+    lent,
+    one_position,
+    paths,
+)
+from specdec_lib.lessons.ch02.models import TEMPERATURE, draft_model
+from specdec_lib.lessons.common.distributions import total_variation
 from specdec_lib.lessons.common.drawing import (
-    CROSS,
     bars,
     drawn_from,
     legend_below,
@@ -21,24 +31,17 @@ from specdec_lib.lessons.common.drawing import (
     masses_by_path,
     panels,
     picture,
+    piled,
     stacked,
     token_axis,
     write_above,
+    write_inside,
 )
+from specdec_lib.lessons.common.race import KEY, style_sheet
 from specdec_lib.lessons.common.series import in_words, series_figure
-from specdec_lib.lessons.common.style import show
-from specdec_lib.lessons.common.tokens import fates
+from specdec_lib.lessons.common.style import GREY, display_page, role, show
+from specdec_lib.lessons.common.tokens import draw_blocks, fates
 from specdec_lib.lessons.common.wording import TOKENS, by_token
-
-BLOCKS = 2000  # seeded blocks of the one figure that samples
-
-
-def two_distributions(p: np.ndarray, q: np.ndarray) -> None:
-    """Target and draft (V,) side by side."""
-    title = "What the target wants, what the draft proposes"
-    values = {"target p": p, "draft q": q}
-    how = {"kind": "bars", "text": ".2f", "ylabel": "probability"}
-    series_figure(title, TOKENS[: len(p)], values, **how)
 
 
 def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
@@ -65,7 +68,7 @@ def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
 
 
 def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
-    """The exact output of a rule of RULES, by its two paths, beside the target (V,)."""
+    """The exact output of a rule of RULES, by its two paths, next to the target (V,)."""
     if rule not in RULES:
         print(f"There is no rule {rule!r} here. Choose one of: {', '.join(map(repr, RULES))}.")
         return
@@ -95,6 +98,29 @@ def accepted_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
     show(ax.figure, f"{title}. {words}. {said}.")
 
 
+@drawn_from("draft_block")
+def drawn_block(draft: Callable, uniforms: np.ndarray) -> None:
+    """Each draft token's distribution as a bar from 0 to 1, and the number that picks from it."""
+    drafted, q = draft(draft_model, [0], len(uniforms), uniforms)
+    title = "Your block: each number (triangle) picks a token"
+    ax, parts = picture(title, size=(7.0, 0.8 + 0.75 * len(drafted))), []
+    for i, (token, row) in enumerate(zip(drafted, q, strict=True)):
+        y, left = len(drafted) - 1 - i, 0.0
+        for other in np.flatnonzero(row):
+            plain = {"facecolor": "white", "edgecolor": GREY}
+            dress = role("draft") | {"label": None} if other == token else plain
+            ax.barh(y, row[other], left=left, height=0.5, **dress)
+            write_inside(ax, left + row[other] / 2, y, TOKENS[other])
+            left += row[other]
+        ax.plot(uniforms[i], y + 0.36, "v", color="black", markersize=9)
+        parts.append(f"after {TOKENS[[0, *drafted][i]]} {uniforms[i]:g} gives {TOKENS[token]}")
+    names = [f"after {TOKENS[before]}" for before in [0, *drafted[:-1]]]
+    ax.set_yticks(range(len(drafted)), names[::-1])
+    ax.set_xlim(0, 1)
+    ax.grid(False)
+    show(ax.figure, f"Draft tokens by your function: {'; '.join(parts)}.")
+
+
 @drawn_from("speculative_accept")
 def walk_through_block(
     accept: Callable, tokens: list[int], p: np.ndarray, q: np.ndarray, r: np.ndarray
@@ -106,7 +132,8 @@ def walk_through_block(
     x = np.arange(len(tokens))
     bars(ax, x, ratios, "accepted", width=0.5, label="acceptance probability")
     ax.plot(x, r, "D", color="black", markersize=9, label="coin r")
-    verdicts = _verdicts(tokens, out)
+    stays = [i < len(out) and out[i] == token for i, token in enumerate(tokens)]
+    verdicts = ["in your list" if each else "not in it" for each in stays]
     ax.set_xticks(x, [f"token {t}\n{v}" for t, v in zip(tokens, verdicts, strict=True)])
     ax.set(xlabel=f"your function returned {out}", ylim=(0, 1.1))
     legend_beside(ax)
@@ -119,24 +146,18 @@ def walk_through_block(
 
 @drawn_from("residual_distribution")
 def missing_part(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """Overlap and missing part of the target (V,), and beside them the student's residual."""
-    found, both = np.asarray(residual(p, q), dtype=float), np.minimum(p, q)
-    left, right = panels(2, (8.6, 3.6))
-    parts = {"paid by acceptance": both, "missing": p - both}
-    words = stacked(left, parts, ("accepted", "residual"))
-    texts = (f"{mass:.2f}" for mass in found)
-    drawn = stacked(right, {"drawn after a rejection": found}, ("residual",), texts)
-    token_axis(right, len(p), found.max(), found.min())
-    titles = "The target: paid, and missing", f"Your residual, which sums to {found.sum():.2f}"
-    left.set_title(titles[0])
-    right.set_title(titles[1])
-    show(right.figure, f"{titles[0]}. {words}. {titles[1]}. {drawn}.")
+    """What the target (V,) has above the draft, and next to it the student's residual."""
+    found = np.asarray(residual(p, q), dtype=float)
+    values = {"missing after acceptance": np.maximum(p - q, 0), "your residual": found}
+    title = f"The missing part, and your residual, which sums to {found.sum():.2f}"
+    how = {"kind": "bars", "roles": ("target", "residual"), "text": ".2f"}
+    series_figure(title, TOKENS[: len(p)], values, ylabel="probability", **how)
 
 
-@drawn_from("correct_token")
-def two_masses(correct: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The exact distribution of the student's function, by its two paths, and the target (V,)."""
-    masses = exact_paths(correct, p, q)
+@drawn_from("speculative_step")
+def two_masses(step: Callable, p: np.ndarray, q: np.ndarray) -> None:
+    """The exact distribution of a step of one token, by its two paths, and the target (V,)."""
+    masses = exact_paths(one_position(step), p, q)
     total = masses.sum(axis=0)
     ax = picture("Two paths into each token, by your function", "probability")
     labels = ("came by acceptance", "came by correction")
@@ -144,24 +165,78 @@ def two_masses(correct: Callable, p: np.ndarray, q: np.ndarray) -> None:
     show(ax.figure, f"Mass {words}. The largest difference is {np.abs(total - p).max():.2g}.")
 
 
-@drawn_from("speculative_step")
-def step_lengths(step: Callable, p: np.ndarray, q: np.ndarray, k: int) -> None:
-    """Tokens a step of the student's writes, over seeded blocks of `k`, beside the exact shares."""
-    lengths = Counter(_one_step(step, p, q, k, seed) for seed in range(BLOCKS))
-    x = np.arange(min(1, *lengths), max(k + 1, *lengths) + 1)
-    seen = np.array([lengths[n] / BLOCKS for n in x])
-    law = dict(enumerate(block_law(overlap(p, q), k), 1))
-    exact = np.array([law.get(n, 0.0) for n in x])
-    title = f"Tokens that one step writes, K = {k}"
-    ax = picture(title, f"share of {BLOCKS} blocks")
-    bars(ax, x, seen, "target", label="your function, seeded blocks")
-    ax.plot(x, exact, color="black", label="computed", **CROSS)
-    ax.set_xticks(x, [f"{n}\nwith bonus" if n == k + 1 else str(n) for n in x])
-    means = f"{x @ seen:.2f} on average, computed {x @ exact:.2f}"
-    ax.set(xlabel=f"tokens written; {means}", ylim=(0, 1.18 * max(seen.max(), exact.max())))
-    ax.legend(loc="upper left")
-    words = in_words([f"{n} tokens" for n in x], {"your function": seen, "computed": exact})
-    show(ax.figure, f"{title}. Share of blocks, {words}; {means}.")
+@drawn_from("speculative_sample")
+def blocks_written(sample: Callable, seed: int) -> None:
+    """The blocks of a text on the small models, by the student's function."""
+    rng = np.random.default_rng(seed)
+    blocks = blocks_of(sample, *lent(), [0], 3, 9, TEMPERATURE, rng)
+    rows = [_judged(drafted, new) for drafted, new in blocks]
+    ax = picture("What each block drafted and wrote, by your function", size=(8.2, 3.2))
+    draw_blocks(ax, rows, [f"block {i}" for i in range(1, len(rows) + 1)], columns=3)
+    told = "; ".join(", ".join(f"{word} {kind}" for kind, word in row) for row in rows)
+    show(ax.figure, f"{len(rows)} blocks after A: {told}.")
+
+
+def _judged(drafted: list[int], new: list[int]) -> list[tuple[str, str]]:
+    """The tokens of a block after their kinds, and at its end the correction or the bonus."""
+    accepted = len(new) - 1
+    kinds = zip(fates(accepted, len(drafted)), drafted, strict=True)
+    last = "corrected" if accepted < len(drafted) else "bonus"
+    return [(k, TOKENS[t]) for k, t in kinds] + [(last, TOKENS[t]) for t in new[-1:]]
+
+
+@drawn_from("speculative_sample")
+def real_text(
+    sample: Callable,
+    target: Callable,
+    draft: Callable,
+    prompt: list[int],
+    read: Callable,
+    k: int = 4,
+    temperature: float = 1.0,
+    seed: int = 0,
+    count: int = 80,
+) -> None:
+    """A text of real models by the student's function, its accepted tokens marked.
+
+    `read` gives the text of tokens.
+    """
+    how = k, count, temperature, np.random.default_rng(seed)
+    blocks = blocks_of(sample, target, draft, prompt, *how)
+    spans, plain = [html.escape(read(prompt))], read(prompt)
+    for _, new in blocks:
+        for kind, part in (("draft", new[:-1]), ("own", new[-1:])):
+            spans.append(f'<span class="sd-{kind}">{html.escape(read(part))}</span>')
+            plain += read(part)
+    accepted = sum(len(new) - 1 for _, new in blocks)
+    written = accepted + len(blocks)
+    said = f"{written} tokens in {len(blocks)} passes of the target; {accepted} were accepted."
+    text = f'<pre class="sd-written">{"".join(spans)}</pre>'
+    page = f"<style>{style_sheet()}</style>{text}<p>{said} {KEY}</p>"
+    display_page(f'<div class="sd-race">{page}</div>', f"{plain}\n\n{said}")
+
+
+@drawn_from("speculative_sample")
+def every_text(sample: Callable, k: int, count: int = 3) -> None:
+    """The exact probability of every text by the student's function, and by the target alone."""
+    found, wanted = every_text_of(sample, k, count), every_text_of_target(count)
+    texts = sorted(found | wanted)
+    yours, target = (np.array([law.get(text, 0.0) for text in texts]) for law in (found, wanted))
+    names = ["".join(TOKENS[token] for token in text) for text in texts]
+    ax = picture(f"All texts of {count} tokens after A, K = {k}", "probability", (9.4, 3.8))
+    parts = {"your function": np.minimum(yours, target), "too much": np.maximum(yours - target, 0)}
+    x = np.arange(len(texts))
+    piled(ax, x, parts, ("accepted", "excess"))
+    ax.hlines(target, x - 0.4, x + 0.4, color="black", linewidth=2.5, label="the target alone")
+    ax.set_xticks(x, names, fontsize=9 if len(names) <= 18 else 7)
+    off = exact.distance(found, wanted)
+    worst = int(np.abs(yours - target).argmax())
+    words = f"{off:.3f} of the probability is on the wrong texts"
+    if off > 1e-9:
+        words += f"; {names[worst]} has {yours[worst]:.4f} instead of {target[worst]:.4f}"
+    ax.set_xlabel(words)
+    legend_below(ax)
+    show(ax.figure, f"{words}. {in_words(names, {'your function': yours, 'target': target})}.")
 
 
 def _draw_missing(ax: Axes, missing: np.ndarray) -> None:
@@ -175,17 +250,3 @@ def _draw_missing(ax: Axes, missing: np.ndarray) -> None:
     ax.set_title(f"Missing {lacking.sum()}, too many {over.sum()}")
     token_axis(ax, len(missing), max(lacking.max(), 5), 1.4 * min(-over.max(), -5))
     legend_below(ax)
-
-
-def _verdicts(tokens: list[int], out: list) -> list[str]:
-    """What became of each draft token, as far as the returned list tells it."""
-    if out != list(tokens[: len(out)]):
-        return ["in your list" if token in out else "not in it" for token in tokens]
-    return fates(len(out), len(tokens))
-
-
-def _one_step(step: Callable, p: np.ndarray, q: np.ndarray, k: int, seed: int) -> int:
-    rng = np.random.default_rng(seed)
-    drafted = [int(t) for t in rng.choice(len(q), size=k, p=q)]
-    rows = np.tile(p, (k + 1, 1)), np.tile(q, (k, 1))
-    return len(step(drafted, *rows, rng.random(k), float(rng.random())))

@@ -23,6 +23,7 @@ from specdec_lib.measure.race.turns import PLAIN, Text, passes
 
 LONG = 32
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
+SAMPLE = functions_of("02_rejection_sampling")["speculative_sample"]
 OWN = functions_of("08_full_generation")["speculative_generate"]
 
 
@@ -81,6 +82,14 @@ def test_a_decoder_on_functions_makes_the_passes_of_the_library():
     plain, mine, ours = found.lanes
     assert [each.pieces for each in mine.passes] == [each.pieces for each in ours.passes]
     assert found.same(mine) and len(mine.passes) < len(plain.passes)
+
+
+def test_a_sampler_on_functions_writes_the_tokens_of_the_library():
+    """From the same numbers: both draw them in the same order."""
+    found = raced({"own": sampler_of(SAMPLE, "small"), "ours": drafting("small", 3)}, temperature=1)
+    plain, mine, ours = found.lanes
+    assert [each.pieces for each in mine.passes] == [each.pieces for each in ours.passes]
+    assert len(mine.passes) < len(plain.passes)
 
 
 def test_rows_are_written_together_and_the_first_is_shown():
