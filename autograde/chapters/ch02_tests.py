@@ -154,7 +154,7 @@ draft_block = Exercise("draft_block")
 def drafting(rng: np.random.Generator, counted: bool = False) -> Iterator[tuple]:
     """Arguments for blocks of one token and of several."""
     for before, k in ((1, 1), (2, 3), (3, 4), (4, 6)):
-        draft = DraftModel(hashed(rng), Calls(drafts=k if counted else MANY))
+        draft = DraftModel(hashed(rng), Calls(in_a_block=k if counted else MANY))
         uniforms = (rng.integers(1000, size=k) + 0.5) / 1000  # between two borders
         yield Lent(Asked(draft), "draft_model"), tokens(before, rng), k, uniforms
 
@@ -459,7 +459,7 @@ def sampling(
 ) -> tuple:
     """The arguments for a text after a prompt of `before` tokens."""
     target, draft = (logits_of(hashed(rng)) for _ in range(2))
-    calls = Calls(targets=MANY, provided="if every block adds its tokens to the text")
+    calls = Calls(targets=MANY, which="if every block adds its tokens to the text")
     models = Lent(TargetModel(target, calls), "target"), Lent(TargetModel(draft), "draft")
     seed = np.random.default_rng(int(rng.integers(1000)))
     return *models, tokens(before, rng), k, count, temperature, seed, eos
