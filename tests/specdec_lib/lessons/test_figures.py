@@ -3,12 +3,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from classes.chapter_cases import draw, unwritten
+from classes.chapter_cases import unwritten
 
 from specdec_lib.lessons.common import series
 from specdec_lib.lessons.common.drawing import drawn_from, picture
 from specdec_lib.lessons.common.wording import short
-from specdec_lib.sampling import sample_from
 
 VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
 ENDS = {"plain": [(0.5, 1.75), (2.0, 2.5)], "speculative": [(1.25, 1.625), (3.0, 3.5)]}
@@ -71,18 +70,3 @@ def test_figures_wait_for_their_function(capsys):
     figure(lambda: 1 / 0)
     out = capsys.readouterr().out
     assert "Write it first" in out and "cannot be used yet: ZeroDivisionError" in out
-
-
-def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
-    def no_stop(tokens, p, q, r):
-        return [3, 2]
-
-    draw("02_rejection_sampling", "walk_through_block", speculative_accept=no_stop)
-    assert "token 2" in shown[0] and "in your list" in shown[0] and "returned [3, 2]" in shown[0]
-
-    def wrong(p, q, token, r, u):
-        kept = r * q[token] <= p[token]
-        return (token, True) if kept else (sample_from(p, u), False)
-
-    draw("02_rejection_sampling", "two_masses", correct_token=wrong)
-    assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]
