@@ -55,29 +55,6 @@ def test_an_exercise_without_a_test_is_told():
         collected(toy(), graded=("f", "g"))
 
 
-def case_that(error: BaseException) -> check.Exercise:
-    def ends(student: Student, solution: Student, rng: object) -> None:
-        raise error
-
-    f = check.Exercise("f")
-    f.check("first")(ends)
-    return f
-
-
-@pytest.mark.parametrize(
-    "error, said",
-    [
-        (AssertionError("3 is not 4"), "3 is not 4"),
-        (NotImplementedError("f: not written yet"), "f: not written yet"),
-        (RuntimeError("what?"), "the result could not be judged (RuntimeError: what?)."),
-        (pytest.fail.Exception("no"), "the result could not be judged (Failed: no)."),
-    ],
-)
-def test_a_case_ends_in_one_of_the_ways_that_check_py_lists(error: BaseException, said: str):
-    (case,) = collected(case_that(error)).run(student_of(RIGHT))
-    assert case.error == said and case.unwritten == isinstance(error, NotImplementedError)
-
-
 @pytest.fixture(scope="module")
 def marked() -> Callable[[str], Exercise]:
     """What a function `f` whose body is given gets in the toy exercise."""

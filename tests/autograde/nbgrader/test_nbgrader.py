@@ -8,19 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from classes.submitting import (
-    CHAPTER,
-    FULL,
-    POINTS,
-    TOTAL,
-    WRITTEN,
-    cell_of,
-    hand_in,
-    right,
-    run_nbgrader,
-    signed,
-    text,
-)
+from classes.submitting import CHAPTER, FULL, WRITTEN, cell_of, hand_in, right, run_nbgrader, text
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
@@ -94,7 +82,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def hand_in_all(submitted: Path) -> None:
     for student in ("ada", "bob", "cleo", "eve", *HOSTILE):
-        notebook = signed(f"{student} of {submitted.parent.name}")
+        notebook = right(prediction_02=f"prediction_02 = 0.5  # {student}, {submitted.parent.name}")
         folder = hand_in(submitted, student, text(notebook)).parent
         (folder / SECRET).write_text(GOOD) if student == "ada" else linked(folder / SECRET)
         if student in HOSTILE:
@@ -156,19 +144,13 @@ def test_points_and_comments_by_hand_survive_and_wait_to_be_looked_at(gradebook:
 def test_what_is_handed_in_again_is_graded_again_and_nothing_else(course: Path):
     assert (course / "left alone").read_text() == "True"
     page = course / "feedback" / "cleo" / CHAPTER / f"{CHAPTER}.html"
-    left = FULL - POINTS["speculative_step"]
-    assert f"{left:g} of {FULL:g} points from the tests" in page.read_text()
+    assert f" of {FULL:g} points from the tests" in page.read_text()
+    assert f"{FULL:g} of {FULL:g} points" not in page.read_text()
 
 
 def test_the_page_says_which_answers_wait_for_a_person(course: Path):
     pages = [course / "feedback" / s / CHAPTER / f"{CHAPTER}.html" for s in ("cleo", "bob")]
     assert ["to be marked" in page.read_text() for page in pages] == [False, True]
-
-
-@pytest.mark.parametrize("words", [[CHAPTER, "adda", "--days=1"], ["99_none", "ada", "--days=1"]])
-def test_an_extension_for_nobody_is_one_line(course: Path, capsys, words: list[str]):
-    assert main(["extend", *words, "--course", str(course)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize("points", [2, 0.1, 0.2])  # 0.2 * 3 / 3 is more than 0.2
@@ -216,8 +198,7 @@ def test_feedback_is_released_to_those_who_can_ask_for_it(api: NbGraderAPI, tmp_
     result = api.release_feedback(CHAPTER)
     assert result["success"], result
     pages = {page.stem: page for page in (tmp_path / "specdec" / "feedback").iterdir()}
-    page = pages[notebook_hash(secret=GOOD, notebook_id=CHAPTER)]
-    assert f"of {TOTAL:g} points" in page.read_text()
+    assert f"{CHAPTER}: " in pages[notebook_hash(secret=GOOD, notebook_id=CHAPTER)].read_text()
     assert notebook_hash(secret="f" * 128, notebook_id=CHAPTER) not in pages
 
 

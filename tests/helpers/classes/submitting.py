@@ -34,12 +34,6 @@ def right(**changes: str) -> NotebookNode:
     return filled(release_of(CHAPTER), answers_of(CHAPTER) | changes)
 
 
-def signed(by: str, before: str = "") -> NotebookNode:
-    """The right notebook that no other student's is equal to, with code before an answer."""
-    answer = answers_of(CHAPTER)["residual_distribution"]
-    return right(residual_distribution=f"{before}{answer}\n# {by}")
-
-
 def with_cell_source(notebook: NotebookNode, name: str, source: str) -> NotebookNode:
     """A copy with another text in the cell of that id."""
     changed = copy.deepcopy(notebook)
