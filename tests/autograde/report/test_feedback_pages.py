@@ -20,8 +20,7 @@ from autograde.submission import release_of
 
 # Known bugs of three exercises; speculative_accept builds on the first of them, and is right.
 WRONG = {
-    "acceptance_probability": """def acceptance_probability(p, q, token):
-    return min(1.0, float(q[token] / p[token])) if p[token] else 0.0""",
+    "acceptance_probability": "def acceptance_probability(p, q, token):\n    return p[token]",
     "residual_distribution": "def residual_distribution(p, q):\n    return p.copy()",
     "speculative_step": """def speculative_step(draft_tokens, p, q, r, u):
     accepted = speculative_accept(draft_tokens, p[:-1], q, r)
@@ -98,7 +97,8 @@ def test_what_is_right_and_the_chapters_text_are_folded_away(page: BeautifulSoup
     shown = [each.find(class_="label").span.get_text() for each in answers]
     assert shown == [f"Your answer: {name}" for name in (*WRONG, "quiz_02", WRITTEN)]
     assert all(h2.find_parent("details") for h2 in page.find_all("h2"))
-    assert "Right: speculative_accept" in [each.get_text() for each in page.find_all("summary")]
+    folds = [each.get_text() for each in page.find_all("summary")]
+    assert any(each.startswith("Right: ") and "speculative_accept" in each for each in folds)
 
 
 @pytest.mark.parametrize("waits, shown", [(True, "to be marked"), (False, "0 of ")])
