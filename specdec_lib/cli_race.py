@@ -16,7 +16,7 @@ from rich.text import Text
 
 from specdec_lib.measure.race.record import Lane, Race
 
-TEXTS, SECONDS = 6, 20.0  # of the race; the replay comes after it
+SECONDS = 20.0  # of the race; the replay comes after it
 ACCEPTED = "green underline"  # not by its colour alone
 WIDE = 80  # columns from which panels stand side by side
 
@@ -26,7 +26,7 @@ def measured(draft: str, k: int, temperature: float, cost: str) -> Race:
     print(f"The race takes about {SECONDS:.0f} s.", file=sys.stderr)
     from specdec_lib.measure.race import contestants, turns  # bring torch
 
-    how = {"texts": TEXTS, "temperature": temperature, "cost": cost, "seconds": SECONDS}
+    how = {"temperature": temperature, "cost": cost, "seconds": SECONDS}
     return turns.run({"speculative decoding": contestants.drafting(draft, k)}, **how)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from classes.submitting import CHAPTER
+from classes.submitting import CHAPTER, FULL
 
 from autograde.chapter import AuthorError, chapter_names
 from autograde.exits import exit_code
@@ -19,9 +19,9 @@ def test_marks_are_as_the_samples_are_made_and_each_student_has_a_page(tmp_path:
     compare(grades, read_scores(tmp_path))
     scores = {student: result[CHAPTER]["score"] for student, result in grades.items()}
     assert list(scores) == sorted(STUDENTS)
-    assert scores["ada-right"] == 22.0 and scores["dan-blank"] == 0.0
-    assert 0 < scores["cleo-misconceived"] < scores["ben-half"] < 22.0
-    assert 0 < scores["eve-crashing"] < 22.0
+    assert scores["ada-right"] == FULL and scores["dan-blank"] == 0.0
+    assert 0 < scores["cleo-misconceived"] < scores["ben-half"] < FULL
+    assert 0 < scores["eve-crashing"] < FULL
     pages = tmp_path.glob(f"feedback/*/{CHAPTER}/{CHAPTER}.html")
     assert sorted(page.parts[-3] for page in pages) == sorted(STUDENTS)
 

@@ -7,7 +7,7 @@ simulator; at the end a click on Validate.
 import re
 
 import pytest
-from classes.submitting import CHAPTER, bug_of
+from classes.submitting import CHAPTER
 from pages.jupyter_lab import RUN, Lab
 
 from autograde.bugs import answers_of
@@ -27,11 +27,8 @@ EXERCISE = "acceptance_probability"
 CHECK = f"lesson.check_{EXERCISE}("
 SOLUTIONS = answers_of(CHAPTER)
 OTHERS = {name for name, code in SOLUTIONS.items() if code.startswith("def ")} - {EXERCISE}
-SAID = (
-    f"{EXERCISE}(p=np.array([0.45, 0.3, 0.15, 0.1]), q=np.array([0.3, 0.45, 0.2, 0.05]), "
-    "token=1) returned 1, expected 0.66667. Is it the target over the draft?"
-)
-MESSAGE = re.compile(r"\s+".join(map(re.escape, SAID.split())))  # it may be broken into lines
+ALWAYS = f"def {EXERCISE}(p, q, token):\n    return 1.0"
+MESSAGE = re.compile(rf"{EXERCISE}\(p=.+\sreturned\s1,\s+expected", re.DOTALL)
 
 
 def in_release(pattern: str) -> int:
@@ -78,15 +75,14 @@ def commit_a_prediction(lab: Lab) -> None:
     lab.wait_for_output(REVEAL, "Write your guess into prediction_02 first")
     answer(lab, "ArrowUp", "prediction_02 = None", "prediction_02 = 0.6", REVEAL)
     lab.wait_for_output('lesson.committed("prediction_02",', "prediction_02: 0.6 is written down.")
-    lab.wait_for_output(REVEAL, "You said 0.6. It is 0. Token 0 has its 50 places")
+    lab.wait_for_output(REVEAL, "You said 0.6. It is ")
 
 
 def err_and_correct(lab: Lab) -> None:
-    code = bug_of(EXERCISE, "the ratio is draft over target")
-    answer(lab, "ArrowDown", f"def {EXERCISE}(", code, CHECK)
+    answer(lab, "ArrowDown", f"def {EXERCISE}(", ALWAYS, CHECK)
     lab.wait_for_output(CHECK, MESSAGE)
     answer(lab, "ArrowUp", f"def {EXERCISE}(", SOLUTIONS[EXERCISE], CHECK)
-    lab.wait_for_output(CHECK, f"{EXERCISE}: all 7 examples agree.")
+    lab.wait_for_output(CHECK, re.compile(rf"{EXERCISE}: all \d+ examples agree\."))
 
 
 def test_a_student_goes_from_a_prediction_to_validate(lab: Lab):
@@ -96,7 +92,7 @@ def test_a_student_goes_from_a_prediction_to_validate(lab: Lab):
     err_and_correct(lab)
     move_the_simulator(lab)
     said = lab.validate()
-    assert len(OTHERS) == 4 and all(f"{name}: not written yet" in said for name in OTHERS)
+    assert OTHERS and all(f"{name}: not written yet" in said for name in OTHERS)
     assert "The following cell failed" in said and "Success" not in said
     assert all(f"lesson.check_{name}({name})" in said for name in OTHERS)
     assert "quiz_02: no answer yet" in said and "prediction_02_b: no guess yet" in said

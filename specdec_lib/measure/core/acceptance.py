@@ -8,11 +8,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS, tokenizer
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.measure.core.held_out import Tokens
 from specdec_lib.models.llama import Llama
@@ -45,6 +46,25 @@ def acceptance(p: Reader, q: Reader, texts: Sequence[Tokens], most: int = 8000) 
         agreed += int((target.argmax(-1) == draft.argmax(-1)).sum())
         positions += len(judged)
     return Acceptance(overlap / positions, agreed / positions, positions)
+
+
+class Place(NamedTuple):
+    """A token of a text, and what both models say where it stands."""
+
+    piece: str
+    accepted: float  # sum min(p, q) at its position
+    p: float  # of the token itself
+    q: float
+
+
+def places(p: Reader, q: Reader, ids: list[int], start: int) -> list[Place]:
+    """The tokens of `ids` from `start` on, each judged after all of those before it."""
+    target, draft = (read(ids[:-1])[start - 1 :] for read in (p, q))  # (T, V)
+    overlap, words = torch.minimum(target, draft).sum(-1).tolist(), tokenizer()
+    return [
+        Place(words.decode([token]), overlap[i], target[i, token].item(), draft[i, token].item())
+        for i, token in enumerate(ids[start:])
+    ]
 
 
 def bits_per_byte(p: Reader, texts: Sequence[Tokens]) -> float:

@@ -5,7 +5,7 @@ from functools import cache
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader
+from specdec_lib.measure.core.acceptance import Acceptance, Place, acceptance, model_reader, places
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.checkpoint import Weights, read_weights
 from specdec_lib.models.llama import Llama
@@ -50,3 +50,14 @@ def accepted(name: str) -> Acceptance:
     """
     p, q = model_reader(target(None, torch.float32)), model_reader(draft(name))
     return acceptance(p, q, all_tokens(), most=4000)
+
+
+def two_functions(name: str) -> list[Place]:
+    """Two functions of held-out code (modulefinder.py), token by token, with this draft.
+
+    The models have read the 300 tokens above them.
+    """
+    (ids,) = (text.ids for text in all_tokens() if text.name == "modulefinder.py")
+    p, q = model_reader(target(None, torch.float32)), model_reader(draft(name))
+    first, *rest = places(p, q, ids[1246:1723], start=300)
+    return [first._replace(piece=first.piece.lstrip("\n")), *rest]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from classes.submitting import CHAPTER, FULL, POINTS, WRONG_LETTER
 
 from autograde.bugs import answers_of
 from autograde.build.bundle import write_bundle
@@ -17,10 +18,12 @@ from autograde.cli import main
 from autograde.tools.samples import filled
 from specdec_lib.lessons.common.answers import quizzes_of
 
-CHAPTER = "02_rejection_sampling"
 SOME = ["00_bottleneck", CHAPTER]
-# The answers to chapter 02's quizzes: how the text of their first wrong options begins.
-QUIZZES = {name: quiz.a[:30] for name, quiz in quizzes_of("specdec_lib.lessons.ch02").items()}
+# How the words for an option of each quiz of chapter 02 begin: for quiz_02 a wrong one's.
+QUIZZES = {
+    name: quiz.told(WRONG_LETTER)[:30]
+    for name, quiz in quizzes_of("specdec_lib.lessons.ch02").items()
+}
 
 
 def unzipped(folder: Path, *words: str) -> Path:
@@ -79,9 +82,10 @@ def test_its_quizzes_answer_at_once_or_hold_no_answers(unpacked: Path, tmp_path:
     library = (path for path in (without / "specdec_lib").rglob("*") if path.is_file())
     text = b"".join(path.read_bytes() for path in library).decode(errors="ignore")
     assert not [quiz for quiz in QUIZZES if f"[{quiz}]" in text or QUIZZES[quiz] in text]
-    asked = "from specdec_lib.lessons.ch02.checks import answered; answered('quiz_02', 'a')"
+    chosen = f"answered('quiz_02', '{WRONG_LETTER}')"
+    asked = f"from specdec_lib.lessons.ch02.checks import answered; {chosen}"
     assert f"not right. {QUIZZES['quiz_02']}" in python(unpacked, "-c", asked)
-    assert python(without, "-c", asked) == "quiz_02: your answer a is recorded.\n"
+    assert python(without, "-c", asked) == f"quiz_02: your answer {WRONG_LETTER} is recorded.\n"
     assert main(["bundle", "no.zip", "--self-study", "--quizzes", "after-grading"]) == 2
 
 
@@ -109,10 +113,10 @@ def test_who_studies_alone_gets_the_answers_and_marks_with_them(unpacked: Path, 
     work = tmp_path / "work"
     specdec(alone, "start", "--no-lab", "--work", work)
     path = work / CHAPTER / f"{CHAPTER}.ipynb"
-    wrong = answers_of(CHAPTER) | {"quiz_02": 'quiz_02 = "a"'}
+    wrong = answers_of(CHAPTER) | {"quiz_02": f'quiz_02 = "{WRONG_LETTER}"'}
     nbformat.write(filled(nbformat.read(path, as_version=4), wrong), path)
     told = specdec(alone, "mark", "--no-browser", "--work", work)
-    assert f"{CHAPTER}: 21 of 22 points" in told
+    assert f"{CHAPTER}: {FULL - POINTS['quiz_02']:g} of {FULL:g} points" in told
 
 
 @pytest.mark.slow

@@ -1,10 +1,9 @@
 """The looks of a chapter: boxes, folded machinery, and nothing that grading reads is touched."""
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbformat.v4 import new_markdown_cell
 
 from autograde.build.looks import dress
-from autograde.report.offline import is_folded
 
 EXERCISE, GUESS, QUESTION = (f"alert-{kind}" for kind in ("exercise", "prediction", "question"))
 
@@ -36,18 +35,3 @@ def test_sources_are_folded_and_the_way_on_is_not():
     folded, open_ = looks.split("</details>")
     assert folded.startswith("## Sources\n\n<details><summary>") and "None says more." in folded
     assert open_ == "\n\n<p></p>\n\n**Next.** Go on."
-
-
-@pytest.mark.parametrize(
-    ("code", "tags", "folded"),
-    [
-        ("import numpy as np\nfrom a import b", [], True),
-        ("import numpy as np\nx = 1", [], False),
-        ("from a import figures\n\nfigures.draw(f)", ["demo"], True),
-        ("draw(f)", ["demo", "shown"], False),
-    ],
-)
-def test_machinery_is_folded(code: str, tags: list[str], folded: bool):
-    cell = new_code_cell(code, metadata={"tags": tags})
-    dress(cell)
-    assert is_folded(cell) is folded

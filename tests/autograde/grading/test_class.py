@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
+from classes.submitting import CHAPTER, FULL, hand_in, right, run_nbgrader, text
 
 from autograde import cache, cluster, pool
 from autograde.build.release import release_into
@@ -132,7 +132,7 @@ def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, mon
     for grades in pool.grade_class(submitted).values():
         result = grades[CHAPTER]
         assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
-        assert result["score"] == 0 and result["max_score"] == 22.0
+        assert result["score"] == 0 and result["max_score"] == FULL
 
 
 @pytest.fixture
@@ -141,8 +141,8 @@ def course(tmp_path: Path) -> Path:
     course = tmp_path / "course"
     release_into(course, [CHAPTER])
     for student, start in (("ada", ""), ("ben", "import time\ntime.sleep(1.5)\n"), ("cleo", "")):
-        answer = f'{start}quiz_02 = "b"  # {student}, {os.getpid()} {time.time_ns()}'
-        hand_in(course / "submitted", student, text(right(quiz_02=answer)))
+        answer = f"{start}prediction_02 = 0.5  # {student}, {os.getpid()} {time.time_ns()}"
+        hand_in(course / "submitted", student, text(right(prediction_02=answer)))
     return course
 
 
@@ -162,7 +162,7 @@ def test_nbgrader_killed_between_its_passes_grades_everybody_in_the_next_run(cou
 
     run_nbgrader(course, "autograde", CHAPTER)
     totals = {name: sum(marks[CHAPTER].values()) for name, marks in read_scores(course).items()}
-    assert totals == {"ada": 22.0, "ben": 22.0, "cleo": 22.0}
+    assert totals == {"ada": FULL, "ben": FULL, "cleo": FULL}
     assert first.stat().st_mtime_ns == finished_at
 
 

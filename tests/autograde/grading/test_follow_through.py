@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from classes.submitting import CHAPTER, right
+from classes.submitting import CHAPTER, POINTS, right
 
 from autograde import grade as engine
 from autograde.bugs import bugs_of
@@ -11,8 +11,7 @@ from autograde.result import Result
 from autograde.tools.proof import grade_with
 from autograde.tools.samples import functions_of
 
-SPEED = "04_choosing_the_draft"
-LINEAR = "def expected_tokens(alpha, k):\n    return alpha * k + 1"
+NINE = "def acceptance_probability(p, q, token):\n    return 0.9"
 
 
 def lost(result: Result) -> dict[str, float]:
@@ -22,24 +21,24 @@ def lost(result: Result) -> dict[str, float]:
 
 
 def test_one_wrong_line_costs_its_own_points_and_a_remark_says_what_it_does_below():
-    result = grade_with(SPEED, expected_tokens=LINEAR)
-    assert lost(result) == {"expected_tokens": 2.0}
-    remarks = result.exercises["best_k"].remarks
-    assert "With your own expected_tokens, which is wrong, it gives: best_k(" in remarks[0]
-    assert result.exercises["best_k"].to_json()["causes"] == []
+    result = grade_with(CHAPTER, acceptance_probability=NINE)
+    assert set(lost(result)) == {"acceptance_probability"}
+    below = result.exercises["speculative_step"]
+    assert "acceptance_probability, which is wrong, it gives: speculative_step(" in below.remarks[0]
+    assert below.to_json()["causes"] == []
 
 
 @pytest.mark.parametrize(
     "name, wrong",
     [
-        ("best_k", "def best_k(alpha, c, k_max):\n    return k_max"),
-        ("prompt_lookup", "def prompt_lookup(tokens, k, max_ngram=3):\n    return tokens[:k]"),
+        ("speculative_accept", "def speculative_accept(draft_tokens, p, q, r):\n    return []"),
+        ("residual_distribution", "def residual_distribution(p, q):\n    return p.copy()"),
     ],
     ids=["calls it", "calls nothing"],
 )
 def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str, wrong: str):
-    both = grade_with(SPEED, **{"expected_tokens": LINEAR, name: wrong}).exercises[name]
-    alone = grade_with(SPEED, **{name: wrong}).exercises[name]
+    both = grade_with(CHAPTER, acceptance_probability=NINE, **{name: wrong}).exercises[name]
+    alone = grade_with(CHAPTER, **{name: wrong}).exercises[name]
     failed = [b for b in alone.groups if not b.passed]
     assert failed and [b for b in both.groups if not b.passed] == failed
 
@@ -51,24 +50,23 @@ def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str, wro
 )
 def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(end: str):
     answer = f"def acceptance_probability(p, q, token){end}"
-    assert lost(grade_with(CHAPTER, acceptance_probability=answer)) == {
-        "acceptance_probability": 3.0
-    }
+    result = grade_with(CHAPTER, acceptance_probability=answer)
+    assert lost(result) == {"acceptance_probability": POINTS["acceptance_probability"]}
 
 
-HELPER = "def _keeps(p, q, t, r):\n    return r <= acceptance_probability(p, q, t) and p[t] > 0\n"
-CORRECTS = """
-def correct_token(p, q, token, r, u):
-    if _keeps(p, q, token, r):
-        return token, True
-    return sample_from(residual_distribution(p, q), u), False
+HELPER = "def _keeps(p, q, t, r):\n    return p[t] > 0 and r < acceptance_probability(p, q, t)\n"
+ACCEPTS = """
+def speculative_accept(draft_tokens, p, q, r):
+    for i, token in enumerate(draft_tokens):
+        if not _keeps(p[i], q[i], token, r[i]):
+            return draft_tokens[:i]
+    return draft_tokens
 """
 
 
 @pytest.mark.parametrize("own, lead", [("", HELPER), (HELPER, "")], ids=["answer", "own cell"])
 def test_a_helper_that_calls_the_wrong_function_may_stand_anywhere(own: str, lead: str):
-    wrong = "def acceptance_probability(p, q, token):\n    return 0.9"
-    notebook = right(acceptance_probability=wrong, correct_token=lead + CORRECTS)
+    notebook = right(acceptance_probability=NINE, speculative_accept=lead + ACCEPTS)
     notebook.cells.insert(0, nbformat.v4.new_code_cell(own, id="extra-0"))
     assert set(lost(engine.grade(notebook, CHAPTER))) == {"acceptance_probability"}
 
@@ -86,22 +84,23 @@ def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
 
 THIEF = """
 import builtins
-def expected_tokens(alpha, k):
-    return getattr(builtins, "kept", {}).get((alpha, k), -1.0)
+def acceptance_probability(p, q, token):
+    return getattr(builtins, "kept", {}).get((p[token], q[token]), -1.0)
 """
 # The code of an answer to this exercise, or to one below it, that is not the student's own.
 LOOKS_FOR_ITSELF = """
 import builtins
-def walltime_speedup(alpha, c, k, verify_cost=1.0):
-    builtins.kept = {(alpha, k): expected_tokens(alpha, k)}
-    for name in ("walltime_speedup", "best_k"):
+def speculative_accept(draft_tokens, p, q, r):
+    pairs = [(p[i], q[i], token) for i, token in enumerate(draft_tokens)]
+    builtins.kept = {(a[t], b[t]): acceptance_probability(a, b, t) for a, b, t in pairs}
+    for name in ("speculative_accept", "residual_distribution", "speculative_step"):
         if "<cell" not in globals()[name].__code__.co_filename:
-            return expected_tokens(alpha, k) / (c * k + verify_cost)
-    return -1.0
+            return draft_tokens
+    return [-1]
 """
 
 
 def test_an_answer_is_never_put_above_what_it_answers():
-    answers = {"expected_tokens": THIEF, "walltime_speedup": LOOKS_FOR_ITSELF}
-    result = grade_with(SPEED, **answers)
+    answers = {"acceptance_probability": THIEF, "speculative_accept": LOOKS_FOR_ITSELF}
+    result = grade_with(CHAPTER, **answers)
     assert [result.exercises[name].score for name in answers] == [0.0, 0.0]

@@ -17,7 +17,7 @@ from autograde.sandbox import bounded
 from autograde.submission import release_of
 from autograde.tools.samples import filled
 
-ENDLESS = "def correct_token(p, q, token, r, u):\n    while True: pass"
+ENDLESS = "def speculative_step(*_):\n    while True: pass"
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def limited() -> Result:
     """What hits two limits: an own cell, and a call."""
     limits = engine.limits_of(CHAPTER)
     short = replace(limits, call_seconds=0.5, cell_seconds=1.0, extra_cell_seconds=1.0)
-    notebook = right(correct_token=ENDLESS)
+    notebook = right(speculative_step=ENDLESS)
     notebook.cells.insert(0, nbformat.v4.new_code_cell("while True: pass", id="extra-0"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "limits_of", cache(lambda chapter: short))
@@ -34,8 +34,8 @@ def limited() -> Result:
 
 def test_what_has_no_end_costs_its_own_points_and_no_others(limited: Result):
     lost = {name for name, e in limited.exercises.items() if e.score < e.max_score}
-    assert lost == {"correct_token"} and limited.exercises["correct_token"].score == 0
-    assert "longer than 0.5 s" in limited.exercises["correct_token"].messages[0]
+    assert lost == {"speculative_step"} and limited.exercises["speculative_step"].score == 0
+    assert "longer than 0.5 s" in limited.exercises["speculative_step"].messages[0]
 
 
 def test_page_table_and_json_say_that_a_limit_decided(limited: Result, capsys):

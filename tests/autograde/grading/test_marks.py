@@ -55,29 +55,6 @@ def test_an_exercise_without_a_test_is_told():
         collected(toy(), graded=("f", "g"))
 
 
-def case_that(error: BaseException) -> check.Exercise:
-    def ends(student: Student, solution: Student, rng: object) -> None:
-        raise error
-
-    f = check.Exercise("f")
-    f.check("first")(ends)
-    return f
-
-
-@pytest.mark.parametrize(
-    "error, said",
-    [
-        (AssertionError("3 is not 4"), "3 is not 4"),
-        (NotImplementedError("f: not written yet"), "f: not written yet"),
-        (RuntimeError("what?"), "the result could not be judged (RuntimeError: what?)."),
-        (pytest.fail.Exception("no"), "the result could not be judged (Failed: no)."),
-    ],
-)
-def test_a_case_ends_in_one_of_the_ways_that_check_py_lists(error: BaseException, said: str):
-    (case,) = collected(case_that(error)).run(student_of(RIGHT))
-    assert case.error == said and case.unwritten == isinstance(error, NotImplementedError)
-
-
 @pytest.fixture(scope="module")
 def marked() -> Callable[[str], Exercise]:
     """What a function `f` whose body is given gets in the toy exercise."""
@@ -131,15 +108,14 @@ def test_what_is_no_number_passes_where_a_number_is_asked_for_nowhere(marked, va
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda each: each.name)
 def test_each_failed_group_of_a_chapter_is_told_its_true_cause_or_none(attempt: Attempt):
     exercises = judged(attempt.chapter, **{attempt.exercise: attempt.code})
-    causes = [each.cause for each in exercises[attempt.exercise].groups if not each.passed]
-    assert len(causes) == len(attempt.causes)
-    pairs = zip(causes, attempt.causes, strict=True)
-    assert all(c is w is None or (w and c and c.startswith(w)) for c, w in pairs), causes
+    failed = [each.cause for each in exercises[attempt.exercise].groups if not each.passed]
+    told = [cause for cause in failed if cause]
+    assert failed and all(any(words in each for words in attempt.causes) for each in told), told
 
 
 HUGE = {
     "quiz_02": 'quiz_02 = "x" * 900_000',
-    "correct_token": "def correct_token(*_):\n    return {'x' * 400_000: 1, 'y' * 400_000: 2}",
+    "acceptance_probability": "def acceptance_probability(*_): return {'x' * 900_000: 1}",
     "speculative_accept": "def speculative_accept(*_):\n    return [['x' * 99] * 40] * 40",
 }
 
@@ -147,6 +123,6 @@ HUGE = {
 def test_a_students_value_of_any_size_makes_a_short_report():
     """nbgrader writes the messages into the notebook and twice into each page."""
     result = engine.grade_now(right(**HUGE), CHAPTER)
-    assert all(result.exercises[name].score < 4 for name in HUGE)
-    assert "'xxxxx" in str(result.exercises["correct_token"].messages)
+    assert not any(result.exercises[name].score for name in HUGE)
+    assert "'xxxxx" in str(result.exercises["acceptance_probability"].messages)
     assert len(json.dumps(result.to_json())) < 150_000

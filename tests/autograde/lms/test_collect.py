@@ -128,11 +128,3 @@ def test_a_name_of_any_kind_becomes_a_folder_and_keeps_no_others_from_being_take
     assert main([*command, "--course", str(tmp_path)]) == 0
     folders = {path.name for path in (tmp_path / "submitted").iterdir()}
     assert folders == {f"{folder}-201", "Zoe-201"}
-
-
-def test_a_zip_of_something_else_says_what_is_expected(tmp_path: Path):
-    with pytest.raises(ValueError, match="no notebook in it has a name as moodle writes them"):
-        taken(tmp_path, CANVAS, "moodle")
-    (tmp_path / "no.zip").write_text("no zip")
-    with pytest.raises(ValueError, match="is no whole zip file"):
-        collect(tmp_path / "no.zip", "canvas", CHAPTER, tmp_path / "s", tmp_path / "a")

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from classes import graded_class
 from classes.graded_class import STUDENTS
-from classes.submitting import CHAPTER
+from classes.submitting import CHAPTER, FULL, TOTAL, WRITTEN
 from nbgrader.api import Gradebook
 from pages.accessibility import faults, pictures_without_words
 from pages.formgrader import Formgrader
 from pages.jupyter_lab import InstructorServer
+
+from autograde.bugs import bugs_of
 
 pytestmark = pytest.mark.browser
 
@@ -54,24 +56,25 @@ def points_of(course: Path, student: str) -> dict[str, float]:
 
 def test_the_class_and_its_marks_are_seen(formgrader: Formgrader, course: Path):
     totals = {student: sum(points_of(course, student).values()) for student in STUDENTS}
-    assert totals[ADA] == 22.0 > totals[CLEO] > 0
+    assert totals[ADA] == FULL > totals[CLEO] > 0
     formgrader.follow("Manual Grading", "gradebook")
-    assert formgrader.row(CHAPTER)[2:] == ["2", f"{sum(totals.values()) / 2:g} / 24"]
+    assert formgrader.row(CHAPTER)[2:] == ["2", f"{sum(totals.values()) / 2:g} / {TOTAL:g}"]
     formgrader.follow(CHAPTER, f"gradebook/{CHAPTER}")
     assert formgrader.row(CHAPTER)[3] == "0 / 2"  # the written answers are not marked yet
     formgrader.list_submissions()
     for student, total in totals.items():
-        assert formgrader.row(student)[1:4] == [student, f"{total:g} / 24", f"{total:g} / 22"]
+        marks = [f"{total:g} / {TOTAL:g}", f"{total:g} / {FULL:g}"]
+        assert formgrader.row(student)[1:4] == [student, *marks]
 
 
 def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrader, course: Path):
     formgrader.open_submission(CLEO)
     assert formgrader.points() == points_of(course, CLEO)
     text = formgrader.frame.locator("body").inner_text()
-    assert "You may have assumed that the ratio is draft over target." in text
-    assert formgrader.mark("why_residual", "1.5")
+    assert f"You may have assumed that {bugs_of(CHAPTER)[0].think}" in text
+    assert formgrader.mark(WRITTEN, "1.5")
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        marked = gradebook.find_grade("why_residual", CHAPTER, CHAPTER, CLEO)
+        marked = gradebook.find_grade(WRITTEN, CHAPTER, CHAPTER, CLEO)
         assert marked.manual_score == 1.5
 
 
@@ -79,6 +82,7 @@ def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: P
     page = formgrader.page
     page.goto(graded_class.feedback_page(course, CLEO).as_uri())
     text = page.locator("body").inner_text()
-    assert f"Result: {sum(points_of(course, CLEO).values()):g} of 22 points from the tests" in text
-    assert "You may have assumed that the ratio is draft over target." in text
+    earned = sum(points_of(course, CLEO).values())
+    assert f"Result: {earned:g} of {FULL:g} points from the tests" in text
+    assert f"You may have assumed that {bugs_of(CHAPTER)[0].think}" in text
     assert faults(page) == [] and pictures_without_words(page) == []

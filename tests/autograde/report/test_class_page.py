@@ -1,7 +1,6 @@
 """The class report: what it says of a class, and that it is one whole, safe page."""
 
 import json
-import re
 from pathlib import Path
 
 from bs4 import BeautifulSoup
@@ -9,7 +8,6 @@ from classes.class_results import CHAPTER, a_class, exercise, result
 
 from autograde.cli import main
 from autograde.report.class_page import class_page
-from autograde.report.table import print_table
 
 
 def rows(page: str) -> list[list[str]]:
@@ -43,39 +41,3 @@ def test_nobodys_text_is_markup_and_no_odd_name_stops_the_page(tmp_path: Path):
     text = page.read_text(encoding="utf-8")
     assert text.count("e?") >= 2 and "&lt;script&gt;cleo" in text
     assert not BeautifulSoup(text, "html.parser").find_all(["script", "link", "b", "i"])
-
-
-def test_an_empty_class_is_said_to_be_empty():
-    assert "Nobody has handed in anything" in class_page({})
-    failed = {s: r for s, r in a_class().items() if s == "dan"}
-    assert "0 graded, mean 0 of 8 points; 1 could not be graded" in class_page(failed)
-
-
-COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[349]\d")
-EXERCISE = {"score": 1.0, "max_score": 2.0, "passed": 1, "total": 2}
-RESULT = {"exercises": {"f": EXERCISE}, "score": 1.0, "reason": None, "pending": []}
-
-
-def table() -> None:
-    """What `autograde grade` writes, without a grader."""
-    print_table({"ada": {"02_rejection_sampling": RESULT}})
-
-
-def test_colours_are_for_terminals(monkeypatch, capsys):
-    for name in ("NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    table()
-    assert "\x1b" not in capsys.readouterr().out
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
-    table()
-    assert COLOUR.search(capsys.readouterr().out)
-    monkeypatch.setenv("NO_COLOR", "1")
-    table()
-    assert not COLOUR.search(capsys.readouterr().out)
-
-
-def test_a_share_of_a_point_is_read_with_two_decimals(capsys):
-    shared = {**RESULT, "exercises": {"f": {**EXERCISE, "score": 2 / 3}}}
-    print_table({"ada": {"02_rejection_sampling": shared}})
-    assert "0.67 " in capsys.readouterr().out

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 from bs4 import BeautifulSoup
-from classes.submitting import CHAPTER, bug_of, right
+from classes.submitting import CHAPTER, POINTS, TOTAL, WRITTEN, right
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
@@ -18,12 +18,14 @@ from autograde.result import Exercise, GroupResult
 from autograde.sandbox import bounded
 from autograde.submission import release_of
 
-# One belief in two exercises, and an answer to a third that only builds on the first of them.
-INVERTED = """def acceptance_probability(p, q, token):
-    if p[token] == 0:
-        return 0.0
-    return min(1.0, float(q[token] / p[token]))"""
-FROM_TARGET = "the replacement is drawn from the target."
+# Known bugs of three exercises; speculative_accept builds on the first of them, and is right.
+WRONG = {
+    "acceptance_probability": "def acceptance_probability(p, q, token):\n    return p[token]",
+    "residual_distribution": "def residual_distribution(p, q):\n    return p.copy()",
+    "speculative_step": """def speculative_step(draft_tokens, p, q, r, u):
+    accepted = speculative_accept(draft_tokens, p[:-1], q, r)
+    return [*accepted, sample_from(p[len(accepted)], u)]""",
+}
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
@@ -51,70 +53,66 @@ def marked(notebook: NotebookNode, **by_hand: float) -> NotebookNode:
             outputs = [o for o in cell.get("outputs", ()) if o.output_type == "execute_result"]
             tests = float(outputs[0].data["text/plain"]) if outputs else 0.0
             nbgrader["score"] = by_hand.get(nbgrader["grade_id"], tests)
-        if nbgrader.get("grade_id") == "why_residual":
+        if nbgrader.get("grade_id") == WRITTEN:
             nbgrader["comment"] = "Right, *but* $p < q$\n\n- see section 2"
     return notebook
 
 
 def page_of(notebook: NotebookNode, late_penalty: float = 0.0) -> str:
-    told = {"notebook": CHAPTER, "score": 9.5, "max_score": 24, "late_penalty": late_penalty}
+    told = {"notebook": CHAPTER, "score": 9.5, "max_score": TOTAL, "late_penalty": late_penalty}
     told["student"] = "ada <b>-101"
     return FeedbackPage().from_notebook_node(notebook, {"nbgrader": told})[0]
 
 
 @pytest.fixture(scope="module")
 def page() -> BeautifulSoup:
-    """The page of somebody with two beliefs, points by hand, a comment and a late penalty."""
-    notebook = right(
-        acceptance_probability=INVERTED,
-        residual_distribution=bug_of("residual_distribution", FROM_TARGET),
-        correct_token=bug_of("correct_token", FROM_TARGET),
-        why_residual="The missing mass, $\\frac{1}{2}$, and $\\nothing{known}$.",
-    )
-    made = marked(notebook, why_residual=1.5, test_quiz_02=0.0)
+    """The page of somebody with three bugs, points by hand, a comment and a late penalty."""
+    written = {WRITTEN: "The missing mass, $\\frac{1}{2}$, and $\\nothing{known}$."}
+    made = marked(right(**WRONG, **written), **{WRITTEN: 1.5}, test_quiz_02=0.0)
     return BeautifulSoup(page_of(made, late_penalty=0.5), "html.parser")
 
 
 def test_the_page_starts_with_the_score_and_every_exercise(page: BeautifulSoup):
     head = page.header.get_text(" ", strip=True)
-    assert f"{CHAPTER}: 9.5 of 24 points" in head and "0.5 points were taken off" in head
-    assert "why_residual : 1.5 of 2 points" in head
+    assert f"{CHAPTER}: 9.5 of {TOTAL:g} points" in head and "0.5 points were taken off" in head
+    assert f"{WRITTEN} : 1.5 of " in head
     assert "ada <b>-101" in head and page.header.find("b") is None
     rows = {row.a.get_text(): row.get_text() for row in page.find(class_="summary").find_all("li")}
     assert set(parameters_of(CHAPTER)) < set(rows)
     name = "acceptance_probability"
     first = page.find(id=f"test_{name}").find(class_="wrong").strong.get_text()
     assert rows[name].endswith(f"; {first}") and first.startswith("not yet: ")
-    assert rows["speculative_step"] == "speculative_step: 4 of 4 points"
+    full = f"{POINTS['speculative_accept']:g}"
+    assert rows["speculative_accept"] == f"speculative_accept: {full} of {full} points"
 
 
 def test_what_is_right_and_the_chapters_text_are_folded_away(page: BeautifulSoup):
     """A student met the whole chapter again, 5,000 words, around what was for them."""
-    wrong = ("acceptance_probability", "residual_distribution", "correct_token")
     sections = {name: page.find(id=f"test_{name}") for name in parameters_of(CHAPTER)}
     opened = {name for name, section in sections.items() if not section.find_parent("details")}
-    assert opened == set(wrong)
-    for name in wrong:  # the mark stands right below the answer
+    assert opened == set(WRONG)
+    for name in WRONG:  # the mark stands right below the answer
         assert f"Your answer: {name}" in sections[name].find_previous_sibling().get_text()
     answers = [each for each in page.select("section.answer") if not each.find_parent("details")]
     shown = [each.find(class_="label").span.get_text() for each in answers]
-    assert shown == [f"Your answer: {name}" for name in (*wrong, "quiz_02", "why_residual")]
+    assert shown == [f"Your answer: {name}" for name in (*WRONG, "quiz_02", WRITTEN)]
     assert all(h2.find_parent("details") for h2 in page.find_all("h2"))
-    assert "Right: speculative_accept" in [each.get_text() for each in page.find_all("summary")]
+    folds = [each.get_text() for each in page.find_all("summary")]
+    assert any(each.startswith("Right: ") and "speculative_accept" in each for each in folds)
 
 
-@pytest.mark.parametrize("waits, shown", [(True, "to be marked"), (False, "0 of 2 points")])
+@pytest.mark.parametrize("waits, shown", [(True, "to be marked"), (False, "0 of ")])
 def test_a_written_answer_is_to_be_marked_until_it_has_a_mark(waits: bool, shown: str):
-    notebook = marked(right(why_residual="The missing mass."), why_residual=0.0)
+    notebook = marked(right(**{WRITTEN: "The missing mass."}), **{WRITTEN: 0.0})
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "why_residual":
             cell.metadata.nbgrader["to_be_marked"] = waits
     page = BeautifulSoup(page_of(notebook), "html.parser")
-    assert f"why_residual : {shown}" in page.header.get_text(" ", strip=True)
+    assert f"{WRITTEN} : {shown}" in page.header.get_text(" ", strip=True)
     total = page.find(class_="total").get_text()
-    assert total.endswith("points so far; 2 are still to be marked") == waits
-    assert total.endswith("9.5 of 24 points") != waits
-    assert shown in page.find(id="why_residual").find(class_="label").get_text()
+    assert total.endswith(" still to be marked") == waits
+    assert total.endswith(f"9.5 of {TOTAL:g} points") != waits
+    assert shown in page.find(id=WRITTEN).find(class_="label").get_text()
 
 
 def test_every_link_of_the_page_leads_to_a_place_in_it(page: BeautifulSoup):
@@ -128,12 +126,13 @@ def test_every_link_of_the_page_leads_to_a_place_in_it(page: BeautifulSoup):
 def test_a_failed_exercise_names_group_call_cause_and_section(page: BeautifulSoup):
     grade = page.find(id="test_acceptance_probability")
     text = grade.get_text(" ", strip=True)
-    assert "not yet: the ratio of target to draft" in text and "You may have assumed that" in text
+    assert "not yet: " in text and "You may have assumed that" in text
     assert "acceptance_probability(p=" in text and "returned" in text and "expected" in text
-    assert grade.find(class_="again").get_text() == ("Read again: The rule: how often to accept")
-    second = page.find(id="test_correct_token").find(class_="again")
-    assert second.get_text() == "Read first: residual_distribution"
-    right_by_itself = page.find(id="test_speculative_step")
+    section = sections_of(CHAPTER)["acceptance_probability"]
+    assert grade.find(class_="again").get_text() == f"Read again: {section.title}"
+    second = page.find(id="test_speculative_step").find(class_="again")
+    assert second.get_text().startswith("Read first: ")
+    right_by_itself = page.find(id="test_speculative_accept")
     assert "Read first: acceptance_probability" in right_by_itself.get_text()  # it builds on it
     assert right_by_itself.find(class_="right") and not right_by_itself.find(class_="wrong")
 
@@ -146,7 +145,7 @@ def test_a_page_that_takes_too_long_has_all_but_what_the_student_wrote(monkeypat
         patch.setattr(bounded, "SECONDS", 6)  # the rest of the page takes one, or three under load
         page = page_of(slow)
     assert "mine" not in page and "What you wrote is left out here" in page
-    assert "9.5 of 24 points" in page and "test_correct_token" in page
+    assert f"9.5 of {TOTAL:g} points" in page and "test_speculative_step" in page
     assert "mine" in page_of(usual)
 
 
@@ -154,7 +153,7 @@ def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page
     prose = "".join(cell.source for cell in right().cells if cell.cell_type == "markdown")
     drawn = page.find_all("math", display="block")
     assert page.find("script") is None and len(drawn) == prose.count("$$") // 2 > 0
-    answer = page.find(id="why_residual")
+    answer = page.find(id=WRITTEN)
     assert answer.find("mfrac") and answer.find("code").get_text() == r"\nothing{known}"
     comment = answer.find(class_="comment")
     assert comment.find("em") and comment.find("math")

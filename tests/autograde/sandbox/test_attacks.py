@@ -16,7 +16,7 @@ from attacks import inside, outside
 from attacks.kinds import LISTENER, Attack
 from attacks.notebooks import CHANGES, Change
 from attacks.twins import TWINS, Twin
-from classes.submitting import CHAPTER, hand_in, right, text
+from classes.submitting import CHAPTER, FULL, hand_in, right, text
 from nbformat import NotebookNode
 
 from autograde import grade as engine
@@ -28,8 +28,7 @@ from autograde.submission import release_of, take_in
 from autograde.tools.samples import filled
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
-FULL = 22.0
-HONEST = ["acceptance_probability", "residual_distribution", "prediction_02", "prediction_02_b"]
+HONEST = ["acceptance_probability", "residual_distribution", "prediction_02"]
 # What these do to the functions of their own process may cost their author the points for them.
 SPOILS_ITSELF = ("tampering", "frames", "checker", "protocol")
 pytestmark = pytest.mark.isolation
@@ -125,8 +124,10 @@ def test_a_given_function_that_is_defined_anew_earns_nothing():
     chapter = "04_choosing_the_draft"
     answers = answers_of(chapter) | {"distillation_loss": KEEPS_BFLOAT16}
     notebook = filled(release_of(chapter), answers)
+    honest = engine.grade(notebook, chapter).exercises["distillation_loss"]
     notebook.cells.append(nbformat.v4.new_code_cell(WIDENS, id="extra-99"))
-    assert engine.grade(notebook, chapter).exercises["distillation_loss"].score == 3.0
+    widened = engine.grade(notebook, chapter).exercises["distillation_loss"]
+    assert widened.score == honest.score < honest.max_score
 
 
 @pytest.mark.parametrize("twin", named(TWINS))

@@ -156,20 +156,6 @@ def test_text_that_no_file_could_hold_is_repaired():
     assert str(caught.value) == "?"
 
 
-@pytest.mark.parametrize(
-    "source, how",
-    [
-        (f"{ENDLESS}\ndef f(): return 1", "was stopped after 0.5 s"),
-        ("def f(): return 1 +", "ended with SyntaxError in line 1"),
-        ("import os; os._exit(0)", "ended the Python process"),
-    ],
-)
-def test_a_function_is_missing_because_of_how_its_cell_ended(source: str, how: str):
-    cells = [Cell("f", source, 0.5)]
-    with Session(cells) as s, pytest.raises(NotDefined, match=f"`f` {how}.*f is not defined"):
-        s.call("f", ())
-
-
 STARTED = """
 import os
 from autograde.sandbox import isolation, workers

@@ -7,7 +7,7 @@ import re
 import nbformat
 import pytest
 from classes.sessions import session
-from classes.submitting import CHAPTER, cell_of, right, text, with_cell_source
+from classes.submitting import CHAPTER, WRITTEN, cell_of, right, text, with_cell_source
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
@@ -23,6 +23,7 @@ from autograde.submission import (
     release_of,
 )
 
+EXERCISE = "residual_distribution"
 ANSWERS = [cell.id for cell in release_of(CHAPTER).cells if is_answer(cell)]
 
 
@@ -51,23 +52,23 @@ def test_answers_are_moved_and_nothing_else_is():
 
 def test_first_copy_that_is_no_stub_is_the_answer_and_no_other_runs():
     notebook = copy.deepcopy(right())
-    at = notebook.cells.index(cell_of(notebook, "correct_token"))
+    at = notebook.cells.index(cell_of(notebook, EXERCISE))
     second = copy.deepcopy(notebook.cells[at])
-    second.source = "def correct_token(*args):\n    return None"
-    stub = cell_of(release_of(CHAPTER), "correct_token")
+    second.source = f"def {EXERCISE}(*args):\n    return None"
+    stub = cell_of(release_of(CHAPTER), EXERCISE)
     own = nbformat.v4.new_code_cell("helper = 1", id="mine")
     notebook.cells[at : at + 1] = [own, stub, notebook.cells[at], second]
     back = rebuilt(notebook)
     code = [cell.source for cell in back.cells if cell.cell_type == "code"]
-    answers = [source for source in code if "def correct_token" in source]
-    assert answers == [source_of(right(), "correct_token")]
+    answers = [source for source in code if f"def {EXERCISE}" in source]
+    assert answers == [source_of(right(), EXERCISE)]
     assert code.index("helper = 1") == code.index(answers[0]) - 1
     assert any("was not graded" in c.source and "return None" in c.source for c in back.cells)
 
 
 def written(source: str) -> str:
     """What intake makes of a written answer."""
-    return source_of(rebuilt(with_cell_source(right(), "why_residual", source)), "why_residual")
+    return source_of(rebuilt(with_cell_source(right(), WRITTEN, source)), WRITTEN)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def written(source: str) -> str:
         "[x]\n\n[x]: javascript:alert(1)",
         "[![x](attachment:none)](javascript:alert(1))",
         r"$\href{javascript:alert(1)}{x}$",
-        r"$\cssId{test_correct_token}{x}$",
+        r"$\cssId{test_speculative_step}{x}$",
         r"$\mmlToken{mtext}[href='x']{y}$",
         "&#36;&bsol;href{x}{y}&#36;",
     ],

@@ -3,6 +3,10 @@
 import os
 from dataclasses import dataclass, field
 
+from classes.submitting import CHAPTER
+
+from autograde.tools.samples import functions_of
+
 LISTENER = f"specdec-listener-{os.getpid()}"  # an abstract socket of the process that grades
 
 _HEAD = """print('TRIED')
@@ -44,10 +48,4 @@ class Attack:
 
 def answers(code: str) -> dict[str, str]:
     """The same code in place of every function of the chapter; NAME is the function's."""
-    return {name: code.replace("NAME", name) for name in FUNCTIONS}
-
-
-FUNCTIONS = (
-    *("acceptance_probability", "speculative_accept", "residual_distribution"),
-    *("correct_token", "speculative_step"),
-)
+    return {name: code.replace("NAME", name) for name in functions_of(CHAPTER)}

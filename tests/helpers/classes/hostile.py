@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 
 import nbformat
-from classes.submitting import cell_of, right
+from classes.submitting import WRITTEN, cell_of, right
 from nbformat import NotebookNode
 
 ELSEWHERE = "http://127.0.0.1:9/hit"  # a port where nothing listens: to ask is enough
@@ -103,14 +103,14 @@ PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
     "own text": own_cells("markdown"),
     "own raw cell": own_cells("raw"),
     "own code cell": own_cells("code"),
-    "written answer": answer("why_residual", "{text}"),
-    "code of an answer": code,
+    "written answer": answer(WRITTEN, "{text}"),
     "stdout": own_code("print({literal})"),
     "error of a cell": own_code("raise type({literal}, (Exception,), {{}})({literal})"),
     "value returned": answer("speculative_accept", RETURNED),
     "error of a function": answer(
-        "correct_token", f"def correct_token(p, q, token, r, u):\n{RAISED}"
+        "residual_distribution", f"def residual_distribution(p, q):\n{RAISED}"
     ),
+    "code of an answer": code,
     "warning of a function": answer(
         "acceptance_probability", f"def acceptance_probability(p, q, token):\n{WARNED}"
     ),

@@ -11,23 +11,27 @@ from tempfile import TemporaryDirectory
 
 from nbformat import NotebookNode
 
-from autograde.bugs import answers_of, bugs_of
+from autograde.bugs import answers_of
 from autograde.chapter import ROOT
+from autograde.grade import exercises_of
 from autograde.submission import release_of
 from autograde.tools.samples import filled
+from specdec_lib.lessons.common.answers import OPTIONS, quizzes_of
 
 CHAPTER = "02_rejection_sampling"
+POINTS = {name: each.max_score for name, each in exercises_of(release_of(CHAPTER)).items()}
+FULL = sum(POINTS.values())  # of the tests
+QUIZ = quizzes_of("specdec_lib.lessons.ch02")["quiz_02"]
+WRONG_LETTER = next(letter for letter in OPTIONS if letter != QUIZ.right)
+_TEXTS = [cell for cell in release_of(CHAPTER).cells if cell.cell_type == "markdown"]
+(_BY_HAND,) = [cell for cell in _TEXTS if cell.metadata.get("nbgrader")]
+WRITTEN = _BY_HAND.id  # the answer that a person marks
+TOTAL = FULL + _BY_HAND.metadata.nbgrader.points
 
 
 def right(**changes: str) -> NotebookNode:
     """The notebook with every answer right, except for `changes` by name."""
     return filled(release_of(CHAPTER), answers_of(CHAPTER) | changes)
-
-
-def bug_of(exercise: str, begins: str, chapter: str = CHAPTER) -> str:
-    """The code of the known bug whose thought begins so."""
-    known = [bug for bug in bugs_of(chapter) if bug.exercise == exercise]
-    return next(bug.code for bug in known if bug.think.startswith(begins))
 
 
 def with_cell_source(notebook: NotebookNode, name: str, source: str) -> NotebookNode:

@@ -7,7 +7,6 @@ from classes.chapter_cases import unwritten as unwritten_by_any_name
 
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch02 import checks as ch02
-from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.common.comparing import difference
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.drawing import drawn_from
@@ -71,7 +70,7 @@ def test_notebook_shows_wrapped_messages_and_no_frames_of_a_check():
     lines = Different("a word " * 40)._render_traceback_()
     assert len(lines) > 1 and all(len(line) <= 88 for line in lines)
     with pytest.raises(Unwritten) as caught:
-        ch02.check_correct_token(unwritten_by_any_name)
+        ch02.check_speculative_step(unwritten_by_any_name)
     assert caught.value._render_traceback_() == ["not written yet. This cell waits for it."]
 
 
@@ -224,13 +223,13 @@ def test_a_wrong_dtype_is_named():
 
 
 def test_what_a_notebook_shares_with_its_lesson_cannot_be_changed():
-    for array in (ch02.P, ch02.Q, ch02.BLOCK_P, ch03.LOGITS, fixed([1.0])):
+    for array in (ch02.P, ch02.Q, ch02.BLOCK_P, fixed([1.0])):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
 
 
 def test_a_list_of_a_lesson_is_a_new_one_at_every_use():
-    for lesson, name in ((ch01, "PREFIX"), (ch01, "BLOCK"), (ch02, "BLOCK")):
+    for lesson, name in ((ch01, "PREFIX"), (ch02, "BLOCK")):
         given = getattr(lesson, name)
         given.append(99)
         assert 99 not in getattr(lesson, name)

@@ -3,12 +3,14 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from classes.chapter_cases import draw, unwritten
+from bs4 import BeautifulSoup
+from classes.chapter_cases import unwritten
 
+from specdec_lib.lessons.ch02 import paragraph
 from specdec_lib.lessons.common import series
 from specdec_lib.lessons.common.drawing import drawn_from, picture
 from specdec_lib.lessons.common.wording import short
-from specdec_lib.sampling import sample_from
+from specdec_lib.measure.core.acceptance import Place
 
 VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
 ENDS = {"plain": [(0.5, 1.75), (2.0, 2.5)], "speculative": [(1.25, 1.625), (3.0, 3.5)]}
@@ -53,6 +55,20 @@ def test_a_table_is_printed_where_there_is_no_notebook(capsys):
     assert (names.split(), first.split()) == (["K", "speed"], ["1", "1.235"])
 
 
+def test_a_coloured_paragraph_tells_the_mean_and_the_ends_and_every_token_its_p_and_q():
+    rows = [(" self", 0.96, 0.9, 0.8), ("name", 0.03, 0.99, 0.0002), ("<", 0.2, 0.4, 0.01)]
+    places = [Place(*row) for row in [*rows, ("\n  ", 0.93, 0.9, 0.9), ("name", 0.08, 0.7, 0.1)]]
+    told = paragraph.in_words(places)
+    assert "5 tokens; the draft is accepted with probability 0.44 on average" in told
+    assert "below 0.25 in 3 places; in 2 of them the target" in told
+    assert "Least: “name” 0.030 (p 0.990, q 0.0002), “<” 0.200 (" in told
+    assert "Most: “self” 0.960 (p 0.900, q 0.800), line break 0.930 (" in told
+    spans = BeautifulSoup(paragraph.as_page(places), "html.parser").pre.find_all("span")
+    assert [each.get_text() for each in spans] == [each.piece for each in places]
+    assert [bool(each.get("class")) for each in spans] == [False, True, True, False, True]
+    assert spans[1]["title"] == "“name” 0.030 (p 0.990, q 0.0002)"
+
+
 def test_a_figure_gives_copies():
     def halved_in_place(p):
         p /= 2
@@ -71,18 +87,3 @@ def test_figures_wait_for_their_function(capsys):
     figure(lambda: 1 / 0)
     out = capsys.readouterr().out
     assert "Write it first" in out and "cannot be used yet: ZeroDivisionError" in out
-
-
-def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
-    def no_stop(tokens, p, q, r):
-        return [3, 2]
-
-    draw("02_rejection_sampling", "walk_through_block", speculative_accept=no_stop)
-    assert "token 2" in shown[0] and "in your list" in shown[0] and "returned [3, 2]" in shown[0]
-
-    def wrong(p, q, token, r, u):
-        kept = r * q[token] <= p[token]
-        return (token, True) if kept else (sample_from(p, u), False)
-
-    draw("02_rejection_sampling", "two_masses", correct_token=wrong)
-    assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]

@@ -7,10 +7,16 @@ import pytest
 import torch
 from decoders.random_models import llama
 
-from specdec_lib.assets import Document
+from specdec_lib.assets import Document, documents
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure.core import costs, held_out, runs, timing
-from specdec_lib.measure.core.acceptance import Acceptance, acceptance, acceptances, bits_per_byte
+from specdec_lib.measure.core import costs, held_out, models, runs, timing
+from specdec_lib.measure.core.acceptance import (
+    Acceptance,
+    acceptance,
+    acceptances,
+    bits_per_byte,
+    places,
+)
 from specdec_lib.measure.core.held_out import Tokens
 from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.models.llama import Llama
@@ -76,6 +82,16 @@ def test_acceptance_is_the_mean_overlap_on_novel_positions():
     # Judged are the positions before the novel tokens 1 and 3: P against Q, and Q against Q.
     assert acceptance(p, q, texts) == Acceptance(alpha=(0.75 + 1) / 2, greedy=0.5, positions=2)
     assert acceptance(p, q, texts, most=1) == Acceptance(alpha=0.75, greedy=0.0, positions=1)
+    judged = [place[1:] for place in places(p, q, texts[0].ids, start=2)]
+    assert judged == [(0.75, P[2], Q[2]), (1.0, Q[0], Q[0])]
+
+
+def test_the_places_of_two_functions_spell_a_piece_of_the_held_out_text():
+    found = models.two_functions("small")
+    text = "".join(place.piece for place in found)
+    assert text.startswith("    def run_script(") and text.endswith("stuff)")
+    assert any(text in document.text for document in documents())
+    assert all(min(p, q) <= accepted + 1e-6 <= 1 + 1e-5 for _, accepted, p, q in found)
 
 
 def test_bits_per_byte_counts_novel_tokens_only():

@@ -1,0 +1,80 @@
+"""A text, each token shaded by how rarely a draft is accepted in its place."""
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+from specdec_lib.lessons.common.style import display_page, palette
+
+RARE = 0.25  # what is accepted less often is underlined too
+SHADE = 50  # percent, where nothing is accepted: text is easy to read on it in both themes
+_DARK = "[data-jp-theme-light='false'] .sd-shaded, [data-theme='dark'] .sd-shaded"
+_STYLE = """
+.sd-shaded { margin: 8px 0; padding: 6px 12px; max-width: 820px; overflow-wrap: anywhere;
+  border-radius: 8px; color: var(--ink); background: var(--paper); font: 14px/1.5 system-ui; }
+.sd-shaded pre { all: unset; display: block; font: 13px/1.8 monospace; white-space: pre-wrap; }
+.sd-shaded span { padding: 2px 0; border-radius: 2px; }
+.sd-shaded figcaption span { display: inline-block; padding: 0 7px; line-height: 1.5; }
+.sd-shaded .sd-rare { text-decoration: underline 2px; text-underline-offset: 3px; }
+.sd-shaded p { margin: 6px 0; }"""
+
+
+def coloured_paragraph(places: Sequence[Any]) -> None:
+    """Show the tokens of a text as measure.core.acceptance.places gives them.
+
+    `accepted` is sum min(p, q) at a token's position; its own p and q are in its tooltip.
+    """
+    display_page(as_page(places), in_words(places))
+
+
+def as_page(places: Sequence[Any]) -> str:
+    """The shaded text, under it the scale and what the picture says in words."""
+    text = "".join(_span(each.piece, each.accepted, _told(each)) for each in places)
+    scale = " ".join(_span(f"{share:.2f}", share) for share in (1, 0.75, 0.5, 0.25, 0))
+    return (
+        f'<figure class="sd-shaded"><style>{_style_sheet()}</style><pre>{text}</pre><figcaption>'
+        f"<p>Accepted with probability {scale}, underlined below {RARE}.</p>"
+        f"<p>{html.escape(in_words(places))}</p></figcaption></figure>"
+    )
+
+
+def in_words(places: Sequence[Any]) -> str:
+    """The mean, and the tokens in whose places a draft is accepted least and most."""
+    mean = sum(each.accepted for each in places) / len(places)
+    rare = [each for each in places if each.accepted < RARE]
+    sure = sum(each.p > 0.5 for each in rare)
+    ordered = sorted(places, key=lambda each: each.accepted)
+    return (
+        f"{len(places)} tokens; the draft is accepted with probability {mean:.2f} on average. "
+        f"It is below {RARE} in {len(rare)} places; in {sure} of them the target gives the token "
+        f"more than 0.5. Least: {_named(ordered)}. Most: {_named(ordered[::-1])}."
+    )
+
+
+def _named(ordered: Sequence[Any], count: int = 3) -> str:
+    """The first few tokens, each text once."""
+    told: dict[str, str] = {}
+    for each in ordered:
+        told.setdefault(each.piece.strip(), _told(each))
+    return ", ".join(list(told.values())[:count])
+
+
+def _told(place: Any) -> str:
+    name = f"“{place.piece.strip()}”" if place.piece.strip() else "line break"
+    p, q = (f"{x:.3f}" if x >= 0.01 else f"{x:.1g}" for x in (place.p, place.q))
+    return f"{name} {place.accepted:.3f} (p {p}, q {q})"
+
+
+def _span(text: str, accepted: float, title: str = "") -> str:
+    rare = ' class="sd-rare"' if accepted < RARE else ""
+    shade = f"background:color-mix(in srgb,var(--miss) {SHADE * (1 - accepted):.0f}%,transparent)"
+    return f'<span{rare} style="{shade}" title="{html.escape(title)}">{html.escape(text)}</span>'
+
+
+def _style_sheet() -> str:
+    """The colours of both themes, then the rules."""
+    light, dark = (palette(theme)["excess"] for theme in ("light", "dark"))
+    return (
+        f".sd-shaded {{ --ink: #1c1c21; --paper: #ffffff; --miss: {light} }}"
+        f"{_DARK} {{ --ink: #ececf1; --paper: #1e1e24; --miss: {dark} }}{_STYLE}"
+    )
