@@ -542,6 +542,29 @@ M = (P / Q).max()
 print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}")
 
 # %% [markdown]
+# ## Where does a draft fail?
+#
+# Below are two functions that the course's built-in pair never read. Each token is coloured by
+# `min(p(x), q(x))`, summed over the vocabulary at its place: the probability that a draft token is
+# accepted there. The stronger the colour, the likelier a rejection. Point at a token to see its own
+# `p` and `q`.
+#
+# Commit first, on paper: where will the small draft be rejected? At invented names, at second
+# halves of words, at brackets, or at line breaks?
+
+# %% tags=["demo"]
+from specdec_lib.lessons.ch02.paragraph import coloured_paragraph
+from specdec_lib.measure.core.models import two_functions
+
+coloured_paragraph(two_functions("large"))
+
+# %% [markdown]
+# `self`, `as` and line breaks are safe. An invented name such as `dir` is safe too, because both
+# models are equally unsure. The draft fails mostly at names that come *again*: the first `pathname`
+# is nearly white, and every later one breaks at `name`. Hard text doesn't stop a draft. What stops
+# it is a target that knows more.
+
+# %% [markdown]
 # ## Your decoder
 #
 # You have all the parts but the loop around them, and the way from a model to a distribution. A
