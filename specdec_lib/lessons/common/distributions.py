@@ -29,13 +29,3 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     """The distribution of logits (V,), of any size."""
     weights = np.exp(logits - logits.max())
     return weights / weights.sum()
-
-
-def pick(probs: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """`sample_from` of one distribution (V,) at each of u (N,)."""
-    return np.searchsorted(np.cumsum(probs), u, side="right").clip(max=len(probs) - 1)
-
-
-def distance_of(tokens: np.ndarray, p: np.ndarray) -> float:
-    """The total variation of the frequencies of `tokens` (N,) to p (V,)."""
-    return total_variation(np.bincount(tokens, minlength=len(p)) / len(tokens), p)

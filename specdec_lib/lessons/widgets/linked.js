@@ -1,6 +1,6 @@
 // Chapters 02 to 04: one picture of p and q. Drag their bars, and everything that follows from them moves together.
-// State: the view; the distributions (target, draft) and the token touched last; K; what times are computed from: c, s or
-// a measured v, ms of a target pass, and where these come from (source). The paths view has a sample's state as well.
+// State: the view; the distributions (target, draft) and the token touched last; K; what times are computed from: c, s,
+// ms of a target pass, and where these come from (source). The paths view has a sample's state as well.
 
 import { html, say, show } from "./parts/elements.js";
 import { keyItem, keys } from "./parts/charts.js";
@@ -24,8 +24,8 @@ const NUMBERS = [
 ];
 
 /** Everything that follows from a state. */
-export function computed({ target, draft, k, c, s, v: measured, most, ms }) {
-  const [rate, v] = [sum(overlap(target, draft)), measured ?? straight(s, most)];
+export function computed({ target, draft, k, c, s, most, ms }) {
+  const [rate, v] = [sum(overlap(target, draft)), straight(s, most)];
   const tokens = expectedTokens(rate, k);
   return { rate, c, v, tokens, time: (ms * blockTime(c, k, v)) / tokens, speed: speedup(rate, c, k, v), best: bestK(rate, c, v) };
 }
@@ -38,10 +38,10 @@ function sayTimes({ k, ms, source }, { c, v }) {
 
 /** The sliders below the numbers; c and s only where a view is about time and nothing was measured. */
 function sliders(model) {
-  const { view, v, most } = model.get("state");
+  const { view, most } = model.get("state");
   const moves = (key) => (value) => change(model, { [key]: value });
   const all = { k: slider({ short: "K", name: "draft tokens in a block", max: most, step: 1, onMove: moves("k") }) };
-  if (view === "speed" && !v) {
+  if (view === "speed") {
     all.c = slider({ short: "c", name: "time of a draft step, in target passes", role: "draft", onMove: moves("c") });
     all.s = slider({ short: "s", name: "cost of each further token of a pass", role: "draft", onMove: moves("s") });
   }

@@ -8,7 +8,6 @@ from typing import Any
 
 from specdec_lib.lessons.widgets.fields import distribution, number, one_of, probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
-from specdec_lib.theory import Costs
 
 WORKED_TARGET = (0.45, 0.30, 0.15, 0.10)
 WORKED_DRAFT = (0.30, 0.45, 0.20, 0.05)
@@ -26,24 +25,19 @@ def linked_simulator(
     k: int = 4,
     c: float | None = None,
     s: float = 0.0,
-    costs: Costs | None = None,
-    pass_ms: float | None = None,
-    source: str = "Measured on this machine.",
 ) -> Simulator:
     """The simulator of chapters 02 ("residual"), 03 ("paths") and 04 ("speed").
 
     `target` and `draft` (4,) are distributions, `k` the draft tokens of a block. Times are those
-    of Chen et al. unless the reader sets `c` and `s`, with v(n) = 1 + s (n - 1), or gives what was
-    measured: `costs`, with v from 1 token on, `pass_ms`, the milliseconds of a target pass, and
-    `source`, a sentence that says where these are from.
+    of Chen et al. unless the reader sets `c` and `s`, with v(n) = 1 + s (n - 1).
     ValueError, naming the argument, for what the picture cannot show.
     """
-    times = _measured(costs, pass_ms, source) if costs else _assumed(c, s)
+    times = _times(c, s)
     fields = {
         "view": one_of(*VIEWS),
         "target": distribution(4),
         "draft": distribution(4),
-        "k": whole(0, times["most"]),
+        "k": whole(0, K_MAX),
         "c": probability,
         "s": probability,
         "ms": number(1e-6, 1e6),
@@ -62,21 +56,10 @@ def _still(state: Mapping[str, Any]) -> str:
     return still(state)
 
 
-def _assumed(c: float | None, s: float) -> dict[str, Any]:
+def _times(c: float | None, s: float) -> dict[str, Any]:
     """Times that nobody has measured here, and what they are."""
     source = "The times are those of Chen et al. (2023), not of this machine."
     if c is not None:
         source = "The pass is that of Chen et al. (2023); c and s are set by hand."
     c = STEP_MS / PASS_MS if c is None else c
-    return {"c": c, "s": s, "v": None, "most": K_MAX, "ms": PASS_MS, "source": source}
-
-
-def _measured(costs: Costs, pass_ms: float | None, source: str) -> dict[str, Any]:
-    widths = sorted(costs.v)
-    if pass_ms is None or widths != list(range(1, len(widths) + 1)):
-        raise ValueError(
-            f"measured costs need pass_ms, which is {pass_ms}, and v of 1, 2, 3, ... tokens, "
-            f"which is there for {widths}"
-        )
-    v = [float(costs.v[width]) for width in widths]
-    return {"c": costs.c, "s": 0.0, "v": v, "most": len(v) - 1, "ms": pass_ms, "source": source}
+    return {"c": c, "s": s, "most": K_MAX, "ms": PASS_MS, "source": source}

@@ -63,8 +63,7 @@ def _rate(state: State) -> float:
 
 def _milliseconds(state: State, k: int) -> float:
     """The time of a token in blocks of k draft tokens."""
-    v = 1 + state["s"] * k if state["v"] is None else state["v"][k]
-    return state["ms"] / walltime_speedup(_rate(state), state["c"], k, v)
+    return state["ms"] / walltime_speedup(_rate(state), state["c"], k, 1 + state["s"] * k)
 
 
 def _draw_pair(ax: Axes, state: State) -> None:

@@ -12,7 +12,6 @@ from specdec_lib.lessons.widgets.linked import linked_simulator
 from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
 from specdec_lib.lessons.widgets.pipeline import pipeline_animation
 from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.theory import Costs
 
 TEXT = {
     "drafted": ["return", " x"],
@@ -21,8 +20,6 @@ TEXT = {
     "accepted": 1,
     "token": "\n" + 40 * " ",
 }
-
-MEASURED = Costs(0.07, {1: 1.0, 2: 1.04, 3: 1.05, 4: 1.2, 5: 1.25, 6: 1.3})
 
 # Every simulator, with as much in it as its sliders allow.
 MAKERS = {
@@ -36,7 +33,6 @@ MAKERS = {
     "linked": linked_simulator,
     "linked, paths": lambda: linked_simulator("paths"),
     "linked, speed": lambda: linked_simulator("speed", c=0.05),
-    "linked, measured": lambda: linked_simulator("speed", costs=MEASURED, pass_ms=31.0),
     "paper_rows": lambda: paper_rows_simulator(SETTINGS),
     "pipeline": lambda: pipeline_animation(ch01.RECORDED, frame=9),
     "trace": lambda: trace_picture("def f(x):", 30 * [TEXT]),

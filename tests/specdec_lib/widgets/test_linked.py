@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs
-from pages.simulators import MEASURED
 
 from specdec_lib import theory
 from specdec_lib.lessons.ch03 import computed, rules
@@ -72,15 +71,6 @@ def test_formulas_of_a_block_equal_the_library(module):
             tokens = call("expectedTokens", alpha, k)
             assert tokens == pytest.approx(theory.expected_tokens(alpha, k), abs=1e-12)
         assert call("bestK", alpha, c, v) == best_steep(alpha, c, s, K_MAX)
-
-
-def test_measured_costs_equal_the_library(module):
-    call, v = module(speed()), list(MEASURED.v.values())
-    for alpha in (0.0, 0.05, 0.3, 0.55, 0.8, 0.99, 1.0):
-        assert call("bestK", alpha, MEASURED.c, v) == MEASURED.best_k(alpha)
-        for k in range(len(v)):
-            want = MEASURED.speedup(alpha, k)
-            assert call("speedup", alpha, MEASURED.c, k, v) == pytest.approx(want, abs=1e-12)
 
 
 def test_mass_is_moved_in_proportion_and_stays_whole(module):
@@ -248,16 +238,6 @@ def test_k_c_and_s_move_the_curves(reader):
     assert page.numbers()[5] == str(best_steep(0.8, 0.05, 0.1, K_MAX))
     page.press("Reset")
     assert page.numbers() == ["0.80", "0.20", "2.952", "5.49 ms", "2.567", "8"]
-
-
-def test_measured_times_are_used_and_named(reader):
-    page = reader(linked_simulator("speed", k=2, costs=MEASURED, pass_ms=31.0))
-    want = 31.0 / MEASURED.speedup(0.8, 2)
-    assert page.numbers()[3:] == [f"{want:.3g} ms", f"{31.0 / want:.3f}", str(MEASURED.best_k(0.8))]
-    assert "31.0 ms, one over K + 1 = 3 tokens 32.6 ms" in page.texts(".sd-controls .sd-lead")[0]
-    assert "Measured on this machine." in page.texts(".sd-controls .sd-lead")[0]
-    assert page.frame.get_by_role("slider", name="time of a draft step").count() == 0
-    assert page.slider("K draft tokens in a block").get_attribute("max") == "5"
 
 
 # ---- where no script runs ----------------------------------------------------------------------

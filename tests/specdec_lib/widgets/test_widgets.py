@@ -21,9 +21,6 @@ from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 from specdec_lib.lessons.widgets.generation import generation_simulator
 from specdec_lib.lessons.widgets.simulator import LIVE, style_sheet
 from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.theory import Costs
-
-COSTS = Costs(0.07, {1: 1.0, 2: 1.04})
 
 
 def unescaped_page(simulator: Simulator) -> str:
@@ -57,8 +54,6 @@ REFUSED = [
     (linked_simulator, {"draft": (0.3, 0.3, 0.2, 0.1)}, "give 4 probabilities that sum to 1"),
     (linked_simulator, {"view": "all"}, "view is 'all': choose one of residual, paths, speed"),
     (linked_simulator, {"k": 21}, "k is 21: give a number from 0 to 20"),
-    (linked_simulator, {"view": "speed", "costs": COSTS}, "pass_ms, which is None"),
-    (linked_simulator, {"costs": Costs(0.1, {1: 1, 3: 1.1}), "pass_ms": 5}, r"\[1, 3\]"),
     (batch_simulator, {"rows": 2.5}, "rows is 2.5: give a whole number from 1 to 16"),
     (bottleneck_simulator, {"bandwidth": 0}, r"bandwidth is 0: give a number from 1e\+09"),
     (design_map, {"at": 99}, "at is 99: give a number"),

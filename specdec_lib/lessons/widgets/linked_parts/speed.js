@@ -20,10 +20,10 @@ export function verdict({ k }, { rate, c, v }) {
     return `The first draft token brings ${show(rate)} and costs ${price(1)} of a pass: no K pays. Plain decoding, K = 0, is best.`;
   }
   if (k === best) {
-    const next = k < most ? ` One token more would bring ${show(rate ** (k + 1))} for ${price(k + 1)} of a pass.` : " No larger one is shown.";
+    const next = k < most ? ` One token more would add ${show(rate ** (k + 1))} for ${price(k + 1)} of a pass.` : " No larger one is shown.";
     return `This is the best K.${next}`;
   }
-  const way = k < best ? "Too few: a further token would bring more for its time than the block does." : "Too many: the last tokens are seldom reached, and each is paid for.";
+  const way = k < best ? "Too few: a further token would add more for its time than the block does." : "Too many: the last tokens are seldom reached, and each is paid for.";
   const lost = speedup(rate, c, k, v) < 1 ? " It is slower than plain decoding." : "";
   return `${way} K = ${best} is ${show(speedup(rate, c, best, v))} times as fast as plain decoding.${lost}`;
 }
@@ -72,7 +72,7 @@ export const speedView = {
     const times = v.map((_, i) => (ms * blockTime(c, i, v)) / tokens[i]);
     const title = (text) => html("div", { class: "sd-caption" }, text);
     return [
-      title("Tokens a block: the first ones bring most"),
+      title("Tokens a block: the first ones add most"),
       overK({ name: "Tokens a block", unit: "tokens", values: tokens, k, best, top: Math.max(...tokens) }, width),
       title("Time a token: lower is faster"),
       overK({ name: "Milliseconds a token", unit: "ms", values: times, k, best, top: Math.min(Math.max(...times), 2 * ms), level: ms, levelName: "plain decoding" }, width),
