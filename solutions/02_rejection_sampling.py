@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 02 Rejection sampling: accept a draft token and keep the target's distribution
 #
-# 95 minutes · difficulty 4 of 5 · you need: what a probability distribution is, how to index a
-# NumPy array, and the decoder of chapter 01
+# 120 minutes, in two sittings · difficulty 4 of 5 · you need: what a probability distribution is,
+# how to index a NumPy array, and the decoder of chapter 01
 #
 # - **Intuition**: 100 proposals, counted by hand, in "The smallest example".
 # - **Mathematics**: accepted and corrected parts add up to `p`, in "Why the bars meet the target".
@@ -58,9 +58,9 @@ lesson.committed("prediction_02", prediction_02, 0, 1)
 lesson.reveal("prediction_02", prediction_02)
 
 # %% [markdown]
-# The draft preferred token 0, and the text shows no trace of it. A program sees one proposal at a
-# time and cannot count to 100, but it can toss a coin. This chapter finds the right coin, and the
-# right token for an empty place, the *correction*.
+# The draft preferred token 0, and the 100 places show no trace of it. A program sees one proposal
+# at a time and cannot count to 100, but it can toss a coin. This chapter finds the right coin, and
+# the right token for an empty place, the *correction*.
 
 # %% [markdown]
 # ## The rule: how often to accept
@@ -126,9 +126,8 @@ lesson.check_acceptance_probability(acceptance_probability)
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
 # and reject it otherwise. This is **the accepted height over the whole height of the draft's
-# bar**. If `p(x)` is at least `q(x)`, the token is always accepted. If `p(x)` is smaller, a coin
-# decides, and if `p(x)` is 0, the coin always says no. A very rare token can be safe, then, and a
-# favourite can be thrown out.
+# bar**. If `p(x)` is at least `q(x)`, the token is always accepted; if `p(x)` is 0, never. A very
+# rare token can be safe, then, and a favourite can be thrown out.
 
 # %% [markdown]
 # ## Draft: draw tokens, and keep their distributions
@@ -155,14 +154,13 @@ lesson.check_acceptance_probability(acceptance_probability)
 # tokens drafted so far.
 #
 # **Arguments.** `draft_model(tokens)` gives the distribution `(V,)` after a list of tokens.
-# `prefix` is a list of tokens, `uniforms` is `(k,)`: random numbers are arguments, here and below,
-# so that a test can know the one right answer. The function returns a list of `k` tokens and an
-# array `(k, V)`.
+# `prefix` is a list of tokens, `uniforms` is `(k,)`: random numbers are arguments, so that a test
+# can know the one right answer. The function returns a list of `k` tokens and an array `(k, V)`.
 #
 # **Example.** After A, the numbers `[0.6, 0.8, 0.3]` draw B, B and A: the tokens are `[1, 1, 0]`.
 #
-# **The tests also check.** Call `draft_model` exactly `k` times. If `k` is 0, only the list is
-# looked at.
+# **The tests also check.** Call `draft_model` exactly `k` times. For `k = 0` only the list is
+# tested.
 
 
 # %% solution="draft_block"
@@ -263,13 +261,13 @@ lesson.check_speculative_accept(speculative_accept)
 # them their full share.
 #
 # So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. It sums to 0.20,
-# and a distribution sums to 1. Work out the four probabilities of the correction before you read
-# the card. This distribution is called the **residual**.
+# and a distribution sums to 1. The missing part made into a distribution is called the
+# **residual**.
 
 # %% [markdown]
 # ### Exercise: residual_distribution
 #
-# **Task.** The residual: the missing part, made into a distribution.
+# **Task.** The residual of `p` and `q`.
 #
 # **Arguments.** `p` and `q` are `(V,)`; the function returns a new `(V,)` array. If `p` equals `q`,
 # nothing is missing: return a copy of `p`.
@@ -351,9 +349,8 @@ def speculative_step(
 #    q[n]; else draw from p[n], the extra row.
 
 # %% [markdown]
-# The next figure cuts the square of all `(r, u)` into 60 by 60 cells, and calls your function in
-# the middle of each, with one draft token. All borders of the main pair are multiples of 1/60, so
-# the bars are exact.
+# The next figure calls your function with one draft token, in the middle of each of 60 by 60 cells
+# of all `(r, u)`. All borders of the main pair are multiples of 1/60, so the bars are exact.
 
 # %% tags=["demo"]
 figures.two_masses(speculative_step, P, Q)
@@ -370,22 +367,8 @@ lesson.check_speculative_step(speculative_step)
 #
 # $$ \min(p(x),\, q(x)) + \max(0,\; p(x) - q(x)) = p(x) $$
 #
-# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. This one line is the theorem of the paper.
-#
-# <details><summary>The same function in a library</summary>
-#
-# `transformers.generation.utils._speculative_sampling` (transformers 5.23.0) is your function for
-# one text. It judges the whole block without a loop:
-#
-# ```python
-# r_i = torch.rand_like(probability_ratio)
-# is_accepted = r_i <= probability_ratio
-# n_matches = ((~is_accepted).cumsum(dim=-1) < 1).sum()
-# ```
-#
-# The cumulative sum counts the rejections so far. This sum is below 1 up to the first rejection.
-#
-# </details>
+# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. This one line is the theorem of Leviathan
+# et al. (2023).
 #
 # ### Five recorded blocks
 #
@@ -396,10 +379,6 @@ from specdec_lib.lessons.ch01.checks import RECORDED
 from specdec_lib.lessons.widgets.pipeline import pipeline_animation
 
 pipeline_animation(RECORDED)
-
-# %% [markdown]
-# In block 1 the token `f` was accepted although both models give it a probability below 0.0001: the
-# coin has no favourites.
 
 # %% [markdown]
 # ## Break the rule
@@ -429,7 +408,7 @@ lesson.committed("prediction_02_b", prediction_02_b, 0, 1)
 lesson.reveal("prediction_02_b", prediction_02_b)
 
 # %% [markdown]
-# Now run each rule. Before you do, say which bars will stand too high and why.
+# Before you run each rule, say which bars will stand too high and why.
 
 # %% tags=["demo", "shown"]
 rule = "draft again until one passes"
@@ -448,12 +427,14 @@ figures.broken_rule(rule, P, Q)
 #   `[0.375, 0.375, 0.1875, 0.0625]`. No step gives A and D what they lack.
 #
 # </details>
+#
+# In two sittings, stop here.
 
 # %% [markdown]
 # ## Simulator: overlap and residual
 #
-# Drag the top of a bar, or press Tab and the arrow keys. Commit yourself first: if `q` of B rises
-# from 0.45 to 0.80, what happens to the accepted share, and which bar of the residual grows most?
+# Drag the top of a bar, or press Tab and the arrow keys. Decide first: if `q` of B rises from
+# 0.45 to 0.80, what happens to the accepted share, and which bar of the residual grows most?
 # Then build a draft that is almost never accepted.
 
 # %% tags=["demo"]
@@ -468,9 +449,9 @@ linked_simulator("residual", target=P, draft=Q)
 # always accepted, whenever it is drafted?
 #
 # - a: for every `q`, if the token is the target's favourite
-# - b: for every `q` of at most 0.30
+# - b: for every `q` up to 0.30
 # - c: only for `q` of exactly 0.30
-# - d: for every `q` above 0.30, because the draft is surer
+# - d: for every `q` above 0.30, because the draft is more certain
 
 # %% solution="quiz_02"
 ### BEGIN SOLUTION
@@ -485,7 +466,7 @@ lesson.answered("quiz_02", quiz_02)
 # dropped, although its own ratio is above 1?
 #
 # - a: the correction has used up the third token's coin
-# - b: three tokens a step is the limit
+# - b: three tokens per step is the limit
 # - c: its row of `p` was computed after the rejected token, which is not in the text
 # - d: a draft that was wrong once is likely to be wrong again
 
@@ -500,7 +481,7 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # %% [markdown]
 # ### In your own words
 #
-# "After a rejection, draw from `p`. We want the target's distribution, after all." Take `p = [0.5,
+# "After a rejection, draw from `p`. It is the distribution that we want." Take `p = [0.5,
 # 0.5]` and `q = [0.75, 0.25]`. Which token comes out too often, by how much, and why? Write three
 # to five sentences. A person marks this answer.
 
@@ -546,7 +527,7 @@ print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}
 #
 # Below are two functions that the course's built-in pair never read. Each token is coloured by
 # `min(p(x), q(x))`, summed over the vocabulary at its place: the probability that a draft token is
-# accepted there. The stronger the colour, the likelier a rejection. Point at a token to see its own
+# accepted there. The stronger the colour, the likelier a rejection. Point at a token to see its
 # `p` and `q`.
 #
 # Commit first, on paper: where will the small draft be rejected? At invented names, at second
@@ -567,7 +548,7 @@ coloured_paragraph(two_functions("large"))
 # %% [markdown]
 # ## Your decoder
 #
-# You have all the parts but the loop around them, and the way from a model to a distribution. A
+# What is missing is the loop around your parts, and the way from a model to a distribution. A
 # model gives **logits**, one score for each token, and the softmax makes them a distribution.
 # Users divide the logits by a **temperature** first: below 1 it makes the distribution sharper,
 # above 1 flatter. The draft gets the target's temperature, so that it is accepted often.
@@ -587,15 +568,22 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # 1` rows, and adds what `speculative_step` writes.
 #
 # **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` give arrays `(len(tokens), V)`:
-# row `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`.
-# Each block draws from the NumPy generator `rng`, in this order: `rng.random(n)` for the draft,
-# `rng.random(n)` for `r`, `rng.random()` for `u`. The function returns the list of *new* tokens:
-# `max_new_tokens` of them, or fewer if the text ends with `eos` before.
+# row `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`,
+# and `temperature` is above 0. Each block draws from the NumPy generator `rng`, in this order:
+# `rng.random(n)` for the draft, `rng.random(n)` for `r`, `rng.random()` for `u`. The function
+# returns the list of *new* tokens: `max_new_tokens` of them, or fewer if the text ends with `eos`
+# before. Then `eos` is the last token returned.
 #
-# **Example.** The two small models, `temperature = 0.5`, prompt `[0]`, `k = 2`, three new tokens.
-# Block 1 draws 0.1 and 0.6: draft A, B. The target never writes A after A, so A is rejected, and
-# `u = 0.7` gives C. Block 2 drafts one token: 0.3 gives B, the coin 0.7 is above its ratio 0.5, and
-# the correction is A. Block 3 drafts none, and `u = 0.2` gives B. The text is `[2, 0, 1]`.
+# **Example.** Prompt `[0]`, `k = 2`, three new tokens. At temperature 0.5 the two small models have
+# exactly the rows of the table in "Draft".
+#
+# | block | for the draft | for `r` | `u` | draft | verdict | writes |
+# | --- | --- | --- | --- | --- | --- | --- |
+# | 1 | 0.1, 0.6 | 0.4, 0.4 | 0.7 | A, B | A rejected: no A after A | C |
+# | 2 | 0.3 | 0.7 | 0.6 | B | B rejected: ratio 0.5 | A |
+# | 3 | none | none | 0.2 | none | bonus | B |
+#
+# The text is `[2, 0, 1]`.
 #
 # **The tests also check.** `eos` may stand anywhere in a block, and may be 0. Leave `prompt` as it
 # is.
@@ -650,8 +638,8 @@ lesson.check_speculative_sample(speculative_sample)
 # %% [markdown]
 # ### It writes
 #
-# Your function meets real models, which continue Python code. The functions of the text remember
-# what they have read, so a call costs only what is new (chapter 08 writes that cache).
+# Your function meets real models, which continue Python code. `logits` holds two functions that
+# remember what they have read (chapter 08 writes that cache).
 
 # %% tags=["demo", "shown"]
 import torch
@@ -660,16 +648,16 @@ from specdec_lib.device import leave_cores
 from specdec_lib.models.function import logits_of
 from specdec_lib.models.pairs import load_pair
 
-leave_cores()  # to your other programs: torch computes on half of them
+leave_cores()  # leave half of the cores free
 pair = load_pair(draft="large", device="cpu", dtype=torch.float32)
 logits = logits_of(pair.target), logits_of(pair.draft)
 prompt = pair.prompt("class Stack:\n    def push(self, item):\n")
 read = pair.tokenizer.decode
-figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.6, seed=3)
+figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.6, seed=1)
 
 # %% [markdown]
-# Every `seed` writes another text, none of which makes much sense: these are small models. The
-# green parts are longest where the text could hardly go on in any other way.
+# Every `seed` writes another text. The green parts are longest where the text could hardly go on in
+# any other way, such as in the second `(Exception):`.
 #
 # ### Is it exact?
 #
@@ -725,8 +713,6 @@ lesson.reveal_race("prediction_02_c", prediction_02_c, races)
 #   independently. In this paper `q` is the target and `p` the draft. Theorem 1 is the proof.
 # - Hugging Face transformers 5.23.0, `transformers.generation.utils._speculative_sampling`: the
 #   rule in use, with `<=`.
-#
-# The two papers support the rule and its output distribution.
 #
 # **Next.** Chapter 03 takes the two paths apart, shows the bugs that break them, and asks what
 # "exact" means on a computer.

@@ -23,7 +23,7 @@ def one_position(step: Callable) -> Callable:
 
     def position(p: np.ndarray, q: np.ndarray, token: int, r: float, u: float) -> tuple:
         first, *more = step([token], np.array([p, p]), q[None], np.array([r]), u)
-        return first, bool(more) and first == token
+        return first, first == token and (bool(more) or r * q[token] < p[token])
 
     return position
 
@@ -101,11 +101,12 @@ def every_text_of_target(count: int) -> dict[Hashable, float]:
 
 def blocks_of(
     sample: Callable, target: Callable, draft: Callable, prompt: Sequence[int], *how: object
-) -> list[tuple[list[int], list[int]]]:
-    """What every call of the target judged and what was written after it: (drafted, written).
+) -> list[tuple[list[int], list[int], int]]:
+    """What every call of the target judged and what was written after it: (drafted, written, n).
 
     `sample` is called with the models and `how`. Its calls of the draft since the last one of the
-    target say how many draft tokens a block has.
+    target say how many draft tokens a block has. Last comes how many of them were accepted: all
+    written but one, which a decoder without a bonus token lacks.
     """
     starts, drafts, waiting = list[int](), list[list[int]](), 0
 
@@ -123,4 +124,5 @@ def blocks_of(
 
     out = list(sample(watched_target, watched_draft, list(prompt), *how))
     ends = [*starts[1:], len(out)]
-    return [(d, out[a:b]) for d, a, b in zip(drafts, starts, ends, strict=True)]
+    news = [out[a:b] for a, b in zip(starts, ends, strict=True)]
+    return [(d, new, len(new) - (new != d)) for d, new in zip(drafts, news, strict=True)]

@@ -170,19 +170,22 @@ def blocks_written(sample: Callable, seed: int) -> None:
     """The blocks of a text on the small models, by the student's function."""
     rng = np.random.default_rng(seed)
     blocks = blocks_of(sample, *lent(), [0], 3, 9, TEMPERATURE, rng)
-    rows = [_judged(drafted, new) for drafted, new in blocks]
-    ax = picture("What each block drafted and wrote, by your function", size=(8.2, 3.2))
-    draw_blocks(ax, rows, [f"block {i}" for i in range(1, len(rows) + 1)], columns=3)
-    told = "; ".join(", ".join(f"{word} {kind}" for kind, word in row) for row in rows)
-    show(ax.figure, f"{len(rows)} blocks after A: {told}.")
+    rows = [row for block in blocks for row in _judged(*block)]
+    text = " ".join("".join(TOKENS[token] for token in new) for _, new, _ in blocks)
+    ax = picture(f"By your function: A {text}", size=(8.2, 0.8 + 0.44 * len(rows)))
+    names = [name for i in range(len(blocks)) for name in (f"block {i + 1}", "writes")]
+    draw_blocks(ax, rows, names, columns=3)
+    parts = [", ".join(f"{word} {kind}" for kind, word in row) for row in rows]
+    told = "; ".join(f"{name} {part}" for name, part in zip(names, parts, strict=True))
+    show(ax.figure, f"{len(blocks)} blocks after A: {told}.")
 
 
-def _judged(drafted: list[int], new: list[int]) -> list[tuple[str, str]]:
-    """The tokens of a block after their kinds, and at its end the correction or the bonus."""
-    accepted = len(new) - 1
-    kinds = zip(fates(accepted, len(drafted)), drafted, strict=True)
+def _judged(drafted: list[int], new: list[int], accepted: int) -> list[list[tuple[str, str]]]:
+    """The draft tokens of a block after their kinds, and what it wrote: one row for each."""
     last = "corrected" if accepted < len(drafted) else "bonus"
-    return [(k, TOKENS[t]) for k, t in kinds] + [(last, TOKENS[t]) for t in new[-1:]]
+    kinds = fates(accepted, len(drafted)), ["accepted"] * accepted + [last]
+    rows = zip(kinds, (drafted, new), strict=True)
+    return [[(k, TOKENS[t]) for k, t in zip(*row, strict=False)] for row in rows]
 
 
 @drawn_from("speculative_sample")
@@ -204,13 +207,12 @@ def real_text(
     how = k, count, temperature, np.random.default_rng(seed)
     blocks = blocks_of(sample, target, draft, prompt, *how)
     spans, plain = [html.escape(read(prompt))], read(prompt)
-    for _, new in blocks:
-        for kind, part in (("draft", new[:-1]), ("own", new[-1:])):
+    for _, new, n in blocks:
+        for kind, part in (("draft", new[:n]), ("own", new[n:])):
             spans.append(f'<span class="sd-{kind}">{html.escape(read(part))}</span>')
             plain += read(part)
-    accepted = sum(len(new) - 1 for _, new in blocks)
-    written = accepted + len(blocks)
-    said = f"{written} tokens in {len(blocks)} passes of the target; {accepted} were accepted."
+    written, accepted = sum(len(new) for _, new, _ in blocks), sum(n for _, _, n in blocks)
+    said = f"{written} tokens in {len(blocks)} passes; {accepted} of them drafted and accepted."
     text = f'<pre class="sd-written">{"".join(spans)}</pre>'
     page = f"<style>{style_sheet()}</style>{text}<p>{said} {KEY}</p>"
     display_page(f'<div class="sd-race">{page}</div>', f"{plain}\n\n{said}")

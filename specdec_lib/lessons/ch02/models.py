@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from specdec_lib import exact
-from specdec_lib.lessons.common.lending import fixed
+from specdec_lib.lessons.common.lending import NoEnd, fixed
 
 TEMPERATURE = 0.5
 # Row t follows token t.
@@ -46,12 +46,12 @@ class Numbers:
         self.numbers, self.used = numbers, 0
 
     def random(self, size: int | None = None) -> float | np.ndarray:
-        """The next number, or the next `size` of them (size,). ValueError after the last."""
+        """The next number, or the next `size` of them (size,). NoEnd after the last."""
         if size is None:
             return float(self.random(1)[0])
         self.used += size
         if self.used > len(self.numbers):
-            raise ValueError(f"rng was asked for more than {len(self.numbers)} numbers")
+            raise NoEnd("asked rng for too many numbers: a block draws 2n + 1, n at most left - 1")
         return np.array(self.numbers[self.used - size : self.used])
 
     def __repr__(self) -> str:

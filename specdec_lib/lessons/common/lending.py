@@ -32,7 +32,8 @@ def at_most(calls: int, function: Callable, name: str, why: str) -> Callable:
         nonlocal made
         made += 1
         if made > calls:
-            raise NoEnd(f"called {name} more than {calls} times: {why}")
+            most = "once" if calls == 1 else f"{calls} times"
+            raise NoEnd(f"called {name} more than {most}: {why}")
         return function(*args)
 
     return lent

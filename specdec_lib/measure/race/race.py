@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from specdec_lib.measure.race.contestants import Contestant
 
 UNWRITTEN = "Race {name} runs your own function, which is not written yet: {why}"
-WRONG = "Race {name} runs your own function: {why}. Mend it until its check passes, then try again."
+WRONG = "Race {name} runs your own function: {why}. Fix it until its check passes, then try again."
 
 
 def race(name: str, contestants: Mapping[str, "Contestant"], **how: Any) -> list[Race]:

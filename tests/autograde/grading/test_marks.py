@@ -111,6 +111,7 @@ def test_each_failed_group_of_a_chapter_is_told_its_true_cause_or_none(attempt: 
     failed = [each.cause for each in exercises[attempt.exercise].groups if not each.passed]
     told = [cause for cause in failed if cause]
     assert failed and all(any(words in each for words in attempt.causes) for each in told), told
+    assert bool(told) == bool(attempt.causes), failed
 
 
 HUGE = {
