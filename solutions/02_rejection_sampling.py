@@ -574,16 +574,14 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # returns the list of *new* tokens: `max_new_tokens` of them, or fewer if the text ends with `eos`
 # before. Then `eos` is the last token returned.
 #
-# **Example.** Prompt `[0]`, `k = 2`, three new tokens. At temperature 0.5 the two small models have
-# exactly the rows of the table in "Draft".
+# **Example.** Prompt `[0]`, `k = 2`, three new tokens: the text is `[2, 0, 1]`. At temperature 0.5
+# the two small models have exactly the rows of the table in "Draft".
 #
 # | block | for the draft | for `r` | `u` | draft | verdict | writes |
 # | --- | --- | --- | --- | --- | --- | --- |
 # | 1 | 0.1, 0.6 | 0.4, 0.4 | 0.7 | A, B | A rejected: no A after A | C |
 # | 2 | 0.3 | 0.7 | 0.6 | B | B rejected: ratio 0.5 | A |
 # | 3 | none | none | 0.2 | none | bonus | B |
-#
-# The text is `[2, 0, 1]`.
 #
 # **The tests also check.** `eos` may stand anywhere in a block, and may be 0. Leave `prompt` as it
 # is.

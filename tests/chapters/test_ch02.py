@@ -69,6 +69,53 @@ def test_the_picture_of_all_texts_tells_a_wrong_decoder(old, new, said, shown, c
     assert said in "".join(shown) + capsys.readouterr().out
 
 
+_STEP = "block = speculative_step(drafted, p, q, rng.random(n), rng.random())"
+NO_BONUS = (_STEP, f"{_STEP}[: n or 1]")
+
+
+def wrong_sample(old: str, new: str):
+    """The decoder of the solution with `new` for `old`."""
+    code = answers_of(CHAPTER)["speculative_sample"]
+    assert code.count(old) == 1
+    return solved(CHAPTER).defined("speculative_sample", code.replace(old, new))
+
+
+ROWS = "the draft's last row makes q, and the target's last n + 1 rows make p"
+# The likeliest slips, and what the check then says.
+SLIPS = [
+    ("[len(prefix) - 1 :]", "[len(prefix) :]", ROWS),
+    ("[len(prefix) - 1 :]", "[-n:]", "p needs n + 1 rows"),
+    ("[len(prefix) - 1 :]", "[-(k + 1) :]", "p needs n + 1 rows"),
+    ("(tokens)[-1] /", "(tokens) /", ROWS),
+    ("len(written) - 1)", "len(written))", "n at most left - 1"),
+    ("min(k, max_new_tokens - len(written) - 1)", "k", "n at most left - 1"),
+    ("[*prompt, *written]", "prompt", "read the new tokens"),
+    ("softmax(logits / temperature)", "softmax(logits) / temperature", "Is p softmax"),
+    ("softmax(logits / temperature)", "softmax(logits)", "divide the target's logits"),
+    ("(tokens)[-1] / temperature", "(tokens)[-1]", "divide the draft's logits"),
+    ("(tokens)[-1] / temperature)", "(tokens)[-1]) / temperature", "Is q softmax"),
+    (*NO_BONUS, "leave the bonus token out"),
+]
+
+
+@pytest.mark.parametrize("old, new, said", SLIPS)
+def test_the_check_tells_each_slip_its_own_cause(old: str, new: str, said: str):
+    with pytest.raises(Different) as caught:
+        checks.check_speculative_sample(wrong_sample(old, new))
+    told = str(caught.value)
+    assert said in told and not any(words in told for *_, words in SLIPS if words not in said)
+
+
+def test_without_a_bonus_token_what_was_accepted_is_drawn_as_accepted(monkeypatch):
+    words = []
+    monkeypatch.setattr(figures, "show", lambda figure, alt: words.append(alt))
+    figures.blocks_written(wrong_sample(*NO_BONUS), seed=1)
+    assert "writes B accepted, B accepted, A accepted; block 2" in words[0]
+    step = functions_of(CHAPTER)["speculative_step"]
+    law = exact_paths(one_position(lambda tokens, *args: step(tokens, *args)[:1]), P, Q)
+    np.testing.assert_allclose(law, paths(RULES[-1], P, Q), atol=1e-12)
+
+
 def test_a_text_is_shown_with_the_tokens_that_were_accepted(monkeypatch):
     pages = []
     monkeypatch.setattr(figures, "display_page", lambda page, alt: pages.append((page, alt)))
@@ -88,7 +135,7 @@ ASKED = [
     ("residual_distribution", np.array([0.15, 0, 0, 0.05]), "too rarely", False),
     ("residual_distribution", np.array([0.15, 0, 0, 0.05]), "sums to 0.2", True),
     ("speculative_step", [0, 0], "before the rejected one", True),
-    ("speculative_sample", [2, 2, 1], "before those for the draft", True),
+    ("speculative_sample", [2, 2, 1], "read the new tokens", True),
 ]
 
 

@@ -172,10 +172,10 @@ def blocks_written(sample: Callable, seed: int) -> None:
     blocks = blocks_of(sample, *lent(), [0], 3, 9, TEMPERATURE, rng)
     rows = [row for block in blocks for row in _judged(*block)]
     text = " ".join("".join(TOKENS[token] for token in new) for _, new, _ in blocks)
-    ax = picture(f"By your function: A {text}", size=(8.2, 0.8 + 0.44 * len(rows)))
-    names = [name for i in range(len(blocks)) for name in (f"block {i + 1}", "writes")]
+    ax = picture(f"The text by your function: A {text}", size=(8.2, 0.8 + 0.44 * len(rows)))
+    names = [name for i in range(len(blocks)) for name in (f"block {i + 1} drafts", "writes")]
     draw_blocks(ax, rows, names, columns=3)
-    parts = [", ".join(f"{word} {kind}" for kind, word in row) for row in rows]
+    parts = [", ".join(f"{word} {kind}" for kind, word in row) or "none" for row in rows]
     told = "; ".join(f"{name} {part}" for name, part in zip(names, parts, strict=True))
     show(ax.figure, f"{len(blocks)} blocks after A: {told}.")
 
