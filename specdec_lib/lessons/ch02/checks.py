@@ -40,7 +40,7 @@ reveal = revealing(TRUTHS)
 
 
 def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
-    """Compare a guess of the tokens per pass with those of the last lane; without a race, nothing."""
+    """Compare a guess of the tokens per pass with the last lane; without a race, do nothing."""
     for race in races:
         lane = race.lanes[-1]
         reveal(name, guess, sum(map(len, lane.pieces)) / len(lane.passes))
