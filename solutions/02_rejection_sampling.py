@@ -428,7 +428,7 @@ figures.broken_rule(rule, P, Q)
 #
 # </details>
 #
-# In two sittings, stop here.
+# If you take two sittings, stop here.
 
 # %% [markdown]
 # ## Simulator: overlap and residual
@@ -571,8 +571,8 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # row `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`,
 # and `temperature` is above 0. Each block draws from the NumPy generator `rng`, in this order:
 # `rng.random(n)` for the draft, `rng.random(n)` for `r`, `rng.random()` for `u`. The function
-# returns the list of *new* tokens: `max_new_tokens` of them, or fewer if the text ends with `eos`
-# before. Then `eos` is the last token returned.
+# returns the list of *new* tokens: `max_new_tokens` of them, or fewer if `eos` comes before. Then
+# `eos` is the last token returned.
 #
 # **Example.** Prompt `[0]`, `k = 2`, three new tokens: the text is `[2, 0, 1]`. At temperature 0.5
 # the two small models have exactly the rows of the table in "Draft".
