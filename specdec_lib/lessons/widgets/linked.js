@@ -19,8 +19,8 @@ const TWO_COLUMNS = 760; // pixels
 const NUMBERS = [
   ["accepted\nΣ min(p, q)", ({ rate }) => show(rate)],
   ["rejected\n1 − Σ min(p, q)", ({ rate }) => show(1 - rate)],
-  ["tokens a block\nof K draft tokens", ({ tokens }) => show(tokens)],
-  ["time a token\nin blocks of K", ({ time }) => milliseconds(time)],
+  ["tokens per block\nof K draft tokens", ({ tokens }) => show(tokens)],
+  ["time per token\nin blocks of K", ({ time }) => milliseconds(time)],
 ];
 
 /** Everything that follows from a state. */

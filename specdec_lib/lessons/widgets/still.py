@@ -97,4 +97,4 @@ def _draw_speed(ax: Axes, state: State) -> None:
     times = [_milliseconds(state, k) for k in range(state["most"] + 1)]
     ax.plot(times, "o-", markersize=4)
     ax.axhline(state["ms"], color="black", linestyle="--", linewidth=1.2)
-    ax.set(title="Milliseconds a token", xlabel="K; dashed: plain decoding", ylim=(0, None))
+    ax.set(title="Milliseconds per token", xlabel="K; dashed: plain decoding", ylim=(0, None))
