@@ -104,4 +104,4 @@ def table_of_drafts(rows: Mapping[str, Any], choices: Mapping[str, Any], assumed
         }
         for name, row in rows.items()
     ]
-    table(cells, caption + ", ".join(f"{ms:.2g} ({name})" for name, ms in steps.items()) + ".")
+    table(cells, caption + ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + ".")
