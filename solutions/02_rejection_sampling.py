@@ -673,19 +673,28 @@ figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.
 #
 # ### Is it exact?
 #
-# One text can't tell. So the next figure takes *all* texts of three tokens by the two small
-# models. Their borders cut [0, 1) into three pieces, and your function gets every combination of
-# pieces instead of random numbers: thousands of runs. A black line marks each text's probability
-# by the target alone.
+# One text cannot show that. So the next figure takes *all* texts of three tokens by the two small
+# models. A decoder does nothing with a random number but compare it, so each comparison is followed
+# both ways, with its probability. Some hundred runs, none of them random, give your function's exact
+# distribution. A black line marks the target's own.
 
 # %% tags=["demo", "shown"]
 figures.every_text(speculative_sample, k=2)
 
 # %% [markdown]
-# Keep this picture: if a decoder changes the distribution, some bar leaves its line. Copy your
-# function under another name, forget the target's temperature, and draw again. Then forget only
-# the draft's. No bar moves! A draft may be as wrong as it likes, as long as `q` is what it drew
-# from.
+# Keep this picture: if a decoder changes the distribution, some bar leaves its line. Here is yours
+# without the target's temperature, which is 0.5.
+
+# %% tags=["demo", "shown"]
+def forgetful(target_logits, draft_logits, *rest):
+    return speculative_sample(lambda text: 0.5 * target_logits(text), draft_logits, *rest)
+
+
+figures.every_text(forgetful, k=2)
+
+# %% [markdown]
+# Move the 0.5 to the draft's logits, and run the cell again. No bar moves! A draft may be as wrong as
+# it likes, as long as `q` is what it drew from.
 #
 # ### Commit first
 #
