@@ -20,7 +20,7 @@ WORST = np.array([0.0, 0.0, 0.0, 1.0])  # the draft of the first prediction
 
 def test_predictions_are_held_against_what_the_rule_writes():
     written, share = (ch03.TRUTHS[name].value for name in ("prediction_03", "prediction_03_b"))
-    assert written == pytest.approx(computed.counted(rules.right_rule, P, WORST)[0], abs=1e-12)
+    assert written == pytest.approx(computed.counted(rules.from_target, P, WORST)[3], abs=1e-12)
     assert share == pytest.approx(FUNCTIONS["argmax_draft_law"](*ch03.COINS)[0], abs=1e-12)
 
 
