@@ -324,8 +324,7 @@ warp.bug(
     CUT,
     "\n        probs = probs[order]\n        probs[1:][before[1:] >= top_p] = 0",
     think="the sorted probabilities are the result.",
-    because="token 0 would get the largest one. Each probability belongs at its token's place: "
-    "probs[order] takes them out of it, and probs[order[...]] = 0 changes them where they are.",
+    because="probs[order] moves each away from its token. probs[order[...]] = 0 does not.",
 )
 warp.bug(
     "-min(top_k, len(logits))",

@@ -202,7 +202,7 @@ def expect_repaired(
     if lossless and follows:
         return
     (token, reported), _ = max(ways, key=lambda way: way[1])
-    again = (_asked(repair, logits, lent(kind()), call)[0] for _ in range(100))
+    again = (_asked(repair, logits, lent(kind()), call)[0] for _ in range(300))
     if len(ways) == 1 and any(other != token for other in again):
         raise Different(
             f"{call} gives another token from call to call, and asks choices for nothing. Draw "

@@ -114,7 +114,7 @@ def _verdicts(
     for name, rule in suspects.items():
         lent = at_most(MOST_BRANCHES, rule, "the rule", ONCE)
         verdict, right = bool(judge(lent, p, q)), off[name] < 1e-12
-        said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ', wrong'}"
+        said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
         told.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
     ax = picture(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
     ax.set(xlabel="total variation to p, counted", xlim=(0, 1.6 * max(off.values())))
