@@ -146,7 +146,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     "00": {
         "serial_and_parallel": (5,),
         "passes_and_tokens": (lambda n: sum(range(1000 * n)), (1, 2, 8), {}),
-        "roofline": (_H100, 2),
         "predicted_and_measured": ({1: 0.02, 8: 0.05}, 2e8, 2, {"bandwidth": 2e10, "flops": 1e11}),
         "free_on_the_line": (ch00.MACHINES, 8e9, 2),
         "free_map": (_H100, ch00.LLAMA, (1, 64, 512), (0, 1000, 4000)),
