@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 00 Why generation is slow
 #
-# 55 minutes · difficulty 2 of 5 · you need: Python, NumPy and what a probability is
+# 65 minutes · difficulty 2 of 5 · you need: Python, NumPy and what a probability is
 #
 # - **Intuition**: a translator and her cellar, in "What a pass has to do".
 # - **Mathematics**: the roofline. A pass takes the longer of two times.
@@ -30,13 +30,13 @@ from specdec_lib.lessons.common.race import show_race
 from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
-# About 20 s: loading, then both sides in turn
+# 20 s to a minute: loading, then both sides in turn
 show_race(race("00", {"speculative decoding": drafting("large", k=3)}))
 
 # %% [markdown]
 # ## The riddle
 #
-# On most machines the right side is done first, although it ran a second model as well. And the
+# On most machines the right side finishes first, although it ran a second model as well. And the
 # target did more there: it ran about half as often, but every time over four tokens, the last one
 # of the text and three proposals. **How can more work take less time?**
 #
@@ -47,8 +47,8 @@ show_race(race("00", {"speculative decoding": drafting("large", k=3)}))
 #
 # One run through a model is called a **pass**. A pass takes tokens and gives, after each of them,
 # the distribution of the next token. The first pass, the **prefill**, reads the whole prompt. From
-# then on the model is **autoregressive**: each pass takes the token that the pass before it gave.
-# More hardware can shorten each pass, but it can't run two of these passes at once.
+# then on the model is **autoregressive**: each pass takes the token chosen from the distribution
+# before it. More hardware can shorten each pass, but it can't run two of these passes at once.
 
 # %%
 import numpy as np
@@ -95,8 +95,8 @@ lesson.committed("prediction_00", prediction_00, 1, 8)
 # Before them, make `warmup` calls that don't count.
 #
 # **Arguments.** `forward` runs a pass over as many tokens as its argument says. `clock()` returns
-# the time in seconds: read it right before and right after each counted call. A float comes back.
-# `warmup` may be 0, and `repeats` is at least 1.
+# the time in seconds: read it right before and right after each counted call. `warmup` may be 0,
+# and `repeats` is at least 1. Return a float.
 #
 # **Example.** Without a warm-up, three calls take 2, 9 and 3 s. The answer is 3.0.
 #
@@ -136,6 +136,7 @@ from specdec_lib.measure.core import models
 from specdec_lib.measure.core.costs import pass_tasks
 
 leave_cores()
+# It calculates in float32. Weights that lose nothing in 16 bits lie in memory as 16 bits.
 target = models.target("234m", torch.float32)
 widths = (1, 2, 4, 8, 16, 32)
 passes = pass_tasks(target, widths)  # functions without arguments, by width
@@ -156,8 +157,8 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 
 # %% [markdown]
 # One line is the price of writing, the other the price of checking. Everything that this course
-# wins lies between them. A pass over four tokens, as in the race, does four times the arithmetic of
-# a pass over one and doesn't take four times as long. So what takes the time?
+# gains lies between them. A pass over four tokens, as in the race, does four times the arithmetic
+# of a pass over one and doesn't take four times as long. So what takes the time?
 
 # %% [markdown]
 # ## What a pass has to do: bytes and FLOP
@@ -189,23 +190,16 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 #
 # ## The roofline
 #
-# Divide the FLOP of a pass by its bytes, and you get its **arithmetic intensity**: 2 for one token
-# of the example, 10 for five. The figure has passes on an H100, a large GPU by NVIDIA. The
-# weights are in **bfloat16**, a format of two bytes.
-
-# %% tags=["demo"]
-figures.roofline(MACHINES["H100"], bytes_per_param=2)
-
-# %% [markdown]
-# This is a **roofline** (Williams et al.). Under the slope the arithmetic units wait: the pass is
-# **memory-bound**. Under the flat roof memory waits: the pass is **compute-bound**. A pass over one
-# token uses 0.3% of the arithmetic that somebody has paid for.
-#
-# In letters: a model has `N` parameters of `b` bytes. A machine reads `B` bytes a second from
+# In symbols: a model has `N` parameters of `b` bytes. A machine reads `B` bytes a second from
 # memory, its **bandwidth**, and does at most `F` FLOP a second, its **peak**. A pass over `n`
 # tokens takes the longer of two times:
 #
 # $$ t(n) = \max\left( \frac{b N}{B},\; \frac{2 n N}{F} \right) $$
+#
+# This bound is the **roofline** (Williams et al.). If reading takes longer, the arithmetic units
+# wait, and the pass is **memory-bound**. If calculating takes longer, memory waits, and the pass is
+# **compute-bound**. On an H100, a large GPU, a pass over one token uses 0.3% of the arithmetic that
+# somebody has paid for. That is with weights in **bfloat16**, a format of two bytes.
 #
 # The 2 FLOP (Kaplan et al.) leave out **attention**, the arithmetic by which a token looks back at
 # the text before it.
@@ -215,7 +209,7 @@ figures.roofline(MACHINES["H100"], bytes_per_param=2)
 #
 # **Task.** The seconds of one pass by the roofline.
 #
-# **Arguments.** `bandwidth` is in bytes/s, `peak_flops` in FLOP/s. A float comes back.
+# **Arguments.** `bandwidth` is in bytes/s, `peak_flops` in FLOP/s. Return a float.
 #
 # **Example.** 8 billion parameters in bfloat16 on an H100 (3.35 TB/s, 989.5 TFLOP/s), one token:
 # reading 16 GB takes 4.78 ms, and 16 GFLOP take 0.016 ms. The answer is `0.00478`.
@@ -247,16 +241,19 @@ from specdec_lib.measure.core.limits import machine_limits, weights_read
 
 limits, (n_weights, size) = machine_limits(), weights_read(target)
 print(f"{limits['bandwidth'] / 1e9:.1f} GB/s, {limits['peak_flops'] / 1e9:.0f} GFLOP/s")
-print(f"the target reads {n_weights / 1e6:.0f} million weights of {size} bytes in a pass")
+print(f"a pass reads {n_weights / 1e6:.0f} million weights of {size} bytes: all but the embedding,")
+print("the table of token vectors, of which it looks up a few rows")
 figures.predicted_and_measured(forward_time, seconds, n_weights, size, limits)
 
 # %% test="forward_time" points=4
 lesson.check_forward_time(forward_time)
 
 # %% [markdown]
-# Two numbers predict a real model, more or less. Look at two things:
+# Two numbers predict the shape well and the height badly: points often stand at twice the line or
+# more.
 #
-# - **A flat part, then a slope.** The line is flat up to a few tokens on a laptop, 295 on an H100.
+# - **A flat part, then a slope.** The line is flat up to a few tokens on a laptop, and up to 295 on
+#   an H100.
 # - **Points above the line.** The line is a bound, with no room for attention, the start of every
 #   operation, the unpacking of stored weights, and other programs. It also lets reading and
 #   calculating overlap perfectly, which no program does.
@@ -288,8 +285,8 @@ figures.count_free(
 # **Task.** The largest number of tokens whose pass takes no longer than a pass over one token.
 # Tokens that take exactly as long are free.
 #
-# **Arguments.** `bytes_per_param` may be 0.5 (weights of 4 bits). An `int` of at least 1 comes
-# back, also if one token is compute-bound already.
+# **Arguments.** `bytes_per_param` may be 0.5 (weights of 4 bits). Return an `int` of at
+# least 1, even if a single token is already compute-bound.
 #
 # **Example.** An A100 (2.039 TB/s, 312 TFLOP/s) in bfloat16: 153 tokens.
 
@@ -314,7 +311,7 @@ figures.free_on_the_line(free_tokens, forward_time, MACHINES, 8e9, 2)
 lesson.check_free_tokens(free_tokens)
 
 # %% [markdown]
-# Your marks should stand in the kinks, where both jobs take the same time:
+# Your marks should stand at the kinks, where both jobs take the same time:
 #
 # $$ \frac{b N}{B} = \frac{2 n N}{F} \quad\Rightarrow\quad n = \frac{b F}{2 B} $$
 #
@@ -325,6 +322,9 @@ lesson.check_free_tokens(free_tokens)
 #
 # **Commit first**, on paper. If you raise the bandwidth of this H100 tenfold, are more tokens free?
 # At which arithmetic peak are eight tokens no longer free? Then move the sliders.
+#
+# The lower chart shows the FLOP/s that a pass reaches by its **arithmetic intensity**, its FLOP
+# divided by its bytes.
 
 # %% tags=["demo", "shown"]
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
@@ -356,10 +356,12 @@ lesson.committed("prediction_00_b", prediction_00_b, 1, 100_000_000)
 lesson.reveal("prediction_00_b", prediction_00_b)
 
 # %% [markdown]
-# In each of the 32 layers, 8 **key-value heads** (the 32 heads of attention share them) keep a key
-# and a value of 128 numbers, two bytes each: `2 x 32 x 8 x 128 x 2 = 131,072` bytes a token.
+# Attention runs 32 times side by side in each of the 32 layers (32 **heads**), and four heads share
+# one key and value. So 8 **key-value heads** keep a key and a value of 128 numbers, two bytes each:
+# `2 x 32 x 8 x 128 x 2 = 131,072` bytes a token.
 #
-# One user hardly gets there: the model reads 131,072 tokens at most. But a server writes for many
+# A single user barely reaches that: the model reads 131,072 tokens at most (by chance the same
+# number). But a server writes for many
 # users at once. Each user's text is a **row** of the **batch**. All rows share one reading of the
 # weights, and each has its own cache. 64 users with 2,000 tokens each are enough.
 #
@@ -377,8 +379,8 @@ lesson.reveal("prediction_00_b", prediction_00_b)
 # once, and calculates for the new tokens of all rows.
 #
 # **Arguments.** `n_tokens` counts the new tokens of *each* row, `batch` the rows, and `context` the
-# tokens in each row's cache (0 or more). `kv_bytes_per_token` is for one token of one row. A float
-# comes back, in seconds.
+# tokens in each row's cache (0 or more). `kv_bytes_per_token` is for one token of one row. Return a
+# float, in seconds.
 #
 # **Example.** `pass_time(1, 5, 10, 100, 1, 2, 100, 1000)` is the example above: 2.0.
 
@@ -418,16 +420,11 @@ lesson.check_pass_time(pass_time)
 
 # %% [markdown]
 # In the left column no user has any text, and all rows share the 295 free tokens. With 256 rows
-# nothing is left for a draft. To the right every row gains the same number. Two lines of algebra
-# say how many, for `R` rows with `T` tokens of text and `s` bytes of cache for each token:
-#
-# $$ \frac{b N + R\,T\,s}{B} = \frac{2\,n\,R\,N}{F} \quad\Rightarrow\quad
-# n = \frac{b F}{2 B} \cdot \frac{1}{R} + \frac{s F}{2 N B} \cdot T $$
-#
-# The second part has no `R` in it: 1,000 tokens of text make 2.4 more tokens free in *each* row. So
-# drafting can pay at a large batch if the texts are long, as Sadhukhan et al. (MagicDec) found. The
-# map is a little too kind on its right: attention's arithmetic would add 3% to a token's FLOP for
-# every 1,000 tokens of text.
+# nothing is left for a draft. To the right every row gains about the same number (the map rounds):
+# 1,000 tokens of text make 2.4 more tokens free in *each* row, which adds its own cache to the
+# reading. So drafting can pay at a large batch if the texts are long, as Sadhukhan et al.
+# (MagicDec) found. The map's right side is a little too optimistic: attention's arithmetic would
+# add 3% to a token's FLOP for every 1,000 tokens of text.
 
 # %% [markdown]
 # ## The riddle, solved
@@ -498,7 +495,7 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # <details><summary>Answer</summary>
 #
 # It's true up to the kink, and the kink depends on the machine. *Look:* on an H100 a pass over 600
-# tokens takes 2.03 times as long as a pass over one. Your own stopwatch has shown it for eight.
+# tokens takes 2.03 times as long as a pass over one. Your own stopwatch has measured it for eight.
 #
 # </details>
 #

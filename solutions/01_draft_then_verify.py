@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 01 Draft then verify: one block, from proposal to text
 #
-# 60 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over five tokens takes about as long
+# 65 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over five tokens takes about as long
 # as a pass over one, on a GPU; on your CPU you measured more), lists and NumPy arrays
 #
 # - **Intuition**: an intern writes and a senior partner checks, in the first four frames.
@@ -67,7 +67,7 @@ for words in ("the", "on the", ". the"):
 #
 # We write `p` for the target's distributions and `q` for the draft's.
 #
-# <details><summary>Others exchange these letters: a table</summary>
+# <details><summary>Other sources swap these letters: a table</summary>
 #
 # | source | target | draft |
 # | --- | --- | --- |
@@ -169,7 +169,7 @@ lesson.reveal("prediction_01", prediction_01)
 # **Example.** Prefix "the cat sat" (3 tokens), draft "on the cat sat" (4 tokens): the target gives 7
 # rows, and the answer is rows 2 to 6.
 #
-# **The tests also check.** Call `target_model` exactly once. Leave `prefix` as it is.
+# **The tests also check.** Call `target_model` exactly once. Leave `prefix` unchanged.
 
 
 # %% solution="score_block"
@@ -201,8 +201,8 @@ lesson.check_score_block(score_block)
 # $$ p_i = \text{row}_{\,n - 1 + i}, \qquad i = 0, \cdots, K $$
 #
 # A real decoder doesn't read the whole text again. Its KV cache (chapter 00) holds the text without
-# its last token. The pass reads this token and the `K` draft tokens, and gives a row after each:
-# exactly the `K + 1` rows that you picked.
+# its last token, which no pass has read yet. The pass reads this token and the `K` draft tokens, and
+# gives a row after each: exactly the `K + 1` rows that you picked.
 
 # %% [markdown]
 # ## Accept: up to the first difference
@@ -222,7 +222,7 @@ lesson.check_score_block(score_block)
 # **Example.** The draft is "on the cat sat". The target's rows say on, the, mat, sat: the answer is 2.
 #
 # **The tests also check.** If several tokens are equally probable, the target's choice is the one
-# with the lowest index, as in `np.argmax`. Leave the arguments as they are.
+# with the lowest index, as in `np.argmax`. Leave the arguments unchanged.
 
 
 # %% solution="greedy_prefix"
@@ -273,6 +273,8 @@ lesson.check_greedy_prefix(greedy_prefix)
 #
 # $$ \text{written} = [x_0, \cdots, x_{m-1}, \arg\max p_m] $$
 #
+# with $x_0, \cdots, x_{K-1}$ for the draft tokens.
+#
 # ### Commit first
 #
 # The draft always proposes exactly what the target wants, in blocks of 4 tokens. How many passes of
@@ -310,10 +312,10 @@ figures.greedy_walk(greedy_prefix, mine, lesson.target_rows(lesson.PREFIX, mine)
 #
 # ## The loop
 #
-# The decoder repeats the four moves until the text ends, which happens in one of two ways. A block
-# may hold the token `eos`, which marks the end of a text, and not only in its last place. The text
-# ends there, with `eos` in it. Or the text reaches `max_new_tokens`. Each pass adds a token of the
-# target's, so near this limit a block drafts fewer tokens. The loop is easy; its two ends bite.
+# The decoder repeats the four moves until the text ends, which happens in one of two ways. `eos`,
+# the token that ends a text, may stand anywhere in a block. The text ends there, with `eos` in it.
+# Or the text reaches `max_new_tokens`. Each pass adds a token of the target's, so near this limit
+# the draft writes fewer tokens. The loop is easy; its two ends bite.
 #
 # ### Exercise: greedy_speculative_decode
 #
@@ -330,7 +332,7 @@ figures.greedy_walk(greedy_prefix, mine, lesson.target_rows(lesson.PREFIX, mine)
 #
 # **The tests also check.** Each block calls the target once and the draft at most `k` times. If
 # `max_new_tokens` is 0, no model is called. Only new tokens are compared with `eos`, and 0 is a
-# token like any other. Leave `prompt` as it is. If your `score_block` or `greedy_prefix` is wrong,
+# token like any other. Leave `prompt` unchanged. If your `score_block` or `greedy_prefix` is wrong,
 # the grader tests your loop with correct ones. The check below uses yours.
 
 
@@ -346,8 +348,8 @@ def greedy_speculative_decode(
         for _ in range(min(k, max_new_tokens - len(written) - 1)):
             drafted.append(int(np.argmax(draft_model([*prefix, *drafted]))))
         p = score_block(target_model, prefix, drafted)
-        n = greedy_prefix(drafted, p)
-        block = [*drafted[:n], int(np.argmax(p[n]))]
+        m = greedy_prefix(drafted, p)
+        block = [*drafted[:m], int(np.argmax(p[m]))]
         if eos in block:
             return written + block[: block.index(eos) + 1]
         written += block
@@ -360,8 +362,8 @@ def greedy_speculative_decode(
 #    Then add the two ends: eos, and the limit.
 # 2. How many tokens may this block draft, if one more comes on top and max_new_tokens must not be
 #    passed? And look for eos in the whole block, not only at its end.
-# 3. With left tokens to go, draft min(k, left - 1). The block is drafted[:n] and the argmax of
-#    p[n]. If eos is in the block, return what is written and the block up to eos; else add the
+# 3. With left tokens to go, draft min(k, left - 1). The block is drafted[:m] and the argmax of
+#    p[m]. If eos is in the block, return what is written and the block up to eos; else add the
 #    block and go on.
 
 # %% tags=["demo"]
@@ -380,11 +382,12 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 #
 # - an *oracle*, which knows what the target will write;
 # - a *draft model*, a quarter of the target's size;
-# - a *copy from the text*: what followed when the text last read like this;
+# - a *copy from the text*: look for the last few tokens earlier in the text, and propose what
+#   followed them there;
 # - *random tokens*.
 #
 # The target alone needs 24 passes. Guess before you run the cell: how many does it need with each
-# drafter, and which ones leave its text as it is?
+# drafter in blocks of three draft tokens, and which ones leave its text unchanged?
 
 # %% tags=["demo"]
 import torch
@@ -490,7 +493,8 @@ lesson.look()
 # costs. Your function still gives its models the whole text. Inside, they keep a cache and read only
 # what is new.
 #
-# Guess before you run the cell: which lane wins, and is any lane slower than no drafter at all?
+# Guess before you run the cell: which lane wins, and is any lane slower than no drafter at all? Each
+# lane is timed once, so on a busy machine the times jump; run the cell again then.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -502,6 +506,7 @@ ladder = {
     "copy from the text": copying(k=3),
     "random tokens": guessing(k=3),
 }
+# About a minute, on a busy machine up to three: loading, then all lanes in turn
 show_race(race("01", ladder), yours="your decoder")
 
 # %% [markdown]
@@ -511,16 +516,20 @@ show_race(race("01", ladder), yours="your decoder")
 # this one. (The ladder's prompt was chosen so that its text doesn't.) With any draft the text is
 # safe. The time isn't.
 #
-# **In one paragraph.** A small draft model writes `K` tokens, and the large target reads them all in
+# <details><summary>In one paragraph</summary>
+#
+# A small draft model writes `K` tokens, and the large target reads them all in
 # one pass. The decoder keeps those before the first rejected one and adds one token of the target's
 # own. So a pass writes 1 to `K + 1` tokens, and in greedy decoding they are the target's own text.
 # The time saved depends on how often the models agree and on what a draft costs.
+#
+# </details>
 
 # %% [markdown]
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, arXiv 2211.17192: the four moves are its Algorithm 1, the letters its letters. Its
+#   ICML 2023, arXiv 2211.17192: the four moves are its Algorithm 1, and so are the letters. Its
 #   abstract names speculative execution, which is what processors do at a branch.
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
 #   2302.01318: its Algorithm 2, with `K`, and with `p` and `q` exchanged.

@@ -260,9 +260,8 @@ lesson.check_speculative_accept(speculative_accept)
 # lacks 0.15. In the same way D lacks 0.05. B and C lack nothing: their accepted proposals give
 # them their full share.
 #
-# So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. It sums to 0.20,
-# and a distribution sums to 1. The missing part made into a distribution is called the
-# **residual**.
+# So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`, whose sum is 0.20.
+# Made into a distribution, it is called the **residual**.
 
 # %% [markdown]
 # ### Exercise: residual_distribution
@@ -372,7 +371,7 @@ lesson.check_speculative_step(speculative_step)
 #
 # ### Five recorded blocks
 #
-# Two real models wrote these five blocks, which were chosen to show every case.
+# Two real models wrote these blocks, chosen to show every case.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch01.checks import RECORDED
@@ -659,19 +658,28 @@ figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.
 #
 # ### Is it exact?
 #
-# One text can't tell. So the next figure takes *all* texts of three tokens by the two small
-# models. Their borders cut [0, 1) into three pieces, and your function gets every combination of
-# pieces instead of random numbers: thousands of runs. A black line marks each text's probability
-# by the target alone.
+# One text cannot show that. So the next figure takes *all* texts of three tokens by the two small
+# models. A decoder does nothing with a random number but compare it, so each comparison is followed
+# both ways, with its probability. Some hundred runs, none of them random, give your function's exact
+# distribution. A black line marks the target's own.
 
 # %% tags=["demo", "shown"]
 figures.every_text(speculative_sample, k=2)
 
 # %% [markdown]
-# Keep this picture: if a decoder changes the distribution, some bar leaves its line. Copy your
-# function under another name, forget the target's temperature, and draw again. Then forget only
-# the draft's. No bar moves! A draft may be as wrong as it likes, as long as `q` is what it drew
-# from.
+# Keep this picture: if a decoder changes the distribution, some bar leaves its line. Here is yours
+# without the target's temperature, which is 0.5.
+
+# %% tags=["demo", "shown"]
+def forgetful(target_logits, draft_logits, *rest):
+    return speculative_sample(lambda text: 0.5 * target_logits(text), draft_logits, *rest)
+
+
+figures.every_text(forgetful, k=2)
+
+# %% [markdown]
+# Move the 0.5 to the draft's logits, and run the cell again. No bar moves! A draft may be as wrong as
+# it likes, as long as `q` is what it drew from.
 #
 # ### Commit first
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 03 Lossless: why the text is the target's, and what breaks it
 #
-# 75 minutes · difficulty 4 of 5 · you need: NumPy, and chapter 02's rule, which is restated below
+# 100 minutes · difficulty 4 of 5 · you need: NumPy, and chapter 02's rule, which is restated below
 #
 # - **Intuition**: 60 proposals, counted by hand, in the first section.
 # - **Mathematics**: the two paths into every token, in "The proof".
@@ -42,13 +42,14 @@ from specdec_lib.lessons.common.distributions import softmax, total_variation
 #
 # ### Commit first
 #
-# Now a draft without any imagination. Chapter 02's target has four tokens, A to D, with
-# `p = [0.45, 0.30, 0.15, 0.10]`. The draft proposes D every single time: `q = [0, 0, 0, 1]`. With which
-# probability does the rule write A? Write a number from 0 to 1.
+# Why a residual? After a rejection the correction could be drawn from `p` itself: how can the target's own
+# distribution be wrong? Take chapter 02's target with four tokens, A to D, and `p = [0.45, 0.30, 0.15, 0.10]`.
+# The draft has no imagination and proposes D every time: `q = [0, 0, 0, 1]`. With which probability does this
+# simpler rule write D? Write a number from 0 to 1.
 
 # %% solution="prediction_03"
 ### BEGIN SOLUTION
-prediction_03 = 0.45
+prediction_03 = 0.19
 ### END SOLUTION
 
 # %% test="prediction_03" points=1
@@ -61,8 +62,8 @@ lesson.reveal("prediction_03", prediction_03)
 # ## Simulator: two paths into a token
 #
 # Try it: drag D of `q` to the top and leave `p` alone. The lower picture shows the two ways into each token, by
-# acceptance and by correction. What moves, and what never does? The buttons draw samples, also by two wrong
-# samplers. How many draws until a wrong one stands out from the noise?
+# acceptance and by correction. What moves, and what never does? Below are samples, also of two wrong rules; one
+# is that of your guess. How many draws until it stands out from the noise?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator
@@ -157,7 +158,7 @@ figures.moving_mass(two_paths, P, Q)
 lesson.check_two_paths(two_paths)
 
 # %% [markdown]
-# What B and C lose is exactly what A and D lack, to the last crumb. Here is the reason:
+# What B and C lose is exactly what A and D lack. Here is the reason:
 #
 # | path | its mass on token `x` |
 # | --- | --- |
@@ -189,8 +190,7 @@ lesson.check_two_paths(two_paths)
 # even a perfect sampler is off by chance, and a small bias hides in this noise. But a rule makes few decisions.
 # So follow all of them and add up the probabilities.
 #
-# For this, a rule asks an object `choices` for every draw: `choices.choose(probabilities)` returns an index.
-# Then a rule reads like the text above:
+# For this, a rule asks an object `choices` for every draw; `choices.choose(probabilities)` returns an index:
 
 
 # %%
@@ -208,8 +208,8 @@ exact.distribution(lambda choices: the_rule(P, Q, choices))
 
 # %% [markdown]
 # `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that came back,
-# and its probability. This is **exact**, computed without sampling, for any `p` and `q`. A token that no branch
-# returns is not in the dictionary.
+# and its probability. It wants a function of `choices` alone; the lambda fills in `p` and `q`. The result is
+# **exact**, computed without sampling. A token that no branch returns is not in the dictionary.
 
 # %% [markdown]
 # ### Exercise: is_lossless
@@ -222,7 +222,8 @@ exact.distribution(lambda choices: the_rule(P, Q, choices))
 # **Example.** `the_rule` is lossless on `P` and `Q`. A rule that returns `choices.choose(q)` is lossless only
 # where `q` equals `p`.
 #
-# **The tests also check.** Rules that err where `q = 0`, and one that errs once in a billion tokens.
+# **The tests also check.** Rules whose mistake shows only where some tokens have `q = 0`, and one that errs once
+# in a billion tokens.
 
 
 # %% solution="is_lossless"
@@ -268,8 +269,7 @@ def verdict_on(name, p, q):
 #
 # "Let the draft take its most likely token. More tokens will match, and the target has the last word anyway."
 # This sounds so convincing that it was built into Hugging Face transformers in May 2024, under a rule that
-# still used all of `q`. In August somebody noticed that the distribution was wrong, and in September the change
-# was taken back.
+# still used all of `q`. In August somebody noticed, and in September the change was taken back.
 #
 # ### Commit first
 #
@@ -357,11 +357,11 @@ figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 # ### Exercise: repair
 #
 # **Task.** Draft one token and report its logits, so that the library becomes lossless. In NumPy the two lines
-# above read `token = int(np.argmax(logits))` and `reported = logits`. There are two repairs, and both earn all
-# points. The draft must still follow `logits`.
+# above read `token = int(np.argmax(logits))` and `reported = logits`. More than one repair is right. The draft
+# must still follow `logits`: drawn from their softmax, or their argmax.
 #
-# **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets. Return a tuple: the draft token, and the
-# logits `(V,)` of which the library then takes the softmax. `softmax(logits)` is given.
+# **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets: every draw asks it. Return a tuple: the
+# draft token, and the logits `(V,)` of which the library then takes the softmax. `softmax(logits)` is given.
 #
 # **Example.** On `np.log([0.6, 0.4])` the two lines draft token 0 with probability 1, and the `q` that they
 # report gives it 0.6.
@@ -392,8 +392,8 @@ figures.library_repaired(is_lossless, repair, P, Q)
 lesson.check_repair(repair)
 
 # %% [markdown]
-# The guilty one walks free. Of the two repairs, which keeps more? With a **one-hot** `q`, 1 on the argmax, the
-# rule keeps `p(argmax q)`. With a drawn token it keeps the sum of `min(p, q)`:
+# With your draft the library is acquitted. Two repairs are usual; which keeps more? With a **one-hot** `q`, 1 on
+# the argmax, the rule keeps `p(argmax q)`. With a token drawn from `q` it keeps the sum of `min(p, q)`:
 
 # %% tags=["demo", "shown"]
 for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
@@ -414,17 +414,15 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
 # %% [markdown]
 # ### Exercise: warp
 #
-# **Task.** From logits to the distribution that is sampled: temperature, then top-k, then top-p, then divide
-# what is left by its sum.
+# **Task.** From logits to the distribution that is sampled. The temperature is done; you add top-k, softmax,
+# top-p, and divide what is left by its sum.
 #
-# **Arguments.** `logits` is `(V,)`, maybe near 900, where `np.exp` overflows. A new array `(V,)` that sums to 1
-# comes back. No warning is allowed.
+# **Arguments.** `logits` is `(V,)`. A new array `(V,)` that sums to 1 comes back. `softmax` is given; no warning
+# is allowed.
 #
-# - `temperature` divides the logits; 0 puts everything on the largest. Below 0: ValueError.
-# - `top_k` keeps the k largest logits, and all if it is None, 0 or above V.
-# - `top_p` goes from the most probable token down and keeps a token if the mass *before* it is below
-#   `top_p`. The first is always kept. None, and 1 or more: all.
-# - Ties: top-k keeps all that equal the k-th; temperature 0 and top-p take the lowest index first.
+# - `top_k` keeps the k largest logits, and all if it is None, 0 or above V. Of ties with the k-th it keeps all.
+# - `top_p` goes from the most probable token down, of equal ones the lowest index first, and keeps a token if
+#   the mass *before* it is below `top_p`. The first is always kept. None, and 1 or more: all.
 #
 # **Example.** `np.log([0.5, 0.25, 0.125, 0.125])` with `top_p = 0.6`: the mass before token 1 is 0.5, so it is
 # kept; before token 2 it is 0.75. The result is `[2/3, 1/3, 0, 0]`.
@@ -437,17 +435,14 @@ def warp(
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> np.ndarray:
-    """The distribution (V,) sampled from `logits` (V,). ValueError for a temperature below 0."""
-    ### BEGIN SOLUTION
-    if temperature < 0:
-        raise ValueError(f"temperature is {temperature}; it cannot be negative")
+    """The distribution (V,) that is sampled from `logits` (V,)."""
     if temperature == 0:
         return np.eye(len(logits))[np.argmax(logits)]
     scaled = logits / temperature
+    ### BEGIN SOLUTION
     if top_k:
         scaled = np.where(scaled < np.sort(scaled)[-min(top_k, len(logits))], -np.inf, scaled)
-    probs = np.exp(scaled - scaled.max())
-    probs /= probs.sum()
+    probs = softmax(scaled)
     if top_p is not None and top_p < 1:
         order = np.argsort(-probs, kind="stable")
         before = np.cumsum(probs[order]) - probs[order]
@@ -457,7 +452,7 @@ def warp(
 
 
 # %% [markdown] hints="warp"
-# 1. One step after the other: divide, cut by rank, softmax, cut by mass, renormalise.
+# 1. One step after the other: cut by rank, softmax, cut by mass, renormalise.
 # 2. A token that top-k cuts gets the logit minus infinity, so its softmax is 0. Top-p needs the
 #    probabilities that top-k has left.
 # 3. For top-p: order by np.argsort(-probs, kind='stable'); the mass before a token is the
@@ -472,7 +467,7 @@ lesson.check_warp(warp)
 
 # %% [markdown]
 # At temperature 0 both distributions are one-hot, the ratio is 0 or 1, and the rule becomes chapter 01's greedy
-# check: two chapters, one rule.
+# check.
 #
 # ## Optional: forge a rule
 #
@@ -498,9 +493,9 @@ figures.forged(my_rule, P, Q)
 #
 # </details>
 #
-# Some methods are lossy on purpose, and `docs/field_guide.md` marks them: lenience accepts more and moves the
-# distribution, and rounded, pruned or distilled weights replace the target itself. A method that claims to be
-# lossless needs an exact test, because implementations have bugs.
+# Some methods are lossy on purpose, and `docs/field_guide.md` marks them: lenience accepts a little more than the
+# rule allows, and rounded, pruned or distilled weights replace the target itself. A method that claims to be
+# lossless needs an exact test.
 #
 # <details><summary>The claim, reviewed: "speculative decoding is lossless"</summary>
 #
@@ -523,7 +518,7 @@ figures.forged(my_rule, P, Q)
 # More tokens are accepted than with the filtered `q`. What has happened?
 #
 # - a: the filter has made the draft better, since it no longer proposes rare tokens
-# - b: the ratios are too large where it drafts, and the text no longer has the target's distribution
+# - b: the ratios are too large for the tokens that it can propose, and the text's distribution is wrong
 # - c: nothing that matters, since the target keeps the last word
 # - d: the residual makes up for it, since it is built from the full `q`
 
@@ -555,8 +550,8 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # ### In your own words
 #
 # "Let the draft decode greedily. The target has the last word, so the text's distribution cannot change." Where
-# does the proof break? Say which of the two paths gets the wrong mass, and which `q` would make it right. Write
-# three to five sentences. A person marks this answer.
+# does the proof break? Say what mass each path gets, and which `q` would make it right. Write three to five
+# sentences. A person marks this answer.
 
 # %% [markdown] written="why_drawn_from_q" points=2
 # The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. By argmax one
@@ -573,7 +568,7 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # <details><summary>Answer</summary>
 #
-# It is so for one position and for drafts that are drawn from `q`. A one-hot draft has `p(argmax q)`. *Look:*
+# That holds for one position, and for drafts that are drawn from `q`. A one-hot draft has `p(argmax q)`. *Look:*
 # the two lines below the repair: 0.80 against 0.30, and 0.70 against 0.90.
 #
 # </details>

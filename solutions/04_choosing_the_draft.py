@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 04 Choosing the draft: fast or accurate, and how many tokens
 #
-# 55 minutes, and an optional second sitting of 35 · difficulty 3 of 5 · you need: chapter 02 (a
+# 70 minutes, and an optional second sitting of 35 · difficulty 3 of 5 · you need: chapter 02 (a
 # draft token is accepted with probability min(1, p/q)); for the second sitting PyTorch's softmax
 #
 # - **Intuition**: one block in milliseconds, on the back of an envelope.
-# - **Mathematics**: tokens a block, the price of a block, the best `K`; you find all three yourself.
+# - **Mathematics**: tokens per block, the price of a block, the best `K`; you find all three.
 # - **Code**: three short functions that choose `K`, and later two that make a draft.
 # - **Demo**: what your formula promises, what the clock shows, and where the difference goes.
 #
@@ -47,7 +47,7 @@ from specdec_lib.lessons.ch04 import figures, measured as charts
 # ### Commit first
 #
 # Let `alpha = 0.7` and `K = 5`. How many tokens does a block write on average, the target's own
-# included? Write a number from 0 to 6, without a calculation.
+# included? Write a number from 0 to 6, without calculating.
 
 # %% solution="prediction_04"
 ### BEGIN SOLUTION
@@ -169,8 +169,8 @@ lesson.check_walltime_speedup(walltime_speedup)
 # ## The best K: when to stop drafting
 #
 # Each curve above has a top. Why? Look at one more draft token. It costs `c` and adds, on average,
-# a fraction of a token. That fraction divided by `c` is its yield per target pass. For
-# `alpha = 0.5` and `c = 0.1`:
+# a fraction of a token. Divide that by `c`, and you have its **yield**: the tokens that it adds in
+# the time of one target pass. Plain decoding yields 1. For `alpha = 0.5` and `c = 0.1`:
 #
 # | draft token | it adds | its yield | speed-up so far | speed-up with it |
 # | --- | --- | --- | --- | --- |
@@ -192,24 +192,11 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 #
 # **Task.** The `K` with the largest speed-up at `v = 1`.
 #
-# **Arguments.** `alpha` and `c` are floats, and `c` may be 0. `k_max` is an int of at least 1. The
+# **Arguments.** `alpha` and `c` are floats, and `c` may be 0. `k_max` is an int from 1 to 20. The
 # function returns an int from 0 to `k_max`: 0 if no `K` is faster than plain decoding.
 #
 # **Example.** `alpha = 0.5` and `c = 0.1` give 2, by the table above. `alpha = 0.5` and
 # `c = 0` give `k_max`, since a free token always pays.
-#
-# **In production.** `transformers.generation.configuration_utils.GenerationConfig` knows neither
-# `alpha` nor `c`. Its defaults in version 5.23.0:
-#
-# ```python
-# "num_assistant_tokens": 20,
-# "num_assistant_tokens_schedule": "constant",
-# "assistant_confidence_threshold": 0.4,
-# ```
-#
-# So a block has up to 20 draft tokens. By default, without scikit-learn, it ends early after one to
-# which the draft gave a probability below 0.4. With scikit-learn, the library refits that threshold
-# to what was accepted so far.
 
 
 # %% solution="best_k"
@@ -227,7 +214,7 @@ def best_k(alpha: float, c: float, k_max: int) -> int:
 #    walltime_speedup(alpha, c, k), add 1 to k. Multiply by c instead of dividing: c may be 0.
 
 # %% tags=["demo"]
-figures.best_k_map(best_k, lesson.ALPHAS, lesson.COSTS, k_max=30)
+figures.best_k_map(best_k, lesson.ALPHAS, lesson.COSTS, k_max=20)
 
 # %% test="best_k" points=5
 lesson.check_best_k(best_k)
@@ -244,6 +231,23 @@ lesson.check_best_k(best_k)
 # In the map, for `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1, the best `K` is between 3 and
 # 11. With a smaller `K` each target pass writes too little; with a larger one you pay for tokens
 # after a rejection. Near the top an error of one costs little.
+#
+# <details><summary>In production: the K of transformers</summary>
+#
+# `transformers.generation.configuration_utils.GenerationConfig` knows neither `alpha` nor `c`. Its
+# defaults in version 5.23.0:
+#
+# ```python
+# "num_assistant_tokens": 20,
+# "num_assistant_tokens_schedule": "constant",
+# "assistant_confidence_threshold": 0.4,
+# ```
+#
+# So a block has up to 20 draft tokens. Without scikit-learn it ends early, after the first draft
+# token to which the draft gave a probability below 0.4. With scikit-learn, the library refits that
+# threshold to what was accepted so far.
+#
+# </details>
 #
 # ## Simulator: tokens and time over K
 #
@@ -295,8 +299,10 @@ promised = gap.choices(measured, best_k, walltime_speedup)
 charts.table_of_drafts(measured, promised, "v = 1")
 
 # %% [markdown]
-# The last two columns come from your own functions. Next, the decoder itself runs with the draft
-# and the `K` of the largest promise, taking turns with plain decoding.
+# Don't be surprised if `large` and `base` have nearly the same `c`: both have two layers, and at this
+# size starting an operation costs more than its arithmetic. `K` and the promise come from your own
+# functions. Next, the decoder itself runs with the draft and the `K` of the largest promise, taking
+# turns with plain decoding on three prompts.
 #
 # ### Commit first
 #
@@ -313,12 +319,14 @@ lesson.committed("prediction_04_c", prediction_04_c, 0.2, 1.2)
 
 # %% tags=["demo"]
 draft, k = gap.best(promised)
-account = gap.account(measured[draft], gap.texts(target, family[draft], k, prompts(6)), k)
+runs = gap.texts(target, family[draft], k, prompts(3), seconds=60)
+account = gap.account(measured[draft], runs, k)
 charts.promise_and_clock(walltime_speedup, account)
 lesson.reveal("prediction_04_c", prediction_04_c, account.measured / promised[draft].speedup)
 
 # %% [markdown]
-# Each bar adds one cost that the promise left out:
+# Each bar adds one cost that the promise left out. The bars are an estimate and need not end at the
+# clock.
 #
 # - **Verification.** A pass over `K + 1` tokens takes longer than a pass over one.
 # - **The cold cache.** A target pass pushes the draft's weights out of the processor's cache.
@@ -328,17 +336,17 @@ lesson.reveal("prediction_04_c", prediction_04_c, account.measured / promised[dr
 # On a CPU the largest step is nearly always verification, and this is the lesson: `v = 1` made your
 # own formula choose a `K` that is too large.
 #
-# You know the repair from the simulator: a draft token costs `c + s` in all, so ask `best_k` with
-# `c + s`. The next cell does, with the mean `s` of your passes.
+# You know the repair from the simulator: a draft token costs `c + s` in all, so call `best_k` with
+# `c + s` instead of `c`. The next cell does, with the mean `s` of your passes.
 
 # %% tags=["demo"]
 chosen = gap.choices(measured, best_k, walltime_speedup, verified=True)
 charts.table_of_drafts(measured, chosen, "v measured")
 
 # %% [markdown]
-# That's why `K` is small here: on a CPU every token of a pass costs, and `s` outweighs `c`. On a
-# card with free tokens `s` is almost 0, and the same draft gets a `K` of 5 or 6, as in the first
-# table.
+# That's why `K` is small here: on a CPU every token of a pass costs. Compare `s` with `c`! On a
+# graphics card, where further tokens of a pass are almost free, `s` is almost 0, and the first
+# table's `K` fits.
 #
 # And for your numbers? Give `alpha` and the times of a draft `step` and of target passes
 # over `one` token and over `nine`:
@@ -386,7 +394,8 @@ lesson.answered("quiz_04_b", quiz_04_b)
 #
 # Draft A has `alpha = 0.8` and `c = 0.25`, draft B `alpha = 0.6` and `c = 0.02`. A colleague takes
 # A, "because it is right more often". What is the best `K` for each draft, and how fast is it then?
-# Which one do you take? Write three to five sentences with numbers. A person marks this answer.
+# Use `best_k` and `walltime_speedup` in a new cell. Which one do you take? Write three to five
+# sentences with numbers. A person marks this answer.
 
 # %% [markdown] written="which_draft" points=2
 # B. A is fastest with K = 3: a block writes 2.95 tokens and takes 1.75 passes, 1.69 times as fast.
@@ -437,8 +446,9 @@ lane = "your draft and K"
 show_race(race("04", {lane: drafting(draft, k)}, temperature=1), yours=lane)
 
 # %% [markdown]
-# One text is a small sample, so the race may land on either side of the promise. But now they have
-# the same `K`, and the largest cost is no longer left out. **This is a good place to stop.**
+# One text is a small sample, so the race may land on either side of the promise. But now
+# promise and race have the same `K`, and the largest cost is no longer left out. **This is a good
+# place to stop.**
 #
 # ## Second sitting (optional, 35 minutes): where a draft comes from
 #
@@ -517,9 +527,8 @@ drafts = strategies.compared(lab, models, prompt_lookup)
 charts.strategies(drafts)
 
 # %% [markdown]
-# Lookup copies from this text; a bigram table only knows the average text. Both cost next to
-# nothing, so a low `alpha` is enough. The first layer is the sad case: it costs about what it
-# gives. But it can learn.
+# Counts and lookup are often wrong, but they cost next to nothing, so a low `alpha` is enough. The
+# first layer costs far more than they do. But it can learn.
 #
 # ## Train a draft on alpha itself
 #

@@ -41,8 +41,10 @@ class Tape:
         self.widths: list[int] = []  # how many there were
 
     def choose(self, probabilities: Sequence[float]) -> int:
-        """An index of `probabilities`, none that has probability 0."""
+        """An index of `probabilities`, none that has probability 0. ValueError if there is none."""
         possible = [i for i, probability in enumerate(probabilities) if probability > 0]
+        if not possible:
+            raise ValueError(f"none of {list(map(float, probabilities))} is above 0")
         at = len(self.taken)
         self.taken.append(self.steps[at] if at < len(self.steps) else 0)
         self.widths.append(len(possible))

@@ -37,26 +37,10 @@ class Lent(RemoteObject):
         return repr(self.thing)
 
 
-def tokens(size: int, rng: np.random.Generator) -> list[int]:
-    """So many random tokens."""
-    return rng.integers(V, size=size).tolist()
-
-
 def hashed(rng: np.random.Generator) -> Row:
     """A distribution (V,) for every list of tokens."""
     seed = int(rng.integers(1000))
     return lambda tokens: thousandths(V, np.random.default_rng([seed, *tokens]))
-
-
-def partly(function: Callable, part: Callable) -> Callable:
-    """`function`, of whose answers only `part(answer, arguments)` is looked at."""
-
-    @functools.wraps(function)
-    def look(*args: Any) -> Any:
-        out = function(*args)
-        return part(out, args) if isinstance(out, list | tuple | np.ndarray) else out
-
-    return look
 
 
 def favouring(token: int, probs: np.ndarray) -> np.ndarray:
@@ -73,7 +57,7 @@ def scoring(rng: np.random.Generator, *sizes: tuple[int, int], targets: int = MA
     """Arguments for prefixes and blocks of these sizes."""
     for before, k in sizes:
         target = TargetModel(hashed(rng), Calls(targets=targets))
-        yield Lent(target), tokens(before, rng), tokens(k, rng)
+        yield Lent(target), *(rng.integers(V, size=size).tolist() for size in (before, k))
 
 
 @score_block.group(
@@ -98,11 +82,18 @@ def score_edges(rng):
     yield from scoring(rng, (1, 1), (1, 2), (2, 1), (3, 0), (1, 0))
 
 
+for _new in (": len(drafted) + 1", ":"):
+    score_block.bug(
+        "len(prefix) - 1 :",
+        _new,
+        think="the rows begin with the block.",
+        because="the target gives a row for every token, and row 0 follows the prefix's first one.",
+    )
 score_block.bug(
-    "len(prefix) - 1 :",
-    ": len(drafted) + 1",
-    think="the rows begin with the block.",
-    because="the target gives a row for every token, and row 0 follows the prefix's first one.",
+    "rows = target_model([*prefix, *drafted])\n    return rows[len(prefix) - 1 :]",
+    "return target_model(drafted)",
+    think="the target needs only the block.",
+    because="every row depends on all tokens before it, and the first one follows the prefix.",
 )
 for _new in ("len(prefix) :", "-len(drafted) :"):
     score_block.bug(
@@ -138,7 +129,10 @@ def judged(k: int, off: Container[int], rows: int, rng: np.random.Generator) -> 
     return drafted, np.array(list(rows))
 
 
-@greedy_prefix.group("counts the draft tokens that are the target's choice")
+@greedy_prefix.group(
+    "counts the draft tokens that are the target's choice",
+    hint="The target's choice has the largest probability of its row, however small that is.",
+)
 def agreeing(rng):
     for k, accepted in ((4, 3), (4, 4), (1, 1), (2, 1), (6, 6), (5, 2)):
         yield judged(k, range(accepted, k), k + 1, rng)
@@ -176,16 +170,22 @@ greedy_prefix.bug(
     because="it is the one that is rejected, and only accepted draft tokens are counted.",
 )
 greedy_prefix.bug(
-    "token != int(np.argmax(p[i]))",
-    "i + 1 >= len(p) or token != int(np.argmax(p[i + 1]))",
-    think="row i + 1 judges draft token i.",
-    because="score_block has put the rows in step: row i is the distribution of draft token i.",
+    "return i\n    return len(drafted)",
+    "return i",
+    think="the loop always meets a token that differs.",
+    because="a block may be accepted whole: say after the loop what is returned then.",
+)
+greedy_prefix.bug(
+    "i, token in enumerate(drafted):",
+    "i in range(len(p)):\n        token = drafted[i]",
+    think="p has a row for each draft token and no more.",
+    because="p has rows to spare, as for the bonus: loop over the draft tokens.",
 )
 greedy_prefix.bug(
     "token != int(np.argmax(p[i]))",
-    "p[i][token] < np.max(p[i])",
-    think="of two equal tokens either is the target's choice.",
-    because="greedy decoding takes the first of them; another choice writes another text.",
+    "p[i][token] < 0.5",
+    think="the target's choice has a probability of at least 0.5.",
+    because="it is the most probable token of its row, however small its probability is.",
 )
 
 
@@ -195,18 +195,22 @@ class Decode(Exercise):
     def compare(
         self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
     ) -> None:
-        seen = function if form else partly(function, lambda text, args: text[: args[4]])
-        super().compare(seen, args, expected, hint, form)
+        @functools.wraps(function)
+        def cut(*args: Any) -> Any:
+            text = function(*args)
+            return text[: args[4]] if isinstance(text, list | tuple | np.ndarray) else text
+
+        super().compare(function if form else cut, args, expected, hint, form)
 
 
 greedy_speculative_decode = Decode("greedy_speculative_decode")
-# Lengths of a text after which the draft is off; tokens of the prompt, k, new tokens.
+# Lengths of a text after which the draft is off; tokens of the prompt, k, new tokens; the passes.
 DECODES = (
-    (ALWAYS, 2, 3, 7),
-    (NEVER, 1, 4, 9),
-    ((4, 7, 8, 13), 2, 4, 12),
-    ((3, 6), 3, 1, 8),
-    ((9,), 3, 7, 15),
+    ((ALWAYS, 2, 3, 7), 7),
+    ((NEVER, 1, 4, 9), 2),
+    (((4, 7, 8, 13), 2, 4, 12), 4),
+    (((3, 6), 3, 1, 8), 5),
+    (((9,), 3, 7, 15), 2),
 )
 
 
@@ -242,19 +246,12 @@ def off_at(row: Row, lengths: Container[int]) -> Row:
     return lambda tokens: np.roll(row(tokens), 1) if len(tokens) in lengths else row(tokens)
 
 
-def passes(off: Container[int], before: int, k: int, count: int) -> int:
-    """The passes that the target's text takes with this draft."""
-    done = written = 0
-    while written < count:
-        left = range(before + written, before + min(written + k, count - 1))
-        accepted = next((i for i, length in enumerate(left) if length in off), len(left))
-        done, written = done + 1, written + accepted + 1
-    return done
-
-
-@greedy_speculative_decode.group("the target's own greedy text")
+@greedy_speculative_decode.group(
+    "the target's own greedy text",
+    hint="A block adds its m accepted tokens, no rejected ones, and then the argmax of row m of p.",
+)
 def greedy_text(rng):
-    for case in DECODES:
+    for case, _ in DECODES:
         yield decoding(rng, *case)
 
 
@@ -263,21 +260,21 @@ def greedy_text(rng):
     hint="Every block takes one pass and writes all that it can; for 0 tokens there is none.",
 )
 def counted(rng):
-    for off, before, k, count in (*DECODES, (NEVER, 2, 3, 0)):
-        needed = passes(off, before, k, count)
-        calls = Calls(targets=needed, in_a_block=k if needed else 0)
-        yield decoding(rng, off, before, k, count, calls=calls)
+    for case, needed in (*DECODES, ((NEVER, 2, 3, 0), 0)):
+        calls = Calls(targets=needed, in_a_block=case[2] if needed else 0)
+        yield decoding(rng, *case, calls=calls)
 
 
 @greedy_speculative_decode.group(
     "stops after eos",
-    hint="The text ends with its first new eos, wherever in a block it stands; 0 is a token too.",
+    hint="A text keeps its first new eos and ends there; a rejected eos isn't in it. 0 is a token.",
 )
 def end_of_text(rng):
     for eos, *at in ((3, 1), (5, 0), (2, 4), (4, 7), (2, 3), (0, 1), (0, 4), (0, 5, -1), (3, -2)):
         yield decoding(rng, NEVER, 2, 4, 12, eos, at)
     yield decoding(rng, (4,), 2, 4, 12, 1, [2])  # as the correction
     yield decoding(rng, ALWAYS, 2, 4, 12, 1, [3])
+    yield decoding(rng, ALWAYS, 2, 4, 12, 1)  # rejected at most
 
 
 @greedy_speculative_decode.group("as many tokens as asked for, in a list", form=True)
@@ -289,52 +286,70 @@ def length_of_text(rng):
     yield decoding(rng, NEVER, 2, 3, 0, 1)
 
 
-_BLOCK = "block = [*drafted[:n], int(np.argmax(p[n]))]"
+_BLOCK = "block = [*drafted[:m], int(np.argmax(p[m]))]"
 greedy_speculative_decode.bug(
     _BLOCK,
-    f"{_BLOCK}\n        if 0 < n == len(drafted):\n            block = drafted",
+    f"{_BLOCK}\n        if 0 < m == len(drafted):\n            block = drafted",
     think="a block that is accepted whole ends with its last draft token.",
     because="row K is paid for and gives one more token; without it the text takes more passes.",
 )
 greedy_speculative_decode.bug(
     _BLOCK,
-    f"{_BLOCK}\n        if n < len(drafted):\n            block = drafted[: n + 1]",
-    think="the rejected draft token is written all the same.",
-    because="the target's token takes its place; else the text is not the target's.",
+    "block = drafted[:m]",
+    think="a block adds only its accepted tokens.",
+    because="each pass also adds the argmax of row m; without it a bad draft stops the text.",
 )
+_REJECTED = f"{_BLOCK}\n        if m < len(drafted):\n            block = drafted[: m + 1]"
+for _new in (_REJECTED, _BLOCK.replace("[:m]", "")):
+    greedy_speculative_decode.bug(
+        _BLOCK,
+        _new,
+        think="rejected draft tokens are written all the same.",
+        because="the target's token replaces the first of them, and the text goes on after it.",
+    )
 greedy_speculative_decode.bug(
     "[*prefix, *drafted]",
     "prefix",
     think="all tokens of a block are drafted after the same prefix.",
     because="token i follows the tokens drafted before it, so they belong in the call.",
 )
-greedy_speculative_decode.bug(
-    "p[n]",
-    "p[-1]",
-    think="the correction comes from the last row.",
-    because="the last row follows rejected tokens; row n, which rejected one, has the right one.",
-)
+for _new in ("p[-1]", "p[m - 1]"):
+    greedy_speculative_decode.bug(
+        "p[m]",
+        _new,
+        think="the correction comes from another row than row m.",
+        because="row m rejected the token; other rows judged tokens that stay, or are void.",
+    )
+_AGAIN = "target_model([*prefix, *drafted[:m]])"
+for _new in (f"{_AGAIN}[-1]", f"(p if m == len(drafted) else {_AGAIN})[-1]"):
+    greedy_speculative_decode.bug(
+        "p[m]",
+        _new,
+        think="the correction needs a pass of its own.",
+        because="row m of the pass that judged the block holds it already.",
+    )
+_RETURN = "written + block[: block.index(eos) + 1]\n        written += block\n    return "
+for _old, _new in (
+    ("while len(written)", "while len(prompt) + len(written)"),
+    ("< max_new_tokens:", "< max_new_tokens and eos not in [*prompt, *written]:"),
+    (f"{_RETURN}written", f"prompt + {_RETURN}prompt + written"),
+):
+    greedy_speculative_decode.bug(
+        _old,
+        _new,
+        think="the prompt belongs to the new tokens.",
+        because="only what follows it is returned, counted, and compared with eos.",
+    )
 greedy_speculative_decode.bug(
     "if eos in block",
     "if eos == block[-1]",
     think="eos can only stand at the end of a block.",
     because="a draft token can be eos too, and what is accepted after it must go.",
 )
-greedy_speculative_decode.bug(
-    "if eos in block",
-    "if eos and eos in block",
-    think="`if eos` asks whether there is an eos.",
-    because="0 is a token, and `if 0` is false; ask `if eos is not None`.",
-)
-greedy_speculative_decode.bug(
-    "min(k, max_new_tokens - len(written) - 1)",
-    "k",
-    think="the last block may be written whole.",
-    because="it can pass the limit by up to K tokens, which the caller has no room for.",
-)
-greedy_speculative_decode.bug(
-    "len(written) - 1)",
-    "len(written))",
-    think="with `left` tokens to write a block may draft min(k, left).",
-    because="each block also has one token of the target's: draft left - 1 at most.",
-)
+for _new in ("k", "min(k, max_new_tokens - len(written))"):
+    greedy_speculative_decode.bug(
+        "min(k, max_new_tokens - len(written) - 1)",
+        _new,
+        think="the last block may draft k tokens, or all that are left.",
+        because="each block also has one token of the target's: draft left - 1 at most.",
+    )

@@ -136,7 +136,7 @@ acceptance_probability.bug(
     "min(1.0, float(p[token] / q[token]))",
     "float(min(p[token], q[token]))",
     think="it is the smaller of p and q.",
-    because="that is how often the token is drafted and accepted; of its drafts, it is that over q.",
+    because="that is how often it is drafted and accepted; the share of its drafts is that over q.",
 )
 
 

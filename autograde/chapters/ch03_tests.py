@@ -129,6 +129,13 @@ two_paths.group(
     hint="With p equal to q everything is accepted; with nothing shared, nothing is.",
 )(ends)
 
+for _new in ("np.minimum(1, p / q)", RATIO):
+    two_paths.bug(
+        "np.minimum(p, q)",
+        _new,
+        think="min(1, p/q) is the mass by acceptance.",
+        because="that is how often a drafted token stays, and it is drafted with q.",
+    )
 two_paths.bug(
     "np.minimum(p, q), np.maximum(p - q, 0)",
     "np.maximum(p - q, 0), np.minimum(p, q)",
@@ -247,24 +254,12 @@ def different(rng: np.random.Generator) -> np.ndarray:
     return rng.choice(np.arange(-8, 9) / 4, 6, replace=False)
 
 
-@warp.group("the temperature", hint="The temperature divides the logits; exp overflows above 709.")
+@warp.group("without a filter", hint="It is the softmax of `scaled`; np.exp overflows above 709.")
 def temperatures(rng):
     for temperature in (1.0, 0.5, 3.0, 0.01):
         yield different(rng), temperature
     yield different(rng) + 900
     yield different(rng) - 900
-
-
-@warp.group("temperature 0, and below", hint="All is on the largest logit, of several the first.")
-def temperature_0(rng):
-    for logits in (different(rng), np.array([0.0, 3.0, 3.0]), np.array([-1.0, -2.0])):
-        yield logits, 0.0
-        yield logits, 0, 2, 0.9
-
-
-@warp.group("temperature 0, and below", hint="a temperature below 0 has no meaning")
-def below_0(rng):
-    yield different(rng), -0.5
 
 
 @warp.group(
@@ -308,8 +303,8 @@ ORDER = """order = np.argsort(-probs, kind="stable")
 CUT = "\n        probs[order[1:][before[1:] >= top_p]] = 0"
 
 warp.bug(
-    "scaled - scaled.max()",
-    "scaled",
+    "softmax(scaled)",
+    "np.exp(scaled) / np.exp(scaled).sum()",
     think="softmax is exp over its sum.",
     because="exp of a logit above 709 is infinite; the largest is subtracted first.",
 )
@@ -326,6 +321,12 @@ warp.bug(
     because="the token that crosses it is kept: what counts is the mass before a token.",
 )
 warp.bug(
+    CUT,
+    "\n        probs = probs[order]\n        probs[1:][before[1:] >= top_p] = 0",
+    think="the sorted probabilities are the result.",
+    because="probs[order] moves each away from its token. probs[order[...]] = 0 does not.",
+)
+warp.bug(
     "-min(top_k, len(logits))",
     "-top_k",
     think="top_k is never larger than the vocabulary.",
@@ -333,8 +334,7 @@ warp.bug(
 )
 warp.bug(
     ORDER,
-    "mass = np.exp((logits - logits.max()) / temperature)\n        mass /= mass.sum()\n        "
-    + ORDER.replace("probs", "mass"),
+    "mass = softmax(logits / temperature)\n        " + ORDER.replace("probs", "mass"),
     think="top-p adds up the masses from before top-k.",
     because="what top-k has left sums to 1 again before top-p looks at it.",
 )
@@ -391,6 +391,8 @@ EXACT = "counted to 1e-12, and rounding is no mistake; True or False"
 judged(EXACT, (rules.coarse_coin, (P, Q), (Q, P)), (rules.rarely_unjudged, (P, Q), None), form=True)
 judged(EXACT, (rules.right_rule, None, None, None, None), form=True)
 
+ASKED = "rule(p, q, choices)"
+FOUND = f"found = exact.distribution(lambda choices: {ASKED})"
 LAW = "np.array([found.get(token, 0.0) for token in range(len(p))])"
 VERDICT = "bool(np.abs(law - p).max() < 1e-12)"
 is_lossless.bug(
@@ -419,21 +421,34 @@ is_lossless.bug(
     think="the distance is the verdict.",
     because="the caller asks for True or False, and a distance of 0.2 would count as true.",
 )
+for _new in ("list(found.values())", "(list(found.values()) + [0.0] * len(p))[: len(p)]"):
+    is_lossless.bug(
+        LAW,
+        f"np.array({_new})",
+        think="the values stand in the order of the tokens.",
+        because="the dictionary has only tokens that can be written, in the order in which they "
+        "were met. Look every token up, with 0 if it is not there.",
+    )
+for _old, _new in (
+    ("found.get(token, 0.0)", "found[token]"),
+    (VERDICT, "all(abs(found[t] - p[t]) < 1e-12 for t in range(len(p)))"),
+):
+    is_lossless.bug(
+        _old,
+        _new,
+        think="every token is in the dictionary.",
+        because="one that no branch returns is not. found.get(token, 0.0) gives its probability 0.",
+    )
+for _old, _new in ((ASKED, "rule(P, Q, choices)"), (FOUND, "p, q = P, Q\n    " + FOUND)):
+    is_lossless.bug(
+        _old,
+        _new,
+        think="the rule is judged on the chapter's P and Q.",
+        because="is_lossless gets a p and a q of its own, and P and Q are one such pair. Ask the "
+        "rule about p and q, and compare with p.",
+    )
 is_lossless.bug(
-    LAW,
-    "np.array((list(found.values()) + [0.0] * len(p))[: len(p)])",
-    think="the values stand in the order of the tokens.",
-    because="the dictionary has only tokens that can be written, in the order in which they were "
-    "met. Look every token up, with 0 if it is not there.",
-)
-is_lossless.bug(
-    VERDICT,
-    "bool(np.abs(law - p)[q > 0].max() < 1e-12)",
-    think="only tokens that the draft proposes can come out wrong.",
-    because="the correction writes tokens with q = 0 too, and they need their p.",
-)
-is_lossless.bug(
-    "found = exact.distribution(lambda choices: rule(p, q, choices))",
+    FOUND,
     "ways = [token for token, _ in exact.branches(lambda choices: rule(p, q, choices))]\n"
     "    found = {token: ways.count(token) / len(ways) for token in ways}",
     think="every branch counts alike.",

@@ -69,12 +69,6 @@ expected_tokens.bug(
 )
 expected_tokens.bug(
     SUM,
-    "sum(alpha**i for i in range(1, k + 1)) + alpha**k",
-    think="there is one token more only where the whole block was accepted.",
-    because="after a rejection the correction is written, so there is one more in either case.",
-)
-expected_tokens.bug(
-    SUM,
     "(1 - alpha ** (k + 1)) / (1 - alpha)",
     think="the closed form holds for every alpha.",
     because="at alpha = 1 it divides 0 by 0; k + 1 tokens come out there.",
@@ -119,10 +113,10 @@ walltime_speedup.bug(
     because="verify_cost is what the pass really takes, so it replaces the 1.",
 )
 walltime_speedup.bug(
-    "verify_cost)",
-    "verify_cost * (k + 1))",
-    think="verify_cost is paid for each of the k + 1 tokens.",
-    because="it is the time of the whole pass over all of them.",
+    "c * k",
+    "c * (expected_tokens(alpha, k) - 1)",
+    think="only the accepted draft tokens are paid for.",
+    because="all k were drafted, and a rejected one took as long as an accepted one.",
 )
 walltime_speedup.bug(
     "expected_tokens(alpha, k) / (c * k + verify_cost)",
@@ -132,23 +126,15 @@ walltime_speedup.bug(
 )
 
 
-walltime_speedup.bug(
-    "expected_tokens(alpha, k) / (c * k + verify_cost)",
-    "(c * k + verify_cost) / expected_tokens(alpha, k)",
-    think="the time of a token says how many times as fast it is.",
-    because="less time is faster: divide the tokens by the time.",
-)
-
-
 best_k = Exercise("best_k")
 
 
 @best_k.group("the best K of the formula", weight=3, hint="Compare every K by walltime_speedup.")
 def best_ones(rng):
     for c in (0.01, 0.02, 0.05, 0.1, 0.2):  # one alpha, several c
-        yield 0.7, c, 60
+        yield 0.7, c, 20
     for _ in range(5):
-        yield share(rng, 0.5), share(rng, 0.01, 0.2), 60
+        yield share(rng, 0.5), share(rng, 0.01, 0.2), 20
 
 
 @best_k.group("0 where no K pays", hint="Plain decoding is K = 0 with a speed-up of 1.")
@@ -164,7 +150,7 @@ def up_to_k_max(rng):
     yield 0.9, 0.01, 1
     yield 1.0, 0.1, 20
     yield share(rng, 0.9, 0.99), 0.01, 10
-    for k_max in (3, 4, 50):  # below the best K, equal to it, above
+    for k_max in (3, 4, 20):  # below the best K, equal to it, above
         yield 0.7, 0.1, k_max
 
 
@@ -188,8 +174,14 @@ best_k.bug(
 best_k.bug(
     "walltime_speedup(alpha, c, k))",
     "walltime_speedup(alpha, 0, k))",
-    think="the best K is the one that writes the most tokens a block.",
+    think="the best K is the one that writes the most tokens per block.",
     because="a longer block takes longer too; what counts is tokens for the time.",
+)
+best_k.bug(
+    SEARCH,
+    "max((k for k in range(k_max + 1) if walltime_speedup(alpha, c, k) > 1), default=0)",
+    think="the best K is the largest that is faster than plain decoding.",
+    because="a smaller K may be faster still: the speed-up rises to a top and then falls.",
 )
 best_k.bug(
     SEARCH,
@@ -265,6 +257,18 @@ prompt_lookup.bug(
     "range(1, min(max_ngram, len(tokens) - 1) + 1)",
     think="a single token is enough to look for.",
     because="a longer suffix is surer of what follows, so the longest one that occurs is taken.",
+)
+prompt_lookup.bug(
+    "range(min(max_ngram, len(tokens) - 1), 0, -1)",
+    "[max_ngram]",
+    think="a suffix has max_ngram tokens.",
+    because="that is the most. If the long one is not found, a shorter one may be.",
+)
+prompt_lookup.bug(
+    "size - 1, -1, -1",
+    "size - 1, 0, -1",
+    think="the search ends with range(..., 0, -1).",
+    because="a range leaves out its end, here position 0, where an occurrence may stand.",
 )
 prompt_lookup.bug(
     "len(tokens) - size - 1",
@@ -362,30 +366,37 @@ def narrow_logits(student, solution, rng):
             raise by_cause(Different(said), NARROW) if by_rounding else Different(said)
 
 
-distillation_loss.bug(
-    "float().softmax(-1)\n    q = draft_logits.float().softmax(-1)",
-    "float().softmax(0)\n    q = draft_logits.float().softmax(0)",
-    think="the first axis of the logits is the vocabulary.",
-    because="it counts positions. Softmax goes over the last axis, so that each row sums to 1.",
+SHARED = "torch.minimum(p, q).sum(-1).mean()"
+WHOLE = f"softmax(-1)\n    q = draft_logits.float().softmax(-1)\n    return 1 - {SHARED}"
+AXIS = "that is the last one. Softmax goes over it, so that each row sums to 1."
+for _loss in (f"1 - {SHARED}", "(p - q).abs().sum(-1).mean() / 2"):  # one only if rows sum to 1
+    for _first, _think, _because in (
+        ("softmax(0)", "the first axis of the logits is the vocabulary.", AXIS),
+        ("softmax(1)", "the second axis of the logits is the vocabulary.", AXIS),
+        ("clone()", "logits are probabilities.", "they may be negative: softmax first."),
+    ):
+        _code = f"{_first}\n    q = draft_logits.float().{_first}\n    return {_loss}"
+        distillation_loss.bug(WHOLE, _code, think=_think, because=_because)
+
+KL = (
+    "distillation is the Kullback-Leibler divergence.",
+    "that is another distance; the share of rejected tokens is the total variation.",
 )
-distillation_loss.bug(
-    "1 - torch.minimum(p, q).sum(-1).mean()",
-    "(p * (p.log() - q.log())).sum(-1).mean()",
-    think="distillation is the Kullback-Leibler divergence.",
-    because="that is another distance; the share of rejected tokens is the total variation.",
-)
-distillation_loss.bug(
-    "1 - torch.minimum(p, q).sum(-1).mean()",
-    "(p - q).abs().sum(-1).mean()",
-    think="the sum of |p - q| is the total variation.",
-    because="it counts each moved bit of mass twice, where it is missing and where it is too much.",
-)
-distillation_loss.bug(
-    "1 - torch.minimum(p, q).sum(-1).mean()",
-    "(p - q).abs().mean() / 2",
-    think="mean() over everything is the mean over positions.",
-    because="it divides by the size of the vocabulary as well: sum over the last axis first.",
-)
+for _loss, (_think, _because) in {
+    SHARED: ("the loss is alpha.", "training makes a loss smaller, and alpha should grow."),
+    "(p * (p.log() - q.log())).sum(-1).mean()": KL,
+    "(q * (q.log() - p.log())).sum(-1).mean()": KL,
+    "torch.nn.functional.kl_div(q.log(), p, reduction='batchmean')": KL,
+    "(p - q).abs().sum(-1).mean()": (
+        "the sum of |p - q| is the total variation.",
+        "it counts each moved bit of mass twice, where it is missing and where it is too much.",
+    ),
+    "(p - q).abs().mean() / 2": (
+        "mean() over everything is the mean over positions.",
+        "it divides by the size of the vocabulary as well: sum over the last axis first.",
+    ),
+}.items():
+    distillation_loss.bug(f"1 - {SHARED}", _loss, think=_think, because=_because)
 distillation_loss.bug(
     "draft_logits.float()",
     "draft_logits.detach().float()",

@@ -90,13 +90,8 @@ def no_warning(student: Student) -> None:
     """Raise Different if a call of this case gave a warning."""
     for call in student.calls:
         if call.reply and call.reply.warnings:
-            raise _warned(_text_of(student, call.function, call.args), call.reply.warnings[0])
-
-
-def _warned(call: str, text: str) -> Different:
-    return Different(
-        f'{call} gave a warning: "{text}". Did you divide before you looked for a zero?'
-    )
+            said = examples.warned(call.reply.warnings[0])
+            raise Different(f"{_text_of(student, call.function, call.args)} {said}")
 
 
 def _text_of(student: Student, function: str, args: tuple) -> str:

@@ -88,6 +88,7 @@ class Account(NamedTuple):
     tokens_a_block: float
     measured: float  # times as fast as plain decoding
     by_text: list[float]
+    tokens: int  # new ones of each text
 
 
 def account(row: Measured, frame: pd.DataFrame, k: int) -> Account:
@@ -104,6 +105,7 @@ def account(row: Measured, frame: pd.DataFrame, k: int) -> Account:
         tokens_a_block=fast.tokens / fast.passes,
         measured=slow.seconds / fast.seconds,
         by_text=ratios(frame, "speculative", "plain").tolist(),
+        tokens=int(frame.tokens.max()),
     )
 
 
@@ -129,10 +131,11 @@ def steps(
 
 
 class Choice(NamedTuple):
-    """A draft's K, and the speed-up that the formula promises of it."""
+    """A draft's K, the speed-up that the formula promises of it, and the s that it assumes."""
 
     k: int
     speedup: float
+    s: float = 0.0
 
 
 def choices(
@@ -151,7 +154,7 @@ def choices(
         s = slope(row.costs.v) if verified else 0.0
         k = min(max(int(best_k(row.alpha, row.costs.c + s, K_MAX)), 1), K_MAX)
         v = row.costs.v[k + 1] if verified else 1.0
-        found[name] = Choice(k, float(speedup(row.alpha, row.costs.c, k, v)))
+        found[name] = Choice(k, float(speedup(row.alpha, row.costs.c, k, v)), s)
     return found
 
 

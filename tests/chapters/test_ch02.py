@@ -53,9 +53,10 @@ OFF = [
     (
         "softmax(logits / temperature)",
         "softmax(logits)",
-        "0.062 of the probability",
+        "0.093 of the probability",
     ),
     ("(tokens)[-1] / temperature", "(tokens)[-1]", "0.000 of the probability"),
+    ("rng.random(n), rng.random())", "rng.random(n) * 0.9, rng.random())", "of the probability"),
     ("        written += block\n", "", "the target more than 100 times: does every block add"),
     ("    return written\n", "    return [None]\n", "cannot be used yet"),
 ]

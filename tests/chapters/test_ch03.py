@@ -10,6 +10,8 @@ from classes.chapter_cases import functions_of, random_pairs, text_of, unwritten
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch03 import computed, figures, library, rules, transport
+from specdec_lib.lessons.common.distributions import softmax
+from specdec_lib.lessons.common.examples import Different
 
 TEXT = text_of("03_lossless").replace("\n# ", " ")
 P, Q = ch03.P, ch03.Q
@@ -20,7 +22,7 @@ WORST = np.array([0.0, 0.0, 0.0, 1.0])  # the draft of the first prediction
 
 def test_predictions_are_held_against_what_the_rule_writes():
     written, share = (ch03.TRUTHS[name].value for name in ("prediction_03", "prediction_03_b"))
-    assert written == pytest.approx(computed.counted(rules.right_rule, P, WORST)[0], abs=1e-12)
+    assert written == pytest.approx(computed.counted(rules.from_target, P, WORST)[3], abs=1e-12)
     assert share == pytest.approx(FUNCTIONS["argmax_draft_law"](*ch03.COINS)[0], abs=1e-12)
 
 
@@ -78,6 +80,45 @@ def test_a_judge_that_samples_is_stopped_with_a_sentence(shown, capsys):
     assert "called the rule more than 20000 times" in capsys.readouterr().out and not shown
 
 
+def test_a_verdict_that_the_count_contradicts_is_marked(shown):
+    figures.line_up(lambda rule, p, q: rule is not None, P, Q)
+    assert "from_target: 0.09  you: lossless (wrong)" in shown[0]
+    assert "right_rule: 0  you: lossless;" in shown[0]
+
+
+def drawn_by_numpy(logits, choices):
+    return int(np.random.default_rng().choice(len(logits), p=softmax(logits))), logits
+
+
+def its_own_softmax(logits, choices):
+    return choices.choose(np.exp(logits) / np.exp(logits).sum()), logits
+
+
+def of_the_chapters_pair(rule, p, q):
+    found = exact.distribution(lambda choices: rule(P, Q, choices))
+    return all(abs(found[token] - p[token]) < 1e-12 for token in range(len(p)))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("check", "answer", "said"),
+    [
+        (ch03.check_repair, drawn_by_numpy, "Draw with choices.choose"),
+        (ch03.check_repair, its_own_softmax, "np.exp overflows above 709: use softmax"),
+        (ch03.check_is_lossless, of_the_chapters_pair, "P and Q are only the chapter's pair"),
+        (ch03.check_is_lossless, lambda rule, p, q: exact.distribution(rule), "a lambda fills in"),
+    ],
+)
+def test_a_likely_slip_is_told_its_cause(check, answer, said):
+    with pytest.raises(Different, match=said):
+        check(answer)
+
+
+def test_a_warning_of_a_right_repair_is_let_pass(capsys):
+    ch03.check_repair(lambda logits, _: (k := int(logits.argmax()), np.log(np.eye(len(logits))[k])))
+    assert "all 3 examples agree" in capsys.readouterr().out
+
+
 def test_numbers_that_the_text_prints():
     assert f"{(P * Q).sum():.3f} instead of 0.80" in TEXT  # what a match keeps
     assert np.abs(computed.counted(rules.sampler_match, P, Q) - P).max() < 1e-12
@@ -93,7 +134,8 @@ def test_numbers_that_the_text_prints():
 
 def test_a_forged_rule_is_counted_and_sampled(capsys):
     figures.forged(rules.always, P, Q, draws=100)
-    assert "from p.\n100 samples: 0." in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "from p.\n100 samples: 0." in said and "100 samples would notice." in said
 
 
 def test_a_wrong_proof_moves_what_it_says(monkeypatch, capsys):

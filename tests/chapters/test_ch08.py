@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import functions_of, text_of
-from classes.submitting import bug_of
 
-from autograde.bugs import answers_of
+from autograde.bugs import answers_of, bugs_of
 from autograde.chapters import ch08_tests
 from autograde.grade import solved
 from autograde.tools.proof import grade_with, judged
@@ -76,7 +75,8 @@ def test_the_solutions_verdict_has_the_targets_distribution():
 
 
 def test_the_solutions_loop_has_the_targets_distribution_and_a_wrong_one_has_not():
-    code = bug_of(GENERATE, "the draft proposes its most probable", CHAPTER)
+    thought = "the draft proposes its most probable"
+    (code,) = (bug.code for bug in bugs_of(CHAPTER) if bug.think.startswith(thought))
     loops = LOOP, library_generate, defined(GENERATE, code)
     laws = [computed.text_law(loop)[0] for loop in loops]
     right, library, wrong = (np.abs(law - computed.plain_law()).max() for law in laws)

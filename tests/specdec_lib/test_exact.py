@@ -25,6 +25,11 @@ def test_every_branch_is_walked_once_and_what_is_impossible_never():
     assert exact.distribution(walk) == {(0,): 0.5, (2, 0): 0.125, (2, 1): 0.375}
 
 
+def test_a_draw_without_a_possible_outcome_is_refused():
+    with pytest.raises(ValueError, match=r"none of \[nan, 0.0\] is above 0"):
+        exact.Tape().choose([float("nan"), 0])
+
+
 def test_a_tape_of_one_row_refuses_two_prompts():
     model = TableModel(torch.full((2, 2), 0.5))
     with pytest.raises(ValueError, match="one row"):

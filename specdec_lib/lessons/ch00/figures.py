@@ -1,8 +1,4 @@
-"""The figures of chapter 00, drawn from the student's functions, each with its words.
-
-They show what the function does, even if it is wrong: no line, label or text assumes the right
-answer.
-"""
+"""The figures of chapter 00: what the student's functions do, even if they are wrong."""
 
 import math
 import time
@@ -10,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator
 
 from specdec_lib.lessons.ch00.checks import Machine, Model
 from specdec_lib.lessons.common.drawing import (
@@ -21,12 +16,13 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     swatches,
 )
-from specdec_lib.lessons.common.series import draw, grid, in_words, series_figure, table
-from specdec_lib.lessons.common.style import TARGET, role, show
+from specdec_lib.lessons.common.series import draw, grid, in_words, table
+from specdec_lib.lessons.common.style import role, show
 
 MOST_FREE = 1000  # tokens, the end of the map's scale
 GIVEN = role("target") | {"label": "the pass gives its distribution"}
 READ = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there already"}
+BOTH = GIVEN | {"linestyle": "--", "label": "both"}
 
 
 def serial_and_parallel(tokens: int) -> None:
@@ -35,13 +31,14 @@ def serial_and_parallel(tokens: int) -> None:
     ax = picture(f"Writing {tokens} tokens, and checking {tokens} tokens", size=(7.0, 3.8))
     for y in every:
         for x in (*every[y - 1 :], last):
-            ax.bar(x, 0.7, 0.7, bottom=y - 0.35, **(GIVEN if x in (y, last) else READ))
+            dress = BOTH if x == last else GIVEN if x == y else READ
+            ax.bar(x, 0.7, 0.7, bottom=y - 0.35, **dress)
             ax.annotate(str(y), (x, y), ha="center", va="center")
     ax.set(xlim=(0.4, last + 0.6), ylim=(tokens + 0.6, 0.4))
     ax.set_xticks([*every, last], [*(f"pass {x}" for x in every), "one pass"])
     ax.set_yticks(every, [f"token {y}" for y in every])
     ax.grid(visible=False)
-    legend_below(ax, handles=swatches((GIVEN, READ)))
+    legend_below(ax, handles=swatches((GIVEN, READ, BOTH)))
     show(
         ax.figure,
         f"Writing {tokens} tokens takes {tokens} passes; pass {tokens} needs tokens 1 to "
@@ -63,30 +60,13 @@ def passes_and_tokens(
         "n passes over one token": [1e3 * n * found[1] for n in widths],
         "one pass over n tokens": [1e3 * each for each in found.values()],
     }
-    names = {"xlabel": "n, the number of tokens", "ylabel": "ms, by your time_pass"}
-    series_figure("Writing and checking on this machine", widths, values, **names)
-
-
-def roofline(machine: Machine, bytes_per_param: float) -> None:
-    """What a machine can reach by FLOP per byte, and where passes stand on it."""
-    tokens = (1, 5, 32, 256, 2048)
-    x = 2 * np.array(tokens) / bytes_per_param
-    line = np.geomspace(0.3, 9000, 200)
-    roof, y = (np.minimum(machine.peak_flops, at * machine.bandwidth) / 1e12 for at in (line, x))
-    ax = picture("An H100: what a pass can reach", "TFLOP/s", size=(7.0, 3.8))
-    ax.plot(line, roof, color="black", linewidth=2)
-    ax.plot(x, y, "o", color=TARGET, markersize=9)
-    for n, *at in zip(tokens, x, y, strict=True):
-        text = f"{n} token{'s' * (n > 1)}"
-        ax.annotate(text, at, xytext=(8, -17), textcoords="offset points")
-    log_log(ax, "FLOP per byte")
-    ridge = machine.peak_flops / machine.bandwidth
-    show(
-        ax.figure,
-        f"A roofline: it rises with {machine.bandwidth / 1e12:g} TB/s up to {ridge:.0f} FLOP per "
-        f"byte and is flat at {machine.peak_flops / 1e12:g} TFLOP/s from there. Passes by "
-        f"tokens: {in_words(tokens, {'FLOP per byte': x, 'TFLOP/s': y})}.",
-    )
+    title = "Writing and checking on this machine"
+    ax = picture(title, "ms, by your time_pass", size=(7.0, 3.8))
+    told = draw(ax, widths, values)
+    log_log(ax, "n, the number of tokens")
+    _ticks(ax, widths)
+    legend_below(ax)
+    show(ax.figure, f"{title}. {told}.")
 
 
 @drawn_from("forward_time")
@@ -103,10 +83,10 @@ def predicted_and_measured(
     measured = {"measured": [1e3 * each for each in seconds.values()]} if seconds else {}
     told = draw(ax, tokens, measured, kind="marks")
     _lines(ax, forward, [given], max(tokens))
-    ax.set_xticks(tokens, [f"{n}" for n in tokens])
-    ax.minorticks_off()
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    predicted = in_words(tokens, {"predicted": _times(forward, tokens, given)})
+    forecast = _times(forward, tokens, given)
+    ax.plot(tokens, forecast, "|", color="black", markersize=9)
+    _ticks(ax, tokens)
+    predicted = in_words(tokens, {"predicted": forecast})
     show(ax.figure, f"Passes of the race's target on this machine, in ms. {predicted}; {told}.")
 
 
@@ -128,8 +108,8 @@ def free_on_the_line(
 
 
 def _lines(ax: Axes, forward: Callable, passes: Iterable[tuple], most: int = 4096) -> None:
-    """A line for each of `passes`, the arguments of forward_time behind the tokens."""
-    tokens = np.unique(np.geomspace(1, most, 100).round())
+    """A line for each of `passes`, also at parts of a token, so that it bends where it should."""
+    tokens = np.geomspace(1, most, 400).tolist()
     for given, (colour, dash, _) in zip(passes, LINES, strict=False):
         ax.plot(tokens, _times(forward, tokens, given), dash, color=colour)
     log_log(ax, "tokens in the pass")
@@ -137,7 +117,16 @@ def _lines(ax: Axes, forward: Callable, passes: Iterable[tuple], most: int = 409
 
 def _times(forward: Callable, tokens: Sequence[float], given: tuple) -> list[float]:
     """The student's time of passes over so many tokens, in ms."""
-    return [1e3 * forward(int(n), *given) for n in tokens]
+    return [1e3 * forward(n, *given) for n in tokens]
+
+
+def _ticks(ax: Axes, tokens: Sequence[int]) -> None:
+    """A tick at each of `tokens`; the times go from one tick to another."""
+    (low, high), times = ax.get_ylim(), np.outer(10.0 ** np.arange(-6, 9), (1, 2, 5)).ravel()
+    ax.set_xticks(tokens, [f"{n}" for n in tokens])
+    ax.set_yticks(times)
+    ax.minorticks_off()
+    ax.set_ylim(max(times[times <= low], default=low), min(times[times >= high], default=high))
 
 
 @drawn_from("forward_time")

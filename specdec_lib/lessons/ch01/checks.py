@@ -32,8 +32,13 @@ __all__ = ["committed"]
 _PREFIX, _BLOCK = tokens("the cat sat"), tokens("on the cat sat")
 __getattr__ = handed_out(PREFIX=_PREFIX, BLOCK=_BLOCK)
 LONG = 12  # new tokens of a whole decode
-# What a loop writes that takes every correction from the last row.
-_BY_LAST_ROW = "on the on the the cat sat on the mat . the"
+# What a wrong loop writes, and its cause.
+_WRONG = (
+    ("on the on the the cat sat on the mat . the", "The correction stands in row m, not the last."),
+    ("on the the cat sat on the the cat sat on on", "The correction stands in row m, not m - 1."),
+    ("on the cat sat mat . the cat sat dog ran .", "Only drafted[:m] stays, not the whole draft."),
+    (3 * "on the cat sat ", "That is the draft's own text. A block ends with row m's choice."),
+)
 
 # Five blocks of the built-in pair in float64 on a Python prompt, with the coins of a seed.
 RECORDED = json.loads(Path(__file__).with_name("blocks.json").read_text(encoding="utf-8"))
@@ -42,9 +47,9 @@ RECORDED = json.loads(Path(__file__).with_name("blocks.json").read_text(encoding
 REAL_PROMPT = (
     'class Stack:\n    """A list that is used from one end."""\n\n    def __init__(self):\n'
 )
-WRITTEN = sum(block["accepted"] + 1 for block in RECORDED["blocks"])
 
 # The true values that predictions.toml does not hold.
+WRITTEN = sum(block["accepted"] + 1 for block in RECORDED["blocks"])
 TRUTHS = truths_of(__package__, prediction_01_b=WRITTEN)
 
 answered = answering(__package__)
@@ -84,7 +89,8 @@ def check_score_block(function: Callable) -> None:
         before, block = tokens(prefix), tokens(drafted)
         first = TARGET([*before, *block])[: len(block) + 1]
         asks = [(first, "Yours begin at the start of the prefix.")]
-        hint = f"Rows to return: {len(block) + 1}, from that of the last token of the prefix on."
+        rows = "1 row: that" if not block else f"{len(block) + 1} rows, starting with that"
+        hint = f"Return {rows} of the last prefix token."
         target, _ = pair(targets=1)
         gives = target_rows(before, block)
         _hinted(function, target, before, block, gives=gives, hint=hint, asks=asks)
@@ -100,12 +106,11 @@ def check_greedy_prefix(function: Callable) -> None:
     ):
         block = tokens(drafted)
         rows = target_rows(_PREFIX, block)
-        wanted = [WORDS[int(row.argmax())] for row in rows[:-1]]
-        hint = f"The target says {', '.join(wanted)}."
+        hint = f'The target says "{text(rows[:-1].argmax(axis=1))}"; p has one row more.'
         asks += [(3, "Did you count a token after the first rejected one?")]
-        expect(function, block, rows, gives=count, hint=hint, asks=asks)
-    tie = np.array([[0.25, 0.5, 0.25], [0.2, 0.4, 0.4]])
-    hint = "Row 1 has a tie: its first token, 1, is the target's choice."
+        _hinted(function, block, rows, gives=count, hint=hint, asks=asks)
+    tie = np.array([[0.3, 0.4, 0.3], [0.2, 0.4, 0.4]])
+    hint = "The target's choice is 1 in row 0, where 0.4 is the most, and 1 in row 1, with a tie."
     expect(function, [1, 2], tie, gives=1, hint=hint)
 
 
@@ -143,27 +148,32 @@ def _check_text(function: Callable) -> None:
     hint = f'The target alone writes "{text(alone)}".'
     asks = [(whole, many), (whole[:-1], many)]
     asks += [([*_PREFIX, *alone], "Only the new tokens are asked for.")]
-    asks += [(3 * _BLOCK, "This is the draft's own text: its rejected tokens are still there.")]
-    asks += [(tokens(_BY_LAST_ROW), "The correction stands in row n, not in the last row.")]
-    expect(function, *pair(targets=100), _PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
+    asks += [(alone[:n], "max_new_tokens counts only the new tokens.") for n in (9, 10)]
+    asks += [(tokens(wrong), cause) for wrong, cause in _WRONG]
+    allowed = {"targets": 100, "which": "(does each pass add a token of the target's?)"}
+    expect(function, *pair(**allowed), _PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
     every = "Look for eos in the whole block, not only at its end."
     false = "0 is a token, and `if 0` is false: ask `if eos is not None`."
-    for eos, ask in ((END, every), (0, false)):
-        end, models = alone.index(eos), pair(targets=100)
-        asks = [(alone, ask), (alone[:3], every), (alone[:6], every)]
-        asks += [(alone[:end], "The eos itself stays: it is the text's last token.")]
-        gives = alone[: end + 1]
+    cut, rejected = "What follows eos in its block goes.", "A rejected eos isn't in the text."
+    for eos, end, asks in (
+        (END, 4, [(alone, every), (alone[:6], cut)]),
+        (0, 2, [(alone, false), (alone[:3], cut)]),
+        (WORDS.index("cat"), LONG, [(tokens("on the cat"), rejected)]),
+    ):
+        models, gives = pair(**allowed), alone[:end]
+        asks += [([], "Only new tokens are compared with eos.")]
+        asks += [(gives[:-1], "The text keeps its eos.")]
         expect(function, *models, _PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
 
 
 def _check_passes(function: Callable) -> None:
     """The calls: with the card's draft, with a draft that is always right, and for no tokens."""
     card = "(the card writes these 12 tokens in 4 passes)"
-    moves = "Does a whole block add its bonus? Does each draft call read the tokens drafted so far?"
+    moves = "Each pass also gives its correction (row m) or bonus (row K), without a second call. "
+    moves += "Each call of the draft reads the tokens drafted so far."
     perfect = "This draft is always right: a block of 4 writes 5 tokens, with the bonus."
     for row, count, passes, hint, which in (
         (DRAFT.row, LONG, 4, moves, card),
-        (TARGET.row, 5, 1, perfect, ""),
         (TARGET.row, LONG + 1, 3, perfect, ""),
         (DRAFT.row, 0, 0, "Nothing is asked for.", ""),
     ):

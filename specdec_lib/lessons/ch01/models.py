@@ -122,7 +122,7 @@ TARGET = TargetModel(lookup(_TABLES["target"]))
 DRAFT = DraftModel(lookup(_TABLES["draft"]))
 
 
-def pair(**allowed: int) -> tuple[TargetModel, DraftModel]:
+def pair(**allowed: int | str) -> tuple[TargetModel, DraftModel]:
     """The small target and draft with one count of their calls; `allowed` as in `Calls`."""
     calls = Calls(**allowed)
     return TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from html import escape
 
 import matplotlib.pyplot as plt
+import pandas as pd
 
 from specdec_lib.lessons.ch01.checks import BLOCK, PREFIX, target_rows
 from specdec_lib.lessons.ch01.figures import boxed
@@ -28,14 +29,14 @@ def frames() -> Iterator[tuple[str, str, str, list]]:
     written = [*boxed(BLOCK[:N], "accepted"), ("corrected", WORDS[WANTED[N]])]
     yield (
         "Draft",
-        f"The intern goes on after “{text(PREFIX)}”, by the habits. Which four words?",
+        f"The intern goes on after “{text(PREFIX)}”, by the table. Which four words?",
         f"The intern writes “{text(BLOCK)}”.",
         [("text", known, 0), ("intern", drafted, start)],
     )
     yield (
         "Score",
         "All four words stand on the page. How many glances does the partner need?",
-        f"One. In it the partner has a word for every place: “{text(WANTED)}”.",
+        f"One glance, and the partner has a word for every place: “{text(WANTED)}”.",
         [("proposal", known + drafted, 0), wanted],
     )
     yield (
@@ -43,7 +44,7 @@ def frames() -> Iterator[tuple[str, str, str, list]]:
         "Which of the four words may stay?",
         f"“{text(BLOCK[:N])}” may stay. “{WORDS[wrong]}” is the first word that differs: it is "
         f"crossed out. “{WORDS[later]}” goes too. The partner wanted the same word there, but only "
-        f"after “{text(BLOCK[N - 1 : N + 1])}”, which is gone.",
+        f"after “{WORDS[wrong]}”, which is gone.",
         [("intern", judged, start), wanted],
     )
     yield (
@@ -58,7 +59,7 @@ def frames() -> Iterator[tuple[str, str, str, list]]:
 def storyboard() -> None:
     """Show the intern's habits and the questions; each question opens its frame."""
     habits = {word: WORDS[int(DRAFT.row([i]).argmax())] for i, word in enumerate(WORDS)}
-    table({word: {"the intern writes": after} for word, after in habits.items()})
+    table(pd.DataFrame(habits, ["the intern writes"]).rename_axis(columns="after"))
     folds, told = [], []
     for number, (name, question, said, rows) in enumerate(frames(), 1):
         ax = board(FIRST + len(PREFIX) + len(BLOCK), 0.3 + 0.9 * len(rows), 0.75)

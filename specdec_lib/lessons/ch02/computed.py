@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch02 import models
+from specdec_lib.lessons.ch02 import models, undecided
 from specdec_lib.lessons.common.distributions import residual
 from specdec_lib.lessons.common.lending import at_most
 
@@ -63,6 +63,7 @@ def paths(rule: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.array([accepted, (1 - accepted.sum()) * replacement])
 
 
+MOST_RUNS = 10_000
 MANY = 100  # calls of a model for one text, more than any right decoder makes
 WHY = "does every block add its tokens to the text?"
 
@@ -76,12 +77,17 @@ def lent() -> tuple[Callable, Callable]:
 def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]:
     """The exact probability of every text of `count` tokens that `sample` writes after A.
 
-    Nothing is sampled: a tape takes every combination of the pieces that the borders of the two
-    small models cut.
+    Nothing is sampled: a tape decides what every comparison with a random number says. ValueError
+    after so many runs that the function cannot be right.
     """
+    runs = 0
 
     def text(tape: exact.Tape) -> tuple[int, ...]:
-        rng = models.Midpoints(tape)
+        nonlocal runs
+        runs += 1
+        if runs > MOST_RUNS:
+            raise ValueError(f"it has more than {MOST_RUNS:,} branches; a right one has hundreds")
+        rng = undecided.Generator(tape)
         return tuple(map(int, sample(*lent(), [0], k, count, models.TEMPERATURE, rng)))
 
     return exact.distribution(text)

@@ -1,22 +1,18 @@
 """Chapter 02: two models over the tokens A, B and C, and numbers to give a decoder for its rng.
 
-At TEMPERATURE the models' rows are multiples of 1/4, and so are all ratios and residuals.
+At TEMPERATURE the models' rows are multiples of 1/4.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from specdec_lib import exact
 from specdec_lib.lessons.common.lending import NoEnd, fixed
 
 TEMPERATURE = 0.5
 # Row t follows token t.
 P_AFTER = fixed([[0.0, 0.5, 0.5], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
 Q_AFTER = fixed([[0.5, 0.25, 0.25], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
-# All borders of the two models are 0.5 and 0.75. For each of the pieces of [0, 1) between them one
-# number stands, its middle.
-MIDDLES, LENGTHS = (0.25, 0.625, 0.875), (0.5, 0.25, 0.25)
 # Logits whose softmax at TEMPERATURE are these rows.
 _P_LOGITS, _Q_LOGITS = (
     np.where(rows > 0, TEMPERATURE * np.log(np.maximum(rows, 1e-9)), -1000.0)
@@ -56,16 +52,3 @@ class Numbers:
 
     def __repr__(self) -> str:
         return f"Numbers{self.numbers}"
-
-
-class Midpoints:
-    """The middles of the pieces; a tape decides which, and its branches have all of them."""
-
-    def __init__(self, tape: exact.Tape) -> None:
-        self.tape = tape
-
-    def random(self, size: int | None = None) -> float | np.ndarray:
-        """The middle of one piece, or of `size` of them (size,)."""
-        if size is None:
-            return MIDDLES[self.tape.choose(LENGTHS)]
-        return np.array([self.random() for _ in range(size)])

@@ -18,7 +18,6 @@ from specdec_lib.lessons.common.examples import (
     Different,
     agrees,
     expect,
-    expect_value_error,
     visible_check,
 )
 from specdec_lib.lessons.common.kinds import ARRAYS, FLOATS, INTS
@@ -34,13 +33,13 @@ ARGMAX_PAIRS = (COINS, (fixed([0.6, 0.4]), fixed([0.8, 0.2])), (P, Q))
 # What a rule gets wrong on tokens that the draft never proposes.
 UNSEEN = fixed([0.25, 0.25, 0.3, 0.2]), fixed([0.5, 0.5, 0.0, 0.0])
 
-# Logits of five tokens, whose softmax is about 0.52, 0.31, 0.12, 0.05, 0.01.
-LOGITS = fixed([2.0, 1.5, 0.5, -0.4, -2.0])
+# Logits of five tokens, whose softmax is about 0.12, 0.52, 0.01, 0.31, 0.05: in no order.
+LOGITS = fixed([0.5, 2.0, -2.0, 1.5, -0.4])
 
 # The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
     __package__,
-    prediction_03=float(P[0]),
+    prediction_03=float(P[3] + (1 - P[3]) * P[3]),
     prediction_03_b=float(COINS[0][0] / COINS[1][0]),
 )
 
@@ -63,8 +62,16 @@ def check_acceptance_rate(function: Callable) -> None:
 def check_two_paths(function: Callable) -> None:
     """The chapter's pair, also the other way round, equal distributions, and a token of neither."""
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.15, 0.0, 0.0, 0.05])
-    from_p = "After a rejection the rule draws from the residual, not from p."
-    asks = [((gives[0], 0.2 * P), from_p), (gives[::-1], "The mass by acceptance comes first.")]
+    ratios, residual = np.array([1, 2 / 3, 0.75, 1]), np.array([0.75, 0, 0, 0.25])
+    kept = "min(1, p/q) is how often a drafted A stays. How often is A drafted?"
+    redrawn = "The residual is drawn from only after a rejection. How often is that?"
+    asks = [
+        ((gives[0], 0.2 * P), "After a rejection the rule draws from the residual, not from p."),
+        (gives[::-1], "The mass by acceptance comes first."),
+        ((ratios, gives[1]), kept),
+        ((gives[0], residual), redrawn),
+        ((ratios, residual), f"{kept} {redrawn}"),
+    ]
     hint = "Token A: 0.30 by acceptance, 0.15 by correction."
     expect(function, P, Q, gives=gives, hint=hint, asks=asks)
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.0, 0.15, 0.05, 0.0])
@@ -114,11 +121,40 @@ def check_is_lossless(function: Callable) -> None:
         (rules.from_target, (P, Q), False),
         (rules.sampler_match, COINS, True),
         (rules.always, (P, P), True),
+        (rules.always, APART, False),
         (rules.even_residual, UNSEEN, False),
         (rules.coarse_coin, (P, Q), False),
         (rules.rarely_unjudged, (P, Q), False),
     ):
-        expect(function, rule, *pair, gives=gives, hint=documented(rule))
+        met = list(exact.distribution(lambda choices, it=rule, of=pair: it(*of, choices)))
+        hint = f"{documented(rule)} The keys of its dictionary are {met}, in this order."
+        try:
+            expect(function, _only_of(rule, pair), *pair, gives=gives, hint=hint)
+        except Different as wrong:
+            raise Different(wrong.seen, hint if "KeyError" in wrong.seen else wrong.hint) from None
+
+
+def _only_of(rule: rules.Rule, pair: tuple[np.ndarray, np.ndarray]) -> rules.Rule:
+    """`rule` for a judge who has to ask it about this pair, and with choices."""
+
+    @functools.wraps(rule)
+    def lent(*given: object) -> int:
+        if len(given) != 3:
+            raise Different(
+                f"is_lossless called the rule with {len(given)} argument, and it takes p, q and "
+                "choices. exact.distribution calls a function of choices alone: a lambda fills in "
+                "the other two."
+            )
+        for name, got, own in zip("pq", given, pair, strict=False):
+            if not np.array_equal(got, own):
+                raise Different(
+                    f"is_lossless(rule, {describe(pair[0])}, {describe(pair[1])}) asked the rule "
+                    f"about {name} = {describe(got)}. Judge it on the p and q that you are given: "
+                    "P and Q are only the chapter's pair."
+                )
+        return rule(*given)
+
+    return lent
 
 
 def documented(rule: rules.Rule) -> str:
@@ -131,7 +167,7 @@ def check_repair(function: Callable) -> None:
     """The chapter's draft, a tie, a peaked draft, and logits that are large."""
     for logits, p in (
         (np.array([1.0, 0.0]), COINS[0]),
-        (np.array([1.0, 1.0, 0.0]), np.array([0.2, 0.5, 0.3])),
+        (np.array([0.0, 1.0, 1.0]), np.array([0.3, 0.2, 0.5])),
         (np.array([900.0, 880.0]), COINS[0]),
     ):
         expect_repaired(function, logits, p)
@@ -151,7 +187,7 @@ def expect_repaired(
     tape of this `kind` an argument.
     """
     call = format_call(repair, (logits, "choices")).replace("'choices'", "choices")
-    ways = exact.branches(lambda tape: _asked(repair, logits, lent(tape)), kind)
+    ways = exact.branches(lambda tape: _asked(repair, logits, lent(tape), call), kind)
     ways = list(islice(ways, 99))  # no repair needs as many
     total = sum(weight for _, weight in ways)
     if not abs(total - 1) < 1e-9:
@@ -160,33 +196,52 @@ def expect_repaired(
     for (token, reported), weight in ways:
         written += weight * mixed_up(p, softmax(reported), np.eye(len(p))[token])[0]
         drawn[token] += weight
+    favourites = logits == logits.max()
+    lossless = np.abs(written - p).max() < 1e-12
+    follows = np.abs(drawn - softmax(logits)).max() < 1e-9 or drawn[favourites].sum() > 1 - 1e-9
+    if lossless and follows:
+        return
     (token, reported), _ = max(ways, key=lambda way: way[1])
-    if not np.abs(written - p).max() < 1e-12:
+    again = (_asked(repair, logits, lent(kind()), call)[0] for _ in range(300))
+    if len(ways) == 1 and any(other != token for other in again):
+        raise Different(
+            f"{call} gives another token from call to call, and asks choices for nothing. Draw "
+            "with choices.choose(probabilities), or the judge cannot follow it."
+        )
+    if not lossless:
         raise Different(
             f"{call}: with p = {describe(p)} the library then writes {describe(written)}, which is "
             f"{total_variation(written, p):.3g} from p. You draft token {token} with probability "
             f"{drawn[token]:.3g}, and the softmax of the logits that you report gives it "
             f"{softmax(reported)[token]:.3g}. That is condition 1."
         )
-    favourites = logits == logits.max()
-    if np.abs(drawn - softmax(logits)).max() > 1e-9 and drawn[favourites].sum() < 1 - 1e-9:
-        raise Different(
-            f"{call} drafts the tokens with {describe(drawn)}. Follow the draft model: draw from "
-            f"softmax(logits), {describe(softmax(logits))}, or take the argmax."
-        )
+    raise Different(
+        f"{call} drafts the tokens with {describe(drawn)}. Follow the draft model: draw from "
+        f"softmax(logits), {describe(softmax(logits))}, or take the argmax."
+    )
 
 
-def _asked(repair: Callable, logits: np.ndarray, choices: object) -> tuple[int, np.ndarray]:
+def _asked(
+    repair: Callable, logits: np.ndarray, choices: object, call: str
+) -> tuple[int, np.ndarray]:
     """What a repair gives on one branch. Raises Different unless it is a token and logits (V,)."""
-    got = repair(logits, choices)
+    try:
+        with np.errstate(divide="ignore"):  # np.log of a one-hot is a right answer
+            got = repair(logits, choices)
+    except Exception as error:
+        if "above 0" not in str(error):  # of exact.Tape
+            raise
+        nan = "np.exp overflows above 709: use softmax(logits), which is given."
+        hint = nan if "nan" in str(error) else ""
+        raise Different(f"{call} asked choices.choose for a draw, but {error}.", hint) from None
     parts = got if isinstance(got, tuple | list) and len(got) == 2 else ("", "")
     token, row = (np.array(part if isinstance(part, PLAIN) else "") for part in parts)
     numbers = token.dtype.kind in "iuf" and row.dtype.kind in "iuf"
     shaped = token.ndim == 0 and row.shape == logits.shape
     if not (numbers and shaped and token in range(len(logits))):
         raise Different(
-            f"repair(logits={describe(logits)}, choices) returned {describe(got)}, expected a tuple"
-            f": the draft token, and the logits that it reports, of shape {logits.shape}."
+            f"{call} returned {describe(got)}, expected a tuple: the draft token, and the logits "
+            f"that it reports, of shape {logits.shape}."
         )
     return int(token), row.astype(float)
 
@@ -203,7 +258,7 @@ class Log:
 
 @visible_check
 def check_warp(function: Callable) -> None:
-    """A temperature, each filter alone and both together; large logits and a wrong number."""
+    """A temperature, each filter alone and both together, also in no order; large logits."""
 
     @functools.wraps(function)
     def warp(logits, *settings):
@@ -213,8 +268,6 @@ def check_warp(function: Callable) -> None:
     roots = np.sqrt(logits.of)
     gives = roots / roots.sum()
     expect(warp, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
-    hint = "At temperature 0 the first of the largest logits gets everything."
-    expect(warp, np.array([1.0, 3.0, 3.0]), 0.0, gives=np.array([0.0, 1.0, 0.0]), hint=hint)
     hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
     expect_law(warp, logits, 1.0, 3, gives=np.array(logits.of), hint=hint)
     hint = "There are four tokens, and top_k = 9 keeps all of them."
@@ -222,6 +275,9 @@ def check_warp(function: Callable) -> None:
     hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
     gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
     expect(warp, logits, 1.0, None, 0.6, gives=gives, hint=hint)
+    mixed, back = Log([0.125, 0.5, 0.125, 0.25]), "Put each probability back at its token's place."
+    hint = "Token 3 is kept: the mass before it is 0.5, below 0.6."
+    expect(warp, mixed, 1.0, None, 0.6, gives=gives[[2, 0, 2, 1]], hint=hint, asks=[(gives, back)])
     hint = "Before token 2 stands 0.5, which is not below 0.5."
     gives = np.array([0.5, 0.5, 0.0, 0.0])
     expect(warp, np.zeros(4), 1.0, None, 0.5, gives=gives, hint=hint)
@@ -229,4 +285,3 @@ def check_warp(function: Callable) -> None:
     expect(warp, logits, 1.0, 2, 0.6, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
     hint = "exp(1000) is infinite: subtract the largest logit first."
     expect(warp, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)
-    expect_value_error(warp, logits, -1.0, why="a temperature below 0 has no meaning")

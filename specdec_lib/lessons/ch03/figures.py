@@ -68,6 +68,8 @@ def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
         for x, mass in enumerate(found):
             write_inside(ax, x, 0.05, f"{mass:.3f}", fontsize=8)  # on the bar, below every line
         token_axis(ax, len(p), 1.0)
+        if ax is not row[len(row) // 2]:
+            ax.get_legend().remove()
         told.append(f"{title}: target {by_token(p)}, draft {by_token(q)}, {words}")
     show(row[0].figure, f"Argmax drafts, full q. {'; '.join(told)}.")
 
@@ -89,7 +91,8 @@ def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.nd
     written = computed.counted(library.RULES["its rule, its own argmax draft"], p, q)
     off = np.abs(formula(p, q) - written).max()
     print(f"With its argmax draft it writes {by_token(written)}.")
-    print(f"Your argmax_draft_law says the same to within {off:.0e}.")
+    differs = f"differs from that by up to {off:.2g}" if off > 1e-9 else "says the same"
+    print(f"Your argmax_draft_law {differs}.")
 
 
 @drawn_from("is_lossless", "repair")
@@ -110,8 +113,9 @@ def _verdicts(
     told = []
     for name, rule in suspects.items():
         lent = at_most(MOST_BRANCHES, rule, "the rule", ONCE)
-        verdict = "lossless" if judge(lent, p, q) else "not lossless"
-        told.append(f"{'0' if off[name] < 1e-12 else f'{off[name]:.2g}'}  you: {verdict}")
+        verdict, right = bool(judge(lent, p, q)), off[name] < 1e-12
+        said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
+        told.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
     ax = picture(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
     ax.set(xlabel="total variation to p, counted", xlim=(0, 1.6 * max(off.values())))
     words = named_bars(ax, off, told, "excess")
@@ -137,8 +141,12 @@ def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> No
     To draw from what was counted is to run the rule as often, and takes no time.
     """
     written, noise = computed.counted(rule, p, q), computed.noise(p, draws)
+    off = total_variation(written, p)
     seen = np.random.default_rng(0).multinomial(draws, written) / draws
     print(f"target {p}, sample {np.round(seen, 4)}")
-    print(f"Counted: {total_variation(written, p):.5f} from p.")
+    print(f"Counted: {off:.5f} from p.")
     print(f"{draws:,} samples: {total_variation(seen, p):.5f} from p. ", end="")
     print(f"A perfect sampler: {noise:.5f} on average.")
+    lossless = "Your rule is lossless, so there is nothing to notice."
+    notice = f"{draws:,} samples would {'' if off > 3 * noise else 'not '}notice."
+    print(lossless if off < 1e-12 else notice)

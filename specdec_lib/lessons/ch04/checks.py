@@ -1,6 +1,6 @@
 """Chapter 04, choosing the draft: its examples and the visible checks on them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,9 @@ def check_walltime_speedup(function: Callable) -> None:
     hint = "Is expected_tokens right? Then: a block takes k draft steps and one verification."
     slips = [
         (1.75 / 1.1, "Did you pay for one draft step only? A block takes k of them."),
+        (1.75 / 1.075, "Did you pay for the accepted draft tokens only? All k were drafted."),
         (1.75 / 1.3, "Did you pay for k + 1 draft steps? The last token of a block is no draft's."),
+        (1.75 / 3.2, "Did you pay verify_cost for each token? It is the time of the whole pass."),
         (1.2 / 1.75, "That is the time of a token. Times as fast is one over it."),
         (1.75, "Drafting takes time too."),
     ]
@@ -96,11 +98,14 @@ def check_walltime_speedup(function: Callable) -> None:
 def check_best_k(function: Callable) -> None:
     """An optimum inside, a limit, a draft that never pays, and a draft that costs nothing."""
     hint = "Is walltime_speedup right? Then: which K from 0 to k_max has the largest speed-up?"
-    slips = [
-        (3, "Token 3 yields 1.25, above 1. The block is already 1.458 times as fast without it."),
-        (10, "The largest block writes the most tokens. Does it take the least time for each?"),
+    slips = [  # each thought gives another number here
+        (5, "Is that one too many? After K draft tokens the next one adds alpha^(K + 1)."),
+        (7, "Token 7 yields 1.05, above 1. But the block is 1.80 times as fast without it."),
+        (19, "K = 19 is the last that is faster than plain decoding. Which K is the fastest?"),
+        (20, "The largest block writes the most tokens. Does it take the least time for each?"),
     ]
-    expect(function, 0.5, 0.1, 10, gives=2, hint=hint, asks=slips)
+    expect(function, 0.8, 0.2, 20, gives=4, hint=hint, asks=slips)
+    expect(function, 0.5, 0.1, 10, gives=2, hint="The card's table has its top at K = 2.")
     expect(function, 0.9, 0.01, 10, gives=10, hint="k_max itself may be the answer.")
     expect(function, 0.05, 0.3, 10, gives=0, hint="Plain decoding, K = 0, has the speed-up 1.")
     hint = "A draft that costs nothing always pays. If you divide by c, multiply instead."
@@ -111,7 +116,11 @@ def check_best_k(function: Callable) -> None:
 def check_prompt_lookup(function: Callable) -> None:
     """The card's text, two occurrences, two lengths, an overlap, and nothing to be found."""
     hint = "[5, 6] stands at 1, and 9, 5, 6 follow it. At the end it stands too: that is itself."
-    expect(function, [4, 5, 6, 9, 5, 6], 3, gives=[9, 5, 6], hint=hint)
+    expect(function, [4, 5, 6, 9, 5, 6], 3, 2, gives=[9, 5, 6], hint=hint)
+    asks = [([], "If the longest suffix, [9, 5, 6], isn't found, try a shorter one.")]
+    expect(function, [4, 5, 6, 9, 5, 6], 3, gives=[9, 5, 6], hint=hint, asks=asks)
+    asks = [([], "Does your search reach position 0, and try one token alone?")]
+    expect(function, [7, 8, 7], 1, 1, gives=[8], hint="[7] stands at 0.", asks=asks)
     hint = "[1, 2] stands at 0 and at 3; the latest earlier occurrence counts."
     expect(function, [1, 2, 7, 1, 2, 8, 1, 2], 1, gives=[8], hint=hint)
     hint = "[1, 2] stands at 0. The shorter suffix [2] stands later, but the longest one counts."
@@ -121,6 +130,20 @@ def check_prompt_lookup(function: Callable) -> None:
     expect(function, [1, 2, 3], 2, gives=[], hint="3 does not occur before.")
 
 
+# Wrong losses of the first position, each with its question; the last two also of both.
+LOSS_SLIPS = (
+    (0.8, "That is alpha, which training would make smaller. The loss is what is rejected."),
+    (0.08698, "Is that the Kullback-Leibler divergence? The total variation is asked for."),
+    (0.0837, "Is that the Kullback-Leibler divergence? The total variation is asked for."),
+    (0.4, "Is each moved bit of mass counted twice?"),
+    (0.05, "Did you divide by the number of tokens too? Sum over the vocabulary first."),
+    (8.30079, "Is the softmax missing? Logits are no probabilities."),
+    (0.89588, "Is the softmax missing? Logits are no probabilities."),
+    (-3.0, "Does your softmax go over another axis than the last?"),
+    (0.0, "Does your softmax go over another axis than the last?"),
+)
+
+
 @visible_check
 def check_distillation_loss(function: Callable) -> None:
     """The pair, two positions, equal models, narrow logits, and the gradient for training."""
@@ -128,10 +151,10 @@ def check_distillation_loss(function: Callable) -> None:
 
     p, q = torch.tensor(P).log(), torch.tensor(Q).log()
     hint = "One position with four tokens: the last axis is the vocabulary, and 0.80 is shared."
-    expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint)
+    expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint, asks=LOSS_SLIPS)
     hint = "The two positions have 0.20 and 0.25: take their mean."
-    expect_loss(function, p, q, gives=0.225, hint=hint)
-    expect_loss(function, p + 3, p, gives=0.0, hint="Logits may be shifted: softmax first.")
+    expect_loss(function, p[:, None], q[:, None], gives=0.225, hint=hint, asks=LOSS_SLIPS[-2:])
+    expect_loss(function, p + 3, p + 2, gives=0.0, hint="Logits may be shifted: softmax first.")
     shared = np.minimum(*_softmax(np.array(NARROW))).sum()
     hint = "These logits are bfloat16: turn them into float32 before the softmax."
     narrow = torch.tensor(NARROW, dtype=torch.bfloat16)
@@ -150,7 +173,13 @@ def is_cut(error: Exception) -> bool:
 
 
 def expect_loss(
-    function: Callable, p: Any, q: Any, gives: float, hint: str = "", form: bool = True
+    function: Callable,
+    p: Any,
+    q: Any,
+    gives: float,
+    hint: str = "",
+    form: bool = True,
+    asks: Sequence[tuple[float, str]] = (),
 ) -> None:
     """`expect` for a loss: logits (..., V) in, a floating-point tensor () within 1e-6 out.
 
@@ -169,7 +198,8 @@ def expect_loss(
         raise Different(f"{call} returned {type_name(loss)}, expected {gives:.5g} ({remark}).")
     if not abs(float(loss) - gives) <= 1e-6:
         came, wanted = told_apart(float(loss), gives)
-        raise Different(f"{call} returned {came}, expected {wanted}. {hint}".strip())
+        asked = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
+        raise Different(f"{call} returned {came}, expected {wanted}. {asked or hint}".strip())
     shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
     agrees(f"distillation_loss({shapes})", describe(float(loss)))
 

@@ -26,7 +26,7 @@ RING = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": "black"}
 def found_formula(tokens: Callable, means: Mapping[float, Sequence[float]]) -> None:
     """The student's mean over K as lines, and simulated `means` for K = 0, 1, ... as circles."""
     ks = range(len(next(iter(means.values()))))
-    ax = picture("Simulated blocks, and your function", "tokens a block")
+    ax = picture("Simulated blocks, and your function", "tokens per block")
     lines = {f"yours, alpha = {alpha:g}": [tokens(alpha, k) for k in ks] for alpha in means}
     told = draw(ax, ks, lines)
     for circles in means.values():
@@ -79,6 +79,7 @@ def best_k_map(
     best_k: Callable, alphas: Sequence[float], costs: Sequence[float], k_max: int
 ) -> None:
     """The student's best K for every alpha and c, as a table of numbers."""
+    alphas = sorted(alphas, reverse=True)  # upwards, as on every other axis
     best = np.array([[best_k(alpha, c, k_max) for c in costs] for alpha in alphas])
     title = f"The best K by your function, up to {k_max}"
     labels = [f"{alpha:g}" for alpha in alphas], [f"{c:g}" for c in costs]

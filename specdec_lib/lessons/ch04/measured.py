@@ -1,6 +1,7 @@
 """The figures of chapter 04 that show what was measured in the notebook, each with its words."""
 
 from collections.abc import Callable, Mapping
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -20,20 +21,21 @@ from specdec_lib.lessons.common.style import EXCESS, role, show
 def promise_and_clock(speedup: Callable, account: Any) -> None:
     """The student's speed-up with one cost more in each bar, and the measured one below.
 
-    `account` has `alpha`, `k`, `tokens_a_block`, `measured`, `by_text`, and `steps`: by name the c
-    and the v of each.
+    `account` has `alpha`, `k`, `tokens_a_block`, `measured`, `by_text`, `tokens` of each text, and
+    `steps`: by name the c and the v of each.
     """
     alpha, k, found = account.alpha, account.k, account.tokens_a_block
     speeds = {name: speedup(alpha, c, k, v) for name, (c, v) in account.steps.items()}
     promised, last = speedup(alpha, 0.0, k, 1.0), list(speeds.values())[-1]
-    speeds[f"text: {found:.2f} tokens a block, not {promised:.2f}"] = last * found / promised
+    speeds[f"text: {found:.2f} tokens per block, not {promised:.2f}"] = last * found / promised
     speeds["the clock"] = account.measured
     ax = picture(f"From the promise to the clock, K = {k}", size=(8.4, 3.2))
     told = named_bars(ax, speeds, [f"{speed:.2f}" for speed in speeds.values()], "target")
     ax.barh(0, account.measured, 0.6, **role("accepted"))  # the lowest row, in another dress
     ax.axvline(1, color="black", linewidth=1.2)
     ax.set_xlim(0, 1.15 * max(*speeds.values(), 1))
-    texts = f"the texts: {min(account.by_text):.2f} to {max(account.by_text):.2f}"
+    count, low, high = len(account.by_text), min(account.by_text), max(account.by_text)
+    texts = f"texts: {count} of {account.tokens} tokens, {low:.2f} to {high:.2f}"
     ax.set_xlabel(f"times as fast as plain decoding; {texts}")
     show(ax.figure, f"Speed-up with one cost more in each bar. {told}; {texts}.")
 
@@ -83,17 +85,23 @@ def read_curve(curve: Mapping[int, float], c: float) -> None:
 def table_of_drafts(rows: Mapping[str, Any], choices: Mapping[str, Any], assumed: str) -> None:
     """What was measured of each draft, and the choice of K with what it promises, as a table.
 
-    `assumed` is what the choice assumes of v.
+    `assumed` is what the choice assumes of v. The columns are few: a phone shows them all.
     """
-    table([
+    steps = {name: 1000 / row.tokens_per_second for name, row in rows.items()}
+    passes = median(steps[name] / row.costs.c for name, row in rows.items())
+    caption = (
+        f"Your K and its promise with {assumed}. A target pass takes {passes:.3g} ms, a draft step "
+    )
+    cells = [
         {
             "draft": name,
-            "parameters": f"{row.parameters / 1e6:.2f}M",
-            "tokens/s": round(row.tokens_per_second),
+            "size": f"{row.parameters / 1e6:.2f}M",
             "alpha": row.alpha,
             "c": row.costs.c,
-            f"your K, {assumed}": choices[name].k,
+            "s": choices[name].s,
+            "K": choices[name].k,
             "promise": choices[name].speedup,
         }
         for name, row in rows.items()
-    ])  # fmt: skip
+    ]
+    table(cells, caption + ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + ".")

@@ -99,7 +99,7 @@ def require_guess(name: str, guess: object, low: float, high: float) -> None:
         raise Unwritten(f"{name}: no guess yet")
     if not _is_number(guess) or not low <= guess <= high:
         raise Different(
-            f"{name} is {shortened(guess)}; write a number from {low:g} to {high:g}. "
+            f"{name} is {shortened(guess)}; write a number from {low:,.10g} to {high:,.10g}. "
             "Any guess counts."
         )
 

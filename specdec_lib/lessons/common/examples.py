@@ -122,9 +122,7 @@ def _fault(
 ) -> str | None:
     """What no answer may do, in words; `given` are the copies that it worked on."""
     if seen:
-        numeric = issubclass(seen[0].category, RuntimeWarning)
-        asked = " Did you divide before you looked for a zero?" if numeric else ""
-        return f'gave a warning: "{seen[0].message}".{asked}'
+        return warned(str(seen[0].message))
     names = [*parameter_names(function), *map(str, range(len(args)))]
     for name, now, before in zip(names, given, args, strict=False):
         if difference(now, before) is not None:
@@ -135,6 +133,16 @@ def _fault(
     if isinstance(got, ARRAYS) and any(np.may_share_memory(got, arg) for arg in arrays):
         return "returned an array that shares its memory with an argument. Return a copy."
     return None
+
+
+def warned(text: str) -> str:
+    """What is said of a warning: its text, and the likely cause."""
+    asks = {
+        "divide": " Did you divide before you looked for a zero?",
+        "log": " Did you take the logarithm of 0?",
+        "exp": " np.exp overflows above 709: subtract the largest logit first.",
+    }
+    return f'gave a warning: "{text}".{asks.get(text.rpartition(" ")[2], "")}'
 
 
 def agrees(call: str, outcome: str) -> None:

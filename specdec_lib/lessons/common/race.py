@@ -74,7 +74,7 @@ def readings(race: Any, yours: str = "") -> Iterator[str]:
         tokens, passes = sum(map(len, lane.pieces)), len(lane.passes)
         yield (
             f"Your decoder so far: {tokens} tokens in {passes} passes, {tokens / passes:.2f} "
-            f"tokens a pass, {race.ratio(lane):.2f} times as fast as {plain.name}."
+            f"tokens per pass, {race.ratio(lane):.2f} times as fast as {plain.name}."
         )
 
 

@@ -19,8 +19,8 @@ const TWO_COLUMNS = 760; // pixels
 const NUMBERS = [
   ["accepted\nΣ min(p, q)", ({ rate }) => show(rate)],
   ["rejected\n1 − Σ min(p, q)", ({ rate }) => show(1 - rate)],
-  ["tokens a block\nof K draft tokens", ({ tokens }) => show(tokens)],
-  ["time a token\nin blocks of K", ({ time }) => milliseconds(time)],
+  ["tokens per block\nof K draft tokens", ({ tokens }) => show(tokens)],
+  ["time per token\nin blocks of K", ({ time }) => milliseconds(time)],
 ];
 
 /** Everything that follows from a state. */
@@ -36,11 +36,11 @@ function sayTimes({ k, ms, source }, { c, v }) {
     `a draft step ${milliseconds(ms * c)}. ${source}`;
 }
 
-/** The sliders below the numbers; c and s only where a view is about time and nothing was measured. */
+/** The sliders below the numbers: none for the paths, which have no blocks; c and s only where a view is about time. */
 function sliders(model) {
   const { view, most } = model.get("state");
   const moves = (key) => (value) => change(model, { [key]: value });
-  const all = { k: slider({ short: "K", name: "draft tokens in a block", max: most, step: 1, onMove: moves("k") }) };
+  const all = view === "paths" ? {} : { k: slider({ short: "K", name: "draft tokens in a block", max: most, step: 1, onMove: moves("k") }) };
   if (view === "speed") {
     all.c = slider({ short: "c", name: "time of a draft step, in target passes", role: "draft", onMove: moves("c") });
     all.s = slider({ short: "s", name: "cost of each further token of a pass", role: "draft", onMove: moves("s") });
@@ -52,12 +52,13 @@ function sliders(model) {
 function linkedPanel(model) {
   const name = model.get("state").view;
   const [view, fresh] = [VIEWS[name], name === "paths" ? FRESH : {}];
-  const numbers = [...NUMBERS, ...(view.numbers ?? [])].map(([label, of]) => ({ ...readout(label, "sd-large"), of }));
+  const timed = name !== "paths";
+  const numbers = [...(timed ? NUMBERS : NUMBERS.slice(0, 2)), ...(view.numbers ?? [])].map(([label, of]) => ({ ...readout(label, "sd-large"), of }));
   const [bars, moving, told, times, below] = [draggableBars(model, fresh), sliders(model), verdictLine(), html("p", { class: "sd-lead" }), chartBox()];
   const legend = keys([keyItem("accepted", "overlap, accepted"), keyItem("excess", "draft excess, rejected"), keyItem("residual", "target excess, becomes the residual")]);
   const root = panel(view.title, "Drag a bar of p or q, or press Tab and the arrow keys. The other bars of the same model make room.",
     html("div", {}, legend, bars.root),
-    html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, ...numbers.map((each) => each.box)), told, html("div", {}, ...moving.rows), times,
+    html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, ...numbers.map((each) => each.box)), told, html("div", {}, ...moving.rows), ...(timed ? [times] : []),
       buttons(button("Reset", () => change(model, model.get("start"))), button("Make q equal to p", () => change(model, { ...fresh, draft: model.get("state").target })))),
     below);
   root.classList.add("sd-linked");

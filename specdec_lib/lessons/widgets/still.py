@@ -43,13 +43,18 @@ def _drawn(state_as_text: str) -> str:
 
 
 def in_words(state: State) -> str:
-    """The numbers of a state."""
+    """The numbers of a state; the two paths have no blocks and no times."""
     p, q, k = *_pair(state), state["k"]
+    shared = (
+        f"Target p: {by_token(p)}. Draft q: {by_token(q)}. Both have {_rate(state):.3f} in common: "
+        "this share of the draft tokens is accepted."
+    )
+    if state["view"] == "paths":
+        return shared
     tokens, time = expected_tokens(_rate(state), k), _milliseconds(state, k)
     return (
-        f"Target p: {by_token(p)}. Draft q: {by_token(q)}. Both have {_rate(state):.3f} in common: "
-        f"this share of the draft tokens is accepted. With K = {k} a block writes {tokens:.3f} "
-        f"tokens on average, and a token takes {time:.3g} ms. {state['source']}"
+        f"{shared} With K = {k} a block writes {tokens:.3f} tokens on average, and a token takes "
+        f"{time:.3g} ms. {state['source']}"
     )
 
 
@@ -97,4 +102,4 @@ def _draw_speed(ax: Axes, state: State) -> None:
     times = [_milliseconds(state, k) for k in range(state["most"] + 1)]
     ax.plot(times, "o-", markersize=4)
     ax.axhline(state["ms"], color="black", linestyle="--", linewidth=1.2)
-    ax.set(title="Milliseconds a token", xlabel="K; dashed: plain decoding", ylim=(0, None))
+    ax.set(title="Milliseconds per token", xlabel="K; dashed: plain decoding", ylim=(0, None))

@@ -111,7 +111,7 @@ ACCEPTED = {
 SETTINGS = papers.table("leviathan_2_4")
 COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
 ROW = Measured(10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1)
-_ACCOUNT = gap.Account(0.6, 2, gap.steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6])
+_ACCOUNT = gap.Account(0.6, 2, gap.steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6], 48)
 BLOCKS = [
     Block([5, 6, 7], [5, 6, 7], 8, 4, True, [0.5, 0.4, 0.9], [0.6, 0.4, 0.3], 0.002, 0.01),
     Block([5, 6, 7], [5], 2, 2, False, [0.5, 0.0, 0.9], [0.25, 0.4, 0.3], 0.001, 0.02),
@@ -146,7 +146,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     "00": {
         "serial_and_parallel": (5,),
         "passes_and_tokens": (lambda n: sum(range(1000 * n)), (1, 2, 8), {}),
-        "roofline": (_H100, 2),
         "predicted_and_measured": ({1: 0.02, 8: 0.05}, 2e8, 2, {"bandwidth": 2e10, "flops": 1e11}),
         "free_on_the_line": (ch00.MACHINES, 8e9, 2),
         "free_map": (_H100, ch00.LLAMA, (1, 64, 512), (0, 1000, 4000)),
@@ -181,7 +180,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "speed_by_k": (0.7, (0.0, 0.1)),
         "found_formula": ({0.5: [1, 1.5, 1.75], 0.7: [1, 1.7, 2.19]},),
         "next_draft_token": (0.7, 0.1),
-        "best_k_map": (ch04.ALPHAS, ch04.COSTS, 30),
+        "best_k_map": (ch04.ALPHAS, ch04.COSTS, 20),
         "found_in_the_text": (ch04.WORDS, 4),
         "promise_and_clock": (_ACCOUNT,),
         "strategies": ({"small": (0.6, 0.15), "table": (0.2, 0.3)},),

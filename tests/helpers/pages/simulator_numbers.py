@@ -119,7 +119,7 @@ def _linked(state: State) -> list[float]:
     shared = [rate, 1 - rate, tokens, state["ms"] / 1000 / speed]
     best = next(i for i, each in enumerate(speeds) if each >= max(speeds) - 1e-12)
     views = {"residual": [], "paths": _sample(state), "speed": [speed, best]}
-    return shared + views[state["view"]]
+    return (shared[:2] if state["view"] == "paths" else shared) + views[state["view"]]
 
 
 def _pair(state: State) -> tuple[np.ndarray, np.ndarray]:

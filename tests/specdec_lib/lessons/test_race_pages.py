@@ -31,7 +31,9 @@ def test_a_race_is_read_and_the_readers_own_decoder_summed_up():
     said = list(shown.readings(of(SLOW, FAST), "speculative decoding"))
     assert "1 passes of the target instead of 3" in said[0] and "1.50 times as long" in said[0]
     assert said[0].endswith("done 2.00 times as fast.")
-    assert said[1].startswith("Your decoder so far: 3 tokens in 1 passes, 3.00 tokens a pass, 2.00")
+    assert said[1].startswith(
+        "Your decoder so far: 3 tokens in 1 passes, 3.00 tokens per pass, 2.00"
+    )
     assert [each for each in shown.readings(of(FAST, SLOW)) if "took 2.00 times as long." in each]
 
 

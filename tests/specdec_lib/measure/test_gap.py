@@ -36,7 +36,7 @@ def test_every_step_adds_one_cost():
 
 def test_the_clock_is_that_of_the_same_texts():
     found = gap.account(ROW, FRAME, 2)
-    assert found.tokens_a_block == pytest.approx(8 / 3)
+    assert found.tokens_a_block == pytest.approx(8 / 3) and found.tokens == 4
     assert found.measured == pytest.approx(12 / 7) and found.by_text == [1.5, 2.0]
 
 
@@ -51,7 +51,7 @@ def test_the_readers_functions_choose_k_by_the_formula_and_then_with_the_measure
         found = gap.choices(rows, best_k, theory.walltime_speedup, verified)
         for name, row in rows.items():
             speeds = [theory.walltime_speedup(row.alpha, row.costs.c + s, k) for k in range(9)]
-            assert found[name].k == np.argmax(speeds)
+            assert found[name].k == np.argmax(speeds) and found[name].s == pytest.approx(s)
             assert found[name].speedup == pytest.approx(max(speeds))
         assert gap.best(found)[0] == "dear"
 

@@ -56,15 +56,16 @@ function drawBar({ chart, ids, bar, xOf, yOf }, i, key, value, shared) {
   chart.append(mark(key, yOf(value), x, x + bar), words(LETTER_OF[key], x + bar / 2, yOf(0) + 17, "middle", "sd-tick"));
 }
 
-/** The numbers above the bars; on a narrow page one goes up where it would lie on its neighbour. */
+/** The numbers above the bars, smaller on a narrow page; one goes up where it would lie on its neighbour. */
 function drawNumbers({ chart, bar, xOf, yOf }, p, q) {
   const placed = [];
+  const [apart, look] = xOf(0, 1) - xOf(0, 0) > 31 ? [31, "sd-inside"] : [26, "sd-inside sd-small"];
   p.flatMap((value, i) => [[value, xOf(i, 0)], [q[i], xOf(i, 1)]]).forEach(([value, left]) => {
     const [x, level] = [left + bar / 2, yOf(value) - 10];
-    const free = (y) => placed.every((other) => Math.abs(other.x - x) > 31 || Math.abs(other.y - y) >= 14);
+    const free = (y) => placed.every((other) => Math.abs(other.x - x) > apart || Math.abs(other.y - y) >= 14);
     const y = whole(0, 16).map((up) => level - 14 * up).find(free);
     placed.push({ x, y });
-    chart.append(words(value.toFixed(2), x, y, "middle", "sd-inside"));
+    chart.append(words(value.toFixed(2), x, y, "middle", look));
   });
 }
 

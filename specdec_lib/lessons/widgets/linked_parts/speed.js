@@ -1,4 +1,4 @@
-// The view of chapter 04: tokens a block and milliseconds a token over K.
+// The view of chapter 04: tokens per block and milliseconds per token over K.
 
 import { html, show, svg } from "../parts/elements.js";
 import { axis, axisBelow, curve, dot, line, picture, scale, square, words } from "../parts/charts.js";
@@ -72,10 +72,10 @@ export const speedView = {
     const times = v.map((_, i) => (ms * blockTime(c, i, v)) / tokens[i]);
     const title = (text) => html("div", { class: "sd-caption" }, text);
     return [
-      title("Tokens a block: the first ones add most"),
-      overK({ name: "Tokens a block", unit: "tokens", values: tokens, k, best, top: Math.max(...tokens) }, width),
-      title("Time a token: lower is faster"),
-      overK({ name: "Milliseconds a token", unit: "ms", values: times, k, best, top: Math.min(Math.max(...times), 2 * ms), level: ms, levelName: "plain decoding" }, width),
+      title("Tokens per block: the first ones add most"),
+      overK({ name: "Tokens per block", unit: "tokens", values: tokens, k, best, top: Math.max(...tokens) }, width),
+      title("Time per token: lower is faster"),
+      overK({ name: "Milliseconds per token", unit: "ms", values: times, k, best, top: Math.min(Math.max(...times), 2 * ms), level: ms, levelName: "plain decoding" }, width),
     ];
   },
 };

@@ -64,7 +64,7 @@ export const residualView = {
 /** Mass by acceptance and, on it, mass by correction; the target is a line across the column. */
 function drawPaths(p, q, width) {
   const [accepted, corrected] = paths(p, q);
-  const over = tokenChart({ width, height: 250, top: 30, full: fullHeight(...p) }, "Two paths into each token. " +
+  const over = tokenChart({ width, height: 290, top: 30, full: fullHeight(...p) }, "Two paths into each token. " +
     `${byToken((i) => `by acceptance ${show(accepted[i])}, by correction ${show(corrected[i])}, target ${show(p[i])}`)}.`);
   const { chart, bar, xOf, yOf, middle } = over;
   LETTERS.forEach((_, i) => {
