@@ -66,7 +66,7 @@ def counted_before_it_is_compared(drafted, p):
     return n
 
 
-@at("01_draft_then_verify", "greedy_speculative_decode", "`if eos` asks")
+@at("01_draft_then_verify", "greedy_speculative_decode")
 def eos_as_a_truth(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     """Takes an eos of 0 for none."""
     new = []
