@@ -348,8 +348,8 @@ def speculative_step(
 #    q[n]; else draw from p[n], the extra row.
 
 # %% [markdown]
-# The next figure calls your function with one draft token, in the middle of each of 60 by 60 cells
-# of all `(r, u)`. All borders of the main pair are multiples of 1/60, so the bars are exact.
+# The next figure calls your function with one draft token. Whatever your function compares `r` or
+# `u` with, both answers are followed, each with its probability. So the bars are exact.
 
 # %% tags=["demo"]
 figures.two_masses(speculative_step, P, Q)
@@ -659,9 +659,8 @@ figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.
 # ### Is it exact?
 #
 # One text cannot show that. So the next figure takes *all* texts of three tokens by the two small
-# models. A decoder does nothing with a random number but compare it, so each comparison is followed
-# both ways, with its probability. Some hundred runs, none of them random, give your function's exact
-# distribution. A black line marks the target's own.
+# models. Again every comparison is followed both ways: some hundred runs, none of them random, give
+# your function's exact distribution. A black line marks the target's own.
 
 # %% tags=["demo", "shown"]
 figures.every_text(speculative_sample, k=2)

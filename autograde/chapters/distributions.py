@@ -53,28 +53,6 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
             yield min(float((low + high) / 2), LARGEST), float(high - low)
 
 
-def token_law(answers: Answers, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The distribution (2, V) of what a rule of one position gives when the draft comes from `q`.
-
-    `answers` gives (token, accepted) for each (p, q, draft token, r, u). Row 0 is the mass that
-    comes back as the draft's own token, row 1 the mass put in its place. It is exact for every
-    rule that compares r with the ratio and picks with u from p, from q or from a residual of
-    either sign, so for most wrong rules too.
-    """
-    pools = (p, q, residual(p, q), residual(q, p))
-    u_pieces = list(pieces(np.concatenate([np.cumsum(pool) for pool in pools])))
-    ways = [
-        ((p, q, int(token), r, u), q[token] * r_length * u_length)
-        for token in np.flatnonzero(q)
-        for r, r_length in pieces(np.array([ratio(p, q, token)]))
-        for u, u_length in u_pieces
-    ]
-    law = np.zeros((2, len(p)))
-    for (out, accepted), weight in answered(answers, ways):
-        law[0 if accepted else 1, out] += weight
-    return law
-
-
 def answered(answers: Answers, ways: list[tuple[tuple, float]]) -> Iterator[tuple[Any, float]]:
     """Every way's answer and its weight. All are asked for at once."""
     weights = [weight for _, weight in ways]

@@ -28,21 +28,21 @@ def one_position(step: Callable) -> Callable:
     return position
 
 
-def exact_paths(position: Callable, p: np.ndarray, q: np.ndarray, cells: int = 60) -> np.ndarray:
+def exact_paths(position: Callable, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The mass (2, V) of the tokens of `position` (p, q, token, r, u) if the draft comes from `q`.
 
-    Row 0 is the mass that comes by acceptance, row 1 by correction. Nothing is sampled: the unit
-    square of r and u is cut into `cells` by `cells` equal cells, and the function is called at
-    every midpoint. The sum is exact if the ratios, and the cumulative sums of what u picks
-    from, are multiples of 1/cells.
+    Row 0 is the mass that comes by acceptance, row 1 by correction. Nothing is sampled: a tape
+    decides what every comparison with r or u says.
     """
-    middles = (np.arange(cells) + 0.5) / cells
+
+    def one(tape: exact.Tape) -> tuple[int, bool]:
+        token, rng = tape.choose(q.tolist()), undecided.Generator(tape)
+        out, accepted = position(p, q, token, rng.random(), rng.random())
+        return int(out), bool(accepted)
+
     mass = np.zeros((2, len(p)))
-    for token in np.flatnonzero(q):
-        for r in middles:
-            for u in middles:
-                out, accepted = position(p, q, int(token), float(r), float(u))
-                mass[0 if accepted else 1, out] += q[token] / cells**2
+    for (token, accepted), weight in exact.distribution(one).items():
+        mass[0 if accepted else 1, token] += weight
     return mass
 
 

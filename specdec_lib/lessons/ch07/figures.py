@@ -42,7 +42,7 @@ def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     def asked(p, q, drafted, r, u):
         return accept(drafted, p, r, u)
 
-    law = exact_paths(asked, p, np.eye(len(p))[token], cells=140)
+    law = exact_paths(asked, p, np.eye(len(p))[token])
     ax = picture("One certain draft token, B: two paths into each token", "probability")
     labels = ("came by acceptance", "came by correction")
     words = masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in law.sum(axis=0)))
