@@ -20,7 +20,8 @@ from autograde.submission import release_of
 
 # Known bugs of three exercises; speculative_accept builds on the first of them, and is right.
 WRONG = {
-    "acceptance_probability": "def acceptance_probability(p, q, token):\n    return p[token]",
+    "acceptance_probability": """def acceptance_probability(p, q, token):
+    return min(p[token], q[token])""",
     "residual_distribution": "def residual_distribution(p, q):\n    return p.copy()",
     "speculative_step": """def speculative_step(draft_tokens, p, q, r, u):
     accepted = speculative_accept(draft_tokens, p[:-1], q, r)
