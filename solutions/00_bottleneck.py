@@ -122,7 +122,8 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 # %% [markdown] hints="time_pass"
 # 1. You need two loops, one after the other. What does the first one do with the clock?
 # 2. Nothing. The second reads the clock, calls forward, reads it again and keeps the difference.
-# 3. Both loops call `forward(n_tokens)`. At the end, return `float(np.median(seconds))`.
+# 3. Both loops call `forward(n_tokens)`. At the end, return `np.median` of the kept
+#    times, as a float.
 
 # %% [markdown]
 # The next cell makes a `forward` from the race's target. Each pass comes after 128 tokens of text

@@ -13,7 +13,7 @@ _STYLE = """
 .sd-shaded { margin: 8px 0; padding: 6px 12px; max-width: 820px; overflow-wrap: anywhere;
   border-radius: 8px; color: var(--ink); background: var(--paper); font: 14px/1.5 system-ui; }
 .sd-shaded pre { all: unset; display: block; font: 13px/1.8 monospace; white-space: pre-wrap; }
-.sd-shaded span { padding: 2px 0; border-radius: 2px; }
+.sd-shaded span { padding: 2px 0; border-radius: 2px; color: var(--ink); }
 .sd-shaded figcaption span { display: inline-block; padding: 0 7px; line-height: 1.5; }
 .sd-shaded .sd-rare { text-decoration: underline 2px; text-underline-offset: 3px; }
 .sd-shaded p { margin: 6px 0; }"""

@@ -54,16 +54,21 @@ def points_of(course: Path, student: str) -> dict[str, float]:
     return {name: exercise["score"] for name, exercise in exercises.items()}
 
 
+def shown(points: float) -> str:
+    """Points as pages show them: two decimals at most."""
+    return f"{round(points, 2):g}"
+
+
 def test_the_class_and_its_marks_are_seen(formgrader: Formgrader, course: Path):
     totals = {student: sum(points_of(course, student).values()) for student in STUDENTS}
     assert totals[ADA] == FULL > totals[CLEO] > 0
     formgrader.follow("Manual Grading", "gradebook")
-    assert formgrader.row(CHAPTER)[2:] == ["2", f"{sum(totals.values()) / 2:g} / {TOTAL:g}"]
+    assert formgrader.row(CHAPTER)[2:] == ["2", f"{shown(sum(totals.values()) / 2)} / {TOTAL:g}"]
     formgrader.follow(CHAPTER, f"gradebook/{CHAPTER}")
     assert formgrader.row(CHAPTER)[3] == "0 / 2"  # the written answers are not marked yet
     formgrader.list_submissions()
     for student, total in totals.items():
-        marks = [f"{total:g} / {TOTAL:g}", f"{total:g} / {FULL:g}"]
+        marks = [f"{shown(total)} / {TOTAL:g}", f"{shown(total)} / {FULL:g}"]
         assert formgrader.row(student)[1:4] == [student, *marks]
 
 
@@ -83,6 +88,6 @@ def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: P
     page.goto(graded_class.feedback_page(course, CLEO).as_uri())
     text = page.locator("body").inner_text()
     earned = sum(points_of(course, CLEO).values())
-    assert f"Result: {earned:g} of {FULL:g} points from the tests" in text
+    assert f"Result: {shown(earned)} of {FULL:g} points from the tests" in text
     assert f"You may have assumed that {bugs_of(CHAPTER)[0].think}" in text
     assert faults(page) == [] and pictures_without_words(page) == []

@@ -127,8 +127,7 @@ def _pair(state: State) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _speedup(state: State, rate: float, k: int) -> float:
-    verify_cost = state["v"][k] if state["v"] else 1 + state["s"] * k
-    return walltime_speedup(rate, state["c"], k, verify_cost)
+    return walltime_speedup(rate, state["c"], k, 1 + state["s"] * k)
 
 
 def _sample(state: State) -> list[float]:
