@@ -41,13 +41,17 @@ def named(tries: list) -> list:
 
 @pytest.fixture(scope="module", autouse=True)
 def sandbox() -> Iterator[None]:
-    """The isolation that is used by everything below, with little time for what never ends."""
-    soon = {"call_seconds": 1.0, "extra_cell_seconds": 4.0}
-    short = replace(engine.limits_of(CHAPTER), **soon)
+    """The isolation that is used by everything below."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(isolation, "chosen", lambda: BUBBLEWRAP)
-        patch.setattr(engine, "limits_of", lambda chapter: short)
         yield
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Little time for a cell that never ends."""
+    short = replace(engine.limits_of(CHAPTER), extra_cell_seconds=4.0)
+    monkeypatch.setattr(engine, "limits_of", lambda chapter: short)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +94,9 @@ def half(**answers: str) -> NotebookNode:
 
 
 @pytest.mark.parametrize("attack", named(ATTACKS))
-def test_an_attack_earns_and_reaches_nothing(attack: Attack, earned, listener, tmp_path: Path):
+def test_an_attack_earns_and_reaches_nothing(
+    attack: Attack, earned, listener, soon, tmp_path: Path
+):
     if attack.before:
         before = Attack("before", attack.group, attack.before)
         graded(tmp_path, with_cell(release_of(CHAPTER), before.source))
