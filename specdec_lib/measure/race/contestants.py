@@ -3,16 +3,19 @@
 import operator
 import reprlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
+from specdec_lib.decoding.tree import children
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter, Proposal, certain
-from specdec_lib.drafters.tree import Candidates
+from specdec_lib.drafters.tree import ROOT, Candidates, TreeProposal
 from specdec_lib.measure.core import models
 from specdec_lib.measure.core.runs import Decoder, decoder, speculative
 from specdec_lib.models.function import logits_of
@@ -51,19 +54,57 @@ def with_drafter(make: Callable[[Model], Drafter], k: int) -> Contestant:
     )
 
 
-def branching(draft: str = "large", widths: Sequence[int] = (2, 2, 1)) -> Contestant:
-    """Draft a tree: `widths` candidates at each level, the most probable ones of a draft model."""
+def walking(
+    walk_tree: Callable, draft: str = "large", widths: Sequence[int] = (2, 1, 1)
+) -> Contestant:
+    """Chapter 07's `walk_tree`, on trees of a draft model: `widths[d]` draws from q at level d."""
 
     def contestant(target: Model, warp: Warp, tokens: int) -> Decoder:
-        drafter = Candidates(models.draft(draft), widths, how="top")
+        drafter = Candidates(models.draft(draft), widths, how="independent")
 
         def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
             drawn = choices_for(settings.warp, rngs)
-            return tree_generate(target, drafter, prompts[0], len(widths), settings, drawn)
+            judge = partial(judged, walk_tree, rngs[0])
+            return tree_generate(
+                target, drafter, prompts[0], len(widths), settings, drawn, judge
+            )
 
         return decoder(generate, warp, tokens, batch=True)
 
     return contestant
+
+
+def judged(
+    walk_tree: Callable, rng: np.random.Generator, p: Tensor, proposal: TreeProposal, _: Choices
+) -> tuple[list[int], int, bool]:
+    """The engine's `walk` (decoding/tree.py) by a reader's `walk_tree`, on the uniforms of `rng`."""
+    q = p.new_zeros(p.shape)
+    q[proposal.parents] = proposal.q.to(p)  # the children of a node were drawn from one q
+    rows = [each.double().cpu().numpy() for each in (p, q)]
+    parents = [parent - 1 for parent in proposal.parents]
+    coins, u = rng.random(len(parents)), float(rng.random())
+    try:
+        written = list(map(int, walk_tree(parents, list(proposal.tokens), *rows, coins, u)))
+    except NotImplementedError:
+        raise
+    except Exception as error:  # whatever a half-written function does
+        raise WrongFunction(f"walk_tree raised {error!r}") from error
+    path = branch(proposal, ROOT, written[:-1]) if written else None
+    if path is None or not 0 <= written[-1] < p.shape[-1]:
+        raise WrongFunction(f"walk_tree returned {written}, no branch of its tree and a token more")
+    return path, written[-1], not children(proposal, [ROOT, *path][-1])
+
+
+def branch(proposal: TreeProposal, node: int, tokens: list[int]) -> list[int] | None:
+    """The nodes below `node` that hold these tokens, one below the other; None without any."""
+    if not tokens:
+        return []
+    for child in children(proposal, node):
+        if proposal.tokens[child - 1] == tokens[0]:
+            rest = branch(proposal, child, tokens[1:])
+            if rest is not None:
+                return [child, *rest]
+    return None
 
 
 def greedy_of(decode: Callable, draft: str = "large", k: int = 3) -> Contestant:
