@@ -34,7 +34,7 @@ from specdec_lib.lessons.ch07.timeline import timeline
 # %% [markdown]
 # ## Four questions
 #
-# Every method here answers four questions, and each new one changes one or two of the answers.
+# Every method answers four questions, and each new one changes an answer or two.
 #
 # | question | the first paper | this chapter |
 # | --- | --- | --- |
@@ -43,12 +43,8 @@ from specdec_lib.lessons.ch07.timeline import timeline
 # | Who judges? | a coin against `p/q` for each token | in turn; without a `q`; the block as a whole |
 # | When? | one step for each token, then the pass | all tokens in one step |
 #
-# Chapter 04 gave the price:
-#
-# $$ \text{speed-up} = \frac{E}{D + v} $$
-#
-# `E` is the mean number of tokens per pass, `D` the time for drafting, and `v` the time of the
-# target's pass. The unit of both times is a target pass over one token.
+# The speed-up is still `E / (D + v)` (chapter 04): the tokens per pass, over the time for drafting and
+# the time of the target's pass. The unit of both times is a target pass over one token.
 #
 # ## The smallest example: a second try
 #
@@ -57,12 +53,11 @@ from specdec_lib.lessons.ch07.timeline import timeline
 # twelve times and token 1 four times. The rule keeps token 0 eight times and token 1 all four
 # times. Four blocks are still empty, and the target wants token 1 in each of them.
 #
-# Now draw a second candidate from `q` in each of these four blocks. In one block the candidate is
-# token 1, and is accepted. In the other three it is token 0, and is rejected, so the residual fills
-# them with token 1.
+# Now draw a second candidate from `q` in each of these four blocks. In one of them it is token 1, and
+# is accepted. In the other three it is token 0, and is rejected, so the residual fills in token 1.
 #
-# The first try succeeds in 12 of 16 blocks, the second in only 1 of 4. Something has changed between
-# them: after a rejection the target no longer wants `p`. It wants the residual.
+# The first try succeeds in 12 of 16 blocks, the second in only 1 of 4. What has changed? After a
+# rejection the target no longer wants `p`. It wants the residual.
 #
 # ## Several candidates for one place
 #
@@ -71,8 +66,8 @@ from specdec_lib.lessons.ch07.timeline import timeline
 #
 # ### Commit first
 #
-# Draw two candidates from `q`, independently. Try the second one if the first is rejected. With
-# which probability is one of the two accepted? Write a number from 0 to 1.
+# Draw two candidates from `q`, and try the second one if the first is rejected. With which
+# probability is one of the two accepted? Write a number from 0 to 1.
 
 # %% solution="prediction_07"
 ### BEGIN SOLUTION
@@ -131,15 +126,14 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 # %% [markdown]
 # The left panel adds up all candidates, coins and draws: the distribution is `p` for every `n`. This
 # is the rule of SpecInfer (2023). The right panel compares it with the best that any exact rule can
-# reach. SpecTr (2023) lies between the two: with two candidates your rule accepts 0.870 of the
-# blocks, SpecTr's 0.907, the best 0.997. SpecTr guarantees `1 - 1/e`, or 63%, of the best.
+# reach. SpecTr (2023) lies between: two candidates are accepted with 0.870 by your rule, 0.907 by
+# SpecTr's, and 0.997 by the best. SpecTr guarantees `1 - 1/e`, or 63%, of the best.
 #
 # ## A tree
 #
-# Several candidates for the next place, and several after each of them, make a tree. All its nodes
-# go through the target in one pass. So a node must see the nodes above it, and nothing of the other
-# branches: a sentence that goes on two ways must not read both. A **mask** says which tokens a
-# token may look at.
+# Several candidates for the next place, and several after each of them, make a tree. All its nodes go
+# through the target in one pass. A node must see the nodes above it, and nothing of the other branches.
+# A **mask** says which tokens a token may look at.
 #
 # ### Exercise: tree_attention_mask
 #
@@ -178,13 +172,12 @@ figures.tree_and_mask(tree_attention_mask, TREE)
 lesson.check_tree_attention_mask(tree_attention_mask)
 
 # %% [markdown]
-# EAGLE's released code builds its mask in one line of a loop, and you may recognise it:
+# EAGLE's released code fills its mask by one line in a loop. You may recognise it:
 # `tree_mask[i + 1].add_(tree_mask[mask_index_list[i]])`.
 #
 # ## Walk down the tree
 #
-# After the pass, the target has a distribution for the text and for every node. A walk decides which
-# branch stays.
+# The pass gives a distribution after the text and after every node. A walk decides which branch stays.
 #
 # ### Exercise: walk_tree
 #
@@ -240,9 +233,9 @@ figures.walked_down(walk_tree, TREE, WALK_TOKENS, P, Q, WALK_R, 0.5)
 lesson.check_walk_tree(walk_tree)
 
 # %% [markdown]
-# Is a tree better than a chain? In the next figure, your function walks down 1,000 trees of each
-# shape, all with six draft tokens. The good draft is `q`. The poor draft is
-# `[0.05, 0.15, 0.20, 0.60]`, of which 0.45 are accepted.
+# Is a tree better than a chain? Your function now walks down 1,000 trees of each shape, all with six
+# draft tokens. The good draft is `q`. The poor one is `[0.05, 0.15, 0.20, 0.60]`, whose token is
+# accepted with probability 0.45.
 
 # %% tags=["demo"]
 drafts = {"good draft": Q, "poor draft": POOR}
@@ -252,8 +245,8 @@ charts.shapes_walked(walk_tree, P, drafts, SHAPES, c=0.2)
 # ### Commit first
 #
 # With the good draft, the chain of six writes 3.95 tokens per pass, and the tree "two by two" only
-# 2.63. But a draft model needs six steps for the chain, and two for the tree, since a level is
-# drafted in one step. From which `c` on is the tree faster? Write a number from 0 to 0.5.
+# 2.63. But the chain needs six draft steps, and the tree two, one for each level. From which `c` on is
+# the tree faster? Write a number from 0 to 0.5.
 
 # %% solution="prediction_07_b"
 ### BEGIN SOLUTION
@@ -269,8 +262,7 @@ lesson.committed("prediction_07_b", prediction_07_b, 0, 0.5)
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 
-# %% tags=["demo"]
-draft_tree_simulator(lesson.accepted_shares(multi_candidate_accept))
+draft_tree_simulator(lesson.ACCEPTED)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_07_b", prediction_07_b)
@@ -278,12 +270,13 @@ lesson.reveal("prediction_07_b", prediction_07_b)
 # %% [markdown]
 # ## Candidates that nobody drew
 #
-# EAGLE's tree (2024) differs from yours in one point. Its candidates are not drawn from `q`: they
-# are simply the draft's most probable tokens. Prompt lookup (chapter 04) draws nothing either.
+# The tree in EAGLE's released code (2024) differs from yours in one point. Its candidates are not
+# drawn: they are simply the draft's most probable tokens. Prompt lookup (chapter 04) draws nothing
+# either.
 #
 # What is `q` then? It is 1 on the proposed token, and 0 on every other. Put this `q` into the rule
-# of chapter 02. With which probability is the token accepted? Which distribution replaces it after a
-# rejection? Write both down, then read the card.
+# of chapter 02: how likely is the token accepted, and what replaces it? Write both down, then read
+# the card.
 #
 # ### Exercise: one_hot_accept
 #
@@ -323,9 +316,9 @@ lesson.check_one_hot_accept(one_hot_accept)
 
 
 # %% [markdown]
-# The token is accepted with probability `p(x)`: here 0.30, where a B drawn from `q` had 0.667. So why
-# does EAGLE do it? Because now several *different* tokens can be tried in turn. This loop is what its
-# released code does at each node of the tree, with your function in the middle:
+# The token is accepted with probability `p(x)`: here 0.30, where a B drawn from `q` had 0.667. That
+# looks like a bad deal. But now several *different* tokens can be tried in turn, and this is what
+# EAGLE's released code does at each node, with your function in the middle:
 
 
 # %%
@@ -344,24 +337,25 @@ def eagle_turn(accept, candidates, p, r, u):
 figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 
 # %% [markdown]
-# The output is `p` again, and one of the candidates is accepted with their probabilities *added up*.
-# Nothing is wasted on a candidate that comes twice, and nobody has to store a `q`.
+# The output is `p` again, and the candidates' probabilities simply *add up*. With three candidates
+# the gap to drawn ones is nearly closed: no token comes twice. If `p` has one high peak and the draft
+# knows it, next to nothing is lost, and nobody has to store a `q`.
 #
-# Is that a trick of one research repository? By default, vLLM, SGLang, TensorRT-LLM and llama.cpp all
-# give a draft token exactly this chance, `p(x)`. You've just written the rule that most of the
-# world's speculative tokens pass through.
+# Is that a trick of one research repository? No. By default vLLM, SGLang, TensorRT-LLM and llama.cpp
+# all give a draft token exactly this chance, `p(x)`. In production, the famous ratio `p/q` is an
+# option that you have to switch on!
 #
 # ## The block as a whole
 #
-# A chain that was drawn from `q` can be judged better, too. The rule clips `p/q` at 1 and wastes the
-# excess. **Block verification** (2024) lets a high ratio pay for a low one nearby:
+# A chain can be judged better, too. The rule clips `p/q` at 1 and wastes the excess. **Block
+# verification** (2024) lets a high ratio pay for a low one:
 
 # %% tags=["demo"]
 charts.blocks_compared(P, Q, most=5)
 
 # %% [markdown]
-# On our pair that is 3.25 accepted tokens instead of 2.69 at `K = 5`, a gain of 21%. The paper
-# measured 5% to 8% of wall-clock time on real pairs. The output distribution stays the target's.
+# On our pair that is 3.25 accepted tokens instead of 2.69 at `K = 5`, or 21% more. On real pairs the
+# paper reports 5% to 8%, by the clock. The output distribution stays the target's.
 #
 # <details><summary>The rule, so that you can build it</summary>
 #
@@ -377,9 +371,8 @@ charts.blocks_compared(P, Q, most=5)
 #
 # ## What a head reads
 #
-# A small model reads tokens. A **head** also reads the target's thoughts. The cell below looks at
-# them: a pass leaves a vector at each position, the **hidden state**, from which the LM head makes
-# the next token's distribution.
+# A draft model reads tokens. A **head** reads the target's thoughts: a pass leaves a vector at each
+# position, the **hidden state**, which the LM head turns into the next token's distribution.
 
 # %% tags=["demo", "shown"]
 import torch
@@ -398,16 +391,16 @@ h, x = states[-1], int(logits[0, -1].argmax())
 print(f"{len(states)} positions of {len(h)} numbers; the last state, h, chose token {x}.")
 
 # %% [markdown]
-# Token `x` has been chosen, but the target has not read it, so no state knows it yet. A head gets
-# both: the last state `h` and the token `x` after it. It predicts the token after `x`. For the next
-# draft token the target's state is missing, so the head takes its own output `g` in its place.
+# The target has chosen token `x` but not read it, so no state knows `x` yet. A head gets both, `h` and
+# `x`, and predicts the token after `x`. For the next draft token there is no state of the target, so
+# the head puts its own output `g` in its place.
 #
 # | drafter | reads | drafts `K` tokens in |
 # | --- | --- | --- |
 # | draft model (2022) | tokens | `K` steps |
 # | Medusa (2024) | `h`, but not `x` | one step, with a head for each place |
 # | EAGLE-3 (2025) | `x` and states of three depths, then `g` and its own tokens | `K` steps of one layer |
-# | MTP (DeepSeek-V3, 2024) | `h` and `x`, by a layer that was trained with the target | a step for each module |
+# | MTP (DeepSeek-V3, 2024) | `h` and `x`, then its own; a layer that was trained with the target | `K` steps of one layer |
 # | DFlash (2026) | states of several layers at every position, `x` and masks | one pass of five layers |
 # | DSpark (2026) | as DFlash; the token before shifts each distribution | one pass and `K` look-ups |
 
@@ -415,8 +408,7 @@ print(f"{len(states)} positions of {len(h)} numbers; the last state, h, chose to
 timeline()
 
 # %% [markdown]
-# Does it help to read `x`? The library has trained small heads for the built-in target. Both draft
-# chains of three.
+# Does it help to read `x`? Two small heads for the built-in target draft chains of three:
 
 # %% tags=["demo"]
 charts.heads(strategies.tokens_a_block(target, strategies.trained_heads(target), texts, k=3), k=3)
@@ -424,9 +416,9 @@ charts.heads(strategies.tokens_a_block(target, strategies.trained_heads(target),
 # %% [markdown]
 # ## Acceptance by position
 #
-# EAGLE-3 drafts token by token, so each draft token knows those before it. DFlash drafts all seven
-# at once, and none of them knows its neighbours. How often is draft token `i` accepted, *if all
-# before it were*? DeepSeek's DSpark paper measured it, on chat with Qwen3-4B:
+# EAGLE-3 drafts token by token, so each draft token knows those before it. DFlash drafts all at once,
+# and none of them knows its neighbours. How often is draft token `i` accepted, *if all before it
+# were*? The DSpark paper measured seven positions, on chat with Qwen3-4B:
 
 # %% tags=["demo", "shown"]
 from specdec_lib.lessons.ch07.checks import LAYERS, POSITIONS
@@ -437,8 +429,8 @@ for name, rates in POSITIONS.items():
 # %% [markdown]
 # ### Commit first
 #
-# The mean of EAGLE-3's rates is 0.66, and the formula of chapter 04 promises 2.83 tokens per pass for
-# `alpha = 0.66` and `K = 7`. How many does EAGLE-3 write? Write a number from 1 to 8.
+# The mean of EAGLE-3's rates is 0.66. For this `alpha` and `K = 7`, the formula of chapter 04 promises
+# 2.83 tokens per pass. How many does EAGLE-3 write? Write a number from 1 to 8.
 
 # %% solution="prediction_07_c"
 ### BEGIN SOLUTION
@@ -483,15 +475,15 @@ lesson.check_tokens_from_positions(tokens_from_positions)
 lesson.reveal("prediction_07_c", prediction_07_c)
 
 # %% [markdown]
-# EAGLE-3 becomes better along the block, and loses all the same: its first rate is a factor of
-# *every* product. DFlash can afford five layers, since they run once and not seven times, and all
-# that depth goes into the first token. Your three numbers are within 0.03 of the paper's own table,
-# which has 2.40, 2.95 and 3.49 tokens per pass. Nobody had to tell you the table!
+# EAGLE-3 gets better along the block, and loses all the same: its first rate is a factor of *every*
+# product. DFlash can afford five layers, since they run once and not seven times, and that depth
+# helps the first token most. The paper's own table has 2.40, 2.95 and 3.49 tokens per pass. Your
+# function finds them from a curve alone.
 #
-# The right panel charges 0.03 target passes for a layer, about one of Qwen3-4B's 36. Seven EAGLE-3
-# steps then cost 0.21, and five DFlash layers 0.15. DSpark adds a look-up of the token before, and the
-# dip after position 1 is gone. On another target, Gemma4-12B, the same paper has EAGLE-3 ahead of
-# DFlash on every benchmark. A better shape is no law of nature.
+# The right panel charges 0.03 target passes for a layer: seven EAGLE-3 steps cost 0.21, five DFlash
+# layers 0.15. In DSpark each token looks up the one before it, and the dip after position 1 is gone.
+# But on Gemma4-12B, the same paper has EAGLE-3 ahead of DFlash on every benchmark. So always ask for
+# the rates, not for the name.
 #
 # ## Who ships what
 #
@@ -505,45 +497,40 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 # | llama.cpp, 00efb3e | EAGLE-3, MTP, DFlash, DSpark, DFlash2, draft model, n-gram; chains | equality with the token that the target draws |
 # | transformers 5.23.0 | MTP, DFlash, draft model (any tokenizer), prompt lookup, early exit; chains | `p/q` if the draft gives a `q`, else equality |
 #
-# Equality with a token drawn from `p` has the probability `p(x)`: your rule once more, with the
-# target's draw as the coin. vLLM removed its tree attention in May 2026, so EAGLE drafts a chain in
-# vLLM and a tree in SGLang. That is no contradiction: on a busy server every branch costs (chapter
-# 06).
+# To equal a token drawn from `p` has the probability `p(x)`: your rule once more, with the target's
+# draw as the coin. vLLM removed its tree attention in May 2026, so EAGLE drafts a chain in vLLM and a
+# tree in SGLang: on a busy server every branch costs (chapter 06).
 #
 # ## The map
 #
-# What has the field put into the four boxes since 2018? A row says who drafts, a column in which
-# shape, and a sign whether the distribution is kept. Below, all methods stand on a line of years.
-# Each speed-up is the paper's own, on its own machine, so the map is no ranking. Find a method that
-# changes one box only, and one that changes three.
+# How has the field answered the four questions since 2018? Each speed-up is the paper's own, on its
+# own machine, so the map is no ranking. Find a method that changes one answer, and one that changes
+# three.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.design_map import design_map
 
-# %% tags=["demo"]
 design_map()
 
 # %% [markdown]
 # <details><summary>What you may find</summary>
 #
 # PARD changes only when the draft is made, block verification only the judge. EAGLE changes three
-# boxes: who drafts, the shape, and the judge.
+# answers: who drafts, the shape, and the judge.
 #
 # </details>
 #
-# Two more ideas, each folded, with a run on the built-in target:
+# Two more ideas, each with a run on the built-in target:
 
 # %% tags=["demo"]
 from specdec_lib.drafters.jacobi import Jacobi
 from specdec_lib.drafters.vocabulary import OtherVocabulary
 from specdec_lib.lessons.ch07.drawer import drawer
 
-# %% tags=["demo"]
 small = strategies.three_drafters(lab.vocab_size)["model"]
 half = [token if token % 2 else -1 for token in range(lab.vocab_size)]
 ideas = {
     "the last pass's guesses": Jacobi(target),
-    "n-grams of all passes": Jacobi(target, pool=True),
     "a draft model": small,
     "the same, half of its tokens shared": OtherVocabulary(small.model, half, len(half), list),
 }
@@ -603,7 +590,7 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# What is wrong with each sentence? Decide before you open the answer.
+# What is wrong with each sentence?
 #
 # **You might read: "N-gram speculation ... is impossible to get wrong since the worst case simply
 # falls back to normal decoding."** (d-central.tech, glossary, "N-gram speculation")
@@ -632,24 +619,23 @@ lesson.look()
 # %% [markdown]
 # ## The race again
 #
-# Your `walk_tree` now judges trees of the built-in draft model: two candidates drawn from `q` for the
-# next place, and a chain of two after each. A chain of three with the same draft runs beside it. Six
-# draft tokens against three: who needs fewer passes, and who is faster?
+# Your `walk_tree` now judges trees of the built-in draft model, with two candidates for each of the
+# next two places. A chain with the same draft runs beside it. Who needs fewer passes, and who is
+# faster?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
 from specdec_lib.measure.race.contestants import drafting, walking
 from specdec_lib.measure.race.race import race
 
-# %% tags=["demo"]
 lane = "your tree"
 contestants = {"a chain of three": drafting("large", k=3), lane: walking(walk_tree)}
-show_race(race("07", contestants, temperature=1), yours=lane)
+show_race(race("07", contestants), yours=lane)
 
 # %% [markdown]
-# The second candidate saves some passes, and each pass carries seven tokens instead of four. On a
-# processor every token of a pass takes time, so the tree mostly loses the race. On a graphics card
-# with one user those tokens are nearly free, and there the tree was invented.
+# The tree wins the passes and mostly loses the race: its pass carries eleven tokens, the chain's four,
+# and on a processor each of them takes time. On a graphics card with one user they are nearly free,
+# and that is where trees were invented.
 
 # %% [markdown]
 # ## Sources
@@ -664,7 +650,7 @@ show_race(race("07", contestants, temperature=1), yours=lane)
 #   `eagle/model/cnets.py` for the mask and the top tokens.
 # - X. Cheng et al., *DSpark*, arXiv 2607.05147, in github.com/deepseek-ai/DeepSpec at afdfa7c: Table
 #   1, section 4.3.1 and Figure 2. The rates are read off this figure, which is drawn as vectors.
-#   EAGLE-3 has one layer and DFlash five; both were trained anew on the same data.
+#   EAGLE-3 has one layer, the others five; all were trained anew on the same data.
 # - github.com/deepseek-ai/DeepSeek-V3, `README_WEIGHTS.md` at 0b39205: what the MTP module holds.
 #   github.com/z-lab/dflash, `dflash/model.py` at 44947fb: what DFlash reads.
 # - github.com/FasterDecoding/Medusa, `medusa/model/medusa_model.py` at 11af0aa: the defaults 0.09 and

@@ -468,8 +468,8 @@ tokens_from_positions.bug(
     "1.0 + float(np.sum(np.cumprod(rates)))",
     "1.0 + float(np.sum(rates))",
     think="every position adds its own rate.",
-    because="these rates hold only if all tokens before were accepted: multiply them up. (vLLM's log "
-    "prints the products; there the plain sum is right.)",
+    because="these rates hold only if all tokens before were accepted: multiply them up. (vLLM's "
+    "log prints the products; there the plain sum is right.)",
 )
 tokens_from_positions.bug(
     "1.0 + float(np.sum(np.cumprod(rates)))",

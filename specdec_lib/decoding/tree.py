@@ -21,9 +21,7 @@ from specdec_lib.sampling import Choices
 Walk = Callable[[Tensor, TreeProposal, Choices], tuple[list[int], int, bool]]
 
 
-def decode_tree(
-    run: Run, drafter: TreeDrafter, depth: int, choices: Choices, judge: Walk
-) -> Block:
+def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices, judge: Walk) -> Block:
     """One block of a tree of at most `depth` levels; the steps are those of `decode_block`."""
     watch, limits = Stopwatch(run.target.device), run.limits(depth)
     watch.mark()

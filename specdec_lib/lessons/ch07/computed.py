@@ -71,16 +71,6 @@ def top_law(accept: Callable, p: np.ndarray, candidates: Sequence[int]) -> np.nd
     return law
 
 
-def shares_of(accept: Callable, p: np.ndarray, q: np.ndarray, most: int = 6) -> list[float]:
-    """How likely the i-th of `most` candidates is the accepted one, for i = 1..most, by `accept`.
-
-    It is what the mass of row 0 of `candidates_law` grows by. Under the recursive rule that mass is
-    just what is accepted: a rejected token has no mass in any later residual.
-    """
-    masses = [float(candidates_law(accept, p, q, n)[0].sum()) for n in range(1, most + 1)]
-    return [b - a for a, b in zip([0.0, *masses], masses, strict=False)]
-
-
 def refused_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
     """The probability that candidate i is the one accepted, for i = 1..n, in closed form.
 

@@ -1,4 +1,4 @@
-"""Two methods that no serving engine of the table ships by default, each folded, with its run."""
+"""Two methods that no serving engine of the table has by default, each folded, with its run."""
 
 from collections.abc import Mapping
 from html import escape
@@ -8,12 +8,11 @@ from specdec_lib.lessons.common.style import display_page
 #: What is said of each, and the drafters whose runs follow.
 DRAWER = {
     "Jacobi decoding: no draft at all": (
-        "Guess K tokens at random, renew all of them with one pass, and go on: the first place is "
-        "right after one pass, since it depends on the text alone, and each further pass makes at "
-        "least one more place right. Time is saved only where later places are right early. "
-        "Lookahead decoding keeps the n-grams (runs of n tokens) that the passes produce, and "
-        "drafts them.",
-        ("the last pass's guesses", "n-grams of all passes"),
+        "Guess K tokens, renew all of them with one pass, and repeat. The first place is right "
+        "after one pass, since it depends on the text alone, and each further pass makes at least "
+        "one more place right. Time is saved only where later places are right early. Below, the "
+        "draft is what the last pass found most probable at each place.",
+        ("the last pass's guesses",),
     ),
     "A draft with another tokenizer": (
         "Drop the draft's tokens that the target doesn't have, divide what is left by its sum, and "

@@ -75,7 +75,7 @@ def top_candidates(
         "drawn from q": np.cumsum(computed.refused_in_turn(p, q, most)).tolist(),
         "the top tokens, your function": [float(law[0].sum()) for law in found],
     }
-    title = f"What comes out, with the top 1 to {most} as candidates"
+    title = f"What comes out, with the top 1 to {most} of q"
     _law_and_shares(found, p, shares, title, "the top of q")
 
 
@@ -127,8 +127,8 @@ def tree_and_mask(make: Callable, parents: list[int]) -> None:
     left.set_title("Six draft tokens after the text")
     names = [f"{node}" for node in range(len(parents))]
     grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
-    right.set_title("Your mask: node i (row) sees node j (column)")
-    right.set(xlabel="seen node", ylabel="node")
+    right.set_title("Your mask: row i sees column j")
+    right.set(xlabel="node j", ylabel="node i")
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {list(parents)}. By your mask, {'; '.join(rows)}.")
 

@@ -86,7 +86,7 @@ def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
     ax, places = picture(title, "accepted"), [f"K = {k}" for k in counts]
     values, roles = {"token by token": token, "the block as a whole": block}, ("target", "residual")
     told = draw(ax, places, values, kind="bars", roles=roles, text=".2f")
-    ax.set_xlabel(f"K = 3, all cases added up: no text is off by more than {off:.0e}")
+    ax.set_xlabel(f"exact at K = 3: no text's probability is off by more than {off:.0e}")
     ax.set_ylim(0, 1.2 * max(block))
     ax.legend(loc="upper left")
     show(ax.figure, f"{title}. {told}. For K = 3 the distribution is off by {off:.0e} at most.")

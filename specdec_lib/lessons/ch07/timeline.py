@@ -40,7 +40,11 @@ def timeline() -> None:
     ax = picture("One block of four draft tokens: what goes in, and when", size=(9.0, 3.6))
     heights = named_rows(ax, list(ROWS))
     told = [_row(ax, y, name, row) for y, (name, row) in zip(heights, ROWS.items(), strict=True)]
-    ax.set(xlim=(0, 4 * 0.24 + PASS + 0.05), xticks=[], xlabel="time (a sketch)")
+    ax.set(
+        xlim=(0, 4 * 0.24 + PASS + 0.05),
+        xticks=[],
+        xlabel="time, a sketch; h: the target's states, g: the head's own output",
+    )
     ax.grid(visible=False)
     names = {"drafted": "a draft step and what it reads", "scored": "the target's pass"}
     ax.legend(handles=swatches(dress(kind) | {"label": text} for kind, text in names.items()))

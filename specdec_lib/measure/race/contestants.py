@@ -55,19 +55,22 @@ def with_drafter(make: Callable[[Model], Drafter], k: int) -> Contestant:
 
 
 def walking(
-    walk_tree: Callable, draft: str = "large", widths: Sequence[int] = (2, 1, 1)
+    walk_tree: Callable, draft: str = "large", widths: Sequence[int] = (2, 2, 1)
 ) -> Contestant:
-    """Chapter 07's `walk_tree`, on trees of a draft model: `widths[d]` draws from q at level d."""
+    """Chapter 07's `walk_tree` on trees of a draft model, with `widths[d]` candidates at level d.
+
+    They are drawn from q. At temperature 0, where all draws are alike, the top tokens take their
+    place: a rejected one then leaves nothing of p but the target's own token, whatever q is.
+    """
 
     def contestant(target: Model, warp: Warp, tokens: int) -> Decoder:
-        drafter = Candidates(models.draft(draft), widths, how="independent")
+        how = "independent" if warp.temperature else "top"
+        drafter = Candidates(models.draft(draft), widths, how)
 
         def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
             drawn = choices_for(settings.warp, rngs)
             judge = partial(judged, walk_tree, rngs[0])
-            return tree_generate(
-                target, drafter, prompts[0], len(widths), settings, drawn, judge
-            )
+            return tree_generate(target, drafter, prompts[0], len(widths), settings, drawn, judge)
 
         return decoder(generate, warp, tokens, batch=True)
 
@@ -77,21 +80,21 @@ def walking(
 def judged(
     walk_tree: Callable, rng: np.random.Generator, p: Tensor, proposal: TreeProposal, _: Choices
 ) -> tuple[list[int], int, bool]:
-    """The engine's `walk` (decoding/tree.py) by a reader's `walk_tree`, on the uniforms of `rng`."""
+    """What decoding/tree.py's `walk` gives, by a reader's `walk_tree` and the uniforms of `rng`."""
     q = p.new_zeros(p.shape)
-    q[proposal.parents] = proposal.q.to(p)  # the children of a node were drawn from one q
+    for parent in set(proposal.parents):  # the q of its children, or the mean of theirs
+        q[parent] = proposal.q[[each == parent for each in proposal.parents]].mean(0)
     rows = [each.double().cpu().numpy() for each in (p, q)]
     parents = [parent - 1 for parent in proposal.parents]
     coins, u = rng.random(len(parents)), float(rng.random())
-    try:
-        written = list(map(int, walk_tree(parents, list(proposal.tokens), *rows, coins, u)))
-    except NotImplementedError:
-        raise
-    except Exception as error:  # whatever a half-written function does
-        raise WrongFunction(f"walk_tree raised {error!r}") from error
-    path = branch(proposal, ROOT, written[:-1]) if written else None
-    if path is None or not 0 <= written[-1] < p.shape[-1]:
-        raise WrongFunction(f"walk_tree returned {written}, no branch of its tree and a token more")
+    arguments = parents, list(proposal.tokens), *rows, coins, u
+    given = given_by("walk_tree", walk_tree, arguments)
+    written = as_tokens(given)
+    path = branch(proposal, ROOT, written[:-1])
+    if not written or path is None or not 0 <= written[-1] < p.shape[-1]:
+        raise WrongFunction(
+            f"walk_tree returned {reprlib.repr(given)}, and not a branch of its tree and one token"
+        )
     return path, written[-1], not children(proposal, [ROOT, *path][-1])
 
 
@@ -177,16 +180,8 @@ def asked(
 
     WrongFunction, which says what it gave instead, so that a race never dies of it.
     """
-    try:
-        given = function(*arguments)
-    except NotImplementedError:
-        raise
-    except Exception as error:  # whatever a half-written function does
-        raise WrongFunction(f"{name} raised {error!r}") from error
-    try:
-        tokens = list(map(operator.index, given))
-    except Exception:  # no list, or not of integers
-        tokens = []
+    given = given_by(name, function, arguments)
+    tokens = as_tokens(given)
     if len(tokens) == count and all(0 <= token < vocab_size for token in tokens):
         return tokens
     many = f" ({len(tokens)} numbers)" if tokens else ""
@@ -194,6 +189,24 @@ def asked(
         f"{name} returned {' '.join(reprlib.repr(given).split())}{many}, and not a list of {count} "
         f"tokens from 0 to {vocab_size - 1}"
     )
+
+
+def given_by(name: str, function: Callable, arguments: Sequence) -> object:
+    """What a reader's `function` gives. WrongFunction, which says why, if it raises."""
+    try:
+        return function(*arguments)
+    except NotImplementedError:
+        raise
+    except Exception as error:  # whatever a half-written function does
+        raise WrongFunction(f"{name} raised {error!r}") from error
+
+
+def as_tokens(given: Any) -> list[int]:
+    """The integers in a list, or none for anything else."""
+    try:
+        return list(map(operator.index, given))
+    except Exception:  # no list, or not of integers
+        return []
 
 
 class RandomTokens(PromptLookup):

@@ -22,7 +22,6 @@ from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.measure import gap, papers
 from specdec_lib.measure.core.acceptance import Acceptance
@@ -104,10 +103,7 @@ def real(tokens: list[int]) -> np.ndarray:
 
 P, Q = ch02.P, ch02.Q
 # How likely each candidate is the accepted one, for chapter 07's good and poor draft.
-ACCEPTED = {
-    name: computed.refused_in_turn(P, draft, 6)
-    for name, draft in (("good", ch07.Q), ("poor", ch07.POOR))
-}
+ACCEPTED = {name.split()[0]: shares for name, shares in ch07.ACCEPTED.items()}
 SETTINGS = papers.table("leviathan_2_4")
 COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
 ROW = Measured(10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1)
@@ -219,17 +215,14 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "07": {
         "certain_token": (P, 1),
-        "renewed_together": (ch07.two_back, ch07.PROMPT, ch07.GUESS),
-        "passes_on_prompts": (ch07.two_back, [[1, 2, 3, 4], [3, 2, 1, 0]], 3),
         "more_candidates": (P, Q, 2),
         "tree_and_mask": (ch07.TREE,),
         "walked_down": (ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5),
-        "over_the_targets_tokens": (ch07.SMALL_DRAFT, ch07.TO_TARGET, P),
-        "drafters": ({("lookup", 0.0): (2.0, 0.3), ("lookup", 1.0): (1.2, 0.0)}, 4),
+        "top_candidates": (lambda accept, xs, p, r, u: accept(xs[0], p, r[0], u)[0], P, Q, 1),
+        "heads": ({("EAGLE", 0): (2.0, 0.3), ("EAGLE", 1): (1.2, 0.0)}, 3),
         "shapes_walked": (P, {"good": Q, "poor": ch07.POOR}, ch07.SHAPES, 0.2, 20),
         "blocks_compared": (P, Q, 3),
-        "typical": (P, Q, 0.09, 0.3),
-        "frame": ("a tree",),
+        "by_position": (ch07.POSITIONS, ch07.LAYERS, 0.03),
     },
     "08": {
         "broken_decoders": ([Broken("nothing", 1.0, 0.6, 0.0), Broken("the feed", 0.8, 0.6, 0.5)],),
