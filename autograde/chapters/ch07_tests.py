@@ -168,15 +168,6 @@ multi_candidate_accept.bug(
     because="after a rejection r[0] is known to be large; each candidate needs its own coin.",
 )
 multi_candidate_accept.bug(
-    "coin * q[token] < residual[token]:\n            return token\n"
-    "        residual = residual_distribution(residual, q)",
-    "coin < residual[token]:\n            return token\n"
-    "        residual = residual_distribution(residual, np.eye(len(q))[token])",
-    think="a candidate is there, so its q is 1.",
-    because="that is the rule for tokens that were chosen without chance; these were drawn from q, "
-    "and a rejection takes q off, not the token alone.",
-)
-multi_candidate_accept.bug(
     "residual = residual_distribution(residual, q)",
     "residual = residual_distribution(residual, q)\n"
     "        q = np.where(np.arange(len(q)) == token, 0, q) / (1 - q[token])",

@@ -30,15 +30,11 @@ def test_candidates_in_turn_keep_the_target_and_accept_no_more_than_the_best(n: 
         assert not n or computed.k_seq(p, q, n) <= computed.best_acceptance(p, q, n) + 1e-12
 
 
-def test_the_best_acceptance_is_reached_by_hand():
-    """With p = [.5, .5] and q = [.75, .25] 9 of 16 pairs are (0, 0), of which 8 can stay."""
-    assert computed.best_acceptance(TWO_P, TWO_Q, 2) == pytest.approx(15 / 16, abs=1e-12)
-
-
 def test_smallest_example_counts_as_told():
-    """Of 16 blocks 12 keep the first token, 1 the second, and 3 get another; 8 and 8."""
+    """Of 16 blocks 12 keep the first token, 1 the second, and 3 get another; the best rule 15."""
     shares = computed.refused_in_turn(TWO_P, TWO_Q, 2)
     assert [16 * share for share in shares] == pytest.approx([12, 1])
+    assert 16 * computed.best_acceptance(TWO_P, TWO_Q, 2) == pytest.approx(15)
     accept = FUNCTIONS["multi_candidate_accept"]
     both = 16 * computed.candidates_law(accept, TWO_P, TWO_Q, 2)
     assert both.tolist() == [pytest.approx([8, 5]), pytest.approx([0, 3])]

@@ -128,7 +128,7 @@ def check_tree_attention_mask(function: Callable) -> None:
         expect(function, parents, gives=mask, hint=hint)
     kind = np.asarray(function([-1])).dtype
     if kind != bool:
-        raise Different(f"{function.__name__}([-1]) holds {kind}; a mask is True or False.")
+        raise Different(f"tree_attention_mask([-1]) holds {kind}; a mask is True or False.")
 
 
 @visible_check

@@ -6,6 +6,7 @@ function names its assumptions.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -28,45 +29,33 @@ def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np
     Row 0 holds tokens that are among the candidates, row 1 the others.
     """
     law = np.zeros((2, len(p)))
-    for (drawn, coins, u), weight in candidate_ways(p, q, n):
-        out = accept(list(drawn), p.copy(), q.copy(), coins, u)
-        law[0 if out in drawn else 1, out] += weight
+    for drawn in product(np.flatnonzero(q).tolist(), repeat=n):
+        asked = partial(accept, list(drawn), p.copy(), q.copy())
+        law += math.prod(float(q[x]) for x in drawn) * _law(asked, p, drawn, [q] * n)
     return law
 
 
-def candidate_ways(p: np.ndarray, q: np.ndarray, n: int) -> Iterator[tuple[tuple, float]]:
-    """Every way that n i.i.d. candidates can go: (candidates, coins (n,), u), its probability.
-
-    Every candidate list is walked through, and between the cuts of the recursive rule every coin
-    and u take one midpoint that weighs its interval: exact for that rule.
-    """
-    targets = [p]
-    for _ in range(n):
-        targets.append(residual(targets[-1], q))
-    last = list(pieces(np.cumsum(targets[-1])))
-    for drawn in product(np.flatnonzero(q).tolist(), repeat=n):
-        sides = [
-            list(pieces(np.array([min(1.0, targets[i][x] / q[x])]))) for i, x in enumerate(drawn)
-        ]
-        weight = math.prod(float(q[x]) for x in drawn)
-        for choice in product(*sides, last):
-            *coins, u = [middle for middle, _ in choice]
-            yield (drawn, np.array(coins), u), weight * math.prod(length for _, length in choice)
-
-
 def top_law(accept: Callable, p: np.ndarray, candidates: Sequence[int]) -> np.ndarray:
-    """The distribution (2, V) of `accept(candidates, p, r, u)` with different, certain tokens.
+    """The same of `accept(candidates, p, r, u)` with different tokens that nobody drew: q is 1."""
+    asked = partial(accept, list(candidates), p.copy())
+    return _law(asked, p, candidates, np.eye(len(p))[list(candidates)])
 
-    Row 0 holds tokens that are among the candidates, row 1 the others. Between the cuts of the
-    rule for q = 1 every coin and u take one midpoint that weighs its interval.
+
+def _law(
+    asked: Callable, p: np.ndarray, candidates: Sequence[int], rows: Sequence[np.ndarray]
+) -> np.ndarray:
+    """The distribution (2, V) of `asked(r, u)`, with a row of q (V,) for each candidate.
+
+    Between the cuts of the rule in turn every coin and u take one midpoint that weighs its
+    interval: exact for that rule.
     """
     law, left, sides = np.zeros((2, len(p))), p, []
-    for token in candidates:
-        sides.append(list(pieces(left[[token]])))
-        left = residual(left, np.eye(len(p))[token])
+    for token, q in zip(candidates, rows, strict=True):
+        sides.append(list(pieces(np.array([min(1.0, left[token] / q[token])]))))
+        left = residual(left, q)
     for choice in product(*sides, list(pieces(np.cumsum(left)))):
         *coins, u = [middle for middle, _ in choice]
-        out = accept(list(candidates), p.copy(), np.array(coins), u)
+        out = asked(np.array(coins), u)
         law[0 if out in candidates else 1, out] += math.prod(length for _, length in choice)
     return law
 
