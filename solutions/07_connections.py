@@ -342,7 +342,7 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # knows it, next to nothing is lost, and nobody has to store a `q`.
 #
 # Is that a trick of one research repository? No. By default vLLM, SGLang, TensorRT-LLM and llama.cpp
-# all give a draft token exactly this chance, `p(x)`. In production, the famous ratio `p/q` is an
+# all give a draft token exactly this chance, `p(x)`. On most servers, the famous ratio `p/q` is an
 # option that you have to switch on!
 #
 # ## The block as a whole
@@ -359,12 +359,11 @@ charts.blocks_compared(P, Q, most=5)
 #
 # <details><summary>The rule, so that you can build it</summary>
 #
-# 1. Keep one weight `w` for the block. It starts at 1, and draft token `x` makes it
-#    `min(1, w p(x)/q(x))`.
-# 2. After each prefix, the mass `m` that is missing at the next position is the sum of
-#    `max(0, w p - q)`. The coin of this prefix says yes with probability `m/(m + 1 - w)`. The coin of
-#    the whole block says yes with probability `w`.
-# 3. Toss all coins. Keep the longest prefix whose coin says yes.
+# 1. Keep one weight `w`. It starts at 1, and each draft token `x` makes it `min(1, w p(x)/q(x))`.
+# 2. Toss a coin for each prefix of 1 to `K - 1` tokens. It says yes with probability `m/(m + 1 - w)`,
+#    where `m` is the sum of `max(0, w p - q)` at the next position. The coin of the whole block says
+#    yes with probability `w`.
+# 3. Keep the longest prefix whose coin says yes. If none does, keep nothing.
 # 4. Draw one token more: from `max(0, w p - q)`, normalised, or from `p` after the whole block.
 #
 # </details>
@@ -491,10 +490,10 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 #
 # | engine, as read | drafts with | judges a draft token by |
 # | --- | --- | --- |
-# | vLLM 0.32.0 | EAGLE-3, MTP, DFlash, DFlash2, DSpark, P-EAGLE, PARD, draft model, n-gram, suffix; chains | `p(x)`; on request `p/q` or the block as a whole |
-# | SGLang, 16974b8 | EAGLE-2, EAGLE-3, MTP, DFlash, DSpark, draft model, n-gram; chains and trees | `p(x)`, children in turn; on request `p/q` for chains |
-# | TensorRT-LLM 1.4.0rc1 | EAGLE-3, MTP, DFlash, DSpark, PARD, draft model, n-gram, suffix | equality with the token that the target draws; on request `p/q` |
-# | llama.cpp, 00efb3e | EAGLE-3, MTP, DFlash, DSpark, DFlash2, draft model, n-gram; chains | equality with the token that the target draws |
+# | vLLM 0.32.0 | EAGLE-3, MTP, DFlash, DFlash2, DSpark, P-EAGLE, PARD, draft model, prompt lookup (n-gram), suffix; chains | `p(x)`; on request `p/q` or the block as a whole |
+# | SGLang, 16974b8 | EAGLE-2, EAGLE-3, MTP, DFlash, DSpark, draft model, prompt lookup; chains and trees | `p(x)`, children in turn; on request `p/q` for chains |
+# | TensorRT-LLM 1.4.0rc1 | EAGLE-3, MTP, DFlash, DSpark, PARD, draft model, prompt lookup, suffix | equality with the token that the target draws; on request `p/q` |
+# | llama.cpp, 00efb3e | EAGLE-3, MTP, DFlash, DSpark, DFlash2, draft model, prompt lookup; chains | equality with the token that the target draws |
 # | transformers 5.23.0 | MTP, DFlash, draft model (any tokenizer), prompt lookup, early exit; chains | `p/q` if the draft gives a `q`, else equality |
 #
 # To equal a token drawn from `p` has the probability `p(x)`: your rule once more, with the target's

@@ -311,7 +311,7 @@ def cut_to_length(alpha, c, k, n_tokens, rng):
 
 @at("07_connections", "one_hot_accept", "the target itself")
 def correction_from_p(draft_token, p, r, u):
-    """Draws the correction from p, and misses an edge."""
+    """Draws the correction from p."""
     if r < p[draft_token]:
         return draft_token, True
     return sample_from(p, u), False

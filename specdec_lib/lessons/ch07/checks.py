@@ -127,7 +127,7 @@ def check_tree_attention_mask(function: Callable) -> None:
             mask[node, seen] = True
         expect(function, parents, gives=mask, hint=hint)
     kind = np.asarray(function([-1])).dtype
-    if kind != bool:
+    if kind.kind != "b":
         raise Different(f"tree_attention_mask([-1]) holds {kind}; a mask is True or False.")
 
 
