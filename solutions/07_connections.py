@@ -381,8 +381,7 @@ from specdec_lib.measure import strategies
 from specdec_lib.measure.core.held_out import prompts
 
 leave_cores()  # as in chapter 00
-lab, texts = strategies.Laboratory(positions=400), prompts(8, 128)
-target, passes = lab.target, []
+target, texts, passes = strategies.built_in("target")["target"], prompts(8, 128), []
 cache = target.new_cache(1, len(texts[0]))
 logits = target.forward(torch.tensor(texts[:1]), cache, observe=passes.append)
 states = passes[0].states[0]  # (positions, width)
@@ -526,14 +525,14 @@ from specdec_lib.drafters.jacobi import Jacobi
 from specdec_lib.drafters.vocabulary import OtherVocabulary
 from specdec_lib.lessons.ch07.drawer import drawer
 
-small = strategies.three_drafters(lab.vocab_size)["model"]
-half = [token if token % 2 else -1 for token in range(lab.vocab_size)]
+small = strategies.three_drafters(target.vocab_size)["model"]
+half = [token if token % 2 else -1 for token in range(target.vocab_size)]
 ideas = {
     "the last pass's guesses": Jacobi(target),
     "a draft model": small,
     "the same, half of its tokens shared": OtherVocabulary(small.model, half, len(half), list),
 }
-drawer(strategies.tokens_a_block(target, ideas, texts))
+drawer(strategies.tokens_a_block(target, ideas, texts[:4]))
 
 # %% [markdown]
 # ## Quiz

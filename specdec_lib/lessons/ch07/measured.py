@@ -65,7 +65,7 @@ def shapes_walked(
         left.plot(places, exact, "_", color="black", markersize=18, markeredgewidth=2)
     right.axhline(1, color="black", linewidth=1)
     legend_below(left)
-    show(left.figure, f"Your walk, {walks} blocks each. {'. '.join(told)}.")
+    show(left.figure, f"Your walk, {walks} trees each. {'. '.join(told)}.")
 
 
 def _require_the_card(walk: Callable) -> None:

@@ -46,9 +46,9 @@ def timeline() -> None:
         xlabel="time, a sketch; h: the target's states, g: the head's own output",
     )
     ax.grid(visible=False)
-    names = {"drafted": "a draft step and what it reads", "scored": "the target's pass"}
-    ax.legend(handles=swatches(dress(kind) | {"label": text} for kind, text in names.items()))
-    legend_below(ax, handles=ax.get_legend().legend_handles, columns=2)
+    names = {"drafted": "a draft step, what it reads (thin: a look-up)", "scored": "target's pass"}
+    dresses = [dress(kind) | {"label": text} for kind, text in names.items()]
+    legend_below(ax, columns=2, handles=swatches(dresses))
     show(ax.figure, f"Draft steps of a block of {K} tokens. {'; '.join(told)}. Widths: a sketch.")
 
 
@@ -64,4 +64,4 @@ def _row(ax: Axes, y: float, name: str, row: list[Step]) -> str:
     plain_box(ax, x, y, PASS, "scored")
     write(ax, x + PASS / 2, y, "x0 x1 x2 x3 x4", boxed=True)
     reads = [step.reads for step in row if step.reads]
-    return f"{name}: {len(row)} steps, which read {'; '.join(reads)}"
+    return f"{name}: in {len(row)}, reading {'; '.join(reads)}"

@@ -1,4 +1,4 @@
-"""Chapter 07: a draft tree, who sees whom in it, and how many tokens each shape brings."""
+"""Chapter 07: a draft tree, who sees whom in it, and how many tokens each shape writes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
