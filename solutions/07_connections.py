@@ -40,7 +40,7 @@ from specdec_lib.lessons.ch07.timeline import timeline
 # | --- | --- | --- |
 # | Who drafts? | a small model | a trained head on the target's own states |
 # | In which shape? | a chain of `K` tokens | several candidates for a place; a tree |
-# | Who judges? | a coin against `p/q` for each token | in turn; without a `q`; the block as a whole |
+# | Who verifies? | a coin against `p/q` for each token | in turn; without a `q`; the block as a whole |
 # | When? | one step for each token, then the pass | all tokens in one step |
 #
 # The speed-up is still `E / (D + v)` (chapter 04): the tokens per pass, over the time for drafting and
@@ -513,8 +513,8 @@ design_map()
 # %% [markdown]
 # <details><summary>What you may find</summary>
 #
-# PARD changes only when the draft is made, block verification only the judge. EAGLE changes three
-# answers: who drafts, the shape, and the judge.
+# PARD changes only when the draft is made, block verification only who verifies. EAGLE changes three
+# answers: who drafts, the shape, and who verifies.
 #
 # </details>
 #
