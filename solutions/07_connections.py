@@ -491,13 +491,13 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 # | --- | --- | --- |
 # | vLLM 0.32.0 | EAGLE-3, MTP, DFlash, DFlash2, DSpark, P-EAGLE, PARD, draft model, prompt lookup (n-gram), suffix; chains | `p(x)`; on request `p/q` or the block as a whole |
 # | SGLang, 16974b8 | EAGLE-2, EAGLE-3, MTP, DFlash, DSpark, draft model, prompt lookup; chains and trees | `p(x)`, children in turn; on request `p/q` for chains |
-# | TensorRT-LLM 1.4.0rc1 | EAGLE-3, MTP, DFlash, DSpark, PARD, draft model, prompt lookup, suffix | equality with the token that the target draws; on request `p/q` |
+# | TensorRT-LLM 1.4.0rc1 | EAGLE-3, MTP, DFlash, DSpark, PARD, draft model, prompt lookup, suffix; chains and trees | equality with the token that the target draws; on request `p/q` |
 # | llama.cpp, 00efb3e | EAGLE-3, MTP, DFlash, DSpark, DFlash2, draft model, prompt lookup; chains | equality with the token that the target draws |
 # | transformers 5.23.0 | MTP, DFlash, draft model (any tokenizer), prompt lookup, early exit; chains | `p/q` if the draft gives a `q`, else equality |
 #
 # To equal a token drawn from `p` has the probability `p(x)`: your rule once more, with the target's
 # draw as the coin. vLLM removed its tree attention in May 2026, so EAGLE drafts a chain in vLLM and a
-# tree in SGLang: on a busy server every branch costs (chapter 06).
+# tree in SGLang. That matters less than it sounds: on a busy server every branch costs (chapter 06).
 #
 # ## The map
 #
