@@ -13,10 +13,12 @@ from matplotlib.axes import Axes
 from specdec_lib.lessons.ch05.computed import (
     BASELINE_SECONDS,
     DRIFT,
+    HALF,
     RUNS,
     SPECULATIVE_SECONDS,
     blocks_of,
     drifting_seconds,
+    needed_tokens,
     orders,
     rounding_interval,
     setting_name,
@@ -29,7 +31,7 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     swatches,
 )
-from specdec_lib.lessons.common.series import draw, in_words
+from specdec_lib.lessons.common.series import draw, in_words, table
 from specdec_lib.lessons.common.style import BAND, DRAFT, GREY, TARGET, show
 from specdec_lib.lessons.common.tokens import draw_blocks, dress, fates, plain_box
 from specdec_lib.theory import expected_tokens
@@ -96,24 +98,6 @@ def _sampled_blocks(alpha: float, k: int, seed: int) -> list[int]:
     """Accepted counts of SAMPLES blocks whose tokens pass with `alpha`, each on its own."""
     passed = np.random.default_rng(seed).random((SAMPLES, k)) < alpha
     return passed.cumprod(axis=1).sum(axis=1).tolist()
-
-
-@drawn_from("operations_factor")
-def operations_against_speed(operations_factor: Callable, rows: Sequence[Any]) -> None:
-    """Table 1: the student's operations and the tokens a block, beside what the paper prints."""
-    mine = [float(operations_factor(row.alpha, 0.0, row.k)) for row in rows]
-    speeds, printed = [row.speed for row in rows], [row.operations for row in rows]
-    values = {"operations, by your function": mine, "speed at c = 0, printed": speeds}
-    title, x = "Table 1: what a token costs, and what it gains", np.arange(len(rows))
-    places = [f"alpha {row.alpha:g}\nK = {row.k}" for row in rows]
-    ax = picture(title, "times plain decoding")
-    told = draw(ax, places, values, kind="bars", roles=("draft", "accepted"), text=".2f")
-    line = {"color": "black", "linewidth": 2.5, "label": "operations, printed"}
-    ax.hlines(printed, x - 0.39, x - 0.01, **line)
-    ax.set_ylim(0, 1.15 * max(*mine, *speeds))
-    ax.legend(loc="upper left")
-    told = f"{told}; {in_words(places, {'operations, printed': printed})}".replace("\n", ", ")
-    show(ax.figure, f"{title}. {told}.")
 
 
 def expected_and_measured(rows: Sequence[Any]) -> None:
@@ -243,16 +227,91 @@ def by_task(rows: Sequence[Any]) -> None:
 
 
 def two_devices(rows: Sequence[Any]) -> None:
-    """Tokens a step and speed-up of the same methods on two machines."""
-    title = "Spec-Bench, Vicuna 7B: the same tokens, other speed-ups"
-    names = [
-        f"{r.method}, {r.a100_tokens:.2f} tokens\na block takes "
-        f"{r.rtx3090_tokens / r.rtx3090_speedup:.2f} and {r.a100_tokens / r.a100_speedup:.2f}"
-        for r in rows
-    ]
+    """Speed-ups of the same methods on two machines, and how long a block takes on each."""
+    title = "Spec-Bench, Vicuna 7B: the same tokens per block, other speed-ups"
+    names = [f"{r.method}: {r.a100_tokens:.2f} tokens" for r in rows]
     speeds = {"RTX 3090": [r.rtx3090_speedup for r in rows], "A100": [r.a100_speedup for r in rows]}
-    ax, y = _marked_rows(title, names, speeds, (7.6, 4.4))
+    ax, y = _marked_rows(title, names, speeds, (7.6, 3.8))
     ax.hlines(y, *speeds.values(), color=GREY, linewidth=1.5, zorder=1)
-    ax.set(xlim=(1.0, 2.5), xlabel="times as fast as plain decoding on the same machine")
+    times = {
+        "RTX 3090": [r.rtx3090_tokens / r.rtx3090_speedup for r in rows],
+        "A100": [r.a100_tokens / r.a100_speedup for r in rows],
+    }
+    for height, one, other in zip(y, *times.values(), strict=True):
+        ax.text(2.5, height, f"{one:.2f} / {other:.2f}", va="center")
+    ax.text(2.5, len(rows) - 0.4, "a block, in plain passes", va="bottom", ha="center", fontsize=10)
+    ax.set(xlim=(1.0, 2.75), xticks=np.arange(1.0, 2.5, 0.25))
+    ax.set_xlabel("times as fast as plain decoding on the same machine")
     legend_below(ax, 2)
-    show(ax.figure, f"{title}. {_by_row(names, speeds)}.")
+    told = f"Speed-ups: {_by_row(names, speeds)}. A block, in plain passes: {_by_row(names, times)}"
+    show(ax.figure, f"{title}. {told}.")
+
+
+@drawn_from("audit")
+def verdicts(audit: Callable, rows: Sequence[Any]) -> None:
+    """What each row of Tables 2 and 4 needs, what its alpha allows, and the student's verdict."""
+    title = "T5-XXL: the tokens per block that each row needs"
+    ax = picture(title, size=(8.4, 5.0))
+    names, needed = [setting_name(row) for row in rows], [needed_tokens(row) for row in rows]
+    formula = [expected_tokens(row.alpha + HALF, row.k) for row in rows]
+    most = [1 / max(1 - row.alpha - HALF, 1 / (row.k + 1)) for row in rows]
+    said = [audit(r.alpha, r.k, *n[:1], HALF, n[1]) for r, n in zip(rows, needed, strict=True)]
+    y, tokens = named_rows(ax, names), [n[0] for n in needed]
+    ax.barh(y, formula, 0.6, color=BAND, edgecolor=GREY, label="the formula")
+    rest = np.subtract(most, formula)
+    ax.barh(y, rest, 0.6, left=formula, color="white", edgecolor=GREY, label="the best order")
+    ax.hlines(y, [n - error for n, error in needed], tokens, color="black", linewidth=2)
+    ax.plot(tokens, y, linestyle="none", label="needed at least; the line is rounding", **DIAMOND)
+    for height, verdict in zip(y, said, strict=True):
+        ax.text(5.85, height, f"{verdict}", va="center")
+    ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel="tokens per block")
+    legend_below(ax)
+    columns = {"needed": tokens, "the formula": formula, "the best order": most}
+    told = _by_row(names, columns)
+    words = ", ".join(f"{name}: {verdict}" for name, verdict in zip(names, said, strict=True))
+    show(ax.figure, f"{title}. {told}. Your function says: {words}.")
+
+
+@drawn_from("audit")
+def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
+    """The student's verdict on rows of logs, if what they print were alpha, as a table."""
+    table([
+        {
+            "row": row.name,
+            "K": row.k,
+            "printed": row.printed,
+            "tokens per block": row.tokens,
+            "most with this alpha": 1 / max(1 - row.printed, 1 / (row.k + 1)),
+            "verdict": audit(
+                row.printed, row.k, row.tokens, row.printed_error, row.tokens_error
+            ),
+        }
+        for row in rows
+    ])  # fmt: skip
+
+
+@drawn_from("implied_alpha", "audit")
+def two_baselines(
+    implied_alpha: Callable, audit: Callable, chain: Any, rows: Sequence[Any]
+) -> None:
+    """Two speed-ups of EAGLE-3 beside what a chain of drafts can write, judged by the student.
+
+    `chain` is the row of a log whose tokens per block give alpha, by the student's function.
+    """
+    alpha = round(float(implied_alpha(1 / chain.tokens, 1.0, 0.0, chain.k)), 2)
+    most = 1 / max(1 - alpha - HALF, 1 / (chain.k + 1))
+    said = [audit(alpha, chain.k, row.speedup, HALF, HALF) for row in rows]
+    names = [f"{row.who}: {row.speedup:.2f} times as fast" for row in rows]
+    title = "EAGLE-3 for Llama 3.1 8B: one drafter, two baselines"
+    ax = picture(title, size=(8.2, 2.6))
+    y = named_rows(ax, names)
+    ax.barh(y, [row.speedup for row in rows], 0.5, color=BAND, edgecolor=GREY)
+    for height, row, verdict in zip(y, rows, said, strict=True):
+        ax.text(row.speedup + 0.06, height, f"{verdict}", va="center")
+    ax.axvline(chain.tokens, color=TARGET, label=f"tokens per block of a chain: {chain.tokens}")
+    label = f"the most that any order gives at alpha {alpha:.2f}: {most:.2f}"
+    ax.axvline(most, color="black", linestyle="--", label=label)
+    ax.set(xlim=(1, 5.4), xlabel="times as fast, which is also the fewest tokens per block")
+    legend_below(ax, 1)
+    words = "; ".join(f"{name}: {verdict}" for name, verdict in zip(names, said, strict=True))
+    show(ax.figure, f"{title}. {words}. A chain writes {chain.tokens}; {label}.")
