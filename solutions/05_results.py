@@ -4,11 +4,10 @@
 # 75 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (tokens
 # per block, `c` and `v`), the mean
 #
-# - **Intuition**: one pair of models on three machines, in the first table.
-# - **Mathematics**: the most likely `alpha`, a limit that no order of acceptances can beat, and the
-#   right mean of ratios.
-# - **Code**: four short functions. Three audit printed numbers, one evaluates your own.
-# - **Demo**: 18 published rows, from the first paper of 2022 to logs of 2026, and a row of your own.
+# - **Intuition**: one pair of models on three machines.
+# - **Mathematics**: the most likely `alpha`, a limit that nothing beats, and the right mean of ratios.
+# - **Code**: four short functions.
+# - **Demo**: 18 published rows, from 2022 to 2026, and rows of your own.
 #
 # **You come with** a formula: the tokens of a block, divided by its time.
 # **You build** an audit: it says what can explain a printed row, and what cannot.
@@ -38,9 +37,9 @@ from specdec_lib.measure import papers
 # | 0.5 | 1 + 0.5 = 1.5 | 1.5/1.5 = 1.00 |
 # | 1 | 1 + 1 = 2 | 1.5/2 = 0.75 |
 #
-# All three machines write the same tokens. So a speed-up has two parts. **How many tokens** a block
-# writes depends on the models, the text, `K` and the sampling. **How long** a block takes depends
-# on the machine.
+# All three write the same tokens. So a speed-up has two parts. **How many tokens** a block writes
+# depends on the models, the text, `K` and the sampling. **How long** a block takes depends on the
+# machine.
 
 # %% [markdown]
 # ## What is an acceptance rate?
@@ -64,13 +63,6 @@ prediction_05 = 0.6
 
 # %% test="prediction_05" points=1
 lesson.committed("prediction_05", prediction_05, 0, 1)
-
-# %% [markdown]
-# The next picture shows how probable these six blocks are for each `alpha`. Where is the top? Which
-# two counts of the first picture give this `alpha`?
-
-# %% tags=["demo"]
-figures.how_likely(lesson.BLOCKS, lesson.K)
 
 # %% [markdown]
 # ### Exercise: alpha_from_blocks
@@ -134,24 +126,23 @@ lesson.reveal("prediction_05", prediction_05)
 #
 # | what is divided | here | who prints it |
 # | --- | --- | --- |
-# | accepted by judged tokens | 14/18 = 0.78 | this course, as `alpha` |
-# | accepted by drafted tokens | 14/24 = 0.58 | vLLM's log, as "draft acceptance rate" |
-# | written tokens by verified positions | 20/30 = 0.67 | SGLang's log, as "accept rate" |
-# | written tokens by blocks | 20/6 = 3.33 | benchmarks, as "acceptance length" |
+# | accepted / judged tokens | 14/18 = 0.78 | this course, as `alpha` |
+# | accepted / drafted tokens | 14/24 = 0.58 | vLLM's log, as "draft acceptance rate" |
+# | written tokens / verified positions | 20/30 = 0.67 | SGLang's log, as "accept rate" |
+# | written tokens / blocks | 20/6 = 3.33 | benchmarks, as "acceptance length" |
 # | the mean of `sum_x min(p, q)` over a text that the target wrote | needs both models | Leviathan et al., as `alpha` |
 #
 # (vLLM and SGLang are programs that serve models.) The second number falls if `K` grows, because more
-# tokens stand after a rejection. The third one counts the correction or the bonus among the written
-# tokens, so it isn't 0 even if every draft token is rejected! The first and the last agree if
-# acceptance doesn't depend on what was accepted before.
+# tokens stand after a rejection. The third one counts the correction or the bonus, so it isn't 0 even
+# if every draft token is rejected! The first and the last agree if acceptance doesn't depend on what
+# was accepted before.
 
 # %% [markdown]
 # ## A promise and a clock
 #
 # T5-XXL has 11 billion parameters. It translates English to German (EnDe) and summarises news
-# (CNNDM). Three smaller T5 models draft for it. The paper prints the measured `alpha` and `c`, the
-# speed-up `E/(cK + 1)` that they promise, where `E` is the mean number of tokens per block, and the
-# speed-up that was measured.
+# (CNNDM). Three smaller T5 models draft for it. Leviathan et al. print `alpha` and `c`, the speed-up
+# `E/(cK + 1)` that they promise, with the formula's `E` tokens per block, and the measured speed-up.
 #
 # ### Commit first
 #
@@ -174,13 +165,12 @@ figures.expected_and_measured(settings)
 
 # %% [markdown]
 # The paper rounds `alpha` and `c`. A grey bar holds every speed-up that the rounded values allow.
-# All twelve promises lie inside their bars. Only one clock does.
+# All twelve promises lie inside their bars. Only one clock does!
 #
 # ### Simulator: a row of the paper
 #
-# At which `c` does the curve of the chosen row, T5-large, come down to the measured 1.7? Decide
-# first, then move the slider. After that choose T5-small, CNNDM, temperature 0, measured 3.1. Can any
-# `c` explain it?
+# At which `c` does the curve of T5-large come down to the measured 1.7? Decide first, then move the
+# slider. After that choose T5-small, CNNDM, temperature 0, measured 3.1. Can any `c` explain it?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
@@ -215,17 +205,18 @@ lesson.reveal("prediction_05_c", prediction_05_c)
 figures.three_orders(k=5)
 
 # %% [markdown]
-# **Every wrong position ends a block.** With a share of `1 - alpha` wrong positions, there are at
-# least that many blocks per token. And no block is longer than `K + 1`. So in any order
+# **Every wrong position ends a block.** A share of `1 - alpha` of the positions is wrong, so a text
+# has at least `1 - alpha` blocks per token. And no block is longer than `K + 1`. So in any order
 #
 # $$ \text{tokens per block} \le \min\left(K + 1,\; \frac{1}{1 - \alpha}\right). $$
 #
 # At temperature 1 a position ends its block with probability `1 - sum_x min(p, q)`, so the limit
 # holds on average.
 #
-# Now audit the row that no cost explains. It needs 3.1 times the tokens of plain decoding in the time
-# of a block, `0.02 x 5 + 1 = 1.1` passes at least. So it needs 3.41 tokens per block. With
-# `alpha = 0.65` the formula gives 2.64, and no order gives more than 2.86.
+# Now audit the row that no cost explains. A block takes `0.02 x 5 + 1 = 1.1` passes or longer. To be
+# 3.1 times as fast, it needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64, and
+# no order gives more than 2.86. A famous paper
+# prints a row that its own formula can't explain.
 
 # %% [markdown]
 # ### Exercise: audit
@@ -278,10 +269,8 @@ lesson.check_audit(audit)
 # Of the twelve rows, the formula explains four, an order could explain another four, and four are
 # explained by nothing. Nobody need have lied: each number can be right although the columns don't
 # fit together. `alpha` may come from other texts than the clock, or the plain decoder was slower
-# than a bare pass. The paper names two reasons itself: the two decoders weren't optimised alike,
-# and acceptances are not independent.
-#
-# An audit can convict a row. It can't acquit one.
+# than a bare pass. The paper itself says that the two decoders weren't optimised alike, and that
+# acceptances aren't independent.
 
 # %% [markdown]
 # ## Four rows of today
@@ -295,7 +284,7 @@ lesson.check_audit(audit)
 # | model card: DSpark, Muse Spark | 7 | 0.285 | 2.99 |
 # | SGLang: EAGLE-3, Qwen3 8B | 3 | 0.54 | 2.17 |
 #
-# (EAGLE-3 and DSpark are small networks that draft from the target's states; see chapter 07.)
+# (EAGLE-3 and DSpark are small networks that draft from the target's states, as chapter 07 shows.)
 #
 # ### Commit first
 #
@@ -316,16 +305,16 @@ lesson.reveal("prediction_05_d", prediction_05_d)
 figures.judged_logs(audit, logs)
 
 # %% [markdown]
-# Three rows are convicted, and yet nobody miscounted. The audit has found that the column isn't
-# `alpha`. Which of the five numbers is it? Compare the printed one with two quotients of the tokens:
+# Three rows are convicted, and yet nobody miscounted: the column just isn't `alpha`. Which of the
+# five numbers is it? Compare the printed one with two quotients of the tokens.
 
 # %% tags=["demo"]
 table(lesson.meanings(logs))
 
 # %% [markdown]
-# Three rows print accepted by drafted tokens, the fourth one prints written tokens by verified
-# positions. That fourth row slipped through your audit: its number is no `alpha` either, only large
-# enough.
+# Three rows print accepted / drafted tokens, the fourth one written tokens / verified positions. That
+# fourth number is no `alpha` either. It slipped through, since it is large enough. **An audit can
+# convict a row, but it can't acquit one.**
 
 # %% [markdown]
 # ## Backwards: the acceptance rate that a clock implies
@@ -377,56 +366,50 @@ figures.implied_rates(implied_alpha, settings, papers.table("chen_1"))
 lesson.check_implied_alpha(implied_alpha)
 
 # %% [markdown]
-# For Chen et al. the figure assumes `v = 1`. A slower verification would imply higher rates, so these
-# are lower limits. Where a diamond is missing, no rate explains the clock.
+# The figure assumes `v = 1`. A slower verification would imply higher rates, so these are lower
+# limits. Code has the highest.
 #
 # ## One drafter, two baselines
 #
 # EAGLE-3's paper prints 4.40 times as fast, for Llama 3.1 8B and the questions of MT-bench. SGLang
-# serves the same target with EAGLE-3 on the same questions: 158.34 tokens a second without it, 373.25
-# with it, so 2.36 times as fast. Who is wrong?
+# has the same target, drafter and questions: 158.34 tokens a second without EAGLE-3, and 373.25 with
+# it, so 2.36 times as fast. Who is wrong?
 #
-# Let your functions ask what a single chain of draft tokens can do. The vLLM row above is this very
-# drafter, as a chain. Tokens per block are a clock, too: give the draft no cost and a pass one second,
-# and `implied_alpha(1/3.53, 1, 0, 7)` is the `alpha` behind 3.53 tokens.
+# The vLLM row above is this drafter as a single chain of draft tokens. Tokens per block are a clock,
+# too: give the draft no cost and a pass one second, and `implied_alpha(1/3.53, 1, 0, 7)` is the
+# `alpha` behind 3.53 tokens. What can such a chain do?
 
 # %% tags=["demo"]
 figures.two_baselines(implied_alpha, audit, logs[0], papers.table("eagle_3"))
 
 # %% [markdown]
-# No chain of this drafter can be 4.40 times as fast. The paper drafts a *tree*, several candidates
-# for each place (chapter 07), and writes 6.13 tokens per block. SGLang drafts a tree as well: a run
-# of its authors wrote 5.39. So the tokens differ a little, and the blocks differ a lot: a block takes
-# 6.13/4.40 = 1.39 plain passes in the paper and about 2.3 in SGLang. A fast engine makes the plain
-# pass cheap, and then every draft step weighs more. Both numbers are right. **A speed-up says as
-# much about the baseline as about the drafter.**
+# No chain of this drafter can be 4.40 times as fast. The paper drafts a *tree*, with several candidates
+# for each place (chapter 07), and a block writes 6.13 tokens. In SGLang, which drafts a tree as well,
+# a run by its authors wrote 5.39. So the tokens differ a little, and the time differs a lot: a block
+# takes 6.13/4.40 = 1.39 plain passes in the paper, and about 2.3 in SGLang. A fast engine makes the
+# plain pass cheap, and then drafting weighs more. Both numbers are right. **A speed-up says as much
+# about the baseline as about the drafter.** Spec-Bench ran one code on two cards:
 #
-# Spec-Bench ran one code with the same prompts on two cards. Here the tokens hardly change. (It also
-# has **Medusa**, **Hydra** and **EAGLE**, networks on the target's states; **prompt lookup**, which
-# copies from the text; **Lookahead**, which collects the target's own guesses.)
-
-# %% tags=["demo"]
-methods = [row for row in papers.table("spec_bench_devices") if row.method != "REST"]
-figures.two_devices(methods)
-
-# %% [markdown]
-# Medusa and the draft model change places from one card to the other. `c` and `v` have changed,
-# `alpha` hasn't. (REST is left out: it looks drafts up in a store, and wrote 1.63 tokens per step on
-# one card and 1.82 on the other.)
+# | method | tokens per block | times as fast, RTX 3090 | A100 |
+# | --- | --- | --- | --- |
+# | draft model | 2.29 and 2.28 | 1.83 | 1.49 |
+# | Medusa (chapter 07) | 2.32 and 2.32 | 1.44 | 1.78 |
+#
+# The two methods change places! `c` and `v` have changed, `alpha` hasn't.
 #
 # ### An acceptance that nobody measured
 #
-# A benchmark of *engines* may want to keep the drafter out of the comparison. So vLLM has a rejection
-# sampler called `synthetic`: it accepts draft tokens at rates that you set, whatever the target says.
-# InferenceX prescribes such a length for each model and `K`, its "golden AL". The times are real, and
-# the text is worthless. If you see a speed-up, ask whether its tokens were accepted or decreed.
+# A benchmark of *engines* may want to keep the drafter out of the comparison. So vLLM has a sampler
+# called `synthetic`: it accepts draft tokens at rates that you set, whatever the target says. The
+# benchmark InferenceX prescribes the tokens per block of each model and `K`, the "golden AL". The
+# times are real, and the text is worthless. Ask whether the tokens were accepted or decreed.
 
 # %% [markdown]
 # ## Your own row
 #
-# Now print a row of your own. The built-in pair writes after four kinds of prompts: code, prose, a
-# copy of code with one name changed, and lists of names. Your functions find `alpha` and judge the
-# row, rounded as a paper would.
+# The built-in pair now writes after four kinds of prompts: code, prose, a copy of code with one name
+# changed, and lists of names. Your functions find `alpha` and judge each row, rounded as a paper
+# would round it.
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
@@ -442,15 +425,16 @@ blocks = {kind: accepted_counts(pair, each, 5, 64, SAMPLED) for kind, each in pr
 charts.own_rows(alpha_from_blocks, audit, blocks, k=5)
 
 # %% [markdown]
-# Where the verdict is `"order"`, acceptances come in runs, and the blocks write more than coins
-# would. Spec-Bench compares tasks, too. The diamond is a draft model, the square is prompt lookup:
+# Now pretend that the third column were called "acceptance". What would a stranger's audit say of you?
+#
+# Spec-Bench compares kinds of text, too. The diamond is a draft model, the square is prompt lookup,
+# which copies from the text so far.
 
 # %% tags=["demo"]
 figures.by_task(papers.table("spec_bench_tasks"))
 
 # %% [markdown]
-# Translation gains least on average, and the order of the other tasks depends on the method. Prompt
-# lookup is best at summaries, 2.43, and useless for translation, 1.04. A "typical speed-up" is the
+# Prompt lookup is 2.43 times as fast at summaries and 1.04 at translation. A "typical speed-up" is the
 # speed-up of somebody else's text.
 
 # %% [markdown]
@@ -460,9 +444,12 @@ figures.by_task(papers.table("spec_bench_tasks"))
 # and divide **pair by pair**. Which mean of the ratios is fair? Take two runs, with the ratios 2 and
 # 1/2. Average plain over speculative, and average speculative over plain: a fair mean gives answers
 # whose product is 1.
-
-# %% tags=["demo"]
-table(lesson.three_means([2, 0.5]))
+#
+# | mean | plain over speculative | speculative over plain | product |
+# | --- | --- | --- | --- |
+# | arithmetic | 1.25 | 1.25 | 1.56 |
+# | harmonic | 0.80 | 0.80 | 0.64 |
+# | geometric | 1 | 1 | 1 |
 
 # %% [markdown]
 # ### Exercise: paired_speedup
@@ -564,16 +551,15 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # What is wrong with each sentence? Decide first, then open the answer.
 #
-# **You might read: "Speculative decoding gives a 1.18 to 1.30 times speed-up despite an acceptance
-# below 4%."**
+# **You might read: "SD provides 1.18–1.30× speedup on MoE despite <4% acceptance rates."**
 #
 # <details><summary>Answer</summary>
 #
-# A study of March 2026 by AtomGradient says so. It explains the gain by verification: a pass over 16
-# draft tokens is cheaper than 16 passes. But a rejected token writes nothing. Its best row has
-# `K = 16`, an acceptance of 0.4%, defined as accepted by drafted, and 2.03 times as fast. *Look:* the
-# next cell. In either meaning a block writes 1.06 tokens or fewer, and takes at least a pass. Your
-# audit says `"nothing"`: the acceptance or the baseline was counted wrongly.
+# A study by AtomGradient (March 2026) says so, and explains it by verification: a pass over 16 draft
+# tokens is cheaper than 16 passes. But a rejected token writes nothing. Its best row has `K = 16`, an
+# acceptance of 0.4%, defined as accepted / drafted, and is 2.03 times as fast. *Look:* the next cell.
+# In either meaning a block writes 1.06 tokens or fewer, and it takes at least a pass. Your audit says
+# `"nothing"`, so the acceptance or one of the clocks was counted wrongly.
 #
 # </details>
 #
@@ -606,8 +592,8 @@ lesson.look()
 # %% [markdown]
 # ## The race again
 #
-# The decoder of the last chapters races again, this time on sixteen texts, by turns. The picture below
-# the race holds your `paired_speedup` of the sixteen pairs.
+# The race takes turns too, up to sixteen texts in about 20 s. Close other programs first. Below it
+# stands your `paired_speedup` of all pairs.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -620,9 +606,9 @@ show_race(races, yours="your decoder")
 charts.pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
 
 # %% [markdown]
-# The last line divides total times, so long texts count more; your mean counts each text alike. If
-# you quote either, quote the quartiles with it, and the baseline: one target, slowed down to the cost
-# of 40 million parameters, on your machine, today.
+# The line "Your decoder so far" divides total times, and your mean counts every text alike. Whichever
+# you quote, quote the quartiles and the baseline with it: the built-in target, padded to the cost of
+# 40 million parameters, on your machine, today.
 
 # %% [markdown]
 # ## Sources

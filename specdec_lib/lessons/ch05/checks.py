@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from specdec_lib.lessons.ch05.computed import conditional_rates, meanings, three_means
+from specdec_lib.lessons.ch05.computed import conditional_rates, meanings, most_tokens
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 
-__all__ = ["committed", "conditional_rates", "meanings", "three_means"]
+__all__ = ["committed", "conditional_rates", "meanings"]
 
 # Six blocks of four draft tokens each: how many of them were accepted.
 BLOCKS = [4, 0, 2, 4, 1, 3]
@@ -30,7 +30,8 @@ reveal = revealing(TRUTHS)
 
 def look() -> None:
     """Print the most tokens per block of the study, for both meanings of its acceptance."""
-    print(f"if 0.4% of the judged tokens are accepted: {1 / (1 - STUDY_ALPHA):.3f} at most")
+    most = most_tokens(STUDY_ALPHA, STUDY_K)
+    print(f"if 0.4% of the judged tokens are accepted: {most:.3f} at most")
     print(f"if 0.4% of the drafted tokens are accepted: {1 + STUDY_K * STUDY_ALPHA:.3f}")
 
 
@@ -77,7 +78,7 @@ def check_audit(function: Callable) -> None:
 
 # Wrong rates for the times of Chen et al., each with its question.
 CLOCK_SLIPS = (
-    ((21.3 / 7.52 - 1) / 4, "Is that accepted over drafted? Tokens after a rejection were never judged."),
+    ((21.3 / 7.52 - 1) / 4, "Is that accepted / drafted? Divide by the judged tokens."),
     (0.4802985223815331, "Did you pay for the draft? A block takes K draft steps, too."),
     (0.5510822809887326, "Did you pay for one draft step only? A block takes K of them."),
 )

@@ -50,6 +50,11 @@ def needed_tokens(row: Any) -> tuple[float, float]:
     return tokens, tokens - least
 
 
+def most_tokens(alpha: float, k: int) -> float:
+    """Tokens per block at most, in any order: a wrong position ends a block, and so does K + 1."""
+    return 1 / max(1 - alpha, 1 / (k + 1))
+
+
 def meanings(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """What each row prints as its acceptance, beside two quotients of its tokens per block."""
     return [
@@ -99,22 +104,6 @@ def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]
 def standard_error(rate: float, trials: int) -> float:
     """The standard error of a rate; 0 without a trial."""
     return max(0.0, rate * (1 - rate) / trials) ** 0.5 if trials else 0.0
-
-
-def three_means(ratios: Sequence[float]) -> list[dict[str, Any]]:
-    """Three means of the ratios and of their inverses, as both sides would report them."""
-    each = np.array(ratios, float)
-    means = {
-        "arithmetic": np.mean,
-        "harmonic": lambda ratios: 1 / np.mean(1 / ratios),
-        "geometric": lambda ratios: np.exp(np.mean(np.log(ratios))),
-    }
-    rows = []
-    for name, mean in means.items():
-        one, other = float(mean(each)), float(mean(1 / each))
-        both = {"plain over speculative": one, "speculative over plain": other}
-        rows.append({"mean": name, **both, "product": one * other})
-    return rows
 
 
 def drifting_seconds(interleaved: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -20,19 +20,14 @@ def own_rows(
 
     `blocks` has by kind the accepted counts of its blocks of `k`.
     """
+    columns = ("text", "blocks", "accepted / drafted", "alpha", "formula", "tokens per block")
     rows = []
     for kind, accepted in blocks.items():
         alpha = round(float(alpha_from_blocks(list(accepted), k)), 2)
-        tokens = round(sum(accepted) / len(accepted) + 1, 1)
-        rows.append({
-            "text": kind,
-            "blocks": len(accepted),
-            "accepted / drafted": sum(accepted) / (k * len(accepted)),
-            "alpha": alpha,
-            "formula": expected_tokens(alpha, k),
-            "tokens per block": tokens,
-            "verdict": audit(alpha, k, tokens, HALF, TENTH),
-        })  # fmt: skip
+        share, tokens = np.mean(accepted) / k, round(float(np.mean(accepted)) + 1, 1)
+        row = kind, len(accepted), share, alpha, expected_tokens(alpha, k), tokens
+        verdict = audit(alpha, k, tokens, HALF, TENTH)
+        rows.append(dict(zip(columns, row, strict=True)) | {"verdict": verdict})
     table(rows, f"Your pair, K = {k}, temperature 1")
 
 

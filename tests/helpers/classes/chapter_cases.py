@@ -177,13 +177,11 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "05": {
         "six_blocks": (ch05.BLOCKS, ch05.K),
-        "how_likely": (ch05.BLOCKS, ch05.K),
         "three_orders": (5,),
         "by_task": (papers.table("spec_bench_tasks"),),
         "alpha_found_again": (5,),
         "expected_and_measured": (SETTINGS,),
         "implied_rates": (SETTINGS, papers.table("chen_1")),
-        "two_devices": (papers.table("spec_bench_devices"),),
         "verdicts": (SETTINGS,),
         "two_baselines": (papers.table("logs")[0], papers.table("eagle_3")),
         "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
