@@ -40,8 +40,7 @@ from specdec_lib.measure import papers
 # All three write the same tokens. So a speed-up has two parts. **How many tokens** a block writes
 # depends on the models, the text, `K` and the sampling. **How long** a block takes depends on the
 # machine.
-
-# %% [markdown]
+#
 # ## What is an acceptance rate?
 #
 # A decoder recorded six blocks of `K = 4`. Some draft tokens were never judged, because an earlier
@@ -136,8 +135,7 @@ lesson.reveal("prediction_05", prediction_05)
 # tokens stand after a rejection. The third one counts the correction or the bonus, so it isn't 0 even
 # if every draft token is rejected! The first and the last agree if acceptance doesn't depend on what
 # was accepted before.
-
-# %% [markdown]
+#
 # ## A promise and a clock
 #
 # T5-XXL has 11 billion parameters. It translates English to German (EnDe) and summarises news
@@ -166,6 +164,14 @@ figures.expected_and_measured(settings)
 # %% [markdown]
 # The paper rounds `alpha` and `c`. A grey bar holds every speed-up that the rounded values allow.
 # All twelve promises lie inside their bars. Only one clock does!
+#
+# <details><summary>A question: is the speed free?</summary>
+#
+# It costs arithmetic. With `alpha = 0.6`, `K = 2` and a free draft the target computes 3 positions,
+# and the block writes 1.96 tokens: 3/1.96 = 1.53 times the arithmetic of plain decoding. Table 1 of
+# the paper counts 1.11 to 1.63 times.
+#
+# </details>
 #
 # ### Simulator: a row of the paper
 #
@@ -215,8 +221,7 @@ figures.three_orders(k=5)
 #
 # Now audit the row that no cost explains. A block takes `0.02 x 5 + 1 = 1.1` passes or longer. To be
 # 3.1 times as fast, it needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64, and
-# no order gives more than 2.86. A famous paper
-# prints a row that its own formula can't explain.
+# no order gives more than 2.86. A famous paper prints a row that nothing in it explains!
 
 # %% [markdown]
 # ### Exercise: audit
@@ -271,8 +276,7 @@ lesson.check_audit(audit)
 # fit together. `alpha` may come from other texts than the clock, or the plain decoder was slower
 # than a bare pass. The paper itself says that the two decoders weren't optimised alike, and that
 # acceptances aren't independent.
-
-# %% [markdown]
+#
 # ## Four rows of today
 #
 # Three logs and a model card print an acceptance beside the tokens per block:
@@ -315,8 +319,7 @@ table(lesson.meanings(logs))
 # Three rows print accepted / drafted tokens, the fourth one written tokens / verified positions. That
 # fourth number is no `alpha` either. It slipped through, since it is large enough. **An audit can
 # convict a row, but it can't acquit one.**
-
-# %% [markdown]
+#
 # ## Backwards: the acceptance rate that a clock implies
 #
 # Chen et al. print times and no `alpha`. A token takes 14.1 ms with their target of 70 billion
@@ -387,7 +390,7 @@ figures.two_baselines(implied_alpha, audit, logs[0], papers.table("eagle_3"))
 # for each place (chapter 07), and a block writes 6.13 tokens. In SGLang, which drafts a tree as well,
 # a run by its authors wrote 5.39. So the tokens differ a little, and the time differs a lot: a block
 # takes 6.13/4.40 = 1.39 plain passes in the paper, and about 2.3 in SGLang. A fast engine makes the
-# plain pass cheap, and then drafting weighs more. Both numbers are right. **A speed-up says as much
+# plain pass cheap, and then drafting weighs more. Both numbers can be right. **A speed-up says as much
 # about the baseline as about the drafter.** Spec-Bench ran one code on two cards:
 #
 # | method | tokens per block | times as fast, RTX 3090 | A100 |
@@ -403,8 +406,7 @@ figures.two_baselines(implied_alpha, audit, logs[0], papers.table("eagle_3"))
 # called `synthetic`: it accepts draft tokens at rates that you set, whatever the target says. The
 # benchmark InferenceX prescribes the tokens per block of each model and `K`, the "golden AL". The
 # times are real, and the text is worthless. Ask whether the tokens were accepted or decreed.
-
-# %% [markdown]
+#
 # ## Your own row
 #
 # The built-in pair now writes after four kinds of prompts: code, prose, a copy of code with one name
@@ -425,7 +427,7 @@ blocks = {kind: accepted_counts(pair, each, 5, 64, SAMPLED) for kind, each in pr
 charts.own_rows(alpha_from_blocks, audit, blocks, k=5)
 
 # %% [markdown]
-# Now pretend that the third column were called "acceptance". What would a stranger's audit say of you?
+# Now suppose that the third column were called "acceptance". What would a stranger's audit say of you?
 #
 # Spec-Bench compares kinds of text, too. The diamond is a draft model, the square is prompt lookup,
 # which copies from the text so far.
@@ -436,8 +438,7 @@ figures.by_task(papers.table("spec_bench_tasks"))
 # %% [markdown]
 # Prompt lookup is 2.43 times as fast at summaries and 1.04 at translation. A "typical speed-up" is the
 # speed-up of somebody else's text.
-
-# %% [markdown]
+#
 # ## By turns, and as ratios
 #
 # A processor gets warm and slows down; another program starts. So let two decoders **take turns**,
@@ -456,7 +457,7 @@ figures.by_task(papers.table("spec_bench_tasks"))
 #
 # **Task.** The mean of baseline over speculative, pair by pair, on which both sides agree.
 #
-# **Arguments.** Two lists of as many times. The function returns a float, also for thousands of
+# **Arguments.** Two lists of times, equally long. The function returns a float, also for thousands of
 # pairs. It raises ValueError if the lists are empty or differ in length.
 #
 # **Example.** `[2, 8]` and `[1, 1]`: the ratios are 2 and 8, the answer is 4.
@@ -480,8 +481,8 @@ def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[floa
 #    float(np.exp(np.mean(np.log(ratios)))).
 
 # %% [markdown]
-# The next machine gets slower by half over twenty runs, and the method is 1.25 times as fast. Only
-# the order of the runs differs between the two pictures.
+# The next machine slows down over twenty runs, until a run takes half as long again. The method is 1.25
+# times as fast. Only the order of the runs differs between the two pictures.
 
 # %% tags=["demo"]
 figures.two_orders(paired_speedup)
@@ -569,8 +570,8 @@ lesson.answered("quiz_05_b", quiz_05_b)
 # <details><summary>Answer</summary>
 #
 # This is from the README of vLLM's library `speculators`, version 0.9.0. It holds for greedy
-# decoding. With sampling the main model would have drawn with other random numbers, so there's no one
-# token to match. *Look:* the documentation of the same library says it correctly: "guaranteed to
+# decoding. With sampling, the main model would have drawn with other random numbers, so there is no
+# single token to match. *Look:* the documentation of the same library says it correctly: "guaranteed to
 # come from the same distribution as using the main model on its own".
 #
 # </details>
@@ -579,10 +580,10 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # <details><summary>Answer</summary>
 #
-# So says the release 0.0.2 of `mlx-dspark`. The algorithm is, but its arithmetic need not be: a pass
-# over several tokens rounds differently from a pass over one, and a near tie tips over. *Look:* the
-# course `minllm`, version 0.5.7, measured it. In 16-bit numbers on a GPU its greedy texts part at
-# near ties; in 32-bit numbers all of them agreed.
+# This is from release 0.0.2 of `mlx-dspark`. The algorithm keeps the greedy text, but the arithmetic
+# may not: a pass over several tokens rounds differently from a pass over one, and then a near tie
+# tips over. *Look:* the authors of the course `minllm`, version 0.5.7, measured it. In 16-bit numbers
+# on a GPU their greedy texts part at near ties; in 32-bit numbers all of them agreed.
 #
 # </details>
 
@@ -592,8 +593,8 @@ lesson.look()
 # %% [markdown]
 # ## The race again
 #
-# The race takes turns too, up to sixteen texts in about 20 s. Close other programs first. Below it
-# stands your `paired_speedup` of all pairs.
+# The race takes turns too, on up to sixteen texts in about 20 s. Close other programs first. The
+# picture below it shows your `paired_speedup` of all pairs.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -617,7 +618,6 @@ charts.pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
 #   ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192), Tables 2 to 4: rates and times
 #   of T5 version 1.1 on one TPU v4 at batch 1. The drafts have 77, 250 and 800 million parameters.
 #   Appendix A.3 has the two reasons. There is no PaLM, no code and no split by kind of token in it.
-#   Speed isn't free: Table 1 counts 1.11 to 1.63 times the arithmetic of plain decoding.
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
 #   2302.01318](https://arxiv.org/abs/2302.01318), Table 1: Chinchilla on 16 TPU v4. It prints no
 #   alpha: ours is implied, with `v = 1`. For its 1.92 the times give 14.1/7.52 = 1.88.
@@ -626,8 +626,7 @@ charts.pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
 #   H100, also in SGLang's `docs/advanced_features/speculative_decoding.md` at commit 067ad4d. The run
 #   with 5.39 tokens is in SGLang's pull request 4247. Issue 5502 asks why the two differ.
 # - The four rows: vLLM's issue 26191 (12,208 of 33,712 drafted tokens in 4,816 blocks), llama.cpp's
-#   pull request 24536, the model card `Inferact/Muse-Spark-Open-DSpark` (MT-Bench), SGLang's issue
-#   11948 (the first line of the log).
+#   pull request 24536, the model card `Inferact/Muse-Spark-Open-DSpark`, SGLang's issue 11948.
 # - What is divided: vLLM, `vllm/v1/spec_decode/metrics.py` at commit 016a858; SGLang,
 #   `python/sglang/srt/managers/scheduler_metrics_mixin.py` at commit 01bb3c8.
 # - Forced acceptance: vLLM, `vllm/config/speculative.py` at commit 002e77c, `rejection_sample_method`;
@@ -635,8 +634,7 @@ charts.pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
 # - Spec-Bench, [`hemingkx/Spec-Bench`](https://github.com/hemingkx/Spec-Bench), `Leaderboard.md` at
 #   commit 09244ff: two machines and six tasks, Vicuna 7B, greedy, batch 1, PyTorch 2.0.1 on both.
 # - Elsewhere: `AtomGradient/speculative-moe-research`, `docs/paper.tex` at commit 1f2df2b;
-#   `speculators` 0.9.0 on PyPI, and docs.vllm.ai/projects/speculators; `ARahim3/mlx-dspark`, release
-#   0.0.2; `changkun/minllm`, release 0.5.7.
-# - Hugging Face transformers 5.23.0, `generation/candidate_generator.py`, for the record of matches.
+#   `speculators` 0.9.0 on PyPI, and docs.vllm.ai/projects/speculators; the releases
+#   `ARahim3/mlx-dspark` 0.0.2 and `changkun/minllm` 0.5.7.
 #
 # **Next.** Chapter 06 simulates the race block by block, so that you can see what the mean hides.

@@ -63,7 +63,7 @@ SAID = {
     "04 promise_and_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59; cold",
     "05 expected_and_measured": "T5-large, T = 0: formula from: 2.36, to: 2.64, expected",
     "05 by_task": "Means: conversation 1.93",
-    "05 verdicts": "CNNDM, T5-small, T = 0: needed: 3.41, the formula: 2.68, the best order: 2.9",
+    "05 verdicts": "CNNDM, T5-small, T = 0: needed: 3.41, the formula: 2.67, the best order: 2.9",
     "05 two_baselines": "4.40 times as fast: nothing; SGLang: 2.36 times as fast: formula",
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
     "07 experts_read": "v by tokens: Mixtral 8x7B: 1 at 1, 1.65 at 2, 2.14 at 3, 2.51 at 4",
