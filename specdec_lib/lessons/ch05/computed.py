@@ -57,15 +57,9 @@ def most_tokens(alpha: float, k: int) -> float:
 
 def meanings(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """What each row prints as its acceptance, beside two quotients of its tokens per block."""
-    return [
-        {
-            "row": row.name,
-            "printed": row.printed,
-            "(tokens - 1) / K": (row.tokens - 1) / row.k,
-            "tokens / (K + 1)": row.tokens / (row.k + 1),
-        }
-        for row in rows
-    ]
+    columns = ("row", "printed", "(tokens - 1) / K", "tokens / (K + 1)")
+    told = [(r.name, r.printed, (r.tokens - 1) / r.k, r.tokens / (r.k + 1)) for r in rows]
+    return [dict(zip(columns, each, strict=True)) for each in told]
 
 
 def orders() -> dict[str, list[int]]:

@@ -224,8 +224,7 @@ def verdicts(audit: Callable, rows: Sequence[Any]) -> None:
         ax.text(5.85, height, f"{verdict}", va="center")
     ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel="tokens per block")
     legend_below(ax)
-    columns = {"needed": tokens, "the formula": formula, "the best order": most}
-    told = _by_row(names, columns)
+    told = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
     words = ", ".join(f"{name}: {verdict}" for name, verdict in zip(names, said, strict=True))
     show(ax.figure, f"{title}. {told}. Your function says: {words}.")
 
@@ -260,5 +259,5 @@ def two_baselines(
     label = f"the most that any order gives at alpha {alpha:.2f}: {most:.2f}"
     ax.axvline(most, color="black", linestyle="--", label=label)
     ax.set(xlim=(1, 5.4), xlabel="times as fast, which is also the fewest tokens per block")
-    legend_below(ax, 1)
+    legend_below(ax, 1, handles=ax.get_lines())  # the bars are named at their left
     show(ax.figure, f"{title}. {told}. A chain writes {chain.tokens}; {label}.")
