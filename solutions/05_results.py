@@ -226,16 +226,16 @@ figures.three_orders(k=5)
 # %% [markdown]
 # ### Exercise: audit
 #
-# **Task.** Say what can explain a row that needs at least so many tokens per block:
+# **Task.** A row needs at least `tokens` tokens per block. Say what can explain it:
 #
-# - `"formula"`: the formula gives so many, or more.
-# - `"order"`: the formula gives fewer, but some order of the acceptances gives so many.
+# - `"formula"`: the formula gives that many, or more.
+# - `"order"`: the formula gives fewer, but the best order of the acceptances gives that many.
 # - `"nothing"`: no order does.
 #
-# **Arguments.** `alpha`, `k` and `tokens` as the row has them. Both floats may have been rounded:
-# the true ones lie within `alpha_error` and `tokens_error` of them. Judge in the row's favour, with
-# the values that are easiest to explain. `alpha` and its error together are at most 1, and `k` is at
-# least 1. The function returns one of the three strings. `expected_tokens(alpha, k)` is given.
+# **Arguments.** `alpha` and `tokens` may have been rounded: the true values lie within `alpha_error`
+# and `tokens_error` of them. Judge in the row's favour, with the values that are easiest to explain.
+# `alpha + alpha_error` is at most 1, and `k` is at least 1. The function returns one of the three
+# strings. `expected_tokens(alpha, k)` is given.
 #
 # **Example.** With `alpha = 0.75`, `k = 5` and no rounding, 3.1 tokens are `"formula"`, 3.8 are
 # `"order"` and 4.2 are `"nothing"`.
@@ -245,7 +245,7 @@ figures.three_orders(k=5)
 
 # %% solution="audit"
 def audit(alpha: float, k: int, tokens: float, alpha_error: float, tokens_error: float) -> str:
-    """What explains so many tokens per block: "formula", "order" or "nothing"."""
+    """What explains that many tokens per block: "formula", "order" or "nothing"."""
     ### BEGIN SOLUTION
     highest, fewest = alpha + alpha_error, tokens - tokens_error
     if fewest <= expected_tokens(highest, k):
@@ -257,8 +257,8 @@ def audit(alpha: float, k: int, tokens: float, alpha_error: float, tokens_error:
 
 
 # %% [markdown] hints="audit"
-# 1. Which alpha within the rounding allows the most tokens? Which number of tokens is the easiest
-#    to reach?
+# 1. Which alpha within the rounding allows the most tokens? Which number of tokens is easiest to
+#    reach?
 # 2. Take alpha + alpha_error and tokens - tokens_error. Compare with the formula first, then with
 #    the limit.
 # 3. The blocks per token are at least 1 - alpha and at least 1/(k + 1). So the limit is
