@@ -157,13 +157,6 @@ simulate_decode.bug(
     because="the draft takes c for each of its k tokens, and that is what makes a large K slow.",
 )
 simulate_decode.bug(
-    "tokens = passes = 0",
-    "tokens = passes = 0\n    coins = rng.random(k if n_tokens else 0)\n"
-    "    rng = type('', (), {'random': lambda self, k: coins})()",
-    think="the coins can be drawn once, before the loop.",
-    because="every block then does the same as the first, and the run has no luck in it at all.",
-)
-simulate_decode.bug(
     f"coins = rng.random(k)\n        accepted = 0\n        {WALK}",
     "accepted = 0\n        while accepted < k and rng.random() < alpha:\n"
     "            accepted += 1\n",
@@ -224,14 +217,13 @@ def mixture_edges(rng):
         yield [np.full(10, 0.1)], [1.0], share
 
 
-for _whole in ("round", "int"):
-    mixture_quantile.bug(
-        "mixed = np.zeros",
-        "each = [np.argmax(np.cumsum(law) >= share) for law in laws]\n"
-        f"    return {_whole}(float(np.dot(weights, each)))\n    mixed = np.zeros",
-        think="the quantile of the mixture is the mean of the kinds' quantiles.",
-        because="each request is of one kind. Add the laws by their weights first, then look.",
-    )
+mixture_quantile.bug(
+    "mixed = np.zeros",
+    "each = [np.argmax(np.cumsum(law) >= share) for law in laws]\n"
+    "    return round(float(np.dot(weights, each)))\n    mixed = np.zeros",
+    think="the quantile of the mixture is the mean of the kinds' quantiles.",
+    because="each request is of one kind. Add the laws by their weights first, then look.",
+)
 mixture_quantile.bug(
     "mixed = np.zeros",
     "return max(int(np.argmax(np.cumsum(law) >= share)) for law in laws)\n    mixed = np.zeros",
@@ -266,14 +258,8 @@ lockstep_tokens = Exercise("lockstep_tokens")
     hint="The batch gets past a position where every one of its rows does.",
 )
 def waiting_rows(rng):
-    for k, rows in ((1, 2), (2, 4), (5, 2), (5, 8), (3, 3)):
+    for k, rows in ((1, 2), (2, 4), (5, 2), (5, 8), (3, 3), (8, 1)):
         yield hundredths(50, 95, rng), k, rows
-
-
-@lockstep_tokens.group("one row waits for nobody", hint="With one row it is the mean block.")
-def one_row(rng):
-    for k in (1, 2, 5, 8, 20):
-        yield hundredths(30, 95, rng), k, 1
 
 
 @lockstep_tokens.group(
@@ -396,18 +382,6 @@ def long_texts(student, solution, rng):
         choice(student, (waits, running, 0.8, costs), [*range(1, costs.shape[1])], hint)
 
 
-@choose_k.check("reads the costs and alpha")
-def costs_of_one_row(student, solution, rng):
-    for times, alpha in (
-        ([10.0, 8.0, 10.2, 10.4, 10.6, 10.8, 11.0], 0.9),  # the shortest step has a draft token
-        ([10.0, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7, 10.8], 0.6),
-    ):
-        rates = np.cumsum(alpha ** np.arange(len(times))) / times
-        good = np.flatnonzero(rates >= 0.85 * rates.max()).tolist()
-        args = 0, 1, alpha, np.array([np.zeros_like(times), times])
-        choice(student, args, good, "Which step writes the most tokens in a millisecond?")
-
-
 @choose_k.group(
     "reads the costs and alpha", form=True, hint="At alpha = 0 every draft step is wasted."
 )
@@ -485,41 +459,16 @@ def drafted(rng: np.random.Generator, rows: int, most: int = 5) -> list[list[flo
     return [row[: rng.integers(2, most + 1)] for row in rates.round(4).tolist()]
 
 
-def rising(confidences: list, free: int, slope: float) -> list[float]:
-    """The ms of passes of which `free` tokens take 10 ms, and each further one `slope` more."""
-    count = sum(map(len, confidences)) + len(confidences) + 1
-    return [10 + slope * max(0, n - free) for n in range(count)]
-
-
 @spend.group(
-    "ranks the tokens of all rows by their survival",
+    "the best tokens of all rows, weighed against the time of the pass",
     weight=2,
     hint="Token j of a row is accepted with the product of its confidences up to j.",
 )
 def ranked(rng):
-    for rows, free in ((2, 4), (3, 7), (4, 8), (8, 14), (5, 6)):
+    for rows, free, slope in ((2, 4, 3.0), (4, 8, 3.0), (8, 14, 3.0), (4, 6, 0.5), (6, 9, 8.0)):
         step = drafted(rng, rows)
-        yield step, rising(step, free, 3.0)
-
-
-@spend.group(
-    "weighs the tokens against the time of the whole pass",
-    hint="Divide rows + the sum of the checked products by pass_ms[rows + checked].",
-)
-def weighed_by_time(rng):
-    for rows, free, slope in ((1, 2, 2.0), (4, 6, 0.5), (4, 6, 1.5), (6, 9, 8.0), (3, 0, 0.1)):
-        step = drafted(rng, rows)
-        yield step, rising(step, free, slope)
-
-
-@spend.group(
-    "looks at every number, if times rise in steps",
-    hint="After a token that makes the pass longer, the next ones may be free again.",
-)
-def in_steps(rng):
-    for rows, size, slope in ((2, 4, 3.0), (4, 8, 2.0), (3, 6, 2.5)):
-        step = (0.9 + rng.uniform(-0.04, 0.04, (rows, 5))).round(4).tolist()
-        yield step, [10 + slope * (max(n - 1, 0) // size) for n in range(6 * rows + 1)]
+        count = sum(map(len, step)) + rows + 1
+        yield step, [10 + slope * max(0, n - free) for n in range(count)]
 
 
 @spend.group(
@@ -564,19 +513,6 @@ spend.bug(
     "pass_ms[: len(tokens)]",
     think="pass_ms counts draft tokens.",
     because="it counts all tokens of the pass, and one of each row is there without a draft.",
-)
-spend.bug(
-    "int(np.argmax(tokens / pass_ms[rows:]))",
-    "0\n    rates = tokens / pass_ms[rows:]\n"
-    "    while best < len(ranked) and rates[best + 1] > rates[best]:\n        best += 1",
-    think="the first token that lowers the rate ends the search.",
-    because="times can rise in steps: the next tokens may be free again, and pay for the step.",
-)
-spend.bug(
-    "return [chosen.count(i) for i in range(rows)]",
-    "return [min(-(-best // rows), len(row)) for row in confidences]",
-    think="the budget is shared out evenly.",
-    because="a late token of a confident row can be worth more than the first of a doubtful one.",
 )
 
 

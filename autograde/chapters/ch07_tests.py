@@ -672,3 +672,54 @@ map_draft.bug(
     think="equal ids are equal tokens.",
     because="two tokenizers number their tokens each in its own way.",
 )
+
+
+expected_experts = Exercise("expected_experts")
+
+
+@expected_experts.group(
+    "an expert that several tokens choose is read once",
+    weight=2,
+    hint="One token leaves an expert out with probability 1 - active/n_experts.",
+)
+def several_tokens(rng):
+    yield 2, 8, 2
+    yield 2, 4, 3
+    for n_experts in (8, 16, 64, 128, 256):
+        yield int(rng.integers(3, 10)), n_experts, int(rng.integers(2, n_experts // 2))
+
+
+@expected_experts.group(
+    "the edges: no token, one, all experts active; a number",
+    form=True,
+    hint="No token reads nothing, one token reads `active` experts, and many read all of them.",
+)
+def expert_edges(rng):
+    yield from ((0, 8, 2), (0, 4, 4), (6, 5, 5), (3, 1, 1), (400, 8, 2))
+    yield 1, 64, int(rng.integers(2, 32))
+
+
+expected_experts.bug(
+    "n_experts * (1 - left_out)",
+    "float(min(n_tokens * active, n_experts))",
+    think="no two tokens choose the same expert while others are free.",
+    because="the router looks at each token by itself, so two tokens can meet in one expert.",
+)
+expected_experts.bug(
+    "(1 - active / n_experts) ** n_tokens",
+    "(1 - 1 / n_experts) ** (n_tokens * active)",
+    think="the choices of one token are independent of each other.",
+    because="one token never chooses an expert twice: one token reads exactly `active` of them.",
+)
+expected_experts.bug(
+    "n_experts * (1 - left_out)",
+    "(active + (n_tokens - 1) * active * (1 - active / n_experts) if n_tokens else 0.0)",
+    think="each further token finds as many new experts as the second one.",
+    because="every token leaves fewer experts that are still new for the next one.",
+)
+expected_experts.bug(
+    "n_experts * (1 - left_out)",
+    "n_experts * left_out",
+    think="n_experts (1 - active/n_experts)^n_tokens experts are read.",
+    because="this is the number that no token chooses; the others are read.",
+)

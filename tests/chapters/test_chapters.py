@@ -68,6 +68,8 @@ SAID = {
     "04 promise_and_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59; cold",
     "05 expected_and_measured": "T5-large, T = 0: formula from: 2.36, to: 2.64, expected",
     "05 by_task": "Means: conversation 1.93",
+    "06 experts_read": "measured: 1.34 at 1, 1.31 at 8, 1.44 at 64",
+    "06 spent": "you: 2.82",
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
     "07 experts_read": "v by tokens: Mixtral 8x7B: 1 at 1, 1.65 at 2, 2.14 at 3, 2.51 at 4",
     "08 broken_decoders": "the target is its own draft: nothing: 1, the feed: 0.8",
@@ -85,7 +87,7 @@ SAID_OF_WRONG = [
         refuses,
         "T5-small, T = 0: alpha (printed): 0.75, implied by your function: nan",
     ),
-    ("06_simulator", "rows_of_coins", lambda *args: 1, "returned [1, 1, 1, 1, 1, 1, 1, 1]"),
+    ("06_simulator", "mixed_requests", lambda *args: 20, "by your function: 20 blocks"),
     ("08_full_generation", "going_back", lambda cache, n: cache.truncate(10), "it holds 10."),
 ]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from specdec_lib.lessons.common.drawing import CROSS, drawn_from, legend_below, panels
-from specdec_lib.lessons.common.lending import fixed, on_copies
+from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.lessons.common.series import draw, table
 from specdec_lib.lessons.common.style import show
 from specdec_lib.theory import expected_tokens
@@ -87,23 +87,14 @@ def experts_read(experts: ExpectedExperts) -> None:
     show(left.figure, f"{told}.")
 
 
+@drawn_from("choose_k", "expected_experts")
 def policy_answers(choose_k: Callable, experts: ExpectedExperts) -> None:
     """Show what K = 4 and the student's own K make of one request, model by model."""
-    try:
-        table(_answers(on_copies(choose_k), experts), f"One request, alpha = {ALPHA}, c = {C}")
-    except NotImplementedError:
-        print("This table uses your own choose_k and expected_experts. Write them first.")
-    except Exception as error:  # whatever a half-written function does
-        print(f"Your choose_k and expected_experts cannot be used yet: {error!r}")
-
-
-def _answers(choose_k: Callable, experts: ExpectedExperts) -> dict[str, list]:
-    rows: dict[str, list] = {"model": [each.name for each in MIXTURES]}
-    costs = [each.costs(experts) for each in MIXTURES]
-    ks = [int(choose_k(0, 1, ALPHA, each)) for each in costs]
-    for name, chosen in (("speed at K = 4", [4] * len(ks)), ("at your K", ks)):
-        speeds = [
-            expected_tokens(ALPHA, k) / times[1, k] for k, times in zip(chosen, costs, strict=True)
-        ]
-        rows[name] = [f"{speed:.2f}" for speed in speeds]
-    return rows | {"your K": ks}
+    rows: dict[str, list] = {"model": [], "speed at K = 4": [], "your K": [], "speed at your K": []}
+    for mixture in MIXTURES:
+        costs = mixture.costs(experts)
+        k = int(choose_k(0, 1, ALPHA, costs))
+        fixed_k, yours = (f"{expected_tokens(ALPHA, n) / costs[1, n]:.2f}" for n in (4, k))
+        for column, cell in zip(rows.values(), (mixture.name, fixed_k, k, yours), strict=True):
+            column.append(cell)
+    table(rows, f"One request, alpha = {ALPHA}, c = {C}, independent routers")

@@ -192,7 +192,7 @@ def name_of(costs: np.ndarray) -> str:
     return next(names, as_code(costs))
 
 
-def fits(context: int, rows: int, machine: Machine = H100) -> bool:
-    """Whether weights and caches of `computed` fit into the machine's memory, the draft's too."""
+def fits(context: int, rows: int) -> bool:
+    """Whether weights and caches of `computed` fit into the H100's memory, the draft's too."""
     held = 2 * LLAMA.n_params + rows * context * LLAMA.kv_bytes
-    return (1 + DRAFT) * held <= machine.memory
+    return (1 + DRAFT) * held <= H100.memory

@@ -260,3 +260,18 @@ def check_map_draft(function: Callable) -> None:
     hint = "A little is shared: divided by its sum it is 1."
     arguments = (np.array([0.999, 0.001]), np.array([-1, 1]), 2)
     expect(function, *arguments, gives=np.array([0.0, 1.0]), hint=hint)
+
+
+@visible_check
+def check_expected_experts(function: Callable) -> None:
+    """One token, two, five, none, a model that uses all its experts, and a large one."""
+    hint = "One token reads the experts that it chooses."
+    expect(function, 1, 8, 2, gives=2.0, hint=hint)
+    hint = "The second token also chooses 2 of 8; on average 0.5 of them were chosen already."
+    expect(function, 2, 8, 2, gives=3.5, hint=hint)
+    hint = "An expert is left out by one token with 0.75, and by all five with 0.75^5 = 0.237."
+    expect(function, 5, 8, 2, gives=8 * (1 - 0.75**5), hint=hint)
+    expect(function, 0, 8, 2, gives=0.0, hint="No token chooses no expert.")
+    expect(function, 3, 4, 4, gives=4.0, hint="Every token chooses all four.")
+    hint = "Two tokens of 8 among 128: on average they share half an expert."
+    expect(function, 2, 128, 8, gives=15.5, hint=hint)
