@@ -474,7 +474,7 @@ def ranked(rng):
 @spend.group(
     "the edges: nothing drafted, one row, all or none worth their time",
     form=True,
-    hint="A list of ints, one for each row; 0 for a row that has drafted nothing.",
+    hint="Compare the tokens per ms of 0, 1, 2, ... checked tokens, whatever they belong to.",
 )
 def spend_edges(rng):
     yield [[], []], [10.0, 10.0, 11.0]
@@ -509,6 +509,18 @@ spend.bug(
     because="the pass also writes one token of the target's own in every row.",
 )
 spend.bug(
+    "rows = len(confidences)\n",
+    "rows = len(confidences)\n\n"
+    "    def rate(k):\n"
+    "        wrote = sum(np.cumprod(row)[:k].sum() for row in confidences)\n"
+    "        count = sum(min(k, len(row)) for row in confidences)\n"
+    "        return (rows + wrote) / pass_ms[rows + count]\n\n"
+    "    k = max(range(max(map(len, confidences)) + 1), key=rate)\n"
+    "    return [min(k, len(row)) for row in confidences]\n",
+    think="all rows should have the same number of tokens checked.",
+    because="a late token of a confident row can be worth more than the first of a doubtful one.",
+)
+spend.bug(
     "pass_ms[rows:]",
     "pass_ms[: len(tokens)]",
     think="pass_ms counts draft tokens.",
@@ -541,12 +553,13 @@ def expert_edges(rng):
     yield 1, 64, int(rng.integers(2, 32))
 
 
-expected_experts.bug(
-    "n_experts * (1 - left_out)",
-    "float(min(n_tokens * active, n_experts))",
-    think="no two tokens choose the same expert while others are free.",
-    because="the router looks at each token by itself, so two tokens can meet in one expert.",
-)
+for _count in ("min(n_tokens * active, n_experts)", "float(min(n_tokens * active, n_experts))"):
+    expected_experts.bug(
+        "n_experts * (1 - left_out)",
+        _count,
+        think="no two tokens choose the same expert while others are free.",
+        because="the router looks at each token by itself, so two tokens can meet in one expert.",
+    )
 expected_experts.bug(
     "(1 - active / n_experts) ** n_tokens",
     "(1 - 1 / n_experts) ** (n_tokens * active)",
