@@ -116,7 +116,7 @@ lesson.check_simulate_decode(simulate_decode)
 # ### Commit first
 #
 # Each request writes 128 tokens with `K = 5`. If all coins were 0.7, p99 would be 54 blocks. What is
-# it with easy and hard requests? Write a number from 20 to 200.
+# p99 with easy and hard requests? Write a number from 20 to 200.
 
 # %% solution="prediction_06"
 ### BEGIN SOLUTION
@@ -308,10 +308,10 @@ lesson.reveal("prediction_06_c", prediction_06_c)
 #
 # **Task.** The policy of the server: how many tokens each row drafts in the next step.
 #
-# **Arguments.** `queue_length` requests wait and `running` rows still write; one of the two is above 0.
+# **Arguments.** `queue_length` requests wait and `running` rows still write, at least one in all.
 # `alpha` is the mean acceptance rate. `costs[b, k]` is the time in ms of a whole step in which `b` rows
 # draft `k` tokens each. The server has room for `len(costs) - 1` rows. It takes in waiting requests
-# *after* it asked you. The function returns an int from 0 to `costs.shape[1] - 1`.
+# *after* asking you. The function returns an int from 0 to `costs.shape[1] - 1`.
 #
 # **Example.** `alpha = 0.5`, room for two rows:
 #
@@ -440,13 +440,13 @@ lesson.check_expected_experts(expected_experts)
 # %% [markdown]
 # The left panel adds the weights that every pass reads. With `K = 4`, three of the four models would
 # be slower than plain decoding. Your policy knows better: `K = 1` for Qwen3-30B-A3B and DeepSeek-V3,
-# nothing for Mixtral.
+# and no draft for Mixtral.
 #
-# This is a pessimistic bound. The crosses were measured with an EAGLE-3 head. At 1 and 8 requests
-# they lie *above* what independent routers allow even a free draft: 1.34 and 1.31 times plain decoding.
-# Tokens of one text share experts, and part of a pass takes the same time for any number of tokens
-# (Cohere, 2026). A large part: the plain pass took 4.7 ms, and an H100 reads its 5.0 GB in 1.5 ms. At
-# 64 requests, other costs win.
+# This is a pessimistic bound. The crosses were measured on an H100 with an EAGLE-3 head. At 1 and 8
+# requests they lie *above* what independent routers allow even a free draft: 1.34 and 1.31 times plain
+# decoding. Tokens of one text share experts, and part of a pass takes the same time for any number of
+# tokens (Cohere, 2026). A large part: the plain pass took 4.7 ms, and an H100 reads its 5.0 GB in 1.5
+# ms. At 64 requests, other costs win.
 #
 # ## Not the same K for all
 #
@@ -474,8 +474,8 @@ lesson.check_expected_experts(expected_experts)
 # | `[2, 1]` | 4.12 | 14 | 0.294 |
 # | `[2, 2]` | 4.57 | 17 | 0.269 |
 #
-# **The tests also check.** Rows may differ in length, down to 0. A further token never costs less than
-# the one before it.
+# **The tests also check.** Rows may differ in length, down to 0. `pass_ms` is flat at first, or rises
+# evenly, or ever faster.
 
 
 # %% solution="spend"
@@ -514,7 +514,7 @@ lesson.check_spend(spend)
 #
 # DSpark stops at the first token that lowers the rate. Whoever looks further lets later draft tokens
 # decide whether an earlier one is checked, and then the checked tokens are no fair draws from `q`
-# (the paper's Appendix A). vLLM decides from confidences of earlier steps.
+# (the paper's Appendix A). vLLM sizes its budget from the confidences of an earlier step.
 #
 # </details>
 
@@ -652,10 +652,11 @@ show_race(race("06", contestants, temperature=1, tokens=48, rows=2), yours="your
 # - R. Sadhukhan et al., *MagicDec*, arXiv 2408.11049: with long texts, the speed-up grows with the
 #   batch. The map of this chapter is computed, and its draft is simpler than theirs.
 # - Experts: *MoESD*, arXiv 2505.19645; A. Saxena et al., *Utility-Driven Speculative Decoding for
-#   Mixture-of-Experts* (Cascade), arXiv 2506.20675; Cohere, *Why MoE models get more from speculative decoding*, 21 April 2026; the model card
-#   of Dogacel/specdrift-gpt-oss-120b-eagle3 (MT-Bench, temperature 0.7, SGLang) for the measured
-#   points. DDTree's page reports 8.2 times for Qwen3-30B-MoE on HumanEval at temperature 0, in a loop of
-#   its own. Sizes: the configurations in transformers 5.23.0.
+#   Mixture-of-Experts* (Cascade), arXiv 2506.20675; Cohere, *Why MoE models get more from speculative
+#   decoding*, 21 April 2026. The measured points: the model card of
+#   Dogacel/specdrift-gpt-oss-120b-eagle3 (MT-Bench, temperature 0.7, SGLang). DDTree's page reports 8.2
+#   times for Qwen3-30B-MoE on HumanEval at temperature 0, in a loop of its own. Sizes: the
+#   configurations in transformers 5.23.0.
 # - The recorded blocks: the built-in pair with its base draft at temperature 1, on Python source.
 #   They show that coins can fail in this way, and not how far they fail for your models.
 # - The recorded passes, `specdec_lib/lessons/ch06/passes.json`: one thread of one processor.
