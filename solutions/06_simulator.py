@@ -53,8 +53,7 @@ charts.blocks_as_recorded(k=5, rows=8)
 # %% [markdown]
 # ### Exercise: simulate_decode
 #
-# **Task.** Simulate one request: whole blocks of coins, until at least `n_tokens` tokens are
-# written.
+# **Task.** One request: whole blocks of coins, until at least `n_tokens` tokens are written.
 #
 # **Arguments.** Each block draws its coins with one `rng.random(k)`. A coin passes if it is below
 # `alpha`, and the first one that fails ends the block. The function returns a dict: `"tokens"`, all
@@ -250,8 +249,7 @@ batch_simulator(alpha=0.8, k=5, rows=4)
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# The ragged one. A lucky row is done early, and its place stays empty until the last row is done. A
-# service fills the place with the next request.
+# The ragged one: a lucky row is done early. A service fills its place with the next request.
 #
 # </details>
 #
@@ -617,13 +615,12 @@ print(f"16 rows with K = 4: {step[4] / step[0]:.1f} times as long")
 # long with `K = 6` as without drafts, and 1.73 times with `K = 2`. A block must write more tokens than
 # that.
 
-# %% tags=["demo"]
+# %% tags=["demo", "shown"]
 from specdec_lib.lessons.common.race import show_race
 from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
 
-# %% tags=["demo", "shown"]
 def policy(*how):
     k = max(1, choose_k(0, 2, 0.7, service.measured(context=64)))
     return drafting("large", k)(*how)
@@ -639,8 +636,7 @@ show_race(race("06", contestants, temperature=1, tokens=48, rows=2), yours="your
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, arXiv 2211.17192: Equation 1 and the cost `c K + 1` of a block, with independent
-#   acceptances as a simplification. Nothing on batches or on p99.
+#   ICML 2023, arXiv 2211.17192: independent acceptances as a simplification, and `c K + 1`.
 # - `K` by load: vllm-project/vllm at 015a47e,
 #   `docs/features/speculative_decoding/dynamic_speculative_decoding.md`; NVIDIA/TensorRT-LLM, pull
 #   request 10860, merged on 13 March 2026; sgl-project/sglang at 32c764a,
@@ -657,8 +653,7 @@ show_race(race("06", contestants, temperature=1, tokens=48, rows=2), yours="your
 #   Dogacel/specdrift-gpt-oss-120b-eagle3 (MT-Bench, temperature 0.7, SGLang). DDTree's page reports 8.2
 #   times for Qwen3-30B-MoE on HumanEval at temperature 0, in a loop of its own. Sizes: the
 #   configurations in transformers 5.23.0.
-# - The recorded blocks: the built-in pair with its base draft at temperature 1, on Python source.
-#   They show that coins can fail in this way, and not how far they fail for your models.
-# - The recorded passes, `specdec_lib/lessons/ch06/passes.json`: one thread of one processor.
+# - Recorded blocks: the built-in pair with its base draft at temperature 1, on Python source. Recorded
+#   passes: `specdec_lib/lessons/ch06/passes.json`, one thread of one processor.
 #
 # **Next.** Chapter 07: trees of draft tokens, trained heads, and what ships in 2026.
