@@ -281,7 +281,7 @@ generation_simulator(k=5, c=0.1, v=1.0)
 
 # %% tags=["demo"]
 charts.show_steps("GPU, computed", service.gpu(context=0))
-charts.show_steps("Processor, measured at the cost of 234M parameters", service.measured(context=64))
+charts.show_steps("Processor, measured", service.measured(context=64))
 
 # %% [markdown]
 # ### Commit first
