@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,6 @@ from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.measure import gap, papers
-from specdec_lib.measure.core.acceptance import Acceptance
-from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.theory import Costs
 
@@ -105,7 +103,6 @@ P, Q = ch02.P, ch02.Q
 # How likely each candidate is the accepted one, for chapter 07's good and poor draft.
 ACCEPTED = {name.split()[0]: shares for name, shares in ch07.ACCEPTED.items()}
 SETTINGS = papers.table("leviathan_2_4")
-COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
 ROW = Measured(10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1)
 _ACCOUNT = gap.Account(0.6, 2, gap.steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6], 48)
 BLOCKS = [
@@ -127,15 +124,6 @@ _SERVED = pd.DataFrame({
     "median request": [0.5, 0.3], "last request": [0.6, 0.4],
 })  # fmt: skip
 _H100 = ch00.MACHINES["H100"]
-_VERDICTS = SimpleNamespace(
-    agreed=np.array([1, 0, 0, 1]),
-    overlap=np.array([0.5, 0.75, 1.0, 0.25]),
-    classes=["name", "space", "name", "space"],
-)
-_ACCEPTANCE = {
-    ("code", "small"): Acceptance(0.6, 0.5, 10),
-    ("prose", "small"): Acceptance(0.4, 0.3, 9),
-}
 
 # What figures are drawn from, after the student's functions; what is not here needs nothing more.
 ARGUMENTS: dict[str, dict[str, tuple]] = {
@@ -184,34 +172,21 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "05": {
         "six_blocks": (ch05.BLOCKS, ch05.K),
-        "how_likely": (ch05.BLOCKS, ch05.K),
         "three_orders": (5,),
         "by_task": (papers.table("spec_bench_tasks"),),
-        "by_kind": (
-            {"draft model": {"code": Rate(2.5, 40, 2.3, 2.7), "lists": Rate(3, 40, 2.7, 3.2)}},
-        ),
         "alpha_found_again": (5,),
-        "operations_against_speed": (papers.table("leviathan_1"),),
         "expected_and_measured": (SETTINGS,),
         "implied_rates": (SETTINGS, papers.table("chen_1")),
-        "two_devices": (papers.table("spec_bench_devices"),),
-        "acceptance_table": (_ACCEPTANCE, papers.table("leviathan_3")[:1]),
-        "by_class": (_VERDICTS, ["name", "space"]),
-        "by_position": ({"code": [2, 0, 1], "random": [1, 1]}, 2),
+        "verdicts": (SETTINGS,),
+        "two_baselines": (papers.table("logs")[0], papers.table("eagle_3")),
         "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
     },
     "06": {
-        "rows_of_coins": (0.7, 5),
         "speed_against_k": (0.7, 0.1),
-        "tails": (0.7, 0.1, 32),
         "lockstep_against_rows": (0.8, 5),
-        "two_batches": (0.8, 5, 4),
         "mixed_requests": ((0.95, 0.45), 5, 128),
         "blocks_as_recorded": (5, 8),
-        "acceptance_by_position": (8,),
         "requests_against_coins": (8,),
-        "oracle": (0.1,),
-        "past_the_optimum": (0.1, COSTS),
     },
     "07": {
         "certain_token": (P, 1),
