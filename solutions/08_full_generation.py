@@ -180,10 +180,8 @@ def verify_block(
     count = accepted.long().cumprod(-1).sum(-1)
     rows = torch.arange(len(p), device=p.device)
     below = torch.nn.functional.pad(q, (0, 0, 0, 1))  # nothing was drafted after the block
-    p_next = p[rows, count]
-    rest = (p_next - below[rows, count]).clamp(min=0)
-    mass = rest.sum(-1, keepdim=True)
-    law = torch.where(mass > 0, rest / mass, p_next)
+    rest = (p[rows, count] - below[rows, count]).clamp(min=0)
+    law = rest / rest.sum(-1, keepdim=True)
     return count, sample_rows(law, u)
     ### END SOLUTION
 
