@@ -47,7 +47,9 @@ def refuses(*times):
 # What no exercise's examples all ask for.
 VALUES = [None, [], 7, 0.1, "1", {"tokens": 9}, (1, True), np.zeros(4), torch.zeros(3)]
 WORDS = {"shapes", "found_in_the_text"}  # figures that show no number
-PRINTS = {"ladder", "acceptance_table", "by_position", "library_on_trial"}  # print as well
+PRINTS = {  # print as well
+    *("ladder", "acceptance_table", "by_position", "library_on_trial", "beside_hugging_face"),
+}
 # What the alternative text of a figure says among other things: the numbers that it draws.
 SAID = {
     "00 roofline": "flat at 989.5 TFLOP/s",
@@ -71,8 +73,9 @@ SAID = {
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
     "07 experts_read": "v by tokens: Mixtral 8x7B: 1 at 1, 1.65 at 2, 2.14 at 3, 2.51 at 4",
     "08 broken_decoders": "the target is its own draft: nothing: 1, the feed: 0.8",
-    "08 beside_the_papers": "with v: base on 234m, T = 1: 1.6",
-    "08 batches": "tokens a second: plain: 10 at 1; K = 2: 15 at 1",
+    "08 beside_the_papers": "measured v: yours: 234m target, base draft, T = 1: 1.6",
+    "08 beside_hugging_face": "For 100 tokens passes: plain decoding: 100; your decoder: 50",
+    "08 batches": "plain: 10 at 1; K = 2: 15 at 1",
 }
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [

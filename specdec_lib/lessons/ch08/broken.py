@@ -39,6 +39,7 @@ FAULTS = {
 }
 K = 4
 
+
 class Broken(NamedTuple):
     """What one forgotten step costs.
 

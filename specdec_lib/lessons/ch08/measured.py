@@ -35,28 +35,31 @@ def beside_hugging_face(met: Any) -> None:
     names = [NAMES[name] for name in speeds.index]
     left, right = panels(2, (9.0, 3.6))
     look = {"kind": "bars", "roles": ("accepted",)}
-    passes = {"passes per 100 tokens": (100 / speeds.tokens_per_pass).tolist()}
+    passes = {"passes": (100 / speeds.tokens_per_pass).tolist()}
+    clock = {"tokens per second": speeds.tokens_per_second.tolist()}
     told = [draw(left, names, passes, text=".0f", **look)]
-    told += [draw(right, names, {"tokens per second": speeds.tokens_per_second}, text=".0f", **look)]
+    told += [draw(right, names, clock, text=".0f", **look)]
     for ax, title in ((left, "Target passes for 100 tokens"), (right, "Tokens per second")):
         ax.set_title(title)
         ax.tick_params(axis="x", labelsize=8)
-    show(left.figure, f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}. {'; '.join(told)}.")
+    what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
+    show(left.figure, f"{what}. For 100 tokens {'; '.join(told)}.")
     print("\n".join(said_of(met)))
 
 
 def said_of(met: Any) -> Iterator[str]:
-    """The headline of the course: the text, and how many times as fast; and what it means if not."""
+    """The headline of the course: the text, how many times as fast, and what it means if not."""
     same, ties, others = met.texts.values()
     count, over = same + ties + others, met.over
     if others:
-        yield f"{others} of {count} texts are not plain decoding's: look for the mistake first."
+        yield f"{others} of {count} texts are not those of plain decoding: find out why first."
     else:
         text = "The same text, token for token" if not ties else "The same text up to near-ties"
         yield f"{text} ({same} of {count} texts equal plain decoding's)."
+    plain, assisted = (_interval(over.loc[name]) for name in ("plain", "assisted"))
     yield (
-        f"Your decoder is {_interval(over.loc['plain'])} times as fast as plain decoding, and "
-        f"{_interval(over.loc['assisted'])} times as fast as Hugging Face's own speculative decoding."
+        f"Your decoder is {plain} times as fast as plain decoding, and {assisted} times as fast as "
+        "Hugging Face's own speculative decoding."
     )
     yield _meaning(over.loc["plain"], "plain decoding")
     yield _meaning(over.loc["assisted"], "Hugging Face's speculative decoding")
@@ -72,8 +75,8 @@ def _meaning(speed: Any, other: str) -> str:
         return f"On three prompts of four or more, yours was faster than {other}."
     if speed.high < 1:
         return (
-            f"On three prompts of four or more, yours was slower than {other}. The text is right all "
-            "the same: a pass over K + 1 tokens, or the work between the passes, costs too much here."
+            f"On three prompts of four or more, yours was slower than {other}. Then a pass over "
+            "K + 1 tokens, or the work between the passes, costs too much here."
         )
     return f"The interval has 1 in it, so this run shows no difference from {other}."
 
@@ -148,21 +151,3 @@ def batches(served: "pd.DataFrame") -> None:
     ways = {way: found[way].tolist() for way in served.way.unique()}
     title, xlabel = "Many requests: all rows of a batch in one pass", "requests in a batch"
     series_figure(title, list(found.index), ways, xlabel=xlabel, ylabel="tokens per second")
-
-
-def gains(served: "pd.DataFrame") -> None:
-    """The gain over plain decoding at the best K, for one request and for the largest batch."""
-    most = served.groupby("batch").gain.max()
-    for batch in (most.index.min(), most.index.max()):
-        many = "One request" if batch == 1 else f"A batch of {batch}"
-        print(f"{many}: {most[batch]:.2f} times plain decoding's tokens per second, at the best K.")
-
-
-def losing(rows: "pd.DataFrame") -> None:
-    """How many settings are slower than plain decoding, and the slowest one."""
-    slow = rows[rows.clock < 1]
-    last = rows.loc[rows.clock.idxmin()]
-    print(
-        f"{len(slow)} of your {len(rows)} settings are slower than plain decoding. The slowest: the "
-        f"{last.draft} draft at temperature {last.temperature}, {last.clock:.2f} times as fast."
-    )

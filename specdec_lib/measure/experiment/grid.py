@@ -91,7 +91,7 @@ class Meeting(NamedTuple):
 
 
 def beside_hugging_face(machine: Machine, loop: Loop, rows: pd.DataFrame) -> Meeting:
-    """The greedy row that promises most, run by turns with plain decoding and Hugging Face's two."""
+    """The greedy row that promises most, by turns with plain decoding and Hugging Face's two."""
     row = best(rows, temperature=0)
     draft, k = machine.drafts[row.draft], int(row.K)
     theirs = fastest_dtype(machine)

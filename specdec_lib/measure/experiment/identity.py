@@ -1,4 +1,4 @@
-"""Greedy texts of a decoder beside plain decoding's: the same, parted at a near-tie, or different."""
+"""Greedy texts of a decoder beside plain decoding's: the same, near-ties counted apart."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ import torch
 from specdec_lib.models.protocol import Model
 
 NEAR = 1e-3  # between the two largest logits, in float32
-SAME, TIE, DIFFERENT = "the same", "parted at a near-tie", "different"
+SAME, TIE, DIFFERENT = "the same", "near-tie", "different"
 Tokens = Sequence[int]
 
 

@@ -42,7 +42,7 @@ def raced(contestants, **how) -> Race:
 def test_every_drafter_writes_the_text_of_plain_decoding():
     everybody = {
         "model": drafting("small", 3), "copy": copying(), "random": guessing(),
-        "tree": branching("small", (2, 1)), "own": own(OWN, "small", 3),
+        "tree": branching("small", (2, 1)), "own": own(OWN, models.draft("small"), 3),
     }  # fmt: skip
     found = raced(everybody, texts=2)
     first, *others = found.lanes
@@ -123,7 +123,7 @@ def test_a_wrong_function_of_the_reader_is_told_in_a_line(capsys, gives):
     def wrong(*args):
         return gives(*args) if callable(gives) else gives
 
-    for mine in (sampler_of(wrong, "small"), own(wrong)):
+    for mine in (sampler_of(wrong, "small"), own(wrong, models.draft("small"), 3)):
         assert race("08", {"yours": mine}, tokens=LONG, texts=1, temperature=1.0) == []
         (line,) = capsys.readouterr().out.splitlines()
         assert "your own function" in line
@@ -150,5 +150,5 @@ def test_a_decoder_of_the_reader_without_a_cache_has_every_token_once():
             text.append(int(logits[0, -1].argmax()))
         return text[len(prompt) :]
 
-    found = raced({"own": own(whole_text_each_time)}, tokens=8)
+    found = raced({"own": own(whole_text_each_time, models.draft("small"), 3)}, tokens=8)
     assert found.same(found.lanes[1]) and len(found.lanes[1].passes) == 8
