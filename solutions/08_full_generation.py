@@ -356,9 +356,8 @@ prediction_08_b = 1
 lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 
 # %% [markdown]
-# The next cell runs your decoder with models whose caches make these mistakes. It counts accepted
-# tokens on the built-in pair: once with the target as its own draft, once with the draft *base*. The
-# distance of the texts is exact, on the lookup table.
+# The next cell runs your decoder with caches that make these mistakes, on the built-in pair: once
+# with the target as its own draft, once with the draft *base*. The distance of the texts is exact.
 
 # %% tags=["demo"]
 pair = [Llama.from_folder(ASSETS / name) for name in ("target", "base")]
@@ -389,15 +388,14 @@ table(machine.passes(), "Passes of the target, in passes over one token; c of th
 # %% [markdown]
 # Read `v(5)` first: the time of a target pass over five tokens, in passes over one. If `v` grows
 # fast, no draft helps much. Below, decoders take turns, and each ratio has its **quartiles** beside
-# it: half of the turns lie between them. On a busy machine they lie far apart. Your points never
-# depend on a time.
+# it: half of the turns lie between them. On a busy machine they lie far apart.
 #
 # ## Against Hugging Face
 #
-# The target is slow on purpose. It accepts as a 17:1, 8:1 or 4:1 pair does (drafts small, base,
-# large), but costs far more. The cell takes the draft and `K` that promise most at temperature 0,
-# with your measured `v`. Then plain decoding, your decoder, and Hugging Face's `generate`, plain and
-# with the same draft and `K`, take turns. Hugging Face gets float32 or bfloat16, whichever is faster.
+# The target is slow on purpose: it accepts as a 17:1, 8:1 or 4:1 pair does (drafts small, base,
+# large), and costs far more. The cell takes the draft and `K` that promise most at temperature 0.
+# Then plain decoding, your decoder, and Hugging Face's `generate`, plain and with the same draft and
+# `K`, take turns. Hugging Face gets float32 or bfloat16, whichever is faster here.
 #
 # ### Commit first
 #
@@ -419,9 +417,8 @@ lesson.reveal("prediction_08_c", prediction_08_c, met.over.speedup["plain"])
 
 # %% [markdown]
 # On the left is the algorithm, on the right the machine. If passes are few and the clock disagrees,
-# look at `v` and at the work between the passes. "The same text" allows one exception: a pass over
-# five tokens may round differently from five passes over one, and where two logits nearly tie, the
-# other one may win.
+# look at `v` and at the work between the passes. A **near-tie** is no mistake: a pass over five
+# tokens may round differently from five passes over one, and two nearly equal logits may swap.
 #
 # ## The experiment
 #
@@ -452,12 +449,26 @@ charts.beside_the_papers(rows, en_de, papers.table("chen_1"), papers.table("spec
 # The papers' rows are printed values from other models and machines: compare the *pattern*, not the
 # height. How far is each clock from its own promises?
 #
+# And on a card? Passes of published shapes with random weights, by transformers in bfloat16, on an
+# H200, recorded on 26 November 2026:
+#
+# | target, draft | layers | ms per pass | c | v(2) | v(5) | formula at alpha 0.7 |
+# | --- | --- | --- | --- | --- | --- | --- |
+# | Vicuna 7B, 68M | 32, 2 | 38.9 | 0.10 | 1.12 | 1.10 | 1.85 at K = 4 |
+# | Qwen3 4B, 0.6B | 36, 28 | 36.0 | 0.77 | 1.13 | 1.12 | 0.89 at K = 1 |
+# | SmolLM2 1.7B, 135M | 24, 30 | 20.2 | 1.23 | 1.12 | 1.12 | 0.72 at K = 1 |
+#
+# Layers decide, not weights: the host starts operations more slowly than the card finishes them.
+# The last draft has a thirteenth of its target's weights, and is the *slower* of the two!
+#
 # <details><summary>Published pairs: with a card, or with the hub alone</summary>
 #
 # The next cell lists the pairs, the card that each needs and what is fetched for it. Nothing is
 # fetched before you set `PUBLISHED` to a pair and its draft, such as `("vicuna", "68m")`, and answer
 # one question; over 30 GB there is no question, only a refusal. Without a card take
-# `("smollm2-360m", "135m")`, which runs a few short prompts. A card runs 16 prompts of 128 tokens.
+# `("smollm2-360m", "135m")`, which runs a few short prompts: on a CPU weights decide, and the draft
+# has more than a third of its target's, so expect readable text and little speed. A card runs 16
+# prompts of 128 tokens.
 #
 # The tasks are those of the papers, and *printed* is the papers' speed-up in that task: Spec-Bench's
 # draft model for Vicuna, T5-XXL in Table 2 for FLAN-T5. FLAN-T5 is another model than the paper's,
@@ -491,9 +502,8 @@ charts.batches(served)
 #
 # ## Token by token
 #
-# One text of the built-in pair, or of the one that you fetched. Hover over a token, or step with the
-# slider or the arrow keys. Easy blocks often come in a row, and so do hard ones: constant `alpha` is
-# an approximation.
+# One text of the built-in pair, or of the one that you fetched. Hover over a token, or use the arrow
+# keys. Easy blocks often come in a row, and so do hard ones: constant `alpha` is an approximation.
 
 # %% tags=["demo"]
 told = (

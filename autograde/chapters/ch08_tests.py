@@ -490,10 +490,3 @@ generation.bug(
     because="the prompt is then read again in every block, and a long one costs more than all the "
     "rest.",
 )
-generation.bug(
-    "p = warp(feed(target, target_cache, text + drafted)[:, -n - 1 :])",
-    "read = [(text + drafted)[: len(text) + i] for i in range(n + 1)]\n"
-    "        p = torch.cat([warp(feed(target, target_cache, each)[:, -1:]) for each in read], 1)",
-    think="the target is asked for one row at a time.",
-    because="that is plain decoding with a draft on top; one pass reads the whole block.",
-)

@@ -41,7 +41,7 @@ class Counted:
         """The target called "built-in", or it at the cost of a larger `size`."""
         if size == "built-in":
             return cls.of_folder(ASSETS / "target", dtype, device)
-        weights = target_weights(size, dtype)
+        weights = target_weights(size, dtype, device)
         config = AutoConfig.for_model(**configuration(weights.shape, dtype))
         with torch.device("meta"):
             model = AutoModelForCausalLM.from_config(config)

@@ -4,7 +4,6 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import torch
 
 from specdec_lib.lessons.ch08.diagnosis import Request, told, told_of_an_error
@@ -161,19 +160,19 @@ def expect_verdict(
     The message is about one row that is wrong by itself, if there is one. `hint` is for the block,
     or one for each of its rows.
     """
-    returned: list = []
-    hints = [hint] * len(block[0]) if isinstance(hint, str) else hint
+    rows = len(block[0])
+    hints = [hint] * rows if isinstance(hint, str) else hint
     try:
         whole = hint if isinstance(hint, str) else ""
-        expect(heard(function, returned), *block, gives=gives, hint=whole, form=form)
+        expect(function, *block, gives=gives, hint=whole, form=form)
     except Different as wrong:
-        if len(block[0]) == 1:
+        if rows == 1:
             raise
-        row = _first_wrong(returned, gives)
-        alone = _alone(block, row), _alone(gives, row)
-        expect(function, *alone[0], gives=alone[1], hint=hints[row], form=form)
+        for row in range(rows):
+            alone, right = _alone(block, row), _alone(gives, row)
+            expect(function, *alone, gives=right, hint=hints[row], form=form)
         raise Different(
-            f"{wrong} Alone, row {row} is judged right: is something of another row used for it?"
+            f"{wrong} Alone, every row is judged right: is something of another row used for it?"
         ) from None
 
 
@@ -195,15 +194,6 @@ def heard(function: Callable, returned: list) -> Callable:
 def _alone(parts: tuple[torch.Tensor, ...], row: int) -> tuple[torch.Tensor, ...]:
     """One row of each tensor."""
     return tuple(part[row : row + 1] for part in parts)
-
-
-def _first_wrong(returned: list, gives: tuple) -> int:
-    """The first row in which what was returned differs; 0 if that cannot be told."""
-    pair = returned[0] if returned and isinstance(returned[0], list | tuple) else ()
-    parts = zip(pair, gives, strict=False)
-    alike = [torch.as_tensor(got) == right for got, right in parts if np.shape(got) == right.shape]
-    wrong = [row for row in range(len(gives[0])) if not all(each[row] for each in alike)]
-    return wrong[0] if wrong else 0
 
 
 @visible_check

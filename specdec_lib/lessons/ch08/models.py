@@ -186,7 +186,7 @@ class WatchedGenerator(np.random.Generator):
 def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Sixteenths for a target; for its draft halfway between these and others."""
     target = dyadic_table(seed)
-    return target, closer(target, dyadic_table(seed + 500))
+    return target, (target + dyadic_table(seed + 500)) / 2
 
 
 def dyadic_table(seed: int, vocab_size: int = V) -> np.ndarray:
@@ -194,8 +194,3 @@ def dyadic_table(seed: int, vocab_size: int = V) -> np.ndarray:
     rng = np.random.default_rng(seed)
     weights = rng.dirichlet(np.ones(vocab_size), (vocab_size, vocab_size))
     return rng.multinomial(SIXTEENTHS, weights) / SIXTEENTHS
-
-
-def closer(table: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The mean of two tables: a draft that is right more often than `other` alone."""
-    return (table + other) / 2
