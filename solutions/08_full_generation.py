@@ -465,7 +465,7 @@ charts.beside_the_papers(rows, en_de, papers.table("chen_1"), papers.table("spec
 #
 # The next cell lists the pairs, the card that each needs and what is fetched for it. Nothing is
 # fetched before you set `PUBLISHED` to a pair and its draft, such as `("vicuna", "68m")`, and answer
-# one question; over 30 GB there is no question, only a refusal. Without a card take
+# one question; over 30 GB there is only a refusal (`published.load(*PUBLISHED, limit=70)`). Without a card take
 # `("smollm2-360m", "135m")`, which runs a few short prompts: on a CPU weights decide, and the draft
 # has more than a third of its target's, so expect readable text and little speed. A card runs 16
 # prompts of 128 tokens.
@@ -618,7 +618,6 @@ from specdec_lib.measure.hugging import assisted
 from specdec_lib.measure.race.contestants import own
 from specdec_lib.measure.race.race import race
 
-# %% tags=["demo"]
 draft, k = met.row.draft, int(met.row.K)
 lanes = {
     "your decoder": own(our_decoder().generate, machine.drafts[draft], k),

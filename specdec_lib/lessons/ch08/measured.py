@@ -43,7 +43,7 @@ def beside_hugging_face(met: Any) -> None:
         ax.set_title(title)
         ax.tick_params(axis="x", labelsize=8)
     what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
-    show(left.figure, f"{what}. For 100 tokens {'; '.join(told)}.")
+    show(left.figure, f"{what}. For 100 tokens, {'; '.join(told)}.")
     print("\n".join(said_of(met)))
 
 

@@ -12,7 +12,7 @@ from specdec_lib.progress import progress
 
 BATCHES = (1, 2, 4, 8)
 KS = (2, 4)
-PROMPT, TOKENS, ROUNDS = 16, 24, 2  # tokens of a prompt, and those after it
+PROMPT, TOKENS, ROUNDS = 16, 16, 2  # tokens of a prompt, and those after it
 PLAIN = "plain decoding"
 
 
