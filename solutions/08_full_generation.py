@@ -644,8 +644,9 @@ show_race(race("08", lanes, **where), yours="your decoder")
 # - Hugging Face transformers 5.23.0. `GenerationMixin._assisted_decoding` is this loop for one text,
 #   and the baseline. `DynamicCache.crop` goes back in a cache; it takes the number of positions to
 #   *remove*, as a negative number.
-# - vLLM, `vllm/v1/worker/gpu/spec_decode/rejection_sampler.py`, judges the blocks of all requests
-#   together; pull requests 5765 and 9730 are the bonus feed.
+# - vLLM, `vllm/v1/worker/gpu/spec_decode/rejection_sampler.py` at 3e660898, judges the blocks of all
+#   requests together. A token stays if `target_prob > u * draft_prob`, which is your rule. Pull
+#   requests 5765 and 9730 are the bonus feed.
 # - T. Chen, I. Goodfellow, J. Shlens, *Net2Net*, ICLR 2016: how the costlier target is made.
 #
 # **Next.** Read `specdec_lib/decoding/speculative.py` beside your own loop. Then take a pair of

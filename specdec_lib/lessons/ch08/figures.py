@@ -181,7 +181,7 @@ def law_of_texts(speculative_generate: Callable) -> None:
     law, runs = computed.text_law(speculative_generate)
     plain = computed.plain_law()
     apart = exact.distance(law, plain)
-    title = f"All texts of three tokens, {runs} runs: total variation {apart:.1e}"
+    title = f"All texts of three tokens, {runs} runs: total variation {apart:.1g}"
     ax = picture(title, "probability", size=(8.2, 3.4))
     texts = list(product(range(2), repeat=computed.LENGTH))
     names = [" ".join(map(str, text)) for text in texts]
@@ -191,7 +191,7 @@ def law_of_texts(speculative_generate: Callable) -> None:
     ax.plot(range(len(names)), theirs, color="black", label="plain decoding", **CROSS)
     ax.legend()
     other = in_words(names, {"plain decoding": theirs})
-    show(ax.figure, f"Distribution of texts. {told}; {other}. Total variation {apart:.1e}.")
+    show(ax.figure, f"Distribution of texts. {told}; {other}. Total variation {apart:.1g}.")
 
 
 def broken_decoders(found: Sequence[Broken]) -> None:
