@@ -3,9 +3,11 @@
 Tables come from specdec_lib.measure.experiment as DataFrames.
 """
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from specdec_lib.lessons.common.answers import WIDE
 from specdec_lib.lessons.common.drawing import legend_below, named_rows, panels, picture
 from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
 from specdec_lib.lessons.common.style import ACCEPTED, show
@@ -37,32 +39,32 @@ def beside_hugging_face(met: Any) -> None:
     look = {"kind": "bars", "roles": ("accepted",)}
     passes = {"passes": (100 / speeds.tokens_per_pass).tolist()}
     clock = {"tokens per second": speeds.tokens_per_second.tolist()}
-    told = [draw(left, names, passes, text=".0f", **look)]
-    told += [draw(right, names, clock, text=".0f", **look)]
+    told = [draw(left, names, passes, text=".3g", **look)]
+    told += [draw(right, names, clock, text=".3g", **look)]
     for ax, title in ((left, "Target passes for 100 tokens"), (right, "Tokens per second")):
         ax.set_title(title)
         ax.tick_params(axis="x", labelsize=8)
     what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
     show(left.figure, f"{what}. For 100 tokens, {'; '.join(told)}.")
-    print("\n".join(said_of(met)))
+    for line in said_of(met):
+        print(textwrap.fill(line, WIDE))
 
 
 def said_of(met: Any) -> Iterator[str]:
     """The headline of the course: the text, how many times as fast, and what it means if not."""
     same, ties, others = met.texts.values()
-    count, over = same + ties + others, met.over
+    plain, theirs = met.over.loc["plain"], met.over.loc["assisted"]
+    text = "The same text, token for token"
     if others:
-        yield f"{others} of {count} texts are not those of plain decoding: find out why first."
-    else:
-        text = "The same text, token for token" if not ties else "The same text up to near-ties"
-        yield f"{text} ({same} of {count} texts equal plain decoding's)."
-    plain, assisted = (_interval(over.loc[name]) for name in ("plain", "assisted"))
+        text = f"{others} of {sum(met.texts.values())} texts are not those of plain decoding: why?"
+    elif ties:
+        text += f", but for {ties} of {same + ties} prompts with a near-tie"
     yield (
-        f"Your decoder is {plain} times as fast as plain decoding, and {assisted} times as fast as "
-        "Hugging Face's own speculative decoding."
+        f"{text}; {_interval(plain)} times as fast as plain decoding, {_interval(theirs)} times as "
+        "fast as Hugging Face's own speculative decoding."
     )
-    yield _meaning(over.loc["plain"], "plain decoding")
-    yield _meaning(over.loc["assisted"], "Hugging Face's speculative decoding")
+    yield _meaning(plain, "plain decoding")
+    yield _meaning(theirs, "Hugging Face's speculative decoding")
 
 
 def _interval(speed: Any) -> str:
@@ -71,14 +73,15 @@ def _interval(speed: Any) -> str:
 
 def _meaning(speed: Any, other: str) -> str:
     """What a median and its quartiles say."""
+    often = f"than {other} on at least three prompts in four."
     if speed.low > 1:
-        return f"On three prompts of four or more, yours was faster than {other}."
+        return f"Yours was faster {often}"
     if speed.high < 1:
         return (
-            f"On three prompts of four or more, yours was slower than {other}. Then a pass over "
-            "K + 1 tokens, or the work between the passes, costs too much here."
+            f"Yours was slower {often} A pass over K + 1 tokens, or the work between the passes, "
+            "costs too much here."
         )
-    return f"The interval has 1 in it, so this run shows no difference from {other}."
+    return f"The quartiles beside {other} lie on both sides of 1: this run shows no difference."
 
 
 def results(rows: "pd.DataFrame") -> None:
