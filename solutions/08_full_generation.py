@@ -470,8 +470,8 @@ charts.beside_the_papers(rows, en_de, papers.table("chen_1"), papers.table("spec
 # has more than a third of its target's, so expect readable text and little speed. A card runs 16
 # prompts of 128 tokens.
 #
-# The tasks are those of the papers, and *printed* is the papers' speed-up in that task: Spec-Bench's
-# draft model for Vicuna, T5-XXL in Table 2 for FLAN-T5. FLAN-T5 is another model than the paper's,
+# The tasks are those of the papers, and *printed* is a paper's speed-up in that task: Spec-Bench's
+# draft model for Vicuna, T5-XXL in Table 2 for FLAN-T5, Chinchilla for all others. FLAN-T5 is another model than the paper's,
 # which is T5 version 1.1, fine-tuned for each task, so expect another number. The texts come from
 # the data sets if you install the extra `published`; else built-in texts stand in, and nothing is
 # printed beside them.

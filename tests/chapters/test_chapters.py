@@ -73,7 +73,7 @@ SAID = {
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
     "07 experts_read": "v by tokens: Mixtral 8x7B: 1 at 1, 1.65 at 2, 2.14 at 3, 2.51 at 4",
     "08 broken_decoders": "the target is its own draft: nothing: 1, the feed: 0.8",
-    "08 beside_the_papers": "measured v: yours: 234m target, base draft, T = 1: 1.6",
+    "08 beside_the_papers": "measured v: yours: 234m / base, T = 1: 1.6",
     "08 beside_hugging_face": "For 100 tokens, passes: plain decoding: 100, your decoder: 50",
     "08 batches": "plain: 10 at 1; K = 2: 15 at 1",
 }

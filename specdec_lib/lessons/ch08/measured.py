@@ -29,6 +29,7 @@ MARKS = {
     "measured v + prompt": ("o", {"color": "white", "markeredgecolor": "black"}),
     "clock": ("D", {"color": ACCEPTED}),
 }
+T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # papers.json, t5_sizes
 
 
 def beside_hugging_face(met: Any) -> None:
@@ -116,7 +117,7 @@ def beside_the_papers(
     for end in (len(mine), len(mine) + len(paper), len(mine) + len(paper) + len(chen)):
         ax.axhline(y[end] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
-    legend_below(ax, 4)
+    legend_below(ax, 2)
     show(ax.figure, f"Speed-ups on this machine, then the papers' printed ones. {'; '.join(told)}.")
 
 
@@ -125,17 +126,18 @@ Marked = tuple[str, Mapping[str, float]]
 
 def _mine(row: Mapping[str, Any]) -> Marked:
     """One row of this machine: its label, and its marks."""
-    label = f"yours: {row['target']} target, {row['draft']} draft, T = {row['temperature']}"
+    label = f"yours: {row['target']} / {row['draft']}, T = {row['temperature']}"
     return label, {name: row[name] for name in MARKS}
 
 
 def _leviathan(row: Any) -> Marked:
-    label = f"TPU v4: T5-XXL 11B, {row.draft}, {row.task}, T = {row.temperature}"
+    size = T5_SIZES[row.draft]
+    label = f"TPU v4: T5-XXL 11B / {size}, {row.task}, T = {row.temperature}"
     return label, {"v = 1": row.expected, "clock": row.measured}
 
 
 def _chen(row: Any) -> Marked:
-    label = f"16 TPU v4: Chinchilla 70B, 4B draft, {row.benchmark}, {row.sampling}"
+    label = f"16 TPU v4: Chinchilla 70B / 4B, {row.benchmark}, {row.sampling}"
     return label, {"clock": row.speedup}
 
 
@@ -143,7 +145,7 @@ def _spec_bench(rows: Sequence[Any]) -> list[Marked]:
     """The draft model's speed-ups in the two tasks that a card runs in the chapter."""
     (row,) = (row for row in rows if row.method == "Draft model")
     return [
-        (f"A100: Vicuna 7B, 68M draft, {task}, T = 0", {"clock": getattr(row, task)})
+        (f"A100: Vicuna 7B / 68M, {task}, T = 0", {"clock": getattr(row, task)})
         for task in ("translation", "summary")
     ]
 

@@ -64,6 +64,8 @@ TASKS = {
     ),
     "": (Task("HumanEval", *HUMAN_EVAL), Task("XSum", *XSUM, "{}\n\nSummary:")),
 }
+# By a part of a pair's name: whose speed-ups are printed for its tasks.
+WHOSE = {"vicuna": "Spec-Bench", "flan-t5": "T5-XXL", "": "Chinchilla"}
 
 
 def offers() -> pd.DataFrame:
@@ -79,8 +81,9 @@ def offers() -> pd.DataFrame:
         fetched = sizes[pair["target"]] + sizes[repository]
         found = {task.name: printed(name, draft, task.name) for task in tasks_of(name)}
         beside = ", ".join(f"{task} {speed:g}" for task, speed in found.items() if speed)
+        whose = next(whose for part, whose in WHOSE.items() if part in name)
         row = {"pair": name, "draft": draft, "card (GB)": pair["card"]}
-        rows.append(row | {"fetched (GB)": fetched, "printed": beside or "none"})
+        rows.append(row | {"fetched (GB)": fetched, "printed": f"{whose}: {beside}"})
     return pd.DataFrame(rows)
 
 

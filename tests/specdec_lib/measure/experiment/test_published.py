@@ -56,7 +56,7 @@ def test_no_papers_figure_stands_beside_texts_that_stand_in(
 def test_every_offer_says_its_card_and_its_gigabytes():
     offers = published.offers().set_index("pair")
     assert offers["fetched (GB)"]["vicuna"] == pytest.approx(13.75)
-    assert offers.printed["vicuna"] == "translation 1.13, summary 1.62"
+    assert offers.printed["vicuna"] == "Spec-Bench: translation 1.13, summary 1.62"
     for card in (16, 24, 40, 80):  # each has a pair that is fetched without a larger limit
         fits = offers[offers["card (GB)"] <= card]
         assert (fits["fetched (GB)"] <= LIMIT).any()
