@@ -42,7 +42,7 @@ HEAD = (
 # What no exercise's examples all ask for.
 VALUES = [None, [], 7, 0.1, "1", {"tokens": 9}, (1, True), np.zeros(4), torch.zeros(3)]
 WORDS = {"shapes", "found_in_the_text"}  # figures that show no number
-PRINTS = {"ladder", "library_on_trial"}  # print as well
+PRINTS = {"ladder", "library_on_trial", "beside_hugging_face"}  # print as well
 # What the alternative text of a figure says among other things: the numbers that it draws.
 SAID = {
     "00 roofline": "flat at 989.5 TFLOP/s",
@@ -71,8 +71,9 @@ SAID = {
     "07 more_candidates": "SpecTr's rule: 0.8 at 1, 0.907 at 2; your function: 0.8 at 1, 0.87 at 2",
     "07 by_position": "EAGLE-3: 2.41 tokens at K = 7: 1.49 at 1",
     "08 broken_decoders": "the target is its own draft: nothing: 1, the feed: 0.8",
-    "08 beside_the_papers": "with v: base on 234m, T = 1: 1.6",
-    "08 batches": "tokens a second: plain: 10 at 1; K = 2: 15 at 1",
+    "08 beside_the_papers": "measured v: yours: 234m / base, T = 1: 1.6",
+    "08 beside_hugging_face": "For 100 tokens, passes: plain decoding: 100, your decoder: 50",
+    "08 batches": "plain: 10 at 1; K = 2: 15 at 1",
 }
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [

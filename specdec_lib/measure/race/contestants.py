@@ -157,14 +157,12 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return weights / weights.sum(-1, keepdims=True)
 
 
-def own(speculative_generate: Callable, draft: str = "large", k: int = 3) -> Contestant:
+def own(speculative_generate: Callable, draft: Model, k: int) -> Contestant:
     """Chapter 08's `speculative_generate`, at the temperature of the race, one text at a time."""
 
     def contestant(target: Model, warp: Warp, tokens: int) -> Decoder:
-        small = models.draft(draft)
-
         def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
-            given = target, small, list(prompts[0]), k, tokens, warp.temperature, rngs[0]
+            given = target, draft, list(prompts[0]), k, tokens, warp.temperature, rngs[0]
             name = "speculative_generate"
             return Generation([asked(name, speculative_generate, given, tokens, target.vocab_size)])
 
