@@ -10,7 +10,7 @@ from specdec_lib.files import write_whole
 
 RELEASE = Path(__file__).resolve().parent.parent / "notebooks"
 RECORD = ".chapters.json"
-# What a kernel of this Python says of itself. JupyterLab writes it into each notebook that it opens,
+# What a kernel of this Python says of itself. JupyterLab writes it into a notebook that it opens,
 # and would call a chapter unsaved before anybody has touched it.
 LANGUAGE = {
     "codemirror_mode": {"name": "ipython", "version": 3},
