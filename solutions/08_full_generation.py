@@ -362,8 +362,6 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 # %% tags=["demo"]
 pair = [Llama.from_folder(ASSETS / name) for name in ("target", "base")]
 figures.broken_decoders(broken.tried(our_decoder().generate, *pair, prompts(4), tokens=48))
-
-# %% tags=["demo"]
 lesson.reveal("prediction_08_b", prediction_08_b)
 
 # %% [markdown]
