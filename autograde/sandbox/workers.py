@@ -13,11 +13,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from autograde.chapter import library_folders
@@ -25,7 +23,6 @@ from autograde.sandbox import bwrap
 from autograde.sandbox.inside import wire
 
 START = bwrap.PROGRAM / "start.py"
-TICK_SECONDS = 0.02  # between two looks at the clock
 
 
 class SandboxError(RuntimeError):
@@ -52,36 +49,12 @@ class Limits:
     preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-_UNTIL: dict["Worker", float] = {}  # when the time is over, of each worker that is asked
-
-
-@cache
-def _start_watch() -> None:
-    """Start the one thread that watches all deadlines.
-
-    It starts with the first worker: no thread can be sure to start in a process whose memory is
-    full of what a student's function gave.
-    """
-    threading.Thread(target=_watch, daemon=True).start()
-
-
-def _watch() -> None:
-    while True:
-        time.sleep(TICK_SECONDS)
-        with contextlib.suppress(MemoryError):
-            now = time.monotonic()
-            for worker in [worker for worker, until in _UNTIL.copy().items() if now > until]:
-                worker.late = True
-                worker.kill()
-
-
 class Worker:
     """A student's process that is ready. Raises SandboxError if it does not become ready."""
 
     def __init__(self, command: list[str], **how: Any) -> None:
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
         self.folder = tempfile.TemporaryDirectory(prefix="specdec-", ignore_cleanup_errors=True)
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.errors}
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         how = {"cwd": self.folder.name, "start_new_session": True} | how
         try:
             self.popen = subprocess.Popen(command, **pipes, **how)
@@ -96,9 +69,7 @@ class Worker:
 
     def _wait_until_ready(self) -> None:
         if self.link.receive() is None:
-            self.popen.wait()
-            self.errors.seek(0)
-            lines = self.errors.read().decode(errors="replace").strip().splitlines()
+            lines = self.popen.stderr.read().decode(errors="replace").strip().splitlines()
             reason = lines[-1][:500] if lines else "it said nothing"
             raise SandboxError(f"the worker did not start: {reason}")
 
@@ -119,17 +90,19 @@ class Worker:
     @contextmanager
     def _deadline(self, seconds: float) -> Iterator[None]:
         """After so many seconds the process is killed, and TimeoutError raised in place of all."""
-        _start_watch()
-        _UNTIL[self] = time.monotonic() + seconds
+        timer = threading.Timer(seconds, self.kill, [True])
+        timer.daemon = True
+        timer.start()
         try:
             yield
         finally:
-            del _UNTIL[self]
+            timer.cancel()
             if self.late:
                 raise TimeoutError(f"a worker took longer than {seconds:g} s")
 
-    def kill(self) -> None:
+    def kill(self, late: bool = False) -> None:
         """Kill the process and all that it has started. A second call does nothing."""
+        self.late |= late
         if self.popen.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -142,7 +115,7 @@ class Worker:
         """Kill it, and remove what belongs to it."""
         self.kill()
         self.popen.wait()
-        for file in (self.popen.stdin, self.popen.stdout, self.errors):
+        for file in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
             with contextlib.suppress(OSError):  # what was not read of a request is lost
                 file.close()
         self.folder.cleanup()
@@ -154,6 +127,7 @@ def start(limits: Limits, isolated: bool) -> Worker:
     settings = {
         "isolated": isolated, "become_nobody": isolated and bwrap.is_root(),
         "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds,
+        "total_seconds": limits.total_seconds,
         "preload": limits.preload, "home": bwrap.SCRATCH,
         "library": [bwrap.SHELF] if isolated else folders,
     }  # fmt: skip

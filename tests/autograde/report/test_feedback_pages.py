@@ -8,6 +8,7 @@ from classes.submitting import CHAPTER, POINTS, TOTAL, WRITTEN, right
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from autograde import bounds
 from autograde.chapter import chapter_names
 from autograde.grade import parameters_of
 from autograde.nbgrader.plugin import Grade
@@ -15,7 +16,6 @@ from autograde.report.feedback import exercise_html
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.sections import add_places, sections_of
 from autograde.result import Exercise, GroupResult
-from autograde.sandbox import bounded
 from autograde.submission import release_of
 
 # Known bugs of three exercises; speculative_accept builds on the first of them, and is right.
@@ -143,7 +143,7 @@ def test_a_page_that_takes_too_long_has_all_but_what_the_student_wrote(monkeypat
     slow.cells.append(new_markdown_cell(f"mine a{' ' * 100_000}b", id="extra-0"))
     usual.cells.append(new_markdown_cell("mine", id="extra-0"))
     with monkeypatch.context() as patch:
-        patch.setattr(bounded, "SECONDS", 6)  # the rest of the page takes one, or three under load
+        patch.setattr(bounds, "SECONDS", 6)  # the rest of the page takes one, or three under load
         page = page_of(slow)
     assert "mine" not in page and "What you wrote is left out here" in page
     assert f"9.5 of {TOTAL:g} points" in page and "test_speculative_step" in page
