@@ -93,13 +93,3 @@ def read_tensors(path: Path | str, target: Llama) -> dict[str, Tensor]:
     """The tensors of a safetensors file, on the device and in the dtype of `target`."""
     tensors = load_file(path, device=str(target.device))
     return {name: tensor.to(target.dtype) for name, tensor in tensors.items()}
-
-
-def check_width(path: Path | str, found: int, target: Llama) -> None:
-    """Raise ValueError if heads for states of width `found` cannot read those of `target`."""
-    width = target.shape.width
-    if width % found:
-        raise ValueError(
-            f"{path}: these weights read states of width {found}, and the target's have {width}: "
-            "load them with the target that they were trained on"
-        )

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from attacks.filling import FILLING
+from classes.gradebook import read_scores
 from classes.submitting import hand_in, text
 
 from autograde import bounds, grade
 from autograde.bugs import answers_of
 from autograde.build.release import release_into
 from autograde.chapter import ROOT
-from autograde.nbgrader.gradebook import read_scores
 from autograde.sandbox.session import Cell
 from autograde.submission import release_of
 from autograde.tools.samples import filled
