@@ -49,14 +49,6 @@ class CallTimedOut(ProcessEnded):
     """The student's process was stopped at a time limit."""
 
 
-class NotCalled(ProcessEnded):
-    """A function that was not called, since it has ended the process before."""
-
-    @property
-    def what_happened(self) -> str:
-        return str(self)
-
-
 @dataclass(frozen=True)
 class Cell:
     """One code cell to run: its id in the notebook, its source, and its limit in seconds."""
@@ -84,8 +76,9 @@ class Session:
 
     A cell or a call that outlasts its limit, or ends the process, costs only itself: a new process
     runs the other cells again. A function that has ended it is not called again for the same
-    `part` of the tests. `limited` says that a time limit was reached. `broken` is the error if no
-    new process could be started: then the results so far are no basis for a mark.
+    `part` of the tests: the first error stands for all. `limited` says that a time limit was
+    reached. `broken` is the error if no new process could be started: then the results so far are
+    no basis for a mark.
     """
 
     cells: list[Cell]
@@ -147,8 +140,7 @@ class Session:
         """What `read` makes of the answer, which has the time of a call."""
         name = request["name"]
         if earlier := self.ended.get((name, self.part)):
-            which = earlier.call or name
-            raise NotCalled(f"was not called, since `{which}` above did not come back")
+            raise earlier
         try:
             result = partial(self._result, name, read)
             return self._ask(request, self.limits.call_seconds, result, answer)
