@@ -24,7 +24,7 @@ def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
     result = grade_now(notebook, chapter)
     shown = copy.deepcopy(notebook)
     _add_points(shown, result)
-    add_marks(shown, chapter, result)
+    add_marks(shown, result)
     shown.cells = [each for cell in shown.cells for each in _with_course_answer(cell, chapter)]
     told = {"notebook": chapter, "score": result.score, "max_score": result.max_score}
     page, _ = FeedbackPage().from_notebook_node(shown, {"nbgrader": told | {"late_penalty": 0}})

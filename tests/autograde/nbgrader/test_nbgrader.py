@@ -157,7 +157,7 @@ def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
     wanted = Exercise(points, [GroupResult(f"b{i}", i < passed, "why") for i in range(3)])
     cell = cell_of(release_of(CHAPTER), "test_speculative_step").copy()
     cell.metadata = {"nbgrader": cell.metadata.nbgrader | {"points": points}}
-    cell.outputs = mark(Result({"x": wanted}), "x", {})
+    cell.outputs = mark(Result({"x": wanted}), "x")
     assert determine_grade(cell) == (wanted.score, points)
     assert passed < 3 or wanted.score == points
 
@@ -166,7 +166,7 @@ def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
 def test_a_mark_out_of_range_is_never_written(score: float, monkeypatch):
     monkeypatch.setattr(Exercise, "score", score)
     with pytest.raises(ValueError, match="is not within"):
-        mark(Result({"x": Exercise(2.0)}), "x", {})
+        mark(Result({"x": Exercise(2.0)}), "x")
 
 
 # --- formgrader and a hub's exchange -------------------------------------------------------------
