@@ -96,15 +96,12 @@ def _interpreter() -> list[str]:
     """The interpreter's own folders, under each prefix, and the program files themselves."""
     names = ("bin", "lib", "lib64", "pyvenv.cfg")
     own = {sys.prefix, sys.base_prefix, sys.base_exec_prefix} - {"/usr"}
+    folders = [f"{prefix}/{name}" for prefix in own for name in names]
     standard = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
     program = [sys.executable]
     while os.path.islink(program[-1]):
         program.append(os.path.join(os.path.dirname(program[-1]), os.readlink(program[-1])))
-    return (
-        [f"{p}/{name}" for p in own for name in names]
-        + standard
-        + [*map(os.path.normpath, program)]
-    )
+    return [*folders, *standard, *map(os.path.normpath, program)]
 
 
 def _packages() -> list[str]:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from autograde.chapter import ROOT
-from autograde.sandbox import bwrap, isolation
+from autograde.sandbox import bwrap, isolation, workers
 from autograde.sandbox.isolation import BUBBLEWRAP, DESCRIBED, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits, SandboxError, Worker
 
@@ -60,7 +60,7 @@ def examine(how: str) -> dict[str, str]:
     """What each probe got through to: an empty text where all is well. Nothing is raised."""
     try:
         with tempfile.NamedTemporaryFile(prefix="specdec-decoy-") as decoy:
-            worker = isolation.start(how, TRIAL)
+            worker = workers.start(TRIAL, how == BUBBLEWRAP)
             try:
                 names = _names(decoy.name)
                 return {name: _run(worker, names + PREPARE + code) for name, code in PROBES.items()}

@@ -8,12 +8,10 @@ from functools import partial
 from typing import Any
 
 from autograde import bounds
-from autograde.sandbox import isolation
+from autograde.sandbox import isolation, workers
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import ObjectTable
 from autograde.sandbox.workers import Limits, Worker
-
-MAX_PRINTED = 21_000  # a little more than the worker keeps
 
 
 class StudentError(Exception):
@@ -180,7 +178,8 @@ class Session:
         self._stop()
         if time.monotonic() >= self.end_of_time:
             return True
-        self.worker = isolation.start(isolation.chosen(), self.limits)
+        isolated = isolation.chosen() == isolation.BUBBLEWRAP
+        self.worker = workers.start(self.limits, isolated)
         left = bounds.MAX_OUTPUT
         for cell in self.cells:
             try:
@@ -207,7 +206,7 @@ class Session:
         error, printed = _error_of(answer, key), answer["printed"]
         if error:
             error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
-        return {"error": error, "printed": bounds.beginning(_plain(printed[:MAX_PRINTED]), left)}
+        return {"error": error, "printed": bounds.beginning(_plain(printed), left)}
 
     def _bury(self, cell: Cell, ended: ProcessEnded) -> None:
         """Leave a cell out from now on."""

@@ -15,7 +15,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from autograde.chapter import library_folders
@@ -124,12 +124,9 @@ class Worker:
 def start(limits: Limits, isolated: bool) -> Worker:
     """A new worker, in bubblewrap or as a program of this account. Raises SandboxError."""
     folders = [str(folder.parent) for folder in library_folders()]
-    settings = {
+    settings = asdict(limits) | {
         "isolated": isolated, "become_nobody": isolated and bwrap.is_root(),
-        "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds,
-        "total_seconds": limits.total_seconds,
-        "preload": limits.preload, "home": bwrap.SCRATCH,
-        "library": [bwrap.SHELF] if isolated else folders,
+        "home": bwrap.SCRATCH, "library": [bwrap.SHELF] if isolated else folders,
     }  # fmt: skip
     if isolated:
         return Worker(bwrap.command(json.dumps(settings)), cwd="/", env={})
