@@ -149,7 +149,7 @@ def collect(
     """Take submissions out of a zip of Canvas or Moodle.
 
     Write everybody's latest notebook to DIR/submitted/STUDENT/CHAPTER/CHAPTER.ipynb, where it is
-    graded, and everything else to DIR/attempts/. 1: a file was refused.
+    graded. 1: a file was refused.
     """
     from autograde.lms.commands import run_collect
 
