@@ -35,8 +35,6 @@ class Counts:
 class NgramDrafter:
     """Draws from the distribution of what followed the last `order` - 1 tokens in the corpus.
 
-    `order` is 1 (unigram), 2 (bigram) or 3 (trigram).
-
     An unseen context falls back on the shorter one. In a context that was seen, an unseen token has
     no probability; the target's residual makes up for it. Contexts are looked up on the host, so
     tokens are drawn there too, and a whole block is sent to `device`.

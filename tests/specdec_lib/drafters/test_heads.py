@@ -19,12 +19,13 @@ from decoders.exact_drafters import (
     tiny_llama,
 )
 from decoders.random_models import eagle_weights, medusa_heads
+from safetensors.torch import save_file
 
 from specdec_lib.decoding.generate import speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle, EagleTree
-from specdec_lib.drafters.hidden import StateReader, passing_states, write_tensors
+from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
 from specdec_lib.exact import Tape, distance, distribution
 from specdec_lib.models import protocol
@@ -199,7 +200,7 @@ def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(
 ):
     make, load = FILES[name]
     path = tmp_path / "weights.safetensors"
-    write_tensors(make(target), path)
+    save_file({name: each.half() for name, each in make(target)._asdict().items()}, path)
     wide = Llama(grown(read_weights(folder, "cpu", torch.float64), Growth(width=3, layers=3)))
     kind = {"Medusa": Medusa, "EAGLE": Eagle}[name]
     drafters = [kind(each, load(each, path)) for each in (target, wide)]
