@@ -7,12 +7,14 @@ any system; its memory is limited on Linux.
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -23,6 +25,7 @@ from autograde.sandbox import bwrap
 from autograde.sandbox.inside import wire
 
 START = bwrap.PROGRAM / "start.py"
+TICK_SECONDS = 0.02  # between two looks at the clock
 
 
 class SandboxError(RuntimeError):
@@ -61,11 +64,21 @@ class Worker:
         except OSError as error:
             raise SandboxError(f"{command[0]} cannot be started: {error}") from None
         self.link, self.late = wire.Link(self.popen.stdout, self.popen.stdin), False
+        self.until = math.inf  # when the time of a request is over
         try:
+            threading.Thread(target=self._watch, daemon=True).start()
             self._wait_until_ready()
         except BaseException:
             self.end()
             raise
+
+    def _watch(self) -> None:
+        while self.popen.returncode is None:
+            time.sleep(TICK_SECONDS)
+            with contextlib.suppress(MemoryError):  # what a student's function gave fills it
+                if time.monotonic() > self.until:
+                    self.late = True
+                    self.kill()
 
     def _wait_until_ready(self) -> None:
         if self.link.receive() is None:
@@ -90,19 +103,16 @@ class Worker:
     @contextmanager
     def _deadline(self, seconds: float) -> Iterator[None]:
         """After so many seconds the process is killed, and TimeoutError raised in place of all."""
-        timer = threading.Timer(seconds, self.kill, [True])
-        timer.daemon = True
-        timer.start()
+        self.until = time.monotonic() + seconds
         try:
             yield
         finally:
-            timer.cancel()
+            self.until = math.inf
             if self.late:
                 raise TimeoutError(f"a worker took longer than {seconds:g} s")
 
-    def kill(self, late: bool = False) -> None:
+    def kill(self) -> None:
         """Kill the process and all that it has started. A second call does nothing."""
-        self.late |= late
         if self.popen.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
