@@ -53,7 +53,7 @@ for name, most in (("CPU", SECONDS), ("FSIZE", 2**26), ("NOFILE", 256)):
 """,
 }
 ADVICE = 'docs/security.md, "Where there is no isolation", says what to do.'
-TRIAL = Limits(memory_mib=1024, cpu_seconds=20)
+TRIAL = Limits(memory_mib=1024, total_seconds=20)
 
 
 def examine(how: str) -> dict[str, str]:
@@ -74,7 +74,7 @@ def _names(decoy: str) -> str:
     """What the probes are told: that the file `decoy` should not be seen, among others."""
     places = [decoy, *map(str, (ROOT / "autograde", ROOT / "solutions", Path.home() / ".bashrc"))]
     names = {*bwrap.ENVIRONMENT, "PWD", "LC_CTYPE"}
-    limits = f"MEMORY, SECONDS = {TRIAL.memory_mib}, {TRIAL.cpu_seconds}"
+    limits = f"MEMORY, SECONDS = {TRIAL.memory_mib}, {TRIAL.total_seconds + 1}"
     return f"PLACES = {places}\nNAMES = {names}\n{limits}\n"
 
 

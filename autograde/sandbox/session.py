@@ -110,7 +110,9 @@ class Session:
         What they define takes the place of what the student has defined under the same name. Each
         runs once in a process, and no line of it is taken for one of the student's.
         """
-        for cell in map(_unseen, cells):
+        for cell in cells:
+            source = f"exec(compile({cell.source!r}, '<the chapter>', 'exec'), globals())"
+            cell = replace(cell, key=f"chapter-{cell.key}", source=source)
             if cell not in self.cells:
                 self.cells = [*self.cells, cell]
                 try:
@@ -230,7 +232,7 @@ class Session:
                 return read(reply)
         except TimeoutError:
             raise self._timed_out(f"it took longer than {seconds:g} s and was stopped") from None
-        except UNREADABLE as error:
+        except (OSError, MemoryError, *wire.MALFORMED) as error:  # students may send anything
             text = str(error)[:200]
             raise ProcessEnded(f"the answer could not be read: {text}") from None
         raise ProcessEnded("it ended the Python process, as exit() does")
@@ -246,17 +248,6 @@ class Session:
         if self.worker is not None:
             self.worker.end()
             self.worker = None
-
-
-def _unseen(cell: Cell) -> Cell:
-    """The same cell under another key, and its lines in a file that is none of the student's."""
-    source = f"exec(compile({cell.source!r}, '<the chapter>', 'exec'), globals())"
-    return replace(cell, key=f"chapter-{cell.key}", source=source)
-
-
-# What a worker's answer may hold is the student's to decide: each part is read as what it should
-# be, and any other ends the process, by one of these.
-UNREADABLE = (OSError, MemoryError, *wire.MALFORMED)
 
 
 def _error_of(answer: dict, key: str) -> dict | None:

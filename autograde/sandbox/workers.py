@@ -36,15 +36,14 @@ class SandboxError(RuntimeError):
 class Limits:
     """What one submission may use.
 
-    All seconds but `cpu_seconds` go by the clock; they are many times what an answer needs, on a
-    slow or busy machine too. A cell of the student's own has `extra_cell_seconds`: if it is stopped
-    there, half of `total_seconds` is left to the exercises. Only several threads can use up the
-    `cpu_seconds` of processors before. `preload` names modules, each with names from it, that are
-    loaded before the student's code arrives.
+    All seconds go by the clock; they are many times what an answer needs, on a slow or busy machine
+    too. A cell of the student's own has `extra_cell_seconds`: if it is stopped there, half of
+    `total_seconds` is left to the exercises. A process may use as many seconds of processors, which
+    only several threads can use up before. `preload` names modules, each with names from it, that
+    are loaded before the student's code arrives.
     """
 
     memory_mib: int = 2048
-    cpu_seconds: int = 120
     total_seconds: float = 120.0
     cell_seconds: float = 20.0
     extra_cell_seconds: float = 60.0

@@ -34,7 +34,7 @@ def main() -> None:
     link = wire.Link(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
     if settings["isolated"]:
         os.chdir(settings["home"])
-        lockdown.limit(settings["memory_mib"], settings["cpu_seconds"])
+        lockdown.limit(settings["memory_mib"], int(settings["total_seconds"]) + 1)
         lockdown.filter_system_calls()
     else:
         limit(settings["memory_mib"], settings["total_seconds"])
