@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import platform
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +10,17 @@ from specdec_lib.files import write_whole
 
 RELEASE = Path(__file__).resolve().parent.parent / "notebooks"
 RECORD = ".chapters.json"
+# What a kernel of this Python says of itself. JupyterLab writes it into every notebook that it opens:
+# without it here a chapter would be called unsaved before anybody has touched it.
+LANGUAGE = {
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "name": "python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+    "version": platform.python_version(),
+}
 WORDS = {
     "copied": "copied",
     "kept": "your copy, as you left it",
@@ -61,10 +73,17 @@ def _copy(source: Path, work: Path, record: dict[str, str]) -> str:
     if change == "new":
         path = _copy_of(source, work)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, source.read_bytes())  # half a notebook would be kept for good
+        write_whole(path, _opened(source))  # half a notebook would be kept for good
     if change in ("new", "same"):  # of a copy that is there: a lost record comes back
         record[source.stem] = _digest(source)
     return "copied" if change == "new" else "kept"
+
+
+def _opened(source: Path) -> str:
+    """The text of a chapter's notebook with LANGUAGE in it."""
+    notebook = json.loads(source.read_text(encoding="utf-8"))
+    notebook["metadata"]["language_info"] = LANGUAGE
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def _change(source: Path, work: Path, record: Mapping[str, str]) -> str:
@@ -72,8 +91,8 @@ def _change(source: Path, work: Path, record: Mapping[str, str]) -> str:
     path = _copy_of(source, work)
     if not path.exists():
         return "new"
-    now = _digest(source)
-    if now in (record.get(source.stem), _digest(path)):
+    untouched = path.read_bytes() == _opened(source).encode()
+    if untouched or _digest(source) == record.get(source.stem):
         return "same"
     return "changed" if source.stem in record else "unknown"
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.chapters.distributions import hundredths
 from specdec_lib.lessons.common.comparing import difference
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different
@@ -13,8 +12,6 @@ prediction_05 = prediction("prediction_05", 0, 1)
 prediction_05_b = prediction("prediction_05_b", 0, 8)
 prediction_05_c = prediction("prediction_05_c", 1, 6)
 prediction_05_d = prediction("prediction_05_d", 0, 4)
-prediction_05_e = prediction("prediction_05_e", 0, 1)
-prediction_05_f = prediction("prediction_05_f", 0, 100_000)
 quiz_05 = quiz("quiz_05")
 quiz_05_b = quiz("quiz_05_b")
 
@@ -93,79 +90,121 @@ alpha_from_blocks.bug(
 )
 
 
-operations_factor = Exercise("operations_factor")
+audit = Exercise("audit")
+EXACT = (0.0, 0.0)  # no rounding
 
 
-@operations_factor.group(
-    "the target's operations: Table 1 of the paper",
-    hint="The target computes K + 1 positions, whatever becomes of them.",
+def share(rng: np.random.Generator) -> float:
+    """An acceptance rate of two digits."""
+    return round(float(rng.uniform(0.4, 0.8)), 2)
+
+
+def between(low: float, high: float) -> float:
+    """A number of tokens of two digits, well inside."""
+    return round((low + high) / 2, 2)
+
+
+def limit(alpha: float, k: int) -> float:
+    """The most tokens per block in any order."""
+    return min(k + 1, 1 / (1 - alpha))
+
+
+@audit.group("the formula or an order", weight=2, hint="Compare with expected_tokens first.")
+def formula_or_order(rng):
+    for k in (4, 5, 7):
+        alpha = share(rng)
+        formula = expected_tokens(alpha, k)
+        yield alpha, k, round(0.97 * formula, 2), *EXACT
+        yield alpha, k, round(0.7 * formula, 2), *EXACT
+        yield 0.75, k, between(expected_tokens(0.75, k), 4.0), *EXACT
+
+
+@audit.group(
+    "the limit: 1/(1 - alpha), and K + 1",
+    weight=2,
+    hint="Every wrong position ends a block, and no block is longer than K + 1.",
 )
-def table_1(rng):
-    for alpha, k in ((0.6, 2), (0.7, 3), (0.8, 2), (0.8, 5), (0.9, 2), (0.9, 10)):
-        yield alpha, 0.0, k
-    yield hundredths(30, 90, rng), 0.0, 4
+def limits(rng):
+    for k in (5, 7):
+        alpha = share(rng)
+        yield alpha, k, round(1.1 * limit(alpha, k), 2), *EXACT
+        yield alpha, k, round(0.99 * limit(alpha, k), 2), *EXACT
+    for k in (1, 2, 3):  # 1/(1 - alpha) is above K + 1
+        yield 0.9, k, round(1.1 * (k + 1), 2), *EXACT
+        yield 0.9, k, between(expected_tokens(0.9, k), k + 1), *EXACT
+    yield 1.0, 3, 4.2, *EXACT
 
 
-@operations_factor.group(
-    "the draft's operations, K times",
-    hint="Each of the K draft tokens costs c_hat, in operations of one target token.",
-)
-def with_a_draft(rng):
-    for k in (2, 3, 5, 7):
-        yield hundredths(30, 90, rng), hundredths(1, 99, rng), k
-
-
-@operations_factor.group(
-    "the ends: alpha 0 and 1, no block, a large draft",
+@audit.group(
+    "the rounding counts in the row's favour",
     form=True,
-    hint="At alpha = 1 all K + 1 tokens come, at alpha = 0 one; K = 0 is plain decoding.",
+    hint="Take the alpha and the tokens within the rounding that are easiest to explain.",
 )
-def operations_ends(rng):
-    yield from ((0.0, 0.1, 4), (1.0, 0.1, 4), (1.0, 0.0, 7), (0.7, 0.3, 0), (0.5, 2.0, 3))
+def rounded(rng):
+    yield 0.75, 5, 3.3, 0.0, 0.05  # the formula gives 3.288
+    yield 0.75, 5, 3.3, 0.005, 0.0
+    yield 0.75, 5, 4.03, 0.0, 0.05  # the limit is 4
+    yield 0.75, 5, 4.05, 0.005, 0.0
+    yield 0.75, 5, 4.3, 0.005, 0.05
+    yield 0.65, 5, 3.41, 0.005, 0.1  # T5-small, CNNDM
+    yield 0.54, 3, 2.17, 0.005, 0.005
 
 
-operations_factor.bug(
-    " / expected_tokens(alpha, k)",
-    "",
-    think="the operations of a block are the answer.",
-    because="a block brings several tokens, and the factor is for one of them.",
+LIMIT, HIGHEST, FEWEST = "max(1 - highest, 1 / (k + 1))", "alpha + alpha_error", "- tokens_error"
+audit.bug(
+    LIMIT,
+    "(1 / (k + 1))",
+    think="in the best order every block is whole.",
+    because="the wrong positions have to stand somewhere, and each of them ends a block.",
 )
-operations_factor.bug(
-    "c_hat * k + k + 1",
-    "c_hat * k + k",
-    think="the target computes the K draft tokens only.",
-    because="it computes K + 1 positions: the token before the block is fed as well.",
+audit.bug(
+    LIMIT,
+    "max(1e-12, 1 - highest)",
+    think="only a wrong position ends a block.",
+    because="a block that is accepted whole ends too, with its bonus: K + 1 tokens at most.",
 )
-operations_factor.bug(
-    "c_hat * k + k + 1",
-    "c_hat * k + 1",
-    think="a verification counts as one pass.",
-    because="it takes the operations of K + 1 tokens, even where it takes the time of one.",
+audit.bug(
+    "1 / max(1 - highest, 1 / (k + 1))",
+    "min(k, highest / max(1e-12, 1 - highest))",
+    think="a block writes what was accepted.",
+    because="each block writes one token more, the correction or the bonus.",
 )
-operations_factor.bug(
-    "c_hat * k + k + 1",
-    "k + 1",
-    think="the draft is too small to matter.",
-    because="it works once for each of the K draft tokens, and its costs are an argument.",
+audit.bug(
+    f"highest, fewest = {HIGHEST}, tokens {FEWEST}",
+    "highest, fewest = alpha, tokens",
+    think="the printed numbers are exact.",
+    because="a true value nearby may be explained where the rounded one is not.",
+)
+audit.bug(
+    f"{HIGHEST}, tokens {FEWEST}",
+    "alpha - alpha_error, tokens + tokens_error",
+    think="the row has to hold for every value that its numbers may stand for.",
+    because="one possible value is enough: a row is innocent until nothing explains it.",
+)
+audit.bug(
+    "expected_tokens(highest, k)",
+    "expected_tokens(highest, k - 1)",
+    think="the formula adds k powers of alpha.",
+    because="it has k + 1 of them: the target's own token is the first.",
+)
+audit.bug(
+    "fewest <= expected_tokens(highest, k)",
+    "abs(tokens - expected_tokens(alpha, k)) <= max(tokens_error, alpha_error, 1e-9)",
+    think="the formula explains only the number that it gives.",
+    because="the row needs at least so many tokens, and the formula may well give more.",
 )
 
 
 implied_alpha = Exercise("implied_alpha")
 
 
-def clock(alpha: float, target: float, draft: float, k: int, more: float = 0) -> tuple:
-    """The arguments that `alpha` explains, if a block brings `more` tokens than it promises."""
-    seconds = (k * draft + target) / (expected_tokens(alpha, k) + more)
-    return round(seconds, 12), target, draft, k
-
-
 @implied_alpha.group(
     "finds the rate behind a time a token",
-    hint="A block takes K draft steps and one target step, and brings E tokens in that time.",
+    hint="A block takes K draft steps and one target step, and writes E tokens in that time.",
 )
 def rates_to_find(rng):
     for k, draft in ((1, 2.0), (2, 2.0), (3, 0.0), (4, 2.0)):
-        tokens = expected_tokens(hundredths(30, 90, rng), k)
+        tokens = expected_tokens(share(rng), k)
         yield 10.0, round(10 * tokens - draft * k, 9), draft, k  # numbers of few digits
     yield 1.0, 4.58559, 0.02, 5  # 0.9
     yield 2.0, 7.647146, 0.0, 3  # 0.97
@@ -182,33 +221,19 @@ def chen(rng):
 
 
 @implied_alpha.group(
-    "the ends are exactly 0.0 and 1.0",
-    hint="0.0 is only for E within 1e-9 of 1, and 1.0 for E within 1e-9 of K + 1.",
-)
-def exact_ends(rng):
-    for target, draft, k in ((5.0, 1.0, 2), (14.1, 1.8, 4), (1.0, 0.11, 7)):
-        yield clock(0.0, target, draft, k)
-        yield clock(1.0, target, draft, k)
-    yield clock(0.0, 14.1, 1.8, 4, more=-5e-11)
-    yield clock(1.0, 14.1, 1.8, 4, more=5e-11)
-    for alpha in (0.01, 0.99, 5e-6, 1 - 5e-6):
-        yield clock(alpha, 5.0, 1.0, 2)
-
-
-@implied_alpha.group(
     "a time that no rate explains is an error",
-    hint="A block of 7 s brings 1 to 3 tokens here, so only 7/3 to 7 s a token have a rate.",
+    hint="A block of 7 s writes 1 to 3 tokens here, so only 7/3 to 7 s per token have a rate.",
 )
 def impossible_times(rng):
     for seconds in (8.0, 7.1, 2.0, 2.3):
         yield seconds, 7.0, 0.0, 2
-    yield 7.0, 7.0, 0.0, 2
+    yield 5.0, 7.0, 0.0, 2
 
 
 implied_alpha.bug(
     "expected_tokens(middle, k)",
     "expected_tokens(middle, k - 1)",
-    think="a block of K brings at most K tokens.",
+    think="a block of K writes at most K tokens.",
     because="the bonus token makes it K + 1; without it every time implies too high a rate.",
 )
 implied_alpha.bug(
@@ -226,11 +251,11 @@ implied_alpha.bug(
 implied_alpha.bug(
     "k * draft_seconds",
     "draft_seconds",
-    think="the draft runs once a block.",
+    think="the draft runs once per block.",
     because="it runs once for each of the K tokens, one after the other.",
 )
 implied_alpha.bug(
-    'raise ValueError(f"a block of {k} brings 1 to {k + 1} tokens, not {wanted:.3g}")',
+    'raise ValueError(f"a block of {k} writes 1 to {k + 1} tokens, not {wanted:.3g}")',
     "return 0.0 if wanted < 1 else 1.0",
     think="a time outside the range means that alpha is 0 or 1.",
     because="no alpha explains such a time, and an answer hides that something else costs time.",
@@ -246,73 +271,6 @@ for _old, _new in (
         think="a few decimals are enough.",
         because="a printed table is rounded; a function that others build on is right to 1e-9.",
     )
-
-
-acceptance_by_class = Exercise("acceptance_by_class")
-
-
-def judged(counts: dict[str, int], rng: np.random.Generator) -> tuple[list[int], list[str]]:
-    """Verdicts and labels in random order; of every label some tokens pass, and some do not."""
-    passed = {label: rng.integers(1, count) for label, count in counts.items()}
-    tokens = [(int(i < passed[label]), label) for label in counts for i in range(counts[label])]
-    mixed = [tokens[i] for i in rng.permutation(len(tokens))]
-    return [verdict for verdict, _ in mixed], [label for _, label in mixed]
-
-
-@acceptance_by_class.group(
-    "every label has a mean of its own",
-    hint="The labels are whatever stands in classes; each has the mean of its own tokens.",
-)
-def label_means(rng):
-    yield [1, 1, 0, 1, 1, 0], ["name", "space", "name", "space", "space", "space"]
-    for count in (3, 5, 8):
-        yield judged({"name": 2, "space": 4, "keyword": count}, rng)
-
-
-@acceptance_by_class.group(
-    "labels of which all or nothing was accepted",
-    form=True,
-    hint="A label of which nothing passed is in the result, with 0.",
-)
-def all_or_nothing(rng):
-    yield [0, 0], ["x", "x"]
-    yield [1, 0, 0, 1], ["x", "y", "y", "x"]
-    yield [1, 0, 0, 0], ["x", "", "x", "x"]
-
-
-@acceptance_by_class.group(
-    "lists of unequal length are an error",
-    hint="Each verdict has one label. Two empty lists are of equal length.",
-)
-def lengths(rng):
-    for accepted, classes in (([1, 0], "x"), ([1], "xy"), ([], "x"), ([1], "x"), ([], "")):
-        yield accepted, list(classes)
-
-
-acceptance_by_class.bug(
-    "sum(each) / len(each)",
-    "sum(each) / len(accepted)",
-    think="all labels have the same denominator, the number of tokens.",
-    because="a rare label then has a low rate, whatever was accepted of it.",
-)
-acceptance_by_class.bug(
-    "sum(each) / len(each)",
-    "float(sum(each))",
-    think="it is enough to count the accepted tokens.",
-    because="a frequent label has many accepted tokens and may have a low rate.",
-)
-acceptance_by_class.bug(
-    "in verdicts.items()",
-    "in verdicts.items() if any(each)",
-    think="a label of which nothing was accepted need not be listed.",
-    because="its rate is 0, which is a result; left out, it looks as if it had never come up.",
-)
-acceptance_by_class.bug(
-    "strict=True",
-    "strict=False",
-    think="zip takes care of the lengths.",
-    because="it stops at the shorter list without a word, and the labels may be shifted.",
-)
 
 
 paired_speedup = Exercise("paired_speedup")

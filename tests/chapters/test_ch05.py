@@ -8,88 +8,73 @@ import transformers
 from classes.chapter_cases import SETTINGS, functions_of, text_of
 from transformers.generation import candidate_generator
 
-from autograde.bugs import answers_of
 from autograde.tools.proof import judged
 from specdec_lib.lessons.ch05 import checks, computed
-from specdec_lib.lessons.ch05.computed import rounding_interval
-from specdec_lib.lessons.ch05.served import WORDS
-from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.ch05.computed import HALF, needed_tokens, rounding_interval
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
+from specdec_lib.measure import papers
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "05_results"
 FUNCTIONS, TEXT = functions_of(CHAPTER), text_of(CHAPTER)
+WORDS = " ".join(TEXT.replace("\n# ", " ").split())
+LOGS = papers.table("logs")
 
 
-def test_the_visible_check_says_how_near_alpha_must_be():
-    code, few = answers_of(CHAPTER)["implied_alpha"], {"expected_tokens": expected_tokens}
-    exec(code.replace("range(60)", "range(20)"), few)
-    with pytest.raises(Different, match="compared to 1e-9"):
-        checks.check_implied_alpha(few["implied_alpha"])
+MULTIPLIED = """
+def audit(alpha, k, tokens, alpha_error, tokens_error):
+    alpha, tokens = alpha + alpha_error, tokens - tokens_error
+    if tokens <= sum(alpha**i for i in range(k + 1)):
+        return "formula"
+    return "order" if tokens <= k + 1 and tokens * (1 - alpha) <= 1 else "nothing"
+"""
 
 
-UNUSUAL = {
-    "alpha_from_blocks": """
-def alpha_from_blocks(accepted, k):
-    if not accepted or set(accepted) - set(range(k + 1)):
-        raise ValueError
-    return np.mean([each for n in accepted for each in ([1] * n + [0])[:k]])
-""",
-    "implied_alpha": """
-def implied_alpha(seconds_per_token, target_seconds, draft_seconds, k):
-    tokens = (k * draft_seconds + target_seconds) / seconds_per_token
-    for alpha, end in ((0.0, 1), (1.0, k + 1)):
-        if abs(tokens - end) <= 1e-9:
-            return alpha
-    roots = np.roots([1.0] * k + [1 - tokens])
-    (alpha,) = [each.real for each in roots if abs(each.imag) < 1e-12 and 0 < each.real < 1]
-    return alpha
-""",
-}
-
-
-def test_verdicts_written_out_and_the_root_of_a_polynomial_earn_all_points():
-    for name, exercise in judged(CHAPTER, **UNUSUAL).items():
-        assert exercise.score == exercise.max_score, (name, exercise.messages)
+def test_an_audit_that_multiplies_earns_all_points():
+    audit = judged(CHAPTER, audit=MULTIPLIED)["audit"]
+    assert audit.score == audit.max_score, audit.messages
 
 
 def test_predictions_are_held_against_what_is_computed():
     truths = {name.removeprefix("prediction_05"): t.value for name, t in checks.TRUTHS.items()}
     best = max(len(o) / len(computed.blocks_of(o, 5)) for o in computed.orders().values())
-    possible = {ms: [row["verdict"] for row in checks.circulating(ms)] for ms in (10, 20)}
+    rows = [(row.printed, row.k, row.tokens, *row[4:]) for row in LOGS]
     assert truths[""] == FUNCTIONS["alpha_from_blocks"](checks.BLOCKS, checks.K) == 14 / 18
     assert truths["_b"] == SETTINGS[2].measured and SETTINGS[2][:2] == ("EnDe", "T5-large")
     assert truths["_c"] == best
-    assert truths["_d"] == possible[10].count("possible") == 1
-    assert possible[20].count("possible") == 4
-    assert truths["_f"] == computed.blocks_needed(0.02, 0.04, 400)
+    assert truths["_d"] == [FUNCTIONS["audit"](*row) for row in rows].count("order")
 
 
-def test_the_intervals_of_rounding_hold_the_printed_values():
-    for row in SETTINGS:
-        low, high = rounding_interval(row.alpha, row.c, row.k)
-        assert low <= row.expected <= high
+def test_the_text_counts_the_verdicts_on_the_rows_of_the_paper():
+    needed = [needed_tokens(row) for row in SETTINGS]
+    rows = [(r.alpha, r.k, n, HALF, error) for r, (n, error) in zip(SETTINGS, needed, strict=True)]
+    said = [FUNCTIONS["audit"](*row) for row in rows]
+    assert [said.count(each) for each in ("formula", "order", "nothing")] == [4, 4, 4]
+    assert "explains four, an order could explain another four, and four are" in WORDS
 
 
-def test_the_text_counts_the_readings_of_the_rows():
-    kinds = [computed.reading(row).partition(",")[0] for row in SETTINGS]
-    for kind, rows in {"above": 3, "agrees": 1, "below": 5, "no cost": 3}.items():
-        assert kinds.count(kind) == rows
-        assert f"**{kind}**, {('one row', 'three rows', 'five rows')[rows // 2]}" in TEXT
+def test_the_logs_print_what_the_text_says_that_they_divide():
+    *three, last = computed.meanings(LOGS)
+    for row in three:
+        assert row["printed"] == pytest.approx(row["(tokens - 1) / K"], abs=0.006)
+    assert last["printed"] == pytest.approx(last["tokens / (K + 1)"], abs=0.006)
+    for row in LOGS:
+        assert re.search(rf"{row.name} \| {row.k} \| {row.printed} \| {row.tokens} \|", TEXT)
+
+
+def test_all_promises_and_one_clock_lie_within_the_rounding():
+    bars = [rounding_interval(row.alpha, row.c, row.k) for row in SETTINGS]
+    for name, count in (("expected", 12), ("measured", 1)):
+        values = [getattr(row, name) for row in SETTINGS]
+        assert sum(low <= x <= high for x, (low, high) in zip(values, bars, strict=True)) == count
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
-def test_no_order_of_right_positions_brings_more_than_the_limit(k: int):
-    for bits in range(2**8):
+def test_no_order_of_right_positions_is_beyond_the_audit(k: int):
+    for bits in range(1, 2**8):
         order = [bits >> i & 1 for i in range(8)]
-        blocks = computed.blocks_of(order, k)
-        assert 8 / len(blocks) <= computed.most_tokens(sum(order) / 8, k) + 1e-12
-
-
-def test_by_turns_the_clock_that_slows_down_hardly_matters():
-    after, by_turns = (computed.drifting_seconds(each) for each in (False, True))
-    assert FUNCTIONS["paired_speedup"](*after) < 1.02
-    assert 1.2 < FUNCTIONS["paired_speedup"](*by_turns) < 1.25
+        tokens = 8 / len(computed.blocks_of(order, k))
+        assert FUNCTIONS["audit"](sum(order) / 8, k, tokens, 0.0, 1e-12) != "nothing"
 
 
 @pytest.mark.browser
@@ -104,19 +89,23 @@ def test_the_simulator_gives_the_numbers_of_the_library(module, alpha: float):
 
 
 def test_numbers_in_the_prose_are_the_computed_ones():
-    row, words = SETTINGS[2], " ".join(TEXT.replace("\n# ", " ").split())
-    needed = (expected_tokens(row.alpha, row.k) / row.measured - 1) / row.k
-    limits = [computed.most_tokens(SETTINGS[i].alpha, SETTINGS[i].k) for i in (6, 9)]
-    assert f"a `c` of {needed:.2f} would do" in words
-    assert f"gives only {expected_tokens(0.65, 5):.2f}" in words
-    assert f"The formula says {expected_tokens(0.75, 5):.2f}" in words
-    assert f"give {FUNCTIONS['implied_alpha'](7.52, 14.1, 1.8, 4):.3f}" in words
-    assert "allow {:.2f} and {:.2f} tokens a block".format(*limits) in words
-
-
-def test_drafting_gains_for_one_request_and_loses_in_the_largest_batch():
-    speedups = re.findall(r"batch (\d+): ([\d.]+\d)", WORDS.partition("Speed-ups. ")[2])
-    assert all((float(ratio) > 1) == (n == "1") for n, ratio in speedups if n in ("1", "64"))
+    large, small = SETTINGS[2], SETTINGS[6]
+    cost = (expected_tokens(large.alpha, large.k) / large.measured - 1) / large.k
+    paper, engine = papers.table("eagle_3")
+    assert f"a `c` of {cost:.2f} would do" in WORDS
+    assert f"a free draft gives only {expected_tokens(small.alpha, small.k):.2f}" in WORDS
+    assert f"it needs {needed_tokens(small)[0]:.2f} tokens per block" in WORDS
+    assert f"no order gives more than {1 / (1 - small.alpha):.2f}" in WORDS
+    assert f"The formula says {expected_tokens(0.75, 5):.2f}" in WORDS
+    assert f"give {FUNCTIONS['implied_alpha'](7.52, 14.1, 1.8, 4):.3f}" in WORDS
+    assert f"6.13/4.40 = {paper.tokens / paper.speedup:.2f} plain passes" in WORDS
+    assert f"about {engine.tokens / engine.speedup:.1f} in SGLang" in WORDS
+    assert f"and 373.25 with it, so {373.25 / 158.34:.2f} times as fast" in WORDS
+    for row in papers.table("spec_bench_devices")[2:4]:
+        cells = f"{row.rtx3090_tokens} and {row.a100_tokens} | {row.rtx3090_speedup} | "
+        assert f"{cells}{row.a100_speedup} |" in WORDS
+    table_1 = [row.operations for row in papers.table("leviathan_1")]
+    assert f"counts {min(table_1)} to {max(table_1)} times." in WORDS
 
 
 def test_the_record_of_matches_is_that_of_the_pinned_library():

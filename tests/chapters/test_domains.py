@@ -65,7 +65,8 @@ DOMAINS: dict[str | tuple[str, str], Callable[[object], bool]] = {
     **dict.fromkeys(("draft_tokens", "drafted", "tokens", "candidates", "guess"), tokens),
     **dict.fromkeys(("draft_token", "n_tokens", "vocab_size"), whole_from(0)),
     **dict.fromkeys(("queue_length", "running"), whole_from(0)),
-    "c_hat": lambda value: value >= 0,
+    ("audit", "tokens"): positive,
+    **dict.fromkeys(("alpha_error", "tokens_error"), lambda value: value >= 0),
     **dict.fromkeys(("prefix", "prompt"), some_tokens),
 }
 

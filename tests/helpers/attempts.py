@@ -275,6 +275,15 @@ def accepted_over_drafted(accepted, k):
     return sum(accepted) / (k * len(accepted))
 
 
+@at("05_results", "audit", "only a wrong position")
+def limit_without_a_longest_block(alpha, k, tokens, alpha_error, tokens_error):
+    """Knows the limit by alpha, and forgets that a block ends after its bonus."""
+    best, least = alpha + alpha_error, tokens - tokens_error
+    if least <= sum(best**i for i in range(k + 1)):
+        return "formula"
+    return "order" if least * (1 - best) <= 1 else "nothing"
+
+
 @at("05_results", "implied_alpha", "decimals")
 def fine_grid(seconds_per_token, target_seconds, draft_seconds, k):
     """Searches a grid of ten thousandths."""

@@ -45,9 +45,10 @@ def read_the_chapter(lab: Lab) -> None:
     assert lab.panel.locator("mjx-merror, [data-mjx-error]").count() == 0
     # JupyterLab keeps the boxes' tint, on which its own text can be read in the dark too.
     assert lab.panel.locator(".alert").evaluate_all(BOXES) == [True] * in_release(BOX)
-    # No question about news, and none of nbgrader's tools for instructors.
+    # No question about news, none of nbgrader's tools for instructors, and nothing unsaved.
     assert lab.page.locator(".Toastify__toast, .jp-Dialog").count() == 0
-    assert lab.page.get_by_text("Create Assignment").count() == 0
+    assert lab.page.get_by_text(re.compile("Create Assignment|^Nbgrader$")).count() == 0
+    assert lab.page.locator(".jp-mod-dirty").count() == 0
 
 
 def answer(lab: Lab, key: str, old: str, new: str, last: str) -> None:

@@ -1,24 +1,18 @@
-"""What chapter 05 computes from the papers' rows and from patterns of acceptance.
+"""What chapter 05 computes from printed rows and from patterns of acceptance.
 
 Tables are lists of rows, {column: value}.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
+from specdec_lib.theory import walltime_speedup
 
 # How far a printed number may be from the one that was rounded.
 HALF = 0.005  # alpha and c are printed with two places
 TENTH = 0.05  # speed-ups with one
-
-# A table that circulates: a draft's tokens a second, its acceptance rate and the speed-up that is
-# promised for it, all of them beside a target with a pass of 10 ms. No source is given.
-CIRCULATING = ((5000, 0.50, 1.8), (2000, 0.65, 2.3), (1000, 0.75, 2.5), (800, 0.80, 2.8))
-FREE_CHECKS = dict.fromkeys(range(1, 42), 1.0)  # v = 1 up to K = 40
 
 # The same acceptances in three orders: a 1 is a position at which the draft is right.
 PATTERN = 24  # positions
@@ -46,58 +40,26 @@ def setting_name(row: Any) -> str:
     return f"{row.task}, {row.draft}, T = {row.temperature}"
 
 
-def needed_cost(alpha: float, k: int, measured: float) -> float:
-    """The c at which the formula gives `measured`; below 0 where no c does."""
-    return (expected_tokens(alpha, k) / measured - 1) / k
+def needed_tokens(row: Any) -> tuple[float, float]:
+    """The tokens per block that a row of Tables 2 and 4 needs at least, and their rounding.
 
-
-def reading(row: Any) -> str:
-    """What a row of Tables 2 and 4 tells in a word, with every rounding in its favour."""
-    least = needed_cost(row.alpha - HALF, row.k, row.measured + TENTH)
-    most = needed_cost(row.alpha + HALF, row.k, row.measured - TENTH)
-    if least > row.c + HALF:
-        return "above"
-    if most >= row.c - HALF:
-        return "agrees"
-    if most >= 0:
-        return "below"
-    possible = row.measured - TENTH <= most_tokens(row.alpha + HALF, row.k)
-    return "no cost" if possible else "no cost, no order"
+    A block takes c K + 1 passes or longer, so its speed-up needs so many tokens.
+    """
+    tokens = row.measured * (row.c * row.k + 1)
+    least = (row.measured - TENTH) * ((row.c - HALF) * row.k + 1)
+    return tokens, tokens - least
 
 
 def most_tokens(alpha: float, k: int) -> float:
-    """Tokens a block at most, however the acceptances are ordered: a rejection ends a block."""
-    return k + 1.0 if alpha >= k / (k + 1) else 1 / (1 - alpha)
+    """Tokens per block at most, in any order: a wrong position ends a block, and so does K + 1."""
+    return 1 / max(1 - alpha, 1 / (k + 1))
 
 
-def readings(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """The c that each row of Table 2 would need, the most that its alpha allows, the reading."""
-    return [
-        {
-            "row": setting_name(row),
-            "c printed": row.c,
-            "c needed": needed_cost(row.alpha, row.k, row.measured),
-            "measured": row.measured,
-            "limit": most_tokens(row.alpha, row.k),
-            "reading": reading(row),
-        }
-        for row in rows
-    ]
-
-
-def circulating(target_ms: float) -> list[dict[str, Any]]:
-    """The rows of the table that circulates, beside the best that the formula allows with v = 1."""
-    rows = []
-    for speed, alpha, promised in CIRCULATING:
-        costs = Costs(1000 / speed / target_ms, FREE_CHECKS)
-        k = costs.best_k(alpha)
-        best = costs.speedup(alpha, k)
-        verdict = "possible" if best > promised - TENTH else "not possible"
-        rows.append({
-            "draft tokens/s": speed, "alpha": alpha, "promised": promised, "c": costs.c,
-            "best": best, "at K": k, "verdict": verdict,
-        })  # fmt: skip
-    return rows
+def meanings(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """What each row prints as its acceptance, beside two quotients of its tokens per block."""
+    columns = ("row", "printed", "(tokens - 1) / K", "tokens / (K + 1)")
+    told = [(r.name, r.printed, (r.tokens - 1) / r.k, r.tokens / (r.k + 1)) for r in rows]
+    return [dict(zip(columns, each, strict=True)) for each in told]
 
 
 def orders() -> dict[str, list[int]]:
@@ -136,41 +98,6 @@ def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]
 def standard_error(rate: float, trials: int) -> float:
     """The standard error of a rate; 0 without a trial."""
     return max(0.0, rate * (1 - rate) / trials) ** 0.5 if trials else 0.0
-
-
-def first_and_later(rates: Sequence[tuple[float, int]]) -> tuple[float, float]:
-    """The rate of all later positions less that of the first, and its standard error.
-
-    `rates` has the rate and the trials of each position (`conditional_rates`).
-    """
-    (first, trials), later = rates[0], [each for each in rates[1:] if each[1]]
-    total = sum(n for _, n in later)
-    rate = sum(share * n for share, n in later) / total
-    return rate - first, math.hypot(standard_error(first, trials), standard_error(rate, total))
-
-
-def blocks_needed(difference: float, error: float, blocks: int) -> int:
-    """Blocks after which `difference` is two standard errors, if `error` is that of `blocks`.
-
-    A standard error falls with the root of the number of blocks.
-    """
-    return math.ceil(blocks * (2 * error / difference) ** 2)
-
-
-def three_means(ratios: Sequence[float]) -> list[dict[str, Any]]:
-    """Three means of the ratios and of their inverses, as both sides would report them."""
-    each = np.array(ratios, float)
-    means = {
-        "arithmetic": np.mean,
-        "harmonic": lambda ratios: 1 / np.mean(1 / ratios),
-        "geometric": lambda ratios: np.exp(np.mean(np.log(ratios))),
-    }
-    rows = []
-    for name, mean in means.items():
-        one, other = float(mean(each)), float(mean(1 / each))
-        both = {"plain over speculative": one, "speculative over plain": other}
-        rows.append({"mean": name, **both, "product": one * other})
-    return rows
 
 
 def drifting_seconds(interleaved: bool) -> tuple[np.ndarray, np.ndarray]:

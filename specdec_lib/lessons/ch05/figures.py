@@ -13,10 +13,13 @@ from matplotlib.axes import Axes
 from specdec_lib.lessons.ch05.computed import (
     BASELINE_SECONDS,
     DRIFT,
+    HALF,
     RUNS,
     SPECULATIVE_SECONDS,
     blocks_of,
     drifting_seconds,
+    most_tokens,
+    needed_tokens,
     orders,
     rounding_interval,
     setting_name,
@@ -24,12 +27,13 @@ from specdec_lib.lessons.ch05.computed import (
 from specdec_lib.lessons.common.drawing import (
     drawn_from,
     legend_below,
+    named_bars,
     named_rows,
     panels,
     picture,
     swatches,
 )
-from specdec_lib.lessons.common.series import draw, in_words
+from specdec_lib.lessons.common.series import draw, in_words, table
 from specdec_lib.lessons.common.style import BAND, DRAFT, GREY, TARGET, show
 from specdec_lib.lessons.common.tokens import draw_blocks, dress, fates, plain_box
 from specdec_lib.theory import expected_tokens
@@ -59,29 +63,14 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
     )
 
 
-def how_likely(accepted: Sequence[int], k: int) -> None:
-    """How probable these blocks are, for every alpha, with the largest value drawn as 1."""
-    passed, stopped = sum(accepted), sum(n < k for n in accepted)
-    alphas = np.linspace(0, 1, 201)
-    chance = alphas**passed * (1 - alphas) ** stopped
-    chance /= chance.max()
-    ax = picture("How probable are these six blocks?", "probability, the top is 1", size=(6.4, 3.2))
-    ax.plot(alphas, chance, color=TARGET)
-    ax.set(xlabel="alpha", xlim=(0, 1), ylim=(0, 1.08))
-    ax.set_xticks(np.linspace(0, 1, 11))
-    ax.set_xticks(np.linspace(0, 1, 21), minor=True)
-    told = in_words([f"{alpha:.1f}" for alpha in alphas[::20]], {"probability": chance[::20]})
-    show(ax.figure, f"Probability of the six blocks over alpha, relative to its top. {told}.")
-
-
 @drawn_from("alpha_from_blocks")
 def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
-    """Seeded blocks of known alpha: what the student's function finds, and accepted by drafted."""
+    """Seeded blocks of known alpha: what the student finds, and accepted / drafted."""
     truths = np.linspace(0.1, 0.9, 9).round(1)
     blocks = [_sampled_blocks(alpha, k, seed) for seed, alpha in enumerate(truths)]
     estimates = {
         "your function": [float(alpha_from_blocks(list(each), k)) for each in blocks],
-        "accepted by drafted": [sum(each) / (k * len(each)) for each in blocks],
+        "accepted / drafted": [sum(each) / (k * len(each)) for each in blocks],
     }
     title = f"Blocks of {k} made with a known alpha"
     ax = picture(title, "estimate", size=(6.4, 3.8))
@@ -96,24 +85,6 @@ def _sampled_blocks(alpha: float, k: int, seed: int) -> list[int]:
     """Accepted counts of SAMPLES blocks whose tokens pass with `alpha`, each on its own."""
     passed = np.random.default_rng(seed).random((SAMPLES, k)) < alpha
     return passed.cumprod(axis=1).sum(axis=1).tolist()
-
-
-@drawn_from("operations_factor")
-def operations_against_speed(operations_factor: Callable, rows: Sequence[Any]) -> None:
-    """Table 1: the student's operations and the tokens a block, beside what the paper prints."""
-    mine = [float(operations_factor(row.alpha, 0.0, row.k)) for row in rows]
-    speeds, printed = [row.speed for row in rows], [row.operations for row in rows]
-    values = {"operations, by your function": mine, "speed at c = 0, printed": speeds}
-    title, x = "Table 1: what a token costs, and what it gains", np.arange(len(rows))
-    places = [f"alpha {row.alpha:g}\nK = {row.k}" for row in rows]
-    ax = picture(title, "times plain decoding")
-    told = draw(ax, places, values, kind="bars", roles=("draft", "accepted"), text=".2f")
-    line = {"color": "black", "linewidth": 2.5, "label": "operations, printed"}
-    ax.hlines(printed, x - 0.39, x - 0.01, **line)
-    ax.set_ylim(0, 1.15 * max(*mine, *speeds))
-    ax.legend(loc="upper left")
-    told = f"{told}; {in_words(places, {'operations, printed': printed})}".replace("\n", ", ")
-    show(ax.figure, f"{title}. {told}.")
 
 
 def expected_and_measured(rows: Sequence[Any]) -> None:
@@ -139,7 +110,7 @@ def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Seque
     times = [(1 / row.measured, 1.0, row.c, row.k) for row in settings]
     times += [(row.speculative_ms, row.plain_ms, row.draft_ms, row.k) for row in loops]
     printed = [row.alpha for row in settings] + [float("nan")] * len(loops)
-    implied = [_alpha_or_nan(implied_alpha, *each) for each in times]
+    implied = [float(implied_alpha(*each)) for each in times]
     marks = {"alpha (printed)": printed, "implied by your function": implied}
     title = "The acceptance rate that the clock implies"
     ax, y = _marked_rows(title, names, marks, (7.6, 5.6))
@@ -166,18 +137,10 @@ def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str
     return in_words(list(columns), rows).replace("\n", ", ")
 
 
-def _alpha_or_nan(implied_alpha: Callable, *times: float) -> float:
-    """What the student's function returns, NaN if it says that no alpha fits."""
-    try:
-        return float(implied_alpha(*times))
-    except ValueError:
-        return float("nan")
-
-
 @drawn_from("paired_speedup")
 def two_orders(paired_speedup: Callable) -> None:
     """The same slowing machine, timed one side after the other, and interleaved."""
-    axes, parts = panels(2, (8.6, 3.6), ylabel="seconds a run", sharey=True), []
+    axes, parts = panels(2, (8.6, 3.6), ylabel="seconds per run", sharey=True), []
     runs = np.arange(1, 2 * RUNS + 1)
     places = {
         "all plain runs first": (runs[:RUNS], runs[RUNS:]),
@@ -242,17 +205,59 @@ def by_task(rows: Sequence[Any]) -> None:
     show(ax.figure, f"Speed-ups by task. {in_words(tasks, speeds)}. Means: {told}.")
 
 
-def two_devices(rows: Sequence[Any]) -> None:
-    """Tokens a step and speed-up of the same methods on two machines."""
-    title = "Spec-Bench, Vicuna 7B: the same tokens, other speed-ups"
-    names = [
-        f"{r.method}, {r.a100_tokens:.2f} tokens\na block takes "
-        f"{r.rtx3090_tokens / r.rtx3090_speedup:.2f} and {r.a100_tokens / r.a100_speedup:.2f}"
-        for r in rows
+@drawn_from("audit")
+def verdicts(audit: Callable, rows: Sequence[Any]) -> None:
+    """What each row of Tables 2 and 4 needs, what its alpha allows, and the student's verdict."""
+    title = "T5-XXL: the tokens per block that each row needs"
+    ax = picture(title, size=(8.4, 5.0))
+    names, needed = [setting_name(row) for row in rows], [needed_tokens(row) for row in rows]
+    formula = [expected_tokens(row.alpha + HALF, row.k) for row in rows]
+    most = [most_tokens(row.alpha + HALF, row.k) for row in rows]
+    said = [audit(r.alpha, r.k, n, HALF, error) for r, (n, error) in zip(rows, needed, strict=True)]
+    y, tokens = named_rows(ax, names), [n for n, _ in needed]
+    ax.barh(y, formula, 0.6, color=BAND, edgecolor=GREY, label="the formula")
+    rest = np.subtract(most, formula)
+    ax.barh(y, rest, 0.6, left=formula, color="white", edgecolor=GREY, label="the best order")
+    ax.hlines(y, [n - error for n, error in needed], tokens, color="black", linewidth=2)
+    ax.plot(tokens, y, linestyle="none", label="needed at least; the line is rounding", **DIAMOND)
+    for height, verdict in zip(y, said, strict=True):
+        ax.text(5.85, height, f"{verdict}", va="center")
+    ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel="tokens per block")
+    legend_below(ax)
+    told = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
+    words = ", ".join(f"{name}: {verdict}" for name, verdict in zip(names, said, strict=True))
+    show(ax.figure, f"{title}. {told}. Your function says: {words}.")
+
+
+@drawn_from("audit")
+def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
+    """The student's verdict on rows of logs, if what they print were alpha, as a table."""
+    columns = ("row", "K", "printed", "tokens per block", "most with this alpha", "verdict")
+    told = [
+        (*row[:4], most_tokens(row.printed, row.k), audit(row.printed, row.k, *row[3:4], *row[4:]))
+        for row in rows
     ]
-    speeds = {"RTX 3090": [r.rtx3090_speedup for r in rows], "A100": [r.a100_speedup for r in rows]}
-    ax, y = _marked_rows(title, names, speeds, (7.6, 4.4))
-    ax.hlines(y, *speeds.values(), color=GREY, linewidth=1.5, zorder=1)
-    ax.set(xlim=(1.0, 2.5), xlabel="times as fast as plain decoding on the same machine")
-    legend_below(ax, 2)
-    show(ax.figure, f"{title}. {_by_row(names, speeds)}.")
+    table([dict(zip(columns, each, strict=True)) for each in told])
+
+
+@drawn_from("implied_alpha", "audit")
+def two_baselines(
+    implied_alpha: Callable, audit: Callable, chain: Any, rows: Sequence[Any]
+) -> None:
+    """Two speed-ups of EAGLE-3 beside what a chain of drafts can write, judged by the student.
+
+    `chain` is the row of a log whose tokens per block give alpha, by the student's function.
+    """
+    alpha = round(float(implied_alpha(1 / chain.tokens, 1.0, 0.0, chain.k)), 2)
+    most = most_tokens(alpha + HALF, chain.k)
+    said = [f"{audit(alpha, chain.k, row.speedup, HALF, HALF)}" for row in rows]
+    speeds = {f"{row.who}: {row.speedup:.2f} times as fast": row.speedup for row in rows}
+    title = "EAGLE-3 for Llama 3.1 8B: one drafter, two baselines"
+    ax = picture(title, size=(8.2, 2.6))
+    told = named_bars(ax, speeds, said, "target")
+    ax.axvline(chain.tokens, color=DRAFT, label=f"tokens per block of a chain: {chain.tokens}")
+    label = f"the most that any order gives at alpha {alpha:.2f}: {most:.2f}"
+    ax.axvline(most, color="black", linestyle="--", label=label)
+    ax.set(xlim=(1, 5.4), xlabel="times as fast, which is also the fewest tokens per block")
+    legend_below(ax, 1, handles=ax.get_lines())  # the bars are named at their left
+    show(ax.figure, f"{title}. {told}. A chain writes {chain.tokens}; {label}.")

@@ -80,7 +80,7 @@ function drawCurve(row, alpha, c, k, width) {
   chart.append(axis([0, 1, 2, 3, 4, 5], yOf, left, width - right), line(left, yOf(1), width - right, yOf(1), "sd-base"),
     svg("polygon", { points: [...edge(1), ...edge(0).reverse()].join(" "), ...BAND }), curve(points),
     ...points.map(([x, y], each) => dot(x, y, each === k ? 6 : 3)), axisBelow(ks, xOf, height - bottom + 18, k),
-    words("K, draft tokens a block", (left + width - right) / 2, height - 6, "middle", "sd-tick"),
+    words("K, draft tokens per block", (left + width - right) / 2, height - 6, "middle", "sd-tick"),
     printedMark(xOf(row.k), yOf(row.expected), 6), measuredMark(xOf(row.k), yOf(row.measured), 7));
   return chart;
 }
@@ -101,7 +101,7 @@ function rowPanel(model) {
   const sliders = {
     alpha: slider({ short: "α", name: "acceptance rate alpha", role: "target", onMove: (alpha) => change(model, { alpha }) }),
     c: slider({ short: "c", name: "time of a draft step in target steps", role: "target", max: 0.5, onMove: (c) => change(model, { c }) }),
-    k: slider({ short: "K", name: "draft tokens a block", role: "target", max: K_MAX, step: 1, onMove: (k) => change(model, { k }) }),
+    k: slider({ short: "K", name: "draft tokens per block", role: "target", max: K_MAX, step: 1, onMove: (k) => change(model, { k }) }),
   };
   const result = readout("expected speed-up at this K", "sd-large");
   const range = readout("with the rounding", "");

@@ -6,15 +6,13 @@ beginning of a list of a source's names, one a line.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
 
 from specdec_lib.assets import documents, tokenizer
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.interval import Rate, rate
-from specdec_lib.measure.core.runs import Decoder
 
 LENGTH = 32  # tokens of a prompt of code or prose
 SOURCE, BEGUN = 48, 12  # tokens that are to be copied, and those of the copy that are there already
@@ -59,13 +57,3 @@ KINDS: Mapping[str, Callable[[int], list[list[int]]]] = MappingProxyType({
     "copy and edit": copies,
     "lists": lists,
 })  # fmt: skip
-
-
-def tokens_a_block(decoder: Decoder, texts: Sequence[list[int]]) -> Rate:
-    """Tokens for each pass of the target, and the interval from resampling the texts.
-
-    `decoder` takes all of `texts` as one batch.
-    """
-    blocks = decoder(list(texts)).blocks
-    kept = [sum(block.kept for block in row) for row in blocks]
-    return rate(kept, [len(row) for row in blocks])

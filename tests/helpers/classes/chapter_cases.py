@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -25,8 +25,6 @@ from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.measure import gap, papers
-from specdec_lib.measure.core.acceptance import Acceptance
-from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.theory import Costs
 
@@ -131,15 +129,6 @@ _SERVED = pd.DataFrame({
     "median request": [0.5, 0.3], "last request": [0.6, 0.4],
 })  # fmt: skip
 _H100 = ch00.MACHINES["H100"]
-_VERDICTS = SimpleNamespace(
-    agreed=np.array([1, 0, 0, 1]),
-    overlap=np.array([0.5, 0.75, 1.0, 0.25]),
-    classes=["name", "space", "name", "space"],
-)
-_ACCEPTANCE = {
-    ("code", "small"): Acceptance(0.6, 0.5, 10),
-    ("prose", "small"): Acceptance(0.4, 0.3, 9),
-}
 
 # What figures are drawn from, after the student's functions; what is not here needs nothing more.
 ARGUMENTS: dict[str, dict[str, tuple]] = {
@@ -188,20 +177,13 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "05": {
         "six_blocks": (ch05.BLOCKS, ch05.K),
-        "how_likely": (ch05.BLOCKS, ch05.K),
         "three_orders": (5,),
         "by_task": (papers.table("spec_bench_tasks"),),
-        "by_kind": (
-            {"draft model": {"code": Rate(2.5, 40, 2.3, 2.7), "lists": Rate(3, 40, 2.7, 3.2)}},
-        ),
         "alpha_found_again": (5,),
-        "operations_against_speed": (papers.table("leviathan_1"),),
         "expected_and_measured": (SETTINGS,),
         "implied_rates": (SETTINGS, papers.table("chen_1")),
-        "two_devices": (papers.table("spec_bench_devices"),),
-        "acceptance_table": (_ACCEPTANCE, papers.table("leviathan_3")[:1]),
-        "by_class": (_VERDICTS, ["name", "space"]),
-        "by_position": ({"code": [2, 0, 1], "random": [1, 1]}, 2),
+        "verdicts": (SETTINGS,),
+        "two_baselines": (papers.table("logs")[0], papers.table("eagle_3")),
         "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
     },
     "06": {

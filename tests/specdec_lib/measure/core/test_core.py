@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from decoders.random_models import llama
@@ -18,7 +17,6 @@ from specdec_lib.measure.core.acceptance import (
     places,
 )
 from specdec_lib.measure.core.held_out import Tokens
-from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.models.llama import Llama
 from specdec_lib.theory import Costs
 from specdec_lib.training.corpus import train_tokenizer
@@ -187,17 +185,3 @@ def test_every_draft_is_measured_on_the_same_positions():
     drafts = {"same": lambda ids: P.expand(len(ids), 3), "other": lambda ids: Q.expand(len(ids), 3)}
     rates = acceptances(drafts["same"], drafts, texts, most=10)
     assert rates == {"same": Acceptance(1.0, 1.0, 2), "other": Acceptance(0.75, 0.0, 2)}
-
-
-def test_the_interval_of_a_rate_is_that_of_whole_texts():
-    rng = np.random.default_rng(1)
-    means = rng.uniform(0.4, 0.8, 60)  # texts differ, the positions of one do not
-    found = rate(list(means * 100), [100] * 60)
-    assert found.value == pytest.approx(means.mean()) and found.positions == 6000
-    assert found.high - found.low == pytest.approx(2 * 1.96 * means.std() / 60**0.5, rel=0.1)
-
-
-def test_one_text_has_no_interval_and_no_position_is_an_error():
-    assert rate([6.0], [10]) == Rate(0.6, 10)
-    with pytest.raises(ValueError, match="no position was judged"):
-        rate([0.0], [0])

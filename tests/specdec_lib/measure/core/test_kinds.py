@@ -3,8 +3,7 @@
 import pytest
 
 from specdec_lib.assets import tokenizer
-from specdec_lib.decoding.state import Block, Generation
-from specdec_lib.measure.core.kinds import BEGUN, KINDS, NAMES, SOURCE, tokens_a_block
+from specdec_lib.measure.core.kinds import BEGUN, KINDS, NAMES, SOURCE
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -28,11 +27,3 @@ def test_a_list_has_one_quoted_name_a_line():
     first, *lines = tokenizer().decode(KINDS["lists"](1)[0]).splitlines()
     assert first == "NAMES = [" and len(set(lines)) == NAMES
     assert all(line.startswith('    "') and line.endswith('",') for line in lines)
-
-
-def test_tokens_a_block_has_an_interval_from_the_texts():
-    whole, none = (Block([], [], 3, kept, False, [], []) for kept in (3, 1))
-    run = Generation([[1] * 3, [1] * 3], [[whole], [none] * 3])
-    found = tokens_a_block(lambda texts: run, [[1], [2]])
-    assert found.value == pytest.approx(6 / 4) and found.low == 1.0 and found.high == 3.0
-    assert found.positions == 4
