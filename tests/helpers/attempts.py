@@ -312,7 +312,7 @@ def cut_to_length(alpha, c, k, n_tokens, rng):
     """Cuts the last block at n_tokens."""
     tokens, passes, time = 0, 0, 0.0
     while tokens < n_tokens:
-        tokens += simulate_block(alpha, k, rng.random(k)) + 1
+        tokens += [*(rng.random(k) < alpha), False].index(False) + 1
         passes += 1
         time += 1 + c * k
     return {"tokens": min(tokens, n_tokens), "target_passes": passes, "time": time}

@@ -107,7 +107,6 @@ ACCEPTED = {
     for name, draft in (("good", ch07.Q), ("poor", ch07.POOR))
 }
 SETTINGS = papers.table("leviathan_2_4")
-COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
 ROW = Measured(10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1)
 _ACCOUNT = gap.Account(0.6, 2, gap.steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6], 48)
 BLOCKS = [
@@ -187,17 +186,11 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
     },
     "06": {
-        "rows_of_coins": (0.7, 5),
         "speed_against_k": (0.7, 0.1),
-        "tails": (0.7, 0.1, 32),
         "lockstep_against_rows": (0.8, 5),
-        "two_batches": (0.8, 5, 4),
         "mixed_requests": ((0.95, 0.45), 5, 128),
         "blocks_as_recorded": (5, 8),
-        "acceptance_by_position": (8,),
         "requests_against_coins": (8,),
-        "oracle": (0.1,),
-        "past_the_optimum": (0.1, COSTS),
     },
     "07": {
         "certain_token": (P, 1),
