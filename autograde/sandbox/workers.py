@@ -7,7 +7,6 @@ any system; its memory is limited on Linux.
 
 import contextlib
 import json
-import math
 import os
 import signal
 import subprocess
@@ -18,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 from autograde.chapter import library_folders
@@ -51,6 +51,29 @@ class Limits:
     preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
+_UNTIL: dict["Worker", float] = {}  # when the time is over, of each worker that is asked
+
+
+@cache
+def _start_watch() -> None:
+    """Start the one thread that watches all deadlines, with the first request.
+
+    A later one might never start: in a process whose memory is full of what a student's function
+    gave, Python waits without end for a new thread.
+    """
+    threading.Thread(target=_watch, daemon=True).start()
+
+
+def _watch() -> None:
+    while True:
+        time.sleep(TICK_SECONDS)
+        with contextlib.suppress(MemoryError):
+            now = time.monotonic()
+            for worker in [worker for worker, until in _UNTIL.copy().items() if now > until]:
+                worker.late = True
+                worker.kill()
+
+
 class Worker:
     """A student's process that is ready. Raises SandboxError if it does not become ready."""
 
@@ -63,21 +86,11 @@ class Worker:
         except OSError as error:
             raise SandboxError(f"{command[0]} cannot be started: {error}") from None
         self.link, self.late = wire.Link(self.popen.stdout, self.popen.stdin), False
-        self.until = math.inf  # when the time of a request is over
         try:
-            threading.Thread(target=self._watch, daemon=True).start()
             self._wait_until_ready()
         except BaseException:
             self.end()
             raise
-
-    def _watch(self) -> None:
-        while self.popen.returncode is None:
-            time.sleep(TICK_SECONDS)
-            with contextlib.suppress(MemoryError):  # what a student's function gave fills it
-                if time.monotonic() > self.until:
-                    self.late = True
-                    self.kill()
 
     def _wait_until_ready(self) -> None:
         if self.link.receive() is None:
@@ -102,11 +115,12 @@ class Worker:
     @contextmanager
     def _deadline(self, seconds: float) -> Iterator[None]:
         """After so many seconds the process is killed, and TimeoutError raised in place of all."""
-        self.until = time.monotonic() + seconds
+        _start_watch()
+        _UNTIL[self] = time.monotonic() + seconds
         try:
             yield
         finally:
-            self.until = math.inf
+            del _UNTIL[self]
             if self.late:
                 raise TimeoutError(f"a worker took longer than {seconds:g} s")
 
