@@ -1,12 +1,22 @@
-"""How much of what a student wrote is kept, so that no later step takes long or grows large.
+"""What one submission may cost the grader: how long its texts are, and what our process may use.
 
 Converters of Markdown and code take time that grows with the square of a text, and every step
 holds the notebook several times. So a text is cut before anything else sees it, and what is left
 out is named in its place.
+
+Values that a student's function gives are compared in our own process, and a test's objects are
+used there. The kernel holds the process to a limit. With too much memory a step fails, after too
+much time the submission is given up, and the process goes on to the next one.
 """
 
+import os
 import re
-from collections.abc import Iterable
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # importing it takes most of a second, and a session needs nothing of it
@@ -18,6 +28,9 @@ MAX_MARKDOWN = 10_000  # of a cell
 MAX_TEXT = 100_000  # of all cells of a notebook
 MAX_OUTPUT = 100_000  # that the cells of a notebook print, and of their errors
 MIN_ERROR = 300  # that are kept of every error, since messages refer to it
+
+MEMORY = 512 * 2**20  # bytes over what the process has before
+SECONDS = 30  # of its processor
 
 _COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
@@ -57,3 +70,58 @@ def beginning(printed: str, most: int) -> str:
     if len(printed) <= most:
         return printed
     return f"{printed[:most]}\n[dropped: a notebook may print {MAX_OUTPUT:,} characters]"
+
+
+class TooCostly(RuntimeError):
+    """A submission that takes too much of the grader's memory or time; the text says so."""
+
+
+class _Stopped(KeyboardInterrupt):
+    """Raised wherever the grader is. What lets Ctrl+C through lets it through too."""
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Let this process have so much more memory and processor time until the block ends.
+
+    Raises TooCostly for more than that. Nothing happens on other systems than Linux, which isolate
+    nothing either.
+    """
+    if sys.platform != "linux" or sys.modules.get("resource", True) is None:
+        yield
+        return
+    import resource
+
+    if threading.current_thread() is threading.main_thread():  # else the signal ends us
+        signal.signal(signal.SIGXCPU, _stop)
+    most = {resource.RLIMIT_DATA: _data() + MEMORY, resource.RLIMIT_CPU: _used() + SECONDS}
+    before = {what: resource.getrlimit(what) for what in most}
+    try:
+        for what, limit in most.items():
+            hard = before[what][1]
+            resource.setrlimit(what, (limit if hard < 0 else min(limit, hard), hard))
+        yield
+    except _Stopped:
+        raise TooCostly(f"it kept the grader busy for more than {SECONDS} s") from None
+    except MemoryError:
+        mib = MEMORY // 2**20
+        raise TooCostly(f"what it returned takes more than {mib} MiB of the grader") from None
+    finally:
+        for what, limits in before.items():
+            resource.setrlimit(what, limits)
+
+
+def _stop(*_: object) -> None:
+    raise _Stopped
+
+
+def _used() -> int:
+    """The seconds of processors that this process has used."""
+    times = os.times()
+    return int(times.user + times.system)
+
+
+def _data() -> int:
+    """The bytes of memory of this process that count: written, or meant to be."""
+    pages = int(Path("/proc/self/statm").read_text().split()[5])
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -21,7 +21,7 @@ from autograde.check import Group, is_close, kinds_in
 from autograde.runner import Case
 from autograde.sandbox.remote import is_lent
 from autograde.sandbox.student import Call, traces_of
-from autograde.sandbox.trusted import reply_of
+from autograde.trusted import reply_of
 
 # What a call ended with if it says nothing of the function: it was stopped, or there is none.
 ENDED = ("ProcessEnded", "CallTimedOut", "NotDefined", "NotImplementedError")

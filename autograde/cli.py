@@ -5,7 +5,6 @@ imports what it needs when it is called, since nbgrader's modules take a second.
 """
 
 import sys
-from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -123,24 +122,20 @@ def bundle(
     quizzes: Annotated[
         Literal["at-once", "after-grading"], Option(help="When a quiz tells its answer.")
     ] = "at-once",
-    self_study: Annotated[bool, Option("--self-study", help="With all answers.")] = False,
 ) -> int:
     """Make the zip that students get.
 
     It has the notebooks and the library, no solutions, no hidden tests and no grader. With
-    --self-study it has all three: `specdec mark` needs them, and it is for no class. With --quizzes
-    after-grading a quiz only records the letter. Made twice the zip has the same bytes.
+    --quizzes after-grading a quiz only records the letter. Made twice the zip has the same bytes.
     """
     from autograde.build.bundle import write_bundle
 
     for name in chapter or ():
         require_chapter(name)
-    usual = "specdec-course.zip" if LIBRARY else f"{ROOT.name}.zip"  # the name that Colab asks for
-    file = file or BUILD / ("self-study.zip" if self_study else usual)
-    count = write_bundle(file, chapter or None, quizzes == "at-once", self_study)
+    # The name that Colab asks for.
+    file = file or BUILD / ("specdec-course.zip" if LIBRARY else f"{ROOT.name}.zip")
+    count = write_bundle(file, chapter or None, quizzes == "at-once")
     print(f"{file}: {count} files, {file.stat().st_size / 2**20:.1f} MiB")
-    if self_study:
-        print("It holds the solutions and the hidden tests: it is for no class.")
     return 0
 
 
@@ -154,7 +149,7 @@ def collect(
     """Take submissions out of a zip of Canvas or Moodle.
 
     Write everybody's latest notebook to DIR/submitted/STUDENT/CHAPTER/CHAPTER.ipynb, where it is
-    graded, and everything else to DIR/attempts/. 1: a file was refused.
+    graded. 1: a file was refused.
     """
     from autograde.lms.commands import run_collect
 
@@ -225,26 +220,6 @@ def report(
     page = out or (course or course_dir()) / "report.html"
     write_if_changed(page, class_page(read_grades(grades)).encode("utf-8"))
     print(f"the report: {page}")
-    return 0
-
-
-@app.command()
-def extend(
-    chapter: str,
-    student: Annotated[str, Argument(help="The name of the student's folder.")],
-    days: Annotated[int, Option(min=1, help="How many.")],
-    course: Course = None,
-) -> int:
-    """Give a student more time for a chapter.
-
-    It counts from the chapter's due date, and takes the place of an earlier extension. Marks change
-    when the chapter is graded again.
-    """
-    from autograde.nbgrader import gradebook
-
-    until = gradebook.extend(course or course_dir(), chapter, student, timedelta(days=days))
-    print(f"{student}, {chapter}: until {until:%Y-%m-%d %H:%M} UTC")
-    print(f"grade it again: nbgrader autograde {chapter} --force")
     return 0
 
 

@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 
 from autograde import cache as result_cache
 from autograde import follow_through
+from autograde.bounds import bounded
 from autograde.bugs import bugs_of
 from autograde.cause import Known
 from autograde.chapter import Chapter
@@ -16,13 +17,12 @@ from autograde.judge import judge
 from autograde.result import Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
 from autograde.sandbox import isolation
-from autograde.sandbox.bounded import bounded
 from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.session import Cell, Session
 from autograde.sandbox.student import Student
-from autograde.sandbox.trusted import Trusted
 from autograde.sandbox.workers import Limits
 from autograde.submission import is_answer, is_demo, release_of, solution_of
+from autograde.trusted import Trusted
 
 Grader = Callable[[NotebookNode, str], Result]  # does what `grade_now` does, somewhere
 

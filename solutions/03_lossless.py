@@ -18,7 +18,8 @@ import numpy as np
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import checks as lesson
 from specdec_lib.lessons.ch03.checks import P, Q
-from specdec_lib.lessons.common.distributions import softmax, total_variation
+from specdec_lib.lessons.common.distributions import total_variation
+from specdec_lib.sampling import softmax
 
 # %% [markdown]
 # ## The smallest example: 60 proposals

@@ -23,7 +23,7 @@ The first four commands are in their usual order. Use the others at any time.
 """
 NO_GRADER = (
     "there is no grader in this copy of the course: hand in your work to the person who gave it. "
-    "A copy with one is the whole repository, or a zip made by `autograde bundle --self-study`."
+    "The whole repository has one."
 )
 # Settings for this server alone; the student's own settings take precedence. JupyterLab does not
 # ask about news. It saves notebooks with their simulators, so that they are there when a notebook

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """The distributions (..., V) of logits (..., V), of any size."""
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
 def sample_from(probs: np.ndarray, u: float) -> int:
     """The token that the uniform number `u`, in [0, 1), picks from `probs` (V,) by the inverse CDF.
 

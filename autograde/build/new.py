@@ -12,28 +12,6 @@ from autograde.files import files_below, write_if_changed
 EXAMPLE = ROOT / "examples" / "temperatures"
 # What the grader and the builder import, and JupyterLab, in which the notebooks are looked at.
 NEEDED = {"docutils", "jupyterlab", "nbclient", "nbgrader", "numpy", "rich", "tqdm", "typer"}
-PROJECT = """\
-[build-system]
-requires = ["setuptools>=77"]
-build-backend = "setuptools.build_meta"
-
-[project]
-name = {name}
-version = "0.1.0"
-requires-python = {python}
-dependencies = []  # what students need
-
-[project.optional-dependencies]
-grader = {needed}
-
-[tool.setuptools.packages.find]
-
-[tool.setuptools.package-data]
-"*" = ["**/*"]
-
-[tool.autograde]
-seed = 1  # of the hidden cases: any whole number
-"""
 IGNORED = "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n"
 
 
@@ -64,12 +42,11 @@ def _files(name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _project(name: str) -> str:
-    """The pyproject.toml, with the versions that this course's has."""
+    """The example's pyproject.toml with the course's name, and the versions that this one has."""
     ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = ours["optional-dependencies"]
     lines = [*extras["course"], *extras["instructor"], *ours["dependencies"]]
-    return PROJECT.format(
-        name=json.dumps(name),
-        python=json.dumps(ours["requires-python"]),
-        needed=json.dumps([line for line in lines if re.match(r"[\w-]+", line)[0] in NEEDED]),
-    )
+    needed = [line for line in lines if re.match(r"[\w-]+", line)[0] in NEEDED]
+    text = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
+    text = text.replace('"temperatures"', json.dumps(name))
+    return re.sub(r"grader = .*", lambda _: f"grader = {json.dumps(needed)}", text)

@@ -7,7 +7,6 @@ A student's folder is called NAME-USER: the number tells people of one name apar
 export` finds the row of the LMS's table by it. A file with another name is listed and not taken.
 """
 
-import itertools
 import re
 import zipfile
 import zlib
@@ -56,13 +55,12 @@ class Collected:
     refused: list[str] = field(default_factory=list)
 
 
-def collect(archive: Path, kind: str, chapter: str, submitted: Path, aside: Path) -> Collected:
+def collect(archive: Path, kind: str, chapter: str, submitted: Path) -> Collected:
     """Put everybody's latest notebook into SUBMITTED/STUDENT/CHAPTER/CHAPTER.ipynb.
 
-    That is the latest of those called after the chapter, or if there is none, of all. The others,
-    and a submission that is replaced, are kept in ASIDE/STUDENT/CHAPTER/. `kind` is "canvas" or
-    "moodle". The same zip twice changes nothing. Raises ValueError if the zip is none, or holds no
-    notebook under a name of that LMS.
+    That is the latest of those called after the chapter, or if there is none, of all. The others
+    stay in the zip. `kind` is "canvas" or "moodle". The same zip twice changes nothing. Raises
+    ValueError if the zip is none, or holds no notebook under a name of that LMS.
     """
     result = Collected()
     try:
@@ -71,7 +69,8 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path, aside: Path
             if not attempts:
                 raise ValueError(f"{archive}: no notebook in it has a name as {kind} writes them")
             for student, mine in _by_student(attempts, chapter).items():
-                _place(opened, mine, notebook_path(submitted / student, chapter), aside)
+                target = notebook_path(submitted / student, chapter)
+                write_if_changed(target, _read(opened, mine[0]))
                 result.names[student] = mine[0].before
                 if mine[0].late:
                     result.late.append(student)
@@ -120,26 +119,6 @@ def _is_after(chapter: str, file: str) -> bool:
     return re.fullmatch(re.escape(chapter) + AGAIN, file.rpartition("/")[2]) is not None
 
 
-def _place(archive: zipfile.ZipFile, mine: list[Attempt], target: Path, aside: Path) -> None:
-    """Put one student's first notebook to `target`, and the others, and what was there, aside."""
-    folder = aside / mine[0].student / target.stem
-    data = _read(archive, mine[0])
-    if target.is_file() and target.read_bytes() != data:
-        _keep(folder, target.read_bytes())
-    for other in mine[1:]:
-        _keep(folder, _read(archive, other))
-    write_if_changed(target, data)
-
-
 def _read(archive: zipfile.ZipFile, attempt: Attempt) -> bytes:
     with archive.open(attempt.info) as file:
         return file.read(MAX_BYTES)  # no more is unpacked, whatever the zip says
-
-
-def _keep(folder: Path, content: bytes) -> None:
-    """Write attempt-1.ipynb, or the next that holds nothing else."""
-    for number in itertools.count(1):
-        file = folder / f"attempt-{number}.ipynb"
-        if not file.exists() or file.read_bytes() == content:
-            write_if_changed(file, content)
-            return

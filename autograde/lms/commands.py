@@ -22,12 +22,12 @@ UNFINISHED = {
 
 def run_collect(archive: Path, lms: str, chapter: str, course: Path) -> int:
     """Exit code 1 if something in the zip was refused."""
-    submitted, aside = course / "submitted", course / "attempts"
-    result = collect(archive, lms, chapter, submitted, aside)
+    submitted = course / "submitted"
+    result = collect(archive, lms, chapter, submitted)
     kept = _collected(course, chapter)
     names = kept.get(lms, {}) | result.names  # an earlier zip's others stay
     write_json(_names_file(course, chapter), kept | {lms: names})
-    print(f"{len(result.names)} students' notebooks are in {submitted}, others in {aside}")
+    print(f"{len(result.names)} students' notebooks are in {submitted}")
     _print("late", result.late)
     _print("refused", result.refused)
     return 1 if result.refused else 0

@@ -1,1 +1,1 @@
-"""Where nbgrader and the grader meet: configuration, preprocessors, stamps, gradebook."""
+"""Where nbgrader and the grader meet: configuration, preprocessors, stamps."""

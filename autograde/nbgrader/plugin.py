@@ -68,7 +68,7 @@ class Grade(NbGraderPreprocessor):
         except NoIsolation as error:
             raise RuntimeError(f"could not be graded: {error}") from None
         chapter = resources["nbgrader"]["assignment"]
-        add_marks(nb, chapter, grade(nb, chapter))
+        add_marks(nb, grade(nb, chapter))
         return nb, resources
 
 

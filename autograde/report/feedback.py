@@ -5,10 +5,8 @@ may hold a student's values, so every text is escaped.
 """
 
 import re
-from collections.abc import Mapping
 from html import escape
 
-from autograde.report.sections import Section
 from autograde.result import Exercise, GroupResult, Result
 
 # Characters that turn the direction of what follows, and old control characters.
@@ -47,34 +45,24 @@ def _reason(exercise: Exercise) -> str:
     return f"; not yet: {missing[0]}" if missing else ""
 
 
-def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> Section | None:
-    """The section that explains what is wrong, if no exercise above names it already."""
-    if exercise.note or is_right(exercise) or exercise.see_first:
-        return None
-    return sections.get(name)
-
-
-def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
+def exercise_html(exercise: Exercise) -> str:
     """A list of the exercise's test groups by name, with what is to be said of each.
 
-    Below it a link to `section`, which is to be read again. MathJax leaves the class
+    Below it a link to the exercise above in which the fault is explained. MathJax leaves the class
     tex2jax_ignore alone: a student's value may look like a formula.
     """
     if exercise.note is None:
         said = f"<ul>{''.join(map(_row, exercise.groups))}</ul>"
     else:
         said = f"<div>{escape(exercise.note)}</div>"
-    return f'<div class="feedback tex2jax_ignore">{said}{_link(exercise, section)}</div>'
+    return f'<div class="feedback tex2jax_ignore">{said}{_link(exercise)}</div>'
 
 
-def _link(exercise: Exercise, section: Section | None) -> str:
-    lines = []
-    if exercise.see_first:
-        first = escape(exercise.see_first)
-        lines.append(f'Read first: <a href="#test_{first}">{first}</a>')
-    if section:
-        lines.append(f'Read again: <a href="#{section.place}">{escape(section.title)}</a>')
-    return "".join(f'<div class="again">{line}</div>' for line in lines)
+def _link(exercise: Exercise) -> str:
+    if not exercise.see_first:
+        return ""
+    first = escape(exercise.see_first)
+    return f'<div class="again">Read first: <a href="#test_{first}">{first}</a></div>'
 
 
 def _row(group: GroupResult) -> str:

@@ -1,31 +1,26 @@
 """Marks and feedback as outputs of a notebook's cells: what nbgrader and the pages read."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.report.feedback import exercise_html, summary_markdown, to_read
-from autograde.report.sections import Section, add_places, sections_of
+from autograde.report.feedback import exercise_html, summary_markdown
 from autograde.result import Result
-from autograde.submission import is_ours
 
 
-def add_marks(nb: NotebookNode, chapter: str, result: Result) -> None:
+def add_marks(nb: NotebookNode, result: Result) -> None:
     """Put a result into the rebuilt notebook: a first cell about the whole, and every output."""
-    sections = sections_of(chapter)
-    add_places(cell for cell in nb.cells if is_ours(cell))
     for cell in nb.cells:
         nbgrader = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "code" and nbgrader.get("grade"):
-            cell.outputs = mark(result, nbgrader["grade_id"].removeprefix("test_"), sections)
+            cell.outputs = mark(result, nbgrader["grade_id"].removeprefix("test_"))
         elif cell.cell_type == "code":
             cell.outputs = _transcript(result.cells.get(cell.id, {}))
     nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary_markdown(result), id="result"))
 
 
-def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[NotebookNode]:
+def mark(result: Result, name: str) -> list[NotebookNode]:
     """The feedback on an exercise and then its mark, the one output that nbgrader decides by.
 
     nbgrader reads nan, None, a NumPy number and a missing output as full marks, so the mark is
@@ -35,10 +30,9 @@ def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[Not
     score = float(exercise.score)
     if not 0.0 <= score <= exercise.max_score:
         raise ValueError(f"{name}: the mark {score} is not within 0 and {exercise.max_score}")
-    html = exercise_html(exercise, to_read(name, exercise, sections))
-    value = {"text/plain": repr(score)}
+    html, value = {"text/html": exercise_html(exercise)}, {"text/plain": repr(score)}
     return [
-        _output("display_data", data={"text/html": html}, metadata={}),
+        _output("display_data", data=html, metadata={}),
         _output("execute_result", data=value, metadata={}, execution_count=1),
     ]
 

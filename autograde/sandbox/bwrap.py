@@ -17,7 +17,7 @@ from autograde.chapter import library_folders
 
 PROGRAM = Path(__file__).parent / "inside"
 INSIDE = "/specdec-worker"
-SCRATCH = "/specdec-scratch"
+SCRATCH = "/tmp"
 SHELF = "/specdec-library"  # holds the library by its name, and nothing beside it
 SHARED = "/dev/shm"  # the C library keeps named semaphores there
 SCRATCH_MIB, SHARED_MIB = 64, 16
@@ -63,52 +63,45 @@ def is_root() -> bool:
 def mounts() -> list[str]:
     """The mounts as bubblewrap's options, in the order in which it carries them out.
 
-    Every path is the same inside and outside.
+    Every path but the library's is the same inside and outside.
     """
-    devices, (binds, links) = list(filter(os.path.exists, DEVICES)), _binds_and_links()
-    words = ["--chmod", "0111", "/"]
-    for path in _folders_above([*binds, *devices, *links]):
+    devices, binds = list(filter(os.path.exists, DEVICES)), {path: path for path in _binds()}
+    binds |= {f"{SHELF}/{folder.name}": str(folder) for folder in library_folders()}
+    words = ["--chmod", "0111", "/", *_scratch(SCRATCH, SCRATCH_MIB)]
+    for path in _folders_above([*binds, *devices]):
         # They can be gone through, not listed; an import has to list the shelf.
         words += ["--perms", "0755" if path == SHELF else "0111", "--dir", path]
-    for path in binds:
-        words += ["--ro-bind", path, path]
-    words += ["--ro-bind", str(PROGRAM), INSIDE]
+    for inside, outside in [*binds.items(), (INSIDE, str(PROGRAM))]:
+        words += ["--ro-bind", outside, inside]
     for path in filter(os.path.isdir, [f"{folder}/autograde" for folder in _packages()]):
         words += ["--tmpfs", path, "--remount-ro", path]
-    for link, target in links.items():
-        words += ["--symlink", target, link]
     for path in devices:
         words += ["--dev-bind", path, path]
-    for path, mib in ((SCRATCH, SCRATCH_MIB), (SHARED, SHARED_MIB)):
-        words += ["--dir", path, "--perms", "1777", "--size", str(mib * 2**20), "--tmpfs", path]
-    return words
+    return words + _scratch(SHARED, SHARED_MIB)
 
 
-def _binds_and_links() -> tuple[list[str], dict[str, str]]:
-    """What to bind, no path below another one; links of the system are made again as links."""
-    library = [str(folder) for folder in library_folders()]
-    wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages(), *library]
-    links = {path: os.readlink(path) for path in SYSTEM if os.path.islink(path)}
-    real = sorted({path for path in wanted if os.path.exists(path)} - set(links))
-    binds = [path for path in real if not any(path.startswith(f"{other}/") for other in real)]
-    if not any(path.startswith("/tmp/") for path in binds):
-        links["/tmp"] = SCRATCH
-    return binds, links | {f"{SHELF}/{Path(folder).name}": folder for folder in library}
+def _scratch(path: str, mib: int) -> list[str]:
+    """A folder in memory that anybody may write to."""
+    return ["--dir", path, "--perms", "1777", "--size", str(mib * 2**20), "--tmpfs", path]
+
+
+def _binds() -> list[str]:
+    """What to bind, no path below another one."""
+    wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages()]
+    real = sorted({path for path in wanted if os.path.exists(path)})
+    return [path for path in real if not any(path.startswith(f"{other}/") for other in real)]
 
 
 def _interpreter() -> list[str]:
     """The interpreter's own folders, under each prefix, and the program files themselves."""
     names = ("bin", "lib", "lib64", "pyvenv.cfg")
     own = {sys.prefix, sys.base_prefix, sys.base_exec_prefix} - {"/usr"}
+    folders = [f"{prefix}/{name}" for prefix in own for name in names]
     standard = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
     program = [sys.executable]
     while os.path.islink(program[-1]):
         program.append(os.path.join(os.path.dirname(program[-1]), os.readlink(program[-1])))
-    return (
-        [f"{p}/{name}" for p in own for name in names]
-        + standard
-        + [*map(os.path.normpath, program)]
-    )
+    return [*folders, *standard, *map(os.path.normpath, program)]
 
 
 def _packages() -> list[str]:

@@ -1,4 +1,4 @@
-"""The isolation of this process, decided once, and starting a worker in it.
+"""The isolation of this process, decided once.
 
 A worker is a new program in a sandbox of bubblewrap, one for each submission. `$SPECDEC_ISOLATION`
 can be `none`: then there is no sandbox, on any system.
@@ -7,8 +7,7 @@ can be `none`: then there is no sandbox, on any system.
 import os
 from functools import cache
 
-from autograde.sandbox import bwrap, workers
-from autograde.sandbox.workers import Limits, Worker
+from autograde.sandbox import bwrap
 
 VARIABLE = "SPECDEC_ISOLATION"
 BUBBLEWRAP, NONE = "bubblewrap", "none"
@@ -20,11 +19,6 @@ DESCRIBED = {
 
 class NoIsolation(RuntimeError):
     """This machine offers no isolation, and nobody said that there need be none."""
-
-
-def start(name: str, limits: Limits) -> Worker:
-    """A new worker in this isolation. Raises SandboxError."""
-    return workers.start(limits, isolated=name == BUBBLEWRAP)
 
 
 def isolate_nothing() -> None:

@@ -8,12 +8,10 @@ from functools import partial
 from typing import Any
 
 from autograde import bounds
-from autograde.sandbox import isolation
+from autograde.sandbox import isolation, workers
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import ObjectTable
 from autograde.sandbox.workers import Limits, Worker
-
-MAX_PRINTED = 21_000  # a little more than the worker keeps
 
 
 class StudentError(Exception):
@@ -49,14 +47,6 @@ class CallTimedOut(ProcessEnded):
     """The student's process was stopped at a time limit."""
 
 
-class NotCalled(ProcessEnded):
-    """A function that was not called, since it has ended the process before."""
-
-    @property
-    def what_happened(self) -> str:
-        return str(self)
-
-
 @dataclass(frozen=True)
 class Cell:
     """One code cell to run: its id in the notebook, its source, and its limit in seconds."""
@@ -84,8 +74,9 @@ class Session:
 
     A cell or a call that outlasts its limit, or ends the process, costs only itself: a new process
     runs the other cells again. A function that has ended it is not called again for the same
-    `part` of the tests. `limited` says that a time limit was reached. `broken` is the error if no
-    new process could be started: then the results so far are no basis for a mark.
+    `part` of the tests: the first error stands for all. `limited` says that a time limit was
+    reached. `broken` is the error if no new process could be started: then the results so far are
+    no basis for a mark.
     """
 
     cells: list[Cell]
@@ -119,7 +110,9 @@ class Session:
         What they define takes the place of what the student has defined under the same name. Each
         runs once in a process, and no line of it is taken for one of the student's.
         """
-        for cell in map(_unseen, cells):
+        for cell in cells:
+            source = f"exec(compile({cell.source!r}, '<the chapter>', 'exec'), globals())"
+            cell = replace(cell, key=f"chapter-{cell.key}", source=source)
             if cell not in self.cells:
                 self.cells = [*self.cells, cell]
                 try:
@@ -147,8 +140,7 @@ class Session:
         """What `read` makes of the answer, which has the time of a call."""
         name = request["name"]
         if earlier := self.ended.get((name, self.part)):
-            which = earlier.call or name
-            raise NotCalled(f"was not called, since `{which}` above did not come back")
+            raise earlier
         try:
             result = partial(self._result, name, read)
             return self._ask(request, self.limits.call_seconds, result, answer)
@@ -188,7 +180,8 @@ class Session:
         self._stop()
         if time.monotonic() >= self.end_of_time:
             return True
-        self.worker = isolation.start(isolation.chosen(), self.limits)
+        isolated = isolation.chosen() == isolation.BUBBLEWRAP
+        self.worker = workers.start(self.limits, isolated)
         left = bounds.MAX_OUTPUT
         for cell in self.cells:
             try:
@@ -215,7 +208,7 @@ class Session:
         error, printed = _error_of(answer, key), answer["printed"]
         if error:
             error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
-        return {"error": error, "printed": bounds.beginning(_plain(printed[:MAX_PRINTED]), left)}
+        return {"error": error, "printed": bounds.beginning(_plain(printed), left)}
 
     def _bury(self, cell: Cell, ended: ProcessEnded) -> None:
         """Leave a cell out from now on."""
@@ -239,7 +232,7 @@ class Session:
                 return read(reply)
         except TimeoutError:
             raise self._timed_out(f"it took longer than {seconds:g} s and was stopped") from None
-        except UNREADABLE as error:
+        except (OSError, MemoryError, *wire.MALFORMED) as error:  # students may send anything
             text = str(error)[:200]
             raise ProcessEnded(f"the answer could not be read: {text}") from None
         raise ProcessEnded("it ended the Python process, as exit() does")
@@ -255,17 +248,6 @@ class Session:
         if self.worker is not None:
             self.worker.end()
             self.worker = None
-
-
-def _unseen(cell: Cell) -> Cell:
-    """The same cell under another key, and its lines in a file that is none of the student's."""
-    source = f"exec(compile({cell.source!r}, '<the chapter>', 'exec'), globals())"
-    return replace(cell, key=f"chapter-{cell.key}", source=source)
-
-
-# What a worker's answer may hold is the student's to decide: each part is read as what it should
-# be, and any other ends the process, by one of these.
-UNREADABLE = (OSError, MemoryError, *wire.MALFORMED)
 
 
 def _error_of(answer: dict, key: str) -> dict | None:

@@ -135,10 +135,9 @@ class Function:
         try:
             reply = self.student.session.call(self.__name__, args, self.count)
         except (StudentError, NotDefined, ProcessEnded) as error:
-            error.call = self.text(args)
+            error.call = getattr(error, "call", "") or self.text(args)
             name = getattr(error, "name", type(error).__name__)
-            if name != "NotCalled":
-                self._note(kept, args, None, name)
+            self._note(kept, args, None, name)
             if name == "NotImplementedError":
                 raise NotImplementedError(str(error)) from None
             raise

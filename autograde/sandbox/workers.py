@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
@@ -36,15 +36,14 @@ class SandboxError(RuntimeError):
 class Limits:
     """What one submission may use.
 
-    All seconds but `cpu_seconds` go by the clock; they are many times what an answer needs, on a
-    slow or busy machine too. A cell of the student's own has `extra_cell_seconds`: if it is stopped
-    there, half of `total_seconds` is left to the exercises. Only several threads can use up the
-    `cpu_seconds` of processors before. `preload` names modules, each with names from it, that are
-    loaded before the student's code arrives.
+    All seconds go by the clock; they are many times what an answer needs, on a slow or busy machine
+    too. A cell of the student's own has `extra_cell_seconds`: if it is stopped there, half of
+    `total_seconds` is left to the exercises. A process may use as many seconds of processors, which
+    only several threads can use up before. `preload` names modules, each with names from it, that
+    are loaded before the student's code arrives.
     """
 
     memory_mib: int = 2048
-    cpu_seconds: int = 120
     total_seconds: float = 120.0
     cell_seconds: float = 20.0
     extra_cell_seconds: float = 60.0
@@ -57,10 +56,10 @@ _UNTIL: dict["Worker", float] = {}  # when the time is over, of each worker that
 
 @cache
 def _start_watch() -> None:
-    """Start the one thread that watches all deadlines.
+    """Start the one thread that watches all deadlines, with the first request.
 
-    It starts with the first worker: no thread can be sure to start in a process whose memory is
-    full of what a student's function gave.
+    A later one might never start: in a process whose memory is full of what a student's function
+    gave, Python waits without end for a new thread.
     """
     threading.Thread(target=_watch, daemon=True).start()
 
@@ -79,9 +78,8 @@ class Worker:
     """A student's process that is ready. Raises SandboxError if it does not become ready."""
 
     def __init__(self, command: list[str], **how: Any) -> None:
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
         self.folder = tempfile.TemporaryDirectory(prefix="specdec-", ignore_cleanup_errors=True)
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.errors}
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         how = {"cwd": self.folder.name, "start_new_session": True} | how
         try:
             self.popen = subprocess.Popen(command, **pipes, **how)
@@ -96,9 +94,7 @@ class Worker:
 
     def _wait_until_ready(self) -> None:
         if self.link.receive() is None:
-            self.popen.wait()
-            self.errors.seek(0)
-            lines = self.errors.read().decode(errors="replace").strip().splitlines()
+            lines = self.popen.stderr.read().decode(errors="replace").strip().splitlines()
             reason = lines[-1][:500] if lines else "it said nothing"
             raise SandboxError(f"the worker did not start: {reason}")
 
@@ -142,7 +138,7 @@ class Worker:
         """Kill it, and remove what belongs to it."""
         self.kill()
         self.popen.wait()
-        for file in (self.popen.stdin, self.popen.stdout, self.errors):
+        for file in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
             with contextlib.suppress(OSError):  # what was not read of a request is lost
                 file.close()
         self.folder.cleanup()
@@ -151,11 +147,9 @@ class Worker:
 def start(limits: Limits, isolated: bool) -> Worker:
     """A new worker, in bubblewrap or as a program of this account. Raises SandboxError."""
     folders = [str(folder.parent) for folder in library_folders()]
-    settings = {
+    settings = asdict(limits) | {
         "isolated": isolated, "become_nobody": isolated and bwrap.is_root(),
-        "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds,
-        "preload": limits.preload, "home": bwrap.SCRATCH,
-        "library": [bwrap.SHELF] if isolated else folders,
+        "home": bwrap.SCRATCH, "library": [bwrap.SHELF] if isolated else folders,
     }  # fmt: skip
     if isolated:
         return Worker(bwrap.command(json.dumps(settings)), cwd="/", env={})

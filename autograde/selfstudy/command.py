@@ -1,14 +1,20 @@
-"""What `specdec mark` does: mark what was changed, say how it went, and show a page."""
+"""What `specdec mark` does: mark what was changed, say how it went, and show a page.
+
+The pages stand in `work/marks/`. No notebook is ever written to.
+"""
 
 import sys
 import webbrowser
 from pathlib import Path
 
-from autograde.chapter import chapter_names
+from nbformat import NotebookNode
+
+from autograde.chapter import chapter_names, notebook_path
 from autograde.report.feedback import points
-from autograde.selfstudy.copies import CHANGED, UNMARKED, Copy, table
-from autograde.selfstudy.mark import mark
-from autograde.submission import Refused
+from autograde.selfstudy.mark import is_stub, mark
+from autograde.submission import Refused, is_answer, parse, rebuild, release_of
+
+FOLDER = "marks"
 
 
 def run(work: Path, asked: list[str], opens: bool) -> int:
@@ -16,15 +22,15 @@ def run(work: Path, asked: list[str], opens: bool) -> int:
 
     Returns 2 if one of them could not be marked, else 0. Raises ValueError for an unknown chapter.
     """
-    names = [chapter_of(name) for name in asked]
-    copies = {name: Copy(work, name) for name in chapter_names()}
-    changed = [name for name, each in copies.items() if each.state() in (UNMARKED, CHANGED)]
-    done = {name: _marked(copies[name]) for name in names or changed}
-    print("\n".join(["", *table(copies.values())]))
-    pages = [copies[name].page for name, is_marked in done.items() if is_marked]
-    if opens and pages:
-        webbrowser.open(pages[0].as_uri())
-    return 0 if all(done.values()) else 2
+    changed = [name for name in chapter_names() if not asked and is_changed(work, name)]
+    names = [chapter_of(name) for name in asked] or changed
+    if not names:
+        print("No notebook has changed since it was marked.")
+    done = [_marked(work, name) for name in names]
+    if opens and any(done):
+        first = names[done.index(True)]
+        webbrowser.open(page_of(work, first).as_uri())
+    return 0 if all(done) else 2
 
 
 def chapter_of(name: str) -> str:
@@ -36,16 +42,41 @@ def chapter_of(name: str) -> str:
     return found[0]
 
 
-def _marked(copy: Copy) -> bool:
-    """Mark one chapter, and say so in a line. Whether it could be marked."""
-    print(f"{copy.chapter}: marking ...", file=sys.stderr, flush=True)
-    try:
-        notebook = copy.read()
-    except (OSError, Refused) as error:
-        print(f"specdec: {copy.path}: {error}", file=sys.stderr, flush=True)
+def page_of(work: Path, chapter: str) -> Path:
+    """The page about the student's copy of a chapter."""
+    return work / FOLDER / f"{chapter}.html"
+
+
+def is_changed(work: Path, chapter: str) -> bool:
+    """Whether there are answers that were saved after the page was made."""
+    path, page = notebook_path(work, chapter), page_of(work, chapter)
+    if not path.is_file():
         return False
-    result, page = mark(notebook, copy.chapter)
-    copy.store(notebook, result, page)
-    score = f"{points(result.score)} of {points(result.max_score)} points"
-    print(f"{copy.chapter}: {score}: {copy.page}")
+    if page.is_file() and page.stat().st_mtime_ns >= path.stat().st_mtime_ns:
+        return False
+    try:
+        cells = _answered(path, chapter).cells
+    except Refused:  # marking it says why
+        return True
+    return not all(is_stub(cell, chapter) for cell in cells if is_answer(cell))
+
+
+def _answered(path: Path, chapter: str) -> NotebookNode:
+    """The release with the student's answers in it. Raises OSError and Refused."""
+    return rebuild(parse(path.read_bytes()), release_of(chapter))
+
+
+def _marked(work: Path, chapter: str) -> bool:
+    """Mark one chapter, and say so in a line. Whether it could be marked."""
+    print(f"{chapter}: marking ...", file=sys.stderr, flush=True)
+    path, page = notebook_path(work, chapter), page_of(work, chapter)
+    try:
+        notebook = _answered(path, chapter)
+    except (OSError, Refused) as error:
+        print(f"specdec: {path}: {error}", file=sys.stderr, flush=True)
+        return False
+    result, html = mark(notebook, chapter)
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(html, encoding="utf-8")
+    print(f"{chapter}: {points(result.score)} of {points(result.max_score)} points: {page}")
     return True

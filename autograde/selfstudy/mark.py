@@ -13,8 +13,7 @@ from autograde.grade import grade_now
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.marks import add_marks
 from autograde.result import Result
-from autograde.selfstudy.copies import is_stub
-from autograde.submission import is_answer, solution_of
+from autograde.submission import is_answer, release_of, solution_of
 
 
 def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
@@ -25,7 +24,7 @@ def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
     result = grade_now(notebook, chapter)
     shown = copy.deepcopy(notebook)
     _add_points(shown, result)
-    add_marks(shown, chapter, result)
+    add_marks(shown, result)
     shown.cells = [each for cell in shown.cells for each in _with_course_answer(cell, chapter)]
     told = {"notebook": chapter, "score": result.score, "max_score": result.max_score}
     page, _ = FeedbackPage().from_notebook_node(shown, {"nbgrader": told | {"late_penalty": 0}})
@@ -47,3 +46,9 @@ def _with_course_answer(cell: NotebookNode, chapter: str) -> Iterator[NotebookNo
         course = next(each.source for each in solution_of(chapter).cells if each.id == cell.id)
         text = f"**The course's own answer, to compare yours with:**\n\n{course}"
         yield nbformat.v4.new_markdown_cell(text, id=f"course-{cell.id}")
+
+
+def is_stub(cell: NotebookNode, chapter: str) -> bool:
+    """Whether nothing was written into an answer."""
+    released = {each.id: each.source for each in release_of(chapter).cells}
+    return cell.source.strip() == released[cell.id].strip()

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import StateReader, at, check_width, read_tensors
+from specdec_lib.drafters.hidden import StateReader, at, read_tensors
 from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.drafters.tree import ROOT, Grown, TreeDrafter, TreeProposal, grow
 from specdec_lib.models.cache import KVCache, Tree
@@ -68,13 +68,8 @@ class EagleWeights(NamedTuple):
 
 
 def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
-    """The head for `target`: the model that it was trained on, or that one grown.
-
-    Raises ValueError if it does not fit the target.
-    """
-    weights = EagleWeights(**read_tensors(path, target))
-    check_width(path, len(weights.up), target)
-    return weights
+    """The head for `target`: the model that it was trained on, or that one grown."""
+    return EagleWeights(**read_tensors(path, target))
 
 
 class Eagle(StateReader):
@@ -139,15 +134,11 @@ class Eagle(StateReader):
         """
         embedded = F.embedding(tokens, self.target.embedding)[..., : self.width]
         x = self.fuse(torch.cat((known, embedded), -1))
-        here = self.here(x, tree)
-        return self.up(self.norm(self.layer(x, here, self.cache.held(0))))
-
-    def here(self, x: Tensor, tree: Tree | None) -> Here:
-        """The places in the cache, next in it, of the tokens whose inputs are x (B, T, ...)."""
-        slots = self.cache.advance(x.shape[1])
+        slots = self.cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         mask = self.cache.mask(slots, tree)
-        return Here(self.cos[positions], self.sin[positions], slots, mask)
+        here = Here(self.cos[positions], self.sin[positions], slots, mask)
+        return self.up(self.norm(self.layer(x, here, self.cache.held(0))))
 
 
 class EagleTree(Eagle, TreeDrafter):

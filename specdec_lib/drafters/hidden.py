@@ -1,16 +1,15 @@
 """Drafters that read the target's last hidden states (medusa.py, eagle.py, jacobi.py).
 
-The files of weights that medusa.py and eagle.py need are read and written here, too.
+The files of weights that medusa.py and eagle.py need are read here, too.
 """
 
 from collections.abc import Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from specdec_lib.device import sent
@@ -83,23 +82,7 @@ def at(states: Tensor, columns: Sequence[int]) -> Tensor:
     return states[rows, sent(columns, states.device)]
 
 
-def write_tensors(weights: NamedTuple, path: Path) -> None:
-    """Write `weights` (medusa.Heads, eagle.EagleWeights) as float16 to a safetensors file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_file({name: each.half().contiguous() for name, each in weights._asdict().items()}, path)
-
-
 def read_tensors(path: Path | str, target: Llama) -> dict[str, Tensor]:
     """The tensors of a safetensors file, on the device and in the dtype of `target`."""
     tensors = load_file(path, device=str(target.device))
     return {name: tensor.to(target.dtype) for name, tensor in tensors.items()}
-
-
-def check_width(path: Path | str, found: int, target: Llama) -> None:
-    """Raise ValueError if heads for states of width `found` cannot read those of `target`."""
-    width = target.shape.width
-    if width % found:
-        raise ValueError(
-            f"{path}: these weights read states of width {found}, and the target's have {width}: "
-            "load them with the target that they were trained on"
-        )

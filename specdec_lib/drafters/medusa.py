@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import StateReader, at, check_width, read_tensors
+from specdec_lib.drafters.hidden import StateReader, at, read_tensors
 from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.drafters.tree import Grown, TreeDrafter, TreeProposal, grow
 from specdec_lib.models.llama import Llama
@@ -45,13 +45,8 @@ class Heads(NamedTuple):
 
 
 def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
-    """The heads for `target`: the model that they were trained on, or that one grown.
-
-    Raises ValueError if they do not fit the target.
-    """
-    heads = Heads(**read_tensors(path, target))
-    check_width(path, heads.down.shape[-1], target)
-    return heads
+    """The heads for `target`: the model that they were trained on, or that one grown."""
+    return Heads(**read_tensors(path, target))
 
 
 class Medusa(StateReader):
@@ -97,13 +92,8 @@ class MedusaTree(Medusa, TreeDrafter):
         widths: Sequence[int],
         how: str = "without replacement",
     ) -> None:
-        if len(widths) > len(heads.down):
-            raise ValueError(
-                f"widths has {len(widths)} levels, and there are {len(heads.down)} heads: "
-                "a level takes one"
-            )
         Medusa.__init__(self, target, heads)
-        TreeDrafter.__init__(self, widths, how)
+        TreeDrafter.__init__(self, widths[: len(heads.down)], how)  # a level takes a head
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
         """All from one pass of the heads; no tree after a prompt of one token."""

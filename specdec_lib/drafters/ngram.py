@@ -29,9 +29,7 @@ class Counts:
     def load(cls, path: Path | str) -> "Counts":
         """From an .npz file with these three arrays."""
         with np.load(path) as arrays:
-            return cls(
-                *(arrays[name].astype(np.int64) for name in ("unigram", "bigram", "trigram"))
-            )
+            return cls(**{name: counts.astype(np.int64) for name, counts in arrays.items()})
 
 
 class NgramDrafter:
@@ -43,8 +41,6 @@ class NgramDrafter:
     """
 
     def __init__(self, counts: Counts, order: int, device: torch.device | str = "cpu") -> None:
-        if order not in (1, 2, 3):
-            raise ValueError(f"order is {order}; 1 is unigram, 2 bigram, 3 trigram")
         self.order, self.device = order, torch.device(device)
         self.vocab_size, self.max_length = len(counts.unigram), None
         self.followers: list[dict[tuple[int, ...], list[tuple[int, int]]]] = [
@@ -67,9 +63,7 @@ class NgramDrafter:
             drafted.append((token, q))
             for end, new in zip(ends, token.tolist(), strict=True):
                 end.append(new)
-        tokens, q, limits = drawn(drafted, list(limits), self.vocab_size, torch.device("cpu"))
-        there = (part.to(self.device, non_blocking=True) for part in (tokens, q))
-        return Proposal(*there, limits)
+        return drawn(drafted, list(limits), self.vocab_size, self.device)
 
     def distribution(self, tokens: Sequence[int]) -> Tensor:
         """The warped distribution (V,) after `tokens`."""

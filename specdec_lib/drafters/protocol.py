@@ -45,13 +45,14 @@ def drawn(
     vocab_size: int,
     device: torch.device,
 ) -> Proposal:
-    """The tokens (B,) and distributions (B, V) of `drafted`, one after the other."""
+    """The tokens (B,) and distributions (B, V) of `drafted`, one after the other, on `device`."""
     if not drafted:
         rows = len(limits)
         none = torch.zeros(rows, 0, dtype=torch.long, device=device)
         return Proposal(none, torch.zeros(rows, 0, vocab_size, device=device), limits)
     tokens, q = zip(*drafted, strict=True)
-    return Proposal(torch.stack(tokens, 1), torch.stack(q, 1), limits)
+    there = [torch.stack(each, 1).to(device, non_blocking=True) for each in (tokens, q)]
+    return Proposal(*there, limits)
 
 
 def certain(rows: Sequence[list[int]], vocab_size: int, device: torch.device) -> Proposal:

@@ -38,8 +38,6 @@ class TreeDrafter:
     """
 
     def __init__(self, widths: Sequence[int], how: str = "without replacement") -> None:
-        if how not in PICKS:
-            raise ValueError(f"how is {how!r}; choose one of {', '.join(PICKS)}")
         self.widths, self.pick = tuple(widths), PICKS[how]
 
     def nodes(self, depth: int) -> int:

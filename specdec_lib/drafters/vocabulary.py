@@ -13,7 +13,7 @@ from torch import Tensor
 
 from specdec_lib.device import sent
 from specdec_lib.drafters.protocol import Proposal, drawn
-from specdec_lib.models.protocol import Cache, Model, Texts, prefill
+from specdec_lib.models.protocol import Cache, Model, Texts, common, prefill
 from specdec_lib.sampling import Choices, Warp
 
 Translate = Callable[[Sequence[int]], list[int]]
@@ -81,7 +81,8 @@ class OtherVocabulary:
         One more token of the target can change how the text before it is tokenized, so the cache is
         cut back to what stayed the same.
         """
-        self.cache.truncate([common(one, two) for one, two in zip(self.read, texts, strict=True)])
+        pairs = zip(self.read, texts, strict=True)
+        self.cache.truncate([min(common(read, text), len(text) - 1) for read, text in pairs])
         prefill(self.model, self.cache, texts)
         self.read = [text[:-1] for text in texts]
         return sent([text[-1:] for text in texts], self.device)
@@ -92,9 +93,3 @@ class OtherVocabulary:
         mapped = q.new_zeros(len(q), self.vocab_size)
         mapped.index_add_(1, self.to_target[there], q[:, there])
         return mapped / mapped.sum(-1, keepdim=True).clamp(min=torch.finfo(q.dtype).tiny)
-
-
-def common(one: Sequence[int], two: Sequence[int]) -> int:
-    """The length of the common prefix of two texts, without the last token of `two`."""
-    pairs = zip(one, two[:-1], strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(two) - 1))

@@ -86,8 +86,6 @@ class Weights:
 def read_shape(folder: Path) -> Shape:
     """The sizes in `folder`/config.json. Raises ValueError if it is not that of a plain Llama."""
     path = folder / "config.json"
-    if not path.is_file():
-        raise ValueError(f"{folder}: no config.json here; name the folder of a saved model")
     config = json.loads(path.read_text(encoding="utf-8"))
     config |= config.get("rope_parameters", {})
     for name, plain in PLAIN.items():
@@ -105,10 +103,8 @@ def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -
 
     Raises ValueError if the folder does not hold a plain Llama.
     """
-    shape, path = read_shape(folder), folder / "model.safetensors"
-    if not path.is_file():
-        raise ValueError(f"{folder}: no model.safetensors here; name the folder of a saved model")
-    tensors = load_file(path, device=str(device))
+    shape = read_shape(folder)
+    tensors = load_file(folder / "model.safetensors", device=str(device))
 
     def get(name: str) -> Tensor:
         return tensors[name].to(dtype)

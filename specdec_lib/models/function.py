@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from specdec_lib.models.protocol import Model
+from specdec_lib.models.protocol import Model, common
 
 
 def logits_of(model: Model, room: int = 512) -> Callable[[Sequence[int]], np.ndarray]:
@@ -21,7 +21,7 @@ def logits_of(model: Model, room: int = 512) -> Callable[[Sequence[int]], np.nda
 
     @torch.inference_mode()
     def logits(tokens: Sequence[int]) -> np.ndarray:
-        same = min(_common(known, tokens), len(tokens) - 1)
+        same = min(common(known, tokens), len(tokens) - 1)
         cache.truncate(same)
         new = torch.tensor([list(tokens[same:])], device=model.device)
         rows[same : len(tokens)] = model.forward(new, cache)[0].double().cpu().numpy()
@@ -31,9 +31,3 @@ def logits_of(model: Model, room: int = 512) -> Callable[[Sequence[int]], np.nda
         return found
 
     return logits
-
-
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens two texts share from the beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))

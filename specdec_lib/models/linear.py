@@ -57,8 +57,6 @@ def half_scale(weight: Tensor) -> float | None:
     largest = torch.maximum(-least, most)
     if fits_half(weight, largest):
         return 1.0
-    if not largest.isfinite():
-        return None
     scale = 2.0 ** (15 - math.frexp(float(largest))[1])
     return scale if fits_half(weight, largest, scale) else None
 

@@ -24,8 +24,6 @@ class Llama:
 
     def __init__(self, weights: Weights) -> None:
         shape = weights.shape
-        if not weights.embedding.is_floating_point():
-            raise ValueError(f"Llama runs in a floating-point dtype, not {weights.embedding.dtype}")
         self.shape = shape
         self.vocab_size, self.max_length = shape.vocab_size, shape.max_length
         self.device, self.dtype = weights.embedding.device, weights.embedding.dtype

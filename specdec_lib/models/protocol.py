@@ -58,6 +58,12 @@ def lengths_of(cache: Cache) -> list[int]:
     return cache.length.tolist() if counted is None else counted
 
 
+def common(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens two texts share from the beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
 def prefill(model: Model, cache: Cache, sequences: Texts, leave: int = 1) -> None:
     """Read sequences into `cache`, all but the last `leave` tokens of each.
 

@@ -2,14 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import BUILT_IN_HEAD, Eagle, load_head
-from specdec_lib.drafters.hidden import write_tensors
 from specdec_lib.drafters.medusa import BUILT_IN_HEADS, Medusa, load_heads
 from specdec_lib.measure.core.by_step import acceptance_by_step
 from specdec_lib.measure.core.held_out import all_tokens
@@ -105,3 +106,9 @@ def frequent(columns: np.ndarray, followers: int) -> np.ndarray:
     kept = np.arange(len(keys)) - first < followers
     parts = [keys[kept] // weight % VOCAB_SIZE for weight in weights]
     return np.stack((*parts, counts[kept]), axis=1).astype(np.uint32)
+
+
+def write_tensors(weights: NamedTuple, path: Path) -> None:
+    """Write `weights` (medusa.Heads, eagle.EagleWeights) as float16 to a safetensors file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file({name: each.half().contiguous() for name, each in weights._asdict().items()}, path)

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from classes.gradebook import compare, read_scores
 from classes.submitting import CHAPTER, FULL
 
 from autograde.chapter import AuthorError, chapter_names
 from autograde.exits import exit_code
-from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.result import read_grades
 from autograde.tools import demo as course
 from autograde.tools.samples import STUDENTS

@@ -10,8 +10,8 @@ from classes.chapter_cases import functions_of, random_pairs, text_of, unwritten
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch03 import computed, figures, library, rules, transport
-from specdec_lib.lessons.common.distributions import softmax
 from specdec_lib.lessons.common.examples import Different
+from specdec_lib.sampling import softmax
 
 TEXT = text_of("03_lossless").replace("\n# ", " ")
 P, Q = ch03.P, ch03.Q

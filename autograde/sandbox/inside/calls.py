@@ -15,10 +15,9 @@ WAITS = (
 
 def call(function: Callable, args: list, count: bool = False) -> tuple[Any, dict]:
     """The result of `function(*args)`, and what is told of the call; raises what that raises."""
-    run = _counted if count else _plainly
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        result, used = run(function, args)
+        result, used = _counted(function, args) if count else (function(*args), [])
     told = {
         "warnings": [str(each.message)[:200] for each in seen[:5]],
         "shares": _shares_memory(result, args),
@@ -26,10 +25,6 @@ def call(function: Callable, args: list, count: bool = False) -> tuple[Any, dict
         "waits": [name for name in used if name in WAITS][:20],
     }
     return result, told
-
-
-def _plainly(function: Callable, args: list) -> tuple[Any, list[str]]:
-    return function(*args), []
 
 
 def _counted(function: Callable, args: list) -> tuple[Any, list[str]]:

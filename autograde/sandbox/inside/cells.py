@@ -69,5 +69,4 @@ def describe_error(error: BaseException) -> dict:
 
 
 def _display(*values: Any, **_: Any) -> None:
-    for value in values:
-        print(value)
+    print(*values, sep="\n")

@@ -13,7 +13,7 @@ from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.computed import mixed_up
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.describing import describe, format_call
-from specdec_lib.lessons.common.distributions import softmax, total_variation
+from specdec_lib.lessons.common.distributions import total_variation
 from specdec_lib.lessons.common.examples import (
     Different,
     agrees,
@@ -22,6 +22,7 @@ from specdec_lib.lessons.common.examples import (
 )
 from specdec_lib.lessons.common.kinds import ARRAYS, FLOATS, INTS
 from specdec_lib.lessons.common.lending import fixed
+from specdec_lib.sampling import softmax
 
 __all__ = ["P", "Q", "committed"]
 

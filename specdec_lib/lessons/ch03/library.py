@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 
 from specdec_lib.lessons.ch03.rules import Rule
-from specdec_lib.lessons.common.distributions import softmax
+from specdec_lib.sampling import softmax
 
 
 def drafted_by(draft: Callable) -> Rule:

@@ -23,9 +23,3 @@ def block_law(alpha: float, k: int) -> np.ndarray:
     """The probability (k + 1,) that 0, 1, ..., k tokens of a block are accepted."""
     reached = alpha ** np.arange(k + 1)
     return np.append(reached[:-1] * (1 - alpha), reached[-1])
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """The distribution of logits (V,), of any size."""
-    weights = np.exp(logits - logits.max())
-    return weights / weights.sum()

@@ -20,7 +20,7 @@ from specdec_lib.measure.core import models
 from specdec_lib.measure.core.runs import Decoder, decoder, speculative
 from specdec_lib.models.function import logits_of
 from specdec_lib.models.protocol import Model, Texts
-from specdec_lib.sampling import Choices, Warp, choices_for
+from specdec_lib.sampling import Choices, Warp, choices_for, softmax
 
 # From a text to the logits (len(text), V) after each of its tokens.
 Logits = Callable[[Sequence[int]], np.ndarray]
@@ -149,12 +149,6 @@ def on_functions(name: str, function: Callable, arguments: Callable, draft: str)
         return decoder(generate, warp, tokens, batch=True)
 
     return contestant
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """The distributions (..., V) of logits (..., V)."""
-    weights = np.exp(logits - logits.max(-1, keepdims=True))
-    return weights / weights.sum(-1, keepdims=True)
 
 
 def own(speculative_generate: Callable, draft: Model, k: int) -> Contestant:

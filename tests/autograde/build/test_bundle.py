@@ -7,15 +7,12 @@ import sys
 import zipfile
 from pathlib import Path
 
-import nbformat
 import pytest
-from classes.submitting import CHAPTER, FULL, POINTS, WRONG_LETTER
+from classes.submitting import CHAPTER, WRONG_LETTER
 
-from autograde.bugs import answers_of
 from autograde.build.bundle import write_bundle
 from autograde.chapter import chapter_names
 from autograde.cli import main
-from autograde.tools.samples import filled
 from specdec_lib.lessons.common.answers import quizzes_of
 
 SOME = ["00_bottleneck", CHAPTER]
@@ -86,7 +83,6 @@ def test_its_quizzes_answer_at_once_or_hold_no_answers(unpacked: Path, tmp_path:
     asked = f"from specdec_lib.lessons.ch02.checks import answered; {chosen}"
     assert f"not right. {QUIZZES['quiz_02']}" in python(unpacked, "-c", asked)
     assert python(without, "-c", asked) == f"quiz_02: your answer {WRONG_LETTER} is recorded.\n"
-    assert main(["bundle", "no.zip", "--self-study", "--quizzes", "after-grading"]) == 2
 
 
 def python(bundle: Path, *words: object) -> str:
@@ -101,22 +97,6 @@ def python(bundle: Path, *words: object) -> str:
 def specdec(bundle: Path, *words: object) -> str:
     """What `specdec` prints with the bundle's own library."""
     return python(bundle, "-m", "specdec_lib.cli", *words)
-
-
-def test_who_studies_alone_gets_the_answers_and_marks_with_them(unpacked: Path, tmp_path: Path):
-    """With the bundle's own packages and no others of ours: the path comes first."""
-    alone = unzipped(tmp_path, "--self-study")
-    more = files_of(alone) - files_of(unpacked)
-    assert files_of(unpacked) <= files_of(alone)
-    assert {name.split("/")[0] for name in more} == {"solutions", "autograde"}
-    assert "it holds the answers" in (alone / "README.md").read_text(encoding="utf-8")
-    work = tmp_path / "work"
-    specdec(alone, "start", "--no-lab", "--work", work)
-    path = work / CHAPTER / f"{CHAPTER}.ipynb"
-    wrong = answers_of(CHAPTER) | {"quiz_02": f'quiz_02 = "{WRONG_LETTER}"'}
-    nbformat.write(filled(nbformat.read(path, as_version=4), wrong), path)
-    told = specdec(alone, "mark", "--no-browser", "--work", work)
-    assert f"{CHAPTER}: {FULL - POINTS['quiz_02']:g} of {FULL:g} points" in told
 
 
 @pytest.mark.slow

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import psutil
 import pytest
+from classes.gradebook import read_scores
 from classes.submitting import CHAPTER, FULL, hand_in, right, run_nbgrader, text
 
 from autograde import cache, cluster, pool
 from autograde.build.release import release_into
 from autograde.chapter import ROOT
 from autograde.cli import main
-from autograde.nbgrader.gradebook import read_scores
 from autograde.nbgrader.stamps import STAMP
 from autograde.tools.samples import STUDENTS, write_students
 

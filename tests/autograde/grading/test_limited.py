@@ -7,13 +7,13 @@ import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
 
+from autograde import bounds
 from autograde import grade as engine
 from autograde.bugs import answers_of
 from autograde.report.class_page import class_page
 from autograde.report.feedback import summary_markdown
 from autograde.report.table import print_table
 from autograde.result import Result
-from autograde.sandbox import bounded
 from autograde.submission import release_of
 from autograde.tools.samples import filled
 
@@ -62,11 +62,11 @@ ASKS = """def draft_block(draft_model, prefix, k, uniforms):
 
 def test_what_fills_the_grader_costs_its_author_alone(monkeypatch: pytest.MonkeyPatch):
     """The memory that it took before was 1.2 GB; here less is allowed, to be quick."""
-    monkeypatch.setattr(bounded, "MEMORY", 100 * 2**20)
+    monkeypatch.setattr(bounds, "MEMORY", 100 * 2**20)
     chapter = "02_rejection_sampling"
     notebook = filled(release_of(chapter), answers_of(chapter) | {"draft_block": ASKS})
-    before = bounded._data()
+    before = bounds._data()
     result = engine.grade_now(notebook, chapter)
     assert result.exercises["draft_block"].score == 0
     assert result.exercises["residual_distribution"].score == 3
-    assert bounded._data() - before < 300 * 2**20
+    assert bounds._data() - before < 300 * 2**20

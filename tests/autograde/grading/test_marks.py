@@ -18,8 +18,8 @@ from autograde.result import Exercise
 from autograde.runner import HiddenTests
 from autograde.sandbox.session import Cell
 from autograde.sandbox.student import Student
-from autograde.sandbox.trusted import Trusted
 from autograde.tools.proof import judged
+from autograde.trusted import Trusted
 
 RIGHT = "return x + 1"
 BUGS = {

@@ -31,7 +31,7 @@ def zipped(folder: Path, files: dict[str, bytes]) -> Path:
 
 def taken(folder: Path, files: dict[str, bytes], kind: str = "canvas") -> Collected:
     archive = zipped(folder, files)
-    return collect(archive, kind, CHAPTER, folder / "submitted", folder / "attempts")
+    return collect(archive, kind, CHAPTER, folder / "submitted")
 
 
 def below(folder: Path) -> dict[str, bytes]:
@@ -39,14 +39,13 @@ def below(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_canvas_the_latest_attempt_is_graded_and_the_others_are_kept(tmp_path: Path):
+def test_canvas_the_latest_attempt_is_graded(tmp_path: Path):
     result = taken(tmp_path, CANVAS)
     assert below(tmp_path / "submitted") == {
         f"lovelaceada-101/{CHAPTER}/{CHAPTER}.ipynb": b"ada 2",
         f"lovelaceada-103/{CHAPTER}/{CHAPTER}.ipynb": b"another ada",
         f"o-brienzo\u00eb-102/{CHAPTER}/{CHAPTER}.ipynb": b"zoe",
     }
-    assert below(tmp_path / "attempts") == {f"lovelaceada-101/{CHAPTER}/attempt-1.ipynb": b"ada 1"}
     assert result.late == ["o-brienzo\u00eb-102"] and result.refused == []
 
 
@@ -73,16 +72,14 @@ def test_of_several_notebooks_the_newest_called_after_the_chapter_is_graded(
     entries = {names.format(number=9000, file=each): each.encode() for each in files}
     assert taken(tmp_path, entries, kind).refused == []
     assert [*below(tmp_path / "submitted").values()] == [files[-2].encode()]
-    assert len(below(tmp_path / "attempts")) == len(files) - 1
 
 
-def test_the_same_zip_twice_changes_nothing_and_what_is_replaced_is_kept(tmp_path: Path):
+def test_a_later_zip_takes_the_place_of_an_earlier_one(tmp_path: Path):
     first = {f"ada_101_900{i}_{CHAPTER}.ipynb": f"{i}".encode() for i in (1, 2)}
     later = {f"ada_101_900{i}_{CHAPTER}.ipynb": f"{i}".encode() for i in (2, 3, 4)}
     taken(tmp_path, first)
     for _ in range(2):
         taken(tmp_path, later)
-        assert sorted(below(tmp_path / "attempts").values()) == [b"1", b"2", b"3"]
         assert [*below(tmp_path / "submitted").values()] == [b"4"]
 
 

@@ -16,7 +16,6 @@ from nbgrader.utils import determine_grade, notebook_hash
 
 from autograde.build.release import release_into
 from autograde.chapter import ROOT
-from autograde.cli import main
 from autograde.nbgrader import config as settings
 from autograde.nbgrader import exchange
 from autograde.nbgrader.exchange import SECRET, TIME
@@ -26,7 +25,7 @@ from autograde.submission import release_of
 
 GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
 DUE = re.search(r"`nbgrader (db assignment add .*)`", GUIDE)[1]
-EXTENSION = re.search(r"`autograde (extend .*)`", GUIDE)[1]
+EXTENSION = re.search(r'python -c "(.*)"', GUIDE)[1]
 PENALTY = re.search(r"`(c\.LateSubmissionPlugin\..*)`", GUIDE)[1]
 EARLY, LATE = "2026-01-31 12:00:00 UTC", "2027-02-01 13:00:00 UTC"
 GOOD = "0123456789abcdef" * 8
@@ -66,8 +65,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run_nbgrader(course, *shlex.split(DUE))
     (course / settings.CONFIG_NAME).write_text(f"c = get_config()\n{PENALTY}\n")
     grade(course)
-    extension = shlex.split(EXTENSION.replace("STUDENT", "bob"))
-    assert main([*extension, "--course", str(course)]) == 0
+    exec(EXTENSION.replace("STUDENT", "bob").replace("course/", f"{course.resolve()}/"))
     with gradebook_of(course) as gradebook:
         mark_by_hand(gradebook)
     changed = course / "submitted" / "cleo" / CHAPTER / f"{CHAPTER}.ipynb"
@@ -159,7 +157,7 @@ def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
     wanted = Exercise(points, [GroupResult(f"b{i}", i < passed, "why") for i in range(3)])
     cell = cell_of(release_of(CHAPTER), "test_speculative_step").copy()
     cell.metadata = {"nbgrader": cell.metadata.nbgrader | {"points": points}}
-    cell.outputs = mark(Result({"x": wanted}), "x", {})
+    cell.outputs = mark(Result({"x": wanted}), "x")
     assert determine_grade(cell) == (wanted.score, points)
     assert passed < 3 or wanted.score == points
 
@@ -168,7 +166,7 @@ def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
 def test_a_mark_out_of_range_is_never_written(score: float, monkeypatch):
     monkeypatch.setattr(Exercise, "score", score)
     with pytest.raises(ValueError, match="is not within"):
-        mark(Result({"x": Exercise(2.0)}), "x", {})
+        mark(Result({"x": Exercise(2.0)}), "x")
 
 
 # --- formgrader and a hub's exchange -------------------------------------------------------------

@@ -28,7 +28,8 @@ from autograde.submission import release_of, take_in
 from autograde.tools.samples import filled
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
-HONEST = ["acceptance_probability", "residual_distribution", "prediction_02"]
+PREDICTIONS = ["prediction_02", "prediction_02_b", "prediction_02_c"]  # any number is right
+HONEST = ["acceptance_probability", "residual_distribution", *PREDICTIONS]
 # What these do to the functions of their own process may cost their author the points for them.
 SPOILS_ITSELF = ("tampering", "frames", "checker", "protocol")
 pytestmark = pytest.mark.isolation

@@ -9,18 +9,17 @@ from pathlib import Path
 
 import pytest
 from attacks.filling import FILLING
+from classes.gradebook import read_scores
 from classes.submitting import hand_in, text
 
-from autograde import grade
+from autograde import bounds, grade
 from autograde.bugs import answers_of
 from autograde.build.release import release_into
 from autograde.chapter import ROOT
-from autograde.nbgrader.gradebook import read_scores
-from autograde.sandbox import bounded
 from autograde.sandbox.session import Cell
-from autograde.sandbox.trusted import Trusted
 from autograde.submission import release_of
 from autograde.tools.samples import filled
+from autograde.trusted import Trusted
 
 MOST_MB, MOST_SECONDS = 600, 60  # of the grader, for one submission
 QUICK = ("what a model is asked", "many empty rows", "many numbers drawn")
@@ -53,7 +52,7 @@ def test_a_submission_costs_the_grader_little_memory_and_time(name: str):
     try:
         result = grade.grade_now(notebook, chapter)
         assert not any(result.exercises[each].score for each in names)
-    except bounded.TooCostly:
+    except bounds.TooCostly:
         pass
     assert most_megabytes() - before < MOST_MB and time.process_time() - start < MOST_SECONDS
 
@@ -67,8 +66,8 @@ def test_what_a_full_grader_could_not_compute_is_no_right_answer():
 
 NBGRADER = """
 import atexit, runpy, sys
-from autograde.sandbox import bounded
-bounded.SECONDS = 5
+from autograde import bounds
+bounds.SECONDS = 5
 sys.argv = ["nbgrader", "autograde", sys.argv[1]]
 atexit.register(lambda: print(open("/proc/self/status").read()))
 runpy.run_module("nbgrader", run_name="__main__")

@@ -11,7 +11,7 @@ from classes.submitting import CHAPTER, hand_in, right, text
 from autograde.chapter import LIBRARY, ROOT
 from autograde.cli import main
 from autograde.nbgrader.plugin import Grade
-from autograde.sandbox import bwrap, isolation, selftest
+from autograde.sandbox import bwrap, isolation, selftest, workers
 from autograde.sandbox.isolation import BUBBLEWRAP, NONE, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits
 
@@ -54,7 +54,7 @@ def test_the_self_test_sees_what_is_open():
 def test_a_process_ends_with_its_sandbox(monkeypatch):
     """With an ordinary account it could ask to outlive it, and the grader would wait for it."""
     monkeypatch.setattr(bwrap, "is_root", lambda: False)
-    worker = isolation.start(BUBBLEWRAP, Limits())
+    worker = workers.start(Limits(), isolated=True)
     code = "import ctypes, time\nctypes.CDLL(None).prctl(1, 0)\ntime.sleep(1e9)"
     with pytest.raises(TimeoutError):
         worker.ask({"do": "cell", "source": code, "key": ""}, 0.5)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from classes.gradebook import compare, read_scores
 from classes.submitting import CHAPTER, FULL, POINTS, cell_of, hand_in, right, run_nbgrader, text
 
 from autograde.bugs import answers_of
 from autograde.build.release import release_into
 from autograde.nbgrader.exchange import SECRET, TIME
-from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.nbgrader.stamps import STAMP
 from autograde.pool import grade_class
 

@@ -174,12 +174,6 @@ def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name
     assert any(block.accepted for block in made.blocks[0])
 
 
-@pytest.mark.parametrize("layers", [0, 2])
-def test_an_exit_leaves_out_a_layer_and_takes_one(target: Llama, layers: int):
-    with pytest.raises(ValueError, match=f"layers is {layers}; the target has 2"):
-        EarlyExit(target, layers)
-
-
 def test_an_exit_drafts_as_the_cut_model_does(target: Llama):
     tokens, cache = torch.tensor([PROMPT]), target.new_cache()
     target.forward(tokens[:, :-1], cache)

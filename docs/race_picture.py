@@ -1,19 +1,19 @@
-"""Draw the README's race: `python -m autograde.tools.race_picture` writes docs/_static/race.png.
+"""Draw the README's race: `python docs/race_picture.py` writes docs/_static/race.png.
 
 It shows the first text of the recorded race (specdec_lib/measure/race): every token as a square
 over the moment at which its pass of the large model ended.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from autograde.chapter import ROOT
 from specdec_lib.lessons.common.style import palette
 from specdec_lib.measure.race.record import Lane, Race, recorded
 
-PATH = ROOT / "docs" / "_static" / "race.png"
+PATH = Path(__file__).parent / "_static" / "race.png"
 
 
 def main() -> None:
