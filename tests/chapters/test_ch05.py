@@ -89,7 +89,7 @@ def test_numbers_in_the_prose_are_the_computed_ones():
     paper, engine = papers.table("eagle_3")
     assert f"a `c` of {cost:.2f} would do" in WORDS
     assert f"a free draft gives only {expected_tokens(small.alpha, small.k):.2f}" in WORDS
-    assert f"it needs {needed_tokens(small)[0]:.2f} tokens per block" in WORDS
+    assert f"the row needs {needed_tokens(small)[0]:.2f} tokens per block" in WORDS
     assert f"no order gives more than {1 / (1 - small.alpha):.2f}" in WORDS
     assert f"The formula says {expected_tokens(0.75, 5):.2f}" in WORDS
     assert f"give {FUNCTIONS['implied_alpha'](7.52, 14.1, 1.8, 4):.3f}" in WORDS

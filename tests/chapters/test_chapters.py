@@ -229,7 +229,7 @@ LOOKED_AT = {
         "row 0 prefers cat, row 3 prefers the": 'prefers "cat", and row 3 prefers "the"',
         "4 passes; without the bonus 5": "take 5 passes instead of 4",
     },
-    "05_results": {"1.064": "writes 1.06 tokens or fewer"},
+    "05_results": {"1.064": "writes at most 1.064 tokens"},
     "07_connections": {"total variation 0.2": "law is 0.2 away", "c = 0.2: ": "`c = 0.2`"},
 }
 
