@@ -1,21 +1,17 @@
 # %% [markdown]
-# # 07 Connections: one frame, and what people have put into it
+# # 07 Connections: what ships in 2026
 #
-# 130 minutes, in two sittings: 60 and 70 · difficulty 4 of 5 · you need: the acceptance rule and its
-# residual (chapter 02), `alpha`, `c` and `v` (chapter 04)
+# 85 minutes · difficulty 4 of 5 · you need: the acceptance rule and its residual (chapter 02),
+# `alpha`, `c` and `v` (chapter 04), and what attention is
 #
-# - **Intuition**: four boxes. Every method changes one or more of them, in "The frame".
-# - **Mathematics**: the speed-up, tokens over time. Each method changes some of its terms.
-# - **Code**: seven short functions, from a draft without a model to a mixture of experts.
-# - **Demo**: a map of the whole field that you can click through, in "The map".
+# - **Intuition**: sixteen blocks, and a second try for those that failed, in "The smallest example".
+# - **Mathematics**: tokens over time once more, with a rate for each position of the block.
+# - **Code**: five short functions, from a second candidate to a whole tree.
+# - **Demo**: your tree on real logits, and the drafters that servers run today.
 #
-# **You come with** a block of draft tokens, one target pass, and a rule that keeps the law.
-# **You build** six other parts for the same machine, and the price of a pass with experts.
-# **You leave with** four questions for any method: who drafts, in which shape, who verifies, when.
-#
-# **First sitting**, 60 minutes: the frame and three functions. **Second sitting**, 70 minutes, from
-# "A tree" on: four functions, the map and today's uses. It needs your `multi_candidate_accept` and
-# what attention is. No cell needs your answers from another chapter.
+# **You come with** a chain of draft tokens, one target pass, and a rule that keeps `p`.
+# **You build** the parts that newer methods have put in their place.
+# **You leave with** four questions for any new method, and what today's engines answer.
 
 # %%
 import numpy as np
@@ -32,215 +28,46 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch07 import experts, figures, measured as charts
-from specdec_lib.lessons.ch07.frame import frame, static_map
+from specdec_lib.lessons.ch07 import figures, measured as charts
+from specdec_lib.lessons.ch07.timeline import timeline
 
 # %% [markdown]
-# ## The frame
+# ## Four questions
 #
-# Speculative decoding is a machine with four parts. A method replaces one part or more, and keeps
-# the others.
-
-# %% tags=["demo"]
-frame("speculative decoding")
-
-# %% [markdown]
-# The line below the boxes is the speed-up of chapter 04:
+# Every method answers four questions, and each new one changes an answer or two.
 #
-# $$ \text{speed-up} = \frac{E}{D + v} $$
+# | question | the first paper | this chapter |
+# | --- | --- | --- |
+# | Who drafts? | a small model | a trained head on the target's own states |
+# | In which shape? | a chain of `K` tokens | several candidates for a place; a tree |
+# | Who verifies? | a coin against `p/q` for each token | in turn; without a `q`; the block as a whole |
+# | When? | one step for each token, then the pass | all tokens in one step |
 #
-# `E` is the mean number of tokens that a block writes. `D` is the time for drafting, and `v` is the
-# time of the pass that verifies. The unit of both times is a target pass over one token. A new
-# drafter changes `E` and `D`, but not the law. The rule keeps `p` for every `q`, if the draft tokens
-# were drawn from this `q`.
-#
-# The chapter uses one pair over the tokens A to D: `p = [0.45, 0.30, 0.15, 0.10]` and
-# `q = [0.30, 0.45, 0.20, 0.05]`. One token drawn from `q` is accepted with probability 0.80.
-
-# %% [markdown]
-# ## A draft without a model
-#
-# **Prompt lookup** (chapter 04) takes the last words of the text and looks for the same words
-# further up. It proposes the token that followed them there, for example B. Nothing is drawn: B is
-# proposed for certain.
-
-# %% tags=["demo"]
-frame("a draft without a model")
-
-# %% [markdown]
-# What is `q` if nothing is drawn? Then `q` is one-hot: 1 on B, and 0 on every other token. Put this
-# `q` into the rule of chapter 02. With which probability is B accepted? Which distribution replaces
-# B after a rejection? Write both down, then read the card.
-
-# %% [markdown]
-# ### Exercise: one_hot_accept
-#
-# **Task.** The rule for a draft token that is certain. Accept the token if `r` is strictly below its
-# acceptance probability. So `r = 0` never accepts a token with `p = 0`. After a rejection
-# `sample_from(rest, u)` gives the token, where `rest` is the residual. **Arguments.** `p` is `(V,)`
-# and stays as it is. `r` and `u` are in [0, 1). The function returns a tuple: the token, and whether
-# it is the draft's.
-#
-# **Example.** Token 1 (B) with `r = 0.5` is rejected. The residual is
-# `[0.643, 0, 0.214, 0.143]`, and `u = 0.7` picks token 2: `(2, False)`.
-#
-# **Edges.** If every other token has probability 0, accept the draft token for every `r`, because
-# rounding can leave its `p` a little below 1. This means exactly 0: a token that is only nearly
-# certain is judged by its coin. Add no tiny number to a sum.
-
-
-# %% solution="one_hot_accept"
-def one_hot_accept(draft_token: int, p: np.ndarray, r: float, u: float) -> tuple[int, bool]:
-    """The token that comes out, p (V,), and whether it is the draft's; r, u in [0, 1)."""
-    ### BEGIN SOLUTION
-    rest = p.copy()
-    rest[draft_token] = 0
-    if r < p[draft_token] or rest.sum() == 0:
-        return draft_token, True
-    return sample_from(rest / rest.sum(), u), False
-    ### END SOLUTION
-
-
-# %% [markdown] hints="one_hot_accept"
-# 1. Put q = 1 on the draft token into the rule. What are the ratio and the residual?
-# 2. The residual is p with a 0 at the draft token, divided by what is left. Work on a copy.
-# 3. `rest = p.copy(); rest[draft_token] = 0`. Accept if `r < p[draft_token]` or rest.sum() is 0;
-#    else return sample_from(rest / rest.sum(), u) with False.
-
-# %% tags=["demo"]
-figures.certain_token(one_hot_accept, P, token=1)
-
-# %% test="one_hot_accept" points=3
-lesson.check_one_hot_accept(one_hot_accept)
-
-# %% [markdown]
-# The ratio is `p(x)/1`, so the token is accepted with probability `p(x)`. A certain B is accepted
-# with probability 0.30, and a B drawn from `q` with probability 0.667. So a certain token is
-# accepted less often. But a draft by lookup costs almost no time.
-#
-# The next figure compares three drafters on the built-in target: eight held-out prompts, 48 tokens
-# each, `K = 4`.
-
-# %% tags=["demo"]
-from specdec_lib.device import leave_cores
-from specdec_lib.measure import strategies
-from specdec_lib.measure.core.held_out import prompts
-
-# %% tags=["demo"]
-leave_cores()  # as in chapter 00
-lab, texts = strategies.Laboratory(positions=400), prompts(8, 128)
-measured = strategies.tokens_a_block(lab.target, strategies.three_drafters(lab.vocab_size), texts)
-charts.drafters(measured, k=4)
-
-# %% [markdown]
-# The boxes show how much of the text repeats. Lookup needs repetition. This small model hardly
-# repeats itself at temperature 1, so lookup brings little there.
-#
-# ## No draft at all
-#
-# Take a target that counts: after 7 it writes 8. The text is `[0]`, and a guess for the next three
-# tokens is `[5, 5, 3]`. One pass over `[0, 5, 5, 3]` gives the argmax after each of the four tokens:
-# `[1, 6, 6, 4]`. The first three are the new guess. The next passes give the guesses `[1, 2, 7]`,
-# `[1, 2, 3]` and `[1, 2, 3]` again.
-
-# %% tags=["demo"]
-frame("no draft at all")
-
-# %% [markdown]
-# **Jacobi decoding** guesses `K` tokens, renews all of them with one pass, and repeats until a pass
-# changes nothing. The first place is right after one pass, because it depends on the text alone.
-# Each further pass makes at least one more place right, from the left. So after `K` passes all places
-# are right, and one more pass shows that nothing changes. The method saves time only if some places
-# are right earlier.
-
-# %% [markdown]
-# ### Exercise: jacobi_decode
-#
-# **Task.** The greedy tokens after `prompt`, by Jacobi decoding. Every pass calls
-# `target_greedy(prompt + current)` exactly once and renews all places together. The loop ends after a
-# pass that changes nothing. This pass counts too, so `K` places can take `K + 1` passes, and an empty
-# guess takes one. Set no limit to the passes. **Arguments.** `target_greedy(tokens) -> list[int]` gives
-# the argmax after every token. `prompt` is a list that is not empty, and `guess` is a list of any
-# length. Both stay as they are. The function returns a tuple: the list of `len(guess)` tokens, and
-# the number of passes.
-#
-# **Example.** The counting target, `prompt = [0]`, `guess = [5, 5, 3]`: `([1, 2, 3], 4)`.
-
-
-# %% solution="jacobi_decode"
-def jacobi_decode(target_greedy, prompt: list[int], guess: list[int]) -> tuple[list[int], int]:
-    """The greedy tokens (len(guess),) after `prompt`, and the passes that it took."""
-    current, passes = list(guess), 0
-    ### BEGIN SOLUTION
-    first = len(prompt) - 1
-    while True:
-        after = target_greedy(list(prompt) + current)
-        passes += 1
-        renewed = list(after[first : first + len(guess)])
-        if renewed == current:
-            return current, passes
-        current = renewed
-    ### END SOLUTION
-
-
-# %% [markdown] hints="jacobi_decode"
-# 1. One pass over prompt and guess gives a new token for every place of the guess.
-# 2. The token after the last prompt token belongs to the first place, so the slice begins at
-#    len(prompt) - 1.
-# 3. Loop: call target_greedy once, count it, cut the slice out as a list. If it equals the
-#    present guess, return it with the count; else it is the next guess.
-
-# %% tags=["demo"]
-figures.renewed_together(jacobi_decode, lesson.two_back, lesson.PROMPT, lesson.GUESS)
-
-# %% test="jacobi_decode" points=4
-lesson.check_jacobi_decode(jacobi_decode)
-
-# %% [markdown]
-# Now your function runs on the built-in target, with 16 tokens a prompt. The guess repeats the
-# prompt's end.
-
-# %% tags=["demo"]
-import torch
-
-
-def target_greedy(tokens: list[int]) -> list[int]:
-    """The built-in target's argmax after every token."""
-    cache = lab.target.new_cache(1, len(tokens))
-    return lab.target.forward(torch.tensor([tokens]), cache)[0].argmax(-1).tolist()
-
-
-figures.passes_on_prompts(jacobi_decode, target_greedy, texts[:4], 16)
-
-# %% [markdown]
-# Few places are right early here, and the last pass only confirms. The passes also produce n-grams.
-# **Lookahead decoding** (2023) keeps them and uses them as drafts.
+# The speed-up is still `E / (D + v)` (chapter 04): the tokens per pass, over the time for drafting and
+# the time of the target's pass. The unit of both times is a target pass over one token.
 #
 # ## The smallest example: a second try
 #
-# A pass has room for more than one draft token at a place. Take two tokens, `p = [0.5, 0.5]` and
+# A pass has room for more than one guess at the next token. Take two tokens, `p = [0.5, 0.5]` and
 # `q = [0.75, 0.25]`, and 16 blocks. The target wants each token 8 times. The draft proposes token 0
 # twelve times and token 1 four times. The rule keeps token 0 eight times and token 1 all four
 # times. Four blocks are still empty, and the target wants token 1 in each of them.
 #
-# Now draw a second candidate from `q` in each of these four blocks. In one block the candidate is
-# token 1, and is accepted. In three blocks the candidate is token 0, and is rejected. There the
-# residual writes token 1.
-
-# %% tags=["demo"]
-frame("several candidates")
-
-# %% [markdown]
-# The first try succeeds in 12 of 16 blocks, and the second in 1 of 4. The second candidate is judged
-# against the residual: after a rejection the target no longer wants `p`.
+# Now draw a second candidate from `q` in each of these four blocks. In one of them it is token 1, and
+# is accepted. In the other three it is token 0, and is rejected, so the residual fills in token 1.
+#
+# The first try succeeds in 12 of 16 blocks, the second in only 1 of 4. What has changed? After a
+# rejection the target no longer wants `p`. It wants the residual.
 #
 # ## Several candidates for one place
 #
+# Our pair over the tokens A to D is `p = [0.45, 0.30, 0.15, 0.10]` and
+# `q = [0.30, 0.45, 0.20, 0.05]`. A candidate drawn from `q` is accepted with probability 0.80.
+#
 # ### Commit first
 #
-# Take the pair over A to D. One candidate is accepted with probability 0.80. Now draw two candidates
-# from `q`, independently. Try the second one if the first is rejected. With which probability is one
-# of the two accepted? Write a number from 0 to 1.
+# Draw two candidates from `q`, and try the second one if the first is rejected. With which
+# probability is one of the two accepted? Write a number from 0 to 1.
 
 # %% solution="prediction_07"
 ### BEGIN SOLUTION
@@ -257,14 +84,15 @@ lesson.reveal("prediction_07", prediction_07)
 # ### Exercise: multi_candidate_accept
 #
 # **Task.** Try `n` candidates in order, and return the token that comes out. The residual starts as
-# `p`. Candidate `x = candidates[i]` is accepted if `r[i] q(x) < residual(x)`, strictly. After a
-# rejection the residual becomes `residual_distribution(residual, q)`, also if the same token comes
-# again. If all are rejected, `sample_from(residual, u)` gives the token. **Arguments.** `candidates` is
-# a list of `n` tokens. `p` and `q` are `(V,)`, and `r` is `(n,)`. The function returns a token. With
-# `n = 0` the token is drawn from `p`.
+# `p`. Candidate `x = candidates[i]` is accepted if `r[i] q(x) < residual(x)`. After a rejection the
+# residual becomes `residual_distribution(residual, q)`. If all are rejected,
+# `sample_from(residual, u)` gives the token.
 #
-# **Example.** `candidates = [1, 3]`, `r = [0.7, 0.9]`: for B `0.7 x 0.45 = 0.315` is not
-# below 0.30. The residual is `[0.75, 0, 0, 0.25]`. For D `0.9 x 0.05 = 0.045` is below 0.25, so the
+# **Arguments.** `candidates` is a list of `n` tokens, which may repeat and may be empty. `p` and
+# `q` are `(V,)`, `r` is `(n,)`, and `u` is a float. The function returns a token.
+#
+# **Example.** `candidates = [1, 3]` and `r = [0.7, 0.9]`. For B, `0.7 x 0.45 = 0.315` is not below
+# 0.30. The residual is `[0.75, 0, 0, 0.25]`. For D, `0.9 x 0.05 = 0.045` is below 0.25, so the
 # answer is 3.
 
 
@@ -287,7 +115,7 @@ def multi_candidate_accept(
 # 1. It is the rule of one token, repeated: what changes from one candidate to the next?
 # 2. Only p changes. Keep it in a variable that starts as p and becomes the residual.
 # 3. `for i, x in enumerate(candidates): return x if r[i] * q[x] < residual[x]; then residual =
-#    residual_distribution(residual, q)`. After the loop sample from it.
+#    residual_distribution(residual, q)`. After the loop, sample from it.
 
 # %% tags=["demo"]
 figures.more_candidates(multi_candidate_accept, P, Q, most=3)
@@ -296,36 +124,27 @@ figures.more_candidates(multi_candidate_accept, P, Q, most=3)
 lesson.check_multi_candidate_accept(multi_candidate_accept)
 
 # %% [markdown]
-# The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. This is the
-# rule of SpecInfer (2023). The right panel also shows the best that any exact rule can reach. SpecTr
-# (2023) comes near it.
-
-# %% [markdown]
-# ## A rest
+# The left panel adds up all candidates, coins and draws: the distribution is `p` for every `n`. This
+# is the rule of SpecInfer (2023). The right panel compares it with the best that any exact rule can
+# reach. SpecTr (2023) lies between: two candidates are accepted with 0.870 by your rule, 0.907 by
+# SpecTr's, and 0.997 by the best. SpecTr guarantees `1 - 1/e`, or 63%, of the best.
 #
-# The first sitting ends here. When you come back, click on this cell and choose "Run All Above
-# Selected Cell" in the menu Run. The cells above take less than a minute.
-
-# %% [markdown]
 # ## A tree
 #
-# Several candidates for the next place, and several after each of them, make a tree. All nodes of
-# the tree go through the target in one pass. In this pass a node must see the nodes above it, and
-# nothing of the other branches. A **mask** says which tokens a token may look at.
-
-# %% tags=["demo"]
-frame("a tree")
-
-# %% [markdown]
+# Several candidates for the next place, and several after each of them, make a tree. All its nodes go
+# through the target in one pass. A node must see the nodes above it, and nothing of the other branches.
+# A **mask** says which tokens a token may look at.
+#
 # ### Exercise: tree_attention_mask
 #
-# **Task.** Who sees whom: node `i` sees itself and its ancestors. Every node also sees the text before
-# the tree, which is no part of the mask. **Arguments.** `parents` is a list of `N` numbers with
-# `parents[i] < i`. A parent of -1 is the text. The list stays as it is. The function returns a
-# boolean array `(N, N)`, with row `i` for node `i`. `N` may be 0.
+# **Task.** Who sees whom: node `i` sees itself and its ancestors. (Every node also sees the text
+# before the tree, which is no part of the mask.)
 #
-# **Example.** `parents = [-1, -1, 0, 0, 1, 2]`: the parent of node 5 is node 2, and the
-# parent of node 2 is node 0. So row 5 is true at 0, 2 and 5. A chain gives the causal mask.
+# **Arguments.** `parents` is a list of `N` numbers with `parents[i] < i`; a parent of -1 is the
+# text. The function returns a boolean array `(N, N)`, with row `i` for node `i`. `N` may be 0.
+#
+# **Example.** `parents = [-1, -1, 0, 0, 1, 2]`: the parent of node 5 is node 2, and the parent of
+# node 2 is node 0. So row 5 is true at 0, 2 and 5.
 
 
 # %% solution="tree_attention_mask"
@@ -353,24 +172,34 @@ figures.tree_and_mask(tree_attention_mask, TREE)
 lesson.check_tree_attention_mask(tree_attention_mask)
 
 # %% [markdown]
-# After the pass, a walk down the tree decides which branch stays.
-
-# %% [markdown]
+# EAGLE's released code fills its mask by one line in a loop. You may recognise it:
+# `tree_mask[i + 1].add_(tree_mask[mask_index_list[i]])`.
+#
+# ## Walk down the tree
+#
+# The pass gives a distribution after the text and after every node. A walk decides which branch stays.
+#
 # ### Exercise: walk_tree
 #
-# **Task.** The tokens that a block with a tree writes. The walk starts at the text. At each node its
-# children are candidates for one place. Judge them in the order of the list, as in
+# **Task.** The tokens that a pass with a tree writes. The walk starts at the text. At each node, the
+# children are candidates for one place: judge them in the order of the list, as in
 # `multi_candidate_accept`, with coin `r[i]` for node `i`. If a child is accepted, write its token and
-# go on at this child, with a new `p`. If all children are rejected, or if there are none, draw one
-# last token with `u` from what is left of `p`. Then the walk ends. **Arguments.** `parents` and `tokens`
-# are lists of `N`. `p` and `q` are `(N + 1, V)`, and `r` is `(N,)`. Row 0 is for the children of the
-# text, and row `i + 1` is for the children of node `i`. The function returns a list of tokens. `N` may
-# be 0, and siblings may have the same token. The arguments stay as they are.
+# go on at this child. If all are rejected, or if there are none, draw one last token with `u` from
+# what is left of `p`, and stop.
 #
-# **Example.** The tree above with the tokens `[1, 3, 0, 2, 0, 1]`, the pair in every row,
-# `r = [0.7, 0.9, 0.5, 0.5, 0.4, 0.5]` and `u = 0.5`. Node 0 (B) is rejected, and node 1 (D) is
-# accepted, as with `multi_candidate_accept`. Its child is node 4 (A): `0.4 x 0.30` is below 0.45. Node 4 has no
-# children, so `u` draws from `p`: B. The answer is `[3, 0, 1]`.
+# **Arguments.** `parents` and `tokens` are lists of `N`, which may be 0; siblings may hold the same
+# token. `p` and `q` are `(N + 1, V)`, `r` is `(N,)`. The function returns a list of tokens.
+#
+# | you stand at | its children are judged by |
+# | --- | --- |
+# | the text | `p[0]`, `q[0]` |
+# | node 0 | `p[1]`, `q[1]` |
+# | node `i` | `p[i + 1]`, `q[i + 1]` |
+#
+# **Example.** The tree above with the tokens `[1, 3, 0, 2, 0, 1]`, the pair in every row, `r = [0.7,
+# 0.9, 0.5, 0.5, 0.4, 0.5]` and `u = 0.5`. Node 0 (B) is rejected, and node 1 (D) is accepted, as
+# in the first exercise. Its child is node 4 (A): `0.4 x 0.30` is below 0.45. Node 4 has no children,
+# so `u` draws from `p`: B. The answer is `[3, 0, 1]`.
 
 
 # %% solution="walk_tree"
@@ -378,8 +207,8 @@ def walk_tree(
     parents: list[int], tokens: list[int], p: np.ndarray, q: np.ndarray, r: np.ndarray, u: float
 ) -> list[int]:
     """The accepted branch and one token more; p, q (N + 1, V), r (N,), u a float."""
-    written, node = [], -1  # node -1 is the text
     ### BEGIN SOLUTION
+    written, node = [], -1  # node -1 is the text
     while True:
         children = [i for i, parent in enumerate(parents) if parent == node]
         drawn, row = [tokens[i] for i in children], node + 1
@@ -392,24 +221,20 @@ def walk_tree(
 
 # %% [markdown] hints="walk_tree"
 # 1. At each node the children are candidates for one place, and you have a function for that.
-# 2. Give multi_candidate_accept the children's tokens and coins, and row node + 1 of p and q. If
-#    the token that comes out is one of theirs, go on there; else the walk ends.
+# 2. Call the text node -1. Give multi_candidate_accept the children's tokens and coins, and row
+#    node + 1 of p and q. If the token that comes out is one of theirs, go on there.
 # 3. node = -1. In a loop: children = [i for i, parent in enumerate(parents) if parent == node];
 #    append the token; if it is a child's token, node = the first such child, else return.
 
 # %% tags=["demo"]
 figures.walked_down(walk_tree, TREE, WALK_TOKENS, P, Q, WALK_R, 0.5)
 
-# %% test="walk_tree" points=4
+# %% test="walk_tree" points=6
 lesson.check_walk_tree(walk_tree)
 
 # %% [markdown]
-# Is a tree better than a chain? With six draft tokens from `q`, a chain writes 3.95 tokens a block. A
-# tree of two levels, with two children at each node, writes 2.63. But a draft model needs six steps of
-# `c` each for the chain, and two for the tree.
-#
-# In the next figure your `walk_tree` runs 1,000 blocks of each shape. A pass costs the same for all.
-# The good draft is `q`. The poor draft is `[0.05, 0.15, 0.20, 0.60]`: one of its tokens is
+# Is a tree better than a chain? Your function now walks down 1,000 trees of each shape, all with six
+# draft tokens. The good draft is `q`. The poor one is `[0.05, 0.15, 0.20, 0.60]`, whose token is
 # accepted with probability 0.45.
 
 # %% tags=["demo"]
@@ -417,249 +242,297 @@ drafts = {"good draft": Q, "poor draft": POOR}
 charts.shapes_walked(walk_tree, P, drafts, SHAPES, c=0.2)
 
 # %% [markdown]
-# A deep shape pays if the first choice is mostly right and a draft step is cheap. Move `c` in the
-# simulator. Above which `c` is the tree faster with the good draft? With which draft is a tree
-# faster even at `c = 0`?
+# ### Commit first
+#
+# With the good draft, the chain of six writes 3.95 tokens per pass, and the tree "two by two" only
+# 2.63. But the chain needs six draft steps, and the tree two, one for each level. From which `c` on is
+# the tree faster? Write a number from 0 to 0.5.
+
+# %% solution="prediction_07_b"
+### BEGIN SOLUTION
+prediction_07_b = 0.17
+### END SOLUTION
+
+# %% test="prediction_07_b" points=1
+lesson.committed("prediction_07_b", prediction_07_b, 0, 0.5)
+
+# %% [markdown]
+# Now move `c`. Then find a draft for which a tree is faster even at `c = 0`.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 
-# %% tags=["demo"]
-draft_tree_simulator(lesson.accepted_shares(multi_candidate_accept))
-
-# %% [markdown]
-# Real trees come from trained heads on the target's last **hidden state**, the numbers that its LM
-# head reads. **Medusa** (2024) has one head for each place ahead, which does not know the tokens
-# between. **EAGLE** (2024) has one layer that reads the target's state *and* the token before, so a
-# branch knows what it continues. In the next figure both are trained for the built-in target and
-# draft chains of three.
-
-# %% tags=["demo"]
-heads = strategies.trained_heads(lab.target)
-charts.drafters(strategies.tokens_a_block(lab.target, heads, texts, k=3), k=3)
-
-# %% [markdown]
-# ## The block as a whole
-#
-# The rule judges token by token. It cuts a ratio `p/q` above 1 to 1, and what is above 1 is lost.
-# **Block verification** (2024) multiplies the ratios along the block and cuts the product at 1. So a
-# high ratio at one token can pay for a low ratio at the next one.
-
-# %% tags=["demo"]
-frame("block verification")
-charts.blocks_compared(P, Q, most=5)
-
-# %% [markdown]
-# The figure adds up all cases. The law is the same, and a few more tokens are accepted.
-#
-# ## Another tokenizer
-#
-# The rule compares `p` and `q` token by token. What if the draft has another vocabulary? Suppose
-# that its three tokens have `q = [0.5, 0.3, 0.2]`, and that the target knows the first and the
-# last. Drop the middle one, and the rest sums to 0.7. Divide by 0.7, and draw from *this*
-# distribution. Now the rule needs no change. The residual supplies the tokens that the draft cannot
-# propose.
-
-# %% tags=["demo"]
-frame("another tokenizer")
-
-# %% [markdown]
-# ### Exercise: map_draft
-#
-# **Task.** The draft's distribution over the target's vocabulary, restricted to the shared tokens
-# and normalised again. **Arguments.** `q` is `(W,)`. `draft_to_target` is an integer array `(W,)`: it has
-# the target id of each draft token, and -1 for a token that is not shared. The function returns a new
-# array `(vocab_size,)`. If two draft tokens have one target id, their probabilities add. **Error.**
-# ValueError if the shared tokens have probability 0 together, also if some have an id. However little
-# is shared otherwise, it is enough.
-#
-# **Example.** `q = [0.5, 0.3, 0.2]`, `draft_to_target = [2, -1, 0]`, four target tokens:
-# `[0.286, 0, 0.714, 0]`.
-
-
-# %% solution="map_draft"
-def map_draft(q: np.ndarray, draft_to_target: np.ndarray, vocab_size: int) -> np.ndarray:
-    """q (W,) over the target's tokens (vocab_size,); ValueError where no mass is shared."""
-    ### BEGIN SOLUTION
-    shared = draft_to_target >= 0
-    mapped = np.zeros(vocab_size)
-    np.add.at(mapped, draft_to_target[shared], q[shared])
-    if mapped.sum() == 0:
-        raise ValueError("target and draft share no token that the draft can propose")
-    return mapped / mapped.sum()
-    ### END SOLUTION
-
-
-# %% [markdown] hints="map_draft"
-# 1. Walk through the draft tokens. Each one either has a place in the target or not.
-# 2. mapped[ids] += masses counts a repeated id only once; np.add.at or a loop adds them all.
-# 3. Leave out the entries with -1, add the others up in np.zeros(vocab_size), raise ValueError if
-#    the sum is 0, and divide by the sum.
-
-# %% tags=["demo"]
-figures.over_the_targets_tokens(map_draft, lesson.SMALL_DRAFT, lesson.TO_TARGET, P)
-
-# %% test="map_draft" points=3
-lesson.check_map_draft(map_draft)
-
-# %% [markdown]
-# ## The map
-#
-# The map shows what the field has put into the boxes since 2018. The row of a method says who drafts,
-# and its column says in which shape. Its sign says whether the method keeps the law. Choose a method
-# to read its card. Each speed-up is the paper's own, on its own models and machines. So the map is no
-# ranking.
-#
-# Two new methods change the last box, "When". **DFlash** (2026) drafts a whole block in one step, so
-# `D` is `c` and not `c K`. Its draft tokens do not see each other, so the later ones can be accepted
-# less often. Speculative speculative decoding (2026) drafts the next block while the target verifies
-# this one.
-#
-# Find two methods in the map: one that differs from the first paper in one box, and one in three
-# boxes.
-#
-# <details><summary>What you may find</summary>
-#
-# PARD changes only when the draft is made, block verification only the verifier. EAGLE changes
-# three boxes: who drafts, the shape, and the verifier.
-#
-# </details>
-
-# %% tags=["demo"]
-from specdec_lib.lessons.widgets.design_map import design_map
-
-# %% tags=["demo"]
-static_map()
-design_map()
-
-# %% [markdown]
-# ### What is lossless and what is not
-#
-# Medusa's **typical acceptance** has no coin and no `q`. A token `x` is accepted if
-# `p(x) > min(epsilon, delta exp(-H))`, where `H` is the entropy of `p`. The figure uses 0.09 and 0.3,
-# the defaults of Medusa's code. So every token of the pair is accepted, and the text
-# follows the *draft*. Medusa's paper says that this is on purpose.
-
-# %% tags=["demo"]
-charts.typical(P, Q, epsilon=0.09, delta=0.3)
-
-# %% [markdown]
-# ## A mixture of experts
-#
-# So far a pass over five tokens cost about as much as a pass over one, because both read the same
-# weights. In a **mixture of experts** the longer pass reads more. Each layer holds many small
-# networks, the **experts**. A **router** chooses a few of them for each token. Mixtral 8x7B has 8
-# experts in a layer, and the router chooses 2 of them for each token. A pass reads every expert that
-# at least one of its tokens chose. The next cell draws such choices.
-
-# %% tags=["demo"]
-experts.routed(n_experts=8, active=2, most=3)
-
-# %% [markdown]
-# ### Commit first
-#
-# Two tokens read 3.5 experts, and not 4. How many experts does a pass over **five** tokens read, on
-# average? Write a number from 0 to 8.
-
-# %% solution="prediction_07_b"
-### BEGIN SOLUTION
-prediction_07_b = 6.1
-### END SOLUTION
-
-# %% test="prediction_07_b" points=1
-lesson.committed("prediction_07_b", prediction_07_b, 0, 8)
+draft_tree_simulator(lesson.ACCEPTED)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_07_b", prediction_07_b)
 
 # %% [markdown]
-# ### Exercise: expected_experts
+# ## Candidates that nobody drew
 #
-# **Task.** How many different experts a pass over `n_tokens` tokens reads in a layer, on average.
-# Each token chooses `active` different experts of `n_experts`. All choices are equally likely, and
-# the tokens choose independently of each other. Compute the mean exactly, without drawing.
-# **Arguments.** The arguments are three integers, with `n_tokens` at least 0 and `active` from 1 to
-# `n_experts`. The function returns a float. For 0 tokens it is 0.
+# The tree in EAGLE's released code (2024) differs from yours in one point. Its candidates are not
+# drawn: they are simply the draft's most probable tokens. Prompt lookup (chapter 04) draws nothing
+# either.
 #
-# **Example.** Two tokens, 8 experts, 2 active: 3.5.
+# What is `q` then? It is 1 on the proposed token, and 0 on every other. Put this `q` into the rule
+# of chapter 02: how likely is the token accepted, and what replaces it? Write both down, then read
+# the card.
+#
+# ### Exercise: one_hot_accept
+#
+# **Task.** The rule for a draft token that was chosen without chance. Accept it if `r` is below its
+# acceptance probability. After a rejection, `sample_from(residual, u)` gives the token.
+#
+# **Arguments.** `p` is `(V,)`, `r` and `u` are in [0, 1). The function returns a tuple: the token,
+# and whether it is the draft's.
+#
+# **Example.** Token 1 (B) with `r = 0.5` is rejected. The residual is `[0.643, 0, 0.214, 0.143]`,
+# and `u = 0.7` picks token 2: `(2, False)`.
 
 
-# %% solution="expected_experts"
-def expected_experts(n_tokens: int, n_experts: int, active: int) -> float:
-    """Mean number of different experts that `n_tokens` tokens choose, `active` each."""
+# %% solution="one_hot_accept"
+def one_hot_accept(draft_token: int, p: np.ndarray, r: float, u: float) -> tuple[int, bool]:
+    """The token that comes out, p (V,), and whether it is the draft's; r, u in [0, 1)."""
     ### BEGIN SOLUTION
-    left_out = (1 - active / n_experts) ** n_tokens
-    return n_experts * (1 - left_out)
+    if r < p[draft_token]:
+        return draft_token, True
+    rest = p.copy()
+    rest[draft_token] = 0
+    return sample_from(rest / rest.sum(), u), False
     ### END SOLUTION
 
 
-# %% [markdown] hints="expected_experts"
-# 1. Look at one expert. With which probability does one token leave it out?
-# 2. 1 - active/n_experts. The tokens choose independently, so all of them leave it out with the
-#    n_tokens-th power of it.
-# 3. It is read with 1 minus this power. The mean number of experts read is n_experts times this
-#    probability.
+# %% [markdown] hints="one_hot_accept"
+# 1. Put q = 1 on the draft token into the rule. What are the ratio and the residual?
+# 2. The residual is p with a 0 at the draft token, divided by what is left. Work on a copy.
+# 3. Accept if `r < p[draft_token]`. Else `rest = p.copy(); rest[draft_token] = 0`, and return
+#    sample_from(rest / rest.sum(), u) with False.
 
 # %% tags=["demo"]
-experts.experts_read(expected_experts)
+figures.certain_token(one_hot_accept, P, token=1)
 
-# %% test="expected_experts" points=3
-lesson.check_expected_experts(expected_experts)
+# %% test="one_hot_accept" points=3
+lesson.check_one_hot_accept(one_hot_accept)
+
 
 # %% [markdown]
-# One token leaves an expert out with probability `1 - active/experts`. The tokens choose
-# independently, so all `n` tokens leave it out with the `n`-th power of this probability. A pass over
-# `n` tokens then reads, on average,
+# The token is accepted with probability `p(x)`: here 0.30, where a B drawn from `q` had 0.667. That
+# looks like a bad deal. But now several *different* tokens can be tried in turn, and this is what
+# EAGLE's released code does at each node, with your function in the middle:
+
+
+# %%
+def eagle_turn(accept, candidates, p, r, u):
+    """The token that comes out of different candidates, tried in turn by `accept`."""
+    for x, coin in zip(candidates, r, strict=True):
+        token, kept = accept(x, p, coin, u)
+        if kept:
+            return token
+        p = np.where(np.arange(len(p)) == x, 0, p)  # as in EAGLE: gtp[xi] = 0
+        p = p / p.sum()  # gtp = gtp / gtp.sum()
+    return token  # what the last rejection drew
+
+
+# %% tags=["demo"]
+figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
+
+# %% [markdown]
+# The output is `p` again, and the candidates' probabilities simply *add up*. With three candidates
+# the gap to drawn ones is nearly closed: no token comes twice. If `p` has one high peak and the draft
+# knows it, next to nothing is lost, and nobody has to store a `q`.
 #
-# $$ \text{experts} \cdot \left( 1 - \left( 1 - \frac{\text{active}}{\text{experts}} \right)^n \right) . $$
+# Is that a trick of one research repository? No. By default vLLM, SGLang, TensorRT-LLM and llama.cpp
+# all give a draft token exactly this chance, `p(x)`. On most servers, the famous ratio `p/q` is an
+# option that you have to switch on!
 #
-# The figure adds the weights that every pass reads, and divides by the pass over one token. With
-# Mixtral a pass over five tokens takes 2.8 times as long as a pass over one. A block of four draft
-# tokens, at `alpha = 0.7` and `c = 0.05`, writes 2.77 tokens in the time of 0.2 + 2.8 = 3.0 passes.
-# So the block is slower than plain decoding. Cascade (2025) reports the same from vLLM:
-# verification takes 2 to 3 times as long, and decoding becomes up to 1.5 times slower.
+# ## The block as a whole
 #
-# The right panel adds requests. With 64 requests a pass reads nearly all experts even without a draft.
-# Draft tokens then add little time, and the draft pays again. MoESD (2025) reports up to 2.29 times
-# plain decoding at medium batch sizes.
+# A chain can be judged better, too. The rule clips `p/q` at 1 and wastes the excess. **Block
+# verification** (2024) lets a high ratio pay for a low one:
+
+# %% tags=["demo"]
+charts.blocks_compared(P, Q, most=5)
+
+# %% [markdown]
+# On our pair that is 3.25 accepted tokens instead of 2.69 at `K = 5`, or 21% more. On real pairs the
+# paper reports 5% to 8%, by the clock. The output distribution stays the target's.
 #
-# ## What today's uses change
+# <details><summary>The rule, so that you can build it</summary>
 #
-# | use | what it changes in the frame |
-# | --- | --- |
-# | long contexts | a batch reads more cache than weights, so `v` stays near 1 (chapter 06) |
-# | reasoning | one long answer cannot be batched; a draft more than halves its time, but not with experts |
-# | structured output | a grammar masks `p`; masking `q` too keeps the law and raises the acceptance |
-# | recurrent and hybrid models | a state cannot be cut back like a KV cache; going back costs memory or a pass |
-# | rollouts for reinforcement learning | training needs texts from exactly `p`: a bias does not average out |
-# | the draft on another machine | the round trip is added to `D` |
+# 1. Keep one weight `w`. It starts at 1, and each draft token `x` makes it `min(1, w p(x)/q(x))`.
+# 2. Toss a coin for each prefix of 1 to `K - 1` tokens. It says yes with probability `m/(m + 1 - w)`,
+#    where `m` is the sum of `max(0, w p - q)` at the next position. The coin of the whole block says
+#    yes with probability `w`.
+# 3. Keep the longest prefix whose coin says yes. If none does, keep nothing.
+# 4. Draw one token more: from `max(0, w p - q)`, normalised, or from `p` after the whole block.
 #
-# ### Who ships it
+# </details>
 #
-# Two facts of 2026: vLLM removed its tree attention in May (pull request 42121), so EAGLE drafts a
-# chain in vLLM and a tree in SGLang. vLLM has had block verification since June (46781).
+# ## What a head reads
 #
-# ### What the original got right, and what it left open
+# A draft model reads tokens. A **head** reads the target's thoughts: a pass leaves a vector at each
+# position, the **hidden state**, which the LM head turns into the next token's distribution.
+
+# %% tags=["demo", "shown"]
+import torch
+
+from specdec_lib.device import leave_cores
+from specdec_lib.measure import strategies
+from specdec_lib.measure.core.held_out import prompts
+
+leave_cores()  # as in chapter 00
+target, texts, passes = strategies.built_in("target")["target"], prompts(8, 128), []
+cache = target.new_cache(1, len(texts[0]))
+logits = target.forward(torch.tensor(texts[:1]), cache, observe=passes.append)
+states = passes[0].states[0]  # (positions, width)
+h, x = states[-1], int(logits[0, -1].argmax())
+print(f"{len(states)} positions of {len(h)} numbers; the last state, h, chose token {x}.")
+
+# %% [markdown]
+# The target has chosen token `x` but not read it, so no state knows `x` yet. A head gets both, `h` and
+# `x`, and predicts the token after `x`. For the next draft token there is no state of the target, so
+# the head puts its own output `g` in its place.
 #
-# <details><summary>What the first papers proved, and what they did not ask</summary>
+# | drafter | reads | drafts `K` tokens in |
+# | --- | --- | --- |
+# | draft model (2022) | tokens | `K` steps |
+# | Medusa (2024) | `h`, but not `x` | one step, with a head for each place |
+# | EAGLE-3 (2025) | `x` and states of three depths, then `g` and its own tokens | `K` steps of one layer |
+# | MTP (DeepSeek-V3, 2024) | `h` and `x`, then its own; a layer that was trained with the target | `K` steps of one layer |
+# | DFlash (2026) | states of several layers at every position, `x` and masks | one pass of five layers |
+# | DSpark (2026) | as DFlash; the token before shifts each distribution | one pass and `K` look-ups |
+
+# %% tags=["demo"]
+timeline()
+
+# %% [markdown]
+# Does it help to read `x`? Two small heads for the built-in target draft chains of three:
+
+# %% tags=["demo"]
+charts.heads(strategies.tokens_a_block(target, strategies.trained_heads(target), texts, k=3), k=3)
+
+# %% [markdown]
+# ## Acceptance by position
 #
-# The first papers proved that the rule keeps the law for any drafter, so a new drafter needs no new
-# proof. The target needs no retraining. The papers left open what happens in a batch (chapter 06),
-# where a draft comes from, and how long a block should be.
+# EAGLE-3 drafts token by token, so each draft token knows those before it. DFlash drafts all at once,
+# and none of them knows its neighbours. How often is draft token `i` accepted, *if all before it
+# were*? The DSpark paper measured seven positions, on chat with Qwen3-4B:
+
+# %% tags=["demo", "shown"]
+from specdec_lib.lessons.ch07.checks import LAYERS, POSITIONS
+
+for name, rates in POSITIONS.items():
+    print(f"{name:8}", "  ".join(f"{rate:.2f}" for rate in rates), f"  mean {np.mean(rates):.2f}")
+
+# %% [markdown]
+# ### Commit first
+#
+# The mean of EAGLE-3's rates is 0.66. For this `alpha` and `K = 7`, the formula of chapter 04 promises
+# 2.83 tokens per pass. How many does EAGLE-3 write? Write a number from 1 to 8.
+
+# %% solution="prediction_07_c"
+### BEGIN SOLUTION
+prediction_07_c = 2.4
+### END SOLUTION
+
+# %% test="prediction_07_c" points=1
+lesson.committed("prediction_07_c", prediction_07_c, 1, 8)
+
+# %% [markdown]
+# ### Exercise: tokens_from_positions
+#
+# **Task.** The mean number of tokens per pass, from the acceptance rates by position. Draft token
+# `i` counts if it and all before it are accepted. The target adds one token.
+#
+# **Arguments.** `rates` is a list of `K` floats, which may be empty: `rates[i]` is the probability
+# that draft token `i` is accepted, given that those before it were. The function returns a float.
+#
+# **Example.** `[0.8, 0.5, 0.5]`: `1 + 0.8 + 0.4 + 0.2 = 2.4`.
+
+
+# %% solution="tokens_from_positions"
+def tokens_from_positions(rates: list[float]) -> float:
+    """The mean tokens per pass, the target's own included; rates (K,), each given the former."""
+    ### BEGIN SOLUTION
+    return 1.0 + float(np.sum(np.cumprod(rates)))
+    ### END SOLUTION
+
+
+# %% [markdown] hints="tokens_from_positions"
+# 1. With which probability does the second draft token count? The third?
+# 2. Token i counts with the product of the rates up to its own.
+# 3. 1 plus the sum of the running products: a loop with a product that starts at 1, or np.cumprod.
+
+# %% tags=["demo"]
+figures.by_position(tokens_from_positions, POSITIONS, LAYERS, c=0.03)
+
+# %% test="tokens_from_positions" points=3
+lesson.check_tokens_from_positions(tokens_from_positions)
+
+# %% tags=["demo"]
+lesson.reveal("prediction_07_c", prediction_07_c)
+
+# %% [markdown]
+# EAGLE-3 gets better along the block, and loses all the same: its first rate is a factor of *every*
+# product. DFlash can afford five layers, since they run once and not seven times, and that depth
+# helps the first token most. The paper's own table has 2.40, 2.95 and 3.49 tokens per pass. Your
+# function finds them from a curve alone.
+#
+# The right panel charges 0.03 target passes for a layer: seven EAGLE-3 steps cost 0.21, five DFlash
+# layers 0.15. In DSpark each token looks up the one before it, and the dip after position 1 is gone.
+# But on Gemma4-12B, the same paper has EAGLE-3 ahead of DFlash on every benchmark. So always ask for
+# the rates, not for the name.
+#
+# ## Who ships what
+#
+# As of November 2026:
+#
+# | engine, as read | drafts with | judges a draft token by |
+# | --- | --- | --- |
+# | vLLM 0.32.0 | EAGLE-3, MTP, DFlash, DFlash2, DSpark, P-EAGLE, PARD, draft model, prompt lookup (n-gram), suffix; chains | `p(x)`; on request `p/q` or the block as a whole |
+# | SGLang, 16974b8 | EAGLE-2, EAGLE-3, MTP, DFlash, DSpark, draft model, prompt lookup; chains and trees | `p(x)`, children in turn; on request `p/q` for chains |
+# | TensorRT-LLM 1.4.0rc1 | EAGLE-3, MTP, DFlash, DSpark, PARD, draft model, prompt lookup, suffix; chains and trees | equality with the token that the target draws; on request `p/q` |
+# | llama.cpp, 00efb3e | EAGLE-3, MTP, DFlash, DSpark, DFlash2, draft model, prompt lookup; chains | equality with the token that the target draws |
+# | transformers 5.23.0 | MTP, DFlash, draft model (any tokenizer), prompt lookup, early exit; chains | `p/q` if the draft gives a `q`, else equality |
+#
+# To equal a token drawn from `p` has the probability `p(x)`: your rule once more, with the target's
+# draw as the coin. vLLM removed its tree attention in May 2026, so EAGLE drafts a chain in vLLM and a
+# tree in SGLang. That matters less than it sounds: on a busy server every branch costs (chapter 06).
+#
+# ## The map
+#
+# How has the field answered the four questions since 2018? Each speed-up is the paper's own, on its
+# own machine, so the map is no ranking. Find a method that changes one answer, and one that changes
+# three.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.widgets.design_map import design_map
+
+design_map()
+
+# %% [markdown]
+# <details><summary>What you may find</summary>
+#
+# PARD changes only when the draft is made, block verification only who verifies. EAGLE changes three
+# answers: who drafts, the shape, and who verifies.
 #
 # </details>
 #
-# ### What would settle a doubt
-#
-# A post says: "Our heads are lossless and 3x faster."
-#
-# <details><summary>Three steps settle it</summary>
-#
-# 1. *Name the mechanism.* Which rule accepts, and from which `q` were the tokens drawn?
-# 2. *Name what must hold.* Here a pass over more tokens must cost no more.
-# 3. *Change one thing.* Say first which number will change. Then raise the batch, and look at it.
-#
-# </details>
+# Two more ideas, each with a run on the built-in target:
+
+# %% tags=["demo"]
+from specdec_lib.drafters.jacobi import Jacobi
+from specdec_lib.drafters.vocabulary import OtherVocabulary
+from specdec_lib.lessons.ch07.drawer import drawer
+
+small = strategies.three_drafters(target.vocab_size)["model"]
+half = [token if token % 2 else -1 for token in range(target.vocab_size)]
+ideas = {
+    "the last pass's guesses": Jacobi(target),
+    "a draft model": small,
+    "the same, half of its tokens shared": OtherVocabulary(small.model, half, len(half), list),
+}
+drawer(strategies.tokens_a_block(target, ideas, texts[:4]))
 
 # %% [markdown]
 # ## Quiz
@@ -680,13 +553,14 @@ quiz_07 = "c"
 lesson.answered("quiz_07", quiz_07)
 
 # %% [markdown]
-# **Question 2.** A tree of 64 draft tokens doubles the speed for one user. With 200 users on the
-# same GPU it slows everybody down. Why?
+# **Question 2.** Medusa's *typical acceptance* keeps a draft token `x` if `p(x)` is above
+# `min(0.09, 0.3 exp(-H))`, where `H` is the entropy of `p`. It has no coin and no `q`. For our `p`
+# the bound is 0.087. Which distribution do the tokens follow that a draft draws from our `q`?
 #
-# - a: with many users the draft's tokens are accepted less often than with one
-# - b: a pass over 200 x 65 tokens is no longer free
-# - c: the tree masks of 200 users mix up their texts
-# - d: the residual rule is lossless for one request only, so the server repeats passes
+# - a: the target's, since every token that is kept is one that the target might write
+# - b: the draft's, since every token is kept
+# - c: the target's without its rarest token, since D is unlikely
+# - d: the mean of both, since target and draft each have a say
 
 # %% solution="quiz_07_b"
 ### BEGIN SOLUTION
@@ -699,92 +573,94 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # %% [markdown]
 # ### In your own words
 #
-# Choose one method of the map. Say what drafts, what verifies, and what must hold if the method is to
-# pay. Name one change of the setting that would take the gain away, with the reason. Write three to
-# five sentences. A person marks this answer.
+# **What would settle a doubt?** A post says: "Our heads are lossless and three times as fast." Name
+# what you would ask about the rule, what must hold for the speed, and one setting that you would
+# change, with the number that you expect to move. Write three to five sentences. A person marks this
+# answer.
 
 # %% [markdown] written="settle_a_claim" points=2
-# Prompt lookup: what followed the same n-gram earlier in the text is the draft, and the target
-# accepts each token with its own probability, so the law is kept. It pays where the answer repeats
-# the prompt, as in editing or summaries. Raise the temperature: `p(x)` falls for a favourite token
-# as `p` flattens, and it is accepted with `p(x)`, so fewer tokens come out of a pass.
+# First I ask which rule accepts, and how the tokens were chosen: with drawn tokens it needs their
+# `q`, with top tokens it accepts with `p(x)`, and a threshold on `p` alone is not lossless. Three
+# times as fast needs a pass over all draft tokens that takes little longer than a pass over one, so
+# I ask for the batch and the baseline. Then I raise the batch from 1 to 64. The tokens per pass stay,
+# `v` rises, and the speed-up should fall.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# What is wrong with each sentence? Decide before you open the answer.
+# What is wrong with each sentence?
 #
-# **You might read: "N-gram drafts use the prompt's own n-grams: no cost, low acceptance."**
+# **You might read: "N-gram speculation ... is impossible to get wrong since the worst case simply
+# falls back to normal decoding."** (d-central.tech, glossary, "N-gram speculation")
 #
 # <details><summary>Answer</summary>
 #
-# Two things are mixed. A bigram model counts a corpus; Leviathan et al. report an `alpha` of 0.05
-# to 0.23 for one. Lookup copies from the prompt, and Saxena reports 2x to 4x where the answer
-# repeats it. *Look:* the next cell has both on the built-in target, whose texts repeat little at
-# temperature 1.
+# A wrong draft still rides through the target. If a pass over the draft takes 1.3 times as long and
+# nothing is accepted, decoding is 0.77 times as fast. *Look:* the next cell divides, and chapter 01
+# raced a draft of random tokens.
 #
 # </details>
 #
-# **You might read: "Medusa belongs to the lossless family."**
+# **You might read: "DFlash suffers from rapid acceptance decay, dropping ... 0.72 to 0.63 on Chat."**
+# (the DSpark paper, section 4.3.1)
 #
 # <details><summary>Answer</summary>
 #
-# It depends on how Medusa verifies. *Look:* under typical acceptance the pair's law is 0.2 away in
-# total variation, as far away as the draft itself.
-#
-# </details>
-#
-# **You might read: "More tokens a block means more speed."**
-#
-# <details><summary>Answer</summary>
-#
-# Only if the block takes no longer. The chain of six writes 3.95 tokens and the tree 2.63. *Look:*
-# in the next cell the chain is faster at `c = 0.02` and slower at `c = 0.2`.
+# The paper's own figure says less. *Look:* DFlash has its lowest rate, 0.64, at position 3. After
+# that it rises, to 0.69 at position 7. A dip is not a decay, and the first rate is what counts most.
 #
 # </details>
 
 # %% tags=["demo"]
-lesson.look(measured)
+lesson.look()
 
 # %% [markdown]
 # ## The race again
 #
-# The draft model meets a copier without a model, and a tree with two candidates for each of the first
-# two places. A pass of the tree carries eleven tokens, and a pass of the draft model's chain four. On a
-# processor every token of a pass takes time. So the tree mostly loses, even if it writes the most tokens a block.
+# Your `walk_tree` now judges trees of the built-in draft model, with two candidates for each of the
+# next two places. A chain with the same draft runs beside it. Who needs fewer passes, and who is
+# faster?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
-from specdec_lib.measure.race.contestants import branching, copying, drafting
+from specdec_lib.measure.race.contestants import drafting, walking
 from specdec_lib.measure.race.race import race
 
-# %% tags=["demo"]
-family = {
-    "draft model": drafting("large", k=3),
-    "copy from the text": copying(k=3),
-    "tree of the draft model": branching("large", widths=(2, 2, 1)),
-}
-show_race(race("07", family))
+lane = "your tree"
+contestants = {"a chain of three": drafting("large", k=3), lane: walking(walk_tree)}
+show_race(race("07", contestants), yours=lane)
+
+# %% [markdown]
+# The tree wins the passes and mostly loses the race: its pass carries eleven tokens, the chain's four,
+# and on a processor each of them takes time. On a graphics card with one user they are nearly free,
+# and that is where trees were invented.
 
 # %% [markdown]
 # ## Sources
 #
 # The map's cards have the source of each method's figures. Further:
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, arXiv 2211.17192: the rule; Table 3 has the bigram's alpha.
-# - Z. Sun et al., *SpecTr*, arXiv 2310.15141: candidates as optimal transport. X. Miao et al.,
-#   *SpecInfer*, arXiv 2305.09781: the rule in turn, down a tree.
-# - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2. Its 5% to 8% are wall-clock
-#   on real pairs; the bars above are one small pair at every position.
-# - T. Cai et al., *Medusa*, arXiv 2401.10774: typical acceptance; 0.09 and 0.3 are the defaults of
-#   `medusa/model/medusa_model.py` in github.com/FasterDecoding/Medusa.
-# - A. Saxena, github.com/apoorvumang/prompt-lookup-decoding: 2x to 4x.
-# - A. Saxena et al., *Cascade*, arXiv 2506.20675, and Z. Huang et al., *MoESD*, arXiv 2505.19645:
-#   speculation with experts, at one request and at medium batches. Sizes of the models: arXiv
-#   2401.04088, the model card of Qwen3-30B-A3B, arXiv 2412.19437.
-# - github.com/vllm-project/vllm, pull requests 42121 and 46781.
+# - X. Miao et al., *SpecInfer*, arXiv 2305.09781: candidates in turn, down a tree. Z. Sun et al.,
+#   *SpecTr*, arXiv 2310.15141: the best rule as optimal transport, and K-SEQ with its guarantee.
+# - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2, and its 5% to 8%.
+# - github.com/SafeAILab/EAGLE at cb7e084 (February 2026): `evaluate_posterior` in
+#   `eagle/model/utils.py` (`qx = 1.0`, the same at 8009b6d of July 2024), `topK_genrate` in
+#   `eagle/model/cnets.py` for the mask and the top tokens.
+# - X. Cheng et al., *DSpark*, arXiv 2607.05147, in github.com/deepseek-ai/DeepSpec at afdfa7c: Table
+#   1, section 4.3.1 and Figure 2. The rates are read off this figure, which is drawn as vectors.
+#   EAGLE-3 has one layer, the others five; all were trained anew on the same data.
+# - github.com/deepseek-ai/DeepSeek-V3, `README_WEIGHTS.md` at 0b39205: what the MTP module holds.
+#   github.com/z-lab/dflash, `dflash/model.py` at 44947fb: what DFlash reads.
+# - github.com/FasterDecoding/Medusa, `medusa/model/medusa_model.py` at 11af0aa: the defaults 0.09 and
+#   0.3 of typical acceptance.
+# - vLLM: docs.vllm.ai/en/v0.32.0, `draft_sample_method` in `vllm/config/speculative.py`
+#   (0.27.1), pull requests 42121 (tree attention removed) and 46781 (block verification). SGLang:
+#   its page on speculative decoding at 16974b8, `sgl-kernel/csrc/speculative/speculative_sampling.cuh`
+#   at 120affb. TensorRT-LLM: API reference 1.4.0rc1, `use_rejection_sampling`. llama.cpp:
+#   `common_sampler_sample_and_accept_n` in `common/sampling.cpp` at 00efb3e, pull requests 22673,
+#   22105, 25173 and 27816. transformers 5.23.0: `generation/utils.py`, lines 4103 to 4134.
+# - d-central.tech/mining-glossary/n-gram-speculation, as stored in November 2026.
 #
-# They do not support a ranking of the methods, and none of the published figures was measured on
-# your machine.
+# None of the published figures was measured on your machine.
 #
-# **Next.** Chapter 08 puts your functions on a real decoder, and measures.
+# **Next.** Chapter 08 gives your decoder caches and batches, and measures it against others.

@@ -10,8 +10,8 @@ from specdec_lib.files import write_whole
 
 RELEASE = Path(__file__).resolve().parent.parent / "notebooks"
 RECORD = ".chapters.json"
-# What a kernel of this Python says of itself. JupyterLab writes it into every notebook that it opens:
-# without it here a chapter would be called unsaved before anybody has touched it.
+# What a kernel of this Python says of itself. JupyterLab writes it into a notebook that it opens,
+# and would call a chapter unsaved before anybody has touched it.
 LANGUAGE = {
     "codemirror_mode": {"name": "ipython", "version": 3},
     "file_extension": ".py",

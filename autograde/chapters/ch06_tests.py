@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.chapters.distributions import LARGEST, hundredths
+from autograde.chapters.distributions import hundredths
 from autograde.check import by_cause
 from specdec_lib.lessons.ch06 import checks as lesson
 from specdec_lib.lessons.ch06 import service
@@ -17,87 +17,11 @@ from specdec_lib.lessons.common.comparing import difference, in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call
 from specdec_lib.lessons.common.examples import Different
 
-prediction_06 = prediction("prediction_06", 0.1, 6)
-prediction_06_b = prediction("prediction_06_b", 20, 200)
-prediction_06_c = prediction("prediction_06_c", 0, 6)
-prediction_06_d = prediction("prediction_06_d", 0.1, 20)
+prediction_06 = prediction("prediction_06", 20, 200)
+prediction_06_b = prediction("prediction_06_b", 0.1, 6)
+prediction_06_c = prediction("prediction_06_c", 0.1, 20)
 quiz_06 = quiz("quiz_06")
 quiz_06_b = quiz("quiz_06_b")
-
-
-simulate_block = Exercise("simulate_block")
-
-
-def block(verdicts: str, rng: np.random.Generator) -> tuple[float, int, np.ndarray]:
-    """An alpha, and a block with a coin for every verdict: 1 passes, 0 does not."""
-    alpha = hundredths(30, 80, rng)
-    cut = round(100 * alpha)
-    drawn = [rng.integers(cut) if each == "1" else rng.integers(cut + 1, 100) for each in verdicts]
-    return alpha, len(drawn), np.array(drawn) / 100
-
-
-@simulate_block.group(
-    "stops at the first coin that fails",
-    hint="Count the coins before the first one that fails, and nothing else.",
-)
-def stopping(rng):
-    for verdicts in ("11011", "0111", "1001", "1110", "000", "1010110", "111101"):
-        yield block(verdicts, rng)
-
-
-@simulate_block.group(
-    "a block accepted whole gives k, without the bonus",
-    hint="Count draft tokens: k if all coins pass, k - 1 if only the last one fails.",
-)
-def whole_or_nearly(rng):
-    for k in (1, 2, 5, 9):
-        yield block("1" * k, rng)
-        yield block("1" * (k - 1) + "0", rng)
-
-
-@simulate_block.group(
-    "the edges: alpha 0 and 1, a coin on alpha, an empty block",
-    form=True,
-    hint="A coin passes exactly if r < alpha: at alpha = 0 a coin of 0 fails.",
-)
-def block_edges(rng):
-    for alpha, coins in (
-        *((0.5, [0.25, 0.5, 0.25]), (0.0, [0.0, 0.0]), (1.0, [LARGEST, LARGEST, 0.0])),
-        *((0.7, []), (np.float64(0.5), [0.25, 0.75])),
-    ):
-        yield alpha, len(coins), np.array(coins)
-
-
-simulate_block.bug(
-    "for i in range(k)",
-    "return int(np.sum(r < alpha))\n    for i in range(k)",
-    think="every coin that passes is an accepted token.",
-    because="a draft token behind the first rejection is dropped, whatever its own coin says.",
-)
-for _old, _new in (
-    ("return i\n    return k", "return i + 1\n    return k + 1"),
-    ("return i", "return i + 1"),
-    ("return k", "return k + 1"),
-):
-    simulate_block.bug(
-        _old,
-        _new,
-        think="a block has accepted what it writes.",
-        because="its last token is the target's, in place of a rejected one or after all of them.",
-    )
-for _fails in ("<", "<="):
-    simulate_block.bug(
-        "if r[i] >=",
-        f"if r[i] {_fails}",
-        think="a coin passes where it is above alpha.",
-        because="a coin is below alpha with probability alpha, and above it with 1 - alpha.",
-    )
-simulate_block.bug(
-    "return k",
-    "return 0",
-    think="np.argmax finds the first rejection.",
-    because="where no coin fails it gives 0 as well, and the block was accepted whole.",
-)
 
 
 simulate_decode = Exercise("simulate_decode")
@@ -201,9 +125,22 @@ def decode_edges(rng):
 
 
 UNUSED = "the given generator need not be used."
+WALK = "while accepted < k and coins[accepted] < alpha:\n            accepted += 1\n"
 simulate_decode.bug(
-    "rng.random(k)) + 1",
-    "rng.random(k))",
+    f"accepted = 0\n        {WALK}",
+    "accepted = int(np.sum(coins < alpha))\n",
+    think="every coin that passes is an accepted token.",
+    because="a draft token behind the first rejection is dropped, whatever its own coin says.",
+)
+simulate_decode.bug(
+    "coins[accepted] < alpha",
+    "coins[accepted] >= alpha",
+    think="a coin passes if it is above alpha.",
+    because="a coin is below alpha with probability alpha, and above it with 1 - alpha.",
+)
+simulate_decode.bug(
+    "accepted + 1\n",
+    "accepted\n",
     think="a block writes what it has accepted.",
     because="every block writes one token more, the correction or the bonus.",
 )
@@ -214,28 +151,15 @@ simulate_decode.bug(
     because="the last block counts whole here; if it is cut, short requests look too slow.",
 )
 simulate_decode.bug(
-    "tokens < n_tokens",
-    "tokens <= n_tokens",
-    think="one more block is needed if the number is met exactly.",
-    because="n_tokens tokens are enough; the loop ends as soon as there are at least so many.",
-)
-simulate_decode.bug(
     "passes * (c * k + 1)",
     "float(passes)",
     think="the time is the number of target passes.",
     because="the draft takes c for each of its k tokens, and that is what makes a large K slow.",
 )
 simulate_decode.bug(
-    "tokens = passes = 0",
-    "tokens = passes = 0\n    coins = rng.random(k if n_tokens else 0)\n"
-    "    rng = type('', (), {'random': lambda self, k: coins})()",
-    think="the coins can be drawn once, before the loop.",
-    because="every block then does the same as the first, and the run has no luck in it at all.",
-)
-simulate_decode.bug(
-    "tokens += simulate_block(alpha, k, rng.random(k)) + 1",
-    "n = 0\n        while n < k and rng.random() < alpha:\n            n += 1\n"
-    "        tokens += n + 1",
+    f"coins = rng.random(k)\n        accepted = 0\n        {WALK}",
+    "accepted = 0\n        while accepted < k and rng.random() < alpha:\n"
+    "            accepted += 1\n",
     think="the coins behind a rejection need not be drawn.",
     because="each block takes k numbers, so that the next one begins at a fixed place.",
 )
@@ -289,16 +213,17 @@ def mixture_edges(rng):
         yield [hard], [1.0], share
     yield [np.array([0, 1.0]), hard], [0.25, 0.75], 0.25
     yield [np.array([0.5, 0.5]), np.array([0, 1.0])], [0.5, 0.5], 0.25  # no block at all
+    for share in (0.8, 0.9):
+        yield [np.full(10, 0.1)], [1.0], share
 
 
-for _whole in ("round", "int"):
-    mixture_quantile.bug(
-        "mixed = np.zeros",
-        "each = [np.argmax(np.cumsum(law) >= share) for law in laws]\n"
-        f"    return {_whole}(float(np.dot(weights, each)))\n    mixed = np.zeros",
-        think="the quantile of the mixture is the mean of the kinds' quantiles.",
-        because="each request is of one kind. Add the laws by their weights first, then look.",
-    )
+mixture_quantile.bug(
+    "mixed = np.zeros",
+    "each = [np.argmax(np.cumsum(law) >= share) for law in laws]\n"
+    "    return round(float(np.dot(weights, each)))\n    mixed = np.zeros",
+    think="the quantile of the mixture is the mean of the kinds' quantiles.",
+    because="each request is of one kind. Add the laws by their weights first, then look.",
+)
 mixture_quantile.bug(
     "mixed = np.zeros",
     "return max(int(np.argmax(np.cumsum(law) >= share)) for law in laws)\n    mixed = np.zeros",
@@ -312,10 +237,16 @@ mixture_quantile.bug(
     because="the weights say how many of all requests are of each kind.",
 )
 mixture_quantile.bug(
-    ">= share",
-    "> share",
+    ">= share - 1e-12",
+    "> share + 1e-12",
     think="more than the share must be finished.",
     because="exactly the share is enough: the quantile is the smallest n that it does not exceed.",
+)
+mixture_quantile.bug(
+    " - 1e-12",
+    "",
+    think="eight tenths add up to 0.8.",
+    because="a sum of floats can be a little too small, so compare with share - 1e-12.",
 )
 
 
@@ -327,14 +258,8 @@ lockstep_tokens = Exercise("lockstep_tokens")
     hint="The batch gets past a position where every one of its rows does.",
 )
 def waiting_rows(rng):
-    for k, rows in ((1, 2), (2, 4), (5, 2), (5, 8), (3, 3)):
+    for k, rows in ((1, 2), (2, 4), (5, 2), (5, 8), (3, 3), (8, 1)):
         yield hundredths(50, 95, rng), k, rows
-
-
-@lockstep_tokens.group("one row waits for nobody", hint="With one row it is the mean block.")
-def one_row(rng):
-    for k in (1, 2, 5, 8, 20):
-        yield hundredths(30, 95, rng), k, 1
 
 
 @lockstep_tokens.group(
@@ -362,7 +287,7 @@ lockstep_tokens.bug(
 lockstep_tokens.bug(
     "float(sum",
     "float(batch_size * sum",
-    think="a batch of B rows counts B times.",
+    think="a batch of eight rows counts eight times.",
     because="the number is asked for one row; the whole batch writes batch_size times as many.",
 )
 lockstep_tokens.bug(
@@ -379,16 +304,16 @@ COSTS = {
     "short": service.measured(service.SHORT),
     "long": service.measured(service.LONG),
     "no text": service.gpu(0),
-    "much text": service.gpu(4000),
+    "much text": service.gpu(service.MUCH_TEXT),
 }
 # Of each load the seed, its phases (requests, their mean gap in ms, tokens of each) and alpha.
 LOADS = {
     "heavy traffic": service.traffic(21, [(120, 261, 32)], 0.7),
     "heavy traffic with poor drafts": service.traffic(22, [(120, 261, 32)], 0.3),
     "light traffic": service.traffic(23, [(60, 4000, 32)], 0.7),
-    "a rush": service.traffic(24, [(200, 5.5, 16)], 0.7),
-    "waves": service.traffic(25, [(30, 900, 64), (120, 5, 16)] * 2, 0.7),
-    "other waves": service.traffic(26, [(40, 900, 80), (200, 5.2, 16)], 0.7),
+    "a rush": service.traffic(24, [(200, 6.3, 16)], 0.7),
+    "waves": service.traffic(25, [(30, 1000, 64), (120, 5.7, 16)] * 2, 0.7),
+    "other waves": service.traffic(26, [(40, 1000, 80), (200, 5.9, 16)], 0.7),
 }
 
 
@@ -424,8 +349,7 @@ def choice(student, args: tuple, allowed: list[int], hint: str) -> int:
     k = lesson.choice(student.choose_k, *args)
     if k not in allowed:
         wanted = f"{allowed[0]} to {allowed[-1]}" if allowed[1:] else allowed[0]
-        call = format_call(student.choose_k, args)
-        raise Different(f"{call} returned {k}, expected {wanted}.", hint)
+        raise Different(f"{lesson.asked_of(args)} returned {k}, expected {wanted}.", hint)
     return k
 
 
@@ -458,18 +382,6 @@ def long_texts(student, solution, rng):
         choice(student, (waits, running, 0.8, costs), [*range(1, costs.shape[1])], hint)
 
 
-@choose_k.check("reads the costs and alpha")
-def costs_of_one_row(student, solution, rng):
-    for times, alpha in (
-        ([10.0, 8.0, 10.2, 10.4, 10.6, 10.8, 11.0], 0.9),  # the shortest step has a draft token
-        ([10.0, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7, 10.8], 0.6),
-    ):
-        rates = np.cumsum(alpha ** np.arange(len(times))) / times
-        good = np.flatnonzero(rates >= 0.85 * rates.max()).tolist()
-        args = 0, 1, alpha, np.array([np.zeros_like(times), times])
-        choice(student, args, good, "Which step writes the most tokens in a millisecond?")
-
-
 @choose_k.group(
     "reads the costs and alpha", form=True, hint="At alpha = 0 every draft step is wasted."
 )
@@ -497,6 +409,12 @@ choose_k.bug(
     "rows = max(running, 1)",
     think="only running requests count.",
     because="waiting requests are taken in before the step, so they are rows of it too.",
+)
+choose_k.bug(
+    ROWS,
+    "rows = 1\n    if queue_length:\n        return 0",
+    think="drafting must stop as soon as anybody waits.",
+    because="a waiting request that finds room is one row more: a few rows still gain by drafts.",
 )
 choose_k.bug(
     ROWS,
@@ -530,3 +448,133 @@ for _k in range(7):
             think="one K is right for every load.",
             because="what a draft token costs depends on the rows of the step, and costs says how.",
         )
+
+
+spend = Exercise("spend")
+
+
+def drafted(rng: np.random.Generator, rows: int, most: int = 5) -> list[list[float]]:
+    """Confidences of easy and hard rows, none like another."""
+    rates = rng.choice([0.85, 0.5], (rows, 1)) + rng.uniform(-0.14, 0.14, (rows, most))
+    return [row[: rng.integers(2, most + 1)] for row in rates.round(4).tolist()]
+
+
+@spend.group(
+    "the best tokens of all rows, weighed against the time of the pass",
+    weight=2,
+    hint="Token j of a row is accepted with the product of its confidences up to j.",
+)
+def ranked(rng):
+    for rows, free, slope in ((2, 4, 3.0), (4, 8, 3.0), (8, 14, 3.0), (4, 6, 0.5), (6, 9, 8.0)):
+        step = drafted(rng, rows)
+        count = sum(map(len, step)) + rows + 1
+        yield step, [10 + slope * max(0, n - free) for n in range(count)]
+
+
+@spend.group(
+    "the edges: nothing drafted, one row, all or none worth their time",
+    form=True,
+    hint="Compare the tokens per ms of 0, 1, 2, ... checked tokens, whatever they belong to.",
+)
+def spend_edges(rng):
+    yield [[], []], [10.0, 10.0, 11.0]
+    yield [[], [0.9, 0.8]], [10.0] * 5
+    yield [[0.9, 0.8, 0.7]], [10.0, 10.0, 12.0, 19.0, 40.0]
+    yield [[0.5, 0.5], [0.25, 0.9]], [10.0 * n for n in range(7)]
+    yield [[0.0, 0.9], [0.75]], [10.0, 10.0, 10.0, 10.0, 30.0, 50.0]
+
+
+spend.bug(
+    "np.cumprod(row)",
+    "row",
+    think="a confidence is the probability that its token is accepted.",
+    because="a token counts only if all tokens of its row before it pass too: multiply them.",
+)
+spend.bug(
+    "int(np.argmax(tokens / pass_ms[rows:]))",
+    "len(ranked)",
+    think="what is drafted should be checked.",
+    because="a token that hardly ever survives makes the pass longer for all rows.",
+)
+spend.bug(
+    "int(np.argmax(tokens / pass_ms[rows:]))",
+    "sum(p > 0.5 for p, _ in ranked)",
+    think="a token is worth its time if it is accepted more often than not.",
+    because="it depends on pass_ms: a free token is worth checking, and a dear one may not be.",
+)
+spend.bug(
+    "tokens = rows + ",
+    "tokens = ",
+    think="only accepted draft tokens count.",
+    because="the pass also writes one token of the target's own in every row.",
+)
+spend.bug(
+    "rows = len(confidences)\n",
+    "rows = len(confidences)\n\n"
+    "    def rate(k):\n"
+    "        wrote = sum(np.cumprod(row)[:k].sum() for row in confidences)\n"
+    "        count = sum(min(k, len(row)) for row in confidences)\n"
+    "        return (rows + wrote) / pass_ms[rows + count]\n\n"
+    "    k = max(range(max(map(len, confidences)) + 1), key=rate)\n"
+    "    return [min(k, len(row)) for row in confidences]\n",
+    think="all rows should have the same number of tokens checked.",
+    because="a late token of a confident row can be worth more than the first of a doubtful one.",
+)
+spend.bug(
+    "pass_ms[rows:]",
+    "pass_ms[: len(tokens)]",
+    think="pass_ms counts draft tokens.",
+    because="it counts all tokens of the pass, and one of each row is there without a draft.",
+)
+
+
+expected_experts = Exercise("expected_experts")
+
+
+@expected_experts.group(
+    "an expert that several tokens choose is read once",
+    weight=2,
+    hint="One token leaves an expert out with probability 1 - active/n_experts.",
+)
+def several_tokens(rng):
+    yield 2, 8, 2
+    yield 2, 4, 3
+    for n_experts in (8, 16, 64, 128, 256):
+        yield int(rng.integers(3, 10)), n_experts, int(rng.integers(2, n_experts // 2))
+
+
+@expected_experts.group(
+    "the edges: no token, one, all experts active; a number",
+    form=True,
+    hint="No token reads nothing, one token reads `active` experts, and many read all of them.",
+)
+def expert_edges(rng):
+    yield from ((0, 8, 2), (0, 4, 4), (6, 5, 5), (3, 1, 1), (400, 8, 2))
+    yield 1, 64, int(rng.integers(2, 32))
+
+
+for _count in ("min(n_tokens * active, n_experts)", "float(min(n_tokens * active, n_experts))"):
+    expected_experts.bug(
+        "n_experts * (1 - left_out)",
+        _count,
+        think="no two tokens choose the same expert while others are free.",
+        because="the router looks at each token by itself, so two tokens can meet in one expert.",
+    )
+expected_experts.bug(
+    "(1 - active / n_experts) ** n_tokens",
+    "(1 - 1 / n_experts) ** (n_tokens * active)",
+    think="the choices of one token are independent of each other.",
+    because="one token never chooses an expert twice: one token reads exactly `active` of them.",
+)
+expected_experts.bug(
+    "n_experts * (1 - left_out)",
+    "(active + (n_tokens - 1) * active * (1 - active / n_experts) if n_tokens else 0.0)",
+    think="each further token finds as many new experts as the second one.",
+    because="every token leaves fewer experts that are still new for the next one.",
+)
+expected_experts.bug(
+    "n_experts * (1 - left_out)",
+    "n_experts * left_out",
+    think="n_experts (1 - active/n_experts)^n_tokens experts are read.",
+    because="this is the number that no token chooses; the others are read.",
+)

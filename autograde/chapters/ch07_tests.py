@@ -6,24 +6,15 @@ from math import prod
 
 import numpy as np
 
-from autograde.chapters.common import Asked, Exercise, prediction, quiz
-from autograde.chapters.distributions import LARGEST, answered, pieces, ratio, residual, thousandths
-from autograde.check import RemoteObject
-from specdec_lib.lessons.ch07.models import TargetGreedy, settling
+from autograde.chapters.common import Exercise, prediction, quiz
+from autograde.chapters.distributions import answered, pieces, ratio, residual, thousandths
 from specdec_lib.lessons.common.comparing import in_form_of
-from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
+from specdec_lib.lessons.common.describing import describe, told_apart, type_name
 from specdec_lib.lessons.common.examples import Different
-from specdec_lib.lessons.common.lending import NoEnd
-
-# Binary fractions, so that a coin can equal a bound.
-HALF = np.array([0.5, 0.25, 0.25])
-NO_FIRST = np.array([0.0, 0.5, 0.5])
-# Certain but for so little that a number which is added to it would drown it.
-TINY = 2.0**-48
-NEARLY = np.array([TINY, 1 - 3 * TINY, 2 * TINY])
 
 prediction_07 = prediction("prediction_07", 0, 1)
-prediction_07_b = prediction("prediction_07_b", 0, 8)
+prediction_07_b = prediction("prediction_07_b", 0, 0.5)
+prediction_07_c = prediction("prediction_07_c", 1, 8)
 quiz_07 = quiz("quiz_07")
 quiz_07_b = quiz("quiz_07_b")
 
@@ -95,220 +86,6 @@ def require_target(came: np.ndarray, wanted: np.ndarray, of: str) -> None:
         )
 
 
-one_hot_accept = Exercise("one_hot_accept")
-
-
-@one_hot_accept.group(
-    "accepts with the target's own probability", hint="q is 1 on this token, so p/q is p."
-)
-def either_side(rng):
-    for keep in [True, False] * 4:
-        p, token = thousandths(2, rng), int(rng.integers(2))
-        # The other token is the only replacement, and u picks it from p as well.
-        u = float(p[0] / 2 if token else (1 + p[0]) / 2)
-        yield token, p, coin(p[token], keep, rng), round(u, 4)
-
-
-@one_hot_accept.group(
-    "replaces from the target without that token",
-    hint="After a rejection u draws from the other tokens, each with its share of p.",
-)
-def replaced(rng):
-    for size in (3, 3, 4, 4, 5, 5, 6, 7, 8, 9):
-        p = thousandths(size, rng)
-        for token in (int(np.argmax(p)), int(rng.integers(size))):
-            yield token, p, coin(p[token], False, rng), draw(rng)
-
-
-@one_hot_accept.group(
-    "the edges: no other mass, no mass, the boundary",
-    form=True,
-    hint="Accepted is r < p(token), strictly, and a token beside which no other has any "
-    "probability: exactly 0, and not nearly.",
-)
-def certain_edges(rng):
-    only = np.array([0.0, 1.0, 0.0])
-    yield 1, only, 0.9, 0.5
-    yield 1, only * LARGEST, LARGEST, 0.5
-    yield 0, only, 0.0, 0.5  # p and r are 0
-    yield 2, np.array([0.5, 0.5, 0.0]), 0.0, 0.75
-    yield 0, HALF, 0.5, 0.25  # r equals p
-    yield 0, np.array([0.5, 0.0, 0.5]), 0.75, 0.0  # u is 0 where p is 0
-    for u in (0.3, 0.3333333, 0.5):  # the cut is at 1/3
-        yield 1, NEARLY, 1 - 2 * TINY, u
-
-
-one_hot_accept.bug(
-    "sample_from(rest / rest.sum(), u)",
-    "sample_from(p, u)",
-    think="after a rejection the target itself is drawn from.",
-    because="the rejected token could come again, beyond the p that acceptance gave it.",
-)
-one_hot_accept.bug(
-    "rest / rest.sum()",
-    "rest",
-    think="p without its token can be drawn from as it is.",
-    because="it sums to 1 - p(token); the last token gets all that is missing to 1.",
-)
-one_hot_accept.bug(
-    "r < p[draft_token]",
-    "draft_token == int(np.argmax(p))",
-    think="a looked-up token is accepted if it is the target's favourite.",
-    because="that is greedy decoding; when sampling, token x is owed p(x), favourite or not.",
-)
-one_hot_accept.bug(
-    "r < p",
-    "r > p",
-    think="a large r accepts.",
-    because="r is below p(token) with probability p(token), so a small r accepts.",
-)
-one_hot_accept.bug(
-    "    if r < p[draft_token] or rest.sum() == 0:\n",
-    "    token = sample_from(p, u)\n    return token, token == draft_token\n    if True:\n",
-    think="the target draws its own token, and the draft's is accepted if both are equal.",
-    because="the distribution is right, but the verdict belongs to r: u draws a replacement only.",
-)
-
-
-jacobi_decode = Exercise("jacobi_decode")
-
-
-class Lent(RemoteObject):
-    """A target as an argument, for a prompt and a guess; it ends a loop that cannot end.
-
-    A copy begins again: known bugs are called with a copy of what the student was given.
-    """
-
-    def __init__(self, target: TargetGreedy, *text: list[int]) -> None:
-        # So much room that a call for every place is wrong in what it costs and in nothing else.
-        self.lent = settling(target, *text, extra=len(text[1]) * (len(text[1]) + 1) + 1)
-        super().__init__(Asked(self.ask), call=True)
-        self.target, self.text = target, text
-        self.thing.__name__ = target.__name__
-
-    def ask(self, tokens: list[int]) -> list[int]:
-        """One pass. Raises ValueError for too many, whose name is the same in every process."""
-        try:
-            return self.lent(tokens)
-        except NoEnd as error:
-            raise ValueError(str(error)) from None
-
-    def __deepcopy__(self, memo: dict) -> "Lent":
-        return Lent(self.target, *self.text)
-
-    def __repr__(self) -> str:
-        return self.target.__name__
-
-
-TWO_BACK = "lambda text: [({} * a + {} * b + {}) % 10 for a, b in zip([0, *text], text)]"
-
-
-def target_of(code: str) -> TargetGreedy:
-    """The target of some code, which is also its name: so it can be pasted from a message."""
-    target = eval(code)
-    target.__name__ = code
-    return target
-
-
-def guesses(rng: np.random.Generator) -> Iterator[tuple[TargetGreedy, list[int], list[int]]]:
-    """A target, a prompt and a guess whose first token is wrong, some of each kind.
-
-    A target that reads the last token needs all K + 1 passes. One that reads only the token before
-    settles two places a pass.
-    """
-    for places, last in ((3, 1), (4, 0), (5, 3), (6, 0), (7, 7), (8, 0)):
-        before, more = rng.integers(1, 10, 2)
-        target = target_of(TWO_BACK.format(before, last, more))
-        prompt = rng.integers(10, size=rng.integers(2, 4)).tolist()
-        guess = rng.integers(10, size=places).tolist()
-        guess[0] = (target(prompt)[-1] + int(rng.integers(1, 10))) % 10
-        yield target, prompt, guess
-
-
-@jacobi_decode.check("the target's greedy tokens")
-def greedy_tokens(student, solution, rng):
-    for text in guesses(rng):
-        gives = solution.jacobi_decode(Lent(*text), *text[1:])
-        out = student.jacobi_decode(Lent(*text), *text[1:])
-        pair = in_form_of(gives, out)
-        if not isinstance(pair, tuple) or pair[:1] != gives[:1]:
-            call = format_call(student.jacobi_decode, (Lent(*text), *text[1:]))
-            raise Different(f"{call} returned {describe(out)}, expected {describe(gives)}.")
-
-
-@jacobi_decode.group(
-    "all places at once, and the last pass counts",
-    hint="A pass renews every place, and the one that changes nothing counts.",
-)
-def passes(rng):
-    for text in guesses(rng):
-        yield Lent(*text), *text[1:]
-
-
-@jacobi_decode.check("one call a pass, over prompt and guess")
-def calls(student, solution, rng):
-    for text in guesses(rng):
-        lent, right = Lent(*text), Lent(*text)
-        student.jacobi_decode(lent, *text[1:])
-        solution.jacobi_decode(right, *text[1:])
-        if lent.thing.trace != right.thing.trace:
-            raise Different(
-                f"jacobi_decode with prompt={text[1]} and guess={text[2]} called target_greedy "
-                f"with {describe(lent.thing.trace)}; expected one call a pass: "
-                f"{describe(right.thing.trace)}."
-            )
-
-
-@jacobi_decode.group(
-    "the edges: an empty guess, a right one, a long one",
-    form=True,
-    hint="Only a pass that changes nothing ends the loop, after K + 1 passes at most.",
-)
-def jacobi_edges(rng):
-    target = target_of("lambda text: [token + 1 for token in text]")
-    for prompt, guess in (
-        *(([4], []), ([4, 9], []), ([4, 9], [10, 11, 12]), ([4, 9], [10]), ([4, 9], [0])),
-        *(([0], [1, 2, 9]), ([0], [9, 2, 3]), ([0], [50] * 12), ([7, 2], [0] * 33)),
-    ):
-        yield Lent(target, prompt, guess), prompt, guess
-
-
-jacobi_decode.bug(
-    "first = len(prompt) - 1",
-    "first = len(prompt)",
-    think="the argmax after place i is the token of place i.",
-    because="it is the token after it; the last prompt token gives the first place.",
-)
-jacobi_decode.bug(
-    "return current, passes",
-    "return current, passes - 1",
-    think="only passes that change something count.",
-    because="the last pass was paid for too; without it nobody knows that all is right.",
-)
-jacobi_decode.bug(
-    "if renewed == current:\n            return current, passes",
-    "if renewed == current or passes >= len(guess):\n            return renewed, passes",
-    think="K places need at most K passes.",
-    because="pass K may change the last place, and only one more pass shows that nothing changes.",
-)
-jacobi_decode.bug(
-    "    while True:\n",
-    "    for i in range(len(guess)):\n"
-    "        current[i] = target_greedy(list(prompt) + current)[first + i]\n"
-    "    return current, len(guess)\n"
-    "    while True:\n",
-    think="one place is renewed in every pass.",
-    because="the pass has the argmax of every place; all of them are renewed from it together.",
-)
-jacobi_decode.bug(
-    "target_greedy(list(prompt) + current)\n        passes += 1\n"
-    "        renewed = list(after[first : first + len(guess)])",
-    "target_greedy(current)\n        passes += 1\n        renewed = list(after)",
-    think="the target reads the guess alone.",
-    because="the text before the guess decides what follows: every pass reads prompt + current.",
-)
-
-
 multi_candidate_accept = Exercise("multi_candidate_accept")
 
 
@@ -353,19 +130,17 @@ def candidates_together(student, solution, rng):
 
 
 @multi_candidate_accept.group(
-    "the edges: no candidate, zeros, the boundary",
+    "the edges: no candidate, the same one again, equal models",
     form=True,
-    hint="Accepted is r q < residual, strictly.",
+    hint="Without candidates the token is drawn from p. A rejected token may come again, and has "
+    "nothing left.",
 )
 def candidate_edges(rng):
-    p, q = thousandths(4, rng), thousandths(4, rng)
-    yield [], p, q, np.array([]), draw(rng)
-    yield [0], NO_FIRST, HALF, np.array([0.0]), 0.9  # p and r are 0
-    yield [0, 0], NO_FIRST, HALF, np.array([0.0, 0.0]), 0.0
-    yield [2, 0], HALF, HALF, np.array([LARGEST, 0.0]), 0.0  # equal models
-    for r in (0.5, 0.4999999):  # r q equals the residual, or nearly
-        yield [1], HALF, np.array([0.25, 0.5, 0.25]), np.array([r]), 0.5
-    yield [0, 0], np.array([0.25, 0.75]), np.array([0.75, 0.25]), np.array([0.9, 0.0]), 0.0
+    for _ in range(2):
+        yield [], thousandths(4, rng), thousandths(4, rng), np.array([]), draw(rng)
+    p, q = np.array([0.25, 0.75]), np.array([0.75, 0.25])
+    yield [0, 0], p, q, np.array([0.9, 0.1]), 0.3
+    yield [1, 0], q, q, np.array([0.9, 0.1]), 0.3
 
 
 multi_candidate_accept.bug(
@@ -391,15 +166,6 @@ multi_candidate_accept.bug(
     "r[0] * q[token]",
     think="one coin is enough for all candidates.",
     because="after a rejection r[0] is known to be large; each candidate needs its own coin.",
-)
-multi_candidate_accept.bug(
-    "coin * q[token] < residual[token]:\n            return token\n"
-    "        residual = residual_distribution(residual, q)",
-    "coin < residual[token]:\n            return token\n"
-    "        residual = residual_distribution(residual, np.eye(len(q))[token])",
-    think="a candidate is there, so its q is 1.",
-    because="that is the rule for tokens that were chosen without chance; these were drawn from q, "
-    "and a rejection takes q off, not the token alone.",
 )
 multi_candidate_accept.bug(
     "residual = residual_distribution(residual, q)",
@@ -513,7 +279,7 @@ def downwards(rng):
         *(([-1, -1, 0, 1], (1,)), ([-1, -1, 0, 1], (1, 3)), ([-1, -1, 0, 1], (0, 2))),
         *(([-1, -1, 0, 0, 1, 1], (1, 5)), ([-1, -1, 0, 0, 1, 1], (0, 3))),
         *(([-1, -1, 0, 0, 1, 1], (1,)), ([-1, -1, 1, 0, 2, 3], (1, 2, 4))),
-        *(([-1, 0, 0, 2, 1], (0, 2, 3)), ([-1, 0, -1, 2, 1, 3, 5], (2, 3, 5, 6))),
+        *(([-1, 0, 0, 2, 1], (0, 2, 3)), ([-1, 0, -1, 2, 1, 3], (2, 3, 5))),
     ):
         yield drafted(parents, accepted, rng)
 
@@ -588,138 +354,135 @@ for _goes_on in ("drawn", "drawn or node < 0"):
     )
 
 
-map_draft = Exercise("map_draft")
+one_hot_accept = Exercise("one_hot_accept")
 
 
-def mapped(places: int, lost: int, rng: np.random.Generator) -> tuple:
-    """The arguments of a map of `places` draft tokens, of which `lost` are not shared.
-
-    No token has the id 0.
-    """
-    size = places + 1 + int(rng.integers(3))
-    ids = 1 + rng.permutation(size - 1)[:places]
-    ids[rng.permutation(places)[:lost]] = -1
-    return thousandths(places, rng), ids, size
-
-
-@map_draft.group(
-    "mass goes to the target's ids", hint="Entry i of draft_to_target is the id of draft token i."
+@one_hot_accept.group(
+    "accepts with the target's own probability", hint="q is 1 on this token, so p/q is p."
 )
-def moved(rng):
-    for places in (2, 3, 4, 4, 5, 6):
-        q, ids, size = mapped(places, 0, rng)
-        yield q, ids - 1, size
+def either_side(rng):
+    for keep in [True, False] * 4:
+        p, token = thousandths(2, rng), int(rng.integers(2))
+        # The other token is the only replacement, and u picks it from p as well.
+        u = float(p[0] / 2 if token else (1 + p[0]) / 2)
+        yield token, p, coin(p[token], keep, rng), round(u, 4)
 
 
-@map_draft.group(
-    "only what is shared, renormalised",
-    hint="A token with -1 has no place in the target; what is left is divided by its sum.",
+@one_hot_accept.group(
+    "replaces from the target without that token",
+    hint="After a rejection u draws from the other tokens, each with its share of p.",
 )
-def shared(rng):
-    for places in (2, 3, 4, 5, 6):
-        yield mapped(places, places // 2, rng)
+def replaced(rng):
+    for size in (3, 3, 4, 4, 5, 5, 6, 7, 8):
+        p = thousandths(size, rng)
+        for token in (int(np.argmax(p)), int(rng.integers(size))):
+            yield token, p, coin(p[token], False, rng), draw(rng)
 
 
-@map_draft.group(
-    "masses on one id add",
-    hint="Two draft tokens may stand for one target token; NumPy's += with ids counts one of them.",
-)
-def added(rng):
-    for places in (3, 4, 5, 6):
-        q, ids, size = mapped(places, 0, rng)
-        ids[:2] = ids[2]
-        yield q, ids, size
-
-
-MAP_EDGES = "the edges: nothing shared is an error, a little is enough; a new array"
-
-
-@map_draft.group(MAP_EDGES, hint="no mass is shared, so nothing can be drafted")
-def nothing_shared(rng):
-    yield np.array([0.5, 0.5]), np.array([-1, -1]), 3
-    yield np.array([1.0, 0.0]), np.array([-1, 2]), 4  # an id without mass
-    yield np.array([0.0, 0.6, 0.4]), np.array([1, -1, -1]), 2
-
-
-@map_draft.group(MAP_EDGES, form=True, hint="One id with mass is enough, however little it is.")
-def little_shared(rng):
-    yield np.array([1.0, 0.0]), np.array([2, -1]), 4
-    yield np.array([0.999, 0.001]), np.array([-1, 1]), 2
-    yield np.array([0.25, 0.75]), np.array([0, 1]), 2
-
-
-map_draft.bug(
-    "return mapped / mapped.sum()",
-    "return mapped",
-    think="what is not shared drops out, and that is all.",
-    because="what is left does not sum to 1, so no token can be drawn from it.",
-)
-map_draft.bug(
-    "draft_to_target >= 0",
-    "slice(None)",
-    think="-1 is an id like any other.",
-    because="as an index -1 is the last token, which gets all that is not shared.",
-)
-map_draft.bug(
-    "np.add.at(mapped, draft_to_target[shared], q[shared])",
-    "mapped[draft_to_target[shared]] += q[shared]",
-    think="an assignment puts every mass in its place.",
-    because="where two draft tokens have one id, the second overwrites the first.",
-)
-map_draft.bug(
-    "np.add.at(mapped, draft_to_target[shared], q[shared])",
-    "mapped[: len(q)] = np.where(shared, q, 0)[:vocab_size]",
-    think="equal ids are equal tokens.",
-    because="two tokenizers number their tokens each in its own way.",
-)
-
-
-expected_experts = Exercise("expected_experts")
-
-
-@expected_experts.group(
-    "an expert that several tokens choose is read once",
-    weight=2,
-    hint="One token leaves an expert out with probability 1 - active/n_experts.",
-)
-def several_tokens(rng):
-    yield 2, 8, 2
-    yield 2, 4, 3
-    for n_experts in (8, 16, 64, 128, 256):
-        yield int(rng.integers(3, 10)), n_experts, int(rng.integers(2, n_experts // 2))
-
-
-@expected_experts.group(
-    "the edges: no token, one, all experts active; a number",
+@one_hot_accept.group(
+    "the edges: a target that is certain",
     form=True,
-    hint="No token reads nothing, one token reads `active` experts, and many read all of them.",
+    hint="A greedy target has p = 1 on one token: it accepts that token and no other.",
 )
-def expert_edges(rng):
-    yield from ((0, 8, 2), (0, 4, 4), (6, 5, 5), (3, 1, 1), (400, 8, 2))
-    yield 1, 64, int(rng.integers(2, 32))
+def certain_edges(rng):
+    only = np.array([0.0, 1.0, 0.0])
+    yield 1, only, 0.9, 0.5
+    yield 0, only, 0.3, 0.5
+    yield 2, np.array([0.5, 0.5, 0.0]), 0.4, 0.75
 
 
-expected_experts.bug(
-    "n_experts * (1 - left_out)",
-    "float(min(n_tokens * active, n_experts))",
-    think="no two tokens choose the same expert while others are free.",
-    because="the router looks at each token by itself, so two tokens can meet in one expert.",
+one_hot_accept.bug(
+    "sample_from(rest / rest.sum(), u)",
+    "sample_from(p, u)",
+    think="after a rejection the target itself is drawn from.",
+    because="the rejected token could come again, beyond the p that acceptance gave it.",
 )
-expected_experts.bug(
-    "(1 - active / n_experts) ** n_tokens",
-    "(1 - 1 / n_experts) ** (n_tokens * active)",
-    think="the choices of one token are independent of each other.",
-    because="one token never chooses an expert twice: one token reads exactly `active` of them.",
+one_hot_accept.bug(
+    "rest / rest.sum()",
+    "rest",
+    think="p without its token can be drawn from as it is.",
+    because="it sums to 1 - p(token); the last token gets all that is missing to 1.",
 )
-expected_experts.bug(
-    "n_experts * (1 - left_out)",
-    "(active + (n_tokens - 1) * active * (1 - active / n_experts) if n_tokens else 0.0)",
-    think="each further token finds as many new experts as the second one.",
-    because="every token leaves fewer experts that are still new for the next one.",
+one_hot_accept.bug(
+    "r < p[draft_token]",
+    "draft_token == int(np.argmax(p))",
+    think="a token without a q is accepted if it is the target's favourite.",
+    because="that is greedy decoding; when sampling, token x is owed p(x), favourite or not.",
 )
-expected_experts.bug(
-    "n_experts * (1 - left_out)",
-    "n_experts * left_out",
-    think="n_experts (1 - active/n_experts)^n_tokens experts are read.",
-    because="this is the number that no token chooses; the others are read.",
+one_hot_accept.bug(
+    "r < p",
+    "r > p",
+    think="a large r accepts.",
+    because="r is below p(token) with probability p(token), so a small r accepts.",
+)
+one_hot_accept.bug(
+    "    if r < p[draft_token]:\n",
+    "    token = sample_from(p, u)\n    return token, token == draft_token\n    if True:\n",
+    think="the target draws its own token, and the draft's is accepted if both are equal.",
+    because="the distribution is right, and some engines do it; but here the verdict belongs to r, "
+    "and u draws a replacement only.",
+)
+
+
+tokens_from_positions = Exercise("tokens_from_positions")
+
+
+def rates_of(count: int, rng: np.random.Generator) -> list[float]:
+    """So many acceptance rates of three digits, neither 0 nor 1, no two alike."""
+    return (rng.choice(np.arange(200, 950), count, replace=False) / 1000).tolist()
+
+
+@tokens_from_positions.group(
+    "a token counts if all before it are accepted",
+    weight=2,
+    hint="Token i counts with the product of the rates up to its own.",
+)
+def products(rng):
+    for count in (2, 3, 4, 5, 7, 7, 15):
+        yield rates_of(count, rng)
+
+
+@tokens_from_positions.group(
+    "the edges: no draft token, one, a certain and an impossible one",
+    form=True,
+    hint="The target adds one token, whatever happened.",
+)
+def rate_edges(rng):
+    yield []
+    yield rates_of(1, rng)
+    yield [1.0, 1.0, 1.0]
+    yield [0.0, 0.9]
+    yield [0.75, 0.0, 0.5]
+
+
+tokens_from_positions.bug(
+    "1.0 + float(np.sum(np.cumprod(rates)))",
+    "1.0 + float(np.sum(rates))",
+    think="every position adds its own rate.",
+    because="these rates hold only if all tokens before were accepted: multiply them up. (vLLM's "
+    "log prints the products; there the plain sum is right.)",
+)
+tokens_from_positions.bug(
+    "1.0 + float(np.sum(np.cumprod(rates)))",
+    "float(np.sum(np.cumprod(rates)))",
+    think="only accepted draft tokens count.",
+    because="the target's pass adds one token more, the correction or the bonus.",
+)
+tokens_from_positions.bug(
+    "1.0 + float(np.sum(np.cumprod(rates)))",
+    "1.0 + sum(float(np.mean(rates)) ** i for i in range(1, len(rates) + 1))",
+    think="one mean alpha can stand for all positions.",
+    because="the first rate is a factor of every product, the last of one only.",
+)
+tokens_from_positions.bug(
+    "np.cumprod(rates)",
+    "np.cumprod([1.0, *rates[:-1]][: len(rates)])",
+    think="token i counts if those before it were accepted.",
+    because="its own rate is a factor too: it can still be rejected.",
+)
+tokens_from_positions.bug(
+    "1.0 + float(np.sum(np.cumprod(rates)))",
+    "1.0 + len(rates) * float(np.prod(rates))",
+    think="a block is accepted whole or not at all.",
+    because="the accepted tokens before the first rejection are written too.",
 )

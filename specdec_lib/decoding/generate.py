@@ -9,7 +9,7 @@ import torch
 from specdec_lib.decoding.checks import check_block, check_pair, check_request, check_room
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Generation, Run, Settings
-from specdec_lib.decoding.tree import decode_tree
+from specdec_lib.decoding.tree import Walk, decode_tree, walk
 from specdec_lib.decoding.verify import Verifier, require_finite, verify
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.protocol import Drafter
@@ -80,6 +80,7 @@ def tree_generate(
     depth: int,
     settings: Settings,
     choices: Choices,
+    judge: Walk = walk,
 ) -> Generation:
     """Generate after `prompt`, a batch of one row, with trees of at most `depth` levels.
 
@@ -92,7 +93,7 @@ def tree_generate(
     run = start_run(target, drafter, [prompt], settings, capacity)
     begun = time.perf_counter()
     while any(run.running):
-        decode_tree(run, drafter, depth, choices)
+        decode_tree(run, drafter, depth, choices, judge)
     return run.result(time.perf_counter() - begun)
 
 

@@ -4,6 +4,8 @@ Every node is judged as in Miao et al. (2024), "SpecInfer": its children one aft
 against what the ones before it have left of the target's distribution.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -15,8 +17,11 @@ from specdec_lib.drafters.tree import ROOT, TreeDrafter, TreeProposal
 from specdec_lib.models.cache import Tree
 from specdec_lib.sampling import Choices
 
+# Judges a tree by p (1 + n, V), as `walk` does.
+Walk = Callable[[Tensor, TreeProposal, Choices], tuple[list[int], int, bool]]
 
-def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices) -> Block:
+
+def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices, judge: Walk) -> Block:
     """One block of a tree of at most `depth` levels; the steps are those of `decode_block`."""
     watch, limits = Stopwatch(run.target.device), run.limits(depth)
     watch.mark()
@@ -35,7 +40,7 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices) ->
         require_finite(each, whose)
 
     # 3. Verify.
-    path, token, bonus = walk(p, proposal, choices)
+    path, token, bonus = judge(p, proposal, choices)
     judged = probabilities_of(p, proposal)
     watch.mark()
 

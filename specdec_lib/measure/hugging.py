@@ -1,6 +1,8 @@
 """Hugging Face `generate`, plain and assisted, on the same weights, with its passes counted."""
 
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, PreTrainedModel
@@ -9,7 +11,11 @@ from transformers.utils import logging
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure.core.models import target_weights
+from specdec_lib.measure.core.runs import Decoder, decoder
 from specdec_lib.models.checkpoint import configuration, named_tensors
+
+if TYPE_CHECKING:
+    from specdec_lib.measure.race.contestants import Contestant
 
 
 class Counted:
@@ -35,7 +41,7 @@ class Counted:
         """The target called "built-in", or it at the cost of a larger `size`."""
         if size == "built-in":
             return cls.of_folder(ASSETS / "target", dtype, device)
-        weights = target_weights(size, dtype)
+        weights = target_weights(size, dtype, device)
         config = AutoConfig.for_model(**configuration(weights.shape, dtype))
         with torch.device("meta"):
             model = AutoModelForCausalLM.from_config(config)
@@ -86,3 +92,24 @@ def drafting(k: int | None) -> GenerationConfig:
         num_assistant_tokens_schedule="constant",
         assistant_confidence_threshold=0.0,
     )
+
+
+def assisted(theirs: Counted, draft: Counted, k: int) -> "Contestant":
+    """Assisted generation as a lane of a race, in which its passes are noted as everybody's."""
+
+    def contestant(watched: Any, warp: Any, tokens: int) -> Decoder:
+        def note(module: Any, args: Any, how: dict, output: Any) -> None:
+            after = output.past_key_values.get_seq_length()
+            before = after - how["input_ids"].shape[1]
+            watched.passes.append((time.perf_counter(), before, after))
+
+        def write(prompts: Any, settings: Any, rngs: Any) -> Generation:
+            noting = theirs.model.register_forward_hook(note, with_kwargs=True)
+            try:
+                return generate(theirs, list(prompts[0]), tokens, draft, k, warp.temperature > 0)
+            finally:
+                noting.remove()
+
+        return decoder(write, warp, tokens, batch=True)
+
+    return contestant

@@ -13,7 +13,7 @@ import pandas as pd
 from specdec_lib.files import write_whole
 
 KEYS = ["target", "draft", "task", "temperature"]  # what a row is about
-SHOWN = ["alpha", "c", "K", "with v", "measured"]
+SHOWN = ["alpha", "c", "K", "measured v", "clock"]
 
 
 def write(frame: pd.DataFrame, about: Mapping[str, Any], path: Path | str) -> Path:

@@ -28,6 +28,7 @@ from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import ratio
 from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.theory import walltime_speedup
 
 CHAPTER = "08_full_generation"
 TEXT = text_of(CHAPTER).replace("\n# ", " ")
@@ -79,8 +80,8 @@ def test_the_solutions_loop_has_the_targets_distribution_and_a_wrong_one_has_not
     (code,) = (bug.code for bug in bugs_of(CHAPTER) if bug.think.startswith(thought))
     loops = LOOP, library_generate, defined(GENERATE, code)
     laws = [computed.text_law(loop)[0] for loop in loops]
-    right, library, wrong = (np.abs(law - computed.plain_law()).max() for law in laws)
-    assert right < 1e-15 and library < 1e-15 and wrong > 0.05
+    right, library, wrong = (exact.distance(law, computed.plain_law()) for law in laws)
+    assert right == library == 0 and wrong > 0.05
 
 
 def test_the_quiz_counts_what_the_drafts_cache_holds():
@@ -99,20 +100,12 @@ NUMBERS = "u_draft, r, u = rng.random(n), rng.random(n), rng.random()"
 SLIPS = {
     "u first": (
         *(NUMBERS, "u, u_draft, r = rng.random(), rng.random(n), rng.random(n)"),
-        r"The texts part at new token \d+. A right loop writes it in block .* drafts n = \d",
-    ),
-    "no bonus": (
-        *(
-            "drafted[: int(count)] + [int(token)]",
-            "(drafted[: int(count)] + [int(token)])[: n or 1]",
-        ),
-        "The texts part at new token 7. A right loop writes it in block 4: with 2 tokens left",
+        "The texts part at new token",
     ),
     "only the last token is fed": (
         *("feed(draft, draft_cache, text + drafted)", LAST_ONLY),
-        r"In pass \d+ the draft had . at position 8, where your text has",
+        r"In pass \d+ the draft had . at position 8",
     ),
-    "the text does not grow": ("text += new", "pass", "does every block add its tokens"),
     "the draft does not go back": (
         *(DRAFT_BACK, "pass"),
         "The last pass was the draft's, and it was given no token to read",
@@ -166,7 +159,8 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name, patch", RIGHT.values(), ids=RIGHT)
-def test_another_right_answer_keeps_full_marks(name: str, patch: tuple[str, str]):
+def test_another_right_answer_passes_its_check_and_keeps_full_marks(name: str, patch: tuple):
+    getattr(ch08, f"check_{name}")(defined(name, patched(name, patch)))
     exercise = grade_with(CHAPTER, **{name: patched(name, patch)}).exercises[name]
     assert exercise.score == exercise.max_score
 
@@ -186,17 +180,15 @@ def test_nothing_false_is_said_of_the_caches_of_a_right_loop(name: str, patch: t
 
 
 A_TENTH = {
-    "waits for the device": ("sum(-1)\n", "sum(-1) + 0 * len(accepted.tolist())\n", "used tolist"),
-    "count in 32 bits": ("return count,", "return count.int(),", "its dtype is torch.int32"),
+    "waits for the device": ("sum(-1)\n", "sum(-1) + 0 * len(accepted.tolist())\n"),
+    "count in 32 bits": ("return count,", "return count.int(),"),
 }
 
 
-@pytest.mark.parametrize("old, new, told", A_TENTH.values(), ids=A_TENTH)
-def test_the_form_and_the_work_of_a_verdict_cost_a_tenth(old: str, new: str, told: str):
-    code = patched("verify_block", (old, new))
-    exercise = judged(CHAPTER, verify_block=code)["verify_block"]
-    (message,) = exercise.messages
-    assert told in message and exercise.score == pytest.approx(0.9 * exercise.max_score)
+@pytest.mark.parametrize("patch", A_TENTH.values(), ids=A_TENTH)
+def test_the_form_and_the_work_of_a_verdict_cost_a_tenth(patch: tuple[str, str]):
+    exercise = judged(CHAPTER, verify_block=patched("verify_block", patch))["verify_block"]
+    assert exercise.score == pytest.approx(0.9 * exercise.max_score)
 
 
 def test_without_a_rollback_the_texts_in_which_nothing_is_rejected_still_count():
@@ -204,39 +196,10 @@ def test_without_a_rollback_the_texts_in_which_nothing_is_rejected_still_count()
     assert judged(CHAPTER, speculative_generate=code)[GENERATE].score > 1
 
 
-def test_a_wrong_row_is_shown_as_a_call_that_can_be_pasted():
-    code = patched("verify_block", ("torch.where(mass > 0, rest / mass, p_next)", "rest"))
-    # The message of the first group shows one of the two tensors.
-    message = judged(CHAPTER, verify_block=code)["verify_block"].messages[1]
-    call = re.search(r"verify_block\((p=.*?)\) returned (\(.*?\)), expected (\(.*?\))\.", message)
-    names = {"torch": torch, "tensor": torch.tensor}
-    row = eval(f"dict({call[1]})", names)
-    for group, function in ((2, defined("verify_block", code)), (3, FUNCTIONS["verify_block"])):
-        assert all(map(torch.equal, function(**row), eval(call[group], names)))
-
-
-def enumerated(loop, fault: str, made: str) -> float:
-    """Exactly: alpha of the short texts in which `fault` shows, with the mistake `made`."""
-    _, _, k, length = broken.FAULTS[fault]
-    accepted = tried = 0.0
-
-    def run(script: broken.Halves) -> None:
-        nonlocal accepted, tried
-        pair = broken.careless(made, *map(WatchedModel, (broken.TARGET, broken.DRAFT)))
-        new = loop(*pair, broken.START, k, length, 1.0, script)
-        counts = broken.counted(pair[0].read, [*broken.START, *new], len(broken.START))
-        accepted, tried = accepted + script.weight * counts[0], tried + script.weight * counts[1]
-
-    exact.distribution(run, broken.Halves)
-    return accepted / tried
-
-
 @pytest.mark.parametrize("fault", broken.FAULTS)
-def test_a_mistake_in_the_drafts_cache_costs_alpha_and_in_the_targets_the_texts(fault: str):
+def test_only_a_mistake_in_the_targets_cache_changes_the_texts(fault: str):
     distance = 0.25 if fault == "the target's rollback" else 0
     assert {broken.distance(loop, fault) for loop in (LOOP, library_generate)} == {distance}
-    if broken.FAULTS[fault].whose == "draft":
-        assert enumerated(LOOP, fault, fault) == enumerated(LOOP, fault, "nothing") - 0.125
 
 
 def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
@@ -256,4 +219,13 @@ def test_the_ratios_of_the_pairs_are_those_of_the_text():
     target = read_shape(ASSETS / "target")
     ratios = [ratio(target, read_shape(ASSETS / name)) for name in ("small", "base", "large")]
     assert ratios == ["17:1", "8:1", "4:1"]
-    assert "as a 17:1, 8:1 or 4:1" in TEXT
+    assert "as a 17:1, 8:1 or 4:1 pair" in TEXT
+
+
+def test_the_formula_beside_the_recorded_passes_is_the_best_one():
+    rows = re.findall(r"\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) at K = (\d) \|", TEXT)
+    assert len(rows) == 3
+    for c, v2, v5, printed, best in rows:
+        v = {2: float(v2)} | dict.fromkeys(range(3, 10), float(v5))
+        found = {k: walltime_speedup(0.7, float(c), k, v[k + 1]) for k in range(1, 9)}
+        assert max(found, key=found.get) == int(best) and f"{found[int(best)]:.2f}" == printed

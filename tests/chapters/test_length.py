@@ -8,7 +8,7 @@ from classes.chapter_cases import CHAPTERS
 
 from autograde.chapter import Chapter
 
-MOST, LONGER = 2200, 3000  # words
+MOST = 2200  # words
 # What is not read from top to bottom: folds, code, formulas and tables.
 ELSEWHERE = re.compile(
     r"<details>.*?</details>|```.*?```|\$\$.*?\$\$|^\|.*?$", re.DOTALL | re.MULTILINE
@@ -26,4 +26,4 @@ def count_words(text: str) -> int:
 def test_a_chapter_can_be_read_in_one_evening(chapter: str):
     cells = nbformat.read(Chapter(chapter).release, as_version=4).cells
     texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
-    assert count_words("\n\n".join(texts)) <= (MOST if chapter < "06" else LONGER)
+    assert count_words("\n\n".join(texts)) <= MOST

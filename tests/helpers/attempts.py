@@ -312,7 +312,7 @@ def cut_to_length(alpha, c, k, n_tokens, rng):
     """Cuts the last block at n_tokens."""
     tokens, passes, time = 0, 0, 0.0
     while tokens < n_tokens:
-        tokens += simulate_block(alpha, k, rng.random(k)) + 1
+        tokens += [*(rng.random(k) < alpha), False].index(False) + 1
         passes += 1
         time += 1 + c * k
     return {"tokens": min(tokens, n_tokens), "target_passes": passes, "time": time}
@@ -320,7 +320,7 @@ def cut_to_length(alpha, c, k, n_tokens, rng):
 
 @at("07_connections", "one_hot_accept", "the target itself")
 def correction_from_p(draft_token, p, r, u):
-    """Draws the correction from p, and misses an edge."""
+    """Draws the correction from p."""
     if r < p[draft_token]:
         return draft_token, True
     return sample_from(p, u), False

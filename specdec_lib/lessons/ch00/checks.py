@@ -39,10 +39,8 @@ MACHINES = {
     "TPU v4": Machine(1.2e12, 275e12, 32 * 2**30),
 }
 
-# The published config.json of each; rounded parameters. The older one serves in chapter 06.
-MODELS = {"Llama 3.1 8B": Model(8e9, 32, 8, 128), "Llama 2 7B": Model(7e9, 32, 32, 128)}
-KV_BYTES = {name: model.kv_bytes for name, model in MODELS.items()}
-LLAMA = MODELS["Llama 3.1 8B"]
+# Llama 3.1 8B by its published config.json; rounded parameters.
+LLAMA = Model(8e9, 32, 8, 128)
 
 _BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s for each byte/s
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from specdec_lib.lessons.ch06 import service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
-from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.comparing import in_form_of
-from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, agrees, expect, visible_check
 from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.theory import expected_tokens
@@ -23,10 +22,9 @@ ALPHA, C, K = 0.7, 0.1, 5
 # Easy and hard text, half of each: the mean is ALPHA.
 EASY, HARD = 0.95, 0.45
 
-# The block of the first card, and the three blocks of the second.
-COINS = [0.2, 0.6, 0.9, 0.1, 0.3]
-MOST_CALLS = 100  # of a generator of written-down numbers; the runs of all tests need fewer
+# The coins of the three blocks of the first card.
 THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
+MOST_CALLS = 100  # of a generator of written-down numbers; the runs of all tests need fewer
 
 
 def _mixed_p99() -> int:
@@ -46,10 +44,9 @@ def _rush_with_drafts(k: int) -> float:
 # The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
     __package__,
-    prediction_06=expected_tokens(0.8**8, 5),
-    prediction_06_b=_mixed_p99(),
-    prediction_06_c=recorded.speeds(lambda k: C * k + 1)[16][0],
-    prediction_06_d=_rush_with_drafts(4),
+    prediction_06=_mixed_p99(),
+    prediction_06_b=expected_tokens(0.8**8, 5),
+    prediction_06_c=_rush_with_drafts(4),
 )
 
 answered = answering(__package__)
@@ -91,21 +88,6 @@ def run_of(tokens: int, target_passes: int, time: float) -> dict:
 
 
 @visible_check
-def check_simulate_block(function: Callable) -> None:
-    """The block of the card; where the first, no or the last coin fails; a coin on alpha."""
-    hint = "The first coin that is not below alpha ends the block."
-    expect(function, ALPHA, 5, np.array(COINS), gives=2, hint=hint)
-    hint = "A coin of 0.75 is not below 0.7, so nothing is accepted."
-    expect(function, ALPHA, 3, np.array([0.75, 0.1, 0.2]), gives=0, hint=hint)
-    hint = "All four pass: the accepted draft tokens are counted, not the bonus token."
-    expect(function, ALPHA, 4, np.array([0.2, 0.69, 0.1, 0.0]), gives=4, hint=hint)
-    hint = "Three pass, and the last one fails: every coin of the block counts."
-    expect(function, ALPHA, 4, np.array([0.2, 0.69, 0.1, 0.8]), gives=3, hint=hint)
-    hint = "A coin equal to alpha is not below it: with alpha = 0 a coin of 0 must not pass."
-    expect(function, 0.5, 3, np.array([0.25, 0.5, 0.25]), gives=1, hint=hint)
-
-
-@visible_check
 def check_simulate_decode(function: Callable) -> None:
     """The run of the card, one that ends just on its number, and one that has nothing to do."""
     hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x 0.1 + 1."
@@ -141,8 +123,8 @@ def check_mixture_quantile(function: Callable) -> None:
     expect(function, laws, [0.9, 0.1], 0.94, gives=2, hint=hint)
     hint = "Half of all requests take 1 block, which is exactly the share."
     expect(function, laws, [0.5, 0.5], 0.5, gives=1, hint=hint)
-    hint = "All requests are of one kind: its own quantile."
-    expect(function, [np.array([0.25, 0.25, 0.25, 0.25])], [1.0], 0.7, gives=2, hint=hint)
+    hint = "Eight of ten equal parts: the sum of eight floats of 0.1 is a little below 0.8."
+    expect(function, [np.full(10, 0.1)], [1.0], 0.8, gives=7, hint=hint)
 
 
 # Two rows at most: drafting pays for one row and not for two.
@@ -171,14 +153,50 @@ def check_choose_k(function: Callable) -> None:
     beat_the_best_constant(function, service.DAY, service.gpu(0), best)
 
 
+@visible_check
+def check_expected_experts(function: Callable) -> None:
+    """Two tokens, five, none, a model that uses all its experts, and a large one."""
+    hint = "The second token also chooses 2 of 8; on average 0.5 of them were chosen already."
+    expect(function, 2, 8, 2, gives=3.5, hint=hint)
+    hint = "An expert is left out by one token with 0.75, and by all five with 0.75^5 = 0.237."
+    expect(function, 5, 8, 2, gives=8 * (1 - 0.75**5), hint=hint)
+    expect(function, 0, 8, 2, gives=0.0, hint="No token chooses no expert.")
+    expect(function, 3, 4, 4, gives=4.0, hint="Every token chooses all four.")
+    hint = "Two tokens of 8 among 128: on average they share half an expert."
+    expect(function, 2, 128, 8, gives=15.5, hint=hint)
+
+
+# The step of the card.
+CARD = [[0.9, 0.8], [0.5, 0.9]]
+CARD_MS = [10.0, 10.0, 10.0, 10.0, 11.0, 14.0, 17.0]
+
+
+@visible_check
+def check_spend(function: Callable) -> None:
+    """The step of the card, passes that cost nothing or much, an empty row."""
+    hint = "With two tokens of row 0 the pass writes 3.62 tokens in 11 ms, the best of all."
+    expect(function, CARD, CARD_MS, gives=[2, 0], hint=hint)
+    hint = "All passes take the same time, so every token is worth its place."
+    expect(function, CARD, [10.0] * 7, gives=[2, 2], hint=hint)
+    hint = "Each token of the pass takes 10 ms, and a draft token writes less than one token."
+    expect(function, CARD, [10.0 * n for n in range(7)], gives=[0, 0], hint=hint)
+    expect(function, [[], [0.9]], [10.0] * 4, gives=[0, 1], hint="Row 0 has drafted nothing.")
+
+
 def choice(function: Callable, *args: Any) -> int:
     """What choose_k returns. Raises Different unless it is an int from 0 to K_max."""
     got, most = function(*args), args[-1].shape[1] - 1
     k = in_form_of(1, got)
     if type(k) is not int or not 0 <= k <= most:
-        call = format_call(function, args)
-        raise Different(f"{call} returned {describe(got)}, expected an int from 0 to {most}.")
+        wanted = f"an int from 0 to {most}"
+        raise Different(f"{asked_of(args)} returned {describe(got)}, expected {wanted}.")
     return k
+
+
+def asked_of(args: Sequence) -> str:
+    """The call of choose_k as it can be pasted: a table of the service stands there by its name."""
+    *numbers, costs = args
+    return f"choose_k({', '.join(map(str, numbers))}, {service.name_of(costs)})"
 
 
 def p99_of(function: Callable, load: service.Traffic, costs: np.ndarray) -> float:

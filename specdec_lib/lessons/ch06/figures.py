@@ -7,69 +7,35 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
 import numpy as np
-from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch06 import service
-from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
-from specdec_lib.lessons.common.distributions import block_law
+from specdec_lib.lessons.ch06 import budget, service
+from specdec_lib.lessons.ch06.computed import quantile, request_law
 from specdec_lib.lessons.common.drawing import (
-    CROSS,
     LINES,
     bars,
     drawn_from,
     legend_below,
     panels,
     picture,
-    swatches,
-    write_above,
     write_beside,
 )
 from specdec_lib.lessons.common.lending import at_most
-from specdec_lib.lessons.common.series import around, draw, grid, in_words
+from specdec_lib.lessons.common.series import around, draw, grid
 from specdec_lib.lessons.common.style import ACCEPTED, GREY, show
-from specdec_lib.lessons.common.tokens import draw_blocks, dress, fates, plain_box
-from specdec_lib.theory import walltime_speedup
+from specdec_lib.lessons.common.tokens import fates
+from specdec_lib.theory import expected_tokens, walltime_speedup
 
-BLOCKS = 3000  # blocks of the histogram
 RUNS = 40  # runs for each point of the speed
-REQUESTS = 400  # requests for each point of the tails
-STEPS = 2000  # steps for each point of the lock-step
-SHOWN = 8  # blocks drawn as rows
 KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 ROWS = (1, 2, 4, 8, 16)
-BATCHES, CONTEXTS = (1, 8, 32, 64, 128, 256, 512), (0, 125, 250, 500, 1000, 2000, 8000)
-MOST_K, ALPHA = 8, 0.7  # of the map of a large GPU
-MUCH_TEXT = 4000  # tokens in each cache: nearly the longest text of Llama 2, and 16 rows fit
+BATCHES, CONTEXTS = (1, 8, 32, 64, 128, 256, 512), (0, 250, 500, 1000, 2000, 4000, 16_000)
+MOST_K, ALPHA = 8, 0.7  # of the map of a whole H100
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 # Lines that stand for what was computed.
 COMPUTED = {"computed": {"color": "black", "marker": ""}}
-OPEN = {"markerfacecolor": "white", "markersize": 8}
 
 Box = tuple[str, str]  # kind, text
-
-
-@drawn_from("simulate_block")
-def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
-    """A few blocks of coins with the student's verdicts; the counts of many blocks."""
-    coins = np.random.default_rng(3).random((BLOCKS, k))
-    counts = [int(simulate(alpha, k, row)) for row in coins]
-    left, right = panels(2, (9.4, 3.9), width_ratios=(1.5, 1))
-    texts = [[f"{coin:.2f}" for coin in row] for row in coins[:SHOWN]]
-    rows = [outcome(n, text, "+1") for n, text in zip(counts, texts, strict=False)]
-    draw_blocks(left, rows, [f"gives {n}" for n in counts[:SHOWN]], columns=2)
-    left.set_title(f"{SHOWN} blocks, alpha = {alpha:g}")
-    seen = np.bincount(np.clip(counts, 0, None), minlength=k + 1) / BLOCKS
-    exact = np.append(block_law(alpha, k), np.zeros(max(0, len(seen) - k - 1)))
-    bars(right, np.arange(len(seen)), seen, "target", label="your function")
-    right.plot(np.arange(len(exact)), exact, color="black", label="computed", **CROSS)
-    right.set_title(f"{BLOCKS} blocks")
-    right.set_xticks(np.arange(len(seen)))
-    right.set(xlabel="accepted tokens", ylabel="share of the blocks")
-    legend_below(right)
-    told = in_words(range(len(seen)), {"your function": seen, "computed": exact})
-    first = f"{SHOWN} blocks of {k} coins, for which your function returned {counts[:SHOWN]}."
-    show(right.figure, f"{first} Share of {BLOCKS} blocks by accepted tokens, {told}.")
 
 
 @drawn_from("simulate_decode")
@@ -103,34 +69,6 @@ def _ending(rng: np.random.Generator, k: int, n_tokens: int) -> SimpleNamespace:
     return SimpleNamespace(random=at_most((k + 1) * n_tokens, rng.random, "rng.random", why))
 
 
-@drawn_from("simulate_decode")
-def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
-    """p50, p95 and p99 of a request's time by K, from the student's function and computed."""
-    title = f"How long a request of {n_tokens} tokens takes, alpha = {alpha:g}, c = {c:g}"
-    ax = picture(title, "target passes", (7.4, 4.2))
-    laws = {k: request_law(alpha, k, n_tokens) for k in KS}
-    times = {k: _times(simulate, alpha, c, k, n_tokens) for k in KS}
-    exact, seen = {}, {}
-    for name, share in SHARES.items():
-        exact[name] = [quantile(laws[k], share) * (c * k + 1) for k in KS]
-        lowest = KS[int(np.argmin(exact[name]))]
-        seen[f"{name}, lowest at K = {lowest}"] = [of_sample(times[k], share) for k in KS]
-    computed = draw(ax, KS, exact, looks=dict.fromkeys(exact, {"marker": "", "label": "_"}))
-    yours = draw(ax, KS, seen, kind="marks", looks=dict.fromkeys(seen, OPEN))
-    ax.plot([], [], "o", color=GREY, label=f"{REQUESTS} requests by your function")
-    ax.plot([], [], color=GREY, label="computed")
-    ax.set(xlabel="K", ylim=(0, None))
-    legend_below(ax, 2)
-    told = f"Computed: {computed}. By your function: {yours}"
-    show(ax.figure, f"Time of a request in target passes. {told}.")
-
-
-def _times(simulate: Callable, alpha: float, c: float, k: int, n_tokens: int) -> np.ndarray:
-    rng = np.random.default_rng([6, k])
-    runs = [simulate(alpha, c, k, n_tokens, _ending(rng, k, n_tokens)) for _ in range(REQUESTS)]
-    return np.array([run["time"] for run in runs], dtype=float)
-
-
 @drawn_from("mixture_quantile")
 def mixed_requests(
     quantile_of: Callable, rates: tuple[float, float], k: int, n_tokens: int
@@ -160,81 +98,15 @@ def mixed_requests(
 
 @drawn_from("lockstep_tokens")
 def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
-    """Tokens a step and row by the number of rows, from the student's function and simulated."""
-    yours = {"your function": [float(tokens(alpha, k, size)) for size in ROWS]}
-    means, errors = _simulated_steps(alpha, k)
-    ax = picture(f"Lock-step: tokens a step and row, alpha = {alpha:g}, K = {k}", "tokens a step")
-    told = draw(ax, ROWS, yours, kind="bars")
-    name = f"{STEPS} steps of coins, one standard error"
-    x, ends = range(len(ROWS)), {name: around(means, errors)}
-    looks = {name: CROSS | {"color": "black"}}
-    draw(ax, x, {name: means}, kind="marks", ends=ends, looks=looks)
-    heights = yours["your function"]
-    write_above(ax, x, np.maximum(heights, means), (f"{each:.2f}" for each in heights), gap=9)
-    ax.set_xlabel("rows of the batch")
-    ax.set_yticks(range(k + 2))
-    ax.set_ylim(0, 1.2 * max(*heights, *means))
+    """Tokens per step and row by the number of rows: the student's function, and one row alone."""
+    yours = {"lock-step, your function": [float(tokens(alpha, k, size)) for size in ROWS]}
+    title = f"Lock-step: tokens per step and row, alpha = {alpha:g}, K = {k}"
+    ax, alone = picture(title, "tokens per step"), expected_tokens(alpha, k)
+    told = draw(ax, ROWS, yours, kind="bars", text=".2f")
+    ax.axhline(alone, color="black", linestyle="--", label=f"ragged, computed: {alone:.2f}")
+    ax.set(xlabel="rows of the batch", ylim=(0, k + 1))
     legend_below(ax)
-    simulated = in_words(ROWS, {name: means}, ends)
-    show(ax.figure, f"Tokens a step and row, by the rows of the batch. {told}. {simulated}.")
-
-
-def _simulated_steps(alpha: float, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard errors of a step's tokens, for each number of rows."""
-    coins = np.random.default_rng(5).random((STEPS, max(ROWS), k)) < alpha
-    accepted = coins.cumprod(axis=2).sum(axis=2)
-    slowest = np.array([accepted[:, :size].min(axis=1) + 1 for size in ROWS])
-    return slowest.mean(axis=1), slowest.std(axis=1, ddof=1) / np.sqrt(STEPS)
-
-
-@drawn_from("simulate_block")
-def two_batches(simulate: Callable, alpha: float, k: int, rows: int, n_tokens: int = 16) -> None:
-    """The same coins in lock-step and ragged: what each row writes, pass by pass."""
-    coins = np.random.default_rng(6).random((rows, n_tokens, k))
-    wrote = np.array([[int(simulate(alpha, k, r)) + 1 for r in row] for row in coins])
-    slowest = wrote.min(axis=0)
-    steps = _passes(slowest, n_tokens)
-    ends = [_passes(row, n_tokens) for row in wrote]
-    kept = np.tile(slowest[:steps], (rows, 1))
-    lost, own = wrote[:, :steps] - kept, wrote[:, : max(ends)]
-    top, low = panels(2, (8.6, 1.9 + 0.62 * rows), stacked=True, sharex=True)
-    _tracks(top, kept, lost, [steps] * rows, k)
-    _tracks(low, own, 0 * own, ends, k)
-    low.set_xlim(0, max(steps, *ends))
-    top.set_title(f"Lock-step: {steps} passes for {n_tokens} tokens, {lost.sum()} thrown away")
-    low.set_title(f"Ragged: the rows end after {', '.join(map(str, ends))} passes")
-    low.set_xlabel("target passes; the number is what the row writes")
-    words = {"accepted": "written", "rejected": "accepted, thrown away", "dropped": "idle"}
-    looks = [dress(kind) | {"label": label} for kind, label in words.items()]
-    legend_below(low, handles=swatches(looks))
-    show(
-        low.figure,
-        f"{rows} rows of {n_tokens} tokens. In lock-step {steps} passes, which write "
-        f"{kept[0].tolist()} tokens in each row; {lost.sum()} accepted tokens are thrown away. "
-        f"Ragged, the rows end after {ends} passes.",
-    )
-
-
-def _passes(wrote: np.ndarray, n_tokens: int) -> int:
-    """Passes until `n_tokens` are written."""
-    return int(np.searchsorted(np.cumsum(wrote), n_tokens)) + 1
-
-
-def _tracks(ax: Axes, kept: np.ndarray, lost: np.ndarray, ends: Sequence[int], k: int) -> None:
-    """One track a row: each pass as wide as 1, filled by tokens written and thrown away."""
-    unit = 0.92 / (k + 1)
-    for row, step in np.ndindex(*kept.shape):
-        if step >= ends[row]:
-            plain_box(ax, step, row, 0.92, "dropped")
-            continue
-        width = unit * kept[row, step]
-        plain_box(ax, step, row, width, "accepted")
-        if lost[row, step]:
-            plain_box(ax, step + width, row, unit * lost[row, step], "rejected")
-        ax.text(step + 0.03, row, str(kept[row, step]), va="center", fontsize=9)
-    ax.set(xlim=(0, kept.shape[1]), ylim=(len(ends) - 0.5, -0.5))
-    ax.set_yticks(range(len(ends)), [f"row {row + 1}" for row in range(len(ends))])
-    ax.grid(visible=False, axis="y")
+    show(ax.figure, f"{title}. By rows, {told}. A row that waits for nobody has {alone:.2f}.")
 
 
 @drawn_from("choose_k")
@@ -253,7 +125,7 @@ def policies(choose_k: Callable) -> None:
     left.set_title("p99 latency by policy")
     left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(found.values())))
     rows = range(1, len(costs))
-    texts = {"short texts": 0, f"{MUCH_TEXT:,} tokens of text in each cache": MUCH_TEXT}
+    texts = {"no text": 0, f"{service.MUCH_TEXT:,} tokens of text in each cache": service.MUCH_TEXT}
     drafted = {
         name: [choose_k(0, row, load.alpha, service.gpu(text)) for row in rows]
         for name, text in texts.items()
@@ -269,16 +141,35 @@ def policies(choose_k: Callable) -> None:
 
 @drawn_from("choose_k")
 def verdict_by_context(choose_k: Callable) -> None:
-    """The K that the student's policy sets on a large GPU, by rows and by text in each cache."""
+    """The K that the student's policy sets on an H100, by rows and by text in each cache."""
     tables = [service.computed(text, max(BATCHES), MOST_K) for text in CONTEXTS]
     ks = np.array([[choose_k(0, rows, ALPHA, each) for each in tables] for rows in BATCHES])
-    stars = [["*" * (not service.fits(text, rows)) for text in CONTEXTS] for rows in BATCHES]
-    title = f"Your K for Llama 2 7B on an H100, alpha = {ALPHA:g}"
+    fits = np.array([[service.fits(text, rows) for text in CONTEXTS] for rows in BATCHES])
+    title = f"Your K for Llama 3.1 8B on an H100, alpha = {ALPHA:g}"
     ax = picture(title, "rows", (7.0, 4.2))
-    ax.set_xlabel("tokens of text in each row's cache; *: more than one GPU can hold")
+    ax.set_xlabel("tokens of text in each row's cache; empty: does not fit into the memory")
     names = [str(rows) for rows in BATCHES], [f"{text:,}" for text in CONTEXTS]
-    told = grid(ax, np.char.add(ks.astype(str), stars), *names, ks / (2 * MOST_K))
+    told = grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * MOST_K))
     show(ax.figure, f"{title}: by rows, at tokens of text. {told}.")
+
+
+@drawn_from("spend")
+def spent(spend: Callable) -> None:
+    """The tokens of one step that the student's function has checked; its tokens in a ms."""
+    step = budget.steps()[0]
+    checked, survival = list(spend(step, budget.pass_ms())), np.cumprod(step, axis=1)
+    left, right = panels(2, (9.4, 3.9), width_ratios=(1.4, 1))
+    chosen = np.arange(budget.DRAFTED) < np.array(checked)[:, None]
+    cells = [[f"{value:.2f}" for value in row] for row in survival]
+    names = [f"row {i + 1}" for i in range(len(cells))], [f"{j + 1}" for j in range(len(cells[0]))]
+    told = grid(left, cells, *names, 0.35 * chosen)
+    left.set(title=f"One step: {sum(checked)} of {chosen.size} are checked (blue)")
+    left.set_xlabel("draft token, with its probability to be accepted")
+    found = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
+    found["you"] = budget.tokens_a_ms(lambda each: spend(each, budget.pass_ms()))
+    rates = draw(right, list(found), {"tokens": list(found.values())}, kind="bars", text=".2f")
+    right.set(title=f"Tokens in a millisecond, {budget.STEPS} steps")
+    show(left.figure, f"Checked {checked} of {told}. In {budget.STEPS} steps {rates}.")
 
 
 def outcome(accepted: int, texts: Sequence[str], last: str) -> list[Box]:

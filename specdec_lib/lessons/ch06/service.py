@@ -12,17 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from specdec_lib.lessons.ch00.checks import KV_BYTES, MACHINES, MODELS, Machine
+from specdec_lib.lessons.ch00.checks import LLAMA, MACHINES, Machine
 from specdec_lib.lessons.ch06.computed import of_sample
+from specdec_lib.lessons.common.describing import as_code
 from specdec_lib.lessons.common.lending import fixed
 
 PATH = Path(__file__).with_name("passes.json")
 SHORT, LONG = 64, 448  # tokens in each row's cache of the recorded passes
 DRAFT = 1 / 20  # of the target's parameters and cache, in `computed`
-# A GPU that 16 rows fill, as 295 rows fill an H100: its bandwidth, a twentieth of its FLOP/s.
+# With a twentieth of its arithmetic, 16 rows fill an H100 as 300 rows fill a whole one.
 H100 = MACHINES["H100"]
 GPU = H100._replace(peak_flops=H100.peak_flops / 20)
 ROOM, MOST_K = 16, 8  # rows of its server, and its longest block
+MUCH_TEXT = 16_000  # tokens in each of 16 caches, which fit into its memory
 
 # From queue_length, running, and how many draft tokens would pass in each row, the K of a step.
 Decide = Callable[[int, int, Sequence[int]], int]
@@ -137,8 +139,8 @@ def policy(choose_k: Callable, alpha: float, costs: np.ndarray) -> Decide:
 
 
 # Calm and rush, twice: few long answers, then many short ones, almost more than fit.
-DAY = traffic(2, [(50, 1000, 64), (150, 5, 16)] * 2)
-RUSH = traffic(1, [(300, 5, 16)])  # and nothing but the rush
+DAY = traffic(2, [(50, 1000, 64), (150, 5.7, 16)] * 2)
+RUSH = traffic(1, [(300, 5.7, 16)])  # and nothing but the rush
 
 
 @cache
@@ -157,17 +159,16 @@ def measured(context: int) -> np.ndarray:
 
 
 def pass_seconds(new: Any, machine: Machine, cached: Any = 0) -> Any:
-    """Seconds of a pass of Llama 2 7B over `new` tokens in all, by the roofline of chapter 00.
+    """Seconds of a pass of Llama 3.1 8B over `new` tokens in all, by the roofline of chapter 00.
 
     `cached` tokens of text stand in all caches together. Numbers, or arrays that fit together.
     """
-    model = MODELS["Llama 2 7B"]
-    reading = (2 * model.n_params + cached * KV_BYTES["Llama 2 7B"]) / machine.bandwidth
-    return np.maximum(reading, 2 * new * model.n_params / machine.peak_flops)
+    reading = (2 * LLAMA.n_params + cached * LLAMA.kv_bytes) / machine.bandwidth
+    return np.maximum(reading, 2 * new * LLAMA.n_params / machine.peak_flops)
 
 
 def computed(context: int, rows: int, k_max: int, machine: Machine = H100) -> np.ndarray:
-    """`costs` (rows + 1, k_max + 1) in ms of Llama 2 7B, with so many tokens in each row's cache.
+    """`costs` (rows + 1, k_max + 1) in ms of Llama 3.1 8B, with so much text in each row's cache.
 
     The draft has DRAFT of the target's parameters and of its cache.
     """
@@ -183,8 +184,15 @@ def gpu(context: int) -> np.ndarray:
     return computed(context, ROOM, MOST_K, GPU)
 
 
-def fits(context: int, rows: int, machine: Machine = H100) -> bool:
-    """Whether weights and caches of `computed` fit into the machine's memory, the draft's too."""
-    cached = rows * context * KV_BYTES["Llama 2 7B"]
-    weights = 2 * MODELS["Llama 2 7B"].n_params
-    return (1 + DRAFT) * (weights + cached) <= machine.memory
+def name_of(costs: np.ndarray) -> str:
+    """A table of costs as code: by what makes it, or by its numbers."""
+    made = [("gpu", gpu, text) for text in (0, MUCH_TEXT)]
+    made += [("measured", measured, text) for text in (SHORT, LONG)]
+    names = (f"service.{name}({text})" for name, make, text in made if make(text) is costs)
+    return next(names, as_code(costs))
+
+
+def fits(context: int, rows: int) -> bool:
+    """Whether weights and caches of `computed` fit into the H100's memory, the draft's too."""
+    held = 2 * LLAMA.n_params + rows * context * LLAMA.kv_bytes
+    return (1 + DRAFT) * held <= H100.memory

@@ -6,6 +6,7 @@ function names its assumptions.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -28,40 +29,35 @@ def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np
     Row 0 holds tokens that are among the candidates, row 1 the others.
     """
     law = np.zeros((2, len(p)))
-    for (drawn, coins, u), weight in candidate_ways(p, q, n):
-        out = accept(list(drawn), p.copy(), q.copy(), coins, u)
-        law[0 if out in drawn else 1, out] += weight
+    for drawn in product(np.flatnonzero(q).tolist(), repeat=n):
+        asked = partial(accept, list(drawn), p.copy(), q.copy())
+        law += math.prod(float(q[x]) for x in drawn) * _law(asked, p, drawn, [q] * n)
     return law
 
 
-def candidate_ways(p: np.ndarray, q: np.ndarray, n: int) -> Iterator[tuple[tuple, float]]:
-    """Every way that n i.i.d. candidates can go: (candidates, coins (n,), u), its probability.
+def top_law(accept: Callable, p: np.ndarray, candidates: Sequence[int]) -> np.ndarray:
+    """The same of `accept(candidates, p, r, u)` with different tokens that nobody drew: q is 1."""
+    asked = partial(accept, list(candidates), p.copy())
+    return _law(asked, p, candidates, np.eye(len(p))[list(candidates)])
 
-    Every candidate list is walked through, and between the cuts of the recursive rule every coin
-    and u take one midpoint that weighs its interval: exact for that rule.
+
+def _law(
+    asked: Callable, p: np.ndarray, candidates: Sequence[int], rows: Sequence[np.ndarray]
+) -> np.ndarray:
+    """The distribution (2, V) of `asked(r, u)`, with a row of q (V,) for each candidate.
+
+    Between the cuts of the rule in turn every coin and u take one midpoint that weighs its
+    interval: exact for that rule.
     """
-    targets = [p]
-    for _ in range(n):
-        targets.append(residual(targets[-1], q))
-    last = list(pieces(np.cumsum(targets[-1])))
-    for drawn in product(np.flatnonzero(q).tolist(), repeat=n):
-        sides = [
-            list(pieces(np.array([min(1.0, targets[i][x] / q[x])]))) for i, x in enumerate(drawn)
-        ]
-        weight = math.prod(float(q[x]) for x in drawn)
-        for choice in product(*sides, last):
-            *coins, u = [middle for middle, _ in choice]
-            yield (drawn, np.array(coins), u), weight * math.prod(length for _, length in choice)
-
-
-def shares_of(accept: Callable, p: np.ndarray, q: np.ndarray, most: int = 6) -> list[float]:
-    """How likely the i-th of `most` candidates is the accepted one, for i = 1..most, by `accept`.
-
-    It is what the mass of row 0 of `candidates_law` grows by. Under the recursive rule that mass is
-    just what is accepted: a rejected token has no mass in any later residual.
-    """
-    masses = [float(candidates_law(accept, p, q, n)[0].sum()) for n in range(1, most + 1)]
-    return [b - a for a, b in zip([0.0, *masses], masses, strict=False)]
+    law, left, sides = np.zeros((2, len(p))), p, []
+    for token, q in zip(candidates, rows, strict=True):
+        sides.append(list(pieces(np.array([min(1.0, left[token] / q[token])]))))
+        left = residual(left, q)
+    for choice in product(*sides, list(pieces(np.cumsum(left)))):
+        *coins, u = [middle for middle, _ in choice]
+        out = asked(np.array(coins), u)
+        law[0 if out in candidates else 1, out] += math.prod(length for _, length in choice)
+    return law
 
 
 def refused_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
@@ -89,20 +85,22 @@ def best_acceptance(p: np.ndarray, q: np.ndarray, n: int) -> float:
     return float(min(p[h].sum() + 1 - q[h].sum() ** n for h in sets))
 
 
-def typical_law(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> np.ndarray:
-    """The distribution (V,) of one candidate from q under Medusa's typical acceptance.
+def k_seq(p: np.ndarray, q: np.ndarray, n: int) -> float:
+    """The share that SpecTr's rule K-SEQ accepts from n i.i.d. candidates (Sun et al., 2023).
 
-    The candidate is accepted for certain if p(x) > min(epsilon, delta exp(-entropy of p)), else
-    a draw from p takes its place. Cai et al. (2024), section 2.3.1; one candidate, one position.
+    Every candidate is accepted with min(1, p / (rho q)). The rule is lossless from the rho on
+    where what it accepts, 1 - (1 - beta)^n, fits into rho beta; between 1 and n it is halved in.
     """
-    entropy = -sum(x * math.log(x) for x in p if x > 0)
-    typical = p > min(epsilon, delta * math.exp(-entropy))
-    kept = np.where(typical, q, 0.0)
-    return kept + (1 - kept.sum()) * p
+    low, high = 1.0, float(n)
+    for _ in range(60):
+        rho = (low + high) / 2
+        beta = float(np.minimum(q, p / rho).sum())
+        low, high = (low, rho) if 1 - (1 - beta) ** n <= rho * beta else (rho, high)
+    return 1 - (1 - float(np.minimum(q, p / high).sum())) ** n
 
 
 def tree_tokens(parents: Sequence[int], shares: Sequence[float]) -> float:
-    """Tokens a block of a draft tree brings, the last one included.
+    """Tokens per pass of a draft tree, the last one included.
 
     The j-th child of a node is the accepted one with probability shares[j], given that the node is;
     all positions are taken to be alike and independent. `parents` as in tree_attention_mask.
@@ -135,7 +133,7 @@ def tree_speedup(parents: Sequence[int], shares: Sequence[float], c: float) -> f
 def walked(
     walk: Callable, parents: Sequence[int], p: np.ndarray, q: np.ndarray, walks: int, seed: int
 ) -> float:
-    """Tokens a block by `walk(parents, tokens, p, q, r, u)`, the mean over `walks` drawn trees.
+    """Tokens per pass by `walk(parents, tokens, p, q, r, u)`, the mean over `walks` drawn trees.
 
     Every position has the same p and q (V,).
     """

@@ -63,18 +63,13 @@ class Method:
 
 
 _METHODS = json.loads((HERE / "methods.json").read_text(encoding="utf-8"))
-FAMILY = [Method(**entry) for entry in _METHODS]
-
-
-def of(name: str) -> Method:
-    """The entry called `name`. Raises KeyError if there is none."""
-    return {method.name: method for method in FAMILY}[name]
+#: All methods, in order of time.
+FAMILY = sorted((Method(**entry) for entry in _METHODS), key=lambda method: method.date)
 
 
 def as_data() -> list[dict[str, Any]]:
     """The entries as plain data, in order of time, with what is kept in words too."""
-    entries = sorted(FAMILY, key=lambda method: method.date)
-    return [asdict(entry) | {"keptText": KEPT[entry.kept]} for entry in entries]
+    return [asdict(entry) | {"keptText": KEPT[entry.kept]} for entry in FAMILY]
 
 
 HEAD = ("date", "method", "kind", "target's distribution", "published figure", "who ships it")
@@ -84,7 +79,7 @@ def guide_table() -> str:
     """The table of the field guide in Markdown, one row a method, in order of time."""
     rows = [
         (m.date, f"[{m.name}]({m.link})", m.kind(), KEPT[m.kept], m.reported, m.ships)
-        for m in sorted(FAMILY, key=lambda method: method.date)
+        for m in FAMILY
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in (HEAD, ("---",) * 6, *rows))
 

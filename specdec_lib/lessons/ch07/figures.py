@@ -5,6 +5,7 @@ answer.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,24 +13,19 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed
-from specdec_lib.lessons.ch07.models import settling
-from specdec_lib.lessons.common.distributions import overlap
 from specdec_lib.lessons.common.drawing import (
-    bars,
     drawn_from,
     legend_below,
     masses_by_path,
     panels,
     picture,
     piled,
-    stacked,
     target_lines,
     token_axis,
     write_above,
 )
 from specdec_lib.lessons.common.series import draw, grid
 from specdec_lib.lessons.common.style import ACCEPTED, GREY, TARGET, show
-from specdec_lib.lessons.common.tokens import board, boxes, write
 from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
 
 RADIUS = 0.2  # of a node of a tree
@@ -43,95 +39,81 @@ def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
         return accept(drafted, p, r, u)
 
     law = exact_paths(asked, p, np.eye(len(p))[token])
-    ax = picture("One certain draft token, B: two paths into each token", "probability")
+    name = TOKENS[token]
+    ax = picture(f"The draft always proposes {name}: two paths into each token", "probability")
     labels = ("came by acceptance", "came by correction")
     words = masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in law.sum(axis=0)))
-    show(ax.figure, f"The draft always proposes token {token}. Mass {words}.")
-
-
-@drawn_from("jacobi_decode")
-def renewed_together(
-    decode: Callable, target_greedy: Callable, prompt: list[int], guess: list[int]
-) -> None:
-    """What the student's function asks the target in every pass, and where it stops changing."""
-    asked: list[list[int]] = []
-
-    def watched(tokens: list[int]) -> list[int]:
-        asked.append(list(tokens[len(prompt) :]))
-        return target_greedy(list(tokens))
-
-    out, passes = decode(settling(watched, prompt, guess), list(prompt), list(guess))
-    rows = [*asked, list(out)]
-    names = ["the guess", *(f"after pass {n}" for n in range(1, len(asked))), "returned"]
-    last = [*out, *[None] * len(guess)]  # what a short one lacks is nowhere right
-    top, said = 0.6 * len(rows), f"Your function counts {passes} passes."
-    ax = board(len(guess) + 2.0, top + 0.5, 0.7, "What each pass reads, by your function")
-    for number, (name, row) in enumerate(zip(names, rows, strict=False)):
-        pairs = zip(row[: len(guess)], last, strict=False)
-        tokens = [("accepted" if token == end else "plain", f"{token}") for token, end in pairs]
-        boxes(ax, top - 0.6 * number, name.replace(" ", "\n", 1), tokens)
-    write(ax, len(guess) / 2 + 1, 0.1, f"✓: as returned. {said}")
-    parts = [f"{name}: {row}" for name, row in zip(names, rows, strict=False)]
-    show(ax.figure, f"{'; '.join(parts)}. {said}")
-
-
-@drawn_from("jacobi_decode")
-def passes_on_prompts(
-    decode: Callable, target_greedy: Callable, prompts: list[list[int]], count: int
-) -> None:
-    """Passes that the student's function takes for `count` tokens after every prompt."""
-    passes = [
-        decode(settling(target_greedy, text, text[-count:]), list(text), list(text[-count:]))[1]
-        for text in prompts
-    ]
-    ax = picture(f"Passes for {count} tokens on the built-in target", "passes")
-    prompt_names = [f"{i + 1}" for i in range(len(passes))]
-    told = draw(ax, prompt_names, {"your function": passes}, kind="bars", text="g")
-    ax.axhline(count, color="black", linestyle="--", label="plain decoding, one token a pass")
-    ax.set_xlabel(f"prompt; {np.mean(passes):.2f} passes on average")
-    ax.set_ylim(0, 1.3 * max(count, *passes))
-    ax.legend(loc="upper right", ncol=2)
-    show(
-        ax.figure,
-        f"Passes for {count} tokens, by prompt. {told}; {np.mean(passes):.2f} on average. Plain "
-        f"decoding takes {count}.",
-    )
+    show(ax.figure, f"The draft always proposes {name}. Mass {words}.")
 
 
 @drawn_from("multi_candidate_accept")
 def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -> None:
-    """The exact distribution by number of candidates; what is accepted, and two comparisons."""
+    """The exact distribution by number of candidates; what is accepted, and two other rules."""
     counts = np.arange(1, most + 1)
     found = [computed.candidates_law(accept, p, q, int(n)) for n in counts]
-    accepted = [float(law[0].sum()) for law in found]
-    tries = [1 - (1 - accepted[0]) ** n for n in counts]
-    best = [computed.best_acceptance(p, q, int(n)) for n in counts]
+    shares = {
+        "the best rule": [computed.best_acceptance(p, q, int(n)) for n in counts],
+        "SpecTr's rule": [computed.k_seq(p, q, int(n)) for n in counts],
+        "your function": [float(law[0].sum()) for law in found],
+    }
+    title = "What comes out, with 1 to {} candidates"
+    _law_and_shares(found, p, shares, title.format(most), "drawn from q")
+
+
+@drawn_from("one_hot_accept")
+def top_candidates(
+    accept: Callable, in_turn: Callable, p: np.ndarray, q: np.ndarray, most: int
+) -> None:
+    """The exact distribution with the draft's most probable tokens as candidates.
+
+    `in_turn(accept, candidates, p, r, u)` is the notebook's loop over the student's function.
+    """
+    best = np.argsort(-q).tolist()
+    counts = np.arange(1, most + 1)
+    found = [computed.top_law(partial(in_turn, accept), p, best[:n]) for n in counts]
+    shares = {
+        "drawn from q": np.cumsum(computed.refused_in_turn(p, q, most)).tolist(),
+        "the top tokens, your function": [float(law[0].sum()) for law in found],
+    }
+    title = f"What comes out, with the top 1 to {most} of q"
+    _law_and_shares(found, p, shares, title, "the top of q")
+
+
+def _law_and_shares(
+    found: list[np.ndarray], p: np.ndarray, shares: dict[str, list[float]], title: str, which: str
+) -> None:
+    """Left the distributions (2, V) by number of candidates, right how often one is accepted.
+
+    The last of `shares` is the student's, and has its numbers written below it.
+    """
+    counts = np.arange(1, len(found) + 1)
     left, right = panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
-    _laws_side_by_side(left, found, p)
-    shares = {"best possible rule": best, "independent tries": tries, "your function": accepted}
+    _laws_side_by_side(left, found, p, title)
     told = draw(right, counts, shares)
-    write_above(right, counts, accepted, (f"{share:.3f}" for share in accepted), gap=-17)
+    own = list(shares.values())[-1]
+    write_above(right, counts, own, (f"{share:.3f}" for share in own), gap=-17)
+    lowest = min(min(each) for each in shares.values())
     right.set_title("One of them is accepted")
-    right.set(xlabel="candidates", xticks=counts, ylim=(min(0.6, *accepted) - 0.05, 1.03))
-    right.set_xlim(0.7, most + 0.3)
-    legend_below(right, columnspacing=1)
+    right.set(xlabel=f"candidates, {which}", xticks=counts, ylim=(lowest - 0.12, 1.05))
+    right.set_xlim(0.7, len(found) + 0.3)
+    legend_below(right, columns=2, columnspacing=1)
     parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, found, strict=True)]
     show(
         right.figure,
-        f"Left, what comes out. {'; '.join(parts)}; the target {by_token(p)}. Right, the share "
-        f"that is accepted, by candidates. {told}.",
+        f"{title}. {'; '.join(parts)}; the target {by_token(p)}. The share that is accepted, by "
+        f"candidates. {told}.",
     )
 
 
-def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray) -> None:
+def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray, title: str) -> None:
     width = 0.8 / len(found)
     for number, law in enumerate(found):
         x = np.arange(len(p)) + (number - (len(found) - 1) / 2) * width
-        labels = ("_", "__") if number else ("a candidate", "drawn at the end")
+        labels = ("_", "__") if number else ("a candidate", "replaced")
         parts = dict(zip(labels, law, strict=True))
         piled(ax, x, parts, ("accepted", "residual"), 0.9 * width)
     target_lines(ax, p)
-    ax.set(ylabel="probability", title=f"The distribution, with 1 to {len(found)} candidates")
+    ax.set(ylabel="probability", title=title)
     token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)))
     legend_below(ax)
 
@@ -146,7 +128,7 @@ def tree_and_mask(make: Callable, parents: list[int]) -> None:
     names = [f"{node}" for node in range(len(parents))]
     grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
     right.set_title("Your mask: row i sees column j")
-    right.set(xlabel="seen node", ylabel="node")
+    right.set(xlabel="node j", ylabel="node i")
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {list(parents)}. By your mask, {'; '.join(rows)}.")
 
@@ -238,29 +220,29 @@ def layout(parents: list[int]) -> dict[int, tuple[float, float]]:
     return {node: (x, y - middle) for node, (x, y) in places.items()}
 
 
-@drawn_from("map_draft")
-def over_the_targets_tokens(
-    mapped: Callable, q: np.ndarray, draft_to_target: np.ndarray, p: np.ndarray
+@drawn_from("tokens_from_positions")
+def by_position(
+    tokens: Callable, rates: dict[str, list[float]], layers: dict[str, list[int]], c: float
 ) -> None:
-    """The draft over its own tokens, and over the target's by the student's function."""
-    out = np.asarray(mapped(q, draft_to_target, len(p)), dtype=float)
-    left, right = panels(2, (8.6, 3.6), width_ratios=[0.8, 1])
-    shared = draft_to_target >= 0
-    parts = {"shared": np.where(shared, q, 0), "not shared": np.where(shared, 0, q)}
-    stacked(left, parts, ("draft", "excess"))
-    names = [f"{i}\nis {TOKENS[t] if t >= 0 else 'nothing'}" for i, t in enumerate(draft_to_target)]
-    left.set_title("The draft's own tokens")
-    left.set_xticks(range(len(q)), names)
+    """Acceptance by position, and the speed of a block of K tokens by the student's function.
+
+    `layers` has the layers that draft K tokens, K = 1, 2, ...; a layer costs `c` target passes.
+    """
+    left, right = panels(2, (9.4, 3.9))
+    counts = range(1, 1 + max(map(len, rates.values())))
+    speeds = {
+        f"{name}: {float(tokens(row)):.2f} tokens at K = {len(row)}": [
+            float(tokens(row[:k])) / (1 + c * drafting)
+            for k, drafting in zip(counts, layers[name], strict=True)
+        ]
+        for name, row in rates.items()
+    }
+    told = f"Acceptance by position: {draw(left, counts, rates)}. "
+    told += f"Speed by K: {draw(right, counts, speeds)}"
+    left.set(title="Acceptance by position", xlabel="position in the block", ylim=(0.5, 0.8))
+    left.set_ylabel("if all before it were accepted")
+    right.set(title=f"Speed, if a layer costs {c:g} target passes", xlabel="K", ylim=(0.8, None))
+    right.axhline(1, color="black", linewidth=1)
     legend_below(left)
-    bars(right, np.arange(len(out)), out, "draft", label="your function", text=".3f")
-    target_lines(right, p)
-    accepted = overlap(out, p) if len(out) == len(p) else float("nan")
-    right.set_title(f"Over the target's: {accepted:.3f} is accepted")
-    token_axis(right, len(out), top=max(out.max(), p.max()))
-    legend_below(right)
-    show(
-        right.figure,
-        f"The draft over its own tokens {listed(q)}, of which {listed(q[shared])} are shared. By "
-        f"your function {by_token(out)} over the target's tokens, whose p is {by_token(p)}; the "
-        f"overlap is {accepted:.3g}.",
-    )
+    legend_below(right, columns=1)
+    show(left.figure, f"{told}.")

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib import exact
+from specdec_lib.lessons.ch08.computed import DRAFT, START, TARGET, Halves, plain_law
 from specdec_lib.lessons.ch08.models import WatchedModel
 from specdec_lib.progress import progress
 
@@ -37,11 +38,6 @@ FAULTS = {
     "the target's rollback": Fault("target", "rollback"),
 }
 K = 4
-# Two tokens whose probabilities are 0, a half or 1, so that few numbers make a difference. The
-# next token hangs on the last two.
-TARGET = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]])
-DRAFT = np.array([[[0.5, 0.5], [1.0, 0.0]], [[0.0, 1.0], [0.5, 0.5]]])
-START = [0, 1]
 
 
 class Broken(NamedTuple):
@@ -160,15 +156,6 @@ def tried(
     return found
 
 
-class Halves(exact.Tape):
-    """A generator whose every number is a quarter or three quarters, along one path."""
-
-    def random(self, size: int | None = None) -> np.ndarray | float:
-        """As NumPy's: `size` numbers, or one."""
-        drawn = [(0.25, 0.75)[self.choose([0.5, 0.5])] for _ in range(1 if size is None else size)]
-        return drawn[0] if size is None else np.array(drawn)
-
-
 def distance(generate: Loop, fault: str) -> float:
     """Total variation between the distributions of short texts, this one's and plain decoding's.
 
@@ -181,15 +168,3 @@ def distance(generate: Loop, fault: str) -> float:
         return generate(*pair, START, k, length, 1.0, script)
 
     return exact.distance(exact.distribution(run, Halves), plain_law(length))
-
-
-def plain_law(length: int) -> dict[tuple[int, ...], float]:
-    """Every text of `length` tokens by plain decoding of TARGET."""
-
-    def run(tape: exact.Tape) -> list[int]:
-        text = list(START)
-        for _ in range(length):
-            text.append(tape.choose(TARGET[text[-2], text[-1]].tolist()))
-        return text[len(START) :]
-
-    return exact.distribution(run)

@@ -1,7 +1,7 @@
 """Exact distributions of a student's verify_block and speculative_generate. Nothing is sampled.
 
-Both are piecewise constant in their random numbers. A number is taken at the middle of every piece
-and weighs as much as the piece is long.
+Both are piecewise constant in their random numbers. A number is taken at the middle of every piece,
+and all pieces are as long.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +18,14 @@ P = np.array([[0.25, 0.375, 0.375], [0.5, 0.375, 0.125], [0.125, 0.25, 0.625]])
 Q = np.array([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
 COINS, PICKS = 4, 24  # cells of r and of u: all ratios and sums are multiples of 1/4 and of 1/24
 
-# A target and a draft that look one token back. Quarters, so few pieces do.
-TARGET = np.array([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.0, 0.25, 0.75]])
-DRAFT = np.array([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5], [0.25, 0.25, 0.5]])
-PIECES = {"draft tokens": (0.25, 0.5, 0.75), "r": (0.5,), "u": (0.25, 0.5, 0.75)}
-START, LENGTH = 1, 2  # the prompt is token 1, and two tokens are written
-MOST_RUNS = 2000  # a loop that draws as the contract says takes 56
-DRAWN = ("draft tokens", "r", "u")  # by a block of one draft token; one of none draws u alone
+# Two tokens whose probabilities are 0, a half or 1, so that few numbers make a difference. The
+# next token hangs on the last two.
+TARGET = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]])
+DRAFT = np.array([[[0.5, 0.5], [1.0, 0.0]], [[0.0, 1.0], [0.5, 0.5]]])
+START, LENGTH = [0, 1], 3  # the prompt, and how many tokens are written
+MOST_RUNS = 2000  # a loop that draws as the card says takes far fewer
+
+Law = dict[tuple[int, ...], float]
 
 
 def block_law(verify_block: Callable) -> tuple[np.ndarray, np.ndarray, int]:
@@ -59,46 +60,46 @@ def tensors(drafted: Sequence) -> tuple[torch.Tensor, torch.Tensor]:
     return tuple(torch.tensor(each).repeat(len(drafted), 1, 1) for each in (P, Q))
 
 
-class Script(exact.Tape):
-    """A generator whose every number is the middle of a piece, along one path."""
+class Halves(exact.Tape):
+    """A generator whose every number is a quarter or three quarters, along one path."""
 
     def random(self, size: int | None = None) -> np.ndarray | float:
         """As NumPy's: `size` numbers, or one."""
-        drawn = [self._next() for _ in range(1 if size is None else size)]
+        drawn = [(0.25, 0.75)[self.choose([0.5, 0.5])] for _ in range(1 if size is None else size)]
         return drawn[0] if size is None else np.array(drawn)
 
-    def _next(self) -> float:
-        edges = np.array([0.0, *PIECES[DRAWN[min(len(self.taken), len(DRAWN) - 1)]], 1.0])
-        piece = self.choose(np.diff(edges).tolist())
-        return float(edges[piece] + edges[piece + 1]) / 2
 
-
-def text_law(speculative_generate: Callable) -> tuple[np.ndarray, int]:
-    """The distribution (V, V) of two tokens by the student's loop, and how many runs it took.
+def text_law(generate: Callable) -> tuple[Law, int]:
+    """The distribution of LENGTH tokens by the student's loop at K = 2, and how many runs it took.
 
     Raises ValueError if there are more than MOST_RUNS, which every number drawn multiplies, and
     if a text is not LENGTH tokens long.
     """
-    tables = [np.broadcast_to(each, (3, 3, 3)).copy() for each in (TARGET, DRAFT)]
-    law, runs = np.zeros((3, 3)), 0
+    law, runs = dict[tuple[int, ...], float](), 0
 
-    def run(script: Script) -> list[int]:
-        target, draft = (WatchedModel(table) for table in tables)
-        return speculative_generate(target, draft, [START], 2, LENGTH, 1.0, script)
+    def run(script: Halves) -> list[int]:
+        return generate(WatchedModel(TARGET), WatchedModel(DRAFT), START, 2, LENGTH, 1.0, script)
 
-    for text, weight in exact.branches(run, Script):
+    for text, weight in exact.branches(run, Halves):
         if len(text) != LENGTH:
             raise ValueError(f"for {LENGTH} tokens your loop gave {len(text)}: {list(text)}")
-        law[tuple(text)] += weight
+        law[tuple(text)] = law.get(tuple(text), 0.0) + weight
         runs += 1
         if runs > MOST_RUNS:
             raise ValueError(
-                f"two tokens can come in more than {MOST_RUNS:,} ways. Near the end a block drafts "
-                "fewer tokens: does it still draw numbers for k of them?"
+                f"{LENGTH} tokens can come in more than {MOST_RUNS:,} ways. Near the end a block "
+                "drafts fewer tokens: does it still draw numbers for k of them?"
             )
     return law, runs
 
 
-def plain_law() -> np.ndarray:
-    """The distribution (V, V) of two tokens by plain decoding of the target."""
-    return TARGET[START][:, None] * TARGET
+def plain_law(length: int = LENGTH) -> Law:
+    """Every text of `length` tokens by plain decoding of TARGET."""
+
+    def run(tape: exact.Tape) -> list[int]:
+        text = list(START)
+        for _ in range(length):
+            text.append(tape.choose(TARGET[text[-2], text[-1]].tolist()))
+        return text[len(START) :]
+
+    return exact.distribution(run)

@@ -41,11 +41,9 @@ class Request:
         return [min(self.k, self.most - start - 1) for start in self.starts]
 
     @property
-    def bounds(self) -> tuple[dict[str, int], dict[str, int]]:
-        """How often target and draft may pass: one pass more of each may read the prompt."""
-        if not self.most:
-            return {"most": 0}, {"most": 0}
-        return {"most": len(self.blocks) + 1}, {"in_a_block": self.k}
+    def passes(self) -> int:
+        """How often the target may pass: once a block, and once more to read the prompt."""
+        return len(self.blocks) + 1 if self.most else 0
 
     def is_begun_by(self, got: list[int]) -> bool:
         """Whether `got`, with the prompt or without, is right up to the blocks of fewer than k."""

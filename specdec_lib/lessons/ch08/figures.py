@@ -1,10 +1,12 @@
 """The figures of chapter 08 that are drawn from the student's functions, wrong ones too."""
 
 from collections.abc import Callable, Sequence
+from itertools import product
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from specdec_lib import exact
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08.broken import Broken
@@ -175,18 +177,21 @@ def _range(each: Pass) -> str:
 
 @drawn_from("speculative_generate")
 def law_of_texts(speculative_generate: Callable) -> None:
-    """The exact distribution of two tokens by the student's loop, beside plain decoding's."""
+    """The exact distribution of short texts by the student's loop, beside plain decoding's."""
     law, runs = computed.text_law(speculative_generate)
     plain = computed.plain_law()
-    apart = np.abs(law - plain).sum() / 2
-    title = f"Two tokens, {runs} runs: total variation {apart:.1e}"
+    apart = exact.distance(law, plain)
+    title = f"All texts of three tokens, {runs} runs: total variation {apart:.1g}"
     ax = picture(title, "probability", size=(8.2, 3.4))
-    names = [f"{a} {b}" for a in range(3) for b in range(3)]
-    told = draw(ax, names, {"your loop": law.ravel()}, kind="bars", roles=("accepted",))
-    ax.plot(range(len(names)), plain.ravel(), color="black", label="plain decoding", **CROSS)
+    texts = list(product(range(2), repeat=computed.LENGTH))
+    names = [" ".join(map(str, text)) for text in texts]
+    yours = [law.get(text, 0.0) for text in texts]
+    theirs = [plain.get(text, 0.0) for text in texts]
+    told = draw(ax, names, {"your loop": yours}, kind="bars", roles=("accepted",))
+    ax.plot(range(len(names)), theirs, color="black", label="plain decoding", **CROSS)
     ax.legend()
-    other = in_words(names, {"plain decoding": plain.ravel()})
-    show(ax.figure, f"Distribution of two tokens. {told}; {other}. Total variation {apart:.1e}.")
+    other = in_words(names, {"plain decoding": theirs})
+    show(ax.figure, f"Distribution of texts. {told}; {other}. Total variation {apart:.1g}.")
 
 
 def broken_decoders(found: Sequence[Broken]) -> None:

@@ -1,205 +1,158 @@
-"""The figures of chapter 08 on what was measured with the decoder that runs there.
+"""The figures and sentences of chapter 08 on what was measured with the decoder that runs there.
 
-Tables come from specdec_lib.measure.experiment as DataFrames, blocks from the library's decoder.
+Tables come from specdec_lib.measure.experiment as DataFrames.
 """
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from specdec_lib.lessons.ch05.checks import conditional_rates
+from specdec_lib.lessons.common.answers import WIDE
 from specdec_lib.lessons.common.drawing import legend_below, named_rows, panels, picture
 from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
-from specdec_lib.lessons.common.style import ACCEPTED, role, show
+from specdec_lib.lessons.common.style import ACCEPTED, show
 
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS = {"accepted": "accepted", "corrected": "residual", "bonus": "target"}
-COLUMNS = ["draft", "temperature", "alpha", "c", "K", "formula", "with v", "and prompt"]
-MARKS = {
-    "formula": ("x", {"color": "black", "markersize": 8}),
-    "with v": ("|", {"color": "black", "markersize": 12}),
-    "promised": ("o", {"color": "white", "markeredgecolor": "black"}),
-    "measured": ("D", {"color": ACCEPTED}),
+NAMES = {
+    "plain": "plain decoding",
+    "loop": "your decoder",
+    "generate": "Hugging Face,\nplain",
+    "assisted": "Hugging Face,\nspeculative",
 }
+COLUMNS = ["alpha", "c", "K", "tokens per pass", "v = 1", "measured v", "measured v + prompt"]
+# The same mark for the same quantity, whoever measured or promised it.
+MARKS = {
+    "v = 1": ("x", {"color": "black", "markersize": 8}),
+    "measured v": ("|", {"color": "black", "markersize": 12, "markeredgewidth": 2}),
+    "measured v + prompt": ("o", {"color": "white", "markeredgecolor": "black"}),
+    "clock": ("D", {"color": ACCEPTED}),
+}
+T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # papers.json, t5_sizes
 
 
-def results(rows: "pd.DataFrame", target: str) -> None:
-    """The rows of a target that were run, as a table: what was promised, and what was measured."""
-    mine = rows[(rows.target == target) & rows.measured.notna()]
-    shown = mine[COLUMNS].copy()
-    ends = zip(mine.measured, mine.low, mine.high, strict=True)
-    shown["measured (quartiles)"] = ["{:.2f} ({:.2f} to {:.2f})".format(*each) for each in ends]
-    table(shown.set_index("draft"), f"Target {target}, {' and '.join(mine.task.unique())}")
+def beside_hugging_face(met: Any) -> None:
+    """The decoder beside Hugging Face's: target passes first, then the clock, then in words."""
+    speeds = met.speeds
+    names = [NAMES[name] for name in speeds.index]
+    left, right = panels(2, (9.0, 3.6))
+    look = {"kind": "bars", "roles": ("accepted",)}
+    passes = {"passes": (100 / speeds.tokens_per_pass).tolist()}
+    clock = {"tokens per second": speeds.tokens_per_second.tolist()}
+    told = [draw(left, names, passes, text=".3g", **look)]
+    told += [draw(right, names, clock, text=".3g", **look)]
+    for ax, title in ((left, "Target passes for 100 tokens"), (right, "Tokens per second")):
+        ax.set_title(title)
+        ax.tick_params(axis="x", labelsize=8)
+    what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
+    show(left.figure, f"{what}. For 100 tokens, {'; '.join(told)}.")
+    for line in said_of(met):
+        print(textwrap.fill(line, WIDE))
+
+
+def said_of(met: Any) -> Iterator[str]:
+    """The headline of the course: the text, how many times as fast, and what it means if not."""
+    same, ties, others = met.texts.values()
+    plain, theirs = met.over.loc["plain"], met.over.loc["assisted"]
+    text = "The same text, token for token"
+    if others:
+        text = f"{others} of {sum(met.texts.values())} texts are not those of plain decoding: why?"
+    elif ties:
+        text += f", but for {ties} of {same + ties} prompts with a near-tie"
+    yield (
+        f"{text}; {_interval(plain)} times as fast as plain decoding, {_interval(theirs)} times as "
+        "fast as Hugging Face's own speculative decoding."
+    )
+    yield _meaning(plain, "plain decoding")
+    yield _meaning(theirs, "Hugging Face's speculative decoding")
+
+
+def _interval(speed: Any) -> str:
+    return f"{speed.speedup:.2f} ({speed.low:.2f} to {speed.high:.2f})"
+
+
+def _meaning(speed: Any, other: str) -> str:
+    """What a median and its quartiles say."""
+    often = f"than {other} on at least three prompts in four."
+    if speed.low > 1:
+        return f"Yours was faster {often}"
+    if speed.high < 1:
+        return (
+            f"Yours was slower {often} A pass over K + 1 tokens, or the work between the passes, "
+            "costs too much here."
+        )
+    return f"The quartiles beside {other} lie on both sides of 1: this run shows no difference."
+
+
+def results(rows: "pd.DataFrame") -> None:
+    """The rows of the experiment: passes first, what was promised, and last the clock."""
+    shown = rows[COLUMNS].copy()
+    shown.index = [f"{row.draft}, T = {row.temperature}" for row in rows.itertuples()]
+    ends = zip(rows.clock, rows.low, rows.high, strict=True)
+    shown["clock (quartiles)"] = ["{:.2f} ({:.2f} to {:.2f})".format(*each) for each in ends]
+    table(shown, f"Your decoder on the {rows.target.iloc[0]} target, held-out code")
 
 
 def beside_the_papers(
-    rows: "pd.DataFrame", paper: Sequence[Any], chen: Sequence[Any], bench: Sequence[Any] = ()
+    rows: "pd.DataFrame", paper: Sequence[Any], chen: Sequence[Any], bench: Sequence[Any]
 ) -> None:
-    """Promised and measured speed-ups of the rows that were run, above those of the papers.
+    """Promises and the clock of the rows that were run, above those of the papers, by source.
 
-    `bench` has Spec-Bench's rows by device, of which the draft model's is drawn.
+    `paper` are Leviathan's Tables 2 and 4, `chen` Chen's Table 1, `bench` Spec-Bench by task.
     """
-    mine = rows[rows.measured.notna()]
-    names = [f"{r.draft} on {r.target}, T = {r.temperature}" for r in mine.itertuples()]
-    printed = _printed(paper, chen, bench)
-    values = {
-        "formula": mine.formula.tolist(),
-        "with v": mine["with v"].tolist(),
-        "promised": [*mine["and prompt"], *(row.expected for row in paper)],
-        "measured": [*mine.measured, *printed.values()],
-    }
-    names += printed
-    ax = picture("Your machine, and the papers below", size=(8.6, 1.2 + 0.29 * len(names)))
+    mine = [_mine(row) for row in rows.to_dict("records")]
+    theirs = [*map(_leviathan, paper), *map(_chen, chen), *_spec_bench(bench)]
+    names, marks = zip(*mine, *theirs, strict=True)
+    ax = picture("Your machine, and below it the papers", size=(9.0, 1.4 + 0.3 * len(names)))
     y = named_rows(ax, names)
-    ax.hlines(y[: len(mine)], mine.low, mine.high, color="black")
-    for name, found in values.items():
-        mark, look = MARKS[name]
-        ax.plot(found, y[: len(found)], mark, label=name, **look)
+    ax.hlines(y[: len(mine)], rows.low, rows.high, color="black")
+    told = []
+    for name, (mark, look) in MARKS.items():
+        found = {names[i]: at[name] for i, at in enumerate(marks) if name in at}
+        places = [y[i] for i, at in enumerate(marks) if name in at]
+        ax.plot(list(found.values()), places, mark, label=name, **look)
+        told.append(in_words(list(found), {name: list(found.values())}))
     ax.axvline(1, color="black", linewidth=1)
-    ax.axhline(y[len(mine)] + 0.5, color="black", linewidth=0.8, linestyle=":")
+    for end in (len(mine), len(mine) + len(paper), len(mine) + len(paper) + len(chen)):
+        ax.axhline(y[end] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
-    legend_below(ax, 4)
-    told = (in_words(names[: len(each)], {name: each}) for name, each in values.items())
+    legend_below(ax, 2)
     show(ax.figure, f"Speed-ups on this machine, then the papers' printed ones. {'; '.join(told)}.")
 
 
-def _printed(paper: Sequence[Any], chen: Sequence[Any], bench: Sequence[Any]) -> dict[str, float]:
-    """The papers' measured speed-ups by name, those of `paper` first."""
-    found = {f"{r.draft}, {r.task}, T = {r.temperature}": r.measured for r in paper}
-    found |= {f"Chen: {r.benchmark}, {r.sampling}": r.speedup for r in chen}
-    for row in (r for r in bench if r.method == "Draft model"):
-        name = "Spec-Bench: Vicuna 7B, draft model"
-        found |= {f"{name}, RTX 3090": row.rtx3090_speedup, f"{name}, A100": row.a100_speedup}
-    return found
+Marked = tuple[str, Mapping[str, float]]
 
 
-def against_hugging_face(rows: "pd.DataFrame") -> None:
-    """The rows that were run over three baselines."""
-    mine = rows[rows.measured.notna()]
-    names = [f"{r.draft}\n{r.target}, T = {r.temperature}" for r in mine.itertuples()]
-    values = {
-        "over our plain decoding": mine.measured.tolist(),
-        "over Hugging Face generate": mine["over generate"].tolist(),
-        "over Hugging Face assisted": mine["over assisted"].tolist(),
-    }
-    size = max(8.2, 1.5 * len(mine)), 4.0
-    look = {"kind": "bars", "roles": ("accepted", "draft", "excess"), "text": ".2f"}
-    series_figure(
-        "One decoder, three baselines", names, values, ylabel="times as fast", size=size, **look
-    )
+def _mine(row: Mapping[str, Any]) -> Marked:
+    """One row of this machine: its label, and its marks."""
+    label = f"yours: {row['target']} / {row['draft']}, T = {row['temperature']}"
+    return label, {name: row[name] for name in MARKS}
 
 
-def alpha_beside_table_3(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
-    """The acceptance rates of the first target's drafts, and those of the paper's Table 3.
-
-    The costlier version of that target accepts what it accepts.
-    """
-    first = rows[rows.target == rows.target.iloc[0]]
-    mine = first.pivot_table("alpha", ["task", "draft"], "temperature", sort=False)
-    names = [f"{draft}, {task}" for task, draft in mine.index]
-    left, right = panels(2, (9.0, 4.6), sharey=True)
-    yours = {f"T = {t}": mine[t].tolist() for t in (0, 1)}
-    theirs = {"T = 0": [r.greedy for r in paper], "T = 1": [r.sampled for r in paper]}
-    told = draw(left, names, yours, kind="marks")
-    draw(right, [f"{r.draft}, {r.target}" for r in paper], theirs, kind="marks")
-    for ax, title in ((left, "Yours"), (right, "Table 3 of the paper")):
-        ax.set(title=title, ylim=(0, 1))
-        ax.tick_params(axis="x", rotation=90, labelsize=8)
-    left.legend(loc="lower left")
-    show(left.figure, f"Acceptance rates. {told}. Beside them Table 3 of the paper.")
+def _leviathan(row: Any) -> Marked:
+    size = T5_SIZES[row.draft]
+    label = f"TPU v4: T5-XXL 11B / {size}, {row.task}, T = {row.temperature}"
+    return label, {"v = 1": row.expected, "clock": row.measured}
 
 
-def engineering(versions: "pd.DataFrame") -> None:
-    """Versions of one decoder over plain decoding, with quartiles."""
-    ends = {"median, and quartiles": list(zip(versions.low, versions.high, strict=True))}
-    series_figure(
-        "Same rule, three ways of working between the passes",
-        list(versions.index),
-        {"median, and quartiles": versions.speedup.tolist()},
-        ylabel="times as fast as plain",
-        kind="bars",
-        roles=("accepted",),
-        ends=ends,
-        text=".2f",
-    )
+def _chen(row: Any) -> Marked:
+    label = f"16 TPU v4: Chinchilla 70B / 4B, {row.benchmark}, {row.sampling}"
+    return label, {"clock": row.speedup}
 
 
-def fates(block: Any) -> tuple[int, int, int]:
-    """Tokens of a block that were accepted, corrected and bonus."""
-    added = block.kept > block.accepted
-    return min(block.accepted, block.kept), int(added and not block.bonus), int(block.bonus)
-
-
-def blocks_over_time(blocks: Sequence[Any]) -> None:
-    """Tokens of each block of one text, by fate."""
-    ax = picture(f"Tokens a block, {len(blocks)} blocks of one text", "tokens", size=(8.2, 3.2))
-    x, base = np.arange(1, len(blocks) + 1), np.zeros(len(blocks))
-    for counts, (kind, dress) in zip(
-        np.transpose([*map(fates, blocks)]), KINDS.items(), strict=True
-    ):
-        ax.bar(x, counts, 0.8, base, **role(dress) | {"label": kind})
-        base = base + counts
-    mean = float(base.mean())
-    ax.axhline(mean, color="black", linestyle="--", label=f"mean {mean:.2f}")
-    ax.set_xlabel("block")
-    legend_below(ax, 4)
-    listed = ", ".join(f"{int(total)}" for total in base)
-    show(ax.figure, f"Tokens of each block: {listed}. Mean {mean:.2f}.")
-
-
-def timeline(blocks: Sequence[Any], most: int = 12) -> None:
-    """The draft and verify times of the first blocks, one after the other."""
-    times = np.array([[1e3 * b.draft_seconds, 1e3 * b.verify_seconds] for b in blocks[:most]])
-    ends = times.cumsum().reshape(times.shape)
-    ax = picture("Where the time of a block goes", size=(8.2, 2.6))
-    for column, name in enumerate(("draft", "target")):
-        starts = ends[:, column] - times[:, column]
-        ax.barh(column, times[:, column], 0.6, starts, **role(name) | {"label": None})
-    ax.set_yticks([0, 1], ["draft", "verify"])
-    ax.set_xlabel("milliseconds from the first block on")
-    ax.grid(axis="x")
-    told = in_words(range(1, len(times) + 1), {"draft": times[:, 0], "verify": times[:, 1]})
-    show(ax.figure, f"Milliseconds by block. {told}.")
-
-
-def by_position(counts: Sequence[tuple[int, int]], k: int) -> None:
-    """Acceptance by position in the block, given that the earlier ones were accepted."""
-    whole = [accepted for accepted, drafted in counts if drafted == k]
-    rates, judged = zip(*conditional_rates(whole, k), strict=True)
-    errors = [(r * (1 - r) / n) ** 0.5 if n else 0.0 for r, n in zip(rates, judged, strict=True)]
-    ends = [(rate - error, rate + error) for rate, error in zip(rates, errors, strict=True)]
-    ax = picture(f"Where a position was reached: {len(whole)} blocks of {k}", "share accepted")
-    places = [f"position {i}\n{n} judged" for i, n in enumerate(judged, 1)]
-    words = "share, with its standard error"
-    told = draw(ax, places, {words: rates}, kind="marks", ends={words: ends})
-    ax.set(xlim=(-0.5, k - 0.5), ylim=(0, 1))
-    ax.legend(loc="lower left")
-    show(ax.figure, f"Acceptance by position. {told}.")
-
-
-def by_class(found: Mapping[str, tuple[float, float, int]]) -> None:
-    """Acceptance by class of token on held-out code, at both temperatures."""
-    cold, warm, counts = zip(*found.values(), strict=True)
-    names = [f"{name}\n{count} tokens" for name, count in zip(found, counts, strict=True)]
-    values = {"T = 0": cold, "T = 1": warm}
-    look = {"ylabel": "alpha", "size": (7.6, 3.6), "kind": "bars", "roles": ("draft", "target")}
-    series_figure("Accepted by kind of token, base draft, held-out code", names, values, **look)
+def _spec_bench(rows: Sequence[Any]) -> list[Marked]:
+    """The draft model's speed-ups in the two tasks that a card runs in the chapter."""
+    (row,) = (row for row in rows if row.method == "Draft model")
+    return [
+        (f"A100: Vicuna 7B / 68M, {task}, T = 0", {"clock": getattr(row, task)})
+        for task in ("translation", "summary")
+    ]
 
 
 def batches(served: "pd.DataFrame") -> None:
-    """Tokens a second, the median request and the last one, by batch and K."""
-    axes, told = panels(3, (9.4, 3.6)), []
-    for ax, column in zip(axes, ("tokens a second", "median request", "last request"), strict=True):
-        found = served.pivot(index="batch", columns="K", values=column)
-        ways = {f"K = {k}" if k else "plain": found[k].tolist() for k in found}
-        told.append(f"{column}: {draw(ax, found.index, ways)}")
-        ax.set(title=column, xlabel="requests in a batch")
-        ax.set_xticks(found.index)
-        ax.set_ylim(bottom=0)
-    for ax in axes[1:]:
-        ax.set_ylabel("seconds")
-    axes[0].legend()
-    show(axes[0].figure, f"By batch and K. {'; '.join(told)}.")
+    """Tokens a second by batch, for plain decoding and every K."""
+    found = served.pivot(index="batch", columns="way", values="tokens a second")
+    ways = {way: found[way].tolist() for way in served.way.unique()}
+    title, xlabel = "Many requests: all rows of a batch in one pass", "requests in a batch"
+    series_figure(title, list(found.index), ways, xlabel=xlabel, ylabel="tokens per second")

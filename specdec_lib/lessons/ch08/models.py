@@ -72,10 +72,11 @@ class WatchedModel:
     Before the text's first token stands a 0. `passes` are the Passes so far; two models may share
     the list. What a careful loop never does is among its `faults`: a token is read again that a
     rollback took from the cache too early, another one is read twice, or there are more than
-    `most` passes, or, but for one, more than `in_a_block` between two passes of another model.
+    `most` passes.
     """
 
     device = torch.device("cpu")
+    dtype = torch.float64
     max_length = None
 
     def __init__(
@@ -84,16 +85,14 @@ class WatchedModel:
         name: str = "model",
         passes: list[Pass] | None = None,
         most: float = math.inf,
-        in_a_block: float = math.inf,
     ) -> None:
         self.logits = torch.as_tensor(table).log()
         self.vocab_size = self.logits.shape[-1]
-        self.name, self.most, self.in_a_block = name, most, in_a_block
+        self.name, self.most, self.count = name, most, 0
         self.passes: list[Pass] = [] if passes is None else passes
         self.again: list[list[int]] = []  # beginnings of the text that were read a second time
         self.cut_too_far: list[list[int]] = []  # those of them that a rollback had taken away
         self._known: set[tuple[int, ...]] = set()
-        self._count = self._in_this_block = self._above = 0
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> WatchedCache:
         """An empty cache of one row. ValueError for more rows."""
@@ -106,26 +105,20 @@ class WatchedModel:
 
         Raises ValueError at a pass too many, so that a loop that cannot end is ended.
         """
-        if self._count == MOST_PASSES:
+        if self.count == MOST_PASSES:
             raise ValueError(
                 f"the {self.name} was called more than {MOST_PASSES} times: does every block add "
                 "its tokens to the text?"
             )
+        self.count += 1
         start, new = len(cache.tokens), tokens[0].tolist()
         cache.tokens += new
-        self._count_pass()
         self.passes.append(Pass(self.name, new, list(cache.tokens)))
         cut = cache.cuts[-1:] == [start]  # the last thing that was done to the cache
         for end in range(start + 1, len(cache.tokens) + 1):
             self._note(cache.tokens[:end], cut)
         known = torch.tensor([0, *cache.tokens])
         return self.logits[known[start:-1], known[start + 1 :]][None]
-
-    def _count_pass(self) -> None:
-        goes_on = self.passes and self.passes[-1].name == self.name
-        self._in_this_block = self._in_this_block + 1 if goes_on else 1
-        self._above += self._in_this_block > self.in_a_block
-        self._count += 1
 
     def _note(self, text: list[int], cut: bool) -> None:
         if tuple(text) in self._known:
@@ -144,7 +137,7 @@ class WatchedModel:
         found = {
             "rolled back too far": bool(self.cut_too_far),
             "read a token twice": any(text not in self.cut_too_far for text in self.again),
-            "too many passes": self._count > self.most or self._above > 1,
+            "too many passes": self.count > self.most,
         }
         return [name for name, is_so in found.items() if is_so]
 
@@ -193,7 +186,7 @@ class WatchedGenerator(np.random.Generator):
 def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Sixteenths for a target; for its draft halfway between these and others."""
     target = dyadic_table(seed)
-    return target, closer(target, dyadic_table(seed + 500))
+    return target, (target + dyadic_table(seed + 500)) / 2
 
 
 def dyadic_table(seed: int, vocab_size: int = V) -> np.ndarray:
@@ -201,8 +194,3 @@ def dyadic_table(seed: int, vocab_size: int = V) -> np.ndarray:
     rng = np.random.default_rng(seed)
     weights = rng.dirichlet(np.ones(vocab_size), (vocab_size, vocab_size))
     return rng.multinomial(SIXTEENTHS, weights) / SIXTEENTHS
-
-
-def closer(table: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The mean of two tables: a draft that is right more often than `other` alone."""
-    return (table + other) / 2

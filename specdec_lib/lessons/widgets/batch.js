@@ -95,11 +95,12 @@ function playing(model) {
 
 function sliders(model) {
   const put = (part) => change(model, { passes: TOKENS, ...part });
+  const room = ["2.4em", "3em"];
   return {
-    alpha: slider({ short: "α", name: "acceptance rate of a coin", onMove: (alpha) => put({ alpha }) }),
-    k: slider({ short: "K", name: "draft tokens per block", min: 1, max: 16, step: 1, onMove: (k) => put({ k }) }),
-    rows: slider({ short: "B", name: "rows of the batch", min: 1, max: 16, step: 1, onMove: (rows) => put({ rows }) }),
-    passes: slider({ short: "t", name: "target passes shown", max: TOKENS, step: 1, onMove: (passes) => change(model, { passes }) }),
+    alpha: slider({ short: "α", name: "acceptance rate of a coin", room, onMove: (alpha) => put({ alpha }) }),
+    k: slider({ short: "K", name: "draft tokens per block", min: 1, max: 16, step: 1, room, onMove: (k) => put({ k }) }),
+    rows: slider({ short: "rows", name: "of the batch", min: 1, max: 16, step: 1, room, onMove: (rows) => put({ rows }) }),
+    passes: slider({ short: "t", name: "target passes shown", max: TOKENS, step: 1, room, onMove: (passes) => change(model, { passes }) }),
   };
 }
 

@@ -122,7 +122,7 @@ function formulas(entry, frame) {
 }
 
 function details(entry, frame) {
-  return html("dl", { style: "display: grid; grid-template-columns: minmax(7em, auto) 1fr; gap: 3px 14px; margin: 0" },
+  return html("dl", { style: "display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 3px 14px; margin: 0" },
     ...card(entry, frame).flatMap(([name, text]) => [html("dt", { style: "color: var(--sd-soft)" }, name), html("dd", { style: "margin: 0" }, text)]));
 }
 
@@ -137,7 +137,7 @@ function mapPanel(model) {
   const count = verdictLine();
   count.style.minHeight = "0";
   [verifiers, timings].forEach(({ row }) => { row.style.minWidth = "0"; });
-  const slide = slider({ short: "place", name: "in the order of time", role: "target", max: entries.length - 1, step: 1, room: ["3.2em", "3.2em"], onMove: (at) => change(model, { at }) });
+  const slide = slider({ short: "method", name: "in order of time", role: "target", max: entries.length - 1, step: 1, room: ["4.2em", "3.2em"], onMove: (at) => change(model, { at }) });
   const name = html("div", { class: "sd-title", style: "font-size: 20px", "aria-live": "polite" });
   const idea = html("p", { class: "sd-verdict", style: "min-height: 0" });
   const [map, box] = [html("div", { class: "sd-wide" }), html("div", { class: "sd-wide", style: "display: grid; gap: 12px" })];

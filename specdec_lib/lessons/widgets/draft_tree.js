@@ -1,4 +1,4 @@
-// Chapter 07: a tree of draft tokens, its attention mask, and the tokens that each shape brings.
+// Chapter 07: a tree of draft tokens, its attention mask, and the tokens that each shape writes.
 // State: drafts [{name, shares}], shapes [{name, parents}], which draft, shape and node is chosen, and c, the
 // time of a draft step over that of a target pass.
 
@@ -147,7 +147,7 @@ function comparison(shapes, drafts, shape, c) {
     html("th", { scope: "row", style: "text-align: left; font-weight: inherit" }, `${i === shape ? "▶ " : ""}${name}`),
     ...columns.map((column, j) => html("td", { style: cell }, `${column[i][1] === fastest[j] ? "★ " : ""}${column[i][0].toFixed(2)}, ${column[i][1].toFixed(2)}x`)));
   return html("table", { style: "border-collapse: collapse; font-size: 13px" },
-    html("caption", { style: "text-align: left; padding-bottom: 4px" }, "Tokens a block, and speed with the drafting counted; ★ the fastest"),
+    html("caption", { style: "text-align: left; padding-bottom: 4px" }, "Tokens per pass, and speed with the drafting counted; ★ the fastest"),
     html("thead", {}, html("tr", {}, html("th", { scope: "col", style: "text-align: left" }, "shape"),
       ...drafts.map(({ name }) => html("th", { scope: "col", style: cell }, name)))),
     html("tbody", {}, ...shapes.map(row)));
@@ -160,7 +160,7 @@ function treePanel(model) {
   const draftChoice = choice("draft", drafts.map((draft) => draft.name), (draft) => change(model, { draft }));
   const stepper = slider({ short: "node", name: "of the tree", role: "target", step: 1, room: ["3em", "2em"], onMove: pick });
   const cost = slider({ short: "c", name: "a draft step in target passes", role: "draft", max: 0.5, room: ["3em", "3em"], onMove: (c) => change(model, { c }) });
-  const result = readout("tokens a block", "sd-large");
+  const result = readout("tokens per pass", "sd-large");
   const fast = readout("times as fast as plain decoding", "sd-large");
   const verdict = verdictLine();
   const table = html("div");

@@ -1,4 +1,4 @@
-"""Chapter 07: a draft tree, who sees whom in it, and how many tokens each shape brings."""
+"""Chapter 07: a draft tree, who sees whom in it, and how many tokens each shape writes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ def draft_tree_simulator(
         raise ValueError("give at least one draft and at least one shape, by name")
     most = max(len(tree["parents"]) for tree in trees)
     chosen: dict[str, Any] = {"draft": 0, "shape": min(1, len(trees) - 1), "node": min(4, most - 1)}
-    state = {"drafts": drafts, "shapes": trees, **chosen, "c": 0.0}
+    state = {"drafts": drafts, "shapes": trees, **chosen, "c": 0.2}
     return Simulator("draft_tree", "Draft tree simulator", {}, state, height=780)
 
 

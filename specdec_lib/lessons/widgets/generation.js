@@ -1,8 +1,8 @@
 // Chapter 06: recorded blocks of the built-in pair, played with a clock. Nothing is invented here: tokens, p, q
-// and coins are recorded, and every verdict is worked out again. `start` holds the record and measured costs.
-// State: k; c and v as set, and whether the measured ones count; the run, and how many half blocks are shown.
+// and coins are recorded, and every verdict is worked out again. `start` holds the record.
+// State: k; c and v; the run, and how many half blocks are shown.
 
-import { freshId, html, say, svg } from "./parts/elements.js";
+import { html, say, svg } from "./parts/elements.js";
 import { axis, axisBelow, curve, line, picture, scale, words } from "./parts/charts.js";
 import { button, buttons, chartBox, controls, pair, panel, player, readout, slider, verdictLine } from "./parts/controls.js";
 import { acceptedOf, drawTokens, fates, inWords, kindKeys } from "./parts/blocks.js";
@@ -44,11 +44,6 @@ export function alphaOf(requests) {
 /** The recorded K of the largest value; 0, plain decoding, where none is above 1. */
 export function bestK(ks, value) {
   return ks.reduce((best, k) => (value(k) > (best ? value(best) : 1) ? k : best), 0);
-}
-
-/** c and v at this K, as set or as measured. */
-export function timesAt({ c, v, measured }, costs, k) {
-  return measured && costs ? { c: costs.c, v: costs.v[k] } : { c, v };
 }
 
 /** Tokens that the first `count` blocks of a run have written. */
@@ -94,7 +89,7 @@ function drawSpeeds(view, width) {
 
 /** Everything that the two panels show, from the state. */
 function viewOf(model) {
-  const [state, { record, costs }] = [model.get("state"), model.get("start")];
+  const [state, { record }] = [model.get("state"), model.get("start")];
   const ks = record.requests.map((each) => each.k);
   const runs = record.runs.filter((run) => run.k === state.k);
   const { passage, blocks: raw } = runs[state.run % runs.length];
@@ -104,9 +99,9 @@ function viewOf(model) {
   const end = 2 * blocks.length;
   const shown = Math.min(state.shown, end); // the slider of K asks for all of a run, however long it is
   const whole = Math.floor(shown / 2);
-  const time = (k) => { const { c, v } = timesAt(state, costs, k); return c * k + v; };
+  const time = (k) => state.c * k + state.v;
   return {
-    ...state, ks, blocks, prompt: record.passages[passage], costs, alpha, found, time,
+    ...state, ks, blocks, prompt: record.passages[passage], alpha, found, time,
     end, shown, whole, written: writtenBy(blocks, whole),
     predicted: (k) => expectedTokens(alpha, k) / time(k), recorded: (k) => found[k].mean / time(k), error: (k) => found[k].error / time(k),
   };
@@ -152,24 +147,13 @@ function runButtons(model, play) {
   return buttons(button("Generate", generate), button("Next step", step), button("To the end", toEnd));
 }
 
-/** The switch to the measured times; hidden where nothing was measured. */
-function measuredSwitch(model, costs) {
-  const id = freshId();
-  const box = html("input", { type: "checkbox", id, onchange: () => change(model, { measured: box.checked }) });
-  const row = html("div", costs ? {} : { hidden: "" }, box, html("label", { for: id }, " use c and v as measured in this notebook"));
-  return { row, set: (on) => { box.checked = on; } };
-}
-
 function runPanel(model, play) {
-  const { record, costs } = model.get("start");
-  const ks = record.requests.map((each) => each.k);
-  const own = (part) => change(model, { ...part, measured: false });
+  const ks = model.get("start").record.requests.map((each) => each.k);
   const sliders = {
     k: slider({ short: "K", name: "draft tokens per block", values: ks, onMove: (k) => { play.stop(); change(model, { k, shown: 2 * 10 ** 5 }); } }),
-    c: slider({ short: "c", name: "time of a draft step", max: 0.5, onMove: (c) => own({ c }) }),
-    v: slider({ short: "v", name: "time of a verification", min: 1, max: 3, step: 0.05, onMove: (v) => own({ v }) }),
+    c: slider({ short: "c", name: "time of a draft step", max: 0.5, onMove: (c) => change(model, { c }) }),
+    v: slider({ short: "v", name: "time of a verification", min: 1, max: 3, step: 0.05, onMove: (v) => change(model, { v }) }),
   };
-  const measured = measuredSwitch(model, costs);
   const now = readout("speed, wall-clock\ntimes plain decoding", "sd-large");
   const ahead = readout("predicted\nby the formula", "sd-large");
   const passes = readout("tokens a target pass\nno clock in it");
@@ -179,16 +163,14 @@ function runPanel(model, play) {
   const chart = chartBox();
   const text = html("div", { class: "sd-wide sd-controls" }, kindKeys(NAMES), prompt, chart);
   const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·8 are eight, ↵ ends a line.",
-    controls(sliders.k.row, sliders.c.row, sliders.v.row, measured.row, runButtons(model, play)),
+    controls(sliders.k.row, sliders.c.row, sliders.v.row, runButtons(model, play)),
     controls(pair(now.box, ahead.box, passes.box, rate.box), verdict), text);
   function draw(view) {
-    const { k, whole, written, shown, end } = view;
-    const times = timesAt(view, costs, k);
+    const { k, c, v, whole, written, shown, end } = view;
     sliders.k.set(k, String(k));
-    sliders.c.set(times.c, times.c.toFixed(2));
-    sliders.v.set(times.v, times.v.toFixed(2));
-    measured.set(view.measured);
-    now.set(whole ? speed(written, whole, k, times.c, times.v).toFixed(2) : "–");
+    sliders.c.set(c, c.toFixed(2));
+    sliders.v.set(v, v.toFixed(2));
+    now.set(whole ? speed(written, whole, k, c, v).toFixed(2) : "–");
     ahead.set(view.predicted(k).toFixed(2));
     passes.set(whole ? (written / whole).toFixed(2) : "–");
     rate.set(view.alpha.toFixed(3));

@@ -5,28 +5,24 @@ from typing import Any
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.widgets.fields import number, one_of
 from specdec_lib.lessons.widgets.simulator import Simulator
-from specdec_lib.theory import Costs
 
 
-def generation_simulator(
-    k: int = 5, c: float = 0.1, v: float = 1.0, costs: Costs | None = None
-) -> Simulator:
+def generation_simulator(k: int = 5, c: float = 0.1, v: float = 1.0) -> Simulator:
     """The live simulator of chapter 06, with its sliders where the arguments say.
 
     `c` and `v`, the time of a verification whatever K is, are in passes of the target over one
-    token; with measured `costs` the reader can switch to those. ValueError, naming the argument,
-    for a K that is not recorded and for times outside the sliders.
+    token. ValueError, naming the argument, for a K that is not recorded and for times outside the
+    sliders.
     """
     page = _page_record()
     ks = tuple(each["k"] for each in page["requests"])
-    times = {"c": costs.c, "v": {str(k): costs.v[k + 1] for k in ks}} if costs else None
     return Simulator(
         "generation",
         "Generation simulator",
         {"k": one_of(*ks), "c": number(0.0, 0.5), "v": number(1.0, 3.0)},
-        {"k": k, "c": c, "v": v, "run": 0, "shown": 0, "measured": False},
+        {"k": k, "c": c, "v": v, "run": 0, "shown": 0},
         height=1500,
-        data={"costs": times, "record": page},
+        data={"record": page},
     )
 
 

@@ -36,9 +36,11 @@ def draft(name: str, dtype: torch.dtype = torch.float32) -> Llama:
     return Llama.from_folder(ASSETS / name, CPU, dtype)
 
 
-def target_weights(size: str | None, dtype: torch.dtype) -> Weights:
+def target_weights(
+    size: str | None, dtype: torch.dtype, device: torch.device | str = CPU
+) -> Weights:
     """The weights of `target`. They are read layer by layer, to be packed and let go."""
-    weights = read_weights(ASSETS / "target", CPU, dtype)
+    weights = read_weights(ASSETS / "target", torch.device(device), dtype)
     return weights if size is None else grown(weights, COSTS[size])
 
 

@@ -4,15 +4,11 @@ from collections.abc import Mapping
 from statistics import median
 from typing import NamedTuple
 
-from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.measure.core.acceptance import NGRAMS
-from specdec_lib.measure.core.costs import Task, in_turn, pass_task, relative
+from specdec_lib.measure.core.costs import in_turn, pass_task, relative
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
-from specdec_lib.sampling import Greedy, Warp
 from specdec_lib.theory import Costs
 
 PROMPT = "a prompt"  # a task that is no draft
@@ -37,19 +33,10 @@ class Found(NamedTuple):
 
 def costs_on(target: Llama, drafts: Mapping[str, Llama], rounds: int) -> Found:
     """What every draft and every width costs, in `rounds` rounds by turns."""
-    counts, (text,) = Counts.load(ASSETS / "ngrams.npz"), prompts(1, PROMPT_TOKENS)
-    steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
-    for name, order in NGRAMS.items():
-        steps[name] = ngram_task(NgramDrafter(counts, order, target.device), text)
-    tasks = in_turn(target, steps)
+    (text,) = prompts(1, PROMPT_TOKENS)
+    tasks = in_turn(target, {name: pass_task(draft, 1) for name, draft in drafts.items()})
     tasks[PROMPT] = lambda: prefill(target, target.new_cache(1, len(text)), [text])
     times = interleaved(tasks, rounds)
     prompt = median(times.pop(PROMPT))
     costs, plain = relative(times)
     return Found(costs, plain, prompt / plain)
-
-
-def ngram_task(drafter: NgramDrafter, text: list[int]) -> Task:
-    """One draft token of a table of counts after `text`."""
-    drafter.start([text], Warp(temperature=0), len(text) + 1)
-    return lambda: drafter.propose([text], [1], Greedy())

@@ -1,130 +1,166 @@
 """The paper's experiment on this machine: the columns of Leviathan et al. (2023), Tables 2 to 4.
 
-Targets x drafts x temperature 0 and 1 x two tasks. For each: alpha on held-out text, c and v from
-bare passes, K and the speed-up that the formula and the measured cost promise. The model drafts are
-also run on code, by turns with plain decoding and with Hugging Face's two decoders. The
-distribution of a cost-scaled target is the built-in one's, and so is its alpha.
+One target x three drafts x temperature 1 and 0, on held-out code. For each row: alpha, c and v from
+bare passes, K and the speed-up that is promised, and the loop's own clock over plain decoding. The
+greedy row that promises most comes first, beside Hugging Face's two decoders. The distribution of
+the cost-scaled target is the built-in one's, and so is its alpha.
 """
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
 
 from specdec_lib.assets import ASSETS
+from specdec_lib.decoding.state import Generation
 from specdec_lib.measure import hugging
 from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.core.acceptance import Acceptance, acceptances, readers
+from specdec_lib.measure.core.acceptance import Acceptance, acceptances, model_reader, remembered
 from specdec_lib.measure.core.held_out import all_tokens, prompts
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, plain, straight
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.costs import PROMPT_TOKENS, Found
+from specdec_lib.measure.experiment.identity import verdicts
 from specdec_lib.measure.experiment.loops import Loop
-from specdec_lib.measure.experiment.survey import BUILT_IN, Machine
+from specdec_lib.measure.experiment.survey import Machine
 from specdec_lib.theory import Costs, walltime_speedup
 
-TASKS = {"code": ".py", "prose": ".txt"}
-TIMED = "code"  # the task whose prompts are run
+TASK, ENDING = "code", ".py"
 TEMPERATURES = {1: SAMPLED, 0: GREEDY}
 POSITIONS = 8000  # of held-out text an acceptance rate
-PROMPTS, TOKENS, ROUNDS = 3, 32, 2  # of the runs
+PROMPTS, TOKENS = 6, 48
 POOL = 60  # prompts that greedy ones are chosen from
 TRIAL = 8  # tokens after which Hugging Face's dtype is chosen
-PLAIN, GENERATE, ASSISTED = "plain", "generate", "assisted"
-
-
-def run(machine: Machine, loop: Loop) -> pd.DataFrame:
-    """Every row of every target; those that were run have `measured` and its quartiles.
-
-    `over generate` and `over assisted` are over Hugging Face's two decoders.
-    """
-    rows = promised(machine)
-    for target in reversed(machine.targets):  # the costlier one first
-        theirs = fastest_dtype(machine, target)
-        for temperature in TEMPERATURES:
-            found = (rows.target == target) & (rows.task == TIMED) & rows.draft.isin(machine.drafts)
-            chosen = rows[found & (rows.temperature == temperature)]
-            decoders = contestants(machine, loop, chosen, theirs)
-            runs = compare(decoders, texts(machine, temperature), rounds=ROUNDS)
-            for at, draft in chosen.draft.items():
-                speeds = measured(runs, draft)
-                rows.loc[at, list(speeds)] = list(speeds.values())
-    return rows
+PLAIN, LOOP, GENERATE, ASSISTED = "plain", "loop", "generate", "assisted"
 
 
 def promised(machine: Machine) -> pd.DataFrame:
-    """What the formula and the measured cost promise, with nothing run."""
-    rates = acceptance_rates(machine.times(POSITIONS))
+    """A row for each draft and temperature: what the formula and the measured cost promise."""
+    texts = [text for text in all_tokens() if text.name.endswith(ENDING)]
+    target = remembered(model_reader(machine.built_in))
+    drafts = {name: model_reader(draft) for name, draft in machine.drafts.items()}
+    rates = acceptances(target, drafts, texts, machine.times(POSITIONS))
     return pd.DataFrame(
-        row_of(target, draft, task, temperature, rate, machine.costs[target])
-        for target in machine.targets
-        for (task, draft), rate in rates.items()
+        row_of(machine.size, draft, temperature, rate, machine.found)
         for temperature in TEMPERATURES
+        for draft, rate in rates.items()
     )
 
 
-def acceptance_rates(positions: int) -> dict[tuple[str, str], Acceptance]:
-    """By task and draft, on `positions` held-out positions each; nothing is sampled."""
-    (target, drafts), rates = readers(), {}
-    for task, ending in TASKS.items():
-        held = [text for text in all_tokens() if text.name.endswith(ending)]
-        found = acceptances(target, drafts, held, positions)
-        rates |= {(task, draft): rate for draft, rate in found.items()}
-    return rates
-
-
 def row_of(
-    target: str, draft: str, task: str, temperature: int, rate: Acceptance, found: Found
+    target: str, draft: str, temperature: int, rate: Acceptance, found: Found
 ) -> dict[str, Any]:
     """The promises of one setting; K is at least 1, so that there is a block.
 
-    `formula` counts a verification as one pass, `with v` as measured. `and prompt` is what is left
-    of that in a run of TOKENS tokens that reads a prompt, too.
+    `v = 1` counts a verification as one pass and has a K of its own, `measured v` counts it as
+    measured. `measured v + prompt` is what is left of that where TOKENS tokens come after a prompt.
     """
     alpha, costs = rate.alpha if temperature else rate.greedy, found.drafts[draft]
     flat = Costs(costs.c, dict.fromkeys(costs.v, 1.0))
-    formula_k, k = (max(1, each.best_k(alpha)) for each in (flat, costs))
+    flat_k, k = (max(1, each.best_k(alpha)) for each in (flat, costs))
     with_v = costs.speedup(alpha, k)
     return {
         "target": target,
         "draft": draft,
-        "task": task,
+        "task": TASK,
         "temperature": temperature,
         "alpha": alpha,
         "c": costs.c,
         "K": k,
-        "formula": walltime_speedup(alpha, costs.c, formula_k),
-        "its K": formula_k,
-        "with v": with_v,
-        "and prompt": (found.prompt + TOKENS) / (found.prompt + TOKENS / with_v),
+        "v = 1": walltime_speedup(alpha, costs.c, flat_k),
+        "measured v": with_v,
+        "measured v + prompt": (found.prompt + TOKENS) / (found.prompt + TOKENS / with_v),
     }
 
 
-def contestants(
-    machine: Machine, loop: Loop, rows: pd.DataFrame, theirs: hugging.Counted
-) -> dict[str, Decoder]:
-    """Plain decoding, the loop with the draft and K of each row, and Hugging Face's two.
+class Meeting(NamedTuple):
+    """The loop beside Hugging Face, greedy, with the draft and K of `row`.
 
-    Assisted generation has the draft and K of the row that promises most.
+    `speeds` has a row a decoder (compare.summary, over plain), and `over` the loop's median and
+    quartiles over each of the three others. `texts` counts the loop's texts by identity.verdicts.
     """
-    best = rows.loc[rows["with v"].idxmax()]
-    target, warp = machine.targets[best.target], TEMPERATURES[best.temperature]
-    decoders = {PLAIN: plain(target, warp, TOKENS)}
-    for row in rows.to_dict("records"):
-        draft = machine.drafts[row["draft"]]
-        decoders[row["draft"]] = loop.decoder(target, draft, row["K"], warp, TOKENS)
-    folder = ASSETS / best.draft
-    helper = hugging.Counted.of_folder(folder, machine.drafts[best.draft].dtype, machine.device)
-    write = partial(hugging.generate, theirs, new_tokens=TOKENS, sample=bool(warp.temperature > 0))
-    return decoders | {GENERATE: write, ASSISTED: partial(write, draft=helper, k=int(best.K))}
+
+    row: pd.Series
+    speeds: pd.DataFrame
+    over: pd.DataFrame
+    texts: dict[str, int]
+    theirs: hugging.Counted
+    helper: hugging.Counted
 
 
-def fastest_dtype(machine: Machine, target: str) -> hugging.Counted:
+def beside_hugging_face(machine: Machine, loop: Loop, rows: pd.DataFrame) -> Meeting:
+    """The greedy row that promises most, by turns with plain decoding and Hugging Face's two."""
+    row = best(rows, temperature=0)
+    draft, k = machine.drafts[row.draft], int(row.K)
+    theirs = fastest_dtype(machine)
+    helper = hugging.Counted.of_folder(ASSETS / row.draft, draft.dtype, machine.device)
+    write = partial(hugging.generate, theirs, new_tokens=TOKENS)
+    decoders = {
+        PLAIN: Keeping(plain(machine.target, GREEDY, TOKENS)),
+        LOOP: Keeping(loop.decoder(machine.target, draft, k, GREEDY, TOKENS)),
+        GENERATE: write,
+        ASSISTED: partial(write, draft=helper, k=k),
+    }
+    chosen = texts(machine, 0)
+    runs = compare(decoders, chosen)
+    written = zip(chosen, *(decoders[name].texts[1:] for name in (LOOP, PLAIN)), strict=True)
+    over = {name: summary(runs, name).loc[LOOP] for name in (PLAIN, GENERATE, ASSISTED)}
+    over = pd.DataFrame(over).T[["speedup", "low", "high"]]
+    found = verdicts(machine.target, written)
+    return Meeting(row, summary(runs, PLAIN), over, found, theirs, helper)
+
+
+class Keeping:
+    """A decoder that keeps the texts it writes; the first is the warm-up of `compare`."""
+
+    def __init__(self, decode: Decoder) -> None:
+        self.decode, self.texts = decode, list[list[int]]()
+
+    def __call__(self, prompt: list[int]) -> Generation:
+        """Decode after `prompt`."""
+        found = self.decode(prompt)
+        self.texts.append(found.tokens[0])
+        return found
+
+
+def best(rows: pd.DataFrame, temperature: int) -> pd.Series:
+    """The row of this temperature that the measured cost promises most."""
+    return rows.loc[rows[rows.temperature == temperature]["measured v"].idxmax()]
+
+
+def run(machine: Machine, loop: Loop, rows: pd.DataFrame, first: Meeting) -> pd.DataFrame:
+    """`rows` with tokens a pass and the clock; `first` has run already, the others do now."""
+    rows = rows.copy()
+    fill(rows, first.row.name, first.speeds.loc[LOOP])
+    for column, name in (("over generate", GENERATE), ("over assisted", ASSISTED)):
+        rows.loc[first.row.name, column] = first.over.speedup[name]
+    for temperature, warp in TEMPERATURES.items():
+        left = rows[(rows.temperature == temperature) & rows.clock.isna()]
+        decoders: Mapping[Any, Decoder] = {PLAIN: plain(machine.target, warp, TOKENS)} | {
+            at: loop.decoder(machine.target, machine.drafts[row.draft], int(row.K), warp, TOKENS)
+            for at, row in left.iterrows()
+        }
+        speeds = summary(compare(decoders, texts(machine, temperature)), PLAIN)
+        for at in left.index:
+            fill(rows, at, speeds.loc[at])
+    return rows
+
+
+def fill(rows: pd.DataFrame, at: int, speed: pd.Series) -> None:
+    """Write what was measured of one decoder into its row."""
+    names = {"tokens_per_pass": "tokens per pass", "speedup": "clock", "low": "low", "high": "high"}
+    for measured, column in names.items():
+        rows.loc[at, column] = speed[measured]
+
+
+def fastest_dtype(machine: Machine) -> hugging.Counted:
     """The same target in transformers, in the dtype in which it generates faster here."""
+    load = hugging.Counted.of_target
     if machine.device.type != "cpu":
-        return hugging.Counted.of_target(target, machine.targets[target].dtype, machine.device)
-    models = [hugging.Counted.of_target(target, dtype) for dtype in (torch.float32, torch.bfloat16)]
+        return load(machine.size, machine.target.dtype, machine.device)
+    models = [load(machine.size, dtype) for dtype in (torch.float32, torch.bfloat16)]
     (prompt,) = prompts(1, PROMPT_TOKENS)
     tasks = {i: partial(hugging.generate, each, prompt, TRIAL) for i, each in enumerate(models)}
     seconds = interleaved(tasks, rounds=1)
@@ -133,20 +169,8 @@ def fastest_dtype(machine: Machine, target: str) -> hugging.Counted:
 
 def texts(machine: Machine, temperature: int) -> list[list[int]]:
     """Held-out prompts; for greedy runs those after which the built-in target has no loops."""
-    count, ending = machine.times(PROMPTS), TASKS[TIMED]
+    count = machine.times(PROMPTS)
     if temperature:
-        return prompts(count, PROMPT_TOKENS, ending)
-    decoder = plain(machine.targets[BUILT_IN], GREEDY, TOKENS)
-    return straight(decoder, prompts(max(POOL, count), PROMPT_TOKENS, ending), count)
-
-
-def measured(runs: pd.DataFrame, name: str) -> dict[str, float]:
-    """How many times as fast the decoder `name` was, by the baseline, with quartiles over plain."""
-    over = {other: summary(runs, other).loc[name] for other in (PLAIN, GENERATE, ASSISTED)}
-    return {
-        "measured": over[PLAIN].speedup,
-        "low": over[PLAIN].low,
-        "high": over[PLAIN].high,
-        "over generate": over[GENERATE].speedup,
-        "over assisted": over[ASSISTED].speedup,
-    }
+        return prompts(count, PROMPT_TOKENS, ENDING)
+    decoder = plain(machine.built_in, GREEDY, TOKENS)
+    return straight(decoder, prompts(max(POOL, count), PROMPT_TOKENS, ENDING), count)

@@ -1,37 +1,23 @@
-"""Greedy text of the loop against plain decoding, token by token, near-ties counted apart."""
+"""Greedy texts of a decoder beside plain decoding's: the same, near-ties counted apart."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-import pandas as pd
 import torch
 
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import GREEDY, plain
-from specdec_lib.measure.experiment.loops import Loop
-from specdec_lib.measure.experiment.survey import Machine
 from specdec_lib.models.protocol import Model
-from specdec_lib.progress import progress
 
 NEAR = 1e-3  # between the two largest logits, in float32
-PROMPTS, TOKENS = 6, 24
+SAME, TIE, DIFFERENT = "the same", "near-tie", "different"
+Tokens = Sequence[int]
 
 
-def of_targets(loop: Loop, machine: Machine, draft: str, k: int) -> pd.DataFrame:
-    """By target: how many greedy texts are plain decoding's, part at a near-tie, or differ."""
-    chosen, small = prompts(machine.times(PROMPTS)), machine.drafts[draft]
-    rows = {}
-    for name, target in machine.targets.items():
-        texts = progress(chosen, f"texts of the {name} target")
-        gaps = [gap_where_parted(loop, target, small, k, prompt) for prompt in texts]
-        parted = [gap for gap in gaps if gap is not None]
-        ties = sum(gap <= near_tie(target) for gap in parted)
-        rows[name] = {
-            "the same": len(gaps) - len(parted),
-            "near-tie": ties,
-            "different": len(parted) - ties,
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
+def verdicts(target: Model, texts: Iterable[tuple[Tokens, Tokens, Tokens]]) -> dict[str, int]:
+    """How many of (prompt, text, plain decoding's text) are the same, part at a tie, or differ."""
+    gaps = [gap_where_parted(target, *each) for each in texts]
+    parted = [gap for gap in gaps if gap is not None]
+    ties = sum(gap <= near_tie(target) for gap in parted)
+    return {SAME: len(gaps) - len(parted), TIE: ties, DIFFERENT: len(parted) - ties}
 
 
 def near_tie(target: Model) -> float:
@@ -42,13 +28,9 @@ def near_tie(target: Model) -> float:
     return NEAR if target.dtype.itemsize >= 4 else 2 * 16 * torch.finfo(target.dtype).eps
 
 
-def gap_where_parted(
-    loop: Loop, target: Model, draft: Model, k: int, prompt: Sequence[int]
-) -> float | None:
+def gap_where_parted(target: Model, prompt: Tokens, mine: Tokens, right: Tokens) -> float | None:
     """The gap of the target's two largest logits where the texts part; None if they do not part."""
-    right = plain(target, GREEDY, TOKENS)(prompt).tokens[0]
-    mine = loop.decoder(target, draft, k, GREEDY, TOKENS)(prompt).tokens[0]
-    if mine == right:
+    if list(mine) == list(right):
         return None
     if len(mine) != len(right):
         return math.inf

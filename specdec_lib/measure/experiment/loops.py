@@ -18,7 +18,7 @@ from specdec_lib.decoding.verify import Verdict, Verifier, probability_of, verif
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.core.runs import Prompts, decoder
-from specdec_lib.models.protocol import Model
+from specdec_lib.models.protocol import Cache, Model
 from specdec_lib.sampling import Choices, Uniforms, Warp, choices_for
 
 # p (B, K+1, V), q (B, K, V), drafted (B, K), r (B, K), u (B,) -> counts (B,), tokens (B,)
@@ -38,15 +38,35 @@ class Loop(NamedTuple):
         return as_verifier(self.verify_block)
 
     def decoder(self, target: Model, draft: Model, k: int, warp: Warp, tokens: int) -> Decoder:
-        """The loop as a task that can be timed, with another seed at every call."""
+        """The loop as a task that can be timed, with another seed at every call.
+
+        All passes of the target are counted, the prompt's too.
+        """
 
         def generate(prompts: Prompts, settings: Settings, rngs: list) -> Generation:
-            (prompt,), (rng,) = prompts, rngs
-            return Generation(
-                [self.generate(target, draft, prompt, k, tokens, warp.temperature, rng)]
-            )
+            (prompt,), (rng,), counted = prompts, rngs, Counting(target)
+            asked = counted, draft, list(prompt), k, tokens, warp.temperature, rng
+            return Generation([self.generate(*asked)], target_passes=counted.passes)
 
         return decoder(generate, warp, tokens)
+
+
+class Counting:
+    """A model that counts its passes."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.passes = model, 0
+        self.vocab_size, self.device, self.dtype = model.vocab_size, model.device, model.dtype
+        self.max_length = model.max_length
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> Cache:
+        """The model's."""
+        return self.model.new_cache(batch, capacity)
+
+    def forward(self, tokens: Tensor, cache: Cache) -> Tensor:
+        """The model's logits (B, T, V)."""
+        self.passes += 1
+        return self.model.forward(tokens, cache)
 
 
 def yours(generate: Callable[..., list[int]], block: VerifyBlock) -> Loop:

@@ -1,11 +1,10 @@
 """Published pairs of the hub: the same comparison on the papers' tasks, their figures beside it.
 
-Any pair of `load_pair`, by transformers. It has run on a processor with small models, and not on a
-card yet. The texts are the first ones of the test splits at fixed commits, read with `datasets`
-(the extra `published`); where those cannot be had, built-in texts stand in.
+Any pair of `load_pair`, by transformers. The texts are the first ones of the test splits at fixed
+commits, read with `datasets` (the extra `published`); where those cannot be had, built-in texts
+stand in, and no paper's figure stands beside them.
 """
 
-from collections.abc import Callable
 from functools import partial, reduce
 from itertools import islice
 from operator import getitem
@@ -15,16 +14,20 @@ import pandas as pd
 
 from specdec_lib.assets import documents
 from specdec_lib.decoding.state import Generation
+from specdec_lib.device import default_device, free_memory
 from specdec_lib.measure import hugging, papers
-from specdec_lib.measure.compare import Decoder, compare
+from specdec_lib.measure.compare import Decoder, compare, summary
 from specdec_lib.measure.core.runs import GREEDY, plain
-from specdec_lib.measure.experiment.grid import ASSISTED, GENERATE, PLAIN, measured
+from specdec_lib.measure.experiment import traces
+from specdec_lib.measure.experiment.grid import ASSISTED, GENERATE, LOOP, PLAIN
 from specdec_lib.measure.experiment.loops import Loop
+from specdec_lib.models.catalogue import LIMIT, PUBLISHED, PairError
 from specdec_lib.models.pairs import Pair, load_pair
 
 K = 4
 CHARACTERS = 1500  # of a text
-LOOP = "loop"
+# Prompts, and tokens after each: on a card, and on a processor.
+ON_A_CARD, ON_A_PROCESSOR = (16, 128), (3, 48)
 
 
 class Task(NamedTuple):
@@ -61,24 +64,72 @@ TASKS = {
     ),
     "": (Task("HumanEval", *HUMAN_EVAL), Task("XSum", *XSUM, "{}\n\nSummary:")),
 }
+# By a part of a pair's name: whose speed-ups are printed for its tasks.
+WHOSE = {"vicuna": "Spec-Bench", "flan-t5": "T5-XXL", "": "Chinchilla"}
 
 
-def rows(loop: Loop, name: str, draft: str, prompts: int = 16, tokens: int = 128) -> pd.DataFrame:
-    """A row for each task of a pair, greedy; it is loaded after a question with its gigabytes.
+def offers() -> pd.DataFrame:
+    """The published pairs with their first drafts, the smallest first, and what they need.
 
-    `tokens` tokens are written after each of `prompts` prompts. `measured` is the loop over plain
-    decoding, `printed` the speed-up in the paper's table. `tokens a pass` counts every pass of the
-    target, the prompt's too.
+    `card` is the smallest card that has room, `fetched` the gigabytes of both models, and `printed`
+    the papers' speed-ups that stand beside the pair's tasks.
     """
-    pair, found = load_pair(name, draft), []
+    sizes = {name: each["gigabytes"] for name, each in PUBLISHED["repositories"].items()}
+    rows = []
+    for name, pair in PUBLISHED["pairs"].items():
+        draft, repository = next(iter(pair["drafts"].items()))
+        fetched = sizes[pair["target"]] + sizes[repository]
+        found = {task.name: printed(name, draft, task.name) for task in tasks_of(name)}
+        beside = ", ".join(f"{task} {speed:g}" for task, speed in found.items() if speed)
+        whose = next(whose for part, whose in WHOSE.items() if part in name)
+        row = {"pair": name, "draft": draft, "card (GB)": pair["card"]}
+        rows.append(row | {"fetched (GB)": fetched, "printed": f"{whose}: {beside}"})
+    return pd.DataFrame(rows)
+
+
+def load(name: str, draft: str, limit: float = LIMIT) -> Pair:
+    """The pair, after one question; PairError, before it, for more than `limit` gigabytes.
+
+    PairError, too, if the card has too little room.
+    """
+    device, known = default_device(), PUBLISHED["pairs"].get(name)
+    free = free_memory(device)
+    if known and device.type == "cuda" and free is not None and free / 1e9 < known["card"] - 2:
+        raise PairError(f"{name} is for cards of {known['card']} GB: choose a smaller pair")
+    return load_pair(name, draft, limit=limit)
+
+
+def tasks_of(name: str) -> tuple[Task, ...]:
+    """The tasks of a pair."""
+    return next(tasks for part, tasks in TASKS.items() if part in name)
+
+
+def rows(
+    loop: Loop, pair: Pair, name: str, draft: str, size: tuple[int, int] | None = None
+) -> pd.DataFrame:
+    """A row for each task of a pair, greedy; `size` is how many prompts, and tokens after each.
+
+    `clock` is the loop over plain decoding, `printed` the speed-up in the paper's table. `tokens
+    per pass` counts every pass of the target, the prompt's too.
+    """
+    found = []
+    prompts, tokens = size or (ON_A_CARD if on_a_card(pair) else ON_A_PROCESSOR)
     decoders = decoders_of(pair, loop, tokens)
-    for task in next(tasks for part, tasks in TASKS.items() if part in name):
-        runs = compare(decoders, texts_of(task, prompts))
-        mine = runs[runs.decoder == LOOP]
+    for task in tasks_of(name):
+        texts, real = texts_of(task, prompts)
+        runs = compare(decoders, texts)
         row = {"target": name, "draft": draft, "task": task.name, "temperature": 0, "K": K}
-        row["tokens a pass"] = mine.tokens.sum() / mine.passes.sum()
-        found.append(row | measured(runs, LOOP) | {"printed": printed(name, draft, task.name)})
+        mine = {each: summary(runs, each).loc[LOOP] for each in (PLAIN, GENERATE, ASSISTED)}
+        row |= {"tokens per pass": mine[PLAIN].tokens_per_pass, "clock": mine[PLAIN].speedup}
+        row |= {"low": mine[PLAIN].low, "high": mine[PLAIN].high}
+        row |= {f"over {each}": mine[each].speedup for each in (GENERATE, ASSISTED)}
+        found.append(row | {"printed": printed(name, draft, task.name) if real else None})
     return pd.DataFrame(found)
+
+
+def on_a_card(pair: Pair) -> bool:
+    """Whether the pair runs on a GPU."""
+    return pair.target.device.type == "cuda"
 
 
 def decoders_of(pair: Pair, loop: Loop, tokens: int) -> dict[str, Decoder]:
@@ -88,30 +139,27 @@ def decoders_of(pair: Pair, loop: Loop, tokens: int) -> dict[str, Decoder]:
     """
     target, draft = (hugging.Counted(each.model) for each in (pair.target, pair.draft))
     write = partial(hugging.generate, target, new_tokens=tokens)
-    encode, small = pair.tokenizer.encode, pair.draft
+    ours, encode = pair.prompt, pair.tokenizer.encode
     return {
-        PLAIN: counted(plain(pair.target, GREEDY, tokens), pair.prompt, target),
-        LOOP: counted(loop.decoder(pair.target, small, K, GREEDY, tokens), pair.prompt, target),
-        GENERATE: counted(write, encode, target),
-        ASSISTED: counted(partial(write, draft=draft, k=K), encode, target),
+        PLAIN: after(ours, plain(pair.target, GREEDY, tokens)),
+        LOOP: after(ours, loop.decoder(pair.target, pair.draft, K, GREEDY, tokens)),
+        GENERATE: after(encode, write),
+        ASSISTED: after(encode, partial(write, draft=draft, k=K)),
     }
 
 
-def counted(
-    decode: Decoder, encode: Callable[[str], list[int]], target: hugging.Counted
-) -> Callable[[str], Generation]:
-    """`decode` after a text, which `encode` makes token ids of, with the target's passes."""
+def after(encode, decode: Decoder):
+    """`decode` after a text, which `encode` makes token ids of."""
 
     def run(text: str) -> Generation:
-        before = target.passes
-        tokens = decode(encode(text)).tokens
-        return Generation(tokens, target_passes=target.passes - before)
+        return decode(encode(text))
 
     return run
 
 
-def texts_of(task: Task, count: int) -> list[str]:
-    """`count` texts of a task, cut to CHARACTERS; built-in ones if they cannot be had."""
+def texts_of(task: Task, count: int) -> tuple[list[str], bool]:
+    """`count` texts of a task, cut to CHARACTERS, and True; or built-in ones, and False."""
+    real = True
     try:
         import datasets
 
@@ -120,8 +168,8 @@ def texts_of(task: Task, count: int) -> list[str]:
         texts = [reduce(getitem, task.path, row) for row in islice(found, count)]
     except Exception as error:  # datasets, its file systems and the network raise of all kinds
         print(f"{task.name}: built-in texts stand in ({type(error).__name__}: {error})"[:200])
-        texts = [each.text[: CHARACTERS // 4] for each in documents()][:count]
-    return [task.around.replace("{}", text[:CHARACTERS]) for text in texts]
+        texts, real = [each.text[: CHARACTERS // 4] for each in documents()][:count], False
+    return [task.around.replace("{}", text[:CHARACTERS]) for text in texts], real
 
 
 def printed(name: str, draft: str, task: str) -> float | None:
@@ -134,3 +182,9 @@ def printed(name: str, draft: str, task: str) -> float | None:
     chen = papers.table("chen_1")
     found += [r.speedup for r in chen if r.sampling == "greedy" and r.benchmark == task]
     return found[0] if found else None
+
+
+def readable(loop: Loop, pair: Pair, name: str) -> dict:
+    """One text of the pair for the widget, after the first text of its second task."""
+    (text,), _ = texts_of(tasks_of(name)[-1], 1)
+    return traces.picture(loop, pair, pair.prompt(text), GREEDY, text[-200:])

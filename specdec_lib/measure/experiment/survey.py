@@ -14,8 +14,7 @@ from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 
-BUILT_IN = "built-in"
-# The costlier target: the first of these whose weights fit into the memory.
+# What the target costs: the first of these whose weights fit into the memory.
 SIZES = {"cpu": ("234m", "40m"), "cuda": ("7b", "1b", "234m", "40m")}
 ROOM = 2.5  # memory over the weights alone: Hugging Face has its own copy
 ROUNDS = 15  # of bare passes
@@ -23,35 +22,33 @@ ROUNDS = 15  # of bare passes
 
 @dataclass(frozen=True)
 class Machine:
-    """The built-in target and a costlier one, by name, their drafts, and what each costs here.
+    """The built-in target and the same one at the cost of `size`, its drafts, and what they cost.
 
     `longer` multiplies how much is measured.
     """
 
     device: torch.device
-    targets: dict[str, Llama]
+    size: str
+    target: Llama  # the costlier one
+    built_in: Llama
     drafts: dict[str, Llama]
-    costs: dict[str, Found]
+    found: Found
     longer: float = 1
 
     def times(self, count: int) -> int:
         """`count`, multiplied; at least 1."""
         return max(1, round(self.longer * count))
 
-    def about(self) -> dict[str, str | int]:
+    def about(self) -> dict[str, str]:
         """The machine as data, for a results file."""
-        dtype = next(iter(self.targets.values())).dtype
-        return {"device": device_line(self.device), "dtype": name_of(dtype)}
+        return {"device": device_line(self.device), "dtype": name_of(self.target.dtype)}
 
     def passes(self) -> pd.DataFrame:
-        """By target: milliseconds a token of plain decoding, v by width, and c of the drafts."""
-        rows = {
-            name: {"ms a token": 1e3 * found.seconds}
-            | {f"v({width})": found.v[width] for width in (2, 3, 5, 9)}
-            | {f"c of {draft}": found.drafts[draft].c for draft in self.drafts}
-            for name, found in self.costs.items()
-        }
-        return pd.DataFrame.from_dict(rows, orient="index")
+        """Milliseconds a token of plain decoding, v by width, and c of the drafts, in one row."""
+        row = {"ms per token": 1e3 * self.found.seconds}
+        row |= {f"v({width})": self.found.v[width] for width in (2, 3, 5, 9)}
+        row |= {f"c of {name}": self.found.drafts[name].c for name in self.drafts}
+        return pd.DataFrame([row])
 
 
 def look(longer: float = 1) -> Machine:
@@ -63,18 +60,14 @@ def look(longer: float = 1) -> Machine:
         raise ValueError(f"LONGER is {longer}; it is a positive number, 1 for the usual time")
     device = default_device()
     dtype = default_dtype(device)
-    print(f"{device_line(device)}, {name_of(dtype)}")
     size = largest(SIZES[device.type], device, dtype)
-    targets = {
-        BUILT_IN: Llama.from_folder(ASSETS / "target", device, dtype),
-        size: scaled(ASSETS / "target", size, device, dtype),
-    }
+    print(f"{device_line(device)}, {name_of(dtype)}. The target costs what {size.upper()} would.")
+    target = scaled(ASSETS / "target", size, device, dtype)
+    built_in = Llama.from_folder(ASSETS / "target", device, dtype)
     small = draft_dtype(device, dtype)
     drafts = {name: Llama.from_folder(ASSETS / name, device, small) for name in BUILT_IN_DRAFTS}
-    machine = Machine(device, targets, drafts, {}, longer)
-    rounds = machine.times(ROUNDS)
-    machine.costs.update({n: costs_on(target, drafts, rounds) for n, target in targets.items()})
-    return machine
+    found = costs_on(target, drafts, max(1, round(longer * ROUNDS)))
+    return Machine(device, size, target, built_in, drafts, found, longer)
 
 
 def largest(sizes: Sequence[str], device: torch.device, dtype: torch.dtype) -> str:

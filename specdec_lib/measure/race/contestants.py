@@ -3,16 +3,19 @@
 import operator
 import reprlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
+from specdec_lib.decoding.tree import children
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter, Proposal, certain
-from specdec_lib.drafters.tree import Candidates
+from specdec_lib.drafters.tree import ROOT, Candidates, TreeProposal
 from specdec_lib.measure.core import models
 from specdec_lib.measure.core.runs import Decoder, decoder, speculative
 from specdec_lib.models.function import logits_of
@@ -51,19 +54,60 @@ def with_drafter(make: Callable[[Model], Drafter], k: int) -> Contestant:
     )
 
 
-def branching(draft: str = "large", widths: Sequence[int] = (2, 2, 1)) -> Contestant:
-    """Draft a tree: `widths` candidates at each level, the most probable ones of a draft model."""
+def walking(
+    walk_tree: Callable, draft: str = "large", widths: Sequence[int] = (2, 2, 1)
+) -> Contestant:
+    """Chapter 07's `walk_tree` on trees of a draft model, with `widths[d]` candidates at level d.
+
+    They are drawn from q. At temperature 0, where all draws are alike, the top tokens take their
+    place: a rejected one then leaves nothing of p but the target's own token, whatever q is.
+    """
 
     def contestant(target: Model, warp: Warp, tokens: int) -> Decoder:
-        drafter = Candidates(models.draft(draft), widths, how="top")
+        how = "independent" if warp.temperature else "top"
+        drafter = Candidates(models.draft(draft), widths, how)
 
         def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
             drawn = choices_for(settings.warp, rngs)
-            return tree_generate(target, drafter, prompts[0], len(widths), settings, drawn)
+            judge = partial(judged, walk_tree, rngs[0])
+            return tree_generate(target, drafter, prompts[0], len(widths), settings, drawn, judge)
 
         return decoder(generate, warp, tokens, batch=True)
 
     return contestant
+
+
+def judged(
+    walk_tree: Callable, rng: np.random.Generator, p: Tensor, proposal: TreeProposal, _: Choices
+) -> tuple[list[int], int, bool]:
+    """What decoding/tree.py's `walk` gives, by a reader's `walk_tree` and the uniforms of `rng`."""
+    q = p.new_zeros(p.shape)
+    for parent in set(proposal.parents):  # the q of its children, or the mean of theirs
+        q[parent] = proposal.q[[each == parent for each in proposal.parents]].mean(0)
+    rows = [each.double().cpu().numpy() for each in (p, q)]
+    parents = [parent - 1 for parent in proposal.parents]
+    coins, u = rng.random(len(parents)), float(rng.random())
+    arguments = parents, list(proposal.tokens), *rows, coins, u
+    given = given_by("walk_tree", walk_tree, arguments)
+    written = as_tokens(given)
+    path = branch(proposal, ROOT, written[:-1])
+    if not written or path is None or not 0 <= written[-1] < p.shape[-1]:
+        raise WrongFunction(
+            f"walk_tree returned {reprlib.repr(given)}, and not a branch of its tree and one token"
+        )
+    return path, written[-1], not children(proposal, [ROOT, *path][-1])
+
+
+def branch(proposal: TreeProposal, node: int, tokens: list[int]) -> list[int] | None:
+    """The nodes below `node` that hold these tokens, one below the other; None without any."""
+    if not tokens:
+        return []
+    for child in children(proposal, node):
+        if proposal.tokens[child - 1] == tokens[0]:
+            rest = branch(proposal, child, tokens[1:])
+            if rest is not None:
+                return [child, *rest]
+    return None
 
 
 def greedy_of(decode: Callable, draft: str = "large", k: int = 3) -> Contestant:
@@ -113,14 +157,12 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return weights / weights.sum(-1, keepdims=True)
 
 
-def own(speculative_generate: Callable, draft: str = "large", k: int = 3) -> Contestant:
+def own(speculative_generate: Callable, draft: Model, k: int) -> Contestant:
     """Chapter 08's `speculative_generate`, at the temperature of the race, one text at a time."""
 
     def contestant(target: Model, warp: Warp, tokens: int) -> Decoder:
-        small = models.draft(draft)
-
         def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
-            given = target, small, list(prompts[0]), k, tokens, warp.temperature, rngs[0]
+            given = target, draft, list(prompts[0]), k, tokens, warp.temperature, rngs[0]
             name = "speculative_generate"
             return Generation([asked(name, speculative_generate, given, tokens, target.vocab_size)])
 
@@ -136,16 +178,8 @@ def asked(
 
     WrongFunction, which says what it gave instead, so that a race never dies of it.
     """
-    try:
-        given = function(*arguments)
-    except NotImplementedError:
-        raise
-    except Exception as error:  # whatever a half-written function does
-        raise WrongFunction(f"{name} raised {error!r}") from error
-    try:
-        tokens = list(map(operator.index, given))
-    except Exception:  # no list, or not of integers
-        tokens = []
+    given = given_by(name, function, arguments)
+    tokens = as_tokens(given)
     if len(tokens) == count and all(0 <= token < vocab_size for token in tokens):
         return tokens
     many = f" ({len(tokens)} numbers)" if tokens else ""
@@ -153,6 +187,24 @@ def asked(
         f"{name} returned {' '.join(reprlib.repr(given).split())}{many}, and not a list of {count} "
         f"tokens from 0 to {vocab_size - 1}"
     )
+
+
+def given_by(name: str, function: Callable, arguments: Sequence) -> object:
+    """What a reader's `function` gives. WrongFunction, which says why, if it raises."""
+    try:
+        return function(*arguments)
+    except NotImplementedError:
+        raise
+    except Exception as error:  # whatever a half-written function does
+        raise WrongFunction(f"{name} raised {error!r}") from error
+
+
+def as_tokens(given: Any) -> list[int]:
+    """The integers in a list, or none for anything else."""
+    try:
+        return list(map(operator.index, given))
+    except Exception:  # no list, or not of integers
+        return []
 
 
 class RandomTokens(PromptLookup):

@@ -6,7 +6,7 @@ decoder can take part, a reader's own one too.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -42,18 +42,20 @@ def run(
     rows: int = 1,
     reading: bool = False,
     cost: str = "234m",
+    costly: Llama | None = None,
     seconds: float = 20.0,
 ) -> Race:
     """The race on `texts` held-out prompts, with `tokens` new tokens after each.
 
     The target is the built-in one at a `cost`. With `rows`, each decoder writes so many texts at a
     time, and the first is shown. A timer starts when the target has read the prompt, or with
-    `reading` before that. No text begins once `seconds` are over, but the first one always runs.
+    `reading` before that. With `costly`, the target at that cost, all cores take part, else half
+    of them. No text begins once `seconds` are over, but the first one always runs.
     Raises WrongFunction where a reader's own function is wrong.
     """
     warp, makers = Warp(temperature), {PLAIN: lambda *how: plain(*how, batch=True), **contestants}
-    with half_of_the_cores():
-        target = Llama(models.target_weights(cost, torch.float32))
+    with nullcontext() if costly else half_of_the_cores():
+        target = costly or Llama(models.target_weights(cost, torch.float32))
         racers = {name: Racer(make, target, warp, tokens) for name, make in makers.items()}
         chosen = straight_prompts(texts + rows - 1, warp, tokens)
         compare(racers, [chosen[i : i + rows] for i in range(len(chosen) - rows + 1)], seconds)

@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
 from autograde.chapter import Chapter, chapter_names
 from autograde.grade import solved
-from specdec_lib.decoding.state import Block
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch01.models import TARGET, text
@@ -22,7 +21,6 @@ from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.measure import gap, papers
 from specdec_lib.measure.strategies import Measured
@@ -102,32 +100,32 @@ def real(tokens: list[int]) -> np.ndarray:
 
 P, Q = ch02.P, ch02.Q
 # How likely each candidate is the accepted one, for chapter 07's good and poor draft.
-ACCEPTED = {
-    name: computed.refused_in_turn(P, draft, 6)
-    for name, draft in (("good", ch07.Q), ("poor", ch07.POOR))
-}
+ACCEPTED = {name.split()[0]: shares for name, shares in ch07.ACCEPTED.items()}
 SETTINGS = papers.table("leviathan_2_4")
-COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
 ROW = Measured(10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1)
 _ACCOUNT = gap.Account(0.6, 2, gap.steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6], 48)
-BLOCKS = [
-    Block([5, 6, 7], [5, 6, 7], 8, 4, True, [0.5, 0.4, 0.9], [0.6, 0.4, 0.3], 0.002, 0.01),
-    Block([5, 6, 7], [5], 2, 2, False, [0.5, 0.0, 0.9], [0.25, 0.4, 0.3], 0.001, 0.02),
-    Block([5, 6], [5, 6], 9, 2, False, [0.5, 0.5], [0.5, 0.5], 0.001, 0.02),
-]
 _RUN = {
-    "target": "234m", "task": "code", "alpha": 0.64, "c": 0.05, "K": 3, "formula": 1.9,
-    "with v": 1.6, "and prompt": 1.55, "measured": 1.5, "low": 1.25, "high": 1.75,
-    "over generate": 2.0, "over assisted": 1.4,
+    "target": "234m", "alpha": 0.64, "c": 0.05, "K": 3, "tokens per pass": 2.2, "v = 1": 1.9,
+    "measured v": 1.6, "measured v + prompt": 1.55, "clock": 1.5, "low": 1.25, "high": 1.75,
 }  # fmt: skip
 RUNS = pd.DataFrame(
     _RUN | {"draft": draft, "temperature": t} for draft in ("base", "large") for t in (1, 0)
 )
-_VERSIONS = pd.DataFrame({"speedup": [1.5], "low": [1.25], "high": [1.75]}, index=["a loop"])
 _SERVED = pd.DataFrame({
-    "batch": [1, 1], "K": [0, 2], "tokens a second": [10.0, 15.0], "gain": [1.0, 1.5],
-    "median request": [0.5, 0.3], "last request": [0.6, 0.4],
+    "batch": [1, 1], "way": ["plain", "K = 2"], "tokens a second": [10.0, 15.0],
+    "gain": [1.0, 1.5],
 })  # fmt: skip
+_OVER = pd.DataFrame(
+    {"speedup": [1.5, 2.0, 1.25], "low": [1.25, 1.5, 0.75], "high": [1.75, 2.5, 1.5]},
+    index=["plain", "generate", "assisted"],
+)
+_SPEEDS = pd.DataFrame(
+    {"tokens_per_second": [20.0, 30.0], "tokens_per_pass": [1.0, 2.0]}, index=["plain", "loop"]
+)
+_MET = SimpleNamespace(
+    row=RUNS.iloc[1], speeds=_SPEEDS, over=_OVER,
+    texts={"the same": 5, "near-tie": 1, "different": 0},
+)  # fmt: skip
 _H100 = ch00.MACHINES["H100"]
 
 # What figures are drawn from, after the student's functions; what is not here needs nothing more.
@@ -187,47 +185,32 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
     },
     "06": {
-        "rows_of_coins": (0.7, 5),
         "speed_against_k": (0.7, 0.1),
-        "tails": (0.7, 0.1, 32),
         "lockstep_against_rows": (0.8, 5),
-        "two_batches": (0.8, 5, 4),
         "mixed_requests": ((0.95, 0.45), 5, 128),
         "blocks_as_recorded": (5, 8),
-        "acceptance_by_position": (8,),
         "requests_against_coins": (8,),
-        "oracle": (0.1,),
-        "past_the_optimum": (0.1, COSTS),
     },
     "07": {
         "certain_token": (P, 1),
-        "renewed_together": (ch07.two_back, ch07.PROMPT, ch07.GUESS),
-        "passes_on_prompts": (ch07.two_back, [[1, 2, 3, 4], [3, 2, 1, 0]], 3),
         "more_candidates": (P, Q, 2),
         "tree_and_mask": (ch07.TREE,),
         "walked_down": (ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5),
-        "over_the_targets_tokens": (ch07.SMALL_DRAFT, ch07.TO_TARGET, P),
-        "drafters": ({("lookup", 0.0): (2.0, 0.3), ("lookup", 1.0): (1.2, 0.0)}, 4),
+        "top_candidates": (lambda accept, xs, p, r, u: accept(xs[0], p, r[0], u)[0], P, Q, 1),
+        "heads": ({("EAGLE", 0): (2.0, 0.3), ("EAGLE", 1): (1.2, 0.0)}, 3),
         "shapes_walked": (P, {"good": Q, "poor": ch07.POOR}, ch07.SHAPES, 0.2, 20),
         "blocks_compared": (P, Q, 3),
-        "typical": (P, Q, 0.09, 0.3),
-        "frame": ("a tree",),
+        "by_position": (ch07.POSITIONS, ch07.LAYERS, 0.03),
     },
     "08": {
         "broken_decoders": ([Broken("nothing", 1.0, 0.6, 0.0), Broken("the feed", 0.8, 0.6, 0.5)],),
+        "beside_hugging_face": (_MET,),
         "beside_the_papers": (
             RUNS,
             SETTINGS,
             papers.table("chen_1"),
-            papers.table("spec_bench_devices"),
+            papers.table("spec_bench_tasks"),
         ),
-        "against_hugging_face": (RUNS,),
-        "alpha_beside_table_3": (RUNS, papers.table("leviathan_3")),
-        "engineering": (_VERSIONS,),
-        "blocks_over_time": (BLOCKS,),
-        "timeline": (BLOCKS,),
-        "by_position": ([(3, 3), (1, 3), (2, 2)], 3),
-        "by_class": ({"keyword": (0.5, 0.75, 12)},),
         "batches": (_SERVED,),
     },
 }

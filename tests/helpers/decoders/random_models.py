@@ -8,12 +8,12 @@ from transformers import (
     LlamaConfig,
     LlamaForCausalLM,
     PreTrainedModel,
+    T5Config,
     T5ForConditionalGeneration,
 )
 
 from specdec_lib.drafters.eagle import HEAD_WIDTH, EagleWeights
 from specdec_lib.drafters.medusa import Heads
-from specdec_lib.measure.experiment.seq2seq import random_t5
 from specdec_lib.models.llama import Llama
 
 VOCAB = 48
@@ -48,8 +48,26 @@ def gpt2(seed: int = 0, layers: int = 2) -> GPT2LMHeadModel:
 
 
 def t5(seed: int = 0, layers: int = 2) -> T5ForConditionalGeneration:
-    """A T5 v1.1 of width 32, with a gated MLP."""
-    return random_t5(layers, seed, VOCAB)
+    """A T5 v1.1 of width 32, with a gated MLP, as many layers in the decoder as in the encoder.
+
+    `generate` of transformers fails with other numbers of layers.
+    """
+    config = T5Config(
+        vocab_size=VOCAB,
+        d_model=32,
+        d_kv=8,
+        d_ff=48,
+        num_heads=4,
+        num_layers=layers,
+        num_decoder_layers=layers,
+        feed_forward_proj="gated-gelu",
+        initializer_factor=3.0,
+        tie_word_embeddings=False,
+        decoder_start_token_id=0,
+        pad_token_id=0,
+        eos_token_id=None,
+    )
+    return seeded(T5ForConditionalGeneration, config, seed)
 
 
 def medusa_heads(target: Llama, count: int = 3, rank: int = 2) -> Heads:

@@ -10,7 +10,7 @@ from decoders.exact_drafters import EXACT, PROMPT
 
 from specdec_lib.decoding.generate import plain_generate, start_run, tree_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.tree import decode_tree
+from specdec_lib.decoding.tree import decode_tree, walk
 from specdec_lib.drafters.tree import PICKS, Candidates
 from specdec_lib.sampling import Uniforms, Warp, choices_for
 
@@ -31,7 +31,7 @@ def test_the_cache_after_every_tree_is_as_if_fresh(llamas):
     drafter, choices = Candidates(draft, (2, 2)), Uniforms([np.random.default_rng(3)])
     run = start_run(target, drafter, [PROMPT], settings, 64)
     while any(run.running):
-        decode_tree(run, drafter, 2, choices)
+        decode_tree(run, drafter, 2, choices, walk)
     text, cache = run.sequences[0], run.cache
     fresh = target.new_cache()
     target.forward(torch.tensor([text]), fresh)

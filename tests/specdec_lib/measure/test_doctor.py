@@ -23,5 +23,5 @@ def test_card_is_named_with_its_memory(monkeypatch: pytest.MonkeyPatch):
 
 def test_pairs_fit_by_their_card():
     fit = doctor.pairs_that_fit(24e9)
-    assert "vicuna (13.8 GB)" in fit and len(fit) == 4
-    assert doctor.pairs_that_fit(1e9) == [] and len(doctor.pairs_that_fit(None)) == 7
+    assert "vicuna (13.8 GB)" in fit and len(fit) == 5
+    assert doctor.pairs_that_fit(1e9) == [] and len(doctor.pairs_that_fit(None)) == 8

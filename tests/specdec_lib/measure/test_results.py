@@ -8,7 +8,7 @@ import pytest
 from specdec_lib.measure.results import read, side_by_side, write
 
 ROW = {"target": "234m", "draft": "base", "task": "code", "temperature": 1}
-FIGURES = {"alpha": 0.64, "c": 0.02, "K": 4, "with v": 1.5, "measured": 1.234}
+FIGURES = {"alpha": 0.64, "c": 0.02, "K": 4, "measured v": 1.5, "clock": 1.234}
 
 
 def table(*rows: dict) -> pd.DataFrame:
@@ -16,7 +16,7 @@ def table(*rows: dict) -> pd.DataFrame:
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path):
-    frame = table({}, {"draft": "bigram", "measured": None})
+    frame = table({}, {"draft": "bigram", "clock": None})
     path = write(frame, {"device": "a card"}, tmp_path / "a.json")
     found, about = read(path)
     pd.testing.assert_frame_equal(found, frame)
@@ -27,7 +27,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path):
 
 def test_two_machines_stand_side_by_side(tmp_path: Path):
     one = write(table({}), {"device": "a laptop"}, tmp_path / "a.json")
-    both = table({"measured": None}, {"target": "7b", "K": 8})
+    both = table({"clock": None}, {"target": "7b", "K": 8})
     other = write(both, {"device": "a card"}, tmp_path / "b.json")
     lines = side_by_side(one, other).splitlines()
     assert lines[0].startswith("A") and lines[0].endswith("a.json: device a laptop")

@@ -34,6 +34,8 @@ def test_tree_numbers_are_the_librarys(module):
 
 def test_tree_is_stepped_clicked_and_compared(reader):
     page = reader(draft_tree_simulator(ACCEPTED))
+    assert page.numbers() == ["2.63", "1.88"]
+    page.frame.get_by_role("slider", name="c").fill("0")
     assert page.numbers() == ["2.63", "2.63"]
     assert "Node 4 sees the text, 1, and itself." in page.verdict()
     page.frame.get_by_role("slider", name="node").focus()

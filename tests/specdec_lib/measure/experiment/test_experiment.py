@@ -6,46 +6,40 @@ import pytest
 import torch
 
 from specdec_lib.assets import BUILT_IN_DRAFTS
-from specdec_lib.decoding.generate import speculative_generate
-from specdec_lib.decoding.state import Settings
-from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import Acceptance
-from specdec_lib.measure.core.runs import SAMPLED, choices
-from specdec_lib.measure.experiment import batches, engineering, grid, survey, traces
+from specdec_lib.measure.experiment import batches, grid, survey, traces
 from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.theory import Costs, walltime_speedup
-
-DRAFTS = {*BUILT_IN_DRAFTS, "bigram", "unigram"}
 
 
 def test_a_row_promises_with_v_and_without():
     costs = Costs(0.05, {m: 1.0 + 0.2 * (m - 1) for m in range(1, 10)})
     found = Found({"base": costs}, seconds=0.01, prompt=4.0)
-    row = grid.row_of("234m", "base", "code", 1, Acceptance(0.7, 0.6, 60), found)
-    assert row["K"] == costs.best_k(0.7) and row["with v"] == costs.speedup(0.7, row["K"])
-    flat = [walltime_speedup(0.7, 0.05, k) for k in range(9)]
-    assert (row["its K"], row["formula"]) == (flat.index(max(flat)), max(flat))
-    assert 1 < row["and prompt"] < row["with v"] < row["formula"]
-    poor = grid.row_of("234m", "base", "code", 0, Acceptance(0.7, 0.0, 60), found)
-    assert poor["alpha"] == 0 and poor["K"] == 1 and poor["with v"] < 1
+    row = grid.row_of("234m", "base", 1, Acceptance(0.7, 0.6, 60), found)
+    assert row["K"] == costs.best_k(0.7) and row["measured v"] == costs.speedup(0.7, row["K"])
+    assert row["v = 1"] == max(walltime_speedup(0.7, 0.05, k) for k in range(9))
+    assert 1 < row["measured v + prompt"] < row["measured v"] < row["v = 1"]
+    poor = grid.row_of("234m", "base", 0, Acceptance(0.7, 0.0, 60), found)
+    assert poor["alpha"] == 0 and poor["K"] == 1 and poor["measured v"] < 1
 
 
-def test_the_model_drafts_are_run_on_code_beside_hugging_face(machine):
-    rows = grid.run(machine, LIBRARY)
-    settings = zip(rows.draft, rows.task, rows.temperature, strict=True)
-    assert set(settings) == set(product(DRAFTS, ("code", "prose"), (0, 1)))
-    assert len(rows) == 20 and rows.alpha.between(0, 1).all()
-    run = rows[rows.measured.notna()]
-    assert len(run) == 6 and set(run.draft) == set(BUILT_IN_DRAFTS) and set(run.task) == {"code"}
-    assert (run.low <= run.measured).all() and (run.measured <= run.high).all()
-    assert (run[["low", "over generate", "over assisted"]] > 0).all(axis=None)
+def test_hugging_face_comes_first_and_then_all_six_rows(machine):
+    promised = grid.promised(machine)
+    settings = set(zip(promised.draft, promised.temperature, strict=True))
+    assert settings == set(product(BUILT_IN_DRAFTS, (0, 1))) and len(promised) == 6
+    met = grid.beside_hugging_face(machine, LIBRARY, promised)
+    assert met.row.temperature == 0 and met.texts == {"the same": 1, "near-tie": 0, "different": 0}
+    assert (met.over > 0).all(axis=None) and met.speeds.tokens_per_pass["loop"] > 1
+    rows = grid.run(machine, LIBRARY, promised, met)
+    assert rows.clock[met.row.name] == met.over.speedup["plain"]
+    assert (rows["tokens per pass"] > 0).all() and rows["over assisted"].notna().sum() == 1
+    assert (rows.low <= rows.clock).all() and (rows.clock <= rows.high).all()
 
 
 def test_every_draft_has_a_cost_in_plain_passes(machine):
-    found = costs_on(machine.targets["built-in"], machine.drafts, rounds=1)
-    assert set(found.drafts) == DRAFTS and found.seconds > 0 and found.prompt > 0
+    found = costs_on(machine.target, machine.drafts, rounds=1)
+    assert set(found.drafts) == set(BUILT_IN_DRAFTS) and found.seconds > 0 and found.prompt > 0
     assert all(each.c > 0 for each in found.drafts.values())
     assert set(found.v) == set(range(1, 10)) and found.v[1] == 1
 
@@ -63,47 +57,22 @@ def test_longer_multiplies_what_is_measured(machine):
         survey.look(0)
 
 
-def test_the_passes_of_a_machine_are_a_row_a_target(machine):
+def test_the_passes_of_a_machine_are_one_row(machine):
     (row,) = machine.passes().to_dict("records")
-    assert row["ms a token"] == 10 and row["v(5)"] == 1.2 and row["c of base"] == 0.1
+    assert row["ms per token"] == 10 and row["v(5)"] == 1.2 and row["c of base"] == 0.1
 
 
-def test_a_growing_cache_changes_no_token(machine):
-    target, draft = machine.targets["built-in"], machine.drafts["small"]
-    prompts = held_out.prompts(2)
-    texts = []
-    for wrap in (lambda model: model, engineering.Growing):
-        drafter, drawn = ModelDrafter(wrap(draft)), choices(SAMPLED, 0, 2)
-        out = speculative_generate(wrap(target), drafter, prompts, 3, Settings(12, SAMPLED), drawn)
-        texts.append(out.tokens)
-    assert texts[0] == texts[1]
-    cache = engineering.Growing(draft).new_cache()
-    draft.forward(torch.tensor([[1, 2, 3]]), cache)
-    cache.truncate(1)
-    draft.forward(torch.tensor([[4]]), cache)
-    assert cache.keys.shape[2] == cache.capacity == 2
+def test_a_trace_holds_what_the_picture_needs(machine):
+    blocks = traces.of_built_in(LIBRARY, machine)["blocks"]
+    written = sum(block["accepted"] + 1 for block in blocks)
+    assert traces.TOKENS <= written <= traces.TOKENS + traces.K
+    assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in blocks)
+    assert all(block["token"] for block in blocks)
 
 
-def test_three_versions_are_timed(machine):
-    versions = engineering.measure(LIBRARY, machine, "built-in", "small", 2)
-    assert len(versions) >= 2 and engineering.GROWING in versions.index
-    assert (versions > 0).all(axis=None)
-
-
-def test_traces_hold_what_the_picture_needs(machine):
-    recorded = traces.of_built_in(LIBRARY, machine, k=3)
-    shown = recorded.picture()["blocks"]
-    written = sum(block["accepted"] + 1 for block in shown)
-    assert traces.SHOWN <= written <= traces.SHOWN + 3 and len(shown) < len(recorded.blocks)
-    assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in shown)
-    assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in recorded.classes.values())
-    assert sum(count for *_, count in recorded.classes.values()) == traces.CLASS_POSITIONS
-
-
-def test_batches_tell_the_last_request_and_the_gain(machine):
-    rows = batches.measure(LIBRARY, machine, "built-in", "small")
-    settings = list(zip(rows.batch, rows.K, strict=True))
-    assert settings == list(product(batches.BATCHES, batches.KS))
-    assert (rows.gain[rows.K == 0] == 1).all()
-    assert (rows["median request"] > 0).all()
-    assert (rows["median request"] <= rows["last request"]).all()
+def test_batches_tell_the_gain_over_plain_decoding(machine):
+    rows = batches.measure(LIBRARY, machine, "small")
+    ways = (batches.PLAIN, *(f"K = {k}" for k in batches.KS))
+    assert list(zip(rows.batch, rows.way, strict=True)) == list(product(batches.BATCHES, ways))
+    assert (rows.gain[rows.way == batches.PLAIN] == 1).all()
+    assert (rows["tokens a second"] > 0).all()

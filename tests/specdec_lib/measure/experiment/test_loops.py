@@ -11,7 +11,7 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
-from specdec_lib.measure.experiment import identity, seq2seq
+from specdec_lib.measure.experiment import identity
 from specdec_lib.measure.experiment.loops import LIBRARY, as_verifier, yours
 from specdec_lib.sampling import Warp
 
@@ -19,7 +19,7 @@ from specdec_lib.sampling import Warp
 @pytest.mark.parametrize("warp", [SAMPLED, GREEDY, Warp(0.7, top_k=20)])
 @pytest.mark.parametrize("rows", [1, 3])
 def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, warp, rows):
-    target, draft = machine.targets["built-in"], machine.drafts["small"]
+    target, draft = machine.target, machine.drafts["small"]
     prompts = held_out.prompts(rows)
     for drafter in (ModelDrafter(draft), PromptLookup(target.vocab_size)):
         texts = [
@@ -48,7 +48,7 @@ def test_a_verdict_is_asked_for_once_a_number_of_draft_tokens(machine):
 
 
 def test_the_library_keeps_the_signature_of_the_chapter(machine):
-    target, draft = machine.targets["built-in"], machine.drafts["small"]
+    target, draft = machine.target, machine.drafts["small"]
     (prompt,) = held_out.prompts(1)
     runs = [
         yours(LIBRARY.generate, LIBRARY.verify_block).decoder(target, draft, 3, SAMPLED, 8)(prompt)
@@ -57,31 +57,26 @@ def test_the_library_keeps_the_signature_of_the_chapter(machine):
     assert runs[0].tokens == runs[1].tokens and len(runs[0].tokens[0]) == 8
 
 
-def test_greedy_texts_of_the_library_are_plain_decodings(machine):
-    (row,) = identity.of_targets(LIBRARY, machine, "small", 3).to_dict("records")
-    assert row == {"the same": 1, "near-tie": 0, "different": 0}
+def test_all_passes_of_a_loop_are_counted(machine):
+    target, draft = machine.target, machine.drafts["small"]
+    (prompt,) = held_out.prompts(1)
+    found = LIBRARY.decoder(target, draft, 3, GREEDY, 8)(prompt)
+    plain = LIBRARY.decoder(target, draft, 1, GREEDY, 1)(prompt)  # reads a prompt, and one token
+    assert plain.target_passes == 2 and 4 <= found.target_passes <= 9
 
 
 def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeypatch):
-    def off(*args, **kwargs) -> list[int]:
-        tokens = LIBRARY.generate(*args, **kwargs)
-        return [*tokens[:-1], (tokens[-1] + 1) % 2048]
+    prompt, right = [5, 6, 7], [1, 2, 3]
 
-    wrong = yours(off, LIBRARY.verify_block)
-    (row,) = identity.of_targets(wrong, machine, "small", 3).to_dict("records")
-    assert row == {"the same": 0, "near-tie": 0, "different": 1}
+    def verdict(mine: list[int]) -> dict[str, int]:
+        return identity.verdicts(machine.target, [(prompt, mine, right)])
+
+    assert verdict(right) == {"the same": 1, "near-tie": 0, "different": 0}
+    assert verdict([1, 2, 4])["different"] == verdict([1, 2])["different"] == 1
     monkeypatch.setattr(identity, "near_tie", lambda target: 1e6)
-    (row,) = identity.of_targets(wrong, machine, "small", 3).to_dict("records")
-    assert row["near-tie"] == 1
-    short = yours(lambda *args: LIBRARY.generate(*args)[:-1], LIBRARY.verify_block)
-    (row,) = identity.of_targets(short, machine, "small", 3).to_dict("records")
-    assert row["different"] == 1
+    assert verdict([1, 2, 4])["near-tie"] == 1
 
 
 def test_near_ties_widen_with_the_dtype():
     assert identity.near_tie(SimpleNamespace(dtype=torch.float32)) == 1e-3
     assert identity.near_tie(SimpleNamespace(dtype=torch.bfloat16)) == 0.25
-
-
-def test_an_encoder_decoder_writes_the_text_of_transformers():
-    assert "4 of 4 greedy texts of 24 tokens" in seq2seq.compare_random_t5(LIBRARY)

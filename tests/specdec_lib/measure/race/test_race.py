@@ -9,13 +9,13 @@ from classes.chapter_cases import functions_of
 
 from specdec_lib.measure.core import models
 from specdec_lib.measure.race.contestants import (
-    branching,
     copying,
     drafting,
     greedy_of,
     guessing,
     own,
     sampler_of,
+    walking,
 )
 from specdec_lib.measure.race.race import race
 from specdec_lib.measure.race.record import Lane, Pass, Race, from_data, recorded
@@ -24,6 +24,7 @@ from specdec_lib.measure.race.turns import PLAIN, Text, passes
 LONG = 32
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
 SAMPLE = functions_of("02_rejection_sampling")["speculative_sample"]
+WALK = functions_of("07_connections")["walk_tree"]
 OWN = functions_of("08_full_generation")["speculative_generate"]
 
 
@@ -42,7 +43,7 @@ def raced(contestants, **how) -> Race:
 def test_every_drafter_writes_the_text_of_plain_decoding():
     everybody = {
         "model": drafting("small", 3), "copy": copying(), "random": guessing(),
-        "tree": branching("small", (2, 1)), "own": own(OWN, "small", 3),
+        "tree": walking(WALK, "small", (2, 1)), "own": own(OWN, models.draft("small"), 3),
     }  # fmt: skip
     found = raced(everybody, texts=2)
     first, *others = found.lanes
@@ -123,7 +124,8 @@ def test_a_wrong_function_of_the_reader_is_told_in_a_line(capsys, gives):
     def wrong(*args):
         return gives(*args) if callable(gives) else gives
 
-    for mine in (sampler_of(wrong, "small"), own(wrong)):
+    student = own(wrong, models.draft("small"), 3)
+    for mine in (sampler_of(wrong, "small"), student, walking(wrong, "small")):
         assert race("08", {"yours": mine}, tokens=LONG, texts=1, temperature=1.0) == []
         (line,) = capsys.readouterr().out.splitlines()
         assert "your own function" in line
@@ -150,5 +152,5 @@ def test_a_decoder_of_the_reader_without_a_cache_has_every_token_once():
             text.append(int(logits[0, -1].argmax()))
         return text[len(prompt) :]
 
-    found = raced({"own": own(whole_text_each_time)}, tokens=8)
+    found = raced({"own": own(whole_text_each_time, models.draft("small"), 3)}, tokens=8)
     assert found.same(found.lanes[1]) and len(found.lanes[1].passes) == 8
