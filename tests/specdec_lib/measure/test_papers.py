@@ -44,13 +44,6 @@ def test_three_expected_values_are_not_the_exact_ones():
     assert off == [("EnDe", "T5-base", 1), ("EnDe", "T5-large", 1), ("CNNDM", "T5-large", 1)]
 
 
-def test_tables_2_and_3_agree_on_alpha():
-    rates = {(row.target, row.draft): row for row in papers.table("leviathan_3")}
-    for row in papers.table("leviathan_2_4"):
-        rate = rates[f"T5-XXL {row.task}", row.draft]
-        assert row.alpha == (rate.sampled if row.temperature else rate.greedy)
-
-
 def test_chens_first_quotient_is_not_the_printed_one():
     first, *others = papers.table("chen_1")
     assert first.plain_ms / first.speculative_ms == pytest.approx(1.875)
