@@ -7,7 +7,7 @@
 # - **Intuition**: one pair of models on three machines.
 # - **Mathematics**: the most likely `alpha`, a limit that nothing beats, and the right mean of ratios.
 # - **Code**: four short functions.
-# - **Demo**: 18 published rows, from 2022 to 2026, and rows of your own.
+# - **Demo**: published rows, from 2022 to 2026, and rows of your own.
 #
 # **You come with** a formula: the tokens of a block, divided by its time.
 # **You build** an audit: it says what can explain a printed row, and what cannot.
@@ -139,8 +139,9 @@ lesson.reveal("prediction_05", prediction_05)
 # ## A promise and a clock
 #
 # T5-XXL has 11 billion parameters. It translates English to German (EnDe) and summarises news
-# (CNNDM). Three smaller T5 models draft for it. Leviathan et al. print `alpha` and `c`, the speed-up
-# `E/(cK + 1)` that they promise, with the formula's `E` tokens per block, and the measured speed-up.
+# (CNNDM). Three smaller T5 models draft for it. Leviathan et al. print `alpha`, `c` and two
+# speed-ups: the one that their formula promises, `E/(cK + 1)` with `E` tokens per block, and the
+# measured one.
 #
 # ### Commit first
 #
@@ -219,9 +220,9 @@ figures.three_orders(k=5)
 # At temperature 1 a position ends its block with probability `1 - sum_x min(p, q)`, so the limit
 # holds on average.
 #
-# Now audit the row that no cost explains. A block takes `0.02 x 5 + 1 = 1.1` passes or longer. To be
-# 3.1 times as fast, it needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64, and
-# no order gives more than 2.86. A famous paper prints a row that nothing in it explains!
+# Now audit the row that no cost explains. A block takes at least `0.02 x 5 + 1 = 1.1` passes. To be
+# 3.1 times as fast, the row needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64,
+# and no order gives more than 2.86. A famous paper prints a row that nothing in it explains!
 
 # %% [markdown]
 # ### Exercise: audit
@@ -271,11 +272,11 @@ figures.verdicts(audit, settings)
 lesson.check_audit(audit)
 
 # %% [markdown]
-# Of the twelve rows, the formula explains four, an order could explain another four, and four are
-# explained by nothing. Nobody need have lied: each number can be right although the columns don't
-# fit together. `alpha` may come from other texts than the clock, or the plain decoder was slower
-# than a bare pass. The paper itself says that the two decoders weren't optimised alike, and that
-# acceptances aren't independent.
+# Of the twelve rows, the formula explains four, an order could explain another four, and nothing
+# explains the last four. Nobody needs to have lied: each number can be right even if the columns
+# don't fit together. `alpha` may come from other texts than the clock, or the plain decoder was
+# slower than a bare pass. The paper itself says that the two decoders weren't optimised alike, and
+# that acceptances aren't independent.
 #
 # ## Four rows of today
 #
@@ -292,7 +293,7 @@ lesson.check_audit(audit)
 #
 # ### Commit first
 #
-# Take each "acceptance" for `alpha`. How many of the four rows can a formula or an order explain?
+# Take each "acceptance" for `alpha`. How many of the four rows can the formula or an order explain?
 # Write a whole number from 0 to 4.
 
 # %% solution="prediction_05_d"
@@ -310,7 +311,7 @@ figures.judged_logs(audit, logs)
 
 # %% [markdown]
 # Three rows are convicted, and yet nobody miscounted: the column just isn't `alpha`. Which of the
-# five numbers is it? Compare the printed one with two quotients of the tokens.
+# five numbers is it? Compare it with two quotients of the tokens.
 
 # %% tags=["demo"]
 table(lesson.meanings(logs))
@@ -329,7 +330,8 @@ table(lesson.meanings(logs))
 #
 # ### Exercise: implied_alpha
 #
-# **Task.** The `alpha` for which `seconds_per_token x E = k draft_seconds + target_seconds`.
+# **Task.** The `alpha` for which `seconds_per_token x E = k draft_seconds + target_seconds`, where
+# `E` is `expected_tokens(alpha, k)`.
 #
 # **Arguments.** Three times in the same unit, and `k`. The function returns a float. Halve the
 # interval from 0 to 1 sixty times; a grid is too coarse. The function raises ValueError if a block
@@ -370,13 +372,13 @@ lesson.check_implied_alpha(implied_alpha)
 
 # %% [markdown]
 # The figure assumes `v = 1`. A slower verification would imply higher rates, so these are lower
-# limits. Code has the highest.
+# limits. Code (HumanEval) has the highest.
 #
 # ## One drafter, two baselines
 #
-# EAGLE-3's paper prints 4.40 times as fast, for Llama 3.1 8B and the questions of MT-bench. SGLang
-# has the same target, drafter and questions: 158.34 tokens a second without EAGLE-3, and 373.25 with
-# it, so 2.36 times as fast. Who is wrong?
+# The paper on EAGLE-3 prints a speed-up of 4.40 for Llama 3.1 8B and the questions of MT-bench.
+# SGLang has the same target, drafter and questions: 158.34 tokens a second without EAGLE-3, and
+# 373.25 with it, so 2.36 times as fast. Who is wrong?
 #
 # The vLLM row above is this drafter as a single chain of draft tokens. Tokens per block are a clock,
 # too: give the draft no cost and a pass one second, and `implied_alpha(1/3.53, 1, 0, 7)` is the
@@ -386,12 +388,13 @@ lesson.check_implied_alpha(implied_alpha)
 figures.two_baselines(implied_alpha, audit, logs[0], papers.table("eagle_3"))
 
 # %% [markdown]
-# No chain of this drafter can be 4.40 times as fast. The paper drafts a *tree*, with several candidates
-# for each place (chapter 07), and a block writes 6.13 tokens. In SGLang, which drafts a tree as well,
-# a run by its authors wrote 5.39. So the tokens differ a little, and the time differs a lot: a block
-# takes 6.13/4.40 = 1.39 plain passes in the paper, and about 2.3 in SGLang. A fast engine makes the
-# plain pass cheap, and then drafting weighs more. Both numbers can be right. **A speed-up says as much
-# about the baseline as about the drafter.** Spec-Bench ran one code on two cards:
+# No chain with this `alpha` can be 4.40 times as fast. The paper drafts a *tree*, with several
+# candidates for each place (chapter 07), and a block writes 6.13 tokens. In SGLang, which drafts a
+# tree as well, a run by its authors wrote 5.39. So the tokens differ a little, and the time differs
+# a lot: a block takes 6.13/4.40 = 1.39 plain passes in the paper, and about 2.3 in SGLang. A fast
+# engine makes the plain pass cheap, and then drafting weighs more. Both numbers can be right. **A
+# speed-up says as much about the baseline as about the drafter.** Spec-Bench ran the same code on
+# two cards:
 #
 # | method | tokens per block | times as fast, RTX 3090 | A100 |
 # | --- | --- | --- | --- |
@@ -409,7 +412,7 @@ figures.two_baselines(implied_alpha, audit, logs[0], papers.table("eagle_3"))
 #
 # ## Your own row
 #
-# The built-in pair now writes after four kinds of prompts: code, prose, a copy of code with one name
+# The built-in pair now continues four kinds of prompts: code, prose, a copy of code with one name
 # changed, and lists of names. Your functions find `alpha` and judge each row, rounded as a paper
 # would round it.
 
@@ -442,9 +445,9 @@ figures.by_task(papers.table("spec_bench_tasks"))
 # ## By turns, and as ratios
 #
 # A processor gets warm and slows down; another program starts. So let two decoders **take turns**,
-# and divide **pair by pair**. Which mean of the ratios is fair? Take two runs, with the ratios 2 and
-# 1/2. Average plain over speculative, and average speculative over plain: a fair mean gives answers
-# whose product is 1.
+# and divide **pair by pair**. Which mean of the ratios is fair? Take two pairs of runs, with the
+# ratios 2 and 1/2. Average plain over speculative, and average speculative over plain: a fair mean
+# gives answers whose product is 1.
 #
 # | mean | plain over speculative | speculative over plain | product |
 # | --- | --- | --- | --- |
@@ -455,7 +458,7 @@ figures.by_task(papers.table("spec_bench_tasks"))
 # %% [markdown]
 # ### Exercise: paired_speedup
 #
-# **Task.** The mean of baseline over speculative, pair by pair, on which both sides agree.
+# **Task.** The fair mean of baseline over speculative, pair by pair.
 #
 # **Arguments.** Two lists of times, equally long. The function returns a float, also for thousands of
 # pairs. It raises ValueError if the lists are empty or differ in length.
@@ -481,8 +484,8 @@ def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[floa
 #    float(np.exp(np.mean(np.log(ratios)))).
 
 # %% [markdown]
-# The next machine slows down over twenty runs, until a run takes half as long again. The method is 1.25
-# times as fast. Only the order of the runs differs between the two pictures.
+# The next machine slows down over twenty runs, until a run takes half as long again. The method is
+# 1.25 times as fast. Only the order of the runs differs between the two pictures.
 
 # %% tags=["demo"]
 figures.two_orders(paired_speedup)
@@ -491,7 +494,8 @@ figures.two_orders(paired_speedup)
 lesson.check_paired_speedup(paired_speedup)
 
 # %% [markdown]
-# This is the geometric mean. The logarithm turns the product into a sum that cannot overflow:
+# By turns the answer is still a little low: the speculative run always comes second. Your mean is
+# the geometric one. The logarithm turns the product into a sum that cannot overflow:
 #
 # $$ \left(\prod_{i=1}^{n} \frac{\text{baseline}_i}{\text{speculative}_i}\right)^{1/n} =
 # \exp\left(\frac{1}{n}\sum_{i=1}^{n} \log\frac{\text{baseline}_i}{\text{speculative}_i}\right). $$
@@ -503,7 +507,7 @@ lesson.check_paired_speedup(paired_speedup)
 # 1.13 times, with the same target, the same settings and the same card. What follows?
 #
 # - a: translation is less predictable to a reader than conversation
-# - b: a block writes fewer tokens of a translation, since it takes about as long
+# - b: a block takes about as long in translation, so it must write fewer tokens there
 # - c: a block takes longer in translation, since German words are longer
 # - d: nothing, since speed-ups on two tasks can't be compared
 
@@ -559,8 +563,8 @@ lesson.answered("quiz_05_b", quiz_05_b)
 # A study by AtomGradient (March 2026) says so, and explains it by verification: a pass over 16 draft
 # tokens is cheaper than 16 passes. But a rejected token writes nothing. Its best row has `K = 16`, an
 # acceptance of 0.4%, defined as accepted / drafted, and is 2.03 times as fast. *Look:* the next cell.
-# In either meaning a block writes 1.06 tokens or fewer, and it takes at least a pass. Your audit says
-# `"nothing"`, so the acceptance or one of the clocks was counted wrongly.
+# In either meaning a block writes at most 1.064 tokens, and it takes at least a pass. Your audit says
+# `"nothing"`, so the acceptance or one of the times must be wrong.
 #
 # </details>
 #

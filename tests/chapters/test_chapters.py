@@ -233,7 +233,7 @@ LOOKED_AT = {
         "row 0 prefers cat, row 3 prefers the": 'prefers "cat", and row 3 prefers "the"',
         "4 passes; without the bonus 5": "take 5 passes instead of 4",
     },
-    "05_results": {"1.064": "writes 1.06 tokens or fewer"},
+    "05_results": {"1.064": "writes at most 1.064 tokens"},
     "07_connections": {
         "0.77 times": "decoding is 0.77 times as fast",
         "0.72  0.65  0.64": "lowest rate, 0.64, at position 3",

@@ -87,10 +87,10 @@ CLOCK_SLIPS = (
 @visible_check
 def check_implied_alpha(function: Callable) -> None:
     """Rates to find, a draft that costs nothing, and clocks that no rate explains."""
+    hint = "A block writes 21.3/7.52 tokens here. Numbers are compared to 1e-9."
+    expect(function, 7.52, 14.1, 1.8, 4, gives=CHEN_ALPHA, hint=hint, asks=CLOCK_SLIPS)
     hint = "A block writes 1.75 tokens here. Numbers are compared to 1e-9."
     expect(function, 4.0, 5.0, 1.0, 2, gives=0.5, hint=hint)
-    hint = "A block writes 21.3/7.52 tokens here. Numbers are compared to 1e-9."
-    expect(function, 7.52, 14.1, 1.8, 4, gives=CHEN_ALPHA, hint=hint)
     hint = "A draft that costs nothing, a pass of 1 s, 2.44 tokens per block. Compared to 1e-9."
     expect(function, 1 / 2.44, 1.0, 0.0, 2, gives=0.8, hint=hint)
     expect_value_error(function, 8.0, 5.0, 1.0, 2, why="even alpha = 0 takes only 7 s per token")

@@ -54,16 +54,15 @@ def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float
     texts = f"{len(ratios)} text{'s' * (len(ratios) > 1)}"
     ax = picture(f"{texts}, each timed with both decoders", "plain over speculative")
     low, high = np.quantile(ratios, (0.25, 0.75))
-    ax.axhspan(low, high, color=BAND, label="middle half of the texts")
-    x, spread = np.arange(1, len(ratios) + 1), f"quartiles {low:.2f} and {high:.2f}"
+    spread = f"middle half of the texts: quartiles {low:.2f} and {high:.2f}"
+    ax.axhspan(low, high, color=BAND, label=spread)
+    x = np.arange(1, len(ratios) + 1)
     ax.plot(x, ratios, "o", color="black", label="one text")
     look = {"color": ACCEPTED, "linestyle": "--", "linewidth": 2}
     ax.axhline(mean, label=f"geometric mean, by your function: {mean:.2f}", **look)
     ax.axhline(1, color="black", linewidth=1)
-    ax.set_xticks(x)
-    ax.set_xlabel(f"number of the text; {spread}")
-    ax.set_ylim(0, 1.15 * max(*ratios, mean, 1))
-    legend_below(ax)
+    ax.set(xticks=x, xlabel="text", ylim=(0, 1.15 * max(*ratios, mean, 1)))
+    legend_below(ax, 1)
     told = in_words(x, {"by text": ratios})
     words = f"Their geometric mean by your function is {mean:.3f}; {spread}."
     show(ax.figure, f"Plain over speculative seconds, {told}. {words}")

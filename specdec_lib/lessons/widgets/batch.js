@@ -98,7 +98,7 @@ function sliders(model) {
   const room = ["2.4em", "3em"];
   return {
     alpha: slider({ short: "α", name: "acceptance rate of a coin", room, onMove: (alpha) => put({ alpha }) }),
-    k: slider({ short: "K", name: "draft tokens a block", min: 1, max: 16, step: 1, room, onMove: (k) => put({ k }) }),
+    k: slider({ short: "K", name: "draft tokens per block", min: 1, max: 16, step: 1, room, onMove: (k) => put({ k }) }),
     rows: slider({ short: "rows", name: "of the batch", min: 1, max: 16, step: 1, room, onMove: (rows) => put({ rows }) }),
     passes: slider({ short: "t", name: "target passes shown", max: TOKENS, step: 1, room, onMove: (passes) => change(model, { passes }) }),
   };

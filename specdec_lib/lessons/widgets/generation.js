@@ -25,7 +25,7 @@ export function speed(tokens, blocks, k, c, v) {
   return tokens / (blocks * (c * k + v));
 }
 
-/** Of recorded requests at one K: blocks, mean tokens a block with its standard error, judged draft tokens. */
+/** Of recorded requests at one K: blocks, mean tokens per block with its standard error, judged draft tokens. */
 export function summaryOf({ k, accepted }) {
   const total = (value) => sum(accepted.map((count, n) => count * value(n)));
   const blocks = total(() => 1);
@@ -150,7 +150,7 @@ function runButtons(model, play) {
 function runPanel(model, play) {
   const ks = model.get("start").record.requests.map((each) => each.k);
   const sliders = {
-    k: slider({ short: "K", name: "draft tokens a block", values: ks, onMove: (k) => { play.stop(); change(model, { k, shown: 2 * 10 ** 5 }); } }),
+    k: slider({ short: "K", name: "draft tokens per block", values: ks, onMove: (k) => { play.stop(); change(model, { k, shown: 2 * 10 ** 5 }); } }),
     c: slider({ short: "c", name: "time of a draft step", max: 0.5, onMove: (c) => change(model, { c }) }),
     v: slider({ short: "v", name: "time of a verification", min: 1, max: 3, step: 0.05, onMove: (v) => change(model, { v }) }),
   };

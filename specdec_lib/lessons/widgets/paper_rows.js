@@ -47,9 +47,9 @@ export function verdict(row, alpha, c, k) {
   if (alpha !== row.alpha || k !== row.k) return `${told}You have left the row's own numbers: alpha ${row.alpha}, c ${row.c}, K ${row.k}.`;
   const met = low <= row.measured && row.measured <= high;
   if (met && c === row.c) return `${told}The two agree at the printed c.`;
-  if (met) return `${told}The curve meets the clock: it needs c = ${Math.max(0, neededCost(alpha, k, row.measured)).toFixed(3)}; printed is ${row.c}.`;
+  if (met) return `${told}The curve meets the clock: it needs c = ${Math.max(0, neededCost(alpha, k, row.measured)).toFixed(3)}; the paper prints ${row.c}.`;
   if (c === 0 && speedup(alpha, c, k) < row.measured) return `${told}Even a free draft is too slow: with this alpha no cost explains the clock.`;
-  return `${told}Move c until the curve meets the diamond; printed is ${row.c}.`;
+  return `${told}Move c until the curve meets the diamond; the paper prints ${row.c}.`;
 }
 
 // ---- one row over all K ------------------------------------------------------------------------

@@ -19,7 +19,7 @@ def test_every_table_has_whole_rows_and_says_where_it_is_printed(name: str):
         for value, other in zip(row, first, strict=True):
             assert isinstance(value, str) == isinstance(other, str)
     assert RAW[name]["title"] and RAW[name]["note"]
-    assert any(word in RAW[name]["source"] for word in ("arXiv", "github.com", "`reference`"))
+    assert any(word in RAW[name]["source"] for word in ("arXiv", "github.com"))
 
 
 @pytest.mark.parametrize("row", papers.table("leviathan_1"))
@@ -42,13 +42,6 @@ def test_three_expected_values_are_not_the_exact_ones():
     }
     off = [(r.task, r.draft, r.temperature) for r, x in exact.items() if abs(x - r.expected) > 0.05]
     assert off == [("EnDe", "T5-base", 1), ("EnDe", "T5-large", 1), ("CNNDM", "T5-large", 1)]
-
-
-def test_tables_2_and_3_agree_on_alpha():
-    rates = {(row.target, row.draft): row for row in papers.table("leviathan_3")}
-    for row in papers.table("leviathan_2_4"):
-        rate = rates[f"T5-XXL {row.task}", row.draft]
-        assert row.alpha == (rate.sampled if row.temperature else rate.greedy)
 
 
 def test_chens_first_quotient_is_not_the_printed_one():
