@@ -65,5 +65,5 @@ def counts(made: Generation) -> Text:
     return Text.assemble(
         f"{tokens} tokens (",
         (f"{accepted} drafted and accepted", ACCEPTED),
-        f"), {passes} target passes, {tokens / passes:.2f} tokens a pass, {made.seconds:.2f} s",
+        f"), {passes} target passes, {tokens / passes:.2f} tokens per pass, {made.seconds:.2f} s",
     )

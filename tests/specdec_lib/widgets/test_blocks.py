@@ -158,7 +158,7 @@ def test_speeds_and_counts_equal_the_librarys(module):
 
 
 def speed_of(run: list[recorded.Block], k: int, c: float, v: float) -> tuple[float, float]:
-    """Speed and tokens a pass of a run."""
+    """Speed and tokens per pass of a run."""
     tokens = sum(block.accepted + 1 for block in run)
     return tokens / (len(run) * (c * k + v)), tokens / len(run)
 
