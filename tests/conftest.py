@@ -44,7 +44,7 @@ _LONG = (
     *("test_bad_submissions.py", "test_course.py", "test_formgrader.py", "test_class.py"),
     *("test_nbgrader.py", "test_remote.py", "test_hostile_pages.py"),
     *("test_published.py", "test_toy_course.py"),
-    *("test_exported_simulators.py", "test_session.py", "test_greedy_identity.py"),
+    *("test_session.py", "test_greedy_identity.py"),
     *("test_bounds.py", "test_assets.py", "test_mark.py"),
 )
 _PLACE = {name: place for place, name in enumerate(_LONG)}
