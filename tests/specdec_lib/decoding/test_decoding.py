@@ -20,7 +20,6 @@ from decoders.decoding_cases import (
     generate,
     prompt_of,
     uniforms,
-    untimed,
 )
 from decoders.tables import TableModel
 
@@ -65,30 +64,6 @@ def test_at_temperature_0_the_tokens_are_those_of_plain_decoding(k: int, name: s
         plain = plain_generate(TARGET, prompts, Settings(12, GREEDY), Greedy())
         made = generate(prompts, Greedy(), k, drafter=DRAFTERS[name](), warp=GREEDY)
         assert made.tokens == plain.tokens
-
-
-@pytest.mark.parametrize("eos_id", [None, EOS])
-@pytest.mark.parametrize("name", DRAFTERS)
-@pytest.mark.parametrize("k", [1, 4])
-def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(k: int, name: str, eos_id: int | None):
-    ends = set()
-    for seed in range(0, 24, 4):
-        together = generate(
-            PROMPTS,
-            uniforms(*range(seed, seed + 4)),
-            k,
-            drafter=DRAFTERS[name](),
-            eos_id=eos_id,
-        )
-        for row, prompt in enumerate(PROMPTS):
-            alone = generate(
-                [prompt], uniforms(seed + row), k, drafter=DRAFTERS[name](), eos_id=eos_id
-            )
-            assert together.tokens[row] == alone.tokens[0]
-            assert untimed(together.blocks[row]) == untimed(alone.blocks[0])
-        ends.add(len({len(blocks) for blocks in together.blocks}))
-        assert together.target_passes == max(map(len, together.blocks))
-    assert max(ends) > 1  # rows end at different times
 
 
 def test_prompts_that_are_read_in_several_passes_give_what_they_give_alone():

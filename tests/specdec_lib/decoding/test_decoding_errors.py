@@ -89,13 +89,6 @@ def test_logits_that_are_not_finite_are_refused(value: float, temperature: float
             generate([[1, 2]], choices, drafter=ModelDrafter(broken))
 
 
-def test_numpy_counts_and_no_fractions_are_a_k():
-    made, expected = (generate([[1]], uniforms(0), k).tokens for k in (np.int64(3), 3))
-    assert made == expected
-    with pytest.raises(TypeError):
-        generate([[1]], uniforms(0), 2.5)
-
-
 def test_a_text_fits_to_the_last_position_and_in_a_batch_its_drafts_too():
     short = Short(TARGET.logits.exp())
     assert len(generate([[1] * 5], uniforms(0), 3, 3, target=short).tokens[0]) == 3

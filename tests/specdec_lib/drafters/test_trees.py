@@ -61,13 +61,6 @@ def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(llamas, own: bool, eo
     assert eos_id == 0 or {block.bonus for block in blocks} == ({True} if own else {True, False})
 
 
-def test_a_full_tree_is_counted_and_an_unknown_way_refused(llamas):
-    drafter = Candidates(llamas[1], (2, 3))
-    assert [drafter.nodes(depth) for depth in range(4)] == [0, 2, 8, 8]
-    with pytest.raises(ValueError, match="how is 'best'; choose one of independent, without"):
-        Candidates(llamas[1], (2,), "best")
-
-
 def test_a_tree_needs_room_after_the_text(llamas):
     target, draft = llamas
     with pytest.raises(ValueError, match="a tree of 3 tokens need 65 positions, and the target.s"):

@@ -52,10 +52,6 @@ def test_an_f_string_is_one_literal_and_no_docstring(line: str):
     assert pieces(line) == [(line.rstrip("\n"), "literal")]
 
 
-def test_lines_end_at_line_feeds_only():
-    assert pieces("x = 1\n\x0c\ny = 'é'\n")[-1] == ("'é'", "literal")
-
-
 def test_tokens_have_classes_and_the_first_has_none():
     tokenizer, source = assets.tokenizer(), "def f():\n    return x  # why\n"
     kinds = token_classes(source, tokenizer)

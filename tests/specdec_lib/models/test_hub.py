@@ -134,8 +134,3 @@ def test_padded_logits_are_cut_to_the_shared_columns(fake_hub: Hub):
     tokens = torch.tensor([[1, 2, 3]])
     found = pair.target.forward(tokens, pair.target.new_cache())
     assert pair.target.vocab_size == pair.draft.vocab_size == found.shape[-1] == 48
-
-
-def test_what_the_hub_says_is_passed_on(fake_hub: Hub):
-    with pytest.raises(PairError, match="org/none cannot be downloaded: not cached"):
-        load("org/none", NAMES[1], yes=True)

@@ -180,16 +180,6 @@ def test_generate_plays_recorded_runs_with_a_clock(reader):
     assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 5, 0.5, 1.0), abs=ROUNDED)
 
 
-def test_a_block_is_drafted_and_then_judged(reader):
-    page = reader(generation_simulator(k=4), motion="reduce")
-    page.press("Next step")
-    first = recorded.runs(4)[0][0]
-    assert page.description(0).count(" drafted") == 4 and page.numbers()[0] == "–"
-    page.press("Next step")
-    assert " drafted" not in page.description(0)
-    assert page.numbers()[2] == f"{first.accepted + 1:.2f}"
-
-
 def test_another_k_shows_a_whole_run_and_says_that_it_is_past_the_best(reader):
     page = reader(generation_simulator(k=5), motion="reduce")
     page.slider("K draft tokens a block").press("End")

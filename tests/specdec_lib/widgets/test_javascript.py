@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages.simulators import NAMES
 
 from autograde.chapter import ROOT
 from specdec_lib.lessons.widgets import simulator
@@ -24,16 +23,6 @@ def lint(folder: Path) -> str:
 
 def test_every_name_is_declared_and_used():
     assert lint(simulator.HERE) == ""
-
-
-def test_what_is_delivered_is_one_module_and_declares_all_it_uses_once(tmp_path: Path):
-    for name in NAMES:
-        (tmp_path / f"{name}.js").write_text(simulator.module_source(name))
-    # A part may have more than this simulator needs: an unused name is no fault here.
-    said = lint(tmp_path)
-    assert re.findall(r"eslint\((?!no-unused-vars)[^)]*\).*|.*already been declared", said) == []
-    (tmp_path / "twice.js").write_text("const show = 1;\nexport function show() {}\n")
-    assert "already been declared" in lint(tmp_path)
 
 
 @pytest.mark.browser

@@ -71,19 +71,6 @@ def test_a_setting_that_no_slider_shows_is_named(make: Callable, arguments: dict
         make(**arguments)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"p": [0.5]}, r"blocks\[0\] has 2 draft tokens: give as many p"),
-        ({"p": [0.5, 1.5]}, r"blocks\[0\].p\[1\] is 1.5: give a number from 0 to 1"),
-        ({"accepted": 3}, r"blocks\[0\].accepted is 3: give a number from 0 to 2"),
-    ],
-)
-def test_what_is_no_recorded_block_is_named(change: dict, message: str):
-    with pytest.raises(ValueError, match=message):
-        trace_picture("x", [TEXT | change])
-
-
 def test_a_state_is_plain_and_a_copy_and_follows_the_live_widget():
     simulator = linked_simulator(k=3.0, target=np.array([0.45, 0.3, 0.15, 0.1]))
     assert type(simulator.state["k"]) is int and type(simulator.state["target"]) is list

@@ -4,7 +4,7 @@ import pytest
 import torch
 from decoders.exact_drafters import EXACT, tiny_llama
 from decoders.greedy import said
-from decoders.random_models import eagle_weights, medusa_heads
+from decoders.random_models import medusa_heads
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_head
@@ -49,21 +49,6 @@ def test_every_token_is_judged_after_the_text_before_it(
         alpha = sum(torch.minimum(*pair).sum().item() for pair in pairs) / len(ends)
         greedy = sum(bool(one.argmax() == other.argmax()) for one, other in pairs) / len(ends)
         assert each == Acceptance(pytest.approx(alpha, abs=EXACT), greedy, len(ends))
-
-
-def test_eagle_is_judged_as_it_drafts(tiny: Llama):
-    """One text at a time, with a cache that ends there, in place of a batch with given states."""
-    text = held_out.Tokens("a", IDS, [True] * len(IDS), [1] * len(IDS))
-    drafter, expected = Eagle(tiny, eagle_weights(tiny)), 0.0
-    p = tiny.forward(torch.tensor([IDS]), tiny.new_cache())[0].softmax(-1)
-    for end in range(1, len(IDS) - 2):
-        passes = []
-        tiny.forward(torch.tensor([IDS[:end]]), tiny.new_cache(), observe=passes.append)
-        q = by_step.proposed(drafter, passes[0], IDS, torch.tensor([end]), 2)
-        expected += torch.minimum(p[end + 1], q[0, 1]).sum().item() / (len(IDS) - 3)
-    assert acceptance_by_step(tiny, drafter, [text], 2)[1].alpha == pytest.approx(
-        expected, abs=1e-9
-    )
 
 
 def built_in(name: str, target: Llama) -> Eagle | Medusa:

@@ -4,7 +4,7 @@ import pytest
 
 from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import Block, Generation
-from specdec_lib.measure.core.kinds import BEGUN, KINDS, NAMES, SOURCE, tokens_a_block
+from specdec_lib.measure.core.kinds import BEGUN, KINDS, SOURCE, tokens_a_block
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -22,12 +22,6 @@ def test_a_copy_repeats_its_source_with_one_name_changed():
         source, copy = words.decode(prompt[:SOURCE]), words.decode(prompt[SOURCE:]).lstrip("\n")
         begun = words.decode(prompt[:BEGUN]).lstrip("\n")
         assert copy.replace("new_", "", 1).rstrip() == begun.rstrip() and begun.rstrip() in source
-
-
-def test_a_list_has_one_quoted_name_a_line():
-    first, *lines = tokenizer().decode(KINDS["lists"](1)[0]).splitlines()
-    assert first == "NAMES = [" and len(set(lines)) == NAMES
-    assert all(line.startswith('    "') and line.endswith('",') for line in lines)
 
 
 def test_tokens_a_block_has_an_interval_from_the_texts():

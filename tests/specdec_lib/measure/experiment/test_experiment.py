@@ -57,17 +57,6 @@ def test_the_costlier_target_is_the_largest_that_fits(monkeypatch: pytest.Monkey
         assert survey.largest(survey.SIZES["cpu"], cpu, torch.float32) == size
 
 
-def test_longer_multiplies_what_is_measured(machine):
-    assert machine.times(8000) == 80 and machine.times(2) == 1
-    with pytest.raises(ValueError, match="LONGER is 0; it is a positive number"):
-        survey.look(0)
-
-
-def test_the_passes_of_a_machine_are_a_row_a_target(machine):
-    (row,) = machine.passes().to_dict("records")
-    assert row["ms a token"] == 10 and row["v(5)"] == 1.2 and row["c of base"] == 0.1
-
-
 def test_a_growing_cache_changes_no_token(machine):
     target, draft = machine.targets["built-in"], machine.drafts["small"]
     prompts = held_out.prompts(2)
@@ -82,12 +71,6 @@ def test_a_growing_cache_changes_no_token(machine):
     cache.truncate(1)
     draft.forward(torch.tensor([[4]]), cache)
     assert cache.keys.shape[2] == cache.capacity == 2
-
-
-def test_three_versions_are_timed(machine):
-    versions = engineering.measure(LIBRARY, machine, "built-in", "small", 2)
-    assert len(versions) >= 2 and engineering.GROWING in versions.index
-    assert (versions > 0).all(axis=None)
 
 
 def test_traces_hold_what_the_picture_needs(machine):
