@@ -95,13 +95,6 @@ def test_a_single_token_takes_no_draft():
     assert untimed(made.blocks[0]) == [([], 0, made.tokens[0][0], 1, [], [])]
 
 
-def test_plain_decoding_takes_one_pass_over_one_token_each():
-    target = Counted(TARGET)
-    made = plain_generate(target, [[1, 2, 0]], Settings(10), uniforms(0))
-    assert made.target_passes == 10
-    assert target.positions == [[0, 1], *([at] for at in range(2, 12))]
-
-
 @pytest.mark.parametrize("temperature", [1.0, 0.7, 0.0])
 @pytest.mark.parametrize("k", [1, 4])
 def test_in_float32_too_the_target_accepts_everything_from_itself(k: int, temperature: float):

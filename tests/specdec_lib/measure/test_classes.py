@@ -45,13 +45,6 @@ def test_pieces_of_a_source():
     assert set(kinds.values()) | {"whitespace"} == set(CLASSES)
 
 
-@pytest.mark.parametrize(
-    "line", ['f"a {x} b"\n', 'rf"a {x}"\n', "f'''a\n{x:>{n}}\n'''\n", 'f"{{x}}"\n']
-)
-def test_an_f_string_is_one_literal_and_no_docstring(line: str):
-    assert pieces(line) == [(line.rstrip("\n"), "literal")]
-
-
 def test_tokens_have_classes_and_the_first_has_none():
     tokenizer, source = assets.tokenizer(), "def f():\n    return x  # why\n"
     kinds = token_classes(source, tokenizer)

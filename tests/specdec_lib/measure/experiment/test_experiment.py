@@ -12,8 +12,8 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.runs import SAMPLED, choices
-from specdec_lib.measure.experiment import batches, engineering, grid, survey, traces
-from specdec_lib.measure.experiment.costs import Found, costs_on
+from specdec_lib.measure.experiment import engineering, grid, survey, traces
+from specdec_lib.measure.experiment.costs import Found
 from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.theory import Costs, walltime_speedup
 
@@ -41,13 +41,6 @@ def test_the_model_drafts_are_run_on_code_beside_hugging_face(machine):
     assert len(run) == 6 and set(run.draft) == set(BUILT_IN_DRAFTS) and set(run.task) == {"code"}
     assert (run.low <= run.measured).all() and (run.measured <= run.high).all()
     assert (run[["low", "over generate", "over assisted"]] > 0).all(axis=None)
-
-
-def test_every_draft_has_a_cost_in_plain_passes(machine):
-    found = costs_on(machine.targets["built-in"], machine.drafts, rounds=1)
-    assert set(found.drafts) == DRAFTS and found.seconds > 0 and found.prompt > 0
-    assert all(each.c > 0 for each in found.drafts.values())
-    assert set(found.v) == set(range(1, 10)) and found.v[1] == 1
 
 
 def test_the_costlier_target_is_the_largest_that_fits(monkeypatch: pytest.MonkeyPatch):
@@ -81,12 +74,3 @@ def test_traces_hold_what_the_picture_needs(machine):
     assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in shown)
     assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in recorded.classes.values())
     assert sum(count for *_, count in recorded.classes.values()) == traces.CLASS_POSITIONS
-
-
-def test_batches_tell_the_last_request_and_the_gain(machine):
-    rows = batches.measure(LIBRARY, machine, "built-in", "small")
-    settings = list(zip(rows.batch, rows.K, strict=True))
-    assert settings == list(product(batches.BATCHES, batches.KS))
-    assert (rows.gain[rows.K == 0] == 1).all()
-    assert (rows["median request"] > 0).all()
-    assert (rows["median request"] <= rows["last request"]).all()
