@@ -4,26 +4,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
-from classes import graded_class
-from classes.graded_class import STUDENTS
-from classes.submitting import CHAPTER, FULL, TOTAL, WRITTEN
+from classes.submitting import CHAPTER, FULL, TOTAL, WRITTEN, hand_in, run_nbgrader
 from nbgrader.api import Gradebook
 from pages.accessibility import faults, pictures_without_words
 from pages.formgrader import Formgrader
 from pages.jupyter_lab import InstructorServer
 
 from autograde.bugs import bugs_of
+from autograde.build.release import release_into
+from autograde.pool import grade_class
+from autograde.tools.samples import sample
 
 pytestmark = pytest.mark.browser
 
-ADA, CLEO = STUDENTS
+ADA, CLEO = STUDENTS = ("ada-right", "cleo-misconceived")
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two students hand in, nbgrader grades them and writes their feedback."""
     course = tmp_path_factory.mktemp("course")
-    graded_class.make(course)
+    release_into(course, [CHAPTER])
+    for student in STUDENTS:
+        hand_in(course / "submitted", student, nbformat.writes(sample(student, CHAPTER)))
+    for command in ("autograde", "generate_feedback"):
+        run_nbgrader(course, command, CHAPTER)
     return course
 
 
@@ -50,7 +57,7 @@ def formgrader(browser: Any, server: InstructorServer) -> Iterator[Formgrader]:
 
 def points_of(course: Path, student: str) -> dict[str, float]:
     """The engine's points by exercise."""
-    exercises = graded_class.grades(course)[student][CHAPTER]["exercises"]
+    exercises = grade_class(course / "submitted")[student][CHAPTER]["exercises"]
     return {name: exercise["score"] for name, exercise in exercises.items()}
 
 
@@ -85,7 +92,7 @@ def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrad
 
 def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: Path):
     page = formgrader.page
-    page.goto(graded_class.feedback_page(course, CLEO).as_uri())
+    page.goto((course / "feedback" / CLEO / CHAPTER / f"{CHAPTER}.html").as_uri())
     text = page.locator("body").inner_text()
     earned = sum(points_of(course, CLEO).values())
     assert f"Result: {shown(earned)} of {FULL:g} points from the tests" in text
