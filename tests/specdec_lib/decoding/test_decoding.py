@@ -117,12 +117,6 @@ def test_nothing_stands_after_the_end_of_sequence(eos_id: int, blocks: list[tupl
     assert sum((tokens for _, tokens in calls), []) == made.tokens[0]
 
 
-def test_the_callback_of_plain_decoding_sees_every_token_once_in_order():
-    seen: list[list[int]] = [[], [], [], []]
-    settings = Settings(12, eos_id=EOS, on_tokens=lambda row, tokens: seen[row].extend(tokens))
-    assert plain_generate(TARGET, PROMPTS, settings, uniforms(0, 1, 2, 3)).tokens == seen
-
-
 def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) -> float:
     """Of `token` after `text`, from one fresh pass."""
     logits = model.forward(torch.tensor([list(text)]), model.new_cache())

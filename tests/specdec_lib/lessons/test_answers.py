@@ -30,13 +30,9 @@ BLOCK = Truth((1 - 0.7**6) / 0.3, "Because.", {1 / 0.3: "has no end.", 2.77: "ha
     ("guess", "truth", "said"),
     [
         (2.94, BLOCK, "You said 2.94, and it is 2.94. Because."),
-        (2.9, BLOCK, "You said 2.9, and it is 2.94. Because."),
         (3, BLOCK, "You said 3. That is close. It is 2.94. Because."),
-        (1, BLOCK, "You said 1. It is 2.94. Because."),
         (3.33, BLOCK, "You said 3.33. It is 2.94. 3.33 has no end. Because."),
-        (2.77, BLOCK, "You said 2.77. It is 2.94. 2.77 has no bonus. Because."),
         (0, Truth(0.0, "Because.", {0.0001: "is more."}), "You said 0, and it is 0. Because."),
-        (41, Truth(41.39934, "Because."), "You said 41, and it is 41.4. Because."),
         (5e6, Truth(1234567.0, "Because."), "You said 5,000,000. It is 1,230,000. Because."),
     ],
 )

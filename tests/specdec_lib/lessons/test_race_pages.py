@@ -42,16 +42,6 @@ def test_a_page_has_every_token_at_its_time_and_marks_what_was_drafted():
     assert "2.00 times as fast" in page and "took turns" in page and "http" not in page
 
 
-def test_of_several_texts_one_is_seen_at_a_time_and_all_can_be_read():
-    lane = Lane("plain", [[Pass(1.0, ["one"])], [Pass(2.5, ["two"])]])
-    page = shown.as_page(Race([lane], ["if ", "or "], "a target"))
-    assert '<pre class="sd-written sd-gone" style="--t:1.000s">' in page  # the first gives way
-    folded = re.search(r"<details.*</details>", page)[0]
-    assert "All 2 texts" in folded and "--t" not in folded
-    assert re.sub(r"<.*?>", " ", folded).split() == ["All", "2", "texts", "if", "one", "or", "two"]
-    assert "<details" not in shown.as_page(of(SLOW))
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):

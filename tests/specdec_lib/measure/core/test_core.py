@@ -1,11 +1,8 @@
 """What every measurement is made of: what is counted, left out, and put beside what."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
-from decoders.random_models import llama
 
 from specdec_lib.assets import Document, documents
 from specdec_lib.decoding.state import Generation
@@ -19,7 +16,6 @@ from specdec_lib.measure.core.acceptance import (
 )
 from specdec_lib.measure.core.held_out import Tokens
 from specdec_lib.measure.core.interval import rate
-from specdec_lib.models.llama import Llama
 from specdec_lib.theory import Costs
 from specdec_lib.training.corpus import train_tokenizer
 
@@ -87,33 +83,6 @@ def test_the_places_of_two_functions_spell_a_piece_of_the_held_out_text():
 def test_bits_per_byte_counts_novel_tokens_only():
     texts = [Tokens("a", [0, 0, 1, 2], [False, True, False, True], [0, 3, 1, 1])]
     assert bits_per_byte(lambda ids: P.expand(len(ids), 3), texts) == pytest.approx((1 + 2) / 4)
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Llama:
-    """A model with a capacity for the contexts of the cost measurement."""
-    model = llama()
-    model.config.max_position_embeddings = 256
-    model.save_pretrained(tmp_path)
-    return Llama.from_folder(tmp_path)
-
-
-def test_passes_of_several_widths_read_their_context_once_and_nothing_of_each_other(
-    small: Llama, monkeypatch
-):
-    read, forward = [], small.forward
-
-    def recorded(tokens, cache):
-        read.append((tokens.shape[1], forward(tokens, cache)))
-        return read[-1][1]
-
-    monkeypatch.setattr(small, "forward", recorded)
-    together = costs.pass_tasks(small, [1, 4, 2])
-    for run in together.values():
-        run()
-    assert [width for width, _ in read] == [costs.CONTEXT, 1, 4, 2]
-    costs.pass_task(small, 2)()
-    torch.testing.assert_close(read[3][1], read[-1][1])  # alone, and after the others
 
 
 def test_costs_are_relative_to_a_pass_over_one_token():
