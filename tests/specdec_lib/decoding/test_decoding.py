@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import (
-    COUNTING,
     DRAFT,
     DRAFTERS,
     EOS,
     GREEDY,
     PROMPTS,
     TARGET,
-    chain,
     generate,
     prompt_of,
     uniforms,
@@ -78,43 +76,6 @@ def test_a_drafter_can_be_used_again():
     shorter = generate([[1]], uniforms(0), drafter=drafter)
     assert first.tokens == second.tokens
     assert shorter.tokens == generate([[1]], uniforms(0)).tokens
-
-
-WRONG_BEHIND_3 = chain([1, 2, 3, 0, 5, 6, 7, 0])
-
-
-@pytest.mark.parametrize(
-    ("eos_id", "blocks"),
-    [
-        (2, [(1, 1)]),  # the first draft token
-        (3, [(2, 2)]),  # the second
-        (4, [(2, 3)]),  # the correction
-        (7, [(2, 3), (2, 3)]),  # the bonus of a block of two
-        (1, [(2, 3), (2, 3), (2, 2)]),  # the prompt's own token, after a whole turn
-    ],
-    ids=["first", "second", "correction", "bonus", "in the prompt"],
-)
-def test_nothing_stands_after_the_end_of_sequence(eos_id: int, blocks: list[tuple[int, int]]):
-    calls: list[tuple[int, list[int]]] = []
-    k = 3 if eos_id in (2, 3, 4) else 2
-    drafter = ModelDrafter(WRONG_BEHIND_3 if eos_id == 4 else COUNTING)
-    made = generate(
-        [[1]],
-        Greedy(),
-        k,
-        20,
-        target=COUNTING,
-        drafter=drafter,
-        warp=GREEDY,
-        eos_id=eos_id,
-        on_tokens=lambda row, tokens: calls.append((row, tokens)),
-    )
-    expected = list(range(2, 8)) + [0, 1]
-    assert made.tokens == [expected[: expected.index(eos_id) + 1]]
-    assert [(block.accepted, block.kept) for block in made.blocks[0]] == blocks
-    assert made.target_passes == len(blocks)
-    assert [len(tokens) for _, tokens in calls] == [kept for _, kept in blocks]
-    assert sum((tokens for _, tokens in calls), []) == made.tokens[0]
 
 
 def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) -> float:

@@ -45,19 +45,6 @@ def test_pieces_of_a_source():
     assert set(kinds.values()) | {"whitespace"} == set(CLASSES)
 
 
-def test_tokens_have_classes_and_the_first_has_none():
-    tokenizer, source = assets.tokenizer(), "def f():\n    return x  # why\n"
-    kinds = token_classes(source, tokenizer)
-    tokens = held_out.encoded(Document("x.py", source, frozenset()), tokenizer).ids
-    assert len(kinds) == len(tokens) and kinds[0] == ""
-    texts = [tokenizer.decode([token]).strip() for token in tokens]
-    by_text = dict(zip(texts[1:], kinds[1:], strict=True))
-    assert [by_text[word] for word in ("def", "return", "x", "")] == [
-        *("keyword", "keyword", "identifier", "whitespace")
-    ]
-    assert kinds[-2] == "comment"
-
-
 def test_all_of_the_held_out_code_is_classified():
     sources = [each.text for each in assets.documents() if each.name.endswith(".py")]
     kinds = [set(token_classes(text, assets.tokenizer())[1:]) for text in sources]

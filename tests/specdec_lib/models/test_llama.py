@@ -57,26 +57,6 @@ def test_tree_read_level_by_level_equals_one_pass(folder: Path):
     torch.testing.assert_close(torch.cat(found, 1), expected, **SAME)
 
 
-def test_rows_of_a_ragged_batch_equal_the_rows_alone(folder: Path):
-    model, text = Llama.from_folder(folder, dtype=torch.float64), tokens(3, 12)
-    cache, lengths = model.new_cache(3), [2, 9, 5]
-    model.forward(text[:, :10], cache)
-    cache.truncate(lengths)
-    spoil(cache)
-    found = model.forward(text[:, -3:], cache)
-    for row, length in enumerate(lengths):
-        alone = torch.cat((text[row, :length], text[row, -3:]))[None]
-        expected = model.forward(alone, model.new_cache())[0, -3:]
-        torch.testing.assert_close(found[row], expected, **SAME)
-
-
-def spoil(cache) -> None:
-    """Put huge numbers in what may not be read."""
-    for row, length in enumerate(cache.length.tolist()):
-        cache.keys[:, row, length:] = 1e30
-        cache.values[:, row, length:] = -1e30
-
-
 @pytest.mark.parametrize(
     "change, named",
     [

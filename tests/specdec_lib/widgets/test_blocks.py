@@ -165,19 +165,6 @@ def test_generate_plays_recorded_runs_with_a_clock(reader):
     assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 5, 0.5, 1.0), abs=ROUNDED)
 
 
-def test_another_k_shows_a_whole_run_and_says_that_it_is_past_the_best(reader):
-    page = reader(generation_simulator(k=5), motion="reduce")
-    page.slider("K draft tokens a block").press("End")
-    run, request = recorded.runs(16)[0], recorded.requests()[16]
-    shown = [float(text) for text in page.numbers()]
-    assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 16, 0.1, 1.0), abs=ROUNDED)
-    assert f"in {len(run)} blocks" in page.verdict()
-    unjudged = 1 - request.judged / (16 * request.accepted.sum())
-    past = f"K = 16 is past the best, K = 3: of its draft tokens {100 * unjudged:.0f}% are never"
-    assert past in page.verdict()
-    assert f"K = 16: {request.tokens[0] / 2.6:.2f}" in page.description(1)
-
-
 # ---- chapter 06: a batch -----------------------------------------------------------------------
 
 

@@ -68,17 +68,6 @@ def test_formulas_of_a_block_equal_the_library(module):
         assert call("bestK", alpha, c, v) == best_steep(alpha, c, s, K_MAX)
 
 
-def test_mass_is_moved_in_proportion_and_stays_whole(module):
-    call = module(linked_simulator())
-    for p, _ in random_pairs(20, seed=8):
-        for mass in (0.0, 0.37, 1.0):
-            moved = np.array(call("withMass", p.tolist(), 2, mass))
-            others = np.delete(p, 2) / np.delete(p, 2).sum()
-            np.testing.assert_allclose(np.delete(moved, 2), (1 - mass) * others, atol=1e-12)
-            assert moved[2] == mass and moved.sum() == pytest.approx(1, abs=1e-12)
-    assert call("withMass", [0, 0, 1, 0], 2, 0.25) == [0.25, 0.25, 0.25, 0.25]
-
-
 # ---- dragging ----------------------------------------------------------------------------------
 
 

@@ -10,7 +10,6 @@ from specdec_lib.measure.core import costs, held_out, models, runs, timing
 from specdec_lib.measure.core.acceptance import (
     Acceptance,
     acceptance,
-    acceptances,
     bits_per_byte,
     places,
 )
@@ -105,13 +104,6 @@ def test_text_that_runs_in_circles_is_left_out_of_greedy_figures():
     assert runs.straight(decoder, [[2], [1], [1]], most=1) == [[1]]
     with pytest.raises(ValueError, match="runs in circles; use more prompts"):
         runs.straight(decoder, [[2]], most=8)
-
-
-def test_every_draft_is_measured_on_the_same_positions():
-    texts = [Tokens("a", [0, 1, 2], [False, True, True], [0, 1, 1])]
-    drafts = {"same": lambda ids: P.expand(len(ids), 3), "other": lambda ids: Q.expand(len(ids), 3)}
-    rates = acceptances(drafts["same"], drafts, texts, most=10)
-    assert rates == {"same": Acceptance(1.0, 1.0, 2), "other": Acceptance(0.75, 0.0, 2)}
 
 
 def test_the_interval_of_a_rate_is_that_of_whole_texts():

@@ -3,8 +3,7 @@
 import pytest
 
 from specdec_lib.assets import tokenizer
-from specdec_lib.decoding.state import Block, Generation
-from specdec_lib.measure.core.kinds import BEGUN, KINDS, SOURCE, tokens_a_block
+from specdec_lib.measure.core.kinds import BEGUN, KINDS, SOURCE
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -22,11 +21,3 @@ def test_a_copy_repeats_its_source_with_one_name_changed():
         source, copy = words.decode(prompt[:SOURCE]), words.decode(prompt[SOURCE:]).lstrip("\n")
         begun = words.decode(prompt[:BEGUN]).lstrip("\n")
         assert copy.replace("new_", "", 1).rstrip() == begun.rstrip() and begun.rstrip() in source
-
-
-def test_tokens_a_block_has_an_interval_from_the_texts():
-    whole, none = (Block([], [], 3, kept, False, [], []) for kept in (3, 1))
-    run = Generation([[1] * 3, [1] * 3], [[whole], [none] * 3])
-    found = tokens_a_block(lambda texts: run, [[1], [2]])
-    assert found.value == pytest.approx(6 / 4) and found.low == 1.0 and found.high == 3.0
-    assert found.positions == 4

@@ -12,7 +12,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.runs import SAMPLED, choices
-from specdec_lib.measure.experiment import engineering, grid, survey, traces
+from specdec_lib.measure.experiment import engineering, grid, survey
 from specdec_lib.measure.experiment.costs import Found
 from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.theory import Costs, walltime_speedup
@@ -64,13 +64,3 @@ def test_a_growing_cache_changes_no_token(machine):
     cache.truncate(1)
     draft.forward(torch.tensor([[4]]), cache)
     assert cache.keys.shape[2] == cache.capacity == 2
-
-
-def test_traces_hold_what_the_picture_needs(machine):
-    recorded = traces.of_built_in(LIBRARY, machine, k=3)
-    shown = recorded.picture()["blocks"]
-    written = sum(block["accepted"] + 1 for block in shown)
-    assert traces.SHOWN <= written <= traces.SHOWN + 3 and len(shown) < len(recorded.blocks)
-    assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in shown)
-    assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in recorded.classes.values())
-    assert sum(count for *_, count in recorded.classes.values()) == traces.CLASS_POSITIONS
