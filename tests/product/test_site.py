@@ -1,4 +1,4 @@
-"""The site: no answer on it, nothing fetched, every link and picture there."""
+"""The site: no answer on it, every link and picture there, formulas drawn."""
 
 import re
 from pathlib import Path

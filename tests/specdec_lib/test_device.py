@@ -1,4 +1,4 @@
-"""The device that models run on: its memory, its dtype, its cores."""
+"""The device that models run on: its memory and its dtype."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The enumerator that students can use: its example, and that it needs no torch."""
+"""The enumerator that students can use: its example, its branches, and what it refuses."""
 
 import doctest
 

@@ -87,7 +87,15 @@ def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) 
 @pytest.mark.parametrize("eos_id", [None, EOS])
 @pytest.mark.parametrize("warp", [Warp(), Warp(0.5, top_k=3, top_p=0.9)], ids=["plain", "warped"])
 def test_the_blocks_tell_what_happened(warp: Warp, eos_id: int | None):
-    made = generate(PROMPTS, uniforms(0, 1, 2, 3), eos_id=eos_id, warp=warp)
+    told: list[list[int]] = [[], [], [], []]
+    made = generate(
+        PROMPTS,
+        uniforms(0, 1, 2, 3),
+        eos_id=eos_id,
+        warp=warp,
+        on_tokens=lambda row, tokens: told[row].extend(tokens),
+    )
+    assert told == made.tokens
     for prompt, tokens, blocks in zip(PROMPTS, made.tokens, made.blocks, strict=True):
         text = list(prompt)
         for block in blocks:

@@ -1,4 +1,4 @@
-"""Where draft tokens come from: what is proposed, and that q is what it was drawn from."""
+"""Where draft tokens come from: what is proposed, alone and in a batch."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""Medusa heads and the EAGLE head: what they draft, what their caches hold, and their files.
+"""Medusa heads and the EAGLE head: what they draft, and what their caches hold.
 
 That they are exact is in test_exactness.py, for prompts of one pass, and here for others.
 """

@@ -1,4 +1,4 @@
-"""A race as it is shown: the replay, its texts and times, and what stands where nothing moves."""
+"""A race as it is shown: the replay, its reading, and what stands where nothing moves."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""The lengths of a cache, and its content: after every block that of a fresh pass."""
+"""The room of a cache, and its content: after every block that of a fresh pass."""
 
 import numpy as np
 import pytest

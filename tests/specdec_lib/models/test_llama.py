@@ -1,4 +1,4 @@
-"""Our forward pass against transformers, its cache and its products, and scaled models."""
+"""Our forward pass against transformers, its pieces and products, and scaled models."""
 
 import json
 from pathlib import Path

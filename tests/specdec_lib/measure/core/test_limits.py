@@ -1,4 +1,4 @@
-"""The two limits of a machine, and passes that are held against them."""
+"""The two limits of a machine, and what a pass reads."""
 
 import torch
 
