@@ -27,25 +27,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault(VARIABLE, NONE)
 
 # Files that one worker takes, since they share what is long in the making: the right answers' cases
-# and the outcomes of wrong ones, which a process keeps for each chapter; a JupyterLab.
+# and the outcomes of wrong ones, which a process keeps for each chapter.
 _GRADING = (
     *("test_gates.py", "test_fair_marks.py", "test_ch08.py", "test_marks.py"),
     "test_follow_through.py",
 )
-_LAB = ("test_lab_browser.py", "test_student_path.py")
 
-# The files that take longest, whatever their number of tests, the longest first: they are begun in
-# this order, for a worker that met one at the end would be alone with it. pytest-xdist keeps the
-# order with --no-loadscope-reorder.
+# The files that take longest, whatever their number of tests: they are begun first, for a worker
+# that met one at the end would be alone with it. pytest-xdist keeps the order with
+# --no-loadscope-reorder.
 _LONG = (
-    *_GRADING,
-    *_LAB,
-    *("test_chapters.py", "test_simulators.py", "test_attacks.py", "test_exactness.py"),
-    *("test_bad_submissions.py", "test_course.py", "test_formgrader.py", "test_class.py"),
-    *("test_nbgrader.py", "test_remote.py", "test_hostile_pages.py"),
-    *("test_published.py", "test_toy_course.py"),
-    *("test_exported_simulators.py", "test_session.py", "test_greedy_identity.py"),
-    *("test_bounds.py", "test_assets.py", "test_mark.py"),
+    *(*_GRADING, "test_lab_browser.py", "test_chapters.py", "test_simulators.py"),
+    *("test_attacks.py", "test_exactness.py", "test_bad_submissions.py", "test_course.py"),
+    *("test_formgrader.py", "test_class.py", "test_nbgrader.py", "test_hostile_pages.py"),
 )
 _PLACE = {name: place for place, name in enumerate(_LONG)}
 
@@ -77,14 +71,13 @@ LEFT_OUT = dict(_why_left_out())
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
-    """With `--dist loadfile`: a file goes to one worker whole, and so do _GRADING and _LAB."""
+    """With `--dist loadfile`: a file goes to one worker whole, and so does _GRADING."""
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            name = file.rpartition("/")[2]
-            return next((group[0] for group in (_GRADING, _LAB) if name in group), file)
+            return _GRADING[0] if file.rpartition("/")[2] in _GRADING else file
 
     return Together(config, log) if config.getoption("dist") == "loadfile" else None
 

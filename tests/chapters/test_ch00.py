@@ -45,13 +45,6 @@ def test_a_thousand_tokens_of_text_make_as_many_new_ones_free_in_every_row():
     assert round(4 * 32 * 4096 * 1000 / 16e9, 2) == 0.03  # of attention, to the FLOP of a token
 
 
-def test_tokens_that_take_no_longer_than_one_are_counted(monkeypatch):
-    counted = []
-    monkeypatch.setattr(figures, "table", counted.extend)
-    figures.count_free(FUNCTIONS["forward_time"], (100, 1, 100, 1000), (100, 2, 100, 1000))
-    assert [row.popitem()[1] for row in counted] == ["5", "10"]
-
-
 @pytest.mark.parametrize("value", [None, -1.0, float("nan")])
 def test_a_wrong_stopwatch_is_told_and_notes_no_time(value, capsys):
     figures.passes_and_tokens(lambda *args: value, print, (1, 2), seconds := {})

@@ -132,12 +132,6 @@ def test_numbers_that_the_text_prints():
     assert np.round(rates, 2).tolist() == [0.8, 0.3, 0.7, 0.9]
 
 
-def test_a_forged_rule_is_counted_and_sampled(capsys):
-    figures.forged(rules.always, P, Q, draws=100)
-    said = capsys.readouterr().out
-    assert "from p.\n100 samples: 0." in said and "100 samples would notice." in said
-
-
 def test_a_wrong_proof_moves_what_it_says(monkeypatch, capsys):
     told = []
     monkeypatch.setattr(figures, "display_page", lambda page, words: told.append((page, words)))

@@ -13,7 +13,6 @@ from transformers.generation import configuration_utils
 from autograde.tools.proof import grade_with, judged
 from specdec_lib import theory
 from specdec_lib.lessons.ch04 import checks as ch04
-from specdec_lib.lessons.ch04 import figures, measured
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import strategies
 from specdec_lib.training.short import distil, trainable
@@ -151,12 +150,3 @@ def test_a_readers_lookup_is_judged_as_all_other_drafts_and_may_be_missing(lab, 
     assert all(0 < alpha < 1 and c > 0 for alpha, c in found.values())
     assert len(strategies.compared(lab, {}, unwritten)) == 2
     assert "Without your prompt_lookup: not written yet" in capsys.readouterr().out
-
-
-def test_what_the_chapter_says_of_the_readers_numbers_and_of_the_curve(capsys):
-    own = FUNCTIONS["best_k"], FUNCTIONS["walltime_speedup"]
-    figures.your_numbers(*own, alpha=0.7, step=1.5, one=30.0, nine=33.0)
-    assert "your best_k takes K = 5, and promises 2.24" in capsys.readouterr().out
-    for c, said in ((0.35, "a useless draft has just become"), (0.5, "below"), (0.2, "pays more")):
-        measured.read_curve({0: 0.31, 40: 0.43}, c)
-        assert said in capsys.readouterr().out

@@ -13,7 +13,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")
-INSTRUCTOR = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
 FILE = re.compile(r"^`([\w/.]+)`\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDED = ("autograde", "notebooks", "solutions", "specdec_lib", "tests")

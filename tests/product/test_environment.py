@@ -1,7 +1,6 @@
 """What a fresh machine installs: the pins, the lock and the conda file."""
 
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -55,10 +54,3 @@ def test_lock_agrees_with_the_extra(extra: str):
 def test_lock_names_every_core_dependency():
     names = {re.match(r"[A-Za-z0-9_-]+", line)[0] for line in PROJECT["dependencies"]}
     assert names <= set(locked(LOCK))
-
-
-def test_what_is_made_or_private_is_left_out_by_git():
-    private = ["build/site/index.html", "course/gradebook.db", "work/a.ipynb", ".venv/bin/python"]
-    command = ["git", "check-ignore", "autograde/build/release.py", *private]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.split() == private

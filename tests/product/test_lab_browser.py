@@ -16,8 +16,37 @@ pytestmark = pytest.mark.browser
 EXERCISES = functions_of(CHAPTER)
 SIMULATOR = "linked_simulator("
 RELEASE = release_of(CHAPTER)
+TABLE, FORMULA, BOX = r"^\| ---", r"\$\$.+?\$\$", '<div class="alert'
+BOXES = r"""boxes => boxes.map(box => {
+  const [own, around] = [box, box.parentElement].map(each => getComputedStyle(each));
+  return own.color === around.color && own.backgroundColor.startsWith("rgba(") })"""
 PICTURE = re.compile(r"^figures\.(?!real_text)\w+\(", re.MULTILINE)  # real_text writes a page
 FIGURES = sum(len(PICTURE.findall(cell.source)) for cell in RELEASE.cells)
+
+
+def in_release(pattern: str) -> int:
+    """How often `pattern` occurs in the chapter."""
+    flags = re.MULTILINE | re.DOTALL
+    return sum(len(re.findall(pattern, cell.source, flags)) for cell in RELEASE.cells)
+
+
+def test_what_a_student_gets_can_be_read_and_validate_says_what_is_not_written(lab):
+    lab.open(f"{CHAPTER}/{CHAPTER}.ipynb")
+    lab.read()
+    tables, formulas, boxes = map(in_release, (TABLE, FORMULA, BOX))
+    assert lab.count(".jp-RenderedMarkdown table", tables) == tables > 0
+    assert lab.count("mjx-container[display=true]", formulas) == formulas > 0
+    assert lab.panel.locator("mjx-merror, [data-mjx-error]").count() == 0
+    # JupyterLab keeps the boxes' tint, on which its own text can be read in the dark too.
+    assert lab.count(".alert", boxes) == boxes > 0
+    assert all(lab.panel.locator(".alert").evaluate_all(BOXES))
+    # No question about news, and none of nbgrader's tools for instructors.
+    assert lab.page.locator(".Toastify__toast, .jp-Dialog").count() == 0
+    assert lab.page.get_by_text("Create Assignment").count() == 0
+    said = lab.validate()
+    assert EXERCISES and all(f"{name}: not written yet" in said for name in EXERCISES)
+    assert "quiz_02: no answer yet" in said and "prediction_02: no guess yet" in said
+    assert "Success" not in said
 
 
 def test_right_answers_run_to_the_end_and_pass_validation(lab, student_server):

@@ -69,17 +69,3 @@ def test_the_same_seed_gives_the_same_text_and_another_one_another(capsys):
         written(capsys, "--temperature", "1", "--seed", seed)[0] for seed in ("1", "1", "2")
     )
     assert one == same != other
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (["--draft", "huge"], "huge"),
-        (["--pair", "nonsense"], "nonsense"),
-        (["--tokens", "5000"], "5000"),
-    ],
-)
-def test_what_the_pair_does_not_fit_is_told_in_a_line(options, named, capsys):
-    assert cli.main(["generate", "x", *options]) == 2
-    said = capsys.readouterr()
-    assert named in said.err and said.err.count("\n") == 1 and said.out == ""

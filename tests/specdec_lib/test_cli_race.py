@@ -33,12 +33,6 @@ def test_a_token_is_there_from_its_own_moment_on():
     assert "│ or  " in fast and "1.70 s, text 2 of 2" in fast
 
 
-def test_a_decoder_that_has_ended_keeps_its_time_and_its_last_text():
-    slow, fast = drawn(9.0).split("speculative")
-    for text, clock in ((slow, "5.00 s"), (fast, "2.50 s")):
-        assert "│ or " in text and "│ d " in text and clock in text
-
-
 @pytest.mark.parametrize("columns, lines", [(20, 12), (60, 24), (79, 24), (80, 24), (200, 60)])
 def test_the_replay_fits_into_the_terminal(columns: int, lines: int, monkeypatch):
     monkeypatch.setattr(cli_race.time, "sleep", lambda seconds: None)

@@ -1,6 +1,5 @@
-"""The device that models run on: its memory, its dtype, its cores."""
+"""The device that models run on: its memory and its dtype."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -40,18 +39,6 @@ def test_a_containers_limit_leaves_less_memory_and_its_cache_counts_as_free(
     assert device.free_memory(CPU) == free
 
 
-@pytest.mark.parametrize("allowed, threads", [({5}, 1), ({0, 1, 2, 7}, 2)])
-def test_half_of_the_cores_are_half_of_those_that_the_process_may_use(
-    monkeypatch, allowed: set[int], threads: int
-):
-    monkeypatch.setattr(os, "cpu_count", lambda: 64)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: allowed, raising=False)
-    monkeypatch.setattr(torch, "set_num_threads", lambda count: asked.append(count))
-    asked = []
-    device.leave_cores()
-    assert asked == [threads]
-
-
 @pytest.mark.parametrize(
     "capability, dtype",
     [((7, 5), torch.float16), ((8, 0), torch.bfloat16), ((9, 0), torch.bfloat16)],
@@ -60,12 +47,3 @@ def test_the_default_dtype_follows_the_device(monkeypatch, capability: tuple[int
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     assert device.default_dtype(torch.device("cuda")) == dtype
     assert device.default_dtype(CPU) == torch.float32
-
-
-def test_the_processor_is_named_as_linux_does_or_by_its_kind(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(device, "CPUINFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr("platform.processor", lambda: "")
-    monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    assert device.processor().startswith("Processor: riscv64, ")
-    device.CPUINFO.write_text("processor\t: 0\nmodel name\t: Fast: 9000\nflags\t\t: fpu avx2\n")
-    assert device.processor().startswith("Processor: Fast: 9000, ")

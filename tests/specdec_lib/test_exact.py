@@ -1,4 +1,4 @@
-"""The enumerator that students can use: its example, and that it needs no torch."""
+"""The enumerator that students can use: its example, its branches, and what it refuses."""
 
 import doctest
 
@@ -34,7 +34,3 @@ def test_a_tape_of_one_row_refuses_two_prompts():
     model = TableModel(torch.full((2, 2), 0.5))
     with pytest.raises(ValueError, match="one row"):
         plain_generate(model, [[0], [1]], Settings(2), exact.Tape())
-
-
-def test_a_distance_counts_what_one_of_them_lacks():
-    assert exact.distance({"a": 0.5, "b": 0.5}, {"a": 0.25, "c": 0.75}) == pytest.approx(0.75)

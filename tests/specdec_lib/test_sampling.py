@@ -97,11 +97,6 @@ def test_top_p_that_is_reached_exactly_is_reached_and_the_first_of_equals_are_ke
     assert probs[kept].tolist() == pytest.approx([1 / len(kept)] * len(kept))
 
 
-def test_the_first_of_equals_are_kept_also_if_there_are_thousands():
-    probs = Warp(top_p=0.25)(torch.zeros(2, 4096))
-    assert torch.equal(probs > 0, (torch.arange(4096) < 1024).expand(2, -1))
-
-
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 1.8])
 @pytest.mark.parametrize("top_k", [None, 1, 3, 40, 5000])
 @pytest.mark.parametrize("top_p", [0.05, 0.5, 0.95, 1.0])

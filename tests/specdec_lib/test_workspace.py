@@ -151,13 +151,6 @@ def test_start_copies_and_opens_lab_in_work(release, here, lab, capsys, monkeypa
     assert "exit code 7" in out
 
 
-def test_start_without_lab_only_copies(release, here, lab, capsys, monkeypatch):
-    assert cli.main(["start", "--no-lab"]) == 0 and lab == []
-    monkeypatch.setattr(cli, "find_spec", lambda name: None)
-    assert cli.main(["start"]) == 2 and lab == []
-    assert "pip install -e .[course]" in capsys.readouterr().err
-
-
 def test_newer_versions_are_named_and_how_to_take_them(release, here, lab, capsys):
     cli.main(["start", "--no-lab"])
     put(release, SECOND, "version 2")

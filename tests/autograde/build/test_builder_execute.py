@@ -7,7 +7,6 @@ import nbformat
 import pytest
 from classes.builder_fixtures import TINY, changed, write_chapter
 
-from autograde.build import execute as executing
 from autograde.build.execute import execute
 from autograde.chapter import AuthorError
 
@@ -22,26 +21,6 @@ def test_a_chapter_is_executed_by_this_interpreter(tmp_path: Path) -> None:
     cells = nbformat.read(path, as_version=4).cells
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
     assert [output.text for output in outputs] == ["9\n", f"{sys.executable}\n"]
-
-
-def test_it_is_executed_anew_after_a_change_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library, runs = tmp_path / "library", []
-    library.mkdir()
-    monkeypatch.setattr(executing, "library_folders", lambda: [library])
-    monkeypatch.setattr(executing, "_run", lambda *_: runs.append(1))
-    path = chapter(tmp_path)
-    changes = [
-        lambda: (library / "theory.py").write_text("new"),
-        lambda: chapter(tmp_path, changed("Some text.", "Some more text.")),
-        lambda: None,
-    ]
-    for change in changes:
-        execute([path], tmp_path / "out")
-        execute([path], tmp_path / "out")
-        change()
-    assert len(runs) == 3
 
 
 def test_a_failure_names_the_chapter_and_the_exception(tmp_path: Path) -> None:

@@ -82,11 +82,6 @@ def test_if_the_lms_has_another_maximum_full_marks_are_full_marks_there(tmp_path
     assert [row[5] for row in merged.table.rows[2:5]] == ["10", "10", "2.5"]
 
 
-def test_a_column_that_is_not_there_is_not_guessed(tmp_path: Path):
-    with pytest.raises(ValueError, match="Name one with --column"):
-        merged_with(tmp_path, {"ada-101": 24}, column="Score")
-
-
 def test_the_command_names_who_is_missing_and_its_exit_code_says_so(tmp_path: Path, capsys):
     result = {"score": 2.0, "max_score": 24.0, "status": "failed"}
     grades = {student: {CHAPTER: result} for student in ("x-101", "nobody")}

@@ -4,26 +4,83 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
-from classes import graded_class
-from classes.graded_class import STUDENTS
-from classes.submitting import CHAPTER, FULL, TOTAL, WRITTEN
+from classes.submitting import CHAPTER, FULL, TOTAL, WRITTEN, hand_in, run_nbgrader
 from nbgrader.api import Gradebook
 from pages.accessibility import faults, pictures_without_words
-from pages.formgrader import Formgrader
-from pages.jupyter_lab import InstructorServer
+from pages.jupyter_lab import InstructorServer, Lab
 
 from autograde.bugs import bugs_of
+from autograde.build.release import release_into
+from autograde.pool import grade_class
+from autograde.tools.samples import sample
 
 pytestmark = pytest.mark.browser
 
-ADA, CLEO = STUDENTS
+ADA, CLEO = STUDENTS = ("ada-right", "cleo-misconceived")
+
+
+class Formgrader(Lab):
+    """JupyterLab with formgrader open in it."""
+
+    def start(self) -> None:
+        self.page.goto(f"{self.server.url}/lab")
+        self.choose("Nbgrader", "Formgrader")
+        self.frame = self.page.wait_for_selector("iframe[src*=formgrader]").content_frame()
+        self.frame.get_by_role("link", name="Manual Grading").wait_for()
+
+    def follow(self, link: str, leads_to: str) -> None:
+        """Press a link of the page, and wait for the page that it leads to."""
+        self.frame.get_by_role("link", name=link, exact=True).last.click()
+        self.frame.wait_for_url(f"**/formgrader/{leads_to}")
+
+    def open_submission(self, student: str) -> None:
+        """Walk from the list of chapters to the submission."""
+        self.follow("Manual Grading", "gradebook")
+        self.follow(CHAPTER, f"gradebook/{CHAPTER}")
+        self.list_submissions()
+        self.follow(student, "submissions/**")
+
+    def list_submissions(self) -> None:
+        """From a chapter's page on to its submissions, with the students' names."""
+        self.follow(CHAPTER, f"gradebook/{CHAPTER}/{CHAPTER}")
+        self.row("Submission #1")  # there are rows that the button can change
+        self.frame.get_by_role("button", name="Show All Names").click()
+
+    def row(self, link: str) -> list[str]:
+        """The texts of the table's row with that link, once it is there."""
+        row = self.frame.locator("tr", has=self.frame.get_by_role("link", name=link, exact=True))
+        return [text.strip() for text in row.inner_text().split("\t")]
+
+    def points(self) -> dict[str, float]:
+        """The points beside the tests of an open submission, once they are all there.
+
+        nbgrader shows an automatic mark as the placeholder of the box for one by hand.
+        """
+        boxes = "[...document.querySelectorAll('input.score[id^=test_]')]"
+        self.frame.wait_for_function(f"{boxes}.length && {boxes}.every(box => box.placeholder)")
+        pairs = f"{boxes}.map(box => [box.id.replace('test_', ''), Number(box.placeholder)])"
+        return dict(self.frame.evaluate(pairs))
+
+    def mark(self, cell: str, points: str) -> bool:
+        """Type the points of a written answer; returns whether they are saved."""
+        with self.page.expect_response("**/api/grade/**") as saved:
+            box = self.frame.locator(f"input.score#{cell}")
+            box.fill(points)
+            box.press("Tab")
+        return saved.value.ok
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two students hand in, nbgrader grades them and writes their feedback."""
     course = tmp_path_factory.mktemp("course")
-    graded_class.make(course)
+    release_into(course, [CHAPTER])
+    for student in STUDENTS:
+        hand_in(course / "submitted", student, nbformat.writes(sample(student, CHAPTER)))
+    for command in ("autograde", "generate_feedback"):
+        run_nbgrader(course, command, CHAPTER)
     return course
 
 
@@ -50,7 +107,7 @@ def formgrader(browser: Any, server: InstructorServer) -> Iterator[Formgrader]:
 
 def points_of(course: Path, student: str) -> dict[str, float]:
     """The engine's points by exercise."""
-    exercises = graded_class.grades(course)[student][CHAPTER]["exercises"]
+    exercises = grade_class(course / "submitted")[student][CHAPTER]["exercises"]
     return {name: exercise["score"] for name, exercise in exercises.items()}
 
 
@@ -85,7 +142,7 @@ def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrad
 
 def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: Path):
     page = formgrader.page
-    page.goto(graded_class.feedback_page(course, CLEO).as_uri())
+    page.goto((course / "feedback" / CLEO / CHAPTER / f"{CHAPTER}.html").as_uri())
     text = page.locator("body").inner_text()
     earned = sum(points_of(course, CLEO).values())
     assert f"Result: {shown(earned)} of {FULL:g} points from the tests" in text

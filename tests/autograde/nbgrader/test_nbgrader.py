@@ -146,11 +146,6 @@ def test_what_is_handed_in_again_is_graded_again_and_nothing_else(course: Path):
     assert f"{FULL:g} of {FULL:g} points" not in page.read_text()
 
 
-def test_the_page_says_which_answers_wait_for_a_person(course: Path):
-    pages = [course / "feedback" / s / CHAPTER / f"{CHAPTER}.html" for s in ("cleo", "bob")]
-    assert ["to be marked" in page.read_text() for page in pages] == [False, True]
-
-
 @pytest.mark.parametrize("points", [2, 0.1, 0.2])  # 0.2 * 3 / 3 is more than 0.2
 @pytest.mark.parametrize("passed", range(4))
 def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):

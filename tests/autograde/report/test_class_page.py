@@ -27,11 +27,6 @@ def test_points_mistakes_and_who_could_not_be_graded_are_those_of_the_class():
     assert known[1:] == ["1", "ben"] and failed == ["dan", "<b>a link</b>"]
 
 
-def test_one_mistake_in_two_exercises_is_one_row():
-    both = result(exercise(1, "of before"), exercise(1, "of before"))
-    assert rows(class_page({"ada": {CHAPTER: both}}))[-1] == ["of before", "1", "ada"]
-
-
 def test_nobodys_text_is_markup_and_no_odd_name_stops_the_page(tmp_path: Path):
     wrong = {CHAPTER: result(exercise(1, "of before"), exercise(4)) | {"limited": True}}
     grades, page = tmp_path / "grades.json", tmp_path / "report.html"

@@ -86,18 +86,8 @@ with sqlite3.connect("x.db") as base:
     base.execute("create table t (a)"); base.execute("insert into t values (1)")
     assert base.execute("select a from t").fetchall() == [(1,)]
 """,
-    "random numbers": """
-import random, secrets, uuid, numpy as np
-random.seed(1); np.random.seed(1); np.random.default_rng().random(3)
-secrets.token_hex(4); uuid.uuid4()
-""",
     "large array": "import numpy as np\nx = np.ones((4000, 4000)); assert (x @ x[:, 0]).sum() > 0",
-    "warning": "import warnings, numpy as np\nwarnings.warn('careful'); np.log(np.zeros(1))",
-    "look at the machine": "import os, platform\nos.cpu_count(); platform.platform(); os.getpid()",
     "error in one's own cell": "1 / 0",
-    "time measured": "import time\nt = time.perf_counter(); time.sleep(0.05)",
-    "text of stderr": "import sys, logging\nlogging.warning('x'); sys.stderr.write('y')",
-    "subclass and dataclass": "from dataclasses import dataclass\n@dataclass\nclass A: x: int = 1",
     "names of the grader": "student = result = score = passed = 0",
 }
 ANSWERS = {

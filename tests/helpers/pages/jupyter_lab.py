@@ -24,11 +24,8 @@ from pages.browsing import leaves_machine
 from autograde.chapter import ROOT
 
 PATIENCE = 90  # seconds for anything that loads
-RUN = "Shift+Enter"  # runs the active cell and goes on to the next one
-ACTIVE = ".jp-Notebook-cell.jp-mod-active"
 # What is read of a cell's code: a folded cell shows the first line alone.
 CODE = ".jp-InputArea-editor, .jp-InputPlaceholder"
-MOST = 80  # cells from one place of a chapter to another; a chapter has fewer
 
 
 class Server:
@@ -152,10 +149,7 @@ class Lab:
         # The first cell that ran may be folded, and then it shows no number.
         prompts = self.panel.locator(".jp-InputPrompt", has_text=re.compile(r"\[\d+\]:"))
         prompts.first.wait_for(state="attached")
-        self.wait_until_idle()
-
-    def wait_until_idle(self) -> None:
-        """Wait until no cell is running or waiting; a folded one shows no star."""
+        # No cell is running or waiting; a folded one shows no star.
         prompts = "[...document.querySelectorAll('.jp-InputPrompt')].map(p => p.textContent)"
         # Not at every frame, as it is done by default: the kernel needs the processor.
         self.page.wait_for_function(f"() => !{prompts}.includes('[*]:')", polling=100)
@@ -192,51 +186,15 @@ class Lab:
         cell.evaluate("cell => cell.scrollIntoView({ block: 'center' })")
         return cell
 
-    def simulator(self, text: str):
-        """The cell whose input holds `text`, once the simulator under it is drawn."""
-        cell = self.cell(text)
-        cell.locator(".sd-chart svg").first.wait_for()
-        return cell
-
     def numbers(self, text: str) -> list[str]:
         """The large numbers of the simulator under the cell whose input holds `text`."""
-        return self.simulator(text).locator(".sd-number").all_text_contents()
+        cell = self.cell(text)
+        cell.locator(".sd-chart svg").first.wait_for()
+        return cell.locator(".sd-number").all_text_contents()
 
-    def wait_for_output(self, text: str, said: str | re.Pattern) -> None:
+    def wait_for_output(self, text: str, said: str) -> None:
         """Wait until `said` can be read under the cell whose input holds `text`, once or more."""
         self.cell(text).locator(".jp-OutputArea-output", has_text=said).first.wait_for()
-
-    def press(self, key: str) -> str:
-        """Press a key that leads to another cell, wait until all is run; returns its text.
-
-        `RUN` leads to another cell, and so do the arrows, which run nothing.
-        """
-        before = self.panel.locator(ACTIVE).get_attribute("data-windowed-list-index")
-        self.page.keyboard.press(key)
-        self.panel.locator(f"{ACTIVE}:not([data-windowed-list-index='{before}'])").wait_for()
-        self.wait_until_idle()
-        return self.panel.locator(ACTIVE).inner_text()
-
-    def go_to(self, key: str, words: str) -> None:
-        """Press the key until the active cell holds these words."""
-        assert any(words in self.press(key) for _ in range(MOST)), words
-
-    def click_into(self, text: str) -> None:
-        """Click into the input that holds `text`: its cell is then the active one."""
-        self.cell(text).locator(".jp-InputArea-editor").click()
-        self.panel.locator(ACTIVE, has_text=text).wait_for()
-
-    def write(self, code: str) -> None:
-        """Put `code` in place of what stands in the active cell, as somebody who types it."""
-        keys = self.page.keyboard
-        keys.press("Enter")
-        keys.press("ControlOrMeta+a")
-        for i, line in enumerate(code.splitlines()):
-            if i:
-                keys.press("Enter")
-                keys.press("Shift+Home")  # the editor has indented the new line by itself
-                keys.press("Delete")
-            keys.insert_text(line)
 
     @property
     def errors(self) -> list[str]:

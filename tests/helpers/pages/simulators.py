@@ -1,6 +1,9 @@
 """Every simulator of the course, and what a reader sees of one."""
 
+from typing import Any
+
 from classes.chapter_cases import ACCEPTED, SETTINGS
+from pages.browsing import Visitor
 
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.widgets.batch import batch_simulator
@@ -54,3 +57,26 @@ FITS = """() => {
 # What a reader sees of a simulator, in words and numbers.
 SEEN = """() => [...document.querySelectorAll(".sd-number, output, [aria-label], .sd-verdict, pre")]
   .map((each) => `${each.textContent}|${each.getAttribute("aria-label")}`).join("\\n")"""
+
+
+def look_at(visitor: Visitor) -> int:
+    """Use the first control of every simulator of the page: each moves; returns how many."""
+    elements = visitor.page.locator("iframe.specdec-simulator").all()
+    for element in elements:
+        element.scroll_into_view_if_needed()
+        frame = element.element_handle().content_frame()
+        frame.locator(".sd-chart svg").first.wait_for()
+        before = frame.evaluate(SEEN)
+        _move(frame)
+        assert frame.evaluate(SEEN) != before, element.get_attribute("title")
+    return len(elements)
+
+
+def _move(frame: Any) -> None:
+    """A step of the first slider; where there is none, of the button Forward."""
+    slider = frame.get_by_role("slider").first
+    if slider.count():
+        at_end = slider.input_value() == slider.get_attribute("max")
+        slider.press("ArrowLeft" if at_end else "ArrowRight")
+    else:
+        frame.get_by_role("button", name="Forward").press("Enter")

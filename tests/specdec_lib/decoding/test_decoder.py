@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from decoders.decoding_cases import COUNTING, DRAFT, EOS, TARGET, Counted, prompt_of
+from decoders.decoding_cases import COUNTING, DRAFT, TARGET, Counted
 from decoders.exact_drafters import DRAFT as SMALL_DRAFT
 from decoders.exact_drafters import EXACT, PROMPT, autoregressive
 from decoders.exact_drafters import TARGET as SMALL_TARGET
@@ -38,17 +38,6 @@ def require_same(
     if eos_id is None:  # the engine forgets the draft tokens that stood after the end
         assert found.accepted == [block.accepted for block in expected.blocks[0]]
     assert one.bit_generator.state == other.bit_generator.state
-
-
-@TEMPERATURES
-@pytest.mark.parametrize("eos_id", [None, EOS])
-@pytest.mark.parametrize("k", [1, 2, 4])
-def test_on_tables_the_tokens_are_those_of_the_engine(
-    k: int, temperature: float, eos_id: int | None
-):
-    settings = Settings(10, Warp(temperature), eos_id)
-    for seed in range(16):
-        require_same(TARGET, DRAFT, prompt_of(seed, 1 + seed % 5), k, settings, seed)
 
 
 @TEMPERATURES

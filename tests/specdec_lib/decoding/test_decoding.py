@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import (
-    COUNTING,
     DRAFT,
     DRAFTERS,
     EOS,
     GREEDY,
     PROMPTS,
     TARGET,
-    chain,
     generate,
     prompt_of,
     uniforms,
-    untimed,
 )
 from decoders.tables import TableModel
 
@@ -67,30 +64,6 @@ def test_at_temperature_0_the_tokens_are_those_of_plain_decoding(k: int, name: s
         assert made.tokens == plain.tokens
 
 
-@pytest.mark.parametrize("eos_id", [None, EOS])
-@pytest.mark.parametrize("name", DRAFTERS)
-@pytest.mark.parametrize("k", [1, 4])
-def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(k: int, name: str, eos_id: int | None):
-    ends = set()
-    for seed in range(0, 24, 4):
-        together = generate(
-            PROMPTS,
-            uniforms(*range(seed, seed + 4)),
-            k,
-            drafter=DRAFTERS[name](),
-            eos_id=eos_id,
-        )
-        for row, prompt in enumerate(PROMPTS):
-            alone = generate(
-                [prompt], uniforms(seed + row), k, drafter=DRAFTERS[name](), eos_id=eos_id
-            )
-            assert together.tokens[row] == alone.tokens[0]
-            assert untimed(together.blocks[row]) == untimed(alone.blocks[0])
-        ends.add(len({len(blocks) for blocks in together.blocks}))
-        assert together.target_passes == max(map(len, together.blocks))
-    assert max(ends) > 1  # rows end at different times
-
-
 def test_prompts_that_are_read_in_several_passes_give_what_they_give_alone():
     prompts = [prompt_of(1, length) for length in (600, 2, 257, 258)]
     together = generate(prompts, uniforms(0, 1, 2, 3), count=10)
@@ -105,49 +78,6 @@ def test_a_drafter_can_be_used_again():
     assert shorter.tokens == generate([[1]], uniforms(0)).tokens
 
 
-WRONG_BEHIND_3 = chain([1, 2, 3, 0, 5, 6, 7, 0])
-
-
-@pytest.mark.parametrize(
-    ("eos_id", "blocks"),
-    [
-        (2, [(1, 1)]),  # the first draft token
-        (3, [(2, 2)]),  # the second
-        (4, [(2, 3)]),  # the correction
-        (7, [(2, 3), (2, 3)]),  # the bonus of a block of two
-        (1, [(2, 3), (2, 3), (2, 2)]),  # the prompt's own token, after a whole turn
-    ],
-    ids=["first", "second", "correction", "bonus", "in the prompt"],
-)
-def test_nothing_stands_after_the_end_of_sequence(eos_id: int, blocks: list[tuple[int, int]]):
-    calls: list[tuple[int, list[int]]] = []
-    k = 3 if eos_id in (2, 3, 4) else 2
-    drafter = ModelDrafter(WRONG_BEHIND_3 if eos_id == 4 else COUNTING)
-    made = generate(
-        [[1]],
-        Greedy(),
-        k,
-        20,
-        target=COUNTING,
-        drafter=drafter,
-        warp=GREEDY,
-        eos_id=eos_id,
-        on_tokens=lambda row, tokens: calls.append((row, tokens)),
-    )
-    expected = list(range(2, 8)) + [0, 1]
-    assert made.tokens == [expected[: expected.index(eos_id) + 1]]
-    assert [(block.accepted, block.kept) for block in made.blocks[0]] == blocks
-    assert made.target_passes == len(blocks)
-    assert [len(tokens) for _, tokens in calls] == [kept for _, kept in blocks]
-    assert sum((tokens for _, tokens in calls), []) == made.tokens[0]
-
-
-def test_the_callback_of_plain_decoding_sees_every_token_once_in_order():
-    seen: list[list[int]] = [[], [], [], []]
-    settings = Settings(12, eos_id=EOS, on_tokens=lambda row, tokens: seen[row].extend(tokens))
-    assert plain_generate(TARGET, PROMPTS, settings, uniforms(0, 1, 2, 3)).tokens == seen
-
-
 def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) -> float:
     """Of `token` after `text`, from one fresh pass."""
     logits = model.forward(torch.tensor([list(text)]), model.new_cache())
@@ -157,7 +87,15 @@ def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) 
 @pytest.mark.parametrize("eos_id", [None, EOS])
 @pytest.mark.parametrize("warp", [Warp(), Warp(0.5, top_k=3, top_p=0.9)], ids=["plain", "warped"])
 def test_the_blocks_tell_what_happened(warp: Warp, eos_id: int | None):
-    made = generate(PROMPTS, uniforms(0, 1, 2, 3), eos_id=eos_id, warp=warp)
+    told: list[list[int]] = [[], [], [], []]
+    made = generate(
+        PROMPTS,
+        uniforms(0, 1, 2, 3),
+        eos_id=eos_id,
+        warp=warp,
+        on_tokens=lambda row, tokens: told[row].extend(tokens),
+    )
+    assert told == made.tokens
     for prompt, tokens, blocks in zip(PROMPTS, made.tokens, made.blocks, strict=True):
         text = list(prompt)
         for block in blocks:

@@ -79,27 +79,12 @@ def test_the_draft_is_fed_what_it_has_not_read_and_nothing_twice(k: int, length:
         assert sorted(prompts_own) == list(range(length))  # every one exactly once
 
 
-def test_nothing_is_generated_if_nothing_is_asked_for():
-    made = generate(PROMPTS, uniforms(0, 1, 2, 3), count=0)
-    assert made.tokens == [[], [], [], []] and made.blocks == [[], [], [], []]
-    assert made.target_passes == 0
-    plain = plain_generate(TARGET, PROMPTS, Settings(0), uniforms(0, 1, 2, 3))
-    assert plain.tokens == [[], [], [], []] and plain.target_passes == 0
-
-
 def test_a_single_token_takes_no_draft():
     target, draft = Counted(TARGET), Counted(DRAFT)
     made = generate([[1, 2]], uniforms(0), 4, 1, target=target, drafter=ModelDrafter(draft))
     assert made.tokens == plain_generate(TARGET, [[1, 2]], Settings(1), uniforms(0)).tokens
     assert draft.positions == [[0]] and target.positions == [[0], [1]]
     assert untimed(made.blocks[0]) == [([], 0, made.tokens[0][0], 1, [], [])]
-
-
-def test_plain_decoding_takes_one_pass_over_one_token_each():
-    target = Counted(TARGET)
-    made = plain_generate(target, [[1, 2, 0]], Settings(10), uniforms(0))
-    assert made.target_passes == 10
-    assert target.positions == [[0, 1], *([at] for at in range(2, 12))]
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.7, 0.0])

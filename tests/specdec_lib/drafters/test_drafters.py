@@ -1,35 +1,20 @@
-"""Where draft tokens come from: what is proposed, and that q is what it was drawn from."""
+"""Where draft tokens come from: what is proposed, alone and in a batch."""
 
-from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 import pytest
 import torch
-from decoders.decoding_cases import COUNTS, V, dyadic
+from decoders.decoding_cases import COUNTS, V
 from decoders.exact_drafters import EXACT, PROMPT, Llamas, made_on, require_rows_as_alone
-from torch import Tensor
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.early_exit import EarlyExit
 from specdec_lib.drafters.lookup import PromptLookup, lookup
-from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import NgramDrafter
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
-
-
-class Script:
-    """Draws the tokens it was given, (n, B), and keeps the distributions."""
-
-    def __init__(self, tokens: Sequence[Sequence[int]]) -> None:
-        self.tokens = tokens
-        self.seen: list[Tensor] = []
-
-    def draft(self, q: Tensor, index: int) -> Tensor:
-        self.seen.append(q)
-        return torch.tensor(self.tokens[index])
 
 
 def lookup_by_trying_all(tokens: list[int], k: int, max_ngram: int) -> list[int]:
@@ -60,7 +45,7 @@ def test_prompt_lookup_is_certain_of_what_it_found_row_by_row():
     texts = [[1, 2, 3, 1, 2], [0, 1, 2], [3, 0, 3], [1, 1, 1], [2, 2]]
     limits = [2, 2, 3, 0, 1]
     drafter.start(texts, Warp(0.5, top_k=1), 20)
-    found = drafter.propose(texts, limits, Script([]))
+    found = drafter.propose(texts, limits, None)
     assert found.limits == [2, 0, 2, 0, 1]
     assert [row[:n] for row, n in zip(found.tokens.tolist(), found.limits, strict=True)] == [
         [3, 1],
@@ -97,54 +82,6 @@ def test_the_longest_context_that_was_seen_gives_the_distribution(
     drafter.start([tokens], Warp(), 10)
     assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)
     assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)  # kept
-
-
-def test_ngrams_follow_the_tokens_that_were_drawn():
-    drafter = NgramDrafter(COUNTS, 3)
-    texts = [[3, 1], [2]]
-    drafter.start(texts, Warp(), 10)
-    script = Script([[2, 2], [0, 3], [1, 0]])
-    made = drafter.propose(texts, [3, 1], script)
-    assert made.tokens.tolist() == [[2, 0, 1], [2, 3, 0]]
-    assert made.limits == [3, 1]
-    assert torch.equal(made.q, torch.stack(script.seen, 1))
-    rows = [
-        [[3, 1], [3, 1, 2], [3, 1, 2, 0]],
-        [[2], [2, 2], [2, 2, 3]],
-    ]
-    expected = torch.stack([torch.stack([drafter.distribution(t) for t in row]) for row in rows])
-    assert torch.equal(made.q, expected)
-    assert texts == [[3, 1], [2]]
-
-
-MODEL = dyadic(1)
-
-
-def fresh(tokens: Sequence[int], warp: Warp) -> list[float]:
-    """The distribution after `tokens`, read anew."""
-    logits = MODEL.forward(torch.tensor([list(tokens)]), MODEL.new_cache())
-    return warp(logits)[0, -1].tolist()
-
-
-@pytest.mark.parametrize("warp", [Warp(), Warp(0.5, top_k=3, top_p=0.9), Warp(0)])
-def test_q_is_what_the_tokens_were_drawn_from_however_blocks_end(warp: Warp):
-    rng = np.random.default_rng(0)
-    texts = [rng.integers(V, size=length).tolist() for length in (1, 2, 7, 3)]
-    drafter = ModelDrafter(MODEL)
-    drafter.start(texts, warp, 200)
-    for _ in range(20):
-        k = int(rng.integers(1, 5))
-        script = Script(rng.integers(V, size=(k, 4)).tolist())
-        made = drafter.propose(texts, [k, k, 0, k], script)
-        assert torch.equal(made.q, torch.stack(script.seen, 1))
-        for row in (0, 1, 3):  # the third is done: what is drafted there counts for nothing
-            drafted = made.tokens[row].tolist()
-            assert drafted == [tokens[row] for tokens in script.tokens]
-            for i in range(k):
-                expected = fresh([*texts[row], *drafted[:i]], warp)
-                assert made.q[row, i].tolist() == pytest.approx(expected, abs=1e-12)
-            accepted = int(rng.integers(k + 1))
-            texts[row] += [*drafted[:accepted], int(rng.integers(V))]
 
 
 @pytest.fixture

@@ -4,10 +4,8 @@ That it is exact: test_exactness.py.
 """
 
 import numpy as np
-import pytest
 import torch
 from decoders.exact_drafters import (
-    OWN,
     TARGET,
     TO_TARGET,
     V,
@@ -52,18 +50,6 @@ def test_a_row_without_shared_mass_ends_there_and_the_others_draft_on():
         for index in range(limit):
             assert proposal.q[row, index, proposal.tokens[row, index]] > 0
     assert proposal.tokens.max() < V
-
-
-def test_mass_on_tokens_of_its_own_is_dropped_and_the_rest_normed():
-    drafter = OtherVocabulary(own_table(1), TO_TARGET, V, translate)
-    q = torch.tensor([[0.2, 0.1, 0.3, 0.2, 0.2], [0.5, 0, 0.5, 0, 0]], dtype=torch.float64)
-    expected = torch.tensor([[0.4, 0.4, 0.2], [0, 0, 0]], dtype=torch.float64)
-    torch.testing.assert_close(drafter.shared(q), expected, rtol=0, atol=1e-15)
-
-
-def test_vocabularies_without_a_common_token_are_refused():
-    with pytest.raises(ValueError, match="no token in common"):
-        OtherVocabulary(own_table(1), [-1] * OWN, V, translate)
 
 
 def words(*names: str) -> Tokenizer:

@@ -6,16 +6,6 @@ from specdec_lib.lessons.common.answers import Quiz, Truth, answered, answering,
 from specdec_lib.lessons.common.examples import Different
 
 
-def test_long_answers_are_told_shortly():
-    long = "x" * 10**6
-    with pytest.raises(Different, match=r"quiz_02 is 'x{199} \.\.\.; write one letter of a, b"):
-        answered("quiz_02", long)
-    with pytest.raises(Different, match=r"^p is 'x{199} \.\.\.; write a number from 0 to 1\. Any"):
-        committed("p", long, 0, 1)
-    with pytest.raises(Different, match=r"^p is \[2.0\]; write a number"):
-        committed("p", [2.0], 0, 1)
-
-
 def test_predictions_are_committed_before_anything_is_revealed(capsys):
     with pytest.raises(NotImplementedError, match="no guess yet"):
         committed("prediction_02", None, 0, 1)
@@ -40,24 +30,15 @@ BLOCK = Truth((1 - 0.7**6) / 0.3, "Because.", {1 / 0.3: "has no end.", 2.77: "ha
     ("guess", "truth", "said"),
     [
         (2.94, BLOCK, "You said 2.94, and it is 2.94. Because."),
-        (2.9, BLOCK, "You said 2.9, and it is 2.94. Because."),
         (3, BLOCK, "You said 3. That is close. It is 2.94. Because."),
-        (1, BLOCK, "You said 1. It is 2.94. Because."),
         (3.33, BLOCK, "You said 3.33. It is 2.94. 3.33 has no end. Because."),
-        (2.77, BLOCK, "You said 2.77. It is 2.94. 2.77 has no bonus. Because."),
         (0, Truth(0.0, "Because.", {0.0001: "is more."}), "You said 0, and it is 0. Because."),
-        (41, Truth(41.39934, "Because."), "You said 41, and it is 41.4. Because."),
         (5e6, Truth(1234567.0, "Because."), "You said 5,000,000. It is 1,230,000. Because."),
     ],
 )
 def test_a_prediction_gets_the_reason_of_its_number(guess, truth: Truth, said: str, capsys):
     reveal("prediction_02", guess, truth)
     assert capsys.readouterr().out == said + "\n"
-
-
-def test_a_measured_truth_takes_the_place_of_a_known_one(capsys):
-    reveal("prediction_02", 8, Truth(None, "Because.", {8.0: "is eight passes."}), 1.68032)
-    assert capsys.readouterr().out == "You said 8. It is 1.68. 8 is eight passes. Because.\n"
 
 
 def test_quiz_answers_are_letters():
@@ -75,14 +56,6 @@ def test_a_quiz_answers_at_once(capsys):
     answered("quiz_02", "A)", quiz)
     out = capsys.readouterr().out
     assert out == "quiz_02: a is not right. Not so. Choose again if you like.\n"
-
-
-def test_a_long_reason_breaks_between_words(capsys):
-    reason = "A reason of many words, said in lines that a page need not break. " * 3
-    answered("quiz_02", "b", Quiz(right="b", a="", b=reason, c="", d=""))
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) > 1 and max(map(len, lines)) <= 92
-    assert " ".join(lines) == f"quiz_02: b is right. {reason}".strip()
 
 
 def test_without_its_file_a_quiz_is_recorded_and_nothing_told(capsys):

@@ -42,11 +42,6 @@ def test_a_value_of_any_size_is_told_shortly(value: object):
     assert len(str(caught.value)) < MOST_SHOWN + 200
 
 
-def test_a_value_of_ordinary_size_is_whole():
-    value = [[0.5 + i] * 12 for i in range(25)]
-    assert describe(value) == repr(value)
-
-
 @pytest.mark.parametrize(
     "value",
     [

@@ -9,7 +9,6 @@ from classes.chapter_cases import unwritten
 from specdec_lib.lessons.ch02 import paragraph
 from specdec_lib.lessons.common import series
 from specdec_lib.lessons.common.drawing import drawn_from, picture
-from specdec_lib.lessons.common.wording import short
 from specdec_lib.measure.core.acceptance import Place
 
 VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
@@ -28,31 +27,6 @@ def test_the_words_of_a_figure_have_every_value_that_is_drawn(kind: str, ends: d
     for number in [*drawn, *np.ravel(intervals)]:
         assert f"{number:.3g}" in words
     plt.close("all")
-
-
-def test_a_grid_tells_the_texts_of_its_cells():
-    told = series.grid(picture("Best K"), [["1", ""], ["4", "2"]], ["0.5", "0.9"], ["c", "d"])
-    assert told == "0.5: 1 at c; 0.9: 4 at c, 2 at d"
-    plt.close("all")
-
-
-def test_large_numbers_have_commas_and_small_ones_three_digits():
-    numbers = {0.12345: "0.123", 12.345: "12.3", 999.4: "999", 999.6: "1,000", 2048: "2,048"}
-    assert {number: short(number) for number in numbers} == numbers
-    assert series.in_words(["all"], {"passes": [2048]}) == "passes: all: 2,048"
-
-
-def test_a_figure_is_shown_with_title_values_and_note(shown: list[str]):
-    series.series_figure("Speeds", ["code", "prose"], VALUES, kind="bars", note="On two cores.")
-    assert shown[0].startswith("Speeds. plain: ") and shown[0].endswith("On two cores.")
-    assert all(word in shown[0] for word in ("code", "prose", "2.25", "3.12"))
-
-
-def test_a_table_is_printed_where_there_is_no_notebook(capsys):
-    series.table({"K": [1, 2], "speed": [1.23456, 2.0]}, "Speeds by K")
-    caption, names, first, _ = capsys.readouterr().out.splitlines()
-    assert caption == "Speeds by K"
-    assert (names.split(), first.split()) == (["K", "speed"], ["1", "1.235"])
 
 
 def test_a_coloured_paragraph_tells_the_mean_and_the_ends_and_every_token_its_p_and_q():

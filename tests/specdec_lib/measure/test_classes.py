@@ -45,30 +45,6 @@ def test_pieces_of_a_source():
     assert set(kinds.values()) | {"whitespace"} == set(CLASSES)
 
 
-@pytest.mark.parametrize(
-    "line", ['f"a {x} b"\n', 'rf"a {x}"\n', "f'''a\n{x:>{n}}\n'''\n", 'f"{{x}}"\n']
-)
-def test_an_f_string_is_one_literal_and_no_docstring(line: str):
-    assert pieces(line) == [(line.rstrip("\n"), "literal")]
-
-
-def test_lines_end_at_line_feeds_only():
-    assert pieces("x = 1\n\x0c\ny = 'é'\n")[-1] == ("'é'", "literal")
-
-
-def test_tokens_have_classes_and_the_first_has_none():
-    tokenizer, source = assets.tokenizer(), "def f():\n    return x  # why\n"
-    kinds = token_classes(source, tokenizer)
-    tokens = held_out.encoded(Document("x.py", source, frozenset()), tokenizer).ids
-    assert len(kinds) == len(tokens) and kinds[0] == ""
-    texts = [tokenizer.decode([token]).strip() for token in tokens]
-    by_text = dict(zip(texts[1:], kinds[1:], strict=True))
-    assert [by_text[word] for word in ("def", "return", "x", "")] == [
-        *("keyword", "keyword", "identifier", "whitespace")
-    ]
-    assert kinds[-2] == "comment"
-
-
 def test_all_of_the_held_out_code_is_classified():
     sources = [each.text for each in assets.documents() if each.name.endswith(".py")]
     kinds = [set(token_classes(text, assets.tokenizer())[1:]) for text in sources]

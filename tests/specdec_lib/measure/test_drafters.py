@@ -7,12 +7,9 @@ import torch
 from decoders.exact_drafters import NO_DRAFTERS
 
 from specdec_lib import drafters
-from specdec_lib.assets import tokenizer
-from specdec_lib.measure import served
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.models import target
-from specdec_lib.measure.drafters import PLAIN, chains, chosen, first_tokens, table, trees
-from specdec_lib.models.pairs import load_pair
+from specdec_lib.measure.drafters import PLAIN, chains, chosen, table, trees
 
 PAGE = Path(__file__).parents[3] / "docs" / "drafters.md"
 
@@ -44,18 +41,3 @@ def test_the_page_describes_every_drafter():
     files = {path.name for path in Path(drafters.__file__).parent.glob("*.py")} - NO_DRAFTERS
     links = re.findall(r"^\| \[(\w+\.py)\]\(\.\./specdec_lib/drafters/\1\)", PAGE.read_text(), re.M)
     assert set(links) == files
-
-
-def test_the_first_tokens_of_a_vocabulary_cut_the_text_finer():
-    whole, text = tokenizer(), "def add(left, right):\n    return left + right\n"
-    short = first_tokens(whole, 600)
-    ids = short.encode(text).ids
-    assert short.get_vocab_size() == 600 and max(ids) < 600
-    assert short.decode(ids) == text and len(ids) > len(whole.encode(text).ids)
-    assert all(short.id_to_token(number) == whole.id_to_token(number) for number in range(600))
-
-
-def test_passes_are_by_batch_and_new_tokens():
-    found = served.of_context(load_pair(), 16, batches=(1, 3), widths=(1, 2))
-    assert [len(row) for row in found["target"]] == [2, 2] and len(found["draft"]) == 2
-    assert min(found["target"][1]) > 0 < min(found["draft"])

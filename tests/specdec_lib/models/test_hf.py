@@ -141,13 +141,6 @@ def test_cache_keeps_the_source_that_it_was_made_for():
     assert (model.forward(tokens[None], other)[0] - whole(model, tokens)).abs().max() > 1e-3
 
 
-def test_decoding_starts_from_one_token_and_needs_a_source():
-    model = EncoderDecoder(t5())
-    assert model.prompt == [0]
-    with pytest.raises(ValueError, match="0 sources for 1 rows: call set_source first"):
-        model.new_cache()
-
-
 def test_texts_end_where_longrope_would_rotate_the_keys_differently():
     factors = {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
     rope = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 8}

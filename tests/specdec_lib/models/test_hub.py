@@ -101,15 +101,6 @@ def test_nothing_is_downloaded_without_a_yes(fake_hub: Hub, monkeypatch, answer,
     assert fake_hub.fetched == []
 
 
-def test_pair_over_the_limit_is_refused_unless_a_higher_one_is_named(fake_hub: Hub):
-    fake_hub.size = int(16e9)
-    with pytest.raises(PairError, match="32.0 GB are over the limit of 30 GB"):
-        load(*NAMES, yes=True)
-    assert fake_hub.fetched == []
-    load(*NAMES, yes=True, limit=33)
-    assert fake_hub.fetched == WEIGHTS
-
-
 def test_only_safetensors_are_downloaded_if_there_are_any(fake_hub: Hub):
     (fake_hub.root / "org/target/pytorch_model.bin").touch()
     (fake_hub.root / "org/draft/model.safetensors").unlink()
@@ -134,8 +125,3 @@ def test_padded_logits_are_cut_to_the_shared_columns(fake_hub: Hub):
     tokens = torch.tensor([[1, 2, 3]])
     found = pair.target.forward(tokens, pair.target.new_cache())
     assert pair.target.vocab_size == pair.draft.vocab_size == found.shape[-1] == 48
-
-
-def test_what_the_hub_says_is_passed_on(fake_hub: Hub):
-    with pytest.raises(PairError, match="org/none cannot be downloaded: not cached"):
-        load("org/none", NAMES[1], yes=True)

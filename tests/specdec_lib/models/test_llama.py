@@ -1,4 +1,4 @@
-"""Our forward pass against transformers, its cache and its products, and scaled models."""
+"""Our forward pass against transformers, its pieces and products, and scaled models."""
 
 import json
 from pathlib import Path
@@ -9,10 +9,9 @@ from decoders.random_models import VOCAB, llama
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
-from specdec_lib.assets import ASSETS
 from specdec_lib.models.cache import Tree
 from specdec_lib.models.checkpoint import Shape, read_weights
-from specdec_lib.models.linear import Linear, half_scale
+from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, Growth, grown, grown_shape, parameters
 
@@ -58,26 +57,6 @@ def test_tree_read_level_by_level_equals_one_pass(folder: Path):
     torch.testing.assert_close(torch.cat(found, 1), expected, **SAME)
 
 
-def test_rows_of_a_ragged_batch_equal_the_rows_alone(folder: Path):
-    model, text = Llama.from_folder(folder, dtype=torch.float64), tokens(3, 12)
-    cache, lengths = model.new_cache(3), [2, 9, 5]
-    model.forward(text[:, :10], cache)
-    cache.truncate(lengths)
-    spoil(cache)
-    found = model.forward(text[:, -3:], cache)
-    for row, length in enumerate(lengths):
-        alone = torch.cat((text[row, :length], text[row, -3:]))[None]
-        expected = model.forward(alone, model.new_cache())[0, -3:]
-        torch.testing.assert_close(found[row], expected, **SAME)
-
-
-def spoil(cache) -> None:
-    """Put huge numbers in what may not be read."""
-    for row, length in enumerate(cache.length.tolist()):
-        cache.keys[:, row, length:] = 1e30
-        cache.values[:, row, length:] = -1e30
-
-
 @pytest.mark.parametrize(
     "change, named",
     [
@@ -118,9 +97,6 @@ def test_parameters_are_those_of_transformers(folder: Path):
     assert parameters(shape) == model.num_parameters() + tied
 
 
-PACKS = torch.backends.quantized.engine in ("x86", "fbgemm")
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2)])
 @pytest.mark.parametrize("size", [16, 1024])
@@ -133,35 +109,3 @@ def test_product_is_exact(dtype: torch.dtype, shape: tuple[int, int], size: int,
     assert found.shape == expected.shape and found.dtype == dtype
     error = (found.double() - expected).abs().max() / size
     assert error <= 4 * torch.finfo(dtype).eps
-
-
-@pytest.mark.parametrize(
-    "weight, packed",
-    [
-        (torch.randn(8, 8).half().float(), True),
-        (torch.randn(8, 8).bfloat16().float(), True),
-        (torch.zeros(2, 2), True),
-        (torch.randn(8, 8).half().float() * 2.0**-20, True),
-        (torch.tensor([[1.0, 1 / 3]]), False),
-        (torch.tensor([[1.0, 1e5]]), False),  # above the largest float16
-        (torch.tensor([[1.0, float("nan")]]), False),
-        (torch.ones(2, 2, dtype=torch.float64), False),
-    ],
-)
-def test_only_weights_that_lose_nothing_are_packed(weight: Tensor, packed: bool):
-    assert (half_scale(weight) is not None) == (packed and PACKS)
-
-
-def test_scaled_target_is_packed_as_its_source_is():
-    weights = grown(read_weights(ASSETS / "target", "cpu", torch.float32), COSTS["40m"])
-    weight = next(iter(weights.layers)).qkv
-    assert (half_scale(weight) is not None) == PACKS
-    x = torch.randn(3, weight.shape[1], generator=torch.Generator().manual_seed(0))
-    expected = x.double() @ weight.double().T
-    torch.testing.assert_close(Linear(weight)(x).double(), expected, rtol=0, atol=1e-5)
-
-
-def test_grown_layers_share_no_memory(tmp_path: Path):
-    llama().save_pretrained(tmp_path)
-    weights = grown(read_weights(tmp_path, "cpu", torch.float64), Growth(1, 4))
-    assert len({layer.qkv.data_ptr() for layer in list(weights.layers)}) == 4

@@ -25,12 +25,6 @@ DATA = np.random.default_rng(0).integers(0, corpus.VOCAB_SIZE, 5000).astype(np.u
 CPU = torch.device("cpu")
 
 
-def test_the_rate_rises_stays_and_falls_to_nothing():
-    recipe = Recipe(steps=100, batch=1, warmup=10, decay=0.4)
-    assert [recipe.rate(step) for step in (0, 9, 50, 60, 80)] == [0.1, 1.0, 1.0, 1.0, 0.5]
-    assert 0 < recipe.rate(99) < 0.03
-
-
 def test_the_loss_of_a_draft_ends_as_one_minus_alpha():
     generator = torch.Generator().manual_seed(1)
     p = torch.randn(2, 3, 5, generator=generator).softmax(-1)
@@ -122,22 +116,6 @@ def test_the_frozen_text_names_the_lines_that_training_has_too(tmp_path: Path, m
     entries = [json.loads(line) for line in (tmp_path / "held_out.jsonl").open()]
     assert [entry["name"] for entry in entries] == ["out.py", "out_test.py"]  # tests last
     assert [entry["seen"] for entry in entries] == [[0, 2], []]
-
-
-def test_counts_are_those_of_the_text():
-    text = np.array([5, 6, 5, 6, 5, 7, 5, 7, 5, 7, 9] * 2)
-    # Behind 5 stand 6 four times and 7 six times: only the more frequent one is kept.
-    pairs = export.frequent(np.stack((text[:-1], text[1:])), followers=1).tolist()
-    assert pairs == [[5, 7, 6], [6, 5, 4], [7, 5, 4]]
-
-
-def test_the_tokenizer_gives_every_text_back():
-    texts = ["def f(x):\n    return x + 1\n"] * 3 + ["naïve — 日本"]
-    tokenizer = corpus.train_tokenizer(texts)
-    for text in texts:
-        assert tokenizer.decode(tokenizer.encode(text).ids) == text
-    encoded = corpus.encode(tokenizer, [Document("a", texts[0]), Document("b", texts[3])])
-    assert encoded.dtype == np.uint16 and (encoded == 0).sum() == 2 and encoded[0] == 0
 
 
 def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives():

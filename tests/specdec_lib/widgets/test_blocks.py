@@ -109,20 +109,6 @@ def test_buttons_and_keys_step_through_the_blocks(reader):
     assert "fp.readlines" in re.sub("[⟦⟧⟪⟫]", "", page.texts("pre")[0])
 
 
-def test_it_plays_and_pauses_and_with_reduced_motion_goes_block_by_block(reader):
-    page = reader(pipeline_animation(ch01.RECORDED, frame=0))
-    page.hold_clock()
-    page.press("Play")
-    page.page.clock.run_for(3500)
-    assert page.numbers()[1] == "3"
-    page.page.keyboard.press("p")
-    page.page.clock.run_for(5000)
-    assert page.numbers()[1] == "3"
-    still = reader(pipeline_animation(ch01.RECORDED), motion="reduce")
-    still.press("Play to the end of the block")
-    assert still.numbers() == ["1", "4", "3"]
-
-
 def test_kinds_differ_in_more_than_colour(reader):
     page = reader(pipeline_animation(ch01.RECORDED))
     outlines = page.evaluate(
@@ -177,29 +163,6 @@ def test_generate_plays_recorded_runs_with_a_clock(reader):
     page.slider("c time of a draft step").press("End")
     shown = [float(text) for text in page.numbers()]
     assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 5, 0.5, 1.0), abs=ROUNDED)
-
-
-def test_a_block_is_drafted_and_then_judged(reader):
-    page = reader(generation_simulator(k=4), motion="reduce")
-    page.press("Next step")
-    first = recorded.runs(4)[0][0]
-    assert page.description(0).count(" drafted") == 4 and page.numbers()[0] == "–"
-    page.press("Next step")
-    assert " drafted" not in page.description(0)
-    assert page.numbers()[2] == f"{first.accepted + 1:.2f}"
-
-
-def test_another_k_shows_a_whole_run_and_says_that_it_is_past_the_best(reader):
-    page = reader(generation_simulator(k=5), motion="reduce")
-    page.slider("K draft tokens per block").press("End")
-    run, request = recorded.runs(16)[0], recorded.requests()[16]
-    shown = [float(text) for text in page.numbers()]
-    assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 16, 0.1, 1.0), abs=ROUNDED)
-    assert f"in {len(run)} blocks" in page.verdict()
-    unjudged = 1 - request.judged / (16 * request.accepted.sum())
-    past = f"K = 16 is past the best, K = 3: of its draft tokens {100 * unjudged:.0f}% are never"
-    assert past in page.verdict()
-    assert f"K = 16: {request.tokens[0] / 2.6:.2f}" in page.description(1)
 
 
 # ---- chapter 06: a batch -----------------------------------------------------------------------

@@ -56,22 +56,6 @@ def test_tree_is_stepped_clicked_and_compared(reader):
     assert "Node 2 sees the text, 0, then 1, and itself." in page.verdict()
 
 
-def test_the_map_leaves_out_what_was_not_asked_for_and_names_what_is_new(module):
-    call = module(design_map())
-    entries = family.as_data()
-    for verifier in ("every", *family.FRAME["verifier"]):
-        for timing in ("every", "once", "overlap"):
-            wanted = [
-                i
-                for i, each in enumerate(entries)
-                if verifier in ("every", each["verifier"]) and timing in ("every", each["timing"])
-            ]
-            assert call("shown", entries, verifier, timing) == wanted
-    news = {each["name"]: call("changed", each) for each in entries}
-    assert news["Speculative decoding"] == [] and news["Block verification"] == ["verifier"]
-    assert news["EAGLE"] == ["drafter", "shape", "verifier"]
-
-
 @pytest.mark.parametrize("width", [1000, 400])
 def test_every_method_of_the_map_can_be_chosen_and_shows_its_card(reader, width: int):
     page = reader(design_map(), width=width)

@@ -5,8 +5,10 @@ import json
 import re
 
 import pytest
+from classes.chapter_cases import CHAPTERS, text_of
+from pages.accessibility import faults, pictures_without_words
 from pages.browsing import Visitor
-from pages.simulators import FITS, MAKERS, NAMES, SEEN
+from pages.simulators import FITS, MAKERS, NAMES, SEEN, look_at
 
 from specdec_lib.lessons.widgets.simulator import HERE, style_sheet
 
@@ -14,9 +16,23 @@ NETWORK = r"^\s*import\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
 PLAYING = [name for name in NAMES if "player(" in (HERE / f"{name}.js").read_text()]
 
 
-def test_every_simulator_is_here():
+def test_every_simulator_is_here_and_a_chapter_shows_it():
     named = {path.stem for path in HERE.glob("*.js")}
     assert {make().name for make in MAKERS.values()} == set(NAMES) == named
+    chapters = "".join(map(text_of, CHAPTERS))
+    assert all(f"lessons.widgets.{name} import" in chapters for name in NAMES)
+
+
+@pytest.mark.browser
+def test_on_an_exported_page_all_move_and_are_open_to_everybody(browser, tmp_path):
+    simulators = [make() for make in MAKERS.values()]
+    shown = "".join(simulator._repr_mimebundle_()["text/html"] for simulator in simulators)
+    page = tmp_path / "page.html"
+    page.write_text(f'<!DOCTYPE html><html lang="en"><title>All</title><main>{shown}</main></html>')
+    look = {"viewport": {"width": 400, "height": 900}, "color_scheme": "dark"}
+    with Visitor(browser, **look).visit(page) as visitor:
+        assert look_at(visitor) == len(simulators)
+        assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
 
 
 @pytest.mark.parametrize("name", MAKERS)

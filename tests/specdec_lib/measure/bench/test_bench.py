@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from specdec_lib.measure.bench import __main__ as bench
-from specdec_lib.measure.bench import figures, memory
+from specdec_lib.measure.bench import figures
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.runs import GREEDY
 from specdec_lib.theory import Costs
@@ -47,13 +47,6 @@ def known_rates(monkeypatch):
     monkeypatch.setattr(figures, "accepted", lambda name: Acceptance(0.6, 0.5, 1))
 
 
-def test_the_choice_is_the_fastest_of_all_dtypes_drafts_and_k(known_rates):
-    drafts = {"large": Costs(0.5, V), "small": Costs(0.1, V)}
-    passes = {torch.float32: (drafts, 0.02), torch.bfloat16: (drafts, 0.01)}
-    best = figures.best_choice(passes, GREEDY)
-    assert best[:3] == (torch.bfloat16, "small", Costs(0.1, V).best_k(0.5))
-
-
 def test_every_decoder_runs_on_the_same_prompts_in_its_own_best_way(known_rates, monkeypatch):
     steep = {width: float(width) for width in V}  # a verification that gains nothing
     passes = {torch.float32: ({"large": Costs(0.1, steep)}, 0.010)}
@@ -66,10 +59,3 @@ def test_every_decoder_runs_on_the_same_prompts_in_its_own_best_way(known_rates,
     assert set(frame.decoder) == set(RAN) and set(frame.tokens) == {8}
     assert notes[0] == "best plain: float32" and notes[1].startswith("speculative: bfloat16, ")
     assert [note.split(":")[0] for note in notes] == list(RAN)
-
-
-def test_the_peak_is_read_where_linux_writes_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "STATUS", tmp_path / "status")
-    assert memory.peak() > 2**20  # elsewhere
-    memory.STATUS.write_text("VmPeak:\t    9999 kB\nVmHWM:\t    2048 kB\n")
-    assert memory.peak() == 2 * 2**20

@@ -4,14 +4,13 @@ import pytest
 import torch
 from decoders.exact_drafters import EXACT, tiny_llama
 from decoders.greedy import said
-from decoders.random_models import eagle_weights, medusa_heads
+from decoders.random_models import medusa_heads
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.medusa import Medusa, load_heads
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.measure.core import by_step, held_out
-from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader, ngram_reader
+from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.by_step import acceptance_by_step
 from specdec_lib.models.llama import Llama
 
@@ -51,21 +50,6 @@ def test_every_token_is_judged_after_the_text_before_it(
         assert each == Acceptance(pytest.approx(alpha, abs=EXACT), greedy, len(ends))
 
 
-def test_eagle_is_judged_as_it_drafts(tiny: Llama):
-    """One text at a time, with a cache that ends there, in place of a batch with given states."""
-    text = held_out.Tokens("a", IDS, [True] * len(IDS), [1] * len(IDS))
-    drafter, expected = Eagle(tiny, eagle_weights(tiny)), 0.0
-    p = tiny.forward(torch.tensor([IDS]), tiny.new_cache())[0].softmax(-1)
-    for end in range(1, len(IDS) - 2):
-        passes = []
-        tiny.forward(torch.tensor([IDS[:end]]), tiny.new_cache(), observe=passes.append)
-        q = by_step.proposed(drafter, passes[0], IDS, torch.tensor([end]), 2)
-        expected += torch.minimum(p[end + 1], q[0, 1]).sum().item() / (len(IDS) - 3)
-    assert acceptance_by_step(tiny, drafter, [text], 2)[1].alpha == pytest.approx(
-        expected, abs=1e-9
-    )
-
-
 def built_in(name: str, target: Llama) -> Eagle | Medusa:
     """The drafter with the weights that are in the repository."""
     if name == "medusa":
@@ -74,15 +58,6 @@ def built_in(name: str, target: Llama) -> Eagle | Medusa:
 
 
 each = pytest.mark.parametrize("name", ["medusa", "eagle"])
-
-
-@each
-def test_the_built_in_heads_are_accepted_more_than_unigrams(target: Llama, name: str):
-    texts = held_out.all_tokens()
-    steps = acceptance_by_step(target, built_in(name, target), texts, most=200)
-    unigram = ngram_reader(NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 1))
-    least = acceptance(model_reader(target), unigram, texts, most=200).alpha
-    assert all(step.alpha > least + 0.02 for step in steps)
 
 
 @pytest.mark.slow

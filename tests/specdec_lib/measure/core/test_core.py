@@ -1,10 +1,7 @@
 """What every measurement is made of: what is counted, left out, and put beside what."""
 
-from pathlib import Path
-
 import pytest
 import torch
-from decoders.random_models import llama
 
 from specdec_lib.assets import Document, documents
 from specdec_lib.decoding.state import Generation
@@ -12,12 +9,10 @@ from specdec_lib.measure.core import costs, held_out, models, runs, timing
 from specdec_lib.measure.core.acceptance import (
     Acceptance,
     acceptance,
-    acceptances,
     bits_per_byte,
     places,
 )
 from specdec_lib.measure.core.held_out import Tokens
-from specdec_lib.models.llama import Llama
 from specdec_lib.theory import Costs
 from specdec_lib.training.corpus import train_tokenizer
 
@@ -28,11 +23,6 @@ def test_tasks_are_interleaved_and_the_first_rounds_not_counted():
     seconds = timing.interleaved(tasks, rounds=2, warm_up=1)
     assert order == ["a", "b"] * 3
     assert {name: len(times) for name, times in seconds.items()} == {"a": 2, "b": 2}
-
-
-def test_a_spread_is_the_median_with_its_quartiles():
-    assert str(timing.spread([1.0, 2.0, 3.0])) == "2.00 (1.50 to 2.50)"
-    assert timing.spread([3.0]) == (3.0, 3.0, 3.0)
 
 
 TEXT = Document("x.py", "import os\ny = 2\nimport os\n", frozenset({0, 2}))
@@ -51,11 +41,6 @@ def test_a_token_counts_with_the_line_that_it_ends_in(tokenizer):
     novel = "".join(c for c, new in zip(TEXT.text, tokens.novel[1:], strict=True) if new)
     assert novel == "y = 2\n"
     assert tokens.sizes == [0] + [1] * len(TEXT.text)
-
-
-def test_bytes_are_counted_where_a_character_has_several(tokenizer):
-    tokens = held_out.encoded(Document("x.py", "é", frozenset()), tokenizer)
-    assert sum(tokens.sizes) == 2
 
 
 def test_the_share_of_repeated_runs():
@@ -97,58 +82,10 @@ def test_bits_per_byte_counts_novel_tokens_only():
     assert bits_per_byte(lambda ids: P.expand(len(ids), 3), texts) == pytest.approx((1 + 2) / 4)
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Llama:
-    """A model with a capacity for the contexts of the cost measurement."""
-    model = llama()
-    model.config.max_position_embeddings = 256
-    model.save_pretrained(tmp_path)
-    return Llama.from_folder(tmp_path)
-
-
-def test_every_pass_of_a_task_stands_after_the_same_context(small: Llama, monkeypatch):
-    passes, forward = [], small.forward
-
-    def recorded(tokens, cache, **options):
-        passes.append((tokens.shape[1], *cache.length.tolist()))
-        return forward(tokens, cache, **options)
-
-    monkeypatch.setattr(small, "forward", recorded)
-    run = costs.pass_task(small, 3, 2)
-    run(), run()
-    assert passes[0] == (costs.CONTEXT, 0, 0)
-    assert len(passes) > 2 and set(passes[1:]) == {(3, costs.CONTEXT, costs.CONTEXT)}
-
-
-def test_passes_of_several_widths_read_their_context_once_and_nothing_of_each_other(
-    small: Llama, monkeypatch
-):
-    read, forward = [], small.forward
-
-    def recorded(tokens, cache):
-        read.append((tokens.shape[1], forward(tokens, cache)))
-        return read[-1][1]
-
-    monkeypatch.setattr(small, "forward", recorded)
-    together = costs.pass_tasks(small, [1, 4, 2])
-    for run in together.values():
-        run()
-    assert [width for width, _ in read] == [costs.CONTEXT, 1, 4, 2]
-    costs.pass_task(small, 2)()
-    torch.testing.assert_close(read[3][1], read[-1][1])  # alone, and after the others
-
-
 def test_costs_are_relative_to_a_pass_over_one_token():
     times = {1: [2.0, 2.0, 9.0], "draft": [0.5, 0.5, 0.1], 2: [3.0, 3.0, 3.0]}
     found, seconds = costs.relative(times)
     assert seconds == 2.0 and found == {"draft": Costs(0.25, {1: 1.0, 2: 1.5})}
-
-
-def test_the_costs_of_all_dtypes_hold_every_draft_and_width(small: Llama):
-    found = costs.costs_by_dtype({torch.float32: small}, {"a": small, "b": small}, rounds=1)
-    drafts, seconds = found[torch.float32]
-    assert seconds > 0 and set(drafts) == {"a", "b"}
-    assert set(drafts["a"].v) == set(range(1, costs.K_MAX + 2))
 
 
 def generation(tokens: list[int]) -> Generation:
@@ -165,23 +102,3 @@ def test_text_that_runs_in_circles_is_left_out_of_greedy_figures():
     assert runs.straight(decoder, [[2], [1], [1]], most=1) == [[1]]
     with pytest.raises(ValueError, match="runs in circles; use more prompts"):
         runs.straight(decoder, [[2]], most=8)
-
-
-def test_a_decoder_has_other_random_numbers_at_every_call():
-    drawn = []
-
-    def generate(prompts, settings, rngs) -> Generation:
-        drawn.append([rng.random() for rng in rngs])
-        return generation([1] * settings.max_new_tokens)
-
-    one, batch = (runs.decoder(generate, runs.SAMPLED, 3, batch=many) for many in (False, True))
-    assert one([7]).tokens == [[1, 1, 1]]
-    one([7]), batch([[7], [8]])
-    assert len({*drawn[0], *drawn[1], *drawn[2]}) == 3 and drawn[2][0] == drawn[0][0]
-
-
-def test_every_draft_is_measured_on_the_same_positions():
-    texts = [Tokens("a", [0, 1, 2], [False, True, True], [0, 1, 1])]
-    drafts = {"same": lambda ids: P.expand(len(ids), 3), "other": lambda ids: Q.expand(len(ids), 3)}
-    rates = acceptances(drafts["same"], drafts, texts, most=10)
-    assert rates == {"same": Acceptance(1.0, 1.0, 2), "other": Acceptance(0.75, 0.0, 2)}

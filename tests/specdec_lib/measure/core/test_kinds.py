@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_lib.assets import tokenizer
-from specdec_lib.measure.core.kinds import BEGUN, KINDS, NAMES, SOURCE
+from specdec_lib.measure.core.kinds import BEGUN, KINDS, SOURCE
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -21,9 +21,3 @@ def test_a_copy_repeats_its_source_with_one_name_changed():
         source, copy = words.decode(prompt[:SOURCE]), words.decode(prompt[SOURCE:]).lstrip("\n")
         begun = words.decode(prompt[:BEGUN]).lstrip("\n")
         assert copy.replace("new_", "", 1).rstrip() == begun.rstrip() and begun.rstrip() in source
-
-
-def test_a_list_has_one_quoted_name_a_line():
-    first, *lines = tokenizer().decode(KINDS["lists"](1)[0]).splitlines()
-    assert first == "NAMES = [" and len(set(lines)) == NAMES
-    assert all(line.startswith('    "') and line.endswith('",') for line in lines)

@@ -1,4 +1,4 @@
-"""The experiment of chapter 08: what each row promises, what is run, and what stands beside it."""
+"""The experiment of chapter 08: what each row promises, and what is run beside it."""
 
 from itertools import product
 

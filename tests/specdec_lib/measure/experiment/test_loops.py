@@ -1,9 +1,6 @@
 """A student's verdict and decoder in the library's, the library's in the chapter's place."""
 
-from types import SimpleNamespace
-
 import pytest
-import torch
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
@@ -29,22 +26,6 @@ def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, war
             for more in ({}, {"verifier": as_verifier(LIBRARY.verify_block)})
         ]
         assert texts[0] == texts[1]
-
-
-def test_a_verdict_is_asked_for_once_a_number_of_draft_tokens(machine):
-    asked = []
-
-    def block(p, q, drafted, r, u):
-        asked.append(tuple(drafted.shape))
-        return LIBRARY.verify_block(p, q, drafted, r, u)
-
-    rows = torch.full((3, 3, 4), 0.25)
-    limits = torch.tensor([2, 0, 2])
-    drafted = torch.tensor([[0, 1], [0, 0], [1, 2]])
-    drawn = choices(SAMPLED, 0, 3)
-    drawn.begin([2, 0, 2], [True, True, True])
-    verdict = as_verifier(block)(rows, rows[:, :2], drafted, limits, drawn)
-    assert asked == [(1, 0), (2, 2)] and verdict.count[1] == 0
 
 
 def test_the_library_keeps_the_signature_of_the_chapter(machine):
@@ -75,8 +56,3 @@ def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeyp
     assert verdict([1, 2, 4])["different"] == verdict([1, 2])["different"] == 1
     monkeypatch.setattr(identity, "near_tie", lambda target: 1e6)
     assert verdict([1, 2, 4])["near-tie"] == 1
-
-
-def test_near_ties_widen_with_the_dtype():
-    assert identity.near_tie(SimpleNamespace(dtype=torch.float32)) == 1e-3
-    assert identity.near_tie(SimpleNamespace(dtype=torch.bfloat16)) == 0.25
