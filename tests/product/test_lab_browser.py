@@ -40,9 +40,10 @@ def test_what_a_student_gets_can_be_read_and_validate_says_what_is_not_written(l
     # JupyterLab keeps the boxes' tint, on which its own text can be read in the dark too.
     assert lab.count(".alert", boxes) == boxes > 0
     assert all(lab.panel.locator(".alert").evaluate_all(BOXES))
-    # No question about news, and none of nbgrader's tools for instructors.
+    # No question about news, none of nbgrader's tools for instructors, and nothing unsaved.
     assert lab.page.locator(".Toastify__toast, .jp-Dialog").count() == 0
-    assert lab.page.get_by_text("Create Assignment").count() == 0
+    assert lab.page.get_by_text(re.compile("Create Assignment|^Nbgrader$")).count() == 0
+    assert lab.page.locator(".jp-mod-dirty").count() == 0
     said = lab.validate()
     assert EXERCISES and all(f"{name}: not written yet" in said for name in EXERCISES)
     assert "quiz_02: no answer yet" in said and "prediction_02: no guess yet" in said
