@@ -107,7 +107,7 @@ def test_family_is_sourced_and_its_boxes_are_those_of_the_frame():
     )
 
 
-# Other right ways: a draw of one's own, one way through the list, a loop with a product.
+# Other right ways: a draw of one's own, and one way through the list.
 UNUSUAL = {
     "one_hot_accept": """
 def one_hot_accept(draft_token, p, r, u):
@@ -125,14 +125,6 @@ def walk_tree(parents, tokens, p, q, r, u):
         elif parents[node] == at:
             rest = residual_distribution(rest, q[at + 1])
     return [*written, sample_from(rest, u)]
-""",
-    "tokens_from_positions": """
-def tokens_from_positions(rates):
-    tokens = alive = 1.0
-    for rate in rates:
-        alive *= rate
-        tokens += alive
-    return tokens
 """,
 }
 
