@@ -520,8 +520,8 @@ design_map()
 # <details><summary>Two more ideas: no draft at all, and a draft with another tokenizer</summary>
 #
 # **Jacobi decoding.** Guess `K` tokens, renew all of them with one pass, and repeat. Each pass makes at
-# least one more place right, and time is saved only if later places are right early. Below, the draft
-# is what the last pass found most probable at each place.
+# least one more place right, and time is saved only if later places are right early. Here they rarely
+# are. Below, the draft is what the last pass found most probable at each place.
 #
 # **Another tokenizer.** Drop the draft's tokens that the target doesn't have, divide what is left by
 # its sum, and draw from the result. It is a `q` like any other, and the residual writes the tokens
