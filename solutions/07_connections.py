@@ -4,7 +4,7 @@
 # 85 minutes · difficulty 4 of 5 · you need: the acceptance rule and its residual (chapter 02),
 # `alpha`, `c` and `v` (chapter 04), and what attention is
 #
-# - **Intuition**: sixteen blocks, and a second try for those that failed, in "The smallest example".
+# - **Intuition**: sixteen blocks, and a second try for those that failed.
 # - **Mathematics**: tokens over time once more, with a rate for each position of the block.
 # - **Code**: five short functions, from a second candidate to a whole tree.
 # - **Demo**: your tree on real logits, and the drafters that servers run today.
@@ -17,7 +17,7 @@
 import numpy as np
 
 from specdec_lib.lessons.ch07 import checks as lesson
-from specdec_lib.lessons.ch07.checks import POOR, SHAPES, TREE, WALK_R, WALK_TOKENS, P, Q
+from specdec_lib.lessons.ch07.checks import TREE, WALK_R, WALK_TOKENS, P, Q
 from specdec_lib.sampling import sample_from
 
 
@@ -34,7 +34,7 @@ from specdec_lib.lessons.ch07.timeline import timeline
 # %% [markdown]
 # ## Four questions
 #
-# Every method answers four questions, and each new one changes an answer or two.
+# Every method answers four questions, and each new one changes some of the answers.
 #
 # | question | the first paper | this chapter |
 # | --- | --- | --- |
@@ -66,8 +66,8 @@ from specdec_lib.lessons.ch07.timeline import timeline
 #
 # ### Commit first
 #
-# Draw two candidates from `q`, and try the second one if the first is rejected. With which
-# probability is one of the two accepted? Write a number from 0 to 1.
+# Draw two candidates from `q`, and try the second one if the first is rejected. How likely is it that
+# one of the two is accepted? Write a number from 0 to 1.
 
 # %% solution="prediction_07"
 ### BEGIN SOLUTION
@@ -114,8 +114,8 @@ def multi_candidate_accept(
 # %% [markdown] hints="multi_candidate_accept"
 # 1. It is the rule of one token, repeated: what changes from one candidate to the next?
 # 2. Only p changes. Keep it in a variable that starts as p and becomes the residual.
-# 3. `for i, x in enumerate(candidates): return x if r[i] * q[x] < residual[x]; then residual =
-#    residual_distribution(residual, q)`. After the loop, sample from it.
+# 3. Loop over i and x = candidates[i]. If r[i] * q[x] < residual[x], return x. Otherwise the residual
+#    becomes residual_distribution(residual, q). After the loop, sample from it.
 
 # %% tags=["demo"]
 figures.more_candidates(multi_candidate_accept, P, Q, most=3)
@@ -124,10 +124,11 @@ figures.more_candidates(multi_candidate_accept, P, Q, most=3)
 lesson.check_multi_candidate_accept(multi_candidate_accept)
 
 # %% [markdown]
-# The left panel adds up all candidates, coins and draws: the distribution is `p` for every `n`. This
-# is the rule of SpecInfer (2023). The right panel compares it with the best that any exact rule can
-# reach. SpecTr (2023) lies between: two candidates are accepted with 0.870 by your rule, 0.907 by
-# SpecTr's, and 0.997 by the best. SpecTr guarantees `1 - 1/e`, or 63%, of the best.
+# The left panel adds up all candidates, coins and draws, with a bar for each `n`: the distribution is
+# `p` every time. This is the rule of SpecInfer (2023). The right panel compares it with the best that
+# any exact rule can reach. SpecTr (2023) lies between: your rule accepts one of two candidates with
+# probability 0.870, SpecTr's with 0.907, and the best with 0.997. SpecTr guarantees `1 - 1/e`, or 63%,
+# of the best.
 #
 # ## A tree
 #
@@ -138,7 +139,7 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 # ### Exercise: tree_attention_mask
 #
 # **Task.** Who sees whom: node `i` sees itself and its ancestors. (Every node also sees the text
-# before the tree, which is no part of the mask.)
+# before the tree, which isn't part of the mask.)
 #
 # **Arguments.** `parents` is a list of `N` numbers with `parents[i] < i`; a parent of -1 is the
 # text. The function returns a boolean array `(N, N)`, with row `i` for node `i`. `N` may be 0.
@@ -172,7 +173,7 @@ figures.tree_and_mask(tree_attention_mask, TREE)
 lesson.check_tree_attention_mask(tree_attention_mask)
 
 # %% [markdown]
-# EAGLE's released code fills its mask by one line in a loop. You may recognise it:
+# EAGLE's released code fills its mask by one line in a loop:
 # `tree_mask[i + 1].add_(tree_mask[mask_index_list[i]])`.
 #
 # ## Walk down the tree
@@ -233,20 +234,14 @@ figures.walked_down(walk_tree, TREE, WALK_TOKENS, P, Q, WALK_R, 0.5)
 lesson.check_walk_tree(walk_tree)
 
 # %% [markdown]
-# Is a tree better than a chain? Your function now walks down 1,000 trees of each shape, all with six
-# draft tokens. The good draft is `q`. The poor one is `[0.05, 0.15, 0.20, 0.60]`, whose token is
-# accepted with probability 0.45.
-
-# %% tags=["demo"]
-drafts = {"good draft": Q, "poor draft": POOR}
-charts.shapes_walked(walk_tree, P, drafts, SHAPES, c=0.2)
-
-# %% [markdown]
 # ### Commit first
 #
-# With the good draft, the chain of six writes 3.95 tokens per pass, and the tree "two by two" only
-# 2.63. But the chain needs six draft steps, and the tree two, one for each level. From which `c` on is
-# the tree faster? Write a number from 0 to 0.5.
+# Is a tree better than a chain? Take six draft tokens, all drawn from `q`. The tree "two by two" has
+# two nodes, and two more after each.
+#
+# The chain of six writes 3.95 tokens per pass, and the tree only 2.63. But the chain needs six draft
+# steps, and the tree two, one for each level. A pass over either takes 1. Above which `c` is the tree
+# faster? Write a number from 0 to 0.5.
 
 # %% solution="prediction_07_b"
 ### BEGIN SOLUTION
@@ -257,7 +252,8 @@ prediction_07_b = 0.17
 lesson.committed("prediction_07_b", prediction_07_b, 0, 0.5)
 
 # %% [markdown]
-# Now move `c`. Then find a draft for which a tree is faster even at `c = 0`.
+# Now move `c`. The good draft is `q`. The poor one is `[0.05, 0.15, 0.20, 0.60]`, whose token is
+# accepted with probability 0.45. Which draft makes a tree faster even at `c = 0`?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
@@ -361,8 +357,8 @@ charts.blocks_compared(P, Q, most=5)
 #
 # 1. Keep one weight `w`. It starts at 1, and each draft token `x` makes it `min(1, w p(x)/q(x))`.
 # 2. Toss a coin for each prefix of 1 to `K - 1` tokens. It says yes with probability `m/(m + 1 - w)`,
-#    where `m` is the sum of `max(0, w p - q)` at the next position. The coin of the whole block says
-#    yes with probability `w`.
+#    or always if that is 0/0. Here `m` is the sum of `max(0, w p - q)` at the next position. The coin
+#    of the whole block says yes with probability `w`.
 # 3. Keep the longest prefix whose coin says yes. If none does, keep nothing.
 # 4. Draw one token more: from `max(0, w p - q)`, normalised, or from `p` after the whole block.
 #
@@ -412,6 +408,9 @@ timeline()
 charts.heads(strategies.tokens_a_block(target, strategies.trained_heads(target), texts, k=3), k=3)
 
 # %% [markdown]
+# EAGLE's head reads `x`, then its own draft tokens. Medusa's heads guess past a token that has already
+# been chosen.
+#
 # ## Acceptance by position
 #
 # EAGLE-3 drafts token by token, so each draft token knows those before it. DFlash drafts all at once,
@@ -459,7 +458,7 @@ def tokens_from_positions(rates: list[float]) -> float:
 
 
 # %% [markdown] hints="tokens_from_positions"
-# 1. With which probability does the second draft token count? The third?
+# 1. How likely is it that the second draft token counts? The third?
 # 2. Token i counts with the product of the rates up to its own.
 # 3. 1 plus the sum of the running products: a loop with a product that starts at 1, or np.cumprod.
 
@@ -495,7 +494,7 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 # | llama.cpp, 00efb3e | EAGLE-3, MTP, DFlash, DSpark, DFlash2, draft model, prompt lookup; chains | equality with the token that the target draws |
 # | transformers 5.23.0 | MTP, DFlash, draft model (any tokenizer), prompt lookup, early exit; chains | `p/q` if the draft gives a `q`, else equality |
 #
-# To equal a token drawn from `p` has the probability `p(x)`: your rule once more, with the target's
+# A token drawn from `p` is `x` with probability `p(x)`: your rule once more, with the target's
 # draw as the coin. vLLM removed its tree attention in May 2026, so EAGLE drafts a chain in vLLM and a
 # tree in SGLang. That matters less than it sounds: on a busy server every branch costs (chapter 06).
 #
@@ -518,21 +517,34 @@ design_map()
 #
 # </details>
 #
-# Two more ideas, each with a run on the built-in target:
+# <details><summary>Two more ideas: no draft at all, and a draft with another tokenizer</summary>
+#
+# **Jacobi decoding.** Guess `K` tokens, renew all of them with one pass, and repeat. Each pass makes at
+# least one more place right, and time is saved only if later places are right early. Here they rarely
+# are. Below, the draft is what the last pass found most probable at each place.
+#
+# **Another tokenizer.** Drop the draft's tokens that the target doesn't have, divide what is left by
+# its sum, and draw from the result. It is a `q` like any other, and the residual writes the tokens
+# that the draft can't propose. Below, the target is said to lack every other token of the draft.
+#
+# </details>
+#
+# The next cell runs both.
 
 # %% tags=["demo"]
 from specdec_lib.drafters.jacobi import Jacobi
 from specdec_lib.drafters.vocabulary import OtherVocabulary
-from specdec_lib.lessons.ch07.drawer import drawer
 
 small = strategies.three_drafters(target.vocab_size)["model"]
 half = [token if token % 2 else -1 for token in range(target.vocab_size)]
 ideas = {
-    "the last pass's guesses": Jacobi(target),
+    "Jacobi": Jacobi(target),
     "a draft model": small,
     "the same, half of its tokens shared": OtherVocabulary(small.model, half, len(half), list),
 }
-drawer(strategies.tokens_a_block(target, ideas, texts[:4]))
+written = strategies.tokens_a_block(target, ideas, texts[:4])
+for (name, temperature), (tokens, _) in written.items():
+    print(f"{tokens:.2f} tokens per pass at temperature {temperature}: {name}")
 
 # %% [markdown]
 # ## Quiz
@@ -555,7 +567,7 @@ lesson.answered("quiz_07", quiz_07)
 # %% [markdown]
 # **Question 2.** Medusa's *typical acceptance* keeps a draft token `x` if `p(x)` is above
 # `min(0.09, 0.3 exp(-H))`, where `H` is the entropy of `p`. It has no coin and no `q`. For our `p`
-# the bound is 0.087. Which distribution do the tokens follow that a draft draws from our `q`?
+# the bound is 0.087. A draft draws from our `q`. Which distribution do the tokens follow?
 #
 # - a: the target's, since every token that is kept is one that the target might write
 # - b: the draft's, since every token is kept
@@ -617,9 +629,8 @@ lesson.look()
 # %% [markdown]
 # ## The race again
 #
-# Your `walk_tree` now judges trees of the built-in draft model, with two candidates for each of the
-# next two places. A chain with the same draft runs beside it. Who needs fewer passes, and who is
-# faster?
+# Your `walk_tree` now judges trees of the built-in draft model. A tree has ten nodes, in levels of two,
+# four and four. A chain with the same draft runs beside it. Who needs fewer passes, and who is faster?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race

@@ -334,6 +334,12 @@ walk_tree.bug(
     because="coin i belongs to node i, also if nodes before it were never judged.",
 )
 walk_tree.bug(
+    "r[children], u",
+    "r[: len(children)], u",
+    think="the children of every node are judged by the first coins of r.",
+    because="coin i belongs to node i: the children of a node have their own.",
+)
+walk_tree.bug(
     "if parent == node",
     "if i > node",
     think="the nodes are judged in the order of the list.",
@@ -380,7 +386,7 @@ def replaced(rng):
 
 
 @one_hot_accept.group(
-    "the edges: a target that is certain",
+    "the edges: a target that is certain, p as it was",
     form=True,
     hint="A greedy target has p = 1 on one token: it accepts that token and no other.",
 )
@@ -389,6 +395,7 @@ def certain_edges(rng):
     yield 1, only, 0.9, 0.5
     yield 0, only, 0.3, 0.5
     yield 2, np.array([0.5, 0.5, 0.0]), 0.4, 0.75
+    yield 1, np.array([0.5, 0.25, 0.25]), 0.75, 0.1  # a change of p in place would show
 
 
 one_hot_accept.bug(

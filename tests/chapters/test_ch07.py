@@ -77,6 +77,8 @@ def test_numbers_that_the_text_prints():
     tree = computed.tree_tokens(ch07.SHAPES["two by two"], computed.refused_in_turn(P, Q, 2))
     assert tree == pytest.approx(2.63, abs=5e-3)
     assert np.minimum(P, POOR).sum() == pytest.approx(0.45)
+    assert computed.k_seq(P, Q, 2) == pytest.approx(0.907, abs=5e-4)
+    assert computed.best_acceptance(P, Q, 2) == pytest.approx(0.997, abs=1e-3)
     assert computed.block_law(P, Q, 5)[1] == pytest.approx(3.25, abs=5e-3)
     assert expected_tokens(0.8, 5) - 1 == pytest.approx(2.69, abs=5e-3)
     assert 0.3 * np.exp((P * np.log(P)).sum()) == pytest.approx(0.087, abs=5e-4)  # quiz_07_b
@@ -107,7 +109,7 @@ def test_family_is_sourced_and_its_boxes_are_those_of_the_frame():
     )
 
 
-# Other right ways: a draw of one's own, one way through the list, a loop with a product.
+# Other right ways: a draw of one's own, and one way through the list.
 UNUSUAL = {
     "one_hot_accept": """
 def one_hot_accept(draft_token, p, r, u):
@@ -125,14 +127,6 @@ def walk_tree(parents, tokens, p, q, r, u):
         elif parents[node] == at:
             rest = residual_distribution(rest, q[at + 1])
     return [*written, sample_from(rest, u)]
-""",
-    "tokens_from_positions": """
-def tokens_from_positions(rates):
-    tokens = alive = 1.0
-    for rate in rates:
-        alive *= rate
-        tokens += alive
-    return tokens
 """,
 }
 

@@ -130,23 +130,6 @@ def tree_speedup(parents: Sequence[int], shares: Sequence[float], c: float) -> f
     return tree_tokens(parents, shares) / (c * tree_levels(parents) + 1)
 
 
-def walked(
-    walk: Callable, parents: Sequence[int], p: np.ndarray, q: np.ndarray, walks: int, seed: int
-) -> float:
-    """Tokens per pass by `walk(parents, tokens, p, q, r, u)`, the mean over `walks` drawn trees.
-
-    Every position has the same p and q (V,).
-    """
-    rng, nodes, written = np.random.default_rng(seed), len(parents), 0
-    rows = [np.tile(each, (nodes + 1, 1)) for each in (p, q)]
-    for _ in range(walks):
-        tokens = rng.choice(len(q), nodes, p=q).tolist()
-        out = walk(list(parents), tokens, rows[0].copy(), rows[1].copy(), rng.random(nodes),
-                   float(rng.random()))  # fmt: skip
-        written += len(out)
-    return written / walks
-
-
 def block_decisions(
     p: np.ndarray, q: np.ndarray, drafted: Sequence[int]
 ) -> tuple[list[float], list[float]]:

@@ -149,7 +149,7 @@ def walked_down(
     path = branch(parents, tokens, out)
     letters = "".join(TOKENS[token] for token in out)
     ax = picture(f"Your walk writes {', '.join(letters)}", size=(6.0, 3.4))
-    labels = [f"{TOKENS[token]}, {coin:g}" for token, coin in zip(tokens, r, strict=True)]
+    labels = [f"{TOKENS[token]}, r = {coin:g}" for token, coin in zip(tokens, r, strict=True)]
     draw_tree(ax, parents, labels=labels, kept=path)
     show(
         ax.figure,

@@ -198,7 +198,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "walked_down": (ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5),
         "top_candidates": (lambda accept, xs, p, r, u: accept(xs[0], p, r[0], u)[0], P, Q, 1),
         "heads": ({("EAGLE", 0): (2.0, 0.3), ("EAGLE", 1): (1.2, 0.0)}, 3),
-        "shapes_walked": (P, {"good": Q, "poor": ch07.POOR}, ch07.SHAPES, 0.2, 20),
         "blocks_compared": (P, Q, 3),
         "by_position": (ch07.POSITIONS, ch07.LAYERS, 0.03),
     },
