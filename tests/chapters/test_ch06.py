@@ -146,8 +146,8 @@ def test_costs_are_those_of_chapter_00s_pass_time():
 
 def test_numbers_of_the_costs_are_those_in_the_text():
     choose, step = FUNCTIONS["choose_k"], service.measured(service.SHORT)[2]
-    assert f"takes {step[6] / step[0]:.2f} times as long with `K = 6`" in TEXT
-    assert f"and {step[2] / step[0]:.2f} times with `K = 2`" in TEXT
+    assert f"takes {step[6] / step[0]:.1f} times as long with `K = 6`" in TEXT
+    assert f"and {step[2] / step[0]:.1f} times with `K = 2`" in TEXT
     assert choose(0, 2, 0.7, service.measured(service.SHORT)) == 2
     many = [choose(0, 256, 0.7, service.computed(n, 256, 8)) for n in (0, 250)]
     assert many == [0, 1] and "drafting stops at 256 rows. With 250 tokens" in TEXT

@@ -135,13 +135,13 @@ TURNED = fixed([[0.0, 0.0, 0.0], [10.0, 20.0, 30.0], [30.0, 32.0, 34.0]])
 
 @visible_check
 def check_choose_k(function: Callable) -> None:
-    """The steps of the card, a server whose costs are the other way round, and a day of traffic."""
+    """The steps of the card, a server with the opposite costs, and a day of traffic."""
     hint = "One row: 10 ms, 8 ms and 8.6 ms for each of its tokens."
     expect(function, 0, 1, 0.5, TWO_ROWS, gives=1, hint=hint)
     hint = "The waiting request is taken in before the step, so the step has two rows."
     expect(function, 1, 1, 0.5, TWO_ROWS, gives=0, hint=hint)
     hint = "There is room for two rows, and six requests go on waiting."
-    expect(function, 7, 1, 0.5, TWO_ROWS, gives=0, hint=hint)
+    expect(function, 7, 1, 0.5, TWO_ROWS[:, :2], gives=0, hint=hint)
     hint = (
         "Two rows: 30, 21.3 and 19.4 ms for each token of a row. With these costs a full server "
         "drafts, also while a request waits."
@@ -167,15 +167,15 @@ def check_expected_experts(function: Callable) -> None:
 
 
 # The step of the card.
-CARD = [[0.9, 0.8], [0.5, 0.9]]
+CARD = [[0.5, 0.9], [0.9, 0.8]]
 CARD_MS = [10.0, 10.0, 10.0, 10.0, 11.0, 14.0, 17.0]
 
 
 @visible_check
 def check_spend(function: Callable) -> None:
     """The step of the card, passes that cost nothing or much, an empty row."""
-    hint = "With two tokens of row 0 the pass writes 3.62 tokens in 11 ms, the best of all."
-    expect(function, CARD, CARD_MS, gives=[2, 0], hint=hint)
+    hint = "With two tokens of row 1 the pass writes 3.62 tokens in 11 ms, the best of all."
+    expect(function, CARD, CARD_MS, gives=[0, 2], hint=hint)
     hint = "All passes take the same time, so every token is worth its place."
     expect(function, CARD, [10.0] * 7, gives=[2, 2], hint=hint)
     hint = "Each token of the pass takes 10 ms, and a draft token writes less than one token."
@@ -216,4 +216,4 @@ def beat_the_best_constant(
     agrees("choose_k in traffic with calm and rush", outcome)
 
 
-ASK = "Which K gives the most tokens in a millisecond for the rows of this step?"
+ASK = "Which K gives the most tokens per millisecond for the rows of this step?"
