@@ -256,8 +256,8 @@ batch_simulator(alpha=0.8, k=5, rows=4)
 # ### Simulator: real text, and a clock
 #
 # **Generate** plays recorded blocks. A block takes `c K + v`, where `v` is the time of a verification,
-# and **speed** is tokens over the time of the blocks. **Tokens a pass** only grows with `K`, so this
-# number never tells you to stop. Where is the best `K` at `c = 0.1`, and what happens at twice that `K`?
+# and **speed** is tokens over that time. **Tokens a pass** only grows with `K`, so this number never
+# tells you to stop. Where is the best `K` at `c = 0.1`, and what happens at twice that `K`?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.generation import generation_simulator
@@ -276,8 +276,8 @@ generation_simulator(k=5, c=0.1, v=1.0)
 # in chapter 00. A row alone can spend nearly all free tokens on its draft. A full server has none left.
 #
 # The first table is computed for Llama 3.1 8B by chapter 00's `pass_time`. The draft is a twentieth of
-# the model. It takes 300 rows to fill an H100, so ours has only a twentieth of its arithmetic: now 16
-# rows fill it. The second table was measured on one thread of a processor.
+# the model. It takes about 300 rows to fill an H100. Ours has a twentieth of its arithmetic, so 16 rows
+# fill it. The second table was measured on one thread of a processor.
 
 # %% tags=["demo"]
 charts.show_steps("GPU, computed", service.gpu(context=0))
@@ -436,9 +436,9 @@ experts.policy_answers(choose_k, expected_experts)
 lesson.check_expected_experts(expected_experts)
 
 # %% [markdown]
-# In the left panel, a pass also reads the weights outside the experts. With `K = 4`, three of the four models would
-# be slower than plain decoding. Your policy knows better: `K = 1` for Qwen3-30B-A3B and DeepSeek-V3,
-# and no draft for Mixtral.
+# In the left panel, a pass also reads the weights outside the experts. With `K = 4`, three of the four
+# models would be slower than plain decoding. Your policy knows better: `K = 1` for Qwen3-30B-A3B and
+# DeepSeek-V3, and no draft for Mixtral.
 #
 # This is a pessimistic bound. The crosses were measured on an H100, with an EAGLE-3 head (chapter 07)
 # as the draft. At 1 and 8 requests they lie *above* what independent routers allow even a free draft:
@@ -650,9 +650,8 @@ show_race(race("06", contestants, temperature=1, tokens=48, rows=2), yours="your
 # - Experts: *MoESD*, arXiv 2505.19645; A. Saxena et al., *Utility-Driven Speculative Decoding for
 #   Mixture-of-Experts* (Cascade), arXiv 2506.20675; Cohere, *Why MoE models get more from speculative
 #   decoding*, 21 April 2026. The measured points: the model card of
-#   Dogacel/specdrift-gpt-oss-120b-eagle3 (MT-Bench, temperature 0.7, SGLang). DDTree's page reports 8.2
-#   times for Qwen3-30B-MoE on HumanEval at temperature 0, in a loop of its own. Sizes: the
-#   configurations in transformers 5.23.0.
+#   Dogacel/specdrift-gpt-oss-120b-eagle3 (MT-Bench, temperature 0.7, SGLang). Sizes: the configurations
+#   in transformers 5.23.0.
 # - Recorded blocks: the built-in pair with its base draft at temperature 1, on Python source. Recorded
 #   passes: `specdec_lib/lessons/ch06/passes.json`, one thread of one processor.
 #

@@ -82,22 +82,18 @@ class Coins:
         return f"lesson.Coins({self.numbers})"
 
 
-def run_of(tokens: int, target_passes: int, time: float) -> dict:
-    """What simulate_decode returns."""
-    return {"tokens": tokens, "target_passes": target_passes, "time": time}
-
-
 @visible_check
 def check_simulate_decode(function: Callable) -> None:
     """The run of the card, one that ends just on its number, and one that has nothing to do."""
     hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x 0.1 + 1."
-    gives = run_of(9, 3, 4.2)
+    gives = {"tokens": 9, "target_passes": 3, "time": 4.2}
     expect(function, ALPHA, C, 4, 8, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
-    gives = run_of(4, 2, 2.8)
+    gives = {"tokens": 4, "target_passes": 2, "time": 2.8}
     expect(function, ALPHA, C, 4, 4, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "No token is wanted, so no block is needed."
-    expect(function, ALPHA, C, 4, 0, Coins([]), gives=run_of(0, 0, 0.0), hint=hint)
+    gives = {"tokens": 0, "target_passes": 0, "time": 0.0}
+    expect(function, ALPHA, C, 4, 0, Coins([]), gives=gives, hint=hint)
 
 
 @visible_check

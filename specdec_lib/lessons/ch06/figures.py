@@ -37,8 +37,6 @@ SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 # Lines that stand for what was computed.
 COMPUTED = {"computed": {"color": "black", "marker": ""}}
 
-Box = tuple[str, str]  # kind, text
-
 
 @drawn_from("simulate_decode")
 def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
@@ -168,12 +166,12 @@ def spent(spend: Callable) -> None:
     left.set_xlabel("draft token, with the probability that it is accepted")
     found = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
     found["you"] = budget.tokens_a_ms(lambda each: spend(each, budget.pass_ms()))
-    rates = draw(right, list(found), {"tokens per ms": found.values()}, kind="bars", text=".2f")
+    rates = draw(right, list(found), {"per ms": list(found.values())}, kind="bars", text=".2f")
     right.set(title=f"Tokens per millisecond, {budget.STEPS} steps")
-    show(left.figure, f"Checked {checked} of {told}. Over {budget.STEPS} steps, {rates}.")
+    show(left.figure, f"Checked {checked} of {told}. Tokens over {budget.STEPS} steps, {rates}.")
 
 
-def outcome(accepted: int, texts: Sequence[str], last: str) -> list[Box]:
-    """The boxes of a block: its draft tokens by their fate, then the correction or the bonus."""
+def outcome(accepted: int, texts: Sequence[str], last: str) -> list[tuple[str, str]]:
+    """Kind and text of a block's boxes: the fate of each draft token, and what the target wrote."""
     final = "bonus" if accepted == len(texts) else "corrected"
     return [*zip(fates(accepted, len(texts)), texts, strict=True), (final, last)]
