@@ -256,8 +256,8 @@ batch_simulator(alpha=0.8, k=5, rows=4)
 # ### Simulator: real text, and a clock
 #
 # **Generate** plays recorded blocks. A block takes `c K + v`, where `v` is the time of a verification,
-# and **speed** is tokens over that time. **Tokens a pass** only grows with `K`, so this number never
-# tells you to stop. Where is the best `K` at `c = 0.1`, and what happens at twice that `K`?
+# and **speed** is tokens over that time. **Tokens per target pass** only grows with `K`, so this number
+# never tells you to stop. Where is the best `K` at `c = 0.1`, and what happens at twice that `K`?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.generation import generation_simulator

@@ -70,13 +70,13 @@ class Coins:
             raise ValueError(
                 f"random was called {self.calls} times: does every block write a token?"
             )
-        count = 1 if size is None else int(size)
+        count = 1 if size is None else int(np.prod(size))
         given = self.numbers[self.used : self.used + count]
         if len(given) < count:
             held = len(self.numbers)
             raise ValueError(f"after {self.used} of its {held} numbers {count} more were asked for")
         self.used += count
-        return given[0] if size is None else np.array(given, dtype=float)
+        return given[0] if size is None else np.array(given, dtype=float).reshape(size)
 
     def __repr__(self) -> str:
         return f"lesson.Coins({self.numbers})"
@@ -119,7 +119,7 @@ def check_mixture_quantile(function: Callable) -> None:
     expect(function, laws, [0.9, 0.1], 0.94, gives=2, hint=hint)
     hint = "Half of all requests take 1 block, which is exactly the share."
     expect(function, laws, [0.5, 0.5], 0.5, gives=1, hint=hint)
-    hint = "Eight of ten equal parts: the sum of eight floats of 0.1 is a little below 0.8."
+    hint = "Eight of ten equal parts, n = 0 to 7: eight floats of 0.1 add up to a little under 0.8."
     expect(function, [np.full(10, 0.1)], [1.0], 0.8, gives=7, hint=hint)
 
 

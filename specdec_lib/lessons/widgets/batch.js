@@ -98,7 +98,7 @@ function sliders(model) {
   const room = ["2.4em", "3em"];
   return {
     alpha: slider({ short: "α", name: "acceptance rate of a coin", room, onMove: (alpha) => put({ alpha }) }),
-    k: slider({ short: "K", name: "draft tokens a block", min: 1, max: 16, step: 1, room, onMove: (k) => put({ k }) }),
+    k: slider({ short: "K", name: "draft tokens per block", min: 1, max: 16, step: 1, room, onMove: (k) => put({ k }) }),
     rows: slider({ short: "rows", name: "of the batch", min: 1, max: 16, step: 1, room, onMove: (rows) => put({ rows }) }),
     passes: slider({ short: "t", name: "target passes shown", max: TOKENS, step: 1, room, onMove: (passes) => change(model, { passes }) }),
   };
@@ -108,8 +108,8 @@ function batchPanel(model, play) {
   const { alpha, k, rows, passes } = sliders(model);
   const start = () => { play.play(); if (!play.still()) change(model, { passes: 0 }); };
   const fresh = () => change(model, { passes: TOKENS, seed: (model.get("state").seed + 1) >>> 0 });
-  const lock = readout("lock-step, expected\ntokens a pass and row", "sd-large");
-  const ragged = readout("ragged, expected\ntokens a pass and row", "sd-large");
+  const lock = readout("lock-step, expected\ntokens per pass and row", "sd-large");
+  const ragged = readout("ragged, expected\ntokens per pass and row", "sd-large");
   const [verdict, chart] = [verdictLine(), chartBox(true)];
   const root = panel("A batch, with the same coins twice", "A box is one row in one target pass, and has room for K + 1 tokens. The number in it is what the row writes.",
     controls(alpha.row, k.row, rows.row, passes.row, pair(button("Play", start), button("New coins", fresh))),

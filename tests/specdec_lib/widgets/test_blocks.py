@@ -191,7 +191,7 @@ def test_a_block_is_drafted_and_then_judged(reader):
 
 def test_another_k_shows_a_whole_run_and_says_that_it_is_past_the_best(reader):
     page = reader(generation_simulator(k=5), motion="reduce")
-    page.slider("K draft tokens a block").press("End")
+    page.slider("K draft tokens per block").press("End")
     run, request = recorded.runs(16)[0], recorded.requests()[16]
     shown = [float(text) for text in page.numbers()]
     assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 16, 0.1, 1.0), abs=ROUNDED)
