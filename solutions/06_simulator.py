@@ -461,8 +461,8 @@ lesson.check_expected_experts(expected_experts)
 # before it are*. `pass_ms[n]` is the time of a pass over `n` tokens in all: one per row, and the
 # checked draft tokens. A row is checked from its first token on. The function returns a list of ints.
 #
-# **Example.** `confidences = [[0.5, 0.9], [0.9, 0.8]]`, `pass_ms = [10, 10, 10, 10, 11, 14, 17]`. Row
-# 0 survives its two tokens with 0.5 and 0.45, row 1 with 0.9 and 0.72.
+# **Example.** `confidences = [[0.5, 0.9], [0.9, 0.8]]`, `pass_ms = [10, 10, 10, 10, 11, 14, 17]`. The
+# tokens of row 0 are accepted with probability 0.5 and 0.45, those of row 1 with 0.9 and 0.72.
 #
 # | checked | expected tokens | ms | tokens per ms |
 # | --- | --- | --- | --- |
