@@ -1,10 +1,10 @@
 # %% [markdown]
 # # 06 Simulator: from one block to a service
 #
-# 85 minutes · difficulty 3 of 5 · you need: the rule of chapter 02 (accept draft tokens up to the
+# 95 minutes · difficulty 3 of 5 · you need: the rule of chapter 02 (accept draft tokens up to the
 # first rejection, then write one more), and what a mean is
 #
-# - **Intuition**: a block is a row of coins, and a batch can wait for its unluckiest row.
+# - **Intuition**: a block is a row of coins, and a batch can wait for its unluckiest request.
 # - **Mathematics**: a mixture's tail, the slowest row, and the experts that a pass reads.
 # - **Code**: six functions, from one request to the policy of a server.
 # - **Demo**: recorded text, and a service that runs your policy.
@@ -41,8 +41,8 @@ charts.blocks_as_recorded(k=5, rows=8)
 #   writes 1 + 0.5 + 0.25 = 1.75 tokens on average.
 # - **Two kinds of blocks.** The draft is right in half of the blocks, and wrong in the others. A
 #   block writes 3 tokens or 1: on average 2.
-# - **Two such rows that wait for each other.** Both write 3 tokens only if the draft is right in
-#   both. A step writes (3 + 1 + 1 + 1) / 4 = 1.5 tokens per row.
+# - **Two such requests that wait for each other.** Both write 3 tokens only if the draft is right
+#   in both. A step writes (3 + 1 + 1 + 1) / 4 = 1.5 tokens per request.
 #
 # The acceptance rate is 0.5 in all three cases. One number can't describe a service.
 #
@@ -255,9 +255,9 @@ batch_simulator(alpha=0.8, k=5, rows=4)
 #
 # ### Simulator: real text, and a clock
 #
-# **Generate** plays recorded blocks. A block takes `c K + v`, and **speed** is tokens over that time.
-# **Tokens a pass** only grows with `K`, so this number never tells you to stop. Where is the best `K`
-# at `c = 0.1`, and what happens at twice that `K`?
+# **Generate** plays recorded blocks. A block takes `c K + v`, where `v` is the time of a verification,
+# and **speed** is tokens over that time. **Tokens per target pass** only grows with `K`, so this number
+# never tells you to stop. Where is the best `K` at `c = 0.1`, and what happens at twice that `K`?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.generation import generation_simulator
@@ -273,11 +273,11 @@ generation_simulator(k=5, c=0.1, v=1.0)
 # runs from its arrival to its last token, so waiting counts.
 #
 # So far, a verification has cost exactly one target pass. That holds while its tokens are **free**, as
-# in chapter 00. One row leaves nearly all free tokens to its draft. A full server leaves none.
+# in chapter 00. A row alone can spend nearly all free tokens on its draft. A full server has none left.
 #
-# The first table is computed for Llama 3.1 8B by chapter 00's `pass_time`, with a draft of a twentieth.
-# To fill the server with 16 rows instead of 300, we imagine an H100 with a twentieth of its arithmetic.
-# The second table was measured on one thread of a processor.
+# The first table is computed for Llama 3.1 8B by chapter 00's `pass_time`. The draft is a twentieth of
+# the model. It takes about 300 rows to fill an H100. Ours has a twentieth of its arithmetic, so 16 rows
+# fill it. The second table was measured on one thread of a processor.
 
 # %% tags=["demo"]
 charts.show_steps("GPU, computed", service.gpu(context=0))
@@ -423,10 +423,10 @@ def expected_experts(n_tokens: int, n_experts: int, active: int) -> float:
 
 # %% [markdown] hints="expected_experts"
 # 1. Look at one expert. With which probability does one token leave it out?
-# 2. 1 - active/n_experts. The tokens choose independently, so all of them leave it out with the
-#    n_tokens-th power of it.
-# 3. It is read with 1 minus this power. The mean number of experts read is n_experts times this
-#    probability.
+# 2. One token leaves it out with 1 - active/n_experts. The tokens choose independently, so all of them
+#    leave it out with the n_tokens-th power of this number.
+# 3. The expert is read with probability 1 minus this power. The mean number of experts read is
+#    n_experts times this probability.
 
 # %% tags=["demo"]
 experts.experts_read(expected_experts)
@@ -436,15 +436,15 @@ experts.policy_answers(choose_k, expected_experts)
 lesson.check_expected_experts(expected_experts)
 
 # %% [markdown]
-# The left panel adds the weights that every pass reads. With `K = 4`, three of the four models would
-# be slower than plain decoding. Your policy knows better: `K = 1` for Qwen3-30B-A3B and DeepSeek-V3,
-# and no draft for Mixtral.
+# In the left panel, a pass also reads the weights outside the experts. With `K = 4`, three of the four
+# models would be slower than plain decoding. Your policy knows better: `K = 1` for Qwen3-30B-A3B and
+# DeepSeek-V3, and no draft for Mixtral.
 #
-# This is a pessimistic bound. The crosses were measured on an H100 with an EAGLE-3 head. At 1 and 8
-# requests they lie *above* what independent routers allow even a free draft: 1.34 and 1.31 times plain
-# decoding. Tokens of one text share experts, and part of a pass takes the same time for any number of
-# tokens (Cohere, 2026). A large part: the plain pass took 4.7 ms, and an H100 reads its 5.0 GB in 1.5
-# ms. At 64 requests, other costs win.
+# This is a pessimistic bound. The crosses were measured on an H100, with an EAGLE-3 head (chapter 07)
+# as the draft. At 1 and 8 requests they lie *above* what independent routers allow even a free draft:
+# 1.34 and 1.31 times plain decoding. Tokens of one text share experts, and part of a pass takes the
+# same time for any number of tokens (Cohere, 2026). This part is large: the plain pass took 4.7 ms, and
+# an H100 reads its 5.0 GB in 1.5 ms. At 64 requests, other costs win.
 #
 # ## Not the same K for all
 #
@@ -461,19 +461,19 @@ lesson.check_expected_experts(expected_experts)
 # before it are*. `pass_ms[n]` is the time of a pass over `n` tokens in all: one per row, and the
 # checked draft tokens. A row is checked from its first token on. The function returns a list of ints.
 #
-# **Example.** `confidences = [[0.9, 0.8], [0.5, 0.9]]`, `pass_ms = [10, 10, 10, 10, 11, 14, 17]`. Row
-# 0 survives its two tokens with 0.9 and 0.72, row 1 with 0.5 and 0.45.
+# **Example.** `confidences = [[0.5, 0.9], [0.9, 0.8]]`, `pass_ms = [10, 10, 10, 10, 11, 14, 17]`. The
+# tokens of row 0 are accepted with probability 0.5 and 0.45, those of row 1 with 0.9 and 0.72.
 #
 # | checked | expected tokens | ms | tokens per ms |
 # | --- | --- | --- | --- |
 # | `[0, 0]` | 2 | 10 | 0.200 |
-# | `[1, 0]` | 2.9 | 10 | 0.290 |
-# | `[2, 0]` | 3.62 | 11 | **0.329** |
-# | `[2, 1]` | 4.12 | 14 | 0.294 |
+# | `[0, 1]` | 2.9 | 10 | 0.290 |
+# | `[0, 2]` | 3.62 | 11 | **0.329** |
+# | `[1, 2]` | 4.12 | 14 | 0.294 |
 # | `[2, 2]` | 4.57 | 17 | 0.269 |
 #
 # **The tests also check.** Rows may differ in length, down to 0. `pass_ms` is flat at first, or rises
-# evenly, or ever faster.
+# evenly, or ever faster. Eight rows of six tokens allow 5.8 million answers: don't try them all.
 
 
 # %% solution="spend"
@@ -611,8 +611,8 @@ print(f"16 rows with K = 4: {step[4] / step[0]:.1f} times as long")
 # %% [markdown]
 # ## The race again
 #
-# Two texts at a time, at temperature 1. In the processor's table, a step of two rows takes 3.47 times as
-# long with `K = 6` as without drafts, and 1.73 times with `K = 2`. A block must write more tokens than
+# Two texts at a time, at temperature 1. In the processor's table, a step of two rows takes 3.5 times as
+# long with `K = 6` as without drafts, and 1.7 times with `K = 2`. A block must write more tokens than
 # that.
 
 # %% tags=["demo", "shown"]
@@ -622,8 +622,8 @@ from specdec_lib.measure.race.race import race
 
 
 def policy(*how):
-    k = max(1, choose_k(0, 2, 0.7, service.measured(context=64)))
-    return drafting("large", k)(*how)
+    k = lesson.choice(choose_k, 0, 2, 0.7, service.measured(64))
+    return drafting("large", max(1, k))(*how)
 
 
 contestants = {"always K = 6": drafting("large", 6), "your policy": policy}
@@ -650,9 +650,8 @@ show_race(race("06", contestants, temperature=1, tokens=48, rows=2), yours="your
 # - Experts: *MoESD*, arXiv 2505.19645; A. Saxena et al., *Utility-Driven Speculative Decoding for
 #   Mixture-of-Experts* (Cascade), arXiv 2506.20675; Cohere, *Why MoE models get more from speculative
 #   decoding*, 21 April 2026. The measured points: the model card of
-#   Dogacel/specdrift-gpt-oss-120b-eagle3 (MT-Bench, temperature 0.7, SGLang). DDTree's page reports 8.2
-#   times for Qwen3-30B-MoE on HumanEval at temperature 0, in a loop of its own. Sizes: the
-#   configurations in transformers 5.23.0.
+#   Dogacel/specdrift-gpt-oss-120b-eagle3 (MT-Bench, temperature 0.7, SGLang). Sizes: the configurations
+#   in transformers 5.23.0.
 # - Recorded blocks: the built-in pair with its base draft at temperature 1, on Python source. Recorded
 #   passes: `specdec_lib/lessons/ch06/passes.json`, one thread of one processor.
 #

@@ -106,7 +106,7 @@ def new_numbers(student, solution, rng):
         if coins.used not in [k * each["target_passes"] for each in (run, right)]:
             error = Different(
                 f"{said} and took {coins.used} numbers from rng. Each block takes "
-                "rng.random(k), all k numbers, also if it stops early."
+                "rng.random(k), all k numbers, even if it stops early."
             )
             raise error if coins.used else by_cause(error, UNUSED)
 
@@ -130,13 +130,13 @@ simulate_decode.bug(
     f"accepted = 0\n        {WALK}",
     "accepted = int(np.sum(coins < alpha))\n",
     think="every coin that passes is an accepted token.",
-    because="a draft token behind the first rejection is dropped, whatever its own coin says.",
+    because="a draft token after the first rejection is dropped, whatever its own coin says.",
 )
 simulate_decode.bug(
-    "coins[accepted] < alpha",
-    "coins[accepted] >= alpha",
-    think="a coin passes if it is above alpha.",
-    because="a coin is below alpha with probability alpha, and above it with 1 - alpha.",
+    f"accepted = 0\n        {WALK}",
+    "accepted = int(np.argmin(coins < alpha)) if k else 0\n",
+    think="in every block there is a coin that fails.",
+    because="if all coins pass, np.argmin gives 0, but k draft tokens are accepted.",
 )
 simulate_decode.bug(
     "accepted + 1\n",
@@ -160,14 +160,14 @@ simulate_decode.bug(
     f"coins = rng.random(k)\n        accepted = 0\n        {WALK}",
     "accepted = 0\n        while accepted < k and rng.random() < alpha:\n"
     "            accepted += 1\n",
-    think="the coins behind a rejection need not be drawn.",
+    think="the coins after a rejection need not be drawn.",
     because="each block takes k numbers, so that the next one begins at a fixed place.",
 )
 simulate_decode.bug(
     "rng.random(k)",
     "np.random.default_rng(0).random(k)",
     think=UNUSED,
-    because="whoever holds its seed could then not repeat the run.",
+    because="the seed of the given generator could then not repeat the run.",
 )
 
 
@@ -201,13 +201,13 @@ def weighed(rng):
 
 
 @mixture_quantile.group(
-    "the edges: exactly the share, one kind, laws of other lengths",
+    "the edges: exactly the share, one kind, laws of unequal lengths",
     form=True,
     hint="The smallest n that at least `share` of all requests do not exceed.",
 )
 def mixture_edges(rng):
     easy, hard = np.array([0, 0.5, 0.25, 0.25]), np.array([0, 0, 0, 0.5, 0.25, 0.25])
-    for share in (0.5, 0.75):
+    for share in (0.5, 0.75, 0.9):
         yield [easy, hard], [0.5, 0.5], share
     for share in (0.75, 0.76):
         yield [hard], [1.0], share
@@ -219,14 +219,14 @@ def mixture_edges(rng):
 
 mixture_quantile.bug(
     "mixed = np.zeros",
-    "each = [np.argmax(np.cumsum(law) >= share) for law in laws]\n"
+    "each = [np.argmax(np.cumsum(law) >= share - 1e-12) for law in laws]\n"
     "    return round(float(np.dot(weights, each)))\n    mixed = np.zeros",
     think="the quantile of the mixture is the mean of the kinds' quantiles.",
     because="each request is of one kind. Add the laws by their weights first, then look.",
 )
 mixture_quantile.bug(
-    "mixed = np.zeros",
-    "return max(int(np.argmax(np.cumsum(law) >= share)) for law in laws)\n    mixed = np.zeros",
+    "np.argmax(np.cumsum(mixed) >= share - 1e-12)",
+    "max(np.argmax(np.cumsum(law) >= share - 1e-12) for law in laws)",
     think="the slowest kind decides alone.",
     because="a kind makes only its weight of all requests, so its tail counts in part.",
 )
@@ -282,13 +282,13 @@ lockstep_tokens.bug(
     "range(k + 1)",
     "range(1, k + 1)",
     think="a block writes what it has accepted.",
-    because="every row writes one token a step in any case, the correction or the bonus.",
+    because="every row writes one token per step in any case, the correction or the bonus.",
 )
 lockstep_tokens.bug(
     "float(sum",
     "float(batch_size * sum",
     think="a batch of eight rows counts eight times.",
-    because="the number is asked for one row; the whole batch writes batch_size times as many.",
+    because="the function gives the number of one row, and the batch has batch_size of them.",
 )
 lockstep_tokens.bug(
     "sum(pass_all**i for i in range(k + 1))",
@@ -412,21 +412,21 @@ choose_k.bug(
 )
 choose_k.bug(
     ROWS,
-    "rows = 1\n    if queue_length:\n        return 0",
+    "rows = max(running, 1)\n    if queue_length:\n        return 0",
     think="drafting must stop as soon as anybody waits.",
-    because="a waiting request that finds room is one row more: a few rows still gain by drafts.",
+    because="a waiting request that finds room is one row more: a few rows still gain from drafts.",
 )
 choose_k.bug(
     ROWS,
     "rows = queue_length + running",
-    think="all waiting requests join the next step.",
+    think="a step can have more rows than the server has room for.",
     because="the server has room for len(costs) - 1 rows; the others go on waiting.",
 )
 choose_k.bug(
     " / costs[rows, k]",
     "",
     think="the more tokens a step writes, the better.",
-    because="the time of a step grows too; what counts is tokens in a millisecond.",
+    because="the time of a step grows too; what counts is tokens per millisecond.",
 )
 choose_k.bug(
     "sum(alpha**i for i in range(k + 1))",
@@ -500,7 +500,7 @@ spend.bug(
     "int(np.argmax(tokens / pass_ms[rows:]))",
     "sum(p > 0.5 for p, _ in ranked)",
     think="a token is worth its time if it is accepted more often than not.",
-    because="it depends on pass_ms: a free token is worth checking, and a dear one may not be.",
+    because="it depends on pass_ms: a free token is worth checking, a slow one may not be.",
 )
 spend.bug(
     "tokens = rows + ",

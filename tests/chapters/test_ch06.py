@@ -113,6 +113,13 @@ def test_a_run_that_writes_nothing_is_ended_in_check_and_figures(capsys):
     assert "every block writes a token, so 200 tokens take 200 blocks" in capsys.readouterr().out
 
 
+def test_a_policy_that_gives_no_number_is_told_in_one_line(capsys):
+    figures.policies(lambda *state: None)
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    with pytest.raises(Different):  # the race
+        checks.choice(lambda *state: None, 0, 2, 0.7, service.measured(service.SHORT))
+
+
 def test_the_services_numbers_in_the_text_are_those_of_its_simulation():
     """Of the solution's policy, the best constant, K = 0 and the oracle, on the chapter's day."""
     costs, load = service.gpu(0), service.DAY
@@ -146,8 +153,8 @@ def test_costs_are_those_of_chapter_00s_pass_time():
 
 def test_numbers_of_the_costs_are_those_in_the_text():
     choose, step = FUNCTIONS["choose_k"], service.measured(service.SHORT)[2]
-    assert f"takes {step[6] / step[0]:.2f} times as long with `K = 6`" in TEXT
-    assert f"and {step[2] / step[0]:.2f} times with `K = 2`" in TEXT
+    assert f"takes {step[6] / step[0]:.1f} times as long with `K = 6`" in TEXT
+    assert f"and {step[2] / step[0]:.1f} times with `K = 2`" in TEXT
     assert choose(0, 2, 0.7, service.measured(service.SHORT)) == 2
     many = [choose(0, 256, 0.7, service.computed(n, 256, 8)) for n in (0, 250)]
     assert many == [0, 1] and "drafting stops at 256 rows. With 250 tokens" in TEXT

@@ -70,34 +70,30 @@ class Coins:
             raise ValueError(
                 f"random was called {self.calls} times: does every block write a token?"
             )
-        count = 1 if size is None else int(size)
+        count = 1 if size is None else int(np.prod(size))
         given = self.numbers[self.used : self.used + count]
         if len(given) < count:
             held = len(self.numbers)
             raise ValueError(f"after {self.used} of its {held} numbers {count} more were asked for")
         self.used += count
-        return given[0] if size is None else np.array(given, dtype=float)
+        return given[0] if size is None else np.array(given, dtype=float).reshape(size)
 
     def __repr__(self) -> str:
         return f"lesson.Coins({self.numbers})"
-
-
-def run_of(tokens: int, target_passes: int, time: float) -> dict:
-    """What simulate_decode returns."""
-    return {"tokens": tokens, "target_passes": target_passes, "time": time}
 
 
 @visible_check
 def check_simulate_decode(function: Callable) -> None:
     """The run of the card, one that ends just on its number, and one that has nothing to do."""
     hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x 0.1 + 1."
-    gives = run_of(9, 3, 4.2)
+    gives = {"tokens": 9, "target_passes": 3, "time": 4.2}
     expect(function, ALPHA, C, 4, 8, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
-    gives = run_of(4, 2, 2.8)
+    gives = {"tokens": 4, "target_passes": 2, "time": 2.8}
     expect(function, ALPHA, C, 4, 4, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "No token is wanted, so no block is needed."
-    expect(function, ALPHA, C, 4, 0, Coins([]), gives=run_of(0, 0, 0.0), hint=hint)
+    gives = {"tokens": 0, "target_passes": 0, "time": 0.0}
+    expect(function, ALPHA, C, 4, 0, Coins([]), gives=gives, hint=hint)
 
 
 @visible_check
@@ -123,7 +119,7 @@ def check_mixture_quantile(function: Callable) -> None:
     expect(function, laws, [0.9, 0.1], 0.94, gives=2, hint=hint)
     hint = "Half of all requests take 1 block, which is exactly the share."
     expect(function, laws, [0.5, 0.5], 0.5, gives=1, hint=hint)
-    hint = "Eight of ten equal parts: the sum of eight floats of 0.1 is a little below 0.8."
+    hint = "Eight of ten equal parts, n = 0 to 7: eight floats of 0.1 add up to a little under 0.8."
     expect(function, [np.full(10, 0.1)], [1.0], 0.8, gives=7, hint=hint)
 
 
@@ -135,13 +131,13 @@ TURNED = fixed([[0.0, 0.0, 0.0], [10.0, 20.0, 30.0], [30.0, 32.0, 34.0]])
 
 @visible_check
 def check_choose_k(function: Callable) -> None:
-    """The steps of the card, a server whose costs are the other way round, and a day of traffic."""
+    """The steps of the card, a server with the opposite costs, and a day of traffic."""
     hint = "One row: 10 ms, 8 ms and 8.6 ms for each of its tokens."
     expect(function, 0, 1, 0.5, TWO_ROWS, gives=1, hint=hint)
     hint = "The waiting request is taken in before the step, so the step has two rows."
     expect(function, 1, 1, 0.5, TWO_ROWS, gives=0, hint=hint)
     hint = "There is room for two rows, and six requests go on waiting."
-    expect(function, 7, 1, 0.5, TWO_ROWS, gives=0, hint=hint)
+    expect(function, 7, 1, 0.5, TWO_ROWS[:, :2], gives=0, hint=hint)
     hint = (
         "Two rows: 30, 21.3 and 19.4 ms for each token of a row. With these costs a full server "
         "drafts, also while a request waits."
@@ -167,15 +163,15 @@ def check_expected_experts(function: Callable) -> None:
 
 
 # The step of the card.
-CARD = [[0.9, 0.8], [0.5, 0.9]]
+CARD = [[0.5, 0.9], [0.9, 0.8]]
 CARD_MS = [10.0, 10.0, 10.0, 10.0, 11.0, 14.0, 17.0]
 
 
 @visible_check
 def check_spend(function: Callable) -> None:
     """The step of the card, passes that cost nothing or much, an empty row."""
-    hint = "With two tokens of row 0 the pass writes 3.62 tokens in 11 ms, the best of all."
-    expect(function, CARD, CARD_MS, gives=[2, 0], hint=hint)
+    hint = "With two tokens of row 1 the pass writes 3.62 tokens in 11 ms, the best of all."
+    expect(function, CARD, CARD_MS, gives=[0, 2], hint=hint)
     hint = "All passes take the same time, so every token is worth its place."
     expect(function, CARD, [10.0] * 7, gives=[2, 2], hint=hint)
     hint = "Each token of the pass takes 10 ms, and a draft token writes less than one token."
@@ -216,4 +212,4 @@ def beat_the_best_constant(
     agrees("choose_k in traffic with calm and rush", outcome)
 
 
-ASK = "Which K gives the most tokens in a millisecond for the rows of this step?"
+ASK = "Which K gives the most tokens per millisecond for the rows of this step?"

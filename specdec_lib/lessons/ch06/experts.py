@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from specdec_lib.lessons.ch06.checks import choice
 from specdec_lib.lessons.common.drawing import CROSS, drawn_from, legend_below, panels
 from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.lessons.common.series import draw, table
@@ -69,7 +70,7 @@ def experts_read(experts: ExpectedExperts) -> None:
     passes = {each.name: [each.v(experts, n) for n in counts] for each in MIXTURES}
     told = f"v by tokens: {draw(left, counts, passes)}"
     left.axhline(1, color="black", linewidth=1.5, label="without experts")
-    left.set(title="v(n): a pass over n tokens", xlabel="n tokens, one request", ylim=(0, None))
+    left.set(title="v(n): time of a pass over n tokens", xlabel="n, one request", ylim=(0, None))
     alone = [
         tokens / GPT_OSS.v(experts, K_MEASURED + 1, rows) for rows, (tokens, *_) in MEASURED.items()
     ]
@@ -93,7 +94,7 @@ def policy_answers(choose_k: Callable, experts: ExpectedExperts) -> None:
     rows: dict[str, list] = {"model": [], "speed at K = 4": [], "your K": [], "speed at your K": []}
     for mixture in MIXTURES:
         costs = mixture.costs(experts)
-        k = int(choose_k(0, 1, ALPHA, costs))
+        k = choice(choose_k, 0, 1, ALPHA, costs)
         fixed_k, yours = (f"{expected_tokens(ALPHA, n) / costs[1, n]:.2f}" for n in (4, k))
         for column, cell in zip(rows.values(), (mixture.name, fixed_k, k, yours), strict=True):
             column.append(cell)

@@ -4,11 +4,13 @@ They show what the function does, even if it is wrong: what is called computed d
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 
 from specdec_lib.lessons.ch06 import budget, service
+from specdec_lib.lessons.ch06.checks import choice
 from specdec_lib.lessons.ch06.computed import quantile, request_law
 from specdec_lib.lessons.common.drawing import (
     LINES,
@@ -35,8 +37,6 @@ SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 # Lines that stand for what was computed.
 COMPUTED = {"computed": {"color": "black", "marker": ""}}
 
-Box = tuple[str, str]  # kind, text
-
 
 @drawn_from("simulate_decode")
 def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
@@ -46,7 +46,7 @@ def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     best = int(np.argmax(exact))
     ax = picture(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
     computed = draw(ax, range(len(exact)), {"computed": exact}, looks=COMPUTED)
-    name = "your function, one standard error"
+    name = "your function, with one standard error"
     yours = draw(ax, KS, {name: means}, kind="marks", ends={name: around(means, errors)})
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.axvline(best, color=ACCEPTED, linestyle="--", label=f"best K = {best}")
@@ -112,10 +112,9 @@ def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
 @drawn_from("choose_k")
 def policies(choose_k: Callable) -> None:
     """p99 of the service by policy, the student's beside the others; its K by rows of the step."""
-    costs, load = service.gpu(0), service.DAY
-    yours = service.policy(choose_k, load.alpha, costs)
+    costs, load, asked = service.gpu(0), service.DAY, partial(choice, choose_k)
     ways = {f"K = {k}": service.constant(k) for k in range(costs.shape[1])}
-    ways |= {"you": yours, "oracle": service.oracle(costs)}
+    ways |= {"you": service.policy(asked, load.alpha, costs), "oracle": service.oracle(costs)}
     found = {name: service.p99(way, load, costs) for name, way in ways.items()}
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
     dresses = ["draft"] * costs.shape[1] + ["target", "accepted"]
@@ -127,7 +126,7 @@ def policies(choose_k: Callable) -> None:
     rows = range(1, len(costs))
     texts = {"no text": 0, f"{service.MUCH_TEXT:,} tokens of text in each cache": service.MUCH_TEXT}
     drafted = {
-        name: [choose_k(0, row, load.alpha, service.gpu(text)) for row in rows]
+        name: [asked(0, row, load.alpha, service.gpu(text)) for row in rows]
         for name, text in texts.items()
     }
     by_rows = draw(right, rows, drafted)
@@ -143,7 +142,7 @@ def policies(choose_k: Callable) -> None:
 def verdict_by_context(choose_k: Callable) -> None:
     """The K that the student's policy sets on an H100, by rows and by text in each cache."""
     tables = [service.computed(text, max(BATCHES), MOST_K) for text in CONTEXTS]
-    ks = np.array([[choose_k(0, rows, ALPHA, each) for each in tables] for rows in BATCHES])
+    ks = np.array([[choice(choose_k, 0, rows, ALPHA, each) for each in tables] for rows in BATCHES])
     fits = np.array([[service.fits(text, rows) for text in CONTEXTS] for rows in BATCHES])
     title = f"Your K for Llama 3.1 8B on an H100, alpha = {ALPHA:g}"
     ax = picture(title, "rows", (7.0, 4.2))
@@ -164,15 +163,15 @@ def spent(spend: Callable) -> None:
     names = [f"row {i + 1}" for i in range(len(cells))], [f"{j + 1}" for j in range(len(cells[0]))]
     told = grid(left, cells, *names, 0.35 * chosen)
     left.set(title=f"One step: {sum(checked)} of {chosen.size} are checked (blue)")
-    left.set_xlabel("draft token, with its probability to be accepted")
+    left.set_xlabel("draft token, with the probability that it is accepted")
     found = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
     found["you"] = budget.tokens_a_ms(lambda each: spend(each, budget.pass_ms()))
-    rates = draw(right, list(found), {"tokens": list(found.values())}, kind="bars", text=".2f")
-    right.set(title=f"Tokens in a millisecond, {budget.STEPS} steps")
-    show(left.figure, f"Checked {checked} of {told}. In {budget.STEPS} steps {rates}.")
+    rates = draw(right, list(found), {"per ms": list(found.values())}, kind="bars", text=".2f")
+    right.set(title=f"Tokens per millisecond, {budget.STEPS} steps")
+    show(left.figure, f"Checked {checked} of {told}. Tokens over {budget.STEPS} steps, {rates}.")
 
 
-def outcome(accepted: int, texts: Sequence[str], last: str) -> list[Box]:
-    """The boxes of a block: its draft tokens by their fate, then the correction or the bonus."""
+def outcome(accepted: int, texts: Sequence[str], last: str) -> list[tuple[str, str]]:
+    """Kind and text of a block's boxes: the fate of each draft token, and what the target wrote."""
     final = "bonus" if accepted == len(texts) else "corrected"
     return [*zip(fates(accepted, len(texts)), texts, strict=True), (final, last)]

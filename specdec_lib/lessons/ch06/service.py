@@ -144,15 +144,9 @@ RUSH = traffic(1, [(300, 5.7, 16)])  # and nothing but the rush
 
 
 @cache
-def passes() -> dict:
-    """The recorded passes, as they are in the file."""
-    return json.loads(PATH.read_text(encoding="utf-8"))
-
-
-@cache
 def measured(context: int) -> np.ndarray:
     """`costs` (9, 7) in ms from the recorded passes, with so many tokens in each row's cache."""
-    found = passes()["contexts"][str(context)]
+    found = json.loads(PATH.read_text(encoding="utf-8"))["contexts"][str(context)]
     target, draft = np.array(found["target"]), np.array(found["draft"])
     steps = target + np.arange(target.shape[1]) * draft[:, None]
     return fixed(np.vstack([np.zeros(target.shape[1]), steps]))

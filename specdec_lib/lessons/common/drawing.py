@@ -46,7 +46,7 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
             except NotImplementedError:
                 print(f"This cell uses your own {' and '.join(names)}. Write it first.")
             except Exception as error:  # whatever a half-written function does
-                said = getattr(error, "what_happened", None) or repr(error)
+                said = getattr(error, "what_happened", getattr(error, "seen", None)) or repr(error)
                 print(f"Your {' and '.join(names)} cannot be used yet: {said}")
             finally:
                 plt.close("all")  # else the notebook would show a picture that is half made

@@ -63,7 +63,7 @@ function drawBlocks(blocks, shown, width) {
 
 // ---- speed against K -----------------------------------------------------------------------------
 
-/** The formula's line and the recorded means with one standard error; the present K is marked. */
+/** The formula's line and the recorded means with one standard error; the current K is marked. */
 function drawSpeeds(view, width) {
   const { ks, k, predicted, recorded, error } = view;
   const [height, left, top, bottom] = [250, 40, 14, 40];
@@ -156,13 +156,13 @@ function runPanel(model, play) {
   };
   const now = readout("speed, wall-clock\ntimes plain decoding", "sd-large");
   const ahead = readout("predicted\nby the formula", "sd-large");
-  const passes = readout("tokens a target pass\nno clock in it");
+  const passes = readout("tokens per target pass\nno clock in it");
   const rate = readout("acceptance rate\nall recorded blocks");
   const verdict = verdictLine();
   const prompt = html("p", { class: "sd-text" });
   const chart = chartBox();
   const text = html("div", { class: "sd-wide sd-controls" }, kindKeys(NAMES), prompt, chart);
-  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·8 are eight, ↵ ends a line.",
+  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·8 is eight, ↵ ends a line.",
     controls(sliders.k.row, sliders.c.row, sliders.v.row, runButtons(model, play)),
     controls(pair(now.box, ahead.box, passes.box, rate.box), verdict), text);
   function draw(view) {
@@ -183,7 +183,7 @@ function runPanel(model, play) {
 
 function speedPanel() {
   const chart = chartBox(true);
-  const root = panel("Speed against K, all recorded blocks", "Line: the formula. Circles: recorded means with one standard error; the filled one is the present K.", chart);
+  const root = panel("Speed against K, all recorded blocks", "Line: the formula. Circles: recorded means with one standard error; the filled one is the current K.", chart);
   return { root, draw: (view) => chart.replaceChildren(drawSpeeds(view, chart.clientWidth)) };
 }
 
