@@ -91,19 +91,13 @@ def results(rows: "pd.DataFrame") -> None:
     table(shown, f"Your decoder on the {rows.target.iloc[0]} target, held-out code")
 
 
-def beside_the_papers(
-    rows: "pd.DataFrame", paper: Sequence[Any], chen: Sequence[Any], bench: Sequence[Any]
-) -> None:
-    """Promises and the clock of the rows that were run, above those of the papers, by source.
-
-    `paper` are Leviathan's Tables 2 and 4, `chen` Chen's Table 1, `bench` Spec-Bench by task.
-    """
-    mine = [_mine(row) for row in rows.to_dict("records")]
-    theirs = [*map(_leviathan, paper), *map(_chen, chen), *_spec_bench(bench)]
-    names, marks = zip(*mine, *theirs, strict=True)
-    ax = picture("Your machine, and below it the papers", size=(9.0, 1.4 + 0.3 * len(names)))
+def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
+    """Promises and the clock of the rows that were run, above those of Leviathan's Tables 2, 4."""
+    marked = [_mine(row) for row in rows.to_dict("records")] + [_leviathan(row) for row in paper]
+    names, marks = zip(*marked, strict=True)
+    ax = picture("Your machine, and below it the paper", size=(9.0, 1.4 + 0.3 * len(names)))
     y = named_rows(ax, names)
-    ax.hlines(y[: len(mine)], rows.low, rows.high, color="black")
+    ax.hlines(y[: len(rows)], rows.low, rows.high, color="black")
     told = []
     for name, (mark, look) in MARKS.items():
         found = {names[i]: at[name] for i, at in enumerate(marks) if name in at}
@@ -111,11 +105,10 @@ def beside_the_papers(
         ax.plot(list(found.values()), places, mark, label=name, **look)
         told.append(in_words(list(found), {name: list(found.values())}))
     ax.axvline(1, color="black", linewidth=1)
-    for end in (len(mine), len(mine) + len(paper), len(mine) + len(paper) + len(chen)):
-        ax.axhline(y[end] + 0.5, color="black", linewidth=0.8, linestyle=":")
+    ax.axhline(y[len(rows)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
     legend_below(ax, 2)
-    show(ax.figure, f"Speed-ups on this machine, then the papers' printed ones. {'; '.join(told)}.")
+    show(ax.figure, f"Speed-ups on this machine, then the paper's printed ones. {'; '.join(told)}.")
 
 
 Marked = tuple[str, Mapping[str, float]]
@@ -128,23 +121,8 @@ def _mine(row: Mapping[str, Any]) -> Marked:
 
 
 def _leviathan(row: Any) -> Marked:
-    size = T5_SIZES[row.draft]
-    label = f"TPU v4: T5-XXL 11B / {size}, {row.task}, T = {row.temperature}"
+    label = f"TPU v4: T5-XXL 11B / {T5_SIZES[row.draft]}, {row.task}, T = {row.temperature}"
     return label, {"v = 1": row.expected, "clock": row.measured}
-
-
-def _chen(row: Any) -> Marked:
-    label = f"16 TPU v4: Chinchilla 70B / 4B, {row.benchmark}, {row.sampling}"
-    return label, {"clock": row.speedup}
-
-
-def _spec_bench(rows: Sequence[Any]) -> list[Marked]:
-    """The draft model's speed-ups in the two tasks that a card runs in the chapter."""
-    (row,) = (row for row in rows if row.method == "Draft model")
-    return [
-        (f"A100: Vicuna 7B / 68M, {task}, T = 0", {"clock": getattr(row, task)})
-        for task in ("translation", "summary")
-    ]
 
 
 def batches(served: "pd.DataFrame") -> None:

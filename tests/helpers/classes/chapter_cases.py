@@ -204,12 +204,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     "08": {
         "broken_decoders": ([Broken("nothing", 1.0, 0.6, 0.0), Broken("the feed", 0.8, 0.6, 0.5)],),
         "beside_hugging_face": (_MET,),
-        "beside_the_papers": (
-            RUNS,
-            SETTINGS,
-            papers.table("chen_1"),
-            papers.table("spec_bench_tasks"),
-        ),
+        "beside_the_paper": (RUNS, SETTINGS),
         "batches": (_SERVED,),
     },
 }
