@@ -501,8 +501,8 @@ charts.batches(served)
 #
 # ## Token by token
 #
-# One text of the built-in pair, or of the one that you fetched. Hover over a token, or use the arrow
-# keys. Easy blocks often come in a row, and so do hard ones: constant `alpha` is an approximation.
+# One text of the built-in pair, or of the one that you fetched. Hover over a token, or move the
+# slider. Easy blocks often come in a row, and so do hard ones: constant `alpha` is an approximation.
 
 # %% tags=["demo"]
 told = (
