@@ -37,9 +37,9 @@ from specdec_lib.lessons.ch08 import broken, figures, measured as charts
 figures.two_caches()
 
 # %% [markdown]
-# - **`d` is rejected**, and the target writes `x`. The target has read `d`, which isn't in the
-#   text, so it forgets `d`. The draft never read `d`, its own last proposal. Both caches hold
-#   `a b c`, and both models read `x` next.
+# - **`d` is rejected**, `c` isn't, and the target writes `x`. The target has read `d`, which isn't
+#   in the text, so it forgets `d`. The draft never read `d`, its own last proposal. Both caches
+#   hold `a b c`, and both models read `x` next.
 # - **Both are accepted**, and `e` is the bonus. The target forgets nothing and reads `e` next. The
 #   draft has read neither `d` nor `e`, so it reads *two* tokens next. vLLM got this wrong for K
 #   above 1, until somebody wondered where the acceptance rate had gone (pull request 9730, 2024).
@@ -204,8 +204,8 @@ def feed(model, cache, tokens: list[int]) -> torch.Tensor:
 
 # %% [markdown]
 # It covers three cases: the whole prompt, one token, and two tokens for the draft after a block that
-# was accepted whole. A loop that always feeds "the last token" leaves one of these two out, and no
-# error tells you.
+# was accepted whole. A loop that always feeds "the last token" misses the third case, and no error
+# tells you.
 #
 # ### Exercise: speculative_generate
 #
@@ -381,7 +381,7 @@ lesson.reveal("prediction_08_b", prediction_08_b)
 # %% tags=["demo", "shown"]
 LONGER = 1
 machine = survey.look(LONGER)
-table(machine.passes(), "Passes of the target, in passes over one token; c of the drafts")
+table(machine.passes(), "v in passes of the target over one token, and c of each draft")
 
 # %% [markdown]
 # Read `v(5)` first: the time of a target pass over five tokens, in passes over one. If `v` grows
@@ -390,10 +390,11 @@ table(machine.passes(), "Passes of the target, in passes over one token; c of th
 #
 # ## Against Hugging Face
 #
-# The target is slow on purpose: it accepts as a 17:1, 8:1 or 4:1 pair does (drafts small, base,
-# large), and costs far more. The cell takes the draft and `K` that promise most at temperature 0.
-# Then plain decoding, your decoder, and Hugging Face's `generate`, plain and with the same draft and
-# `K`, take turns. Hugging Face gets float32 or bfloat16, whichever is faster here.
+# The target is slow on purpose. It writes what the built-in target would, which has 17, 8 and 4
+# times the weights of the drafts *small*, *base* and *large*, but its passes cost far more. The cell
+# takes the draft and `K` that promise most at temperature 0. Then plain decoding, your decoder, and
+# Hugging Face's `generate`, plain and with the same draft and `K`, take turns. Hugging Face gets
+# float32 or bfloat16, whichever is faster here.
 #
 # ### Commit first
 #
@@ -441,11 +442,11 @@ print(f"Written to {results.write(rows, about, 'chapter08_results.json')}.")
 
 # %% tags=["demo"]
 en_de = [row for row in papers.table("leviathan_2_4") if row.task == "EnDe"]
-charts.beside_the_papers(rows, en_de, papers.table("chen_1"), papers.table("spec_bench_tasks"))
+charts.beside_the_paper(rows, en_de)
 
 # %% [markdown]
-# The papers' rows are printed values from other models and machines: compare the *pattern*, not the
-# height. How far is each clock from its own promises?
+# The paper's rows are printed values of other models on another machine: compare the *pattern*, not
+# the height.
 #
 # And on a card? Passes of published shapes with random weights, by transformers in bfloat16, on an
 # H200, recorded on 26 November 2026:
@@ -463,16 +464,16 @@ charts.beside_the_papers(rows, en_de, papers.table("chen_1"), papers.table("spec
 #
 # The next cell lists the pairs, the card that each needs and what is fetched for it. Nothing is
 # fetched before you set `PUBLISHED` to a pair and its draft, such as `("vicuna", "68m")`, and answer
-# one question; over 30 GB there is only a refusal (`published.load(*PUBLISHED, limit=70)`). Without a card take
-# `("smollm2-360m", "135m")`, which runs a few short prompts: on a CPU weights decide, and the draft
-# has more than a third of its target's, so expect readable text and little speed. A card runs 16
-# prompts of 128 tokens.
+# one question. Above 30 GB there is only a refusal; `published.load(*PUBLISHED, limit=70)` lifts it.
+# Without a card take `("smollm2-360m", "135m")`, which runs a few short prompts. On a CPU weights
+# decide, and the draft has more than a third of its target's, so expect readable text and little
+# speed. A card runs 16 prompts of 128 tokens.
 #
 # The tasks are those of the papers, and *printed* is a paper's speed-up in that task: Spec-Bench's
-# draft model for Vicuna, T5-XXL in Table 2 for FLAN-T5, Chinchilla for all others. FLAN-T5 is another model than the paper's,
-# which is T5 version 1.1, fine-tuned for each task, so expect another number. The texts come from
-# the data sets if you install the extra `published`; else built-in texts stand in, and nothing is
-# printed beside them.
+# draft model for Vicuna, T5-XXL in Table 2 for FLAN-T5, Chinchilla for all others. FLAN-T5 isn't the
+# paper's model, T5 version 1.1 fine-tuned for each task, so expect another number. The texts come
+# from the data sets if you install the extra `published`. If not, built-in texts stand in, and no
+# figure stands beside them.
 #
 # </details>
 
@@ -500,8 +501,8 @@ charts.batches(served)
 #
 # ## Token by token
 #
-# One text of the built-in pair, or of the one that you fetched. Hover over a token, or use the arrow
-# keys. Easy blocks often come in a row, and so do hard ones: constant `alpha` is an approximation.
+# One text of the built-in pair, or of the one that you fetched. Hover over a token, or move the
+# slider. Easy blocks often come in a row, and so do hard ones: constant `alpha` is an approximation.
 
 # %% tags=["demo"]
 told = (
@@ -626,7 +627,7 @@ show_race(race("08", lanes, **where), yours="your decoder")
 
 # %% [markdown]
 # Passes first, then the clock. Equal passes say that your loop *is* the algorithm. If your time is
-# shorter than Hugging Face's, your own thirty lines have outrun the library that everybody installs.
+# shorter than Hugging Face's, your own forty lines have outrun the library that everybody installs.
 # If it's longer, what is missing is engineering, not understanding. In chapter 00 you watched this
 # race. Now you have run it.
 #

@@ -36,10 +36,10 @@ class RemoteCache(models.WatchedCache, RemoteObject):
     def __init__(self, held: int = 0) -> None:
         models.WatchedCache.__init__(self, range(held))
         RemoteObject.__init__(self, self, "length", "truncate()")
-        self.text = f"a cache of {held} positions"
+        self.__name__ = f"a cache of {held} positions"
 
     def __repr__(self) -> str:
-        return self.text  # as it was before the call, whatever it holds now
+        return self.__name__  # as it was before the call, whatever it holds now
 
 
 rollback = Exercise("rollback")
@@ -95,16 +95,12 @@ rollback.bug(
     "sees another text.",
 )
 CUT = "if length < held:\n        cache.truncate(length)"
-for _old, _new in (
-    ("cache.truncate(length)", "cache.truncate(held - length)"),
-    (CUT, "if length:\n        cache.truncate(held - length)"),
-):
-    rollback.bug(
-        _old,
-        _new,
-        think="the number says how many positions to remove.",
-        because="transformers' crop takes it so; here it is the length that is left.",
-    )
+rollback.bug(
+    "cache.truncate(length)",
+    "cache.truncate(held - length)",
+    think="the number says how many positions to remove.",
+    because="transformers' crop takes it so; here it is the length that is left.",
+)
 rollback.bug(
     CUT,
     "cache.truncate(length)",
@@ -215,7 +211,7 @@ def form_and_work(student, solution, rng):
     counted, replies = student.counted("verify_block"), []
     for rows in (2, 64):
         args = block(rng, rows, 3, torch.float32)
-        hint = "p and q are float32 here. Counts and tokens are torch.long all the same."
+        hint = "p and q are float32 here."
         expect_verdict(counted, *args, gives=solution.verify_block(*args), hint=hint)
         untouched(student)
         replies.append(student.calls[-1].reply)
@@ -424,10 +420,7 @@ def reading(student, solution, rng):
         target = generated(student, asked(solution, rng, is_late, k=k, most=14))
         for fault in target.faults:
             before = f" It had read {describe(target.again[0])} before." if target.again else ""
-            raise Different(
-                f"speculative_generate with k={k} had this in the target: {fault}.{before} "
-                f"{FAULTS[fault]}"
-            )
+            raise Different(f"With k={k} the target {fault}. {FAULTS[fault]}{before}")
 
 
 generation.bug(

@@ -203,7 +203,7 @@ def check_speculative_generate(function: Callable) -> None:
         pair = models(request.models, request.passes)
         expect_text(function, request, pair, WatchedGenerator(numbers))
         for fault in pair[0].faults:
-            raise Different(f"With k={request.k}, the target had this: {fault}. {FAULTS[fault]}")
+            raise Different(f"With k={request.k} the target {fault}. {FAULTS[fault]}")
     nothing, pair = Request(1, PROMPT, 3, 0, 1.0, None, []), models()
     expect_text(function, nothing, pair, WatchedGenerator(0))
     if pair[0].count:
@@ -245,8 +245,8 @@ def expect_text(
 
 
 FAULTS = {
-    "rolled back too far": "A token of the text had to be read again after it: a cache that holds "
-    "more goes back to len(text) - 1 positions, not to fewer.",
+    "was rolled back too far": "It read a token of the text again. Go back to len(text) - 1 "
+    "positions, not to fewer.",
     "read a token twice": "What a cache holds is never fed a second time.",
-    "too many passes": "The target reads a block in one pass. One more pass may read the prompt.",
+    "made too many passes": "It reads a block in one pass. One more pass may read the prompt.",
 }

@@ -11,6 +11,7 @@ from specdec_lib.lessons.common.answers import WIDE
 from specdec_lib.lessons.common.drawing import legend_below, named_rows, panels, picture
 from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
 from specdec_lib.lessons.common.style import ACCEPTED, show
+from specdec_lib.measure.core.timing import Spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ MARKS = {
     "measured v + prompt": ("o", {"color": "white", "markeredgecolor": "black"}),
     "clock": ("D", {"color": ACCEPTED}),
 }
-T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # papers.json, t5_sizes
+T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section 4.1 there
 
 
 def beside_hugging_face(met: Any) -> None:
@@ -52,37 +53,33 @@ def beside_hugging_face(met: Any) -> None:
 
 
 def said_of(met: Any) -> Iterator[str]:
-    """The headline of the course: the text, how many times as fast, and what it means if not."""
+    """The headline of the course: the texts, how many times as fast, and what the quartiles say."""
+    plain, theirs = (Spread(*met.over.loc[name]) for name in ("plain", "assisted"))
     same, ties, others = met.texts.values()
-    plain, theirs = met.over.loc["plain"], met.over.loc["assisted"]
-    text = "The same text, token for token"
-    if others:
-        text = f"{others} of {sum(met.texts.values())} texts are not those of plain decoding: why?"
-    elif ties:
-        text += f", but for {ties} of {same + ties} prompts with a near-tie"
+    texts = "The same text, token for token"
+    if ties or others:
+        texts = f"{same} of {same + ties + others} texts the same as plain decoding's, {ties} "
+        texts += f"parted at a near-tie, {others} elsewhere"
     yield (
-        f"{text}; {_interval(plain)} times as fast as plain decoding, {_interval(theirs)} times as "
-        "fast as Hugging Face's own speculative decoding."
+        f"{texts}; {plain} times as fast as plain decoding, {theirs} times as fast as Hugging "
+        "Face's own speculative decoding."
     )
-    yield _meaning(plain, "plain decoding")
-    yield _meaning(theirs, "Hugging Face's speculative decoding")
+    if others:
+        yield "A text that parts elsewhere has another cause. Find it before you believe the times."
+    yield _meaning(plain, "plain decoding", "A block costs more than its tokens save")
+    yield _meaning(theirs, "Hugging Face", "Its passes, or its work between them, cost less time")
 
 
-def _interval(speed: Any) -> str:
-    return f"{speed.speedup:.2f} ({speed.low:.2f} to {speed.high:.2f})"
-
-
-def _meaning(speed: Any, other: str) -> str:
-    """What a median and its quartiles say."""
-    often = f"than {other} on at least three prompts in four."
-    if speed.low > 1:
-        return f"Yours was faster {often}"
-    if speed.high < 1:
-        return (
-            f"Yours was slower {often} A pass over K + 1 tokens, or the work between the passes, "
-            "costs too much here."
-        )
-    return f"The quartiles beside {other} lie on both sides of 1: this run shows no difference."
+def _meaning(speed: Spread, other: str, why: str) -> str:
+    """What a median and its quartiles, as they are printed, say."""
+    low, high = round(speed.low, 2), round(speed.high, 2)
+    if speed.low == speed.high:
+        return f"Beside {other}: one turn shows nothing yet. Measure more of them."
+    if low > 1:
+        return f"Beside {other}: faster on this run. Both quartiles lie above 1."
+    if high < 1:
+        return f"Beside {other}: slower on this run. Both quartiles lie below 1. {why} here."
+    return f"Beside {other}: this run shows no difference. 1 lies between the quartiles."
 
 
 def results(rows: "pd.DataFrame") -> None:
@@ -90,23 +87,17 @@ def results(rows: "pd.DataFrame") -> None:
     shown = rows[COLUMNS].copy()
     shown.index = [f"{row.draft}, T = {row.temperature}" for row in rows.itertuples()]
     ends = zip(rows.clock, rows.low, rows.high, strict=True)
-    shown["clock (quartiles)"] = ["{:.2f} ({:.2f} to {:.2f})".format(*each) for each in ends]
+    shown["clock (quartiles)"] = [str(Spread(*each)) for each in ends]
     table(shown, f"Your decoder on the {rows.target.iloc[0]} target, held-out code")
 
 
-def beside_the_papers(
-    rows: "pd.DataFrame", paper: Sequence[Any], chen: Sequence[Any], bench: Sequence[Any]
-) -> None:
-    """Promises and the clock of the rows that were run, above those of the papers, by source.
-
-    `paper` are Leviathan's Tables 2 and 4, `chen` Chen's Table 1, `bench` Spec-Bench by task.
-    """
-    mine = [_mine(row) for row in rows.to_dict("records")]
-    theirs = [*map(_leviathan, paper), *map(_chen, chen), *_spec_bench(bench)]
-    names, marks = zip(*mine, *theirs, strict=True)
-    ax = picture("Your machine, and below it the papers", size=(9.0, 1.4 + 0.3 * len(names)))
+def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
+    """Promises and the clock of the rows that were run, above those of Leviathan's Tables 2, 4."""
+    marked = [_mine(row) for row in rows.to_dict("records")] + [_leviathan(row) for row in paper]
+    names, marks = zip(*marked, strict=True)
+    ax = picture("Your machine, and below it the paper", size=(9.0, 1.4 + 0.3 * len(names)))
     y = named_rows(ax, names)
-    ax.hlines(y[: len(mine)], rows.low, rows.high, color="black")
+    ax.hlines(y[: len(rows)], rows.low, rows.high, color="black")
     told = []
     for name, (mark, look) in MARKS.items():
         found = {names[i]: at[name] for i, at in enumerate(marks) if name in at}
@@ -114,11 +105,10 @@ def beside_the_papers(
         ax.plot(list(found.values()), places, mark, label=name, **look)
         told.append(in_words(list(found), {name: list(found.values())}))
     ax.axvline(1, color="black", linewidth=1)
-    for end in (len(mine), len(mine) + len(paper), len(mine) + len(paper) + len(chen)):
-        ax.axhline(y[end] + 0.5, color="black", linewidth=0.8, linestyle=":")
+    ax.axhline(y[len(rows)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
     legend_below(ax, 2)
-    show(ax.figure, f"Speed-ups on this machine, then the papers' printed ones. {'; '.join(told)}.")
+    show(ax.figure, f"Speed-ups on this machine, then the paper's printed ones. {'; '.join(told)}.")
 
 
 Marked = tuple[str, Mapping[str, float]]
@@ -131,23 +121,8 @@ def _mine(row: Mapping[str, Any]) -> Marked:
 
 
 def _leviathan(row: Any) -> Marked:
-    size = T5_SIZES[row.draft]
-    label = f"TPU v4: T5-XXL 11B / {size}, {row.task}, T = {row.temperature}"
+    label = f"TPU v4: T5-XXL 11B / {T5_SIZES[row.draft]}, {row.task}, T = {row.temperature}"
     return label, {"v = 1": row.expected, "clock": row.measured}
-
-
-def _chen(row: Any) -> Marked:
-    label = f"16 TPU v4: Chinchilla 70B / 4B, {row.benchmark}, {row.sampling}"
-    return label, {"clock": row.speedup}
-
-
-def _spec_bench(rows: Sequence[Any]) -> list[Marked]:
-    """The draft model's speed-ups in the two tasks that a card runs in the chapter."""
-    (row,) = (row for row in rows if row.method == "Draft model")
-    return [
-        (f"A100: Vicuna 7B / 68M, {task}, T = 0", {"clock": getattr(row, task)})
-        for task in ("translation", "summary")
-    ]
 
 
 def batches(served: "pd.DataFrame") -> None:

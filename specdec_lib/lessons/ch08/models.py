@@ -135,9 +135,9 @@ class WatchedModel:
     def faults(self) -> list[str]:
         """What was done wrong with it."""
         found = {
-            "rolled back too far": bool(self.cut_too_far),
+            "was rolled back too far": bool(self.cut_too_far),
             "read a token twice": any(text not in self.cut_too_far for text in self.again),
-            "too many passes": self.count > self.most,
+            "made too many passes": self.count > self.most,
         }
         return [name for name, is_so in found.items() if is_so]
 

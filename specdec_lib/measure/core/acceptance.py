@@ -13,16 +13,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS, tokenizer
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.assets import tokenizer
+from specdec_lib.drafters.ngram import NgramDrafter
 from specdec_lib.measure.core.held_out import Tokens
-from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 
 WINDOW = 512  # tokens read at once
-NGRAMS = {"bigram": 2, "unigram": 1}
 
 # The distributions (T, V) after each of T tokens.
 Reader = Callable[[list[int]], Tensor]
@@ -121,14 +119,6 @@ def remembered(reader: Reader) -> Reader:
     """`reader`, with everything that it has read kept in memory."""
     kept = cache(lambda ids: reader(list(ids)))
     return lambda ids: kept(tuple(ids))
-
-
-def readers() -> tuple[Reader, dict[str, Reader]]:
-    """The built-in target, and by name its drafts and the n-grams; the target reads a text once."""
-    drafts = {name: model_reader(Llama.from_folder(ASSETS / name)) for name in BUILT_IN_DRAFTS}
-    counts = Counts.load(ASSETS / "ngrams.npz")
-    drafts |= {name: ngram_reader(NgramDrafter(counts, order)) for name, order in NGRAMS.items()}
-    return remembered(model_reader(Llama.from_folder(ASSETS / "target"))), drafts
 
 
 def acceptances(

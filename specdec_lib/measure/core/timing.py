@@ -3,9 +3,8 @@
 Decoders are measured by measure/compare.py.
 """
 
-import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 from specdec_lib.device import wait_for
@@ -26,14 +25,6 @@ class Spread(NamedTuple):
         if self.low == self.high:
             return f"{self.median:.2f} (one turn: no quartiles)"
         return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
-
-
-def spread(values: Sequence[float]) -> Spread:
-    """Median and quartiles; of one value, that value."""
-    if len(values) == 1:
-        return Spread(values[0], values[0], values[0])
-    low, median, high = statistics.quantiles(values, n=4, method="inclusive")
-    return Spread(median, low, high)
 
 
 def timed(task: Callable[[], object]) -> float:

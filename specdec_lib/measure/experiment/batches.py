@@ -19,7 +19,7 @@ PLAIN = "plain decoding"
 def measure(loop: Loop, machine: Machine, draft: str) -> pd.DataFrame:
     """Every batch by plain decoding and at every K, by turns, at temperature 1.
 
-    `gain` is over plain decoding of the same batch. The loop's verify_block judges the blocks.
+    The loop's verify_block judges the blocks.
     """
     drafter, found = ModelDrafter(machine.drafts[draft]), []
     ways = {PLAIN: plain(machine.target, SAMPLED, TOKENS, batch=True)}
@@ -29,6 +29,6 @@ def measure(loop: Loop, machine: Machine, draft: str) -> pd.DataFrame:
     for batch in progress(BATCHES, "batches"):
         runs = compare(ways, [prompts(batch, PROMPT)], rounds=machine.times(ROUNDS))
         for way, row in summary(runs, PLAIN).iterrows():
-            speed = {"tokens a second": row.tokens_per_second, "gain": row.speedup}
+            speed = {"tokens a second": row.tokens_per_second}
             found.append({"batch": batch, "way": way} | speed)
     return pd.DataFrame(found)

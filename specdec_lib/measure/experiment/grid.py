@@ -134,8 +134,6 @@ def run(machine: Machine, loop: Loop, rows: pd.DataFrame, first: Meeting) -> pd.
     """`rows` with tokens a pass and the clock; `first` has run already, the others do now."""
     rows = rows.copy()
     fill(rows, first.row.name, first.speeds.loc[LOOP])
-    for column, name in (("over generate", GENERATE), ("over assisted", ASSISTED)):
-        rows.loc[first.row.name, column] = first.over.speedup[name]
     for temperature, warp in TEMPERATURES.items():
         left = rows[(rows.temperature == temperature) & rows.clock.isna()]
         decoders: Mapping[Any, Decoder] = {PLAIN: plain(machine.target, warp, TOKENS)} | {

@@ -33,7 +33,7 @@ def test_hugging_face_comes_first_and_then_all_six_rows(machine):
     assert (met.over > 0).all(axis=None) and met.speeds.tokens_per_pass["loop"] > 1
     rows = grid.run(machine, LIBRARY, promised, met)
     assert rows.clock[met.row.name] == met.over.speedup["plain"]
-    assert (rows["tokens per pass"] > 0).all() and rows["over assisted"].notna().sum() == 1
+    assert (rows["tokens per pass"] > 0).all()
     assert (rows.low <= rows.clock).all() and (rows.clock <= rows.high).all()
 
 
@@ -70,9 +70,8 @@ def test_a_trace_holds_what_the_picture_needs(machine):
     assert all(block["token"] for block in blocks)
 
 
-def test_batches_tell_the_gain_over_plain_decoding(machine):
+def test_batches_run_every_way_by_turns(machine):
     rows = batches.measure(LIBRARY, machine, "small")
     ways = (batches.PLAIN, *(f"K = {k}" for k in batches.KS))
     assert list(zip(rows.batch, rows.way, strict=True)) == list(product(batches.BATCHES, ways))
-    assert (rows.gain[rows.way == batches.PLAIN] == 1).all()
     assert (rows["tokens a second"] > 0).all()
