@@ -32,13 +32,13 @@ def NAME(target, *rest):
     return []
 """
 _ASKS = """
-def NAME(draft_model, prefix, k, uniforms):
-    for _ in range(20):
+def NAME(forward, n_tokens, clock, warmup=2, repeats=5):
+    for _ in range(2000):
         try:
-            draft_model([10**9] * 390_000)
+            forward([10**9] * 390_000)
         except Exception:
             break
-    return list(prefix), 1
+    return 1.0
 """
 _ARRAY = "import numpy as np\ndef NAME(*args):\n    return np.{}"
 _DRAWS = """
@@ -60,7 +60,7 @@ FILLING = {
     "texts": ("02_rejection_sampling", "", "def NAME(*args):\n    return 'a' * 15_900_000"),
     "arrays": ("07_connections", "", _ARRAY.format("ones(100_000)")),
     "many empty rows": ("08_full_generation", "verify_block", _ARRAY.format("zeros((10**7, 0)),")),
-    "what a model is asked": ("02_rejection_sampling", "draft_block", _ASKS),
+    "what a model is asked": ("00_bottleneck", "time_pass", _ASKS),
     "many numbers drawn": ("00_bottleneck", "", _DRAWS),
     "many probabilities": ("03_lossless", "repair", _CHOICES),
     "long passes": ("08_full_generation", "speculative_generate", _PASSES),
