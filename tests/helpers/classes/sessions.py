@@ -6,7 +6,7 @@ from autograde.sandbox.workers import Limits
 LIMITS = Limits(call_seconds=1.5)
 
 
-def session(*sources: str, seconds: float = 5.0, limits: Limits = LIMITS) -> Session:
+def session(*sources: str, seconds: float = 20.0, limits: Limits = LIMITS) -> Session:
     """A session over cells with these sources, each of which has so many seconds."""
     cells = [Cell(f"cell-{number}", source, seconds) for number, source in enumerate(sources)]
     return Session(cells, limits)
