@@ -23,7 +23,6 @@ from specdec_lib.sampling import Warp
 POOL = 300  # held-out prompts to choose from
 PROMPTS, TOKENS, ROUNDS = 8, 64, 2  # of a comparison
 PASSES = {"234m": 20, None: 200}  # rounds of bare passes: about ten seconds
-THEIRS = torch.float32, torch.bfloat16  # what Hugging Face may be fastest in, whatever ours is
 TRIED_K = (None, 1, 2, 3, 4, 6)  # None: the heuristic of transformers
 SHORT, NEAR = 16, 1.25  # tokens of the first trial; over the fastest there, to be tried again
 
@@ -125,13 +124,13 @@ def least_seconds(ways: Mapping[str, Decoder], trial: list[int]) -> dict[str, fl
 def ways(size: str | None, small: str | None, tokens: int) -> dict[str, Decoder]:
     """All dtypes of Hugging Face's target, by name; assisted by `small`, its dtypes and all K."""
     found: dict[str, Decoder] = {}
-    for dtype in THEIRS:
+    for dtype in dtypes():
         model, name = hugging_target(size or "built-in", dtype), name_of(dtype)
         run = partial(hugging.generate, model, new_tokens=tokens)
         if small is None:
             found[name] = run
             continue
-        for helper, k in product(THEIRS, TRIED_K):
+        for helper, k in product(dtypes(), TRIED_K):
             assisted = partial(run, draft=hugging_draft(ASSETS / small, helper), k=k)
             how = f"{name}, {small} draft in {name_of(helper)}, K = {k or 'by its heuristic'}"
             found[how] = assisted

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
-import torch
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
@@ -19,6 +18,7 @@ from specdec_lib.measure import hugging
 from specdec_lib.measure.compare import Decoder, compare, summary
 from specdec_lib.measure.core.acceptance import Acceptance, acceptances, model_reader, remembered
 from specdec_lib.measure.core.held_out import all_tokens, prompts
+from specdec_lib.measure.core.models import dtypes
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, plain, straight
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.costs import PROMPT_TOKENS, Found
@@ -30,7 +30,7 @@ from specdec_lib.theory import Costs, walltime_speedup
 TASK, ENDING = "code", ".py"
 TEMPERATURES = {1: SAMPLED, 0: GREEDY}
 POSITIONS = 8000  # of held-out text an acceptance rate
-PROMPTS, TOKENS = 6, 48
+PROMPTS, TOKENS = 6, 32
 POOL = 60  # prompts that greedy ones are chosen from
 TRIAL = 8  # tokens after which Hugging Face's dtype is chosen
 PLAIN, LOOP, GENERATE, ASSISTED = "plain", "loop", "generate", "assisted"
@@ -158,7 +158,7 @@ def fastest_dtype(machine: Machine) -> hugging.Counted:
     load = hugging.Counted.of_target
     if machine.device.type != "cpu":
         return load(machine.size, machine.target.dtype, machine.device)
-    models = [load(machine.size, dtype) for dtype in (torch.float32, torch.bfloat16)]
+    models = [load(machine.size, dtype) for dtype in dtypes()]
     (prompt,) = prompts(1, PROMPT_TOKENS)
     tasks = {i: partial(hugging.generate, each, prompt, TRIAL) for i, each in enumerate(models)}
     seconds = interleaved(tasks, rounds=1)

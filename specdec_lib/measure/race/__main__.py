@@ -11,6 +11,6 @@ from specdec_lib.measure.race.record import PATH
 from specdec_lib.measure.race.turns import run
 
 if __name__ == "__main__":
-    race = run({"speculative decoding": drafting()}, texts=6, seconds=120)
+    race = run({"speculative decoding": drafting()})
     where = f"Recorded on {date.today()}. {processor()}."
     write_whole(PATH, json.dumps(asdict(replace(race, remarks=(where,))), indent=1) + "\n")
