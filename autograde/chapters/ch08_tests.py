@@ -95,12 +95,16 @@ rollback.bug(
     "sees another text.",
 )
 CUT = "if length < held:\n        cache.truncate(length)"
-rollback.bug(
-    "cache.truncate(length)",
-    "cache.truncate(held - length)",
-    think="the number says how many positions to remove.",
-    because="transformers' crop takes it so; here it is the length that is left.",
-)
+for _old, _new in (
+    ("cache.truncate(length)", "cache.truncate(held - length)"),
+    (CUT, "if length:\n        cache.truncate(held - length)"),
+):
+    rollback.bug(
+        _old,
+        _new,
+        think="the number says how many positions to remove.",
+        because="transformers' crop takes it so; here it is the length that is left.",
+    )
 rollback.bug(
     CUT,
     "cache.truncate(length)",

@@ -5,13 +5,12 @@ Tables come from specdec_lib.measure.experiment as DataFrames.
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specdec_lib.lessons.common.answers import WIDE
 from specdec_lib.lessons.common.drawing import legend_below, named_rows, panels, picture
 from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
 from specdec_lib.lessons.common.style import ACCEPTED, show
-from specdec_lib.measure.core.timing import Spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +30,19 @@ MARKS = {
     "clock": ("D", {"color": ACCEPTED}),
 }
 T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section 4.1 there
+
+
+class Spread(NamedTuple):
+    """A median and the quartiles beside it; of a single value all three are this value."""
+
+    median: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.median:.2f} (one turn: no quartiles)"
+        return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 def beside_hugging_face(met: Any) -> None:

@@ -5,26 +5,13 @@ Decoders are measured by measure/compare.py.
 
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from specdec_lib.device import wait_for
 from specdec_lib.progress import progress
 
 Key = TypeVar("Key")
 Result = TypeVar("Result")
-
-
-class Spread(NamedTuple):
-    """A median and the quartiles beside it; of a single value all three are this value."""
-
-    median: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        if self.low == self.high:
-            return f"{self.median:.2f} (one turn: no quartiles)"
-        return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 def timed(task: Callable[[], object]) -> float:
