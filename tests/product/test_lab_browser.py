@@ -77,6 +77,8 @@ def test_the_simulator_moves_and_is_there_when_the_notebook_is_opened_again(lab,
     lab.page.keyboard.press("Control+s")
     lab.page.locator(".jp-mod-dirty").wait_for(state="detached")
     lab.choose("Kernel", "Shut Down Kernel")
+    # A page that opens while the kernel still ends would ask that kernel for the simulator.
+    lab.page.locator("#jp-main-statusbar").get_by_text("No Kernel").wait_for()
     lab.open(path)
     assert lab.numbers(SIMULATOR) == moved
     assert lab.page.get_by_text("Error displaying widget").count() == 0
