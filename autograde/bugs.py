@@ -11,7 +11,7 @@ from autograde.chapter import AuthorError, Chapter
 from autograde.check import Bug, Exercise
 from autograde.submission import is_answer, solution_of
 
-MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
+BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,10 @@ def patched(chapter: str, bug: Bug) -> KnownBug:
 def answers_of(chapter: str) -> dict[str, str]:
     """The right answer of every cell that a student writes in, by its name."""
     cells = [cell for cell in solution_of(chapter).cells if is_answer(cell)]
-    return {cell.metadata.nbgrader.grade_id: _without_marks(cell.source) for cell in cells}
+    return {cell.metadata.nbgrader.grade_id: without_marks(cell.source) for cell in cells}
 
 
-def _without_marks(source: str) -> str:
-    return "\n".join(line for line in source.split("\n") if line.strip() not in MARKS)
+def without_marks(source: str) -> str:
+    """The source of a cell less the lines that mark its solution region."""
+    marks = (BEGIN_SOLUTION, END_SOLUTION)
+    return "\n".join(line for line in source.split("\n") if line.strip() not in marks)

@@ -1,7 +1,9 @@
 """The chapters, and where everything is: every path of the instructor's side comes from here."""
 
 import os
+import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -18,6 +20,25 @@ TESTS = ROOT / "autograde" / "chapters"
 
 class AuthorError(Exception):
     """A chapter cannot be read, built or executed: the text says where, why, and what to do."""
+
+
+def exit_code(
+    command: Callable[[], int],
+    not_started: tuple[type[Exception], ...] = (),
+    program: str = "autograde",
+) -> int:
+    """The exit code of `command`: 1 for an AuthorError, 2 for an error of `not_started`.
+
+    Any of these errors is a line on stderr.
+    """
+    try:
+        return command()
+    except AuthorError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except not_started as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 2
 
 
 def _setting(name: str) -> str | None:

@@ -18,9 +18,9 @@ from autograde.chapter import (
     Chapter,
     chapter_names,
     course_dir,
+    exit_code,
     require_chapter,
 )
-from autograde.exits import exit_code
 from autograde.files import write_if_changed, write_json
 from autograde.result import read_grades
 from autograde.sandbox.isolation import NoIsolation
@@ -271,4 +271,4 @@ def _run(arguments: list[str] | None) -> int:
     try:
         return command.main(arguments, "autograde", standalone_mode=False)
     except typer.TyperException as error:  # a word that no command takes
-        raise ValueError(error.format_message()) from None
+        raise ValueError(f"{error.format_message()} See: autograde --help") from None

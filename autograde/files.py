@@ -92,11 +92,6 @@ def printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def cut(text: str, most: int) -> str:
-    """As many of the first characters as `most` bytes of UTF-8 hold."""
-    return text.encode()[:most].decode(errors="ignore")
-
-
 def files_below(folder: Path) -> list[Path]:
     """Every file below `folder` in a fixed order; hidden ones and Python's own caches left out."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())

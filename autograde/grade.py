@@ -8,14 +8,13 @@ from functools import cache
 from nbformat import NotebookNode
 
 from autograde import cache as result_cache
-from autograde import follow_through
 from autograde.bounds import bounded
 from autograde.bugs import bugs_of
 from autograde.cause import Known
 from autograde.chapter import Chapter
 from autograde.judge import judge
 from autograde.result import Exercise, Result
-from autograde.runner import Case, HiddenTests, collected
+from autograde.runner import Case, HiddenTests, collected, follow_through
 from autograde.sandbox import isolation
 from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.session import Cell, Session
@@ -57,7 +56,7 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     with bounded():
         with Session(cells, limits) as session:
             student = Student(session, parameters_of(chapter), given_of(chapter))
-            cases = follow_through.run(tests, student, right)
+            cases = follow_through(tests, student, right)
         if session.broken is not None:
             raise session.broken
         judge(cases, exercises, known.__getitem__)

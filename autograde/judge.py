@@ -11,7 +11,7 @@ from autograde.runner import Case
 # What stands under a test group. `case` is its first failed case, in words.
 ELSEWHERE = "The mistake from {exercise} again: {case}"  # the cause is explained there
 SAME_CAUSE = '{case} (Same cause as under "{group}".)'
-ALONE = "Correct. With your own {names}, which {are} wrong, it gives: {case}"
+ALONE = "Correct by itself. With your own {names}, which {are} wrong, it gives: {case}"
 
 
 def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[str], Known]) -> None:
@@ -66,7 +66,9 @@ def _right(group: Group, cases: list[Case], faults: list[str]) -> GroupResult:
     """A group that is right, by itself at least: a remark says what wrong ones above make of it."""
     told = next((case.told for case in cases if case.told), "")
     error = next((case.own_error for case in cases if case.own_error is not None), None)
-    names, are = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
+    *others, last = faults or ["answers above"]
+    names = f"{', '.join(others)} and {last}" if others else last
+    are = "is" if len(faults) == 1 else "are"
     message = "" if error is None else ALONE.format(names=names, are=are, case=error)
     return GroupResult(group.name, True, message, None, group.weight, told)
 

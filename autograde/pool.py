@@ -1,12 +1,14 @@
 """Grading a class: a folder of submissions in nbgrader's layout, several at a time.
 
 A thread takes one submission after the other and has it graded by a process of its own. One that
-is killed is replaced, and costs no other submission anything.
+is killed is replaced, and costs no other submission anything. In place of this machine's processes
+the workers of a dask cluster can grade: every machine needs Linux, this repository and its packages
+at the same versions. Submissions are read, and results stored, on the machine that sends.
 """
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -16,11 +18,14 @@ from pathlib import Path
 from nbformat import NotebookNode
 from tqdm import tqdm
 
+from autograde.cache import grader_fingerprint
 from autograde.chapter import chapter_names, notebook_path
-from autograde.cluster import cluster
 from autograde.grade import Grader, exercises_of, grade, grade_now, pending_of
 from autograde.result import Grades, Result
 from autograde.submission import release_of, take_in
+
+CONNECT_SECONDS = 15  # to a dask scheduler, and to its first worker
+_ALONE = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ class Processes(threading.local):
                 return self.executor.submit(grade_now, notebook, chapter).result()
             except BrokenProcessPool:
                 self.executor = None
-        raise RuntimeError("it ended, or had killed, the process that graded it, twice")
+        raise RuntimeError("the process that graded it was killed, twice")
 
 
 def _end_with_parent() -> None:
@@ -133,3 +138,43 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def cluster(address: str, chapters: Iterable[str]) -> tuple[Grader, int]:
+    """What grades on the workers of the dask scheduler at `address`, and how many these are.
+
+    Raises ValueError if dask.distributed is missing, no scheduler with a worker answers, or a
+    worker has another version of what grades `chapters`.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError("--scheduler needs dask: pip install -e '.[cluster]'") from None
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no dask scheduler with a worker answers at {address}: {error}") from None
+    for chapter in sorted(chapters):
+        _require_same_grader(client, chapter)
+
+    def grade(notebook: NotebookNode, chapter: str) -> Result:
+        return client.submit(_grade_alone, notebook, chapter, pure=False, retries=0).result()
+
+    return grade, len(client.ncores())
+
+
+def _grade_alone(notebook: NotebookNode, chapter: str) -> Result:
+    """One at a time in a process, whatever threads it has: a submission's limits hold for it."""
+    with _ALONE:
+        return grade_now(notebook, chapter)
+
+
+def _require_same_grader(client, chapter: str) -> None:
+    """Raise ValueError if a worker would grade by other code than this machine."""
+    ours = grader_fingerprint(chapter)
+    theirs = client.run(grader_fingerprint, chapter, on_error="return")
+    if strange := [name for name, other in theirs.items() if other != ours]:
+        raise ValueError(
+            f"the worker {strange[0]} has another version of the course, of Python or of a package"
+        )

@@ -1,13 +1,18 @@
-"""A chapter's hidden tests: collected once in a process, run on every submission."""
+"""A chapter's hidden tests: collected once in a process, run on every submission.
+
+One mistake costs once: what stands below a wrong answer is run again with right ones above it (see
+`follow_through`).
+"""
 
 import warnings
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
 from autograde.chapter import AuthorError, Chapter
 from autograde.check import Exercise, Group
+from autograde.sandbox.session import Cell
 from autograde.sandbox.student import Call, Student
 
 MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be in it
@@ -85,6 +90,30 @@ class HiddenTests:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return [trial.run(student, self.solution()) for trial in trials]
+
+
+def follow_through(tests: HiddenTests, student: Student, right: Mapping[str, Cell]) -> list[Case]:
+    """Every case, as it goes by itself: with right answers above it where one is wrong.
+
+    An exercise may call the functions of all exercises above it. If it fails and one of these is
+    wrong, its failed cases run a second time, in a new worker, in which the chapter's own answers
+    have taken the place of all functions above: `right` has the cell of each. By then all that
+    these answer has been graded. An exercise never meets its own answer or one below it, so nothing
+    that the worker keeps is worth anything to a later one. Raises RuntimeError if no worker can be
+    started.
+    """
+    cases, functions = tests.run(student), list(student.parameters)
+    failed = {case.exercise for case in cases if case.error is not None}
+    wrong = [name for name in functions if name in failed]
+    if wrong[1:]:
+        student.session.renew()
+    for number, name in enumerate(wrong[1:], 1):
+        above = functions[: functions.index(name)]
+        student.session.put_in_place(right[each] for each in above)
+        which = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
+        for i, case in zip(which, tests.run(student, which), strict=True):
+            cases[i] = replace(case, own_error=cases[i].error, used=frozenset(wrong[:number]))
+    return cases
 
 
 def collected(

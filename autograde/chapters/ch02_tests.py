@@ -129,14 +129,14 @@ acceptance_probability.bug(
 acceptance_probability.bug(
     "min(1.0, float(p[token] / q[token]))",
     "float(p[token] >= q[token])",
-    think="a token is kept or not, there is no coin.",
+    think="a token is kept if p is at least q, and dropped otherwise, without a coin.",
     because="keeping it only where p >= q loses the share p of every overstated token.",
 )
 acceptance_probability.bug(
     "min(1.0, float(p[token] / q[token]))",
     "float(min(p[token], q[token]))",
     think="it is the smaller of p and q.",
-    because="that is how often it is drafted and accepted; the share of its drafts is that over q.",
+    because="that is how often it is drafted and accepted; divide by q for the share of drafts.",
 )
 
 
@@ -246,8 +246,8 @@ def accept_edges(rng):
 speculative_accept.bug(
     "r[i] >= acceptance_probability(p[i], q[i], token)",
     "p[i, token] < q[i, token]",
-    think="a token is kept or not, there is no coin.",
-    because="below that a coin decides: it is kept with probability p/q, not never.",
+    think="a token is kept if p is at least q, and dropped otherwise, without a coin.",
+    because="where p is below q a coin decides: the token is kept with probability p/q.",
 )
 speculative_accept.bug(
     "r[i]",
@@ -403,7 +403,7 @@ speculative_step.bug(
 speculative_step.bug(
     "p[n], q[n]",
     "p[n - 1], q[n - 1]",
-    think="the residual of the last accepted position is drawn from.",
+    think="the correction is drawn from the residual of the last accepted position.",
     because="the rejected position n has its own p[n] and q[n].",
 )
 speculative_step.bug(

@@ -146,7 +146,7 @@ two_paths.bug(
     "np.maximum(p - q, 0)",
     "np.maximum(p - q, 0) / (np.maximum(p - q, 0).sum() or 1)",
     think="the corrected mass is the residual distribution.",
-    because="the residual is drawn from only after a rejection; its mass is 1 - beta times that.",
+    because="the residual counts only after a rejection, so its mass is 1 - beta times that.",
 )
 two_paths.bug(
     "np.maximum(p - q, 0)",
@@ -160,6 +160,8 @@ two_paths.bug(
     because="acceptance has paid a part of p already. Only what p has beyond q is missing, and the "
     "residual is drawn from that: read the two paths of the 60 proposals again.",
 )
+
+
 argmax_draft_law = Exercise("argmax_draft_law")
 
 
@@ -210,14 +212,14 @@ argmax_draft_law.bug(
 argmax_draft_law.bug(
     "np.maximum(p - q, 0)",
     "p",
-    think="after a rejection the target is drawn from.",
+    think="after a rejection the token is drawn from the target.",
     because="this library corrects with the residual of the full q, which is not p.",
 )
 argmax_draft_law.bug(
     "(1 - accepted) * missing / missing.sum()",
     "missing / missing.sum()",
     think="the residual is added whole.",
-    because="it is drawn from only after a rejection, so it counts with 1 - a. Your result sums to "
+    because="it counts only after a rejection, with the factor 1 - a. Your result sums to "
     "more than 1.",
 )
 argmax_draft_law.bug(

@@ -7,9 +7,10 @@ from math import prod
 import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.chapters.distributions import answered, pieces, ratio, residual, thousandths
+from autograde.chapters.distributions import pieces, ratio, thousandths
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, told_apart, type_name
+from specdec_lib.lessons.common.distributions import residual
 from specdec_lib.lessons.common.examples import Different
 
 prediction_07 = prediction("prediction_07", 0, 1)
@@ -120,10 +121,9 @@ def all_rejected(rng):
 def candidates_together(student, solution, rng):
     for number, size in ((1, 3), (2, 3), (2, 4), (3, 3)):
         p, q = (np.tile(thousandths(size, rng), (size + 1, 1)) for _ in range(2))
-        ways = every_way([-1] * number, p, q)
-        many = [((tokens, p[0], q[0], r, u), weight) for (_, tokens, _, _, r, u), weight in ways]
         came = np.zeros(size)
-        for out, weight in answered(student.multi_candidate_accept.each, many):
+        for (_, tokens, _, _, coins, u), weight in every_way([-1] * number, p, q):
+            out = student.multi_candidate_accept(tokens, p[0], q[0], coins, u)
             came[token_below(size, out, "multi_candidate_accept")] += weight
         of = f"multi_candidate_accept with {number} from the draft {describe(q[0])}"
         require_target(came, p[0], of)
@@ -158,7 +158,7 @@ multi_candidate_accept.bug(
 multi_candidate_accept.bug(
     "sample_from(residual, u)",
     "sample_from(p, u)",
-    think="where all are rejected the target is drawn from.",
+    think="if all are rejected, the token is drawn from the target.",
     because="acceptance has paid out a part of p already; only the last residual is owed.",
 )
 multi_candidate_accept.bug(
@@ -172,7 +172,7 @@ multi_candidate_accept.bug(
     "residual = residual_distribution(residual, q)\n"
     "        q = np.where(np.arange(len(q)) == token, 0, q) / (1 - q[token])",
     think="a rejected token is struck out of q for the next candidate.",
-    because="that is right for draws without replacement; these are independent, all from q.",
+    because="that is right for draws without replacement; these are all drawn from the same q.",
 )
 multi_candidate_accept.bug(
     "    residual = p\n",
@@ -289,9 +289,8 @@ def walks_together(student, solution, rng):
     target, draft = (np.array([thousandths(3, rng) for _ in range(4)]) for _ in range(2))
     for parents in ([-1, -1], [-1, 0], [-1, -1, 0]):
         came = np.zeros((3, 3))
-        ways = list(every_way(parents, target, draft))
-        for out, weight in answered(student.walk_tree.each, ways):
-            came += weight * first_two(out, target)
+        for args, weight in every_way(parents, target, draft):
+            came += weight * first_two(student.walk_tree(*args), target)
         require_target(came, target[0][:, None] * target[1:], f"two tokens on the tree {parents}")
 
 
@@ -401,7 +400,7 @@ def certain_edges(rng):
 one_hot_accept.bug(
     "sample_from(rest / rest.sum(), u)",
     "sample_from(p, u)",
-    think="after a rejection the target itself is drawn from.",
+    think="after a rejection the token is drawn from the target itself.",
     because="the rejected token could come again, beyond the p that acceptance gave it.",
 )
 one_hot_accept.bug(

@@ -56,8 +56,8 @@ def require_cuts(student: Student, solution: Student, held: int, length: int) ->
         expect_value_error(student.rollback, cache, length, why=why)
         if cache.cuts:
             raise Different(
-                f"{call} raised ValueError, but only after truncate({cache.cuts[0]}). Find the "
-                "mistake before any call: another cache may not notice it."
+                f"{call} raised ValueError, but only after truncate({cache.cuts[0]}). Check the "
+                "length before any call: another cache may not."
             ) from None
     else:
         student.rollback(cache, length)
@@ -81,7 +81,7 @@ def nothing_to_forget(student, solution, rng):
     expect(student.rollback, RemoteCache(held), held - 1, gives=None, hint="Return nothing.")
 
 
-@rollback.check("ValueError for what cannot be, and only for that")
+@rollback.check("ValueError for an impossible length, and for no other")
 def refused(student, solution, rng):
     for held, length in ((5, -1), (7, -7), (5, 6), (5, 12), (0, 1), (5, 0)):
         require_cuts(student, solution, held, length)
@@ -158,7 +158,7 @@ def sixteenths(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def require_part(student: Student, solution: Student, rng: np.random.Generator, part: int, hint):
-    """Hold the first (0) or the second (1) of the two tensors against the solution's."""
+    """Compare the first (0) or the second (1) of the two tensors with the solution's."""
 
     @functools.wraps(student.verify_block)
     def one(*args):
@@ -173,7 +173,7 @@ def require_part(student: Student, solution: Student, rng: np.random.Generator, 
 
 @verification.check("how many draft tokens are kept, row by row", weight=3)
 def counts(student, solution, rng):
-    hint = "That is the first of the two: tokens with r q < p, up to the first where it is not so."
+    hint = "That is the first of the two: tokens with r q < p, up to the first that is rejected."
     require_part(student, solution, rng, 0, hint)
 
 
@@ -375,7 +375,7 @@ def may_end_inside(request: Request) -> bool:
 
 
 def generated(student: Student, request: Request, strict: bool = False) -> RemoteModel:
-    """Let the student write, and hold the text against the solution's; returns the target."""
+    """Let the student write, and compare the text with the solution's; returns the target."""
     pair = pair_of(request, request.passes)
     rng = models.WatchedGenerator(request.models)
     expect_text(student.speculative_generate, request, pair, rng, strict)

@@ -5,14 +5,11 @@ Between two neighbouring cuts its value is taken at the midpoint and weighs as m
 is long.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
-# From many lists of arguments to what the function gives for each, in order.
-Answers = Callable[[list[tuple]], Iterable[Any]]
 
 
 def ratio(p: np.ndarray, q: np.ndarray, token: int) -> float:
@@ -20,12 +17,6 @@ def ratio(p: np.ndarray, q: np.ndarray, token: int) -> float:
     if p[token] >= q[token]:
         return float(p[token] > 0)
     return float(p[token] / q[token])
-
-
-def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """norm(max(0, p - q)) (V,), or p if that is empty."""
-    missing = np.maximum(p - q, 0)
-    return missing / missing.sum() if missing.sum() > 0 else p
 
 
 def pair(size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -51,9 +42,3 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
     for low, high in zip(edges[:-1], edges[1:], strict=True):
         if high > low:
             yield min(float((low + high) / 2), LARGEST), float(high - low)
-
-
-def answered(answers: Answers, ways: list[tuple[tuple, float]]) -> Iterator[tuple[Any, float]]:
-    """Every way's answer and its weight. All are asked for at once."""
-    weights = [weight for _, weight in ways]
-    return zip(answers([args for args, _ in ways]), weights, strict=True)

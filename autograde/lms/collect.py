@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde.chapter import notebook_path
-from autograde.files import cut, printable, write_if_changed
+from autograde.files import printable, write_if_changed
 from autograde.submission import MAX_BYTES
 
 LONGEST = 150  # bytes of a name in a folder's; file systems take 255, and some of them fewer
@@ -67,7 +67,7 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path) -> Collecte
         with zipfile.ZipFile(archive) as opened:
             attempts = list(_attempts(opened.infolist(), kind, result))
             if not attempts:
-                raise ValueError(f"{archive}: no notebook in it has a name as {kind} writes them")
+                raise ValueError(f"{archive}: no notebook in it has a name that {kind} gives")
             for student, mine in _by_student(attempts, chapter).items():
                 target = notebook_path(submitted / student, chapter)
                 write_if_changed(target, _read(opened, mine[0]))
@@ -75,7 +75,9 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path) -> Collecte
                 if mine[0].late:
                     result.late.append(student)
     except (zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{archive} is no whole zip file ({error}); fetch it again") from None
+        raise ValueError(
+            f"{archive} is not a whole zip file ({error}): download it again"
+        ) from None
     return result
 
 
@@ -100,7 +102,8 @@ def _attempt(found: re.Match, info: zipfile.ZipInfo) -> Attempt:
 def _folder(parts: dict[str, str]) -> str:
     """The name of a student's folder: letters and digits of any script, hyphens, the number."""
     name = re.sub(r"\W+", "-", parts["name"]).strip("-_") or "unnamed"
-    return f"{cut(name, LONGEST)}-{parts['user']}"
+    short = name.encode()[:LONGEST].decode(errors="ignore")
+    return f"{short}-{parts['user']}"
 
 
 def _by_student(attempts: Iterable[Attempt], chapter: str) -> dict[str, list[Attempt]]:

@@ -4,8 +4,8 @@ from copy import deepcopy
 
 from nbformat.notebooknode import NotebookNode
 
-BEGIN_SOLUTION = "### BEGIN SOLUTION"
-END_SOLUTION = "### END SOLUTION"
+from autograde.bugs import BEGIN_SOLUTION, END_SOLUTION, without_marks
+
 HIDDEN_TESTS = (
     "### BEGIN HIDDEN TESTS\n"
     'raise RuntimeError("graded only with the repository\'s nbgrader_config.py")\n'
@@ -46,9 +46,7 @@ def solution_view(notebook: NotebookNode) -> NotebookNode:
     The answers stay: this is the notebook that its author reads, and that runs from top to bottom.
     """
     view = deepcopy(notebook)
-    markers = (BEGIN_SOLUTION, END_SOLUTION)
     for cell in view.cells:
         if cell.cell_type == "code":
-            lines = without_hidden(cell.source).split("\n")
-            cell.source = "\n".join(line for line in lines if line.strip() not in markers)
+            cell.source = without_marks(without_hidden(cell.source))
     return view

@@ -15,7 +15,7 @@ def print_table(grades: Grades) -> None:
     """Print one table a chapter, and below it what is to be said of single students."""
     console = Console(emoji=False)
     if not console.is_terminal:
-        console.width = 150
+        console.width = 1000  # a file has room for whole names
     for chapter in sorted({name for student in grades.values() for name in student}):
         results = {printable(s): c[chapter] for s, c in grades.items() if chapter in c}
         console.print(_table(chapter, results))

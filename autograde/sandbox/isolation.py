@@ -15,6 +15,10 @@ DESCRIBED = {
     BUBBLEWRAP: "bubblewrap, a sandbox for every submission",
     NONE: "none: a student's code runs with the rights of this account",
 }
+ADVICE = (
+    'docs/security.md, "Where there is no isolation", says what to do. '
+    "`autograde grade --unsafe-no-isolation` grades without isolation."
+)
 
 
 class NoIsolation(RuntimeError):
@@ -38,7 +42,6 @@ def chosen() -> str:
         raise ValueError(f"{VARIABLE} is {asked!r}; it can be {BUBBLEWRAP} or {NONE}")
     if asked == BUBBLEWRAP and not bwrap.find_bubblewrap():
         raise NoIsolation(
-            f"students' code cannot be isolated on this machine: {bwrap.NO_BUBBLEWRAP}\n"
-            "`autograde doctor` says what to do. --unsafe-no-isolation grades without."
+            f"students' code cannot be isolated on this machine: {bwrap.NO_BUBBLEWRAP}\n{ADVICE}"
         )
     return asked

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograde.chapter import ROOT
 from autograde.sandbox import bwrap, isolation, workers
-from autograde.sandbox.isolation import BUBBLEWRAP, DESCRIBED, VARIABLE, NoIsolation
+from autograde.sandbox.isolation import ADVICE, BUBBLEWRAP, DESCRIBED, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits, SandboxError, Worker
 
 # Attacks, cells of one worker. Each prints what it got through to.
@@ -52,7 +52,6 @@ for name, most in (("CPU", SECONDS), ("FSIZE", 2**26), ("NOFILE", 256)):
         print(name)
 """,
 }
-ADVICE = 'docs/security.md, "Where there is no isolation", says what to do.'
 TRIAL = Limits(memory_mib=1024, total_seconds=20)
 
 
@@ -97,8 +96,7 @@ def require() -> str:
         wrong = [f"\n  {name}: {found}" for name, found in examine(how).items() if found]
         if wrong:
             raise NoIsolation(
-                f"the isolation ({DESCRIBED[how]}) does not hold:{''.join(wrong)}\n"
-                "`autograde doctor` says what to do. --unsafe-no-isolation grades without."
+                f"the isolation ({DESCRIBED[how]}) does not hold:{''.join(wrong)}\n{ADVICE}"
             )
     return f"isolation: {DESCRIBED[how]}"
 
@@ -109,7 +107,7 @@ def report() -> tuple[list[str], bool]:
     try:
         lines.append(require())
     except (NoIsolation, ValueError) as error:
-        return [*lines, str(error), ADVICE], False
+        return [*lines, str(error)], False
     if isolation.chosen() != BUBBLEWRAP:
         return [*lines, f"{VARIABLE} asks for none. Unset it to be protected."], False
     return [*lines, *(f"  {name}: stopped" for name in PROBES)], True

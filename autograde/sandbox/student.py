@@ -3,7 +3,7 @@
 import copy
 import inspect
 import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -147,10 +147,6 @@ class Function:
     def _note(self, kept: tuple, args: tuple, reply: Reply | None, error: str | None) -> None:
         call = Call(self.__name__, kept, reply, error, traces_of(args))
         self.student.calls.append(call)
-
-    def each(self, many: list[tuple]) -> Iterator[Any]:
-        """The values for several lists of arguments, one after the other."""
-        return (self(*args) for args in many)
 
     def text(self, args: tuple) -> str:
         """A call as text, with its parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""

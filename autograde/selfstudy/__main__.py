@@ -5,7 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from autograde.exits import exit_code
+from autograde.chapter import exit_code
 from autograde.sandbox.isolation import isolate_nothing
 
 
@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     from autograde.selfstudy import command  # takes a second, like what it imports
 
     run = partial(command.run, options.work, options.chapters, not options.no_browser)
-    return exit_code(run, (OSError, ValueError, RuntimeError))
+    return exit_code(run, (OSError, ValueError, RuntimeError), "specdec mark")
 
 
 if __name__ == "__main__":

@@ -70,10 +70,13 @@ def _marked(work: Path, chapter: str) -> bool:
     """Mark one chapter, and say so in a line. Whether it could be marked."""
     print(f"{chapter}: marking ...", file=sys.stderr, flush=True)
     path, page = notebook_path(work, chapter), page_of(work, chapter)
+    if not path.is_file():
+        print(f"specdec mark: there is no {path}: `specdec start` copies it", file=sys.stderr)
+        return False
     try:
         notebook = _answered(path, chapter)
     except (OSError, Refused) as error:
-        print(f"specdec: {path}: {error}", file=sys.stderr, flush=True)
+        print(f"specdec mark: {path}: {error}", file=sys.stderr, flush=True)
         return False
     result, html = mark(notebook, chapter)
     page.parent.mkdir(exist_ok=True)

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from autograde.build.execute import execute
 from autograde.build.release import build, release_into
-from autograde.chapter import BUILD, ROOT, chapter_names, chapters
-from autograde.exits import exit_code
+from autograde.chapter import BUILD, ROOT, chapter_names, chapters, exit_code
 from autograde.files import write_json
 from autograde.pool import grade_class
 from autograde.report.table import print_table

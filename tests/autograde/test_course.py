@@ -6,8 +6,7 @@ import pytest
 from classes.gradebook import compare, read_scores
 from classes.submitting import CHAPTER, FULL
 
-from autograde.chapter import AuthorError, chapter_names
-from autograde.exits import exit_code
+from autograde.chapter import AuthorError, chapter_names, exit_code
 from autograde.result import read_grades
 from autograde.tools import demo as course
 from autograde.tools.samples import STUDENTS

@@ -8,7 +8,6 @@ import transformers
 from classes.chapter_cases import SETTINGS, functions_of, text_of
 from transformers.generation import candidate_generator
 
-from autograde.tools.proof import judged
 from specdec_lib.lessons.ch05 import checks, computed
 from specdec_lib.lessons.ch05.computed import HALF, needed_tokens, rounding_interval
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
@@ -19,18 +18,6 @@ CHAPTER = "05_results"
 FUNCTIONS, TEXT = functions_of(CHAPTER), text_of(CHAPTER)
 WORDS = " ".join(TEXT.replace("\n# ", " ").split())
 LOGS = papers.table("logs")
-MULTIPLIED = """
-def audit(alpha, k, tokens, alpha_error, tokens_error):
-    alpha, tokens = alpha + alpha_error, tokens - tokens_error
-    if tokens <= sum(alpha**i for i in range(k + 1)):
-        return "formula"
-    return "order" if tokens <= k + 1 and tokens * (1 - alpha) <= 1 else "nothing"
-"""
-
-
-def test_an_audit_that_multiplies_earns_all_points():
-    audit = judged(CHAPTER, audit=MULTIPLIED)["audit"]
-    assert audit.score == audit.max_score, audit.messages
 
 
 def test_predictions_are_held_against_what_is_computed():

@@ -8,7 +8,6 @@ import pytest
 from classes.chapter_cases import functions_of, random_pairs
 
 from autograde.chapter import ROOT
-from autograde.tools.proof import judged
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed, family
 from specdec_lib.theory import expected_tokens, walltime_speedup
@@ -107,30 +106,3 @@ def test_family_is_sourced_and_its_boxes_are_those_of_the_frame():
     assert family.guide_table() in guide, (
         "put what `python -m specdec_lib.lessons.ch07.family` prints into docs/field_guide.md"
     )
-
-
-# Other right ways: a draw of one's own, and one way through the list.
-UNUSUAL = {
-    "one_hot_accept": """
-def one_hot_accept(draft_token, p, r, u):
-    others = [x * (i != draft_token) for i, x in enumerate(p)]
-    if p[draft_token] >= r:
-        return draft_token, True
-    return int(np.flatnonzero(np.cumsum(others) > u * sum(others))[0]), False
-""",
-    "walk_tree": """
-def walk_tree(parents, tokens, p, q, r, u):
-    written, at, rest = [], -1, p[0]
-    for node, token in enumerate(tokens):
-        if parents[node] == at and r[node] * q[at + 1, token] < rest[token]:
-            written, at, rest = [*written, token], node, p[node + 1]
-        elif parents[node] == at:
-            rest = residual_distribution(rest, q[at + 1])
-    return [*written, sample_from(rest, u)]
-""",
-}
-
-
-def test_an_unusual_right_answer_earns_full_marks():
-    for name, exercise in judged(CHAPTER, **UNUSUAL).items():
-        assert exercise.score == exercise.max_score, (name, exercise.messages)

@@ -107,6 +107,67 @@ def repair(logits, choices):
     return token, reported
 """,
     ),
+    "audit": (
+        "05_results",
+        """
+def audit(alpha, k, tokens, alpha_error, tokens_error):
+    alpha, tokens = alpha + alpha_error, tokens - tokens_error
+    if tokens <= sum(alpha**i for i in range(k + 1)):
+        return "formula"
+    return "order" if tokens <= k + 1 and tokens * (1 - alpha) <= 1 else "nothing"
+""",
+    ),
+    "simulate_decode": (
+        "06_simulator",
+        """
+def simulate_decode(alpha, c, k, n_tokens, rng):
+    tokens, passes, time = 0, 0, 0.0
+    while tokens < n_tokens:
+        coins = [rng.random() for _ in range(k)]
+        tokens += [*(coin < alpha for coin in coins), False].index(False) + 1
+        passes, time = passes + 1, time + k * c + 1
+    return {"time": time, "target_passes": passes, "tokens": tokens}
+""",
+    ),
+    "spend": (
+        "06_simulator",
+        """
+def spend(confidences, pass_ms):
+    rows = len(confidences)
+    checked, alive, tokens = [0] * rows, [1.0] * rows, float(rows)
+    best = tokens / pass_ms[rows], list(checked)
+    while any(n < len(row) for n, row in zip(checked, confidences)):
+        open_rows = [i for i in range(rows) if checked[i] < len(confidences[i])]
+        i = max(open_rows, key=lambda i: alive[i] * confidences[i][checked[i]])
+        alive[i] *= confidences[i][checked[i]]
+        checked[i], tokens = checked[i] + 1, tokens + alive[i]
+        best = max(best, (tokens / pass_ms[rows + sum(checked)], list(checked)), key=lambda b: b[0])
+    return best[1]
+""",
+    ),
+    "one_hot_accept": (
+        "07_connections",
+        """
+def one_hot_accept(draft_token, p, r, u):
+    others = [x * (i != draft_token) for i, x in enumerate(p)]
+    if p[draft_token] >= r:
+        return draft_token, True
+    return int(np.flatnonzero(np.cumsum(others) > u * sum(others))[0]), False
+""",
+    ),
+    "walk_tree": (
+        "07_connections",
+        """
+def walk_tree(parents, tokens, p, q, r, u):
+    written, at, rest = [], -1, p[0]
+    for node, token in enumerate(tokens):
+        if parents[node] == at and r[node] * q[at + 1, token] < rest[token]:
+            written, at, rest = [*written, token], node, p[node + 1]
+        elif parents[node] == at:
+            rest = residual_distribution(rest, q[at + 1])
+    return [*written, sample_from(rest, u)]
+""",
+    ),
 }
 
 

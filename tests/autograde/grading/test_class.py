@@ -13,7 +13,7 @@ import pytest
 from classes.gradebook import read_scores
 from classes.submitting import CHAPTER, FULL, hand_in, right, run_nbgrader, text
 
-from autograde import cache, cluster, pool
+from autograde import cache, pool
 from autograde.build.release import release_into
 from autograde.chapter import ROOT
 from autograde.cli import main
@@ -175,6 +175,6 @@ def test_a_cluster_gives_the_same_bytes_and_is_refused_if_its_code_differs(
     with LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
         address = local.scheduler_address
         assert grade(submitted, tmp_path, f"--scheduler={address}") == undisturbed
-        monkeypatch.setattr(cluster, "grader_fingerprint", lambda chapter: os.getpid())
+        monkeypatch.setattr(pool, "grader_fingerprint", lambda chapter: os.getpid())
         with pytest.raises(ValueError, match="has another version"):
             pool.grade_class(submitted, scheduler=address)
