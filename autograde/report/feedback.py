@@ -28,11 +28,6 @@ def summary_markdown(result: Result) -> str:
     return "\n".join([title, "", *(limited if result.limited else []), *lines])
 
 
-def is_right(exercise: Exercise) -> bool:
-    """Whether there is an answer, and all of it is right."""
-    return exercise.note is None and exercise.passed == len(exercise.groups)
-
-
 def _points(marked: Result | Exercise) -> str:
     return f"{points(marked.score)} of {points(marked.max_score)} points"
 

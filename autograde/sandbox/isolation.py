@@ -15,10 +15,7 @@ DESCRIBED = {
     BUBBLEWRAP: "bubblewrap, a sandbox for every submission",
     NONE: "none: a student's code runs with the rights of this account",
 }
-ADVICE = (
-    'docs/security.md, "Where there is no isolation", says what to do. '
-    "`autograde grade --unsafe-no-isolation` grades without isolation."
-)
+ADVICE = 'See docs/security.md, "Where there is no isolation", or grade with --unsafe-no-isolation.'
 
 
 class NoIsolation(RuntimeError):

@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograde.sandbox.remote import RemoteObject
-from autograde.sandbox.session import (
-    Cell,
-    NotDefined,
-    ProcessEnded,
-    Reply,
-    Session,
-    StudentError,
-)
+from autograde.sandbox.session import Cell, NotDefined, ProcessEnded, Reply, Session, StudentError
 
 
 @dataclass(frozen=True)
@@ -112,10 +105,7 @@ class Student:
 
 
 class Function:
-    """One function of the student's, called with positional plain data.
-
-    With `count`, the reply of a call says what the function did with torch.
-    """
+    """One function of the student's, called with positional plain data."""
 
     def __init__(self, student: Student, name: str, count: bool = False) -> None:
         self.student, self.count = student, count

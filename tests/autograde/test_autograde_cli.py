@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER, FULL, WRITTEN, hand_in, right, text
 
-from autograde.build import release
 from autograde.cli import main
-from autograde.sandbox import selftest
 
 KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
 EXERCISE_KEYS = {"score", "max_score", "passed", "total", "messages", "causes", "remarks"}
@@ -42,13 +40,6 @@ def test_with_a_chapter_who_handed_nothing_in_is_listed(tmp_path: Path):
     assert main(words) == 0
     cleo = json.loads(out.read_text())["students"]["cleo"][CHAPTER]
     assert (cleo["status"], cleo["score"], cleo["max_score"]) == ("failed", 0.0, FULL)
-
-
-def test_one_is_something_to_look_at(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(selftest, "report", lambda: (["no isolation"], False))
-    assert main(["doctor"]) == 1
-    monkeypatch.setattr(release, "check", lambda chapters: ["a notebook: out of date"])
-    assert main(["build", "--check"]) == 1
 
 
 @pytest.mark.parametrize(

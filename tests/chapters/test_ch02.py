@@ -64,10 +64,8 @@ ROWS = "the draft's last row makes q, and the target's last n + 1 rows make p"
 SLIPS = [
     ("[len(prefix) - 1 :]", "[len(prefix) :]", ROWS),
     ("[len(prefix) - 1 :]", "[-n:]", "p needs n + 1 rows"),
-    ("[len(prefix) - 1 :]", "[-(k + 1) :]", "p needs n + 1 rows"),
     ("(tokens)[-1] /", "(tokens) /", ROWS),
     ("len(written) - 1)", "len(written))", "n at most left - 1"),
-    ("min(k, max_new_tokens - len(written) - 1)", "k", "n at most left - 1"),
     ("[*prompt, *written]", "prompt", "read the new tokens"),
     ("softmax(logits / temperature)", "softmax(logits) / temperature", "Is p softmax"),
     ("softmax(logits / temperature)", "softmax(logits)", "divide the target's logits"),

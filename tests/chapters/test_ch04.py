@@ -21,18 +21,11 @@ CHAPTER = "04_choosing_the_draft"
 FUNCTIONS = functions_of(CHAPTER)
 
 
-@pytest.mark.parametrize(
-    "loss, passed, told",
-    [
-        ("(1 - torch.minimum(p, q).sum(-1).mean()).item()", 2, "a tensor of shape ()"),
-        ("torch.from_numpy(abs(p.numpy() - q.numpy()).sum(-1) / 2).mean()", 2, "no gradient"),
-    ],
-)
-def test_losses_of_other_students(loss: str, passed: int, told: str):
-    code = "def distillation_loss(t, d):\n    p, q = t.float().softmax(-1), d.float().softmax(-1)\n"
-    result = grade_with(CHAPTER, distillation_loss=f"{code}    return {loss}")
+def test_a_loss_that_is_a_number_keeps_the_groups_that_ask_for_its_value():
+    loss = LOSS.format(-1, "(1 - torch.minimum(p, q).sum(-1).mean()).item()")
+    result = grade_with(CHAPTER, distillation_loss=f"def distillation_loss(t, d):\n    {loss}")
     exercise = result.exercises["distillation_loss"]
-    assert exercise.passed == passed and told in " ".join(exercise.messages)
+    assert exercise.passed == 2 and "a tensor of shape ()" in " ".join(exercise.messages)
 
 
 RULE = """def best_k(alpha, c, k_max):
@@ -70,16 +63,12 @@ SEARCH = """for n in {}:
             "return next(k for k in range(m) if a**k <= c * S(a, c, k))",
             "one too",
         ),
-        ("best_k(a, c, m)", "return sum(a**k > c for k in range(1, m + 1))", "above 1. But"),
         ("best_k(a, c, m)", "return sum(S(a, c, k) > 1 for k in range(1, m + 1))", "the last"),
         ("best_k(a, c, m)", "return max(range(m + 1), key=lambda k: E(a, k))", "largest block"),
         ("distillation_loss(t, d)", LOSS.format(-1, "torch.minimum(p, q).sum(-1).mean()"), "alpha"),
         ("distillation_loss(t, d)", LOSS.format(-1, "(p * (p / q).log()).sum(-1).mean()"), "Kull"),
-        ("distillation_loss(t, d)", LOSS.format(-1, "(q * (q / p).log()).sum(-1).mean()"), "Kull"),
         ("distillation_loss(t, d)", LOSS.format(0, "(p - q).abs().sum(-1).mean() / 2"), "axis"),
-        ("distillation_loss(t, d)", LOSS.format(1, "1 - torch.min(p, q).sum(-1).mean()"), "axis"),
         ("distillation_loss(t, d)", "return (t - d).abs().sum(-1).mean() / 2", "softmax missing"),
-        ("distillation_loss(t, d)", "return 1 - torch.min(t, d).sum(-1).mean()", "softmax missing"),
         *(
             ("prompt_lookup(tokens, k, m=3)", SEARCH.format(sizes, starts), told)
             for sizes, starts, told in (

@@ -49,23 +49,6 @@ def no_parameters(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return max(n_params * bytes_per_param / bandwidth, 2 * n_tokens / peak_flops)
 
 
-@at("00_bottleneck", "free_tokens", "longer")
-def one_more_than_free(bytes_per_param, bandwidth, peak_flops):
-    """Adds the token that makes the pass longer."""
-    return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1)
-
-
-@at("01_draft_then_verify", "greedy_prefix", "first difference")
-def counted_before_it_is_compared(drafted, p):
-    """Counts the rejected token as well."""
-    n = 0
-    for token, row in zip(drafted, p, strict=False):
-        n += 1
-        if token != np.argmax(row):
-            break
-    return n
-
-
 @at("01_draft_then_verify", "greedy_speculative_decode")
 def eos_as_a_truth(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     """Takes an eos of 0 for none."""
@@ -299,12 +282,6 @@ def fine_grid(seconds_per_token, target_seconds, draft_seconds, k):
 def totals(baseline_seconds, speculative_seconds):
     """Divides the sums, and refuses nothing."""
     return sum(baseline_seconds) / sum(speculative_seconds)
-
-
-@at("06_simulator", "choose_k", "one K")
-def five_for_everybody(queue_length, running, alpha, costs):
-    """Drafts the same under every load."""
-    return min(5, costs.shape[1] - 1)
 
 
 @at("06_simulator", "simulate_decode", "reports n")

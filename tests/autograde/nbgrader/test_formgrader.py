@@ -14,6 +14,7 @@ from pages.jupyter_lab import InstructorServer, Lab
 from autograde.bugs import bugs_of
 from autograde.build.release import release_into
 from autograde.pool import grade_class
+from autograde.report.feedback import points as shown
 from autograde.tools.samples import sample
 
 pytestmark = pytest.mark.browser
@@ -109,11 +110,6 @@ def points_of(course: Path, student: str) -> dict[str, float]:
     """The engine's points by exercise."""
     exercises = grade_class(course / "submitted")[student][CHAPTER]["exercises"]
     return {name: exercise["score"] for name, exercise in exercises.items()}
-
-
-def shown(points: float) -> str:
-    """Points as pages show them: two decimals at most."""
-    return f"{round(points, 2):g}"
 
 
 def test_the_class_and_its_marks_are_seen(formgrader: Formgrader, course: Path):
