@@ -17,7 +17,7 @@
 import numpy as np
 
 from specdec_lib.lessons.ch07 import checks as lesson
-from specdec_lib.lessons.ch07.checks import TREE, WALK_R, WALK_TOKENS, P, Q
+from specdec_lib.lessons.ch07.checks import P, Q
 from specdec_lib.sampling import sample_from
 
 
@@ -29,7 +29,6 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch07 import figures, measured as charts
-from specdec_lib.lessons.ch07.timeline import timeline
 
 # %% [markdown]
 # ## Four questions
@@ -167,7 +166,7 @@ def tree_attention_mask(parents: list[int]) -> np.ndarray:
 #    mask[parents[i]].
 
 # %% tags=["demo"]
-figures.tree_and_mask(tree_attention_mask, TREE)
+figures.tree_and_mask(tree_attention_mask)
 
 # %% test="tree_attention_mask" points=3
 lesson.check_tree_attention_mask(tree_attention_mask)
@@ -228,7 +227,7 @@ def walk_tree(
 #    append the token; if it is a child's token, node = the first such child, else return.
 
 # %% tags=["demo"]
-figures.walked_down(walk_tree, TREE, WALK_TOKENS, P, Q, WALK_R, 0.5)
+figures.walked_down(walk_tree)
 
 # %% test="walk_tree" points=6
 lesson.check_walk_tree(walk_tree)
@@ -369,19 +368,17 @@ charts.blocks_compared(P, Q, most=5)
 # A draft model reads tokens. A **head** reads the target's thoughts: a pass leaves a vector at each
 # position, the **hidden state**, which the LM head turns into the next token's distribution.
 
-# %% tags=["demo", "shown"]
-import torch
-
+# %% tags=["demo"]
 from specdec_lib.device import leave_cores
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.held_out import prompts
 
 leave_cores()  # as in chapter 00
-target, texts, passes = strategies.built_in("target")["target"], prompts(8, 128), []
-cache = target.new_cache(1, len(texts[0]))
-logits = target.forward(torch.tensor(texts[:1]), cache, observe=passes.append)
-states = passes[0].states[0]  # (positions, width)
-h, x = states[-1], int(logits[0, -1].argmax())
+
+# %% tags=["demo", "shown"]
+target, texts = strategies.built_in("target")["target"], prompts(8, 128)
+states, x = charts.states_of(target, texts[0])
+h = states[-1]
 print(f"{len(states)} positions of {len(h)} numbers; the last state, h, chose token {x}.")
 
 # %% [markdown]
@@ -398,10 +395,6 @@ print(f"{len(states)} positions of {len(h)} numbers; the last state, h, chose to
 # | DFlash (2026) | states of several layers at every position, `x` and masks | one pass of five layers |
 # | DSpark (2026) | as DFlash; the token before shifts each distribution | one pass and `K` look-ups |
 
-# %% tags=["demo"]
-timeline()
-
-# %% [markdown]
 # Does it help to read `x`? Two small heads for the built-in target draft chains of three:
 
 # %% tags=["demo"]
@@ -418,7 +411,7 @@ charts.heads(strategies.tokens_a_block(target, strategies.trained_heads(target),
 # were*? The DSpark paper measured seven positions, on chat with Qwen3-4B:
 
 # %% tags=["demo", "shown"]
-from specdec_lib.lessons.ch07.checks import LAYERS, POSITIONS
+from specdec_lib.lessons.ch07.checks import POSITIONS
 
 for name, rates in POSITIONS.items():
     print(f"{name:8}", "  ".join(f"{rate:.2f}" for rate in rates), f"  mean {np.mean(rates):.2f}")
@@ -463,7 +456,7 @@ def tokens_from_positions(rates: list[float]) -> float:
 # 3. 1 plus the sum of the running products: a loop with a product that starts at 1, or np.cumprod.
 
 # %% tags=["demo"]
-figures.by_position(tokens_from_positions, POSITIONS, LAYERS, c=0.03)
+figures.by_position(tokens_from_positions)
 
 # %% test="tokens_from_positions" points=3
 lesson.check_tokens_from_positions(tokens_from_positions)
@@ -516,35 +509,6 @@ design_map()
 # answers: who drafts, the shape, and who verifies.
 #
 # </details>
-#
-# <details><summary>Two more ideas: no draft at all, and a draft with another tokenizer</summary>
-#
-# **Jacobi decoding.** Guess `K` tokens, renew all of them with one pass, and repeat. Each pass makes at
-# least one more place right, and time is saved only if later places are right early. Here they rarely
-# are. Below, the draft is what the last pass found most probable at each place.
-#
-# **Another tokenizer.** Drop the draft's tokens that the target doesn't have, divide what is left by
-# its sum, and draw from the result. It is a `q` like any other, and the residual writes the tokens
-# that the draft can't propose. Below, the target is said to lack every other token of the draft.
-#
-# </details>
-#
-# The next cell runs both.
-
-# %% tags=["demo"]
-from specdec_lib.drafters.jacobi import Jacobi
-from specdec_lib.drafters.vocabulary import OtherVocabulary
-
-small = strategies.three_drafters(target.vocab_size)["model"]
-half = [token if token % 2 else -1 for token in range(target.vocab_size)]
-ideas = {
-    "Jacobi": Jacobi(target),
-    "a draft model": small,
-    "the same, half of its tokens shared": OtherVocabulary(small.model, half, len(half), list),
-}
-written = strategies.tokens_a_block(target, ideas, texts[:4])
-for (name, temperature), (tokens, _) in written.items():
-    print(f"{tokens:.2f} tokens per pass at temperature {temperature}: {name}")
 
 # %% [markdown]
 # ## Quiz
@@ -608,8 +572,8 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # <details><summary>Answer</summary>
 #
 # A wrong draft still rides through the target. If a pass over the draft takes 1.3 times as long and
-# nothing is accepted, decoding is 0.77 times as fast. *Look:* the next cell divides, and chapter 01
-# raced a draft of random tokens.
+# nothing is accepted, decoding is 1 / 1.3 = 0.77 times as fast. *Look:* chapter 01 raced a draft of
+# random tokens.
 #
 # </details>
 #
@@ -618,15 +582,12 @@ lesson.answered("quiz_07_b", quiz_07_b)
 #
 # <details><summary>Answer</summary>
 #
-# The paper's own figure says less. *Look:* DFlash has its lowest rate, 0.64, at position 3. After
-# that it rises, to 0.69 at position 7. A dip is not a decay, and the first rate is what counts most.
+# The paper's own figure says less. *Look:* in the rates above, DFlash has its lowest one, 0.64, at
+# position 3. After that they rise, to 0.69 at position 7. A dip is not a decay, and the first rate
+# is what counts most.
 #
 # </details>
-
-# %% tags=["demo"]
-lesson.look()
-
-# %% [markdown]
+#
 # ## The race again
 #
 # Your `walk_tree` now judges trees of the built-in draft model. A tree has ten nodes, in levels of two,
@@ -645,8 +606,7 @@ show_race(race("07", contestants), yours=lane)
 # The tree wins the passes and mostly loses the race: its pass carries eleven tokens, the chain's four,
 # and on a processor each of them takes time. On a graphics card with one user they are nearly free,
 # and that is where trees were invented.
-
-# %% [markdown]
+#
 # ## Sources
 #
 # The map's cards have the source of each method's figures. Further:

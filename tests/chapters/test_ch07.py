@@ -65,8 +65,9 @@ def test_block_verification_meets_the_papers_example():
 
 def test_rates_by_position_give_the_tokens_of_the_papers_table():
     tokens = FUNCTIONS["tokens_from_positions"]
+    table_1 = {"EAGLE-3": 2.40, "DFlash": 2.95, "DSpark": 3.49}  # the mean of its chat benchmarks
     for name, rates in ch07.POSITIONS.items():
-        assert tokens(rates) == pytest.approx(ch07.TABLE_1[name], abs=0.03)
+        assert tokens(rates) == pytest.approx(table_1[name], abs=0.03)
     mean = np.mean(ch07.POSITIONS["EAGLE-3"])
     assert expected_tokens(mean, 7) == pytest.approx(2.83, abs=0.005)
 

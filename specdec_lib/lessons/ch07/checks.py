@@ -41,10 +41,8 @@ POSITIONS = {
     "DFlash": [0.718, 0.648, 0.638, 0.661, 0.682, 0.692, 0.688],
     "DSpark": [0.735, 0.738, 0.740, 0.744, 0.758, 0.766, 0.761],
 }
-# The layers that draft a block of seven, and the tokens per pass in Table 1 of the same paper, the
-# mean of its three chat benchmarks.
+# The layers that draft a block of one to seven tokens.
 LAYERS = {"EAGLE-3": [1, 2, 3, 4, 5, 6, 7], "DFlash": [5] * 7, "DSpark": [5] * 7}
-TABLE_1 = {"EAGLE-3": 2.40, "DFlash": 2.95, "DSpark": 3.49}
 
 # How likely the i-th of six candidates of a place is the accepted one, by draft.
 ACCEPTED = {"good draft": refused_in_turn(P, Q, 6), "poor draft": refused_in_turn(P, POOR, 6)}
@@ -70,12 +68,6 @@ TRUTHS = truths_of(
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)
-
-
-def look() -> None:
-    """Print the numbers of "What you may read elsewhere"."""
-    print("DFlash, positions 1 to 7:", "  ".join(f"{rate:.2f}" for rate in POSITIONS["DFlash"]))
-    print(f"A pass of 1.3 times the length, and nothing accepted: {1 / 1.3:.2f} times as fast")
 
 
 @visible_check

@@ -4,7 +4,7 @@ They show what the function does, even if it is wrong: no bar, label or text ass
 answer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed
+from specdec_lib.lessons.ch07.checks import LAYERS, POSITIONS, TREE, WALK_R, WALK_TOKENS, P, Q
 from specdec_lib.lessons.common.drawing import (
     drawn_from,
     legend_below,
@@ -28,7 +29,12 @@ from specdec_lib.lessons.common.series import draw, grid
 from specdec_lib.lessons.common.style import ACCEPTED, GREY, TARGET, show
 from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
 
-RADIUS = 0.2  # of a node of a tree
+# Where the nodes of TREE are drawn, and the text before it: depth and height.
+TEXT = (0.0, 0.0)
+PLACES = [(1.0, 0.75), (1.0, -0.75), (2.0, 1.25), (2.0, 0.25), (2.0, -0.75), (3.0, 1.25)]
+RADIUS = 0.2  # of a node
+
+LAYER = 0.03  # the time of a draft layer in target passes, assumed
 
 
 @drawn_from("one_hot_accept")
@@ -119,73 +125,59 @@ def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray, title: 
 
 
 @drawn_from("tree_attention_mask")
-def tree_and_mask(make: Callable, parents: list[int]) -> None:
-    """A draft tree, and the mask that the student's function makes of it."""
-    mask = np.asarray(make(list(parents)), dtype=bool)
-    left, right = panels(2, (8.6, 3.6), width_ratios=[1, 1])
-    draw_tree(left, parents)
+def tree_and_mask(make: Callable) -> None:
+    """The example's tree, and the mask that the student's function makes of it."""
+    mask = np.asarray(make(TREE), dtype=bool)
+    left, right = panels(2, (8.6, 3.6))
+    _draw_tree(left)
     left.set_title("Six draft tokens after the text")
-    names = [f"{node}" for node in range(len(parents))]
+    names = [f"{node}" for node in range(len(TREE))]
     grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
     right.set_title("Your mask: row i sees column j")
     right.set(xlabel="node j", ylabel="node i")
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
-    show(right.figure, f"A tree with the parents {list(parents)}. By your mask, {'; '.join(rows)}.")
+    show(right.figure, f"A tree with the parents {TREE}. By your mask, {'; '.join(rows)}.")
 
 
 @drawn_from("walk_tree")
-def walked_down(
-    walk: Callable,
-    parents: list[int],
-    tokens: list[int],
-    p: np.ndarray,
-    q: np.ndarray,
-    r: np.ndarray,
-    u: float,
-) -> None:
-    """The tree with its tokens, and the branch that the student's function keeps of it."""
-    rows = [np.tile(each, (len(parents) + 1, 1)) for each in (p, q)]
-    out = [int(token) for token in walk(parents, tokens, *rows, r, u)]
-    path = branch(parents, tokens, out)
-    letters = "".join(TOKENS[token] for token in out)
-    ax = picture(f"Your walk writes {', '.join(letters)}", size=(6.0, 3.4))
-    labels = [f"{TOKENS[token]}, r = {coin:g}" for token, coin in zip(tokens, r, strict=True)]
-    draw_tree(ax, parents, labels=labels, kept=path)
+def walked_down(walk: Callable) -> None:
+    """The example's tree with its tokens, and the branch of it that the student's function keeps."""
+    rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
+    out = [int(token) for token in walk(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
+    path = _branch(out)
+    letters = ", ".join(TOKENS[token] for token in out)
+    ax = picture(f"Your walk writes {letters}", size=(6.0, 3.4))
+    pairs = zip(WALK_TOKENS, WALK_R, strict=True)
+    _draw_tree(ax, [f"{TOKENS[token]}, r = {coin:g}" for token, coin in pairs], path)
     show(
         ax.figure,
-        f"A tree with the parents {list(parents)}, the tokens {list(tokens)} and the coins "
-        f"{listed(r)}. Your walk writes {out}: it keeps the nodes {path}, then one token more.",
+        f"A tree with the parents {TREE}, the tokens {WALK_TOKENS} and the coins {listed(WALK_R)}. "
+        f"Your walk writes {out}: it keeps the nodes {path}, then one token more.",
     )
 
 
-def branch(parents: list[int], tokens: list[int], out: list[int]) -> list[int]:
-    """The nodes, from the text on, whose tokens begin `out`; of twins the first."""
+def _branch(out: list[int]) -> list[int]:
+    """The nodes of TREE, from the text on, whose tokens begin `out`."""
     path: list[int] = []
     for token in out:
         node = path[-1] if path else -1
-        below = [i for i, parent in enumerate(parents) if parent == node and tokens[i] == token]
+        below = [i for i, parent in enumerate(TREE) if (parent, WALK_TOKENS[i]) == (node, token)]
         if not below:
             break
         path.append(below[0])
     return path
 
 
-def draw_tree(
-    ax: Axes,
-    parents: list[int],
-    labels: list[str] | None = None,
-    kept: list[int] | None = None,
-) -> None:
-    """A tree as circles and lines, the text before it as a box at the left.
+def _draw_tree(ax: Axes, labels: Sequence[str] = (), kept: Sequence[int] = ()) -> None:
+    """TREE as circles and lines, the text before it as a box at the left.
 
-    Without `labels` the nodes are numbered; what is `kept` is filled, and its lines are thick.
+    `labels` stand below the nodes; what is `kept` is filled, and its lines are thick.
     """
-    places, chosen = layout(parents), kept or []
-    ax.text(0, 0, "text", ha="center", va="center",
+    ax.text(*TEXT, "text", ha="center", va="center",
             bbox={"boxstyle": "round", "facecolor": "white"})  # fmt: skip
-    for node, parent in enumerate(parents):
-        (x, y), (x0, y0) = places[node], places.get(parent, (0.0, 0.0))
-        ours = node in chosen
+    for node, parent in enumerate(TREE):
+        (x, y), (x0, y0) = PLACES[node], PLACES[parent] if parent >= 0 else TEXT
+        ours = node in kept
         line = {"color": ACCEPTED, "linewidth": 3} if ours else {"color": GREY}
         ax.plot([x0 + 0.24, x - RADIUS], [y0, y], zorder=1, **line)
         face, edge = ((0.78, 0.9, 0.86), ACCEPTED) if ours else ("white", TARGET)
@@ -193,55 +185,28 @@ def draw_tree(
         ax.text(x, y, str(node), ha="center", va="center", zorder=3)
         if labels:
             ax.text(x, y - RADIUS - 0.05, labels[node], ha="center", va="top", fontsize=9)
-    depths, heights = zip((0.0, 0.0), *places.values(), strict=True)
-    ax.set(xlim=(-0.5, max(depths) + 0.5), ylim=(min(heights) - 0.5, max(heights) + 0.5))
-    ax.set_aspect("equal")
+    ax.set(xlim=(-0.5, 3.5), ylim=(-1.25, 1.75), aspect="equal")
     ax.axis("off")
 
 
-def layout(parents: list[int]) -> dict[int, tuple[float, float]]:
-    """(depth, height) of every node; leaves stand one below the other, parents in their middle."""
-    children = {i: [c for c, p in enumerate(parents) if p == i] for i in range(-1, len(parents))}
-    places: dict[int, tuple[float, float]] = {}
-    leaves = 0
-
-    def place(node: int, depth: int) -> float:
-        nonlocal leaves
-        if children[node]:
-            heights = [place(child, depth + 1) for child in children[node]]
-            height = (heights[0] + heights[-1]) / 2
-        else:
-            height, leaves = float(-leaves), leaves + 1
-        if node >= 0:
-            places[node] = (float(depth), height)
-        return height
-
-    middle = place(-1, 0)
-    return {node: (x, y - middle) for node, (x, y) in places.items()}
-
-
 @drawn_from("tokens_from_positions")
-def by_position(
-    tokens: Callable, rates: dict[str, list[float]], layers: dict[str, list[int]], c: float
-) -> None:
-    """Acceptance by position, and the speed of a block of K tokens by the student's function.
-
-    `layers` has the layers that draft K tokens, K = 1, 2, ...; a layer costs `c` target passes.
-    """
+def by_position(tokens: Callable) -> None:
+    """Acceptance by position, and the speed of a block of K tokens by the student's function."""
     left, right = panels(2, (9.4, 3.9))
-    counts = range(1, 1 + max(map(len, rates.values())))
+    counts = range(1, 8)
     speeds = {
-        f"{name}: {float(tokens(row)):.2f} tokens at K = {len(row)}": [
-            float(tokens(row[:k])) / (1 + c * drafting)
-            for k, drafting in zip(counts, layers[name], strict=True)
+        f"{name}: {float(tokens(rates)):.2f} tokens at K = 7": [
+            float(tokens(rates[:k])) / (1 + LAYER * layers)
+            for k, layers in zip(counts, LAYERS[name], strict=True)
         ]
-        for name, row in rates.items()
+        for name, rates in POSITIONS.items()
     }
-    told = f"Acceptance by position: {draw(left, counts, rates)}. "
+    told = f"Acceptance by position: {draw(left, counts, POSITIONS)}. "
     told += f"Speed by K: {draw(right, counts, speeds)}"
     left.set(title="Acceptance by position", xlabel="position in the block", ylim=(0.5, 0.8))
     left.set_ylabel("if all before it were accepted")
-    right.set(title=f"Speed, if a layer costs {c:g} target passes", xlabel="K", ylim=(0.8, None))
+    right.set(xlabel="K", ylim=(0.8, None))
+    right.set_title(f"Speed, if a layer costs {LAYER:g} target passes")
     right.axhline(1, color="black", linewidth=1)
     legend_below(left)
     legend_below(right, columns=1)

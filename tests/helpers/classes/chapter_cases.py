@@ -193,12 +193,9 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     "07": {
         "certain_token": (P, 1),
         "more_candidates": (P, Q, 2),
-        "tree_and_mask": (ch07.TREE,),
-        "walked_down": (ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5),
         "top_candidates": (lambda accept, xs, p, r, u: accept(xs[0], p, r[0], u)[0], P, Q, 1),
         "heads": ({("EAGLE", 0): (2.0, 0.3), ("EAGLE", 1): (1.2, 0.0)}, 3),
         "blocks_compared": (P, Q, 3),
-        "by_position": (ch07.POSITIONS, ch07.LAYERS, 0.03),
     },
     "08": {
         "broken_decoders": ([Broken("nothing", 1.0, 0.6, 0.0), Broken("the feed", 0.8, 0.6, 0.5)],),
