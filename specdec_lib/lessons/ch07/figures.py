@@ -141,7 +141,7 @@ def tree_and_mask(make: Callable) -> None:
 
 @drawn_from("walk_tree")
 def walked_down(walk: Callable) -> None:
-    """The example's tree with its tokens, and the branch of it that the student's function keeps."""
+    """The example's tree with its tokens, and the branch that the student's walk keeps."""
     rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
     out = [int(token) for token in walk(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
     path = _branch(out)

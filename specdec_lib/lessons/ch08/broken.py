@@ -37,14 +37,14 @@ FAULTS = {
     "the draft's rollback": Fault("draft", "rollback"),
     "the target's rollback": Fault("target", "rollback"),
 }
-K = 4
+K, TOKENS = 4, 50  # ten whole blocks
 
 
 class Broken(NamedTuple):
     """What one forgotten step costs.
 
-    `usual` is alpha with a draft, `itself` with the target as its own draft. `distance` is the
-    total variation between the distribution of the texts and plain decoding's.
+    `usual` are the tokens per pass with a draft, `itself` with the target as its own draft.
+    `distance` is the total variation between the distribution of the texts and plain decoding's.
     """
 
     forgotten: str
@@ -77,16 +77,13 @@ class CarelessCache:
 
 
 class Careless:
-    """A model whose caches have a `fault`: "feed", "rollback" or none ("").
-
-    `read` are its passes: the position of the first token in the text, and the tokens.
-    """
+    """A model whose caches have a `fault`: "feed", "rollback" or none (""); `passes` are counted."""
 
     def __init__(self, model: Any, fault: str) -> None:
         self.model, self.fault = model, fault
         self.vocab_size, self.device = model.vocab_size, model.device
         self.max_length = model.max_length
-        self.read: list[tuple[int, list[int]]] = []
+        self.passes = 0
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> CarelessCache:
         """An empty cache of one row."""
@@ -94,28 +91,11 @@ class Careless:
 
     def forward(self, tokens: Tensor, cache: CarelessCache) -> Tensor:
         """The logits (1, T, V); if the bonus feed is forgotten, the first of two is not read."""
-        self.read.append((cache.told, tokens[0].tolist()))
+        self.passes += 1
         skipped = int(self.fault == "feed" and cache.told > 0 and tokens.shape[1] == 2)
         logits = self.model.forward(tokens[:, skipped:], cache.inner)
         cache.told += tokens.shape[1]
         return logits if not skipped else logits.expand(-1, 2, -1)
-
-
-def counted(passes: Sequence[tuple[int, list[int]]], text: Sequence[int], prompt: int) -> tuple:
-    """How many draft tokens were accepted and judged, from the target's passes and the whole text.
-
-    A rejected token is never the one written in its place, so an accepted one is one that stands
-    in the text.
-    """
-    accepted = judged = 0
-    for start, tokens in passes:
-        first = max(prompt, start + 1)  # the text's length before the block
-        drafted = tokens[first - start :]
-        pairs = zip(drafted, text[first:], strict=False)
-        right = next((i for i, (a, b) in enumerate(pairs) if a != b), len(drafted))
-        accepted += right
-        judged += min(right + 1, len(drafted))
-    return accepted, judged
 
 
 Loop = Callable[..., list[int]]
@@ -129,28 +109,25 @@ def careless(fault: str, target: Any, draft: Any) -> tuple[Careless, Careless]:
     return first, second
 
 
-def alpha(
-    generate: Loop, pair: tuple[Any, Any], fault: str, prompts: Sequence[list[int]], tokens: int
+def tokens_per_pass(
+    generate: Loop, pair: tuple[Any, Any], fault: str, prompts: Sequence[list[int]]
 ) -> float:
-    """Accepted over judged draft tokens of a text behind each prompt, with FAULTS[fault]."""
-    accepted = judged = 0
+    """The mean over a text of TOKENS tokens after each prompt, with FAULTS[fault]."""
+    passes = 0
     for seed, prompt in enumerate(prompts):
         target, draft = careless(fault, *pair)
         rng = np.random.default_rng(seed)
-        new = generate(target, draft, list(prompt), K, tokens, 1.0, rng)
-        found = counted(target.read, [*prompt, *new], len(prompt))
-        accepted, judged = accepted + found[0], judged + found[1]
-    return accepted / judged
+        generate(target, draft, list(prompt), K, TOKENS, 1.0, rng)
+        passes += target.passes
+    return TOKENS * len(prompts) / passes
 
 
-def tried(
-    generate: Loop, target: Any, draft: Any, prompts: Sequence[list[int]], tokens: int
-) -> list[Broken]:
-    """Every mistake: acceptance with `tokens` tokens behind each prompt, and the exact distance."""
+def tried(generate: Loop, target: Any, draft: Any, prompts: Sequence[list[int]]) -> list[Broken]:
+    """Every mistake: the tokens per pass after the prompts, and the exact distance."""
     found = []
     for fault in progress(FAULTS, "forgotten steps"):
         itself, usual = (
-            alpha(generate, (target, each), fault, prompts, tokens) for each in (target, draft)
+            tokens_per_pass(generate, (target, each), fault, prompts) for each in (target, draft)
         )
         found.append(Broken(fault, itself, usual, distance(generate, fault)))
     return found

@@ -23,7 +23,6 @@ COINS, PICKS = 4, 24  # cells of r and of u: all ratios and sums are multiples o
 TARGET = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]])
 DRAFT = np.array([[[0.5, 0.5], [1.0, 0.0]], [[0.0, 1.0], [0.5, 0.5]]])
 START, LENGTH = [0, 1], 3  # the prompt, and how many tokens are written
-MOST_RUNS = 2000  # a loop that draws as the card says takes far fewer
 
 Law = dict[tuple[int, ...], float]
 
@@ -69,28 +68,13 @@ class Halves(exact.Tape):
         return drawn[0] if size is None else np.array(drawn)
 
 
-def text_law(generate: Callable) -> tuple[Law, int]:
-    """The distribution of LENGTH tokens by the student's loop at K = 2, and how many runs it took.
-
-    Raises ValueError if there are more than MOST_RUNS, which every number drawn multiplies, and
-    if a text is not LENGTH tokens long.
-    """
-    law, runs = dict[tuple[int, ...], float](), 0
+def text_law(generate: Callable) -> Law:
+    """The distribution of LENGTH tokens by the student's loop at K = 2."""
 
     def run(script: Halves) -> list[int]:
         return generate(WatchedModel(TARGET), WatchedModel(DRAFT), START, 2, LENGTH, 1.0, script)
 
-    for text, weight in exact.branches(run, Halves):
-        if len(text) != LENGTH:
-            raise ValueError(f"for {LENGTH} tokens your loop gave {len(text)}: {list(text)}")
-        law[tuple(text)] = law.get(tuple(text), 0.0) + weight
-        runs += 1
-        if runs > MOST_RUNS:
-            raise ValueError(
-                f"{LENGTH} tokens can come in more than {MOST_RUNS:,} ways. Near the end a block "
-                "drafts fewer tokens: does it still draw numbers for k of them?"
-            )
-    return law, runs
+    return exact.distribution(run, Halves)
 
 
 def plain_law(length: int = LENGTH) -> Law:

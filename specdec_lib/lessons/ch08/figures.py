@@ -11,12 +11,11 @@ from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
-from specdec_lib.lessons.common.drawing import CROSS, drawn_from, panels, picture, swatches
+from specdec_lib.lessons.common.drawing import CROSS, drawn_from, panels, picture, piled, swatches
 from specdec_lib.lessons.common.series import draw, in_words
 from specdec_lib.lessons.common.style import GREY, PALE, role, show
 from specdec_lib.lessons.common.tokens import board, key, token_box, write
 
-MOST_PASSES = 30  # that the picture of passes shows
 WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is accepted whole
 
 
@@ -109,27 +108,28 @@ def law_of_blocks(verify_block: Callable) -> None:
     axes, told = panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
     for i, ax in enumerate(axes):
         open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.P[i]
-        parts = (("accepted", accepted[i]), ("residual", added[i]), ("draft", open_mass))
-        _stacked(ax, parts)
-        ax.plot(range(3), computed.P[i], color="black", **CROSS)
+        masses = dict(zip(_PATHS, (accepted[i], added[i], open_mass), strict=True))
+        piled(ax, range(3), masses, list(_PATHS.values()))
+        ax.plot(range(3), computed.P[i], color="black", label="p, the target", **CROSS)
         ax.set_title(f"position {i + 1}")
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
         told.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {computed.P[i].tolist()}")
-    names = ("accepted", "correction or bonus", "left to the next block", "p, the target")
-    axes[0].figure.legend(names[3:] + names[:3], loc="outside lower center", ncol=4)
+    paths = (role(name) | {"label": label} for label, name in _PATHS.items())
+    handles = [*axes[0].lines, *swatches(paths)]
+    axes[0].figure.legend(handles=handles, loc="outside lower center", ncol=4)
     show(
         axes[0].figure,
         f"The distribution of your verify_block over {rows} rows. {'; '.join(told)}.",
     )
 
 
-def _stacked(ax: Axes, parts: tuple) -> None:
-    """Bars on top of each other, each in the dress of its role."""
-    base = np.zeros(3)
-    for name, heights in parts:
-        ax.bar(range(3), heights, 0.62, base, **role(name) | {"label": None})
-        base = base + heights
+# How a token comes into its place, and its role.
+_PATHS = {
+    "accepted": "accepted",
+    "correction or bonus": "residual",
+    "left to the next block": "draft",
+}
 
 
 @drawn_from("speculative_generate")
@@ -138,10 +138,9 @@ def passes(speculative_generate: Callable) -> None:
     target, draft = ch08.models()
     rng = np.random.default_rng(WITH_A_WHOLE_BLOCK)
     text = speculative_generate(target, draft, list(ch08.PROMPT), 3, ch08.TOKENS, 1.0, rng)
-    shown, more = target.passes[:MOST_PASSES], max(0, len(target.passes) - MOST_PASSES)
-    whole = [*ch08.PROMPT, *text]
-    longest = max(len(whole), *(each.start + len(each.tokens) for each in shown))
-    title = f"What your loop reads: {len(target.passes)} passes for {len(text)} tokens"
+    shown, whole = target.passes, [*ch08.PROMPT, *text]
+    longest = max(len(whole), *(len(each.held) for each in shown))
+    title = f"What your loop reads: {len(shown)} passes for {len(text)} tokens"
     ax = board(longest + 2.6, len(shown) * 0.5 + 1.5, 0.62, title)
     for number, each in enumerate(shown, 1):
         _draw_pass(ax, each, 0.5 * (len(shown) - number) + 1.3)
@@ -153,8 +152,7 @@ def passes(speculative_generate: Callable) -> None:
     dresses = (role(name) | {"label": words} for name, words in _READERS)
     ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
     told = "; ".join(f"the {each.name} reads {_range(each)}" for each in shown)
-    rest = f"; and {more} passes more" if more else ""
-    show(ax.figure, f"Passes of your loop in their order: {told}{rest}. The text: {text}.")
+    show(ax.figure, f"Passes of your loop in their order: {told}. The text: {text}.")
 
 
 _READERS = (
@@ -178,10 +176,9 @@ def _range(each: Pass) -> str:
 @drawn_from("speculative_generate")
 def law_of_texts(speculative_generate: Callable) -> None:
     """The exact distribution of short texts by the student's loop, beside plain decoding's."""
-    law, runs = computed.text_law(speculative_generate)
-    plain = computed.plain_law()
+    law, plain = computed.text_law(speculative_generate), computed.plain_law()
     apart = exact.distance(law, plain)
-    title = f"All texts of three tokens, {runs} runs: total variation {apart:.1g}"
+    title = f"All texts of three tokens: total variation {apart:.1g}"
     ax = picture(title, "probability", size=(8.2, 3.4))
     texts = list(product(range(2), repeat=computed.LENGTH))
     names = [" ".join(map(str, text)) for text in texts]
@@ -195,20 +192,20 @@ def law_of_texts(speculative_generate: Callable) -> None:
 
 
 def broken_decoders(found: Sequence[Broken]) -> None:
-    """What each forgotten step costs: acceptance on the left, the texts' distance on the right."""
+    """What each forgotten step costs: tokens per pass, and at the right the texts' distance."""
     left, right = panels(2, (8.6, 4.0))
     names = [each.forgotten.replace(" ", "\n") for each in found]
-    rates = {
+    tokens = {
         "the target is its own draft": [each.itself for each in found],
         "the draft model drafts": [each.usual for each in found],
     }
     distances = {"distance": [each.distance for each in found]}
-    told = [draw(left, names, rates, kind="bars", text=".2f")]
+    told = [draw(left, names, tokens, kind="bars", text=".2f")]
     told += [draw(right, names, distances, kind="bars", roles=("excess",), text=".2f")]
-    left.set_title("Acceptance rate")
+    left.set_title("Tokens per pass")
     right.set_title("Distance from plain decoding's texts")
     for ax in (left, right):
-        ax.set(xlim=(-0.6, len(names) - 0.4), ylim=(0, 1.15), xlabel="what was forgotten")
+        ax.set(xlim=(-0.6, len(names) - 0.4), xlabel="what was forgotten")
         ax.tick_params(axis="x", labelsize=9)
     left.figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncol=2)
-    show(left.figure, f"Rates, and the distance, by what was forgotten. {'; '.join(told)}.")
+    show(left.figure, f"Tokens per pass, and the distance, by what was forgotten. {'; '.join(told)}.")

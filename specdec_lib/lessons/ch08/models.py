@@ -160,21 +160,16 @@ def _copied(thing: Any, **parts: Any) -> Any:
 
 
 class WatchedGenerator(np.random.Generator):
-    """`np.random.default_rng(seed)`, with how many numbers each use took in `sizes`.
-
-    A copy begins again.
-    """
+    """`np.random.default_rng(seed)`. A copy begins again."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(np.random.PCG64(seed))
         self.seed = seed
-        self.sizes: list[int] = []
 
-    def random(self, *args, **kwargs) -> np.ndarray | float:
-        """As NumPy's."""
-        numbers = super().random(*args, **kwargs)
-        self.sizes.append(np.size(numbers))
-        return numbers
+    @property
+    def drew(self) -> bool:
+        """Whether any number was drawn."""
+        return self.bit_generator.state != np.random.PCG64(self.seed).state
 
     def __deepcopy__(self, memo: dict) -> "WatchedGenerator":
         return WatchedGenerator(self.seed)
@@ -189,8 +184,8 @@ def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return target, (target + dyadic_table(seed + 500)) / 2
 
 
-def dyadic_table(seed: int, vocab_size: int = V) -> np.ndarray:
+def dyadic_table(seed: int) -> np.ndarray:
     """A table (V, V, V) of sixteenths, some of them 0; every row has its own."""
     rng = np.random.default_rng(seed)
-    weights = rng.dirichlet(np.ones(vocab_size), (vocab_size, vocab_size))
+    weights = rng.dirichlet(np.ones(V), (V, V))
     return rng.multinomial(SIXTEENTHS, weights) / SIXTEENTHS
