@@ -623,9 +623,6 @@ lesson.answered("quiz_07_b", quiz_07_b)
 #
 # </details>
 
-# %% tags=["demo"]
-lesson.look()
-
 # %% [markdown]
 # ## The race again
 #

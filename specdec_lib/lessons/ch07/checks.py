@@ -72,12 +72,6 @@ answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
-def look() -> None:
-    """Print the numbers of "What you may read elsewhere"."""
-    print("DFlash, positions 1 to 7:", "  ".join(f"{rate:.2f}" for rate in POSITIONS["DFlash"]))
-    print(f"A pass of 1.3 times the length, and nothing accepted: {1 / 1.3:.2f} times as fast")
-
-
 @visible_check
 def check_one_hot_accept(function: Callable) -> None:
     """Token B of the pair accepted, and replaced twice; a target that is certain."""
