@@ -510,9 +510,6 @@ lesson.answered("quiz_00_b", quiz_00_b)
 #
 # </details>
 
-# %% tags=["demo"]
-lesson.look()
-
 # %% [markdown]
 # ## Sources
 #

@@ -481,9 +481,6 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # </details>
 
-# %% tags=["demo"]
-lesson.look()
-
 # %% [markdown]
 # ## The race: your decoder on the clock
 #

@@ -426,9 +426,6 @@ lesson.answered("quiz_04_b", quiz_04_b)
 #
 # </details>
 
-# %% tags=["demo"]
-lesson.look()
-
 # %% [markdown]
 # ## The race again
 #

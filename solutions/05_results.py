@@ -591,9 +591,6 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # </details>
 
-# %% tags=["demo"]
-lesson.look()
-
 # %% [markdown]
 # ## The race again
 #

@@ -31,18 +31,16 @@ from specdec_lib.lessons.ch08 import broken, figures, measured as charts
 #
 # The text is `a b`. Both caches hold `a`, and neither model has read `b` yet. The draft reads `b`
 # and proposes `c`, then reads `c` and proposes `d`. The target reads `b c d` in one pass. What
-# happens next depends on the verdict:
-
-# %% tags=["demo"]
-figures.two_caches()
-
-# %% [markdown]
-# - **`d` is rejected**, `c` isn't, and the target writes `x`. The target has read `d`, which isn't
-#   in the text, so it forgets `d`. The draft never read `d`, its own last proposal. Both caches
-#   hold `a b c`, and both models read `x` next.
-# - **Both are accepted**, and `e` is the bonus. The target forgets nothing and reads `e` next. The
-#   draft has read neither `d` nor `e`, so it reads *two* tokens next. vLLM got this wrong for K
-#   above 1, until somebody wondered where the acceptance rate had gone (pull request 9730, 2024).
+# happens next depends on the verdict on `d`:
+#
+# | `d` is | the text | the target's cache | it reads next | the draft's cache | it reads next |
+# | --- | --- | --- | --- | --- | --- |
+# | rejected, `x` is written | `a b c x` | `a b c`; it forgets `d` | `x` | `a b c` | `x` |
+# | accepted, `e` is the bonus | `a b c d e` | `a b c d` | `e` | `a b c` | `d e` |
+#
+# The draft never read `d`, its own last proposal, so in the second case it reads *two* tokens next.
+# vLLM got this wrong for K above 1, until somebody wondered where the acceptance rate had gone (pull
+# request 9730, 2024).
 #
 # One rule covers both cases, the **invariant** of the loop:
 #
@@ -310,24 +308,21 @@ figures.law_of_texts(speculative_generate)
 # larger one; on a GPU also published models. With `MINE = False` the library's decoder runs instead.
 
 # %% tags=["demo"]
-from specdec_lib.assets import ASSETS
 from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.measure import papers, results
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.experiment import batches, grid, published, survey, traces
+from specdec_lib.measure import results
+from specdec_lib.measure.experiment import grid, published, survey, traces
 from specdec_lib.measure.experiment import loops as decoders
-from specdec_lib.models.llama import Llama
 
 # %% tags=["demo"]
 MINE = True
 
 
 def our_decoder() -> decoders.Loop:
-    """Yours, if the checks of its functions have passed as they are now; or the library's."""
+    """Yours, if its three functions pass their checks as they are now; or the library's."""
     if not MINE:
         return decoders.LIBRARY
-    lesson.checked(rollback, verify_block, speculative_generate)
+    lesson.require_right(rollback, verify_block, speculative_generate)
     return decoders.yours(speculative_generate, verify_block)
 
 
@@ -360,8 +355,7 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 # with the target as its own draft, once with the draft *base*. The distance of the texts is exact.
 
 # %% tags=["demo"]
-pair = [Llama.from_folder(ASSETS / name) for name in ("target", "base")]
-figures.broken_decoders(broken.tried(our_decoder().generate, *pair, prompts(4), tokens=48))
+figures.broken_decoders(broken.tried(our_decoder().generate))
 lesson.reveal("prediction_08_b", prediction_08_b)
 
 # %% [markdown]
@@ -369,10 +363,10 @@ lesson.reveal("prediction_08_b", prediction_08_b)
 # your own loop `feed` finds a forgotten rollback: it has nothing left to read.) Each shows in one
 # place:
 #
-# - If the target is its own draft, every draft token should be accepted. A rate below 1 says that the
-#   bonus feed was forgotten. With *base* this mistake hardly shows.
+# - If the target is its own draft, every block should be accepted whole: five tokens per pass at
+#   `K = 4`. Fewer say that the bonus feed was forgotten. With *base* this mistake hardly shows.
 # - A forgotten rollback of the draft shows only with *base*, where tokens are rejected. There it
-#   costs about a third of the acceptance rate.
+#   costs about a quarter of the tokens per pass.
 #
 # ## What this machine has
 #
@@ -386,7 +380,8 @@ table(machine.passes(), "v in passes of the target over one token, and c of each
 # %% [markdown]
 # Read `v(5)` first: the time of a target pass over five tokens, in passes over one. If `v` grows
 # fast, no draft helps much. Below, decoders take turns, and each ratio has its **quartiles** beside
-# it: half of the turns lie between them. On a busy machine they lie far apart.
+# it: half of the turns lie between them. If 1 does too, the run shows no difference. On a busy
+# machine they lie far apart.
 #
 # ## Against Hugging Face
 #
@@ -411,7 +406,7 @@ lesson.committed("prediction_08_c", prediction_08_c, 0, 10)
 # %% tags=["demo"]
 promised = grid.promised(machine)
 met = grid.beside_hugging_face(machine, our_decoder(), promised)
-charts.beside_hugging_face(met)
+charts.beside_hugging_face(met, our_decoder().whose)
 lesson.reveal("prediction_08_c", prediction_08_c, met.over.speedup["plain"])
 
 # %% [markdown]
@@ -426,7 +421,7 @@ lesson.reveal("prediction_08_c", prediction_08_c, met.over.speedup["plain"])
 
 # %% tags=["demo"]
 rows = grid.run(machine, our_decoder(), promised, met)
-charts.results(rows)
+charts.results(rows, our_decoder().whose)
 about = machine.about() | {"decoder": our_decoder().whose}
 print(f"Written to {results.write(rows, about, 'chapter08_results.json')}.")
 
@@ -441,8 +436,7 @@ print(f"Written to {results.write(rows, about, 'chapter08_results.json')}.")
 # | clock | your decoder over plain decoding: the median of the turns, and the quartiles |
 
 # %% tags=["demo"]
-en_de = [row for row in papers.table("leviathan_2_4") if row.task == "EnDe"]
-charts.beside_the_paper(rows, en_de)
+charts.beside_the_paper(rows)
 
 # %% [markdown]
 # The paper's rows are printed values of other models on another machine: compare the *pattern*, not
@@ -462,18 +456,14 @@ charts.beside_the_paper(rows, en_de)
 #
 # <details><summary>Published pairs: with a card, or with the hub alone</summary>
 #
-# The next cell lists the pairs, the card that each needs and what is fetched for it. Nothing is
-# fetched before you set `PUBLISHED` to a pair and its draft, such as `("vicuna", "68m")`, and answer
-# one question. Above 30 GB there is only a refusal; `published.load(*PUBLISHED, limit=70)` lifts it.
-# Without a card take `("smollm2-360m", "135m")`, which runs a few short prompts. On a CPU weights
-# decide, and the draft has more than a third of its target's, so expect readable text and little
-# speed. A card runs 16 prompts of 128 tokens.
+# The next cell lists the pairs, the card that each needs and what is fetched for it; `docs/gpu.md`
+# says what you will see. Nothing is fetched before you set `PUBLISHED` to a pair and its draft, such
+# as `("vicuna", "68m")`, and answer one question. Without a card take `("smollm2-360m", "135m")`: its
+# draft has more than a third of its target's weights, so expect readable text and little speed.
 #
-# The tasks are those of the papers, and *printed* is a paper's speed-up in that task: Spec-Bench's
-# draft model for Vicuna, T5-XXL in Table 2 for FLAN-T5, Chinchilla for all others. FLAN-T5 isn't the
-# paper's model, T5 version 1.1 fine-tuned for each task, so expect another number. The texts come
-# from the data sets if you install the extra `published`. If not, built-in texts stand in, and no
-# figure stands beside them.
+# *printed* is a paper's speed-up in the same task: Spec-Bench's draft model for Vicuna, T5-XXL in Table
+# 2 for FLAN-T5, Chinchilla for all others. FLAN-T5 isn't the paper's model, so expect another number.
+# Without the extra `published`, built-in texts stand in, and no figure stands beside them.
 #
 # </details>
 
@@ -485,32 +475,15 @@ PUBLISHED = None
 if PUBLISHED:
     hub_pair = published.load(*PUBLISHED)
     table(published.rows(our_decoder(), hub_pair, *PUBLISHED), f"{hub_pair.label}, greedy")
+    trace_picture(**published.readable(our_decoder(), hub_pair, PUBLISHED[0]))
 
 # %% [markdown]
-# ## Many requests
-#
-# Now several prompts share a pass, and your `verify_block` judges all rows at once. Batching and
-# speculation spend the same spare arithmetic: 8 rows with `K = 4` are a pass over 40 tokens.
-
-# %% tags=["demo"]
-served = batches.measure(our_decoder(), machine, met.row.draft)
-charts.batches(served)
-
-# %% [markdown]
-# Is the gain at one request still there at eight?
-#
 # ## Token by token
 #
-# One text of the built-in pair, or of the one that you fetched. Hover over a token, or move the
-# slider. Easy blocks often come in a row, and so do hard ones: constant `alpha` is an approximation.
+# One text of the built-in pair. Hover over a token, or move the slider. Easy blocks often come in a row, and so do hard ones: constant `alpha` is an approximation.
 
 # %% tags=["demo"]
-told = (
-    published.readable(our_decoder(), hub_pair, PUBLISHED[0])
-    if PUBLISHED
-    else traces.of_built_in(our_decoder(), machine)
-)
-trace_picture(**told)
+trace_picture(**traces.of_built_in(our_decoder(), machine))
 
 # %% [markdown]
 # ## Two answers from your table
@@ -617,13 +590,12 @@ from specdec_lib.measure.hugging import assisted
 from specdec_lib.measure.race.contestants import own
 from specdec_lib.measure.race.race import race
 
-draft, k = met.row.draft, int(met.row.K)
+draft, k, lane = met.row.draft, int(met.row.K), f"{our_decoder().whose} decoder"
 lanes = {
-    "your decoder": own(our_decoder().generate, machine.drafts[draft], k),
+    lane: own(our_decoder().generate, machine.drafts[draft], k),
     "Hugging Face's speculative decoding": assisted(met.theirs, met.helper, k),
 }
-where = {"costly": machine.target, "cost": machine.size, "texts": 2, "reading": True}
-show_race(race("08", lanes, **where), yours="your decoder")
+show_race(race("08", lanes, costly=machine.target, cost=machine.size, reading=True), yours=lane)
 
 # %% [markdown]
 # Passes first, then the clock. Equal passes say that your loop *is* the algorithm. If your time is

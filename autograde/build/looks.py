@@ -24,6 +24,11 @@ QUIZ = re.compile(r"\*\*Question \d+\.\*\* ")
 HEADING = re.compile(r"#{1,6} ")
 SOURCES, NEXT = "## Sources", "**Next.**"
 FENCE = re.compile(r"```|~~~")
+# JupyterLab shows the end of a chapter after "Run All Cells", wherever that has stopped.
+STOPPED = (
+    "*If 'Run All Cells' has brought you here, it has stopped further up: at the first answer that "
+    "is not written yet.*"
+)
 # JupyterLab leaves no room below a fold and below code; an empty paragraph is room everywhere.
 ROOM = "<p></p>"
 # JupyterLab and VS Code read the first, Colab the second.
@@ -111,4 +116,5 @@ def _fold(text: str) -> str:
     """The sources folded, and the way to the next chapter open below them."""
     sources, sign, way = text.partition(NEXT)
     summary = "<summary>What this chapter rests on, and what each source supports</summary>"
-    return f"<details>{summary}\n\n{sources.strip()}\n\n</details>\n\n{sign}{way}".strip()
+    folded = f"<details>{summary}\n\n{sources.strip()}\n\n</details>"
+    return f"{folded}\n\n{sign}{way.strip()}\n\n{STOPPED}"

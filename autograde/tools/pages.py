@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from autograde.build.looks import STOPPED
 from autograde.chapter import Chapter
 from autograde.report.offline import is_folded
 
@@ -41,6 +42,7 @@ def page(chapter: str, executed: Path) -> NotebookNode:
     cells = [_cell(given, done) for given, done in pairs if given.id != "colab"]
     title, rest = cells[0].source.split("\n", 1)
     cells[0].source = f"{title}\n{NOTE.format(chapter=chapter)}{rest}"
+    cells[-1].source = cells[-1].source.removesuffix(STOPPED)  # nothing is run on a page
     return nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
 
 

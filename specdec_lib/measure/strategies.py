@@ -16,9 +16,7 @@ from torch import Tensor, nn
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_head
-from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.medusa import Medusa, load_heads
-from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.core.acceptance import (
@@ -150,15 +148,6 @@ def module_reader(model: nn.Module) -> Reader:
         return logits[0].float().softmax(-1)
 
     return read
-
-
-def three_drafters(vocab_size: int) -> dict[str, Drafter]:
-    """Prompt lookup, bigrams of the training text, and the built-in small model."""
-    return {
-        "lookup": PromptLookup(vocab_size),
-        "bigram": NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 2),
-        "model": ModelDrafter(Llama.from_folder(ASSETS / "small")),
-    }
 
 
 def trained_heads(target: Llama) -> dict[str, Drafter]:

@@ -70,10 +70,9 @@ SAID = {
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
     "07 more_candidates": "SpecTr's rule: 0.8 at 1, 0.907 at 2; your function: 0.8 at 1, 0.87 at 2",
     "07 by_position": "EAGLE-3: 2.41 tokens at K = 7: 1.49 at 1",
-    "08 broken_decoders": "the target is its own draft: nothing: 1, the feed: 0.8",
-    "08 beside_the_paper": "measured v: yours: 234m / base, T = 1: 1.6",
+    "08 broken_decoders": "the target is its own draft: nothing: 5, the feed: 3.3",
+    "08 beside_the_paper": "measured v: here: 234m / base, T = 1: 1.6",
     "08 beside_hugging_face": "For 100 tokens, passes: plain decoding: 100, your decoder: 50",
-    "08 batches": "plain: 10 at 1; K = 2: 15 at 1",
 }
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [
@@ -220,34 +219,3 @@ def test_headings_are_in_order(chapter):
     levels = [len(marks) for marks in re.findall(r"^# (#+) ", text_of(chapter), re.MULTILINE)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
-
-
-# What a chapter's look() prints of its errata, and how its text writes the same.
-LOOKED_AT = {
-    "00_bottleneck": {
-        "1 row of 600 tokens after 0 of text: 2.03 times": "2.03 times as long",
-        "64 rows of 6 tokens after 0 of text: 1.30 times": "1.30 times as long",
-        "64 rows of 6 tokens after 1000 of text: 1.00 times": "tokens of text, it takes no longer",
-    },
-    "01_draft_then_verify": {
-        "row 0 prefers cat, row 3 prefers the": 'prefers "cat", and row 3 prefers "the"',
-        "4 passes; without the bonus 5": "take 5 passes instead of 4",
-    },
-    "05_results": {"1.064": "writes at most 1.064 tokens"},
-    "07_connections": {
-        "0.77 times": "decoding is 0.77 times as fast",
-        "0.72  0.65  0.64": "lowest rate, 0.64, at position 3",
-        "0.69  0.69": "to 0.69 at position 7",
-    },
-}
-
-
-@pytest.mark.parametrize("chapter", LOOKED_AT)
-def test_numbers_of_the_errata_are_those_that_the_cell_prints(chapter: str, capsys):
-    lesson = lesson_of(chapter)
-    lesson.look()
-    printed = capsys.readouterr().out
-    text = text_of(chapter).replace("\n# ", " ")
-    wrong = [pair for pair in LOOKED_AT[chapter].items() if pair[0] not in printed]
-    wrong += [pair for pair in LOOKED_AT[chapter].items() if pair[1] not in text]
-    assert wrong == []

@@ -42,7 +42,6 @@ MACHINES = {
 # Llama 3.1 8B by its published config.json; rounded parameters.
 LLAMA = Model(8e9, 32, 8, 128)
 
-_BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s for each byte/s
 
 # The true values that predictions.toml does not hold; None is measured in the chapter.
 TRUTHS = truths_of(
@@ -59,16 +58,6 @@ def reveal_timed(name: str, guess: object, seconds: Mapping[int, float], tokens:
     """Set a guess beside the student's own times, by tokens; nothing where there are none yet."""
     if seconds:
         reveal(name, guess, seconds[tokens] / seconds[1])
-
-
-def look() -> None:
-    """Print the numbers of "What you may read elsewhere", worked out."""
-    weights = 2 * LLAMA.n_params
-    for rows, new, text in ((1, 600, 0), (64, 6, 0), (64, 6, 1000)):
-        read = weights + rows * text * LLAMA.kv_bytes
-        longer = max(1, new * rows * weights / _BALANCE / read)
-        row = f"{rows} row{'s' * (rows > 1)} of {new} tokens after {text} of text"
-        print(f"{row}: {longer:.2f} times the time of 1 token each")
 
 
 class Passes:

@@ -56,14 +56,6 @@ answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
-def look() -> None:
-    """Print what "What you may read elsewhere" tells to look at, worked out."""
-    read = TARGET(tokens("the cat sat on"))
-    favourites = [WORDS[int(row.argmax())] for row in (read[0], read[3])]
-    print("row 0 prefers {}, row 3 prefers {}".format(*favourites))
-    print(f"20 tokens, K = 4, a perfect draft: {20 // 5} passes; without the bonus {20 // 4}")
-
-
 def target_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
     """What the small target gives from the prefix's last token on (k + 1, V)."""
     return np.array([TARGET.row([*prefix, *drafted[:i]]) for i in range(len(drafted) + 1)])

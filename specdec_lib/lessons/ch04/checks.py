@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib import theory
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
@@ -238,16 +237,3 @@ def loss_gradient(p_logits: np.ndarray, q_logits: np.ndarray) -> np.ndarray:
 def _softmax(logits: np.ndarray) -> np.ndarray:
     powers = np.exp(np.asarray(logits, dtype=float))
     return powers / powers.sum(-1, keepdims=True)
-
-
-def look() -> None:
-    """Print the numbers of "What you may read elsewhere", worked out by the formulas."""
-    speed = theory.walltime_speedup
-    lists = {
-        "alpha 0.7, c 0.05, K = 5, 20, 50": [speed(0.7, 0.05, k) for k in (5, 20, 50)],
-        "best of alpha 0.8, c 0.1 and of 0.75, 0.02": [
-            max(speed(a, c, k) for k in range(30)) for a, c in ((0.8, 0.1), (0.75, 0.02))
-        ],
-    }
-    for what, numbers in lists.items():
-        print(f"{what + ':':46}", "  ".join(f"{number:.2f}" for number in numbers))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from specdec_lib.lessons.ch05.computed import conditional_rates, meanings, most_tokens
+from specdec_lib.lessons.ch05.computed import conditional_rates, meanings
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 
@@ -16,7 +16,6 @@ K = 4
 CHEN_ALPHA = 0.7111764615568964
 
 # A row of "What you may read elsewhere": 0.4% accepted of 16 drafted tokens, 2.03 times as fast.
-STUDY_ALPHA, STUDY_K = 0.004, 16
 
 # The true value that predictions.toml does not hold.
 TRUTHS = truths_of(
@@ -26,13 +25,6 @@ TRUTHS = truths_of(
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)
-
-
-def look() -> None:
-    """Print the most tokens per block of the study, for both meanings of its acceptance."""
-    most = most_tokens(STUDY_ALPHA, STUDY_K)
-    print(f"if 0.4% of the judged tokens are accepted: {most:.3f} at most")
-    print(f"if 0.4% of the drafted tokens are accepted: {1 + STUDY_K * STUDY_ALPHA:.3f}")
 
 
 # Wrong rates of the six blocks, each with its question.

@@ -5,52 +5,30 @@ what is in the cache is what the wrong loop would have there.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from specdec_lib import exact
+from specdec_lib.assets import ASSETS
 from specdec_lib.lessons.ch08.computed import DRAFT, START, TARGET, Halves, plain_law
 from specdec_lib.lessons.ch08.models import WatchedModel
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.models.llama import Llama
 from specdec_lib.progress import progress
 
-
-class Fault(NamedTuple):
-    """A mistake in the cache of the target or the draft, "feed" or "rollback".
-
-    With `k` and in texts of `length` tokens it shows: the draft's rollback needs a draft token that
-    was read and rejected, the bonus feed a block behind one that was accepted whole.
-    """
-
-    whose: str
-    mistake: str
-    k: int = 2
-    length: int = 3
-
-
-# By what somebody forgot.
+# By what somebody forgot: whose cache has the mistake, and which. It shows with this k and in texts
+# of so many tokens: the draft's rollback needs a draft token that was read and rejected, the bonus
+# feed a block after one that was accepted whole.
 FAULTS = {
-    "nothing": Fault("", ""),
-    "the bonus feed": Fault("draft", "feed", k=1, length=4),
-    "the draft's rollback": Fault("draft", "rollback"),
-    "the target's rollback": Fault("target", "rollback"),
+    "nothing": ("", "", 2, 3),
+    "the bonus feed": ("draft", "feed", 1, 4),
+    "the draft's rollback": ("draft", "rollback", 2, 3),
+    "the target's rollback": ("target", "rollback", 2, 3),
 }
 K, TOKENS = 4, 50  # ten whole blocks
-
-
-class Broken(NamedTuple):
-    """What one forgotten step costs.
-
-    `usual` are the tokens per pass with a draft, `itself` with the target as its own draft.
-    `distance` is the total variation between the distribution of the texts and plain decoding's.
-    """
-
-    forgotten: str
-    itself: float
-    usual: float
-    distance: float
 
 
 class CarelessCache:
@@ -77,7 +55,7 @@ class CarelessCache:
 
 
 class Careless:
-    """A model whose caches have a `fault`: "feed", "rollback" or none (""); `passes` are counted."""
+    """A model whose caches have a `fault`, "feed", "rollback" or none (""), and its passes."""
 
     def __init__(self, model: Any, fault: str) -> None:
         self.model, self.fault = model, fault
@@ -110,26 +88,31 @@ def careless(fault: str, target: Any, draft: Any) -> tuple[Careless, Careless]:
 
 
 def tokens_per_pass(
-    generate: Loop, pair: tuple[Any, Any], fault: str, prompts: Sequence[list[int]]
+    generate: Loop, pair: tuple[Any, Any], fault: str, texts: Sequence[list[int]]
 ) -> float:
-    """The mean over a text of TOKENS tokens after each prompt, with FAULTS[fault]."""
+    """The mean over TOKENS new tokens after each of `texts`, with FAULTS[fault]."""
     passes = 0
-    for seed, prompt in enumerate(prompts):
+    for seed, prompt in enumerate(texts):
         target, draft = careless(fault, *pair)
         rng = np.random.default_rng(seed)
         generate(target, draft, list(prompt), K, TOKENS, 1.0, rng)
         passes += target.passes
-    return TOKENS * len(prompts) / passes
+    return TOKENS * len(texts) / passes
 
 
-def tried(generate: Loop, target: Any, draft: Any, prompts: Sequence[list[int]]) -> list[Broken]:
-    """Every mistake: the tokens per pass after the prompts, and the exact distance."""
-    found = []
+def tried(generate: Loop) -> dict[str, tuple[float, float, float]]:
+    """What each mistake costs on the built-in pair.
+
+    That is: the tokens per pass with the target as its own draft, the same with the draft *base*,
+    and the total variation between the texts' distribution and plain decoding's.
+    """
+    target, base = (Llama.from_folder(ASSETS / name) for name in ("target", "base"))
+    found, texts = {}, prompts(4)
     for fault in progress(FAULTS, "forgotten steps"):
         itself, usual = (
-            tokens_per_pass(generate, (target, each), fault, prompts) for each in (target, draft)
+            tokens_per_pass(generate, (target, draft), fault, texts) for draft in (target, base)
         )
-        found.append(Broken(fault, itself, usual, distance(generate, fault)))
+        found[fault] = itself, usual, distance(generate, fault)
     return found
 
 

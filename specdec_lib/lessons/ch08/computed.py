@@ -4,7 +4,7 @@ Both are piecewise constant in their random numbers. A number is taken at the mi
 and all pieces are as long.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -34,7 +34,8 @@ def block_law(verify_block: Callable) -> tuple[np.ndarray, np.ndarray, int]:
     or bonus, and the number of rows.
     """
     drafted, r, u, weight = grid()
-    count, token = verify_block(*tensors(drafted), torch.tensor(drafted), r, u)
+    p, q = (torch.tensor(each).repeat(len(drafted), 1, 1) for each in (P, Q))
+    count, token = verify_block(p, q, torch.tensor(drafted), r, u)
     accepted, added = np.zeros((3, 3)), np.zeros((3, 3))
     rows = zip(drafted, count.tolist(), token.tolist(), weight, strict=True)
     for block, n, last, mass in rows:
@@ -52,11 +53,6 @@ def grid() -> tuple[list[tuple[int, int]], torch.Tensor, torch.Tensor, list[floa
     weights = [Q[0, a] * Q[1, b] / (COINS**2 * PICKS) for a, b in blocks]
     r = torch.tensor(np.array([pair for _, pair, _ in cells]))
     return blocks, r, torch.tensor(np.array([u for _, _, u in cells])), weights
-
-
-def tensors(drafted: Sequence) -> tuple[torch.Tensor, torch.Tensor]:
-    """p and q, the same in every row."""
-    return tuple(torch.tensor(each).repeat(len(drafted), 1, 1) for each in (P, Q))
 
 
 class Halves(exact.Tape):

@@ -75,16 +75,11 @@ def _at_the_ends(request: Request, got: list[int]) -> str:
     right, eos = request.text, request.eos_id
     if got == request.prompt + right:
         return "The prompt came back too. Return the new tokens only."
-    if eos is not None and eos in right:
-        if got == right[:-1]:
-            return f"The new token {eos} is eos_id: the text ends with it, and keeps it."
-        if got[: len(right)] == right:
-            return f"The new token {eos} is eos_id: the text ends with it, inside a block as well."
-    elif got[: len(right)] == right:
-        return f"{len(got)} tokens came back, and max_new_tokens is {request.most}."
-    if got == right[: len(got)]:
-        return f"The text is right so far, but ends after {len(got)} of {len(right)} tokens."
-    return ""
+    if _shared(right, got) < min(len(right), len(got)):
+        return ""
+    if eos in right:
+        return f"The new token {eos} is eos_id: the text ends with it, inside a block as well."
+    return f"{len(got)} tokens came back, and max_new_tokens is {request.most}."
 
 
 def _in_a_cache(request: Request, got: list[int], passes: Sequence[Pass]) -> str:

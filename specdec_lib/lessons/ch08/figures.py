@@ -1,6 +1,6 @@
 """The figures of chapter 08 that are drawn from the student's functions, wrong ones too."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from itertools import product
 
 import numpy as np
@@ -9,73 +9,13 @@ from matplotlib.axes import Axes
 from specdec_lib import exact
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed
-from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
 from specdec_lib.lessons.common.drawing import CROSS, drawn_from, panels, picture, piled, swatches
 from specdec_lib.lessons.common.series import draw, in_words
-from specdec_lib.lessons.common.style import GREY, PALE, role, show
+from specdec_lib.lessons.common.style import role, show
 from specdec_lib.lessons.common.tokens import board, key, token_box, write
 
 WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is accepted whole
-
-
-# The smallest example: the text before a block, its draft tokens, and how each of two blocks ends.
-BEFORE, BLOCK = "ab", "cd"
-ENDS = (
-    ("d is rejected, and x is written", 1, "x"),
-    ("c and d are accepted, and e is the bonus", 2, "e"),
-)
-
-
-def two_caches() -> None:
-    """What both caches hold behind a block that is rejected, and behind one that is not."""
-    axes, told = panels(2, (8.2, 4.7), stacked=True), []
-    for ax, (title, accepted, last) in zip(axes, ENDS, strict=True):
-        ax.set(xlim=(-0.2, 8.2), ylim=(0.0, 2.5), title=title)
-        ax.axis("off")
-        text = BEFORE + BLOCK[:accepted] + last
-        _text_row(ax, text, accepted)
-        told.append(title)
-        for y, name, read in ((1.2, "target", len(BLOCK)), (0.4, "draft", len(BLOCK) - 1)):
-            held = BEFORE + BLOCK[:read]
-            kept = min(len(held), len(text) - 1)
-            _cache_row(ax, y, name, (held, text, kept))
-            lost = held[kept:] or "nothing"
-            told.append(
-                f"the {name}'s cache holds {held[:kept]}, {kept} of {len(text)} tokens, after it "
-                f"forgot {lost}; next the {name} reads {text[kept:]}"
-            )
-    handles = swatches(_LEGEND)
-    axes[0].figure.legend(handles=handles, loc="outside lower center", ncol=2)
-    show(axes[0].figure, f"The text before the block is {BEFORE}. {'; '.join(told)}.")
-
-
-_HELD = {"facecolor": "white", "edgecolor": GREY, "linewidth": 1.2}
-_NEXT = {"facecolor": PALE, "edgecolor": "black", "linewidth": 2.2}
-_LEGEND = (
-    _HELD | {"label": "thin frame: in the cache"},
-    _NEXT | {"label": "thick frame: not read yet, so the next pass reads it"},
-)
-
-
-def _text_row(ax: Axes, text: str, accepted: int) -> None:
-    write(ax, 0.9, 2.0, "the text", bold=True)
-    last = "bonus" if accepted == len(BLOCK) else "corrected"
-    kinds = ["plain"] * len(BEFORE) + ["accepted"] * accepted + [last]
-    for i, (kind, letter) in enumerate(zip(kinds, text, strict=True)):
-        token_box(ax, i + 2.6, 2.0, kind, letter)
-
-
-def _cache_row(ax: Axes, y: float, name: str, row: tuple[str, str, int]) -> None:
-    """One cache: what it keeps, what it forgets (a little lower), and what is read next."""
-    held, text, kept = row
-    write(ax, 0.9, y, f"{name}'s cache", bold=True)
-    for i, letter in enumerate(held[:kept]):
-        token_box(ax, i + 2.6, y, "plain", letter)
-    for i, letter in enumerate(text[kept:], kept):
-        token_box(ax, i + 2.6, y, "chosen", letter)
-    if lost := held[kept:]:
-        write(ax, 7.4, y, f"✗ {lost} forgotten")
 
 
 @drawn_from("rollback")
@@ -191,15 +131,13 @@ def law_of_texts(speculative_generate: Callable) -> None:
     show(ax.figure, f"Distribution of texts. {told}; {other}. Total variation {apart:.1g}.")
 
 
-def broken_decoders(found: Sequence[Broken]) -> None:
+def broken_decoders(found: Mapping[str, tuple[float, float, float]]) -> None:
     """What each forgotten step costs: tokens per pass, and at the right the texts' distance."""
     left, right = panels(2, (8.6, 4.0))
-    names = [each.forgotten.replace(" ", "\n") for each in found]
-    tokens = {
-        "the target is its own draft": [each.itself for each in found],
-        "the draft model drafts": [each.usual for each in found],
-    }
-    distances = {"distance": [each.distance for each in found]}
+    names = [forgotten.replace(" ", "\n") for forgotten in found]
+    itself, usual, apart = zip(*found.values(), strict=True)
+    tokens = {"the target is its own draft": itself, "the draft model drafts": usual}
+    distances = {"distance": apart}
     told = [draw(left, names, tokens, kind="bars", text=".2f")]
     told += [draw(right, names, distances, kind="bars", roles=("excess",), text=".2f")]
     left.set_title("Tokens per pass")
@@ -208,4 +146,4 @@ def broken_decoders(found: Sequence[Broken]) -> None:
         ax.set(xlim=(-0.6, len(names) - 0.4), xlabel="what was forgotten")
         ax.tick_params(axis="x", labelsize=9)
     left.figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncol=2)
-    show(left.figure, f"Tokens per pass, and the distance, by what was forgotten. {'; '.join(told)}.")
+    show(left.figure, f"Tokens per pass and distance, by what was forgotten. {'; '.join(told)}.")

@@ -4,23 +4,17 @@ Tables come from specdec_lib.measure.experiment as DataFrames.
 """
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from specdec_lib.lessons.common.answers import WIDE
 from specdec_lib.lessons.common.drawing import legend_below, named_rows, panels, picture
-from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
+from specdec_lib.lessons.common.series import draw, in_words, table
 from specdec_lib.lessons.common.style import ACCEPTED, show
+from specdec_lib.measure import papers
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMES = {
-    "plain": "plain decoding",
-    "loop": "your decoder",
-    "generate": "Hugging Face,\nplain",
-    "assisted": "Hugging Face,\nspeculative",
-}
 COLUMNS = ["alpha", "c", "K", "tokens per pass", "v = 1", "measured v", "measured v + prompt"]
 # The same mark for the same quantity, whoever measured or promised it.
 MARKS = {
@@ -32,23 +26,16 @@ MARKS = {
 T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section 4.1 there
 
 
-class Spread(NamedTuple):
-    """A median and the quartiles beside it; of a single value all three are this value."""
-
-    median: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        if self.low == self.high:
-            return f"{self.median:.2f} (one turn: no quartiles)"
-        return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
-
-
-def beside_hugging_face(met: Any) -> None:
+def beside_hugging_face(met: Any, whose: str) -> None:
     """The decoder beside Hugging Face's: target passes first, then the clock, then in words."""
-    speeds = met.speeds
-    names = [NAMES[name] for name in speeds.index]
+    speeds, mine = met.speeds, f"{whose} decoder"
+    words = {
+        "plain": "plain decoding",
+        "loop": mine.replace(" decoder", "\ndecoder"),
+        "generate": "Hugging Face,\nplain",
+        "assisted": "Hugging Face,\nspeculative",
+    }
+    names = [words[name] for name in speeds.index]
     left, right = panels(2, (9.0, 3.6))
     look = {"kind": "bars", "roles": ("accepted",)}
     passes = {"passes": (100 / speeds.tokens_per_pass).tolist()}
@@ -60,86 +47,55 @@ def beside_hugging_face(met: Any) -> None:
         ax.tick_params(axis="x", labelsize=8)
     what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
     show(left.figure, f"{what}. For 100 tokens, {'; '.join(told)}.")
-    for line in said_of(met):
-        print(textwrap.fill(line, WIDE))
+    print(textwrap.fill(_texts_of(*met.texts.values()), WIDE))
+    for name, other in (("plain", "plain decoding"), ("assisted", "Hugging Face's speculation")):
+        print(f"{mine.capitalize()}: {spread(*met.over.loc[name])} times as fast as {other}.")
 
 
-def said_of(met: Any) -> Iterator[str]:
-    """The headline of the course: the texts, how many times as fast, and what the quartiles say."""
-    plain, theirs = (Spread(*met.over.loc[name]) for name in ("plain", "assisted"))
-    same, ties, others = met.texts.values()
-    texts = "The same text, token for token"
-    if ties or others:
-        texts = f"{same} of {same + ties + others} texts the same as plain decoding's, {ties} "
-        texts += f"parted at a near-tie, {others} elsewhere"
-    yield (
-        f"{texts}; {plain} times as fast as plain decoding, {theirs} times as fast as Hugging "
-        "Face's own speculative decoding."
-    )
+def _texts_of(same: int, ties: int, others: int) -> str:
+    """How many greedy texts are plain decoding's, and where the others part."""
+    said = f"{same} of {same + ties + others} texts are plain decoding's, token for token"
     if others:
-        yield "A text that parts elsewhere has another cause. Find it before you believe the times."
-    yield _meaning(plain, "plain decoding", "A block costs more than its tokens save")
-    yield _meaning(theirs, "Hugging Face", "Its passes, or its work between them, cost less time")
+        cause = "Find the cause before you believe the times."
+        return f"{said}; {ties} part at a near-tie, {others} elsewhere. {cause}"
+    return f"{said}; {ties} part at a near-tie." if ties else f"{said}."
 
 
-def _meaning(speed: Spread, other: str, why: str) -> str:
-    """What a median and its quartiles, as they are printed, say."""
-    low, high = round(speed.low, 2), round(speed.high, 2)
-    if speed.low == speed.high:
-        return f"Beside {other}: one turn shows nothing yet. Measure more of them."
-    if low > 1:
-        return f"Beside {other}: faster on this run. Both quartiles lie above 1."
-    if high < 1:
-        return f"Beside {other}: slower on this run. Both quartiles lie below 1. {why} here."
-    return f"Beside {other}: this run shows no difference. 1 lies between the quartiles."
+def spread(median: float, low: float, high: float) -> str:
+    """A median and the quartiles beside it."""
+    return f"{median:.2f} ({low:.2f} to {high:.2f})"
 
 
-def results(rows: "pd.DataFrame") -> None:
+def results(rows: "pd.DataFrame", whose: str) -> None:
     """The rows of the experiment: passes first, what was promised, and last the clock."""
     shown = rows[COLUMNS].copy()
     shown.index = [f"{row.draft}, T = {row.temperature}" for row in rows.itertuples()]
     ends = zip(rows.clock, rows.low, rows.high, strict=True)
-    shown["clock (quartiles)"] = [str(Spread(*each)) for each in ends]
-    table(shown, f"Your decoder on the {rows.target.iloc[0]} target, held-out code")
+    shown["clock (quartiles)"] = [spread(*each) for each in ends]
+    caption = f"{whose.capitalize()} decoder on the {rows.target.iloc[0]} target, held-out code"
+    table(shown, caption)
 
 
-def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
-    """Promises and the clock of the rows that were run, above those of Leviathan's Tables 2, 4."""
-    marked = [_mine(row) for row in rows.to_dict("records")] + [_leviathan(row) for row in paper]
-    names, marks = zip(*marked, strict=True)
-    ax = picture("Your machine, and below it the paper", size=(9.0, 1.4 + 0.3 * len(names)))
+def beside_the_paper(rows: "pd.DataFrame") -> None:
+    """Promises and the clock of the rows that were run, above Leviathan's for English to German."""
+    rows = rows.sort_values("temperature", kind="stable")  # the paper's order
+    paper = [row for row in papers.table("leviathan_2_4") if row.task == "EnDe"]
+    mine = zip(rows.target, rows.draft, rows.temperature, strict=True)
+    names = [f"here: {target} / {draft}, T = {t}" for target, draft, t in mine]
+    names += [f"TPU v4: T5-XXL / {T5_SIZES[row.draft]}, T = {row.temperature}" for row in paper]
+    values = {name: rows[name].tolist() for name in MARKS}
+    values["v = 1"] += [row.expected for row in paper]
+    values["clock"] += [row.measured for row in paper]
+    ax = picture("Your machine, and below it the paper's", size=(9.0, 1.4 + 0.3 * len(names)))
     y = named_rows(ax, names)
     ax.hlines(y[: len(rows)], rows.low, rows.high, color="black")
     told = []
     for name, (mark, look) in MARKS.items():
-        found = {names[i]: at[name] for i, at in enumerate(marks) if name in at}
-        places = [y[i] for i, at in enumerate(marks) if name in at]
-        ax.plot(list(found.values()), places, mark, label=name, **look)
-        told.append(in_words(list(found), {name: list(found.values())}))
+        found = values[name]
+        ax.plot(found, y[: len(found)], mark, label=name, **look)
+        told.append(in_words(names[: len(found)], {name: found}))
     ax.axvline(1, color="black", linewidth=1)
     ax.axhline(y[len(rows)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
     legend_below(ax, 2)
     show(ax.figure, f"Speed-ups on this machine, then the paper's printed ones. {'; '.join(told)}.")
-
-
-Marked = tuple[str, Mapping[str, float]]
-
-
-def _mine(row: Mapping[str, Any]) -> Marked:
-    """One row of this machine: its label, and its marks."""
-    label = f"yours: {row['target']} / {row['draft']}, T = {row['temperature']}"
-    return label, {name: row[name] for name in MARKS}
-
-
-def _leviathan(row: Any) -> Marked:
-    label = f"TPU v4: T5-XXL 11B / {T5_SIZES[row.draft]}, {row.task}, T = {row.temperature}"
-    return label, {"v = 1": row.expected, "clock": row.measured}
-
-
-def batches(served: "pd.DataFrame") -> None:
-    """Tokens a second by batch, for plain decoding and every K."""
-    found = served.pivot(index="batch", columns="way", values="tokens a second")
-    ways = {way: found[way].tolist() for way in served.way.unique()}
-    title, xlabel = "Many requests: all rows of a batch in one pass", "requests in a batch"
-    series_figure(title, list(found.index), ways, xlabel=xlabel, ylabel="tokens per second")

@@ -70,9 +70,8 @@ class WatchedModel:
     """The next token's distribution by the last two tokens: `table` (V, V, V).
 
     Before the text's first token stands a 0. `passes` are the Passes so far; two models may share
-    the list. What a careful loop never does is among its `faults`: a token is read again that a
-    rollback took from the cache too early, another one is read twice, or there are more than
-    `most` passes.
+    the list. What a careful loop never does is among its `faults`: a token of the text is read
+    twice, or there are more than `most` passes.
     """
 
     device = torch.device("cpu")
@@ -91,7 +90,6 @@ class WatchedModel:
         self.name, self.most, self.count = name, most, 0
         self.passes: list[Pass] = [] if passes is None else passes
         self.again: list[list[int]] = []  # beginnings of the text that were read a second time
-        self.cut_too_far: list[list[int]] = []  # those of them that a rollback had taken away
         self._known: set[tuple[int, ...]] = set()
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> WatchedCache:
@@ -114,16 +112,14 @@ class WatchedModel:
         start, new = len(cache.tokens), tokens[0].tolist()
         cache.tokens += new
         self.passes.append(Pass(self.name, new, list(cache.tokens)))
-        cut = cache.cuts[-1:] == [start]  # the last thing that was done to the cache
         for end in range(start + 1, len(cache.tokens) + 1):
-            self._note(cache.tokens[:end], cut)
+            self._note(cache.tokens[:end])
         known = torch.tensor([0, *cache.tokens])
         return self.logits[known[start:-1], known[start + 1 :]][None]
 
-    def _note(self, text: list[int], cut: bool) -> None:
+    def _note(self, text: list[int]) -> None:
         if tuple(text) in self._known:
             self.again.append(text)
-            self.cut_too_far += [text] * cut
         self._known.add(tuple(text))
 
     @property
@@ -134,18 +130,13 @@ class WatchedModel:
     @property
     def faults(self) -> list[str]:
         """What was done wrong with it."""
-        found = {
-            "was rolled back too far": bool(self.cut_too_far),
-            "read a token twice": any(text not in self.cut_too_far for text in self.again),
-            "made too many passes": self.count > self.most,
-        }
-        return [name for name, is_so in found.items() if is_so]
+        many = self.count > self.most
+        return ["read a token twice"] * bool(self.again) + ["made too many passes"] * many
 
     def __deepcopy__(self, memo: dict) -> "WatchedModel":
         # The table is nobody's to change. Two models that share their passes share the copy.
         passes = memo.setdefault(id(self.passes), list(self.passes))
-        known, cut = set(self._known), list(self.cut_too_far)
-        return _copied(self, passes=passes, again=list(self.again), cut_too_far=cut, _known=known)
+        return _copied(self, passes=passes, again=list(self.again), _known=set(self._known))
 
     def __repr__(self) -> str:
         return self.name

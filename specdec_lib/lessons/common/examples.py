@@ -51,7 +51,7 @@ class Unwritten(NotImplementedError):
     """An answer that is not there yet; in a notebook it is one line."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"{self}. This cell waits for it."]
+        return [f"{self}. This cell waits for it, and 'Run All Cells' stops here."]
 
 
 #: The calls that agreed, a line each, while a visible check runs; None at any other time.
