@@ -439,8 +439,7 @@ print(f"Written to {results.write(rows, about, 'chapter08_results.json')}.")
 charts.beside_the_paper(rows)
 
 # %% [markdown]
-# The paper's rows are printed values of other models on another machine: compare the *pattern*, not
-# the height.
+# The paper's rows are of other models on another machine: compare the *pattern*, not the height.
 #
 # And on a card? Passes of published shapes with random weights, by transformers in bfloat16, on an
 # H200, recorded on 26 November 2026:
@@ -456,19 +455,16 @@ charts.beside_the_paper(rows)
 #
 # <details><summary>Published pairs: with a card, or with the hub alone</summary>
 #
-# The next cell lists the pairs, the card that each needs and what is fetched for it; `docs/gpu.md`
-# says what you will see. Nothing is fetched before you set `PUBLISHED` to a pair and its draft, such
-# as `("vicuna", "68m")`, and answer one question. Without a card take `("smollm2-360m", "135m")`: its
-# draft has more than a third of its target's weights, so expect readable text and little speed.
+# `docs/gpu.md` lists pairs, the card that each needs, what is fetched for it and what you will see.
+# Nothing is fetched before you set `PUBLISHED` to a pair and its draft, such as `("vicuna", "68m")`,
+# and answer one question. Without a card take `("smollm2-360m", "135m")`: its draft has more than a
+# third of its target's weights, so expect readable text and little speed.
 #
 # *printed* is a paper's speed-up in the same task: Spec-Bench's draft model for Vicuna, T5-XXL in Table
 # 2 for FLAN-T5, Chinchilla for all others. FLAN-T5 isn't the paper's model, so expect another number.
 # Without the extra `published`, built-in texts stand in, and no figure stands beside them.
 #
 # </details>
-
-# %% tags=["demo"]
-table(published.offers(), "Published pairs, and the papers' speed-ups beside them")
 
 # %% tags=["demo", "shown"]
 PUBLISHED = None
@@ -480,7 +476,8 @@ if PUBLISHED:
 # %% [markdown]
 # ## Token by token
 #
-# One text of the built-in pair. Hover over a token, or move the slider. Easy blocks often come in a row, and so do hard ones: constant `alpha` is an approximation.
+# One text of the built-in pair. Hover over a token, or move the slider. Easy blocks often come in a
+# row, and so do hard ones: constant `alpha` is an approximation.
 
 # %% tags=["demo"]
 trace_picture(**traces.of_built_in(our_decoder(), machine))
@@ -599,9 +596,8 @@ show_race(race("08", lanes, costly=machine.target, cost=machine.size, reading=Tr
 
 # %% [markdown]
 # Passes first, then the clock. Equal passes say that your loop *is* the algorithm. If your time is
-# shorter than Hugging Face's, your own forty lines have outrun the library that everybody installs.
-# If it's longer, what is missing is engineering, not understanding. In chapter 00 you watched this
-# race. Now you have run it.
+# longer than Hugging Face's, what is missing is engineering, not understanding. In chapter 00 you
+# watched this race. Now you have run it.
 #
 # ## Sources
 #

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 class Option:
     """One thing that can stand in a box of the frame: its name, and what it does to the formula.
 
-    `short` is the name in a word or two. In the formula E are the tokens of a block, D the time of
+    `short` is the name in a word or two. In the formula E are the tokens per pass, D the time of
     drafting and v that of the pass that verifies.
     """
 

@@ -83,7 +83,7 @@ def _at_the_ends(request: Request, got: list[int]) -> str:
 
 
 def _in_a_cache(request: Request, got: list[int], passes: Sequence[Pass]) -> str:
-    """The first block in which a model read on after something else than the student's own text.
+    """The first block in which a model read on after another text than the student's own.
 
     The draft reads its own draft tokens as well, so only its first pass of a block is looked at.
     """

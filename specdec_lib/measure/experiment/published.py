@@ -64,27 +64,6 @@ TASKS = {
     ),
     "": (Task("HumanEval", *HUMAN_EVAL), Task("XSum", *XSUM, "{}\n\nSummary:")),
 }
-# By a part of a pair's name: whose speed-ups are printed for its tasks.
-WHOSE = {"vicuna": "Spec-Bench", "flan-t5": "T5-XXL", "": "Chinchilla"}
-
-
-def offers() -> pd.DataFrame:
-    """The published pairs with their first drafts, the smallest first, and what they need.
-
-    `card` is the smallest card that has room, `fetched` the gigabytes of both models, and `printed`
-    the papers' speed-ups that stand beside the pair's tasks.
-    """
-    sizes = {name: each["gigabytes"] for name, each in PUBLISHED["repositories"].items()}
-    rows = []
-    for name, pair in PUBLISHED["pairs"].items():
-        draft, repository = next(iter(pair["drafts"].items()))
-        fetched = sizes[pair["target"]] + sizes[repository]
-        found = {task.name: printed(name, draft, task.name) for task in tasks_of(name)}
-        beside = ", ".join(f"{task} {speed:g}" for task, speed in found.items() if speed)
-        whose = next(whose for part, whose in WHOSE.items() if part in name)
-        row = {"pair": name, "draft": draft, "card (GB)": pair["card"]}
-        rows.append(row | {"fetched (GB)": fetched, "printed": f"{whose}: {beside}"})
-    return pd.DataFrame(rows)
 
 
 def load(name: str, draft: str, limit: float = LIMIT) -> Pair:
