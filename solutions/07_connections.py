@@ -336,9 +336,8 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # the gap to drawn ones is nearly closed: no token comes twice. If `p` has one high peak and the draft
 # knows it, next to nothing is lost, and nobody has to store a `q`.
 #
-# Is that a trick of one research repository? No. By default vLLM, SGLang, TensorRT-LLM and llama.cpp
-# all give a draft token exactly this chance, `p(x)`. On most servers, the famous ratio `p/q` is an
-# option that you have to switch on!
+# It is no research trick: by default vLLM, SGLang, TensorRT-LLM and llama.cpp give a draft token
+# exactly this chance, `p(x)`. On most servers, the ratio `p/q` is an option to switch on!
 #
 # ## The block as a whole
 #

@@ -71,7 +71,7 @@ SAID = {
     "07 more_candidates": "SpecTr's rule: 0.8 at 1, 0.907 at 2; your function: 0.8 at 1, 0.87 at 2",
     "07 by_position": "EAGLE-3: 2.41 tokens at K = 7: 1.49 at 1",
     "08 broken_decoders": "the target is its own draft: nothing: 5, the feed: 3.3",
-    "08 beside_the_paper": "measured v: here: 234m / base, T = 1: 1.6",
+    "08 beside_the_paper": "measured v: here: 234m / base, T = 0: 1.6",
     "08 beside_hugging_face": "For 100 tokens, passes: plain decoding: 100, your decoder: 50",
 }
 # A figure with a wrong function in place of its own, and what it then says.
