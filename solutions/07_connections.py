@@ -633,4 +633,4 @@ show_race(race("07", contestants), yours=lane)
 #
 # None of the published figures was measured on your machine.
 #
-# **Next.** Chapter 08 gives your decoder caches and batches, and measures it against others.
+# **Next.** Chapter 08 gives your decoder caches, and measures it against others.
