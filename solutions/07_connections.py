@@ -266,7 +266,7 @@ lesson.reveal("prediction_07_b", prediction_07_b)
 # ## Candidates that nobody drew
 #
 # The tree in EAGLE's released code (2024) differs from yours in one point. Its candidates are not
-# drawn: they are simply the draft's most probable tokens. Prompt lookup (chapter 04) draws nothing
+# drawn: they are the draft's most probable tokens. Prompt lookup (chapter 04) draws nothing
 # either.
 #
 # What is `q` then? It is 1 on the proposed token, and 0 on every other. Put this `q` into the rule
