@@ -26,8 +26,8 @@ SOURCES, NEXT = "## Sources", "**Next.**"
 FENCE = re.compile(r"```|~~~")
 # JupyterLab shows the end of a chapter after "Run All Cells", wherever that has stopped.
 STOPPED = (
-    "*If 'Run All Cells' has brought you here, it has stopped further up: at the first answer that "
-    "is not written yet.*"
+    "<details><summary>Has 'Run All Cells' brought you here?</summary>\n\n"
+    "It has stopped further up, at the first answer that is not written yet.\n\n</details>"
 )
 # JupyterLab leaves no room below a fold and below code; an empty paragraph is room everywhere.
 ROOM = "<p></p>"
