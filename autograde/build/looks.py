@@ -117,4 +117,4 @@ def _fold(text: str) -> str:
     sources, sign, way = text.partition(NEXT)
     summary = "<summary>What this chapter rests on, and what each source supports</summary>"
     folded = f"<details>{summary}\n\n{sources.strip()}\n\n</details>"
-    return f"{folded}\n\n{sign}{way.strip()}\n\n{STOPPED}"
+    return f"{folded}\n\n{(sign + way).strip()}\n\n{STOPPED}"
