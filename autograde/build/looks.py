@@ -26,8 +26,8 @@ SOURCES, NEXT = "## Sources", "**Next.**"
 FENCE = re.compile(r"```|~~~")
 # JupyterLab shows the end of a chapter after "Run All Cells", wherever that has stopped.
 STOPPED = (
-    "*If 'Run All Cells' has brought you here, it has stopped further up: at the first answer that "
-    "is not written yet.*"
+    "<details><summary>Has 'Run All Cells' brought you here?</summary>\n\n"
+    "It has stopped further up, at the first answer that is not written yet.\n\n</details>"
 )
 # JupyterLab leaves no room below a fold and below code; an empty paragraph is room everywhere.
 ROOM = "<p></p>"
@@ -117,4 +117,4 @@ def _fold(text: str) -> str:
     sources, sign, way = text.partition(NEXT)
     summary = "<summary>What this chapter rests on, and what each source supports</summary>"
     folded = f"<details>{summary}\n\n{sources.strip()}\n\n</details>"
-    return f"{folded}\n\n{sign}{way.strip()}\n\n{STOPPED}"
+    return f"{folded}\n\n{(sign + way).strip()}\n\n{STOPPED}"
