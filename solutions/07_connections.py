@@ -29,6 +29,7 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch07 import figures, measured as charts
+from specdec_lib.lessons.ch07.timeline import timeline
 
 # %% [markdown]
 # ## Four questions
@@ -394,6 +395,11 @@ print(f"{len(states)} positions of {len(h)} numbers; the last state, h, chose to
 # | DFlash (2026) | states of several layers at every position, `x` and masks | one pass of five layers |
 # | DSpark (2026) | as DFlash; the token before shifts each distribution | one pass and `K` look-ups |
 
+
+# %% tags=["demo"]
+timeline()
+
+# %% [markdown]
 # Does it help to read `x`? Two small heads for the built-in target draft chains of three:
 
 # %% tags=["demo"]
@@ -508,6 +514,36 @@ design_map()
 # answers: who drafts, the shape, and who verifies.
 #
 # </details>
+#
+# <details><summary>Two more ideas: no draft at all, and a draft with another tokenizer</summary>
+#
+# **Jacobi decoding.** Guess `K` tokens, renew all of them with one pass, and repeat. Each pass makes at
+# least one more place right, and time is saved only if later places are right early. Here they rarely
+# are. Below, the draft is what the last pass found most probable at each place.
+#
+# **Another tokenizer.** Drop the draft's tokens that the target doesn't have, divide what is left by
+# its sum, and draw from the result. It is a `q` like any other, and the residual writes the tokens
+# that the draft can't propose. Below, the target is said to lack every other token of the draft.
+#
+# </details>
+#
+# The next cell runs both.
+
+# %% tags=["demo"]
+from specdec_lib.drafters.jacobi import Jacobi
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.vocabulary import OtherVocabulary
+
+small = strategies.built_in("small")["small"]
+half = [token if token % 2 else -1 for token in range(target.vocab_size)]
+ideas = {
+    "Jacobi": Jacobi(target),
+    "a draft model": ModelDrafter(small),
+    "the same, half of its tokens shared": OtherVocabulary(small, half, len(half), list),
+}
+written = strategies.tokens_a_block(target, ideas, texts[:4])
+for (name, temperature), (tokens, _) in written.items():
+    print(f"{tokens:.2f} tokens per pass at temperature {temperature}: {name}")
 
 # %% [markdown]
 # ## Quiz
@@ -633,4 +669,4 @@ show_race(race("07", contestants), yours=lane)
 #
 # None of the published figures was measured on your machine.
 #
-# **Next.** Chapter 08 gives your decoder caches, and measures it against others.
+# **Next.** Chapter 08 gives your decoder caches and batches, and measures it against others.

@@ -310,8 +310,9 @@ figures.law_of_texts(speculative_generate)
 # %% tags=["demo"]
 from specdec_lib.lessons.common.series import table
 from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.measure import results
-from specdec_lib.measure.experiment import grid, published, survey, traces
+from specdec_lib.measure import papers, results, strategies
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.experiment import batches, grid, published, survey, traces
 from specdec_lib.measure.experiment import loops as decoders
 
 # %% tags=["demo"]
@@ -355,7 +356,8 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 # with the target as its own draft, once with the draft *base*. The distance of the texts is exact.
 
 # %% tags=["demo"]
-figures.broken_decoders(broken.tried(our_decoder().generate))
+pair = strategies.built_in("target", "base")
+figures.broken_decoders(broken.tried(our_decoder().generate, *pair.values(), prompts(4)))
 lesson.reveal("prediction_08_b", prediction_08_b)
 
 # %% [markdown]
@@ -436,7 +438,8 @@ print(f"Written to {results.write(rows, about, 'chapter08_results.json')}.")
 # | clock | your decoder over plain decoding: the median of the turns, and the quartiles |
 
 # %% tags=["demo"]
-charts.beside_the_paper(rows)
+en_de = [row for row in papers.table("leviathan_2_4") if row.task == "EnDe"]
+charts.beside_the_paper(rows, en_de)
 
 # %% [markdown]
 # The paper's rows are of other models on another machine: compare the *pattern*, not the height.
@@ -455,11 +458,17 @@ charts.beside_the_paper(rows)
 #
 # <details><summary>Published pairs: with a card, or with the hub alone</summary>
 #
-# `docs/gpu.md` lists pairs, the card that each needs, what is fetched for it and what you will see.
-# Nothing is fetched before you set `PUBLISHED` to a pair and its draft, such as `("vicuna", "68m")`,
-# and answer one question. Without a card take `("smollm2-360m", "135m")`: its draft has more than a
-# third of its target's weights, so expect readable text and little speed.
+# Nothing is fetched before you set `PUBLISHED` to a pair and its draft, and answer one question.
 #
+# | card | `PUBLISHED` | fetched | you will see |
+# | --- | --- | --- | --- |
+# | none | `("smollm2-360m", "135m")` | 1.0 GB | readable text by your decoder, little speed |
+# | 16 GB | `("flan-t5-xl", "small")` | 11.7 GB | the first paper's tasks, beside its 3.4 and 3.1 |
+# | 24, 40, 80 GB | `("vicuna", "68m")` | 13.8 GB | Spec-Bench's tasks, beside its 1.13 and 1.62 |
+# | 40 GB | `("qwen3-14b", "0.6b")` | 31.0 GB | over 30 GB: `published.load(*PUBLISHED, limit=70)` |
+# | 80 GB | `("qwen3-32b", "0.6b")` | 67.0 GB | the same |
+#
+# Without a card the draft has more than a third of its target's weights, so expect little speed.
 # *printed* is a paper's speed-up in the same task: Spec-Bench's draft model for Vicuna, T5-XXL in Table
 # 2 for FLAN-T5, Chinchilla for all others. FLAN-T5 isn't the paper's model, so expect another number.
 # Without the extra `published`, built-in texts stand in, and no figure stands beside them.
@@ -474,6 +483,18 @@ if PUBLISHED:
     trace_picture(**published.readable(our_decoder(), hub_pair, PUBLISHED[0]))
 
 # %% [markdown]
+# ## Many requests
+#
+# Now several prompts share a pass, and your `verify_block` judges all rows at once. Batching and
+# speculation spend the same spare arithmetic: 8 rows with `K = 4` are a pass over 40 tokens.
+
+# %% tags=["demo"]
+served = batches.measure(our_decoder(), machine, met.row.draft)
+charts.batches(served)
+
+# %% [markdown]
+# Is the gain at one request still there at eight?
+#
 # ## Token by token
 #
 # One text of the built-in pair. Hover over a token, or move the slider. Easy blocks often come in a

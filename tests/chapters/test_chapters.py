@@ -73,6 +73,7 @@ SAID = {
     "08 broken_decoders": "the target is its own draft: nothing: 5, the feed: 3.3",
     "08 beside_the_paper": "measured v: here: 234m / base, T = 0: 1.6",
     "08 beside_hugging_face": "For 100 tokens, passes: plain decoding: 100, your decoder: 50",
+    "08 batches": "plain: 10 at 1; K = 2: 15 at 1",
 }
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [

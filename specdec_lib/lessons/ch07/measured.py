@@ -1,6 +1,7 @@
 """The figures of chapter 07 that show measurements, and what formulas make of them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,11 +12,10 @@ from specdec_lib.lessons.common.distributions import overlap
 from specdec_lib.lessons.common.drawing import picture
 from specdec_lib.lessons.common.series import draw, series_figure
 from specdec_lib.lessons.common.style import show
-from specdec_lib.models.llama import Llama
 from specdec_lib.theory import expected_tokens
 
 
-def states_of(target: Llama, text: Sequence[int]) -> tuple[Tensor, int]:
+def states_of(target: Any, text: Sequence[int]) -> tuple[Tensor, int]:
     """The hidden states (T, width) after each token of a text, and the token chosen after them."""
     passes, cache = [], target.new_cache(1, len(text))
     logits = target.forward(torch.tensor([text]), cache, observe=passes.append)

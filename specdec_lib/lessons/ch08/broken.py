@@ -12,11 +12,8 @@ import torch
 from torch import Tensor
 
 from specdec_lib import exact
-from specdec_lib.assets import ASSETS
 from specdec_lib.lessons.ch08.computed import DRAFT, START, TARGET, Halves, plain_law
 from specdec_lib.lessons.ch08.models import WatchedModel
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.models.llama import Llama
 from specdec_lib.progress import progress
 
 # By what somebody forgot: whose cache has the mistake, and which. It shows with this k and in texts
@@ -100,14 +97,15 @@ def tokens_per_pass(
     return TOKENS * len(texts) / passes
 
 
-def tried(generate: Loop) -> dict[str, tuple[float, float, float]]:
-    """What each mistake costs on the built-in pair.
+def tried(
+    generate: Loop, target: Any, base: Any, texts: Sequence[list[int]]
+) -> dict[str, tuple[float, float, float]]:
+    """What each mistake costs.
 
     That is: the tokens per pass with the target as its own draft, the same with the draft *base*,
     and the total variation between the texts' distribution and plain decoding's.
     """
-    target, base = (Llama.from_folder(ASSETS / name) for name in ("target", "base"))
-    found, texts = {}, prompts(4)
+    found = {}
     for fault in progress(FAULTS, "forgotten steps"):
         itself, usual = (
             tokens_per_pass(generate, (target, draft), fault, texts) for draft in (target, base)

@@ -4,13 +4,13 @@ Tables come from specdec_lib.measure.experiment as DataFrames.
 """
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from specdec_lib.lessons.common.answers import WIDE
 from specdec_lib.lessons.common.drawing import legend_below, named_rows, panels, picture
-from specdec_lib.lessons.common.series import draw, in_words, table
+from specdec_lib.lessons.common.series import draw, in_words, series_figure, table
 from specdec_lib.lessons.common.style import ACCEPTED, show
-from specdec_lib.measure import papers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,10 +76,9 @@ def results(rows: "pd.DataFrame", whose: str) -> None:
     table(shown, caption)
 
 
-def beside_the_paper(rows: "pd.DataFrame") -> None:
+def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
     """Promises and the clock of the rows that were run, above Leviathan's for English to German."""
     rows = rows.sort_values("temperature", kind="stable")  # the paper's order
-    paper = [row for row in papers.table("leviathan_2_4") if row.task == "EnDe"]
     mine = zip(rows.target, rows.draft, rows.temperature, strict=True)
     names = [f"here: {target} / {draft}, T = {t}" for target, draft, t in mine]
     names += [f"TPU v4: T5-XXL / {T5_SIZES[row.draft]}, T = {row.temperature}" for row in paper]
@@ -99,3 +98,11 @@ def beside_the_paper(rows: "pd.DataFrame") -> None:
     ax.set_xlabel("times as fast as plain decoding")
     legend_below(ax, 2)
     show(ax.figure, f"Speed-ups on this machine, then the paper's printed ones. {'; '.join(told)}.")
+
+
+def batches(served: "pd.DataFrame") -> None:
+    """Tokens a second by batch, for plain decoding and every K."""
+    found = served.pivot(index="batch", columns="way", values="tokens a second")
+    ways = {way: found[way].tolist() for way in served.way.unique()}
+    title, xlabel = "Many requests: all rows of a batch in one pass", "requests in a batch"
+    series_figure(title, list(found.index), ways, xlabel=xlabel, ylabel="tokens per second")

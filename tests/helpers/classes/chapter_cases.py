@@ -110,6 +110,9 @@ _RUN = {
 RUNS = pd.DataFrame(
     _RUN | {"draft": draft, "temperature": t} for draft in ("base", "large") for t in (1, 0)
 )
+_SERVED = pd.DataFrame({
+    "batch": [1, 1], "way": ["plain", "K = 2"], "tokens a second": [10.0, 15.0],
+})  # fmt: skip
 _OVER = pd.DataFrame(
     {"speedup": [1.5, 2.0, 1.25], "low": [1.25, 1.5, 0.75], "high": [1.75, 2.5, 1.5]},
     index=["plain", "generate", "assisted"],
@@ -197,6 +200,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     "08": {
         "broken_decoders": ({"nothing": (5.0, 2.2, 0.0), "the feed": (3.3, 2.2, 0.5)},),
         "beside_hugging_face": (_MET, "your"),
-        "beside_the_paper": (RUNS,),
+        "beside_the_paper": (RUNS, SETTINGS),
+        "batches": (_SERVED,),
     },
 }

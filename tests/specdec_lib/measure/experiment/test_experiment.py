@@ -7,7 +7,7 @@ import torch
 
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.measure.core.acceptance import Acceptance
-from specdec_lib.measure.experiment import grid, survey, traces
+from specdec_lib.measure.experiment import batches, grid, survey, traces
 from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.theory import Costs, walltime_speedup
@@ -68,3 +68,10 @@ def test_a_trace_holds_what_the_picture_needs(machine):
     assert traces.TOKENS <= written <= traces.TOKENS + traces.K
     assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in blocks)
     assert all(block["token"] for block in blocks)
+
+
+def test_batches_run_every_way_by_turns(machine):
+    rows = batches.measure(LIBRARY, machine, "small")
+    ways = (batches.PLAIN, *(f"K = {k}" for k in batches.KS))
+    assert list(zip(rows.batch, rows.way, strict=True)) == list(product(batches.BATCHES, ways))
+    assert (rows["tokens a second"] > 0).all()

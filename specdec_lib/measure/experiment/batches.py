@@ -1,0 +1,34 @@
+"""Several requests in one pass: tokens a second of the batch, by plain decoding and at every K."""
+
+import pandas as pd
+
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.compare import compare, summary
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.runs import SAMPLED, plain, speculative
+from specdec_lib.measure.experiment.loops import Loop
+from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.progress import progress
+
+BATCHES = (1, 2, 4, 8)
+KS = (2, 4)
+PROMPT, TOKENS, ROUNDS = 16, 16, 2  # tokens of a prompt, and those after it
+PLAIN = "plain decoding"
+
+
+def measure(loop: Loop, machine: Machine, draft: str) -> pd.DataFrame:
+    """Every batch by plain decoding and at every K, by turns, at temperature 1.
+
+    The loop's verify_block judges the blocks.
+    """
+    drafter, found = ModelDrafter(machine.drafts[draft]), []
+    ways = {PLAIN: plain(machine.target, SAMPLED, TOKENS, batch=True)}
+    for k in KS:
+        asked = (machine.target, drafter, k, SAMPLED, TOKENS, loop.verifier)
+        ways[f"K = {k}"] = speculative(*asked, batch=True)
+    for batch in progress(BATCHES, "batches"):
+        runs = compare(ways, [prompts(batch, PROMPT)], rounds=machine.times(ROUNDS))
+        for way, row in summary(runs, PLAIN).iterrows():
+            speed = {"tokens a second": row.tokens_per_second}
+            found.append({"batch": batch, "way": way} | speed)
+    return pd.DataFrame(found)
