@@ -88,8 +88,6 @@ def test_a_simulator_from_elsewhere_says_what_to_do_until_it_is_trusted(lab, stu
     lab.open(student_server.put("elsewhere", _run_elsewhere()))
     lab.wait_for_output(SIMULATOR, "Run this cell to see the simulator.")
     assert lab.cell(SIMULATOR).locator("iframe").count() == 0
-    still = lab.cell(SIMULATOR).locator("img")
-    assert "3.362 tokens" in still.get_attribute("alt") and still.is_visible()
     _choose_in_palette(lab, "Trust Notebook")
     lab.page.locator(".jp-Dialog").get_by_role("button", name="Trust").click()
     assert lab.numbers(SIMULATOR) == ["0.80", "0.20", "3.362", "6.34 ms"]

@@ -3,7 +3,7 @@
 One simulator with three views: the residual, the two paths into each token, and speed over K.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from specdec_lib.lessons.widgets.fields import distribution, number, one_of, probability, whole
@@ -46,14 +46,7 @@ def linked_simulator(
     if view == "paths":
         state |= {"sampler": SAMPLERS[0], "counts": [0, 0, 0, 0], "history": [], "seed": 3}
     height = 1300 if view == "paths" else 900
-    return Simulator("linked", "Simulator of p and q", fields, state, height, still=_still)
-
-
-def _still(state: Mapping[str, Any]) -> str:
-    # matplotlib takes a second to import, and a live simulator needs no still.
-    from specdec_lib.lessons.widgets.still import still
-
-    return still(state)
+    return Simulator("linked", "Simulator of p and q", fields, state, height)
 
 
 def _times(c: float | None, s: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import html
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -61,7 +61,7 @@ class Simulator:
 
     `name` is the module's file name without `.js`. `fields` checks parts of the state by name;
     `data` never changes, and the module finds it beside the first state. `height` is the frame's
-    first height in pixels. `still` gives HTML for a state, shown where no script runs.
+    first height in pixels.
     """
 
     def __init__(
@@ -72,9 +72,8 @@ class Simulator:
         state: Mapping[str, Any],
         height: int,
         data: Mapping[str, Any] | None = None,
-        still: Callable[[Mapping[str, Any]], str] | None = None,
     ) -> None:
-        self.name, self.title, self.height, self._still = name, title, height, still
+        self.name, self.title, self.height = name, title, height
         checked = {key: fields[key](key, state[key]) for key in fields}
         self._state = {**state, **checked}
         self._start = {**self._state, **(data or {})}
@@ -116,10 +115,9 @@ class Simulator:
         JupyterLab drops it from a notebook that is not trusted, and leaves the words inside it.
         """
         style = f"display:block;width:100%;height:{self.height}px;border:0"
-        still = f'<div class="specdec-still">{self._still(self.state)}</div>' if self._still else ""
         around = (HERE / "parts" / "around.js").read_text(encoding="utf-8")
         return (
-            f'{still}<iframe class="specdec-simulator" title="{html.escape(self.title)}" '
+            f'<iframe class="specdec-simulator" title="{html.escape(self.title)}" '
             f'sandbox="allow-scripts" style="{style}" srcdoc="{html.escape(self.page())}">'
             f"Run this cell to see the simulator.</iframe>\n<script>{around}</script>"
         )

@@ -1,6 +1,4 @@
-"""The picture of chapters 02 to 04 as a reader meets it: formulas, dragging, views and stills."""
-
-import re
+"""The picture of chapters 02 to 04 as a reader meets it: formulas, dragging and views."""
 
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ from specdec_lib import theory
 from specdec_lib.lessons.ch03 import computed, rules
 from specdec_lib.lessons.widgets import linked_simulator
 from specdec_lib.lessons.widgets.linked import K_MAX, SAMPLERS
-from specdec_lib.lessons.widgets.still import in_words
 from specdec_lib.sampling import sample_from
 
 pytestmark = pytest.mark.browser
@@ -214,27 +211,3 @@ def test_k_c_and_s_move_the_curves(reader):
     assert page.numbers()[5] == str(best_steep(0.8, 0.05, 0.1, K_MAX))
     page.press("Reset")
     assert page.numbers() == ["0.80", "0.20", "2.952", "5.49 ms", "2.567", "8"]
-
-
-# ---- where no script runs ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_still_stands_in_where_no_script_runs(browser, scripts):
-    simulator = speed()
-    page = browser.new_page(java_script_enabled=scripts)
-    page.set_content(simulator.frame())
-    still = page.locator(".specdec-still img")
-    assert still.is_visible() is not scripts
-    assert still.get_attribute("alt") == in_words(simulator.state)
-    page.close()
-
-
-@pytest.mark.parametrize("view", ["residual", "paths", "speed"])
-def test_a_still_tells_the_numbers_of_the_picture(reader, view):
-    simulator = linked_simulator(view, k=3)
-    shown = reader(simulator).numbers()
-    words = in_words(simulator.state)
-    of_blocks = [] if view == "paths" else shown[2:4]
-    for number in (f"{float(shown[0]):.3f}", *of_blocks):
-        assert re.search(rf"\b{re.escape(number)}", words)

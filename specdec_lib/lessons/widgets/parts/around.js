@@ -1,5 +1,4 @@
-// Beside a frame: hides what stands in for frames where no script runs, and sets a frame's height to what it reports.
-for (const still of document.querySelectorAll(".specdec-still")) still.hidden = true;
+// Beside a frame: sets its height to what it reports.
 addEventListener("message", (event) => {
   for (const frame of document.querySelectorAll("iframe.specdec-simulator")) {
     const height = event.data && event.data.specdecHeight;
