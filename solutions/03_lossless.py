@@ -153,7 +153,7 @@ def two_paths(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # 3. Return np.minimum(p, q) and np.maximum(p - q, 0), in this order.
 
 # %% tags=["demo"]
-figures.two_masses(two_paths, P, Q)
+figures.moving_mass(two_paths, P, Q)
 
 # %% test="two_paths" points=3
 lesson.check_two_paths(two_paths)

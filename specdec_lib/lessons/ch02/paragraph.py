@@ -2,21 +2,14 @@
 
 import html
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.common.style import display_page, palette
+from specdec_lib.lessons.common.style import display_page, in_both_themes
 
 RARE = 0.25  # what is accepted less often is underlined too
 SHADE = 50  # percent, where nothing is accepted: text is easy to read on it in both themes
-_DARK = "[data-jp-theme-light='false'] .sd-shaded, [data-theme='dark'] .sd-shaded"
-_STYLE = """
-.sd-shaded { margin: 8px 0; padding: 6px 12px; max-width: 820px; overflow-wrap: anywhere;
-  border-radius: 8px; color: var(--ink); background: var(--paper); font: 14px/1.5 system-ui; }
-.sd-shaded pre { all: unset; display: block; font: 13px/1.8 monospace; white-space: pre-wrap; }
-.sd-shaded span { padding: 2px 0; border-radius: 2px; color: var(--ink); }
-.sd-shaded figcaption span { display: inline-block; padding: 0 7px; line-height: 1.5; }
-.sd-shaded .sd-rare { text-decoration: underline 2px; text-underline-offset: 3px; }
-.sd-shaded p { margin: 6px 0; }"""
+SHEET = Path(__file__).with_name("paragraph.css")
 
 
 def coloured_paragraph(places: Sequence[Any]) -> None:
@@ -31,8 +24,9 @@ def as_page(places: Sequence[Any]) -> str:
     """The shaded text, under it the scale and what the picture says in words."""
     text = "".join(_span(each.piece, each.accepted, _told(each)) for each in places)
     scale = " ".join(_span(f"{share:.2f}", share) for share in (1, 0.75, 0.5, 0.25, 0))
+    style = in_both_themes(".sd-shaded") + SHEET.read_text(encoding="utf-8")
     return (
-        f'<figure class="sd-shaded"><style>{_style_sheet()}</style><pre>{text}</pre><figcaption>'
+        f'<figure class="sd-shaded"><style>{style}</style><pre>{text}</pre><figcaption>'
         f"<p>Accepted with probability {scale}, underlined below {RARE}.</p>"
         f"<p>{html.escape(in_words(places))}</p></figcaption></figure>"
     )
@@ -67,14 +61,7 @@ def _told(place: Any) -> str:
 
 def _span(text: str, accepted: float, title: str = "") -> str:
     rare = ' class="sd-rare"' if accepted < RARE else ""
-    shade = f"background:color-mix(in srgb,var(--miss) {SHADE * (1 - accepted):.0f}%,transparent)"
-    return f'<span{rare} style="{shade}" title="{html.escape(title)}">{html.escape(text)}</span>'
-
-
-def _style_sheet() -> str:
-    """The colours of both themes, then the rules."""
-    light, dark = (palette(theme)["excess"] for theme in ("light", "dark"))
-    return (
-        f".sd-shaded {{ --ink: #1c1c21; --paper: #ffffff; --miss: {light} }}"
-        f"{_DARK} {{ --ink: #ececf1; --paper: #1e1e24; --miss: {dark} }}{_STYLE}"
+    shade = (
+        f"background:color-mix(in srgb,var(--sd-excess) {SHADE * (1 - accepted):.0f}%,transparent)"
     )
+    return f'<span{rare} style="{shade}" title="{html.escape(title)}">{html.escape(text)}</span>'

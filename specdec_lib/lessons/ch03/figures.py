@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from specdec_lib.lessons.ch03 import computed, rules
+from specdec_lib.lessons.ch03 import computed, rules, transport
 from specdec_lib.lessons.ch03.rules import SEEN, Rule
 from specdec_lib.lessons.common.distributions import total_variation
 from specdec_lib.lessons.common.drawing import (
@@ -22,7 +22,7 @@ from specdec_lib.lessons.common.drawing import (
 )
 from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.series import draw
-from specdec_lib.lessons.common.style import show
+from specdec_lib.lessons.common.style import display_page, show
 from specdec_lib.lessons.common.wording import TOKENS, by_token
 
 SETTINGS = {
@@ -46,18 +46,14 @@ def kept_and_rejected(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
 
 
 @drawn_from("two_paths")
-def two_masses(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The student's two masses (V,) of each token, one on the other, and the target's lines."""
+def moving_mass(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
+    """The student's two masses of each token: what is rejected moves to where it is written."""
     kept, into = (np.asarray(mass, dtype=float) for mass in paths(p, q))
-    ax = picture("The mass of each token by your function", "probability")
-    parts = {"accepted": kept, "written by the correction": into}
-    words = stacked(ax, parts, ("accepted", "residual"), by_two(kept, into), target=p)
-    show(ax.figure, f"Mass of each token, {words}; target {by_token(p)}.")
-
-
-def by_two(kept: np.ndarray, into: np.ndarray) -> list[str]:
-    """The two masses of each token as a sum, to stand above its bar."""
-    return [f"{a:.2f} + {b:.2f}" for a, b in zip(kept, into, strict=True)]
+    words = (
+        f"The draft {by_token(q)}. By your function, by acceptance {by_token(kept)}, by correction "
+        f"{by_token(into)}, together {by_token(kept + into)}; the target {by_token(p)}."
+    )
+    display_page(transport.page(kept, into, p, q, words), words)
 
 
 @drawn_from("argmax_draft_law")

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.common.style import display_page, in_notebook, palette
+from specdec_lib.lessons.common.style import display_page, in_both_themes, in_notebook
 
 HERE = Path(__file__).parent
 # Where scripts run, the replay waits until it is in sight.
@@ -179,11 +179,5 @@ def _all(race: Any, lane: Any) -> str:
 @cache
 def style_sheet() -> str:
     """The palette as CSS variables, in a light and a dark version, then race.css."""
-    light, dark = (
-        " ".join(f"--sd-{name}: {colour};" for name, colour in palette(theme).items())
-        for theme in ("light", "dark")
-    )
-    # In the dark: JupyterLab's way to say so, and the site's.
-    in_dark = "[data-jp-theme-light='false'] .sd-race, [data-theme='dark'] .sd-race"
     rules = (HERE / "race.css").read_text(encoding="utf-8")
-    return f".sd-race {{ {light} }} {in_dark} {{ {dark} }}\n{rules}"
+    return f"{in_both_themes('.sd-race')}\n{rules}"

@@ -65,8 +65,20 @@ def role(name: str) -> dict[str, Any]:
 
 
 def palette(theme: str) -> dict[str, str]:
-    """The colours by role in a theme, "light" or "dark", for pages."""
+    """The colours by role in a theme, "light" or "dark"."""
     return {name: entry[theme] for name, entry in _PALETTE.items()}
+
+
+def variables(theme: str) -> str:
+    """The same as CSS variables."""
+    return " ".join(f"--sd-{name}: {colour};" for name, colour in palette(theme).items())
+
+
+def in_both_themes(selector: str) -> str:
+    """CSS that gives `selector` the colours of each theme."""
+    # In the dark: JupyterLab's way to say so, and the site's.
+    dark = f"[data-jp-theme-light='false'] {selector}, [data-theme='dark'] {selector}"
+    return f"{selector} {{ {variables('light')} }} {dark} {{ {variables('dark')} }}"
 
 
 def _tint(colour: str) -> tuple[float, ...]:

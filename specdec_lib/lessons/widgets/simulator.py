@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.common.style import palette
+from specdec_lib.lessons.common.style import in_both_themes, variables
 from specdec_lib.lessons.widgets.fields import Field
 
 HERE = Path(__file__).parent
@@ -45,15 +45,10 @@ def module_source(name: str) -> str:
 @cache
 def style_sheet() -> str:
     """The style sheet of all simulators: the palette as CSS variables, then the shared rules."""
-    light, dark = (
-        " ".join(f"--sd-{role}: {colour};" for role, colour in palette(theme).items())
-        for theme in ("light", "dark")
-    )
-    return (
-        f".sd-sim {{ {light} }}\n"
-        f"[data-jp-theme-light='false'] .sd-sim {{ {dark} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ html.sd-page .sd-sim {{ {dark} }} }}\n"
-    ) + (HERE / "parts" / "shared.css").read_text(encoding="utf-8")
+    dark = f"html.sd-page .sd-sim {{ {variables('dark')} }}"
+    in_frame = f"@media (prefers-color-scheme: dark) {{ {dark} }}"
+    rules = (HERE / "parts" / "shared.css").read_text(encoding="utf-8")
+    return f"{in_both_themes('.sd-sim')}\n{in_frame}\n{rules}"
 
 
 class Simulator:

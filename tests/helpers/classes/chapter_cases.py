@@ -155,7 +155,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "03": {
         "kept_and_rejected": (P, Q),
-        "two_masses": (P, Q),
         "laws_against_targets": (ch03.ARGMAX_PAIRS,),
         "warped": (ch03.LOGITS,),
         "line_up": (P, Q),
