@@ -4,7 +4,7 @@
 `c` the time of a draft step and `v` that of a verification, in target passes over one token.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -24,17 +24,6 @@ def walltime_speedup(alpha: float, c: float, k: int, verify_cost: float = 1.0) -
     v(k + 1) as measured.
     """
     return expected_tokens(alpha, k) / (c * k + verify_cost)
-
-
-def acceptance_from_counts(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Accepted tokens and judged ones, from (accepted, drafted) of every block.
-
-    A block judges its accepted tokens and the first rejected one; what stands after that was
-    never looked at. Their quotient is the maximum-likelihood alpha.
-    """
-    accepted = sum(count for count, _ in counts)
-    judged = sum(min(count + 1, drafted) for count, drafted in counts)
-    return accepted, judged
 
 
 @dataclass(frozen=True)

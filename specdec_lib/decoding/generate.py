@@ -109,5 +109,5 @@ def start_run(
     if isinstance(drafter, StateReader):
         target = passing_states(target, drafter)
     run = Run(target, prompts, settings, capacity)
-    drafter.start(prompts, settings.warp, capacity, run.cache)
+    drafter.start(prompts, settings.warp, capacity)
     return run

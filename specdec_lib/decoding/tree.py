@@ -12,7 +12,6 @@ from torch import Tensor
 from specdec_lib.decoding.state import Block, Run
 from specdec_lib.decoding.verify import accepts, finite_rows, require_finite, residual
 from specdec_lib.device import Stopwatch
-from specdec_lib.drafters.hidden import StateReader
 from specdec_lib.drafters.tree import ROOT, TreeDrafter, TreeProposal
 from specdec_lib.models.cache import Tree
 from specdec_lib.sampling import Choices
@@ -44,11 +43,8 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices, ju
     judged = probabilities_of(p, proposal)
     watch.mark()
 
-    # 4. Keep: of the cache and the states only the branch, since rejected nodes lie in between.
-    branch = [ROOT, *path]
-    run.cache.keep(len(run.sequences[0]) - 1, branch)
-    if isinstance(drafter, StateReader):
-        drafter.keep(branch)
+    # 4. Keep of the cache only the branch, since rejected nodes lie in between.
+    run.cache.keep(len(run.sequences[0]) - 1, [ROOT, *path])
     accepted = [proposal.tokens[node - 1] for node in path]
     kept = run.add(0, [*accepted, token])
 

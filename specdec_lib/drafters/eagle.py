@@ -18,12 +18,11 @@ from torch import Tensor
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import StateReader, at, read_tensors
 from specdec_lib.drafters.protocol import Proposal, drawn
-from specdec_lib.drafters.tree import ROOT, Grown, TreeDrafter, TreeProposal, grow
-from specdec_lib.models.cache import KVCache, Tree
+from specdec_lib.models.cache import KVCache
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
-from specdec_lib.models.protocol import Cache, Texts
+from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
 
 BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"
@@ -87,7 +86,7 @@ class Eagle(StateReader):
         self.layer = Layer(weights.layer, self.shape)
         self.norm = RMSNorm(weights.norm, EPSILON)
 
-    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """An empty cache: the states of the prompts are read with the first block."""
         self.warp, shape = warp, self.shape
         size = (1, len(texts), capacity, shape.kv_heads, shape.head_width)
@@ -126,53 +125,13 @@ class Eagle(StateReader):
         return at(predicted, columns)
 
     @torch.no_grad()
-    def next_states(self, known: Tensor, tokens: Tensor, tree: Tree | None = None) -> Tensor:
+    def next_states(self, known: Tensor, tokens: Tensor) -> Tensor:
         """Predicted states (B, T, width), one position on, from states and the tokens after them.
 
-        `known` (B, T, width) and `tokens` (B, T); the cache holds them afterwards. With `tree` they
-        are the branches of a text, as in Llama.forward.
+        `known` (B, T, width) and `tokens` (B, T); the cache holds them afterwards.
         """
         embedded = F.embedding(tokens, self.target.embedding)[..., : self.width]
         x = self.fuse(torch.cat((known, embedded), -1))
         slots = self.cache.advance(tokens.shape[1])
-        positions = slots if tree is None else tree.positions(slots)
-        mask = self.cache.mask(slots, tree)
-        here = Here(self.cos[positions], self.sin[positions], slots, mask)
+        here = Here(self.cos[slots], self.sin[slots], slots, self.cache.mask(slots, None))
         return self.up(self.norm(self.layer(x, here, self.cache.held(0))))
-
-
-class EagleTree(Eagle, TreeDrafter):
-    """Candidates from such states, as the paper's tree of a fixed shape.
-
-    The state of every node is predicted from that of its parent.
-    """
-
-    def __init__(
-        self,
-        target: Llama,
-        weights: EagleWeights,
-        widths: Sequence[int],
-        how: str = "without replacement",
-    ) -> None:
-        Eagle.__init__(self, target, weights)
-        TreeDrafter.__init__(self, widths, how)
-
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
-        """Level by level, as Candidates; no tree after a prompt of one token."""
-        columns = self.newest(texts)
-        if columns[0] < 0:
-            return Grown([], [], []).proposal(self.vocab_size, self.device)
-        self.predicted = self.read(columns, texts)  # (1 + n, width), after the text and each node
-        held = self.cache.longest
-        grown = grow(self._logits, self.widths[: limits[0]], self.pick, self.warp, choices)
-        self.cache.truncate(held)
-        return grown.proposal(self.vocab_size, self.device)
-
-    def _logits(self, grown: Grown, level: list[int]) -> Tensor:
-        """The logits (n, V) after each node of `level`; the cache holds those before it."""
-        if level != [ROOT]:
-            tokens, tree = grown.latest(level, self.device)
-            parents = grown.parents[level[0] - 1 :]
-            predicted = self.next_states(self.predicted[parents][None], tokens, tree)[0]
-            self.predicted = torch.cat((self.predicted, predicted))
-        return self.head(self.predicted[level[0] :])

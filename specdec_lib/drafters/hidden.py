@@ -41,11 +41,6 @@ class StateReader:
             new = Hidden(*(torch.cat(pair, 1) for pair in zip(self.hidden, new, strict=True)))
         self.hidden, self.proposed = new, False
 
-    def keep(self, nodes: Sequence[int]) -> None:
-        """Keep only `nodes` of the tree that the latest pass read: the others were rejected."""
-        kept = sent(nodes, self.device)
-        self.hidden = Hidden(*(part[:, kept] for part in self.hidden))
-
     def newest(self, texts: Texts) -> list[int]:
         """For each text the column of `hidden` with the state that gave its last token.
 

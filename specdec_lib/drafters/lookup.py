@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from specdec_lib.drafters.protocol import Proposal, certain
-from specdec_lib.models.protocol import Cache, Texts
+from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -21,7 +21,7 @@ class PromptLookup:
         self.max_length = None
         self.max_ngram = max_ngram
 
-    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Nothing to prepare: a token that was looked up is certain under any warp."""
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:

@@ -6,7 +6,7 @@ the tokens between are. A whole draft takes one small product, and no second mod
 
 Medusa's paper accepts drafts by "typical acceptance": every token that is probable enough to the
 target. That is lossy: the text no longer has the target's distribution. Here drafts are drawn from
-the heads' distributions, or looked up in them, and judged like those of any other drafter.
+the heads' distributions, and judged like those of any other drafter.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,8 @@ from torch import Tensor
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import StateReader, at, read_tensors
 from specdec_lib.drafters.protocol import Proposal, drawn
-from specdec_lib.drafters.tree import Grown, TreeDrafter, TreeProposal, grow
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.protocol import Cache, Texts
+from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
 
 BUILT_IN_HEADS = ASSETS / "medusa" / "heads.safetensors"
@@ -60,7 +59,7 @@ class Medusa(StateReader):
         super().__init__(target, heads.down.shape[-1])
         self.heads = heads
 
-    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Nothing to read: the heads use the target's states."""
         self.warp = warp
 
@@ -75,37 +74,3 @@ class Medusa(StateReader):
             q = self.warp(self.head(self.heads(state, max(limits))))
             drafted = [(choices.draft(each, i), each) for i, each in enumerate(q.unbind(1))]
         return drawn(drafted, limits, self.vocab_size, self.device)
-
-
-class MedusaTree(Medusa, TreeDrafter):
-    """Candidates from the heads: `widths[d]` of head d + 1 after every node of depth d.
-
-    All nodes of a depth have the same distribution, because a head does not see the tokens before
-    its own. The paper takes the most probable tokens, which is "top" here, and keeps only those
-    nodes of the full tree that are accepted most often.
-    """
-
-    def __init__(
-        self,
-        target: Llama,
-        heads: Heads,
-        widths: Sequence[int],
-        how: str = "without replacement",
-    ) -> None:
-        Medusa.__init__(self, target, heads)
-        TreeDrafter.__init__(self, widths[: len(heads.down)], how)  # a level takes a head
-
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
-        """All from one pass of the heads; no tree after a prompt of one token."""
-        columns = self.newest(texts)
-        widths = () if columns[0] < 0 else self.widths[: limits[0]]
-        grown = Grown([], [], [])
-        if widths:
-            state = at(self.hidden.states, columns)
-            heads = iter(self.head(self.heads(state, len(widths)))[0])
-
-            def read(grown: Grown, level: list[int]) -> Tensor:
-                return next(heads).expand(len(level), -1)
-
-            grown = grow(read, widths, self.pick, self.warp, choices)
-        return grown.proposal(self.vocab_size, self.device)

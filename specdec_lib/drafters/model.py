@@ -7,7 +7,7 @@ from torch import Tensor
 
 from specdec_lib.device import sent
 from specdec_lib.drafters.protocol import Proposal, drawn
-from specdec_lib.models.protocol import Cache, Model, Texts, lengths_of, prefill
+from specdec_lib.models.protocol import Model, Texts, lengths_of, prefill
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -19,7 +19,7 @@ class ModelDrafter:
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
         self.device = model.device
 
-    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Read the prompts, all but the last token, which the first block feeds."""
         self.warp = warp
         self.rows = torch.arange(len(texts), device=self.device)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.drafters.protocol import Proposal, drawn
-from specdec_lib.models.protocol import Cache, Texts
+from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -48,7 +48,7 @@ class NgramDrafter:
             *map(grouped, (counts.bigram, counts.trigram)[: order - 1]),
         ]
 
-    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Distributions are warped like the target's, and kept once they are computed."""
         self.warp = warp
         self.known: dict[tuple[int, ...], Tensor] = {}

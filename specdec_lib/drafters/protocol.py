@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from specdec_lib.models.protocol import Cache, Texts
+from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -29,11 +29,8 @@ class Drafter(Protocol):
     max_length: int | None
     device: torch.device
 
-    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache) -> None:
-        """A generation begins with these prompts; no sequence will pass `capacity` tokens.
-
-        `cache` is the target's, for drafters that are a part of the target.
-        """
+    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
+        """A generation begins with these prompts; no sequence will pass `capacity` tokens."""
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft up to limits[b] tokens after each sequence."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.protocol import Cache, Texts, prefill
+from specdec_lib.models.protocol import Texts, prefill
 from specdec_lib.sampling import Choices, Warp
 
 ROOT = 0  # the text's last token; draft tokens are numbered from 1
@@ -57,7 +57,7 @@ class Candidates(TreeDrafter):
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
         self.device = model.device
 
-    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Read the prompt, all but its last token."""
         self.warp = warp
         self.cache = self.model.new_cache(1, capacity)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from specdec_lib.device import sent
 from specdec_lib.drafters.protocol import Proposal, drawn
-from specdec_lib.models.protocol import Cache, Model, Texts, common, prefill
+from specdec_lib.models.protocol import Model, Texts, common, prefill
 from specdec_lib.sampling import Choices, Warp
 
 Translate = Callable[[Sequence[int]], list[int]]
@@ -51,7 +51,7 @@ class OtherVocabulary:
 
         return cls(model, [names.get(name, -1) for name in spelt], len(names), translate)
 
-    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Read the prompts in the draft's tokens."""
         self.warp = warp
         self.cache = self.model.new_cache(len(texts))

@@ -53,21 +53,19 @@ class Llama:
         self,
         tokens: Tensor,
         cache: KVCache,
-        layers: int | None = None,
         tree: Tree | None = None,
         observe: Callable[[Hidden], None] | None = None,
     ) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`.
 
-        With `layers`, only the first `layers` are run (an early exit); the cache of the others is
-        not valid at these positions. With `tree`, the tokens are the branches of a text: each
-        attends to its own ancestors only. `observe` is called with the last hidden states.
+        With `tree`, the tokens are the branches of a text: each attends to its own ancestors only.
+        `observe` is called with the last hidden states.
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
         here = Here(self.cos[positions], self.sin[positions], slots, cache.mask(slots, tree))
-        for number, layer in enumerate(self.layers[:layers]):
+        for number, layer in enumerate(self.layers):
             x = layer(x, here, cache.held(number))
         hidden = self.norm(x)
         if observe:

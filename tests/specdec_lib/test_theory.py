@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from specdec_lib.theory import Costs, acceptance_from_counts, expected_tokens, walltime_speedup
+from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 
 ALPHAS = [0.0, 0.1, 0.5, 0.62, 0.8, 0.99, 1.0]
 
@@ -35,24 +35,6 @@ def test_the_speedup_is_theorem_3_8_if_a_verification_costs_one_pass(c: float, a
     for k in range(6):
         expected = expected_by_enumeration(alpha, k) / (c * k + 1)
         assert walltime_speedup(alpha, c, k) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [
-        ([], (0, 0)),
-        ([(0, 0)], (0, 0)),
-        ([(0, 4)], (0, 1)),
-        ([(2, 4)], (2, 3)),
-        ([(3, 4)], (3, 4)),
-        ([(4, 4)], (4, 4)),
-        ([(0, 1), (1, 1), (2, 5), (5, 5), (0, 0)], (8, 10)),
-    ],
-)
-def test_a_block_judges_its_accepted_tokens_and_the_first_rejected(
-    counts: list[tuple[int, int]], expected: tuple[int, int]
-):
-    assert acceptance_from_counts(counts) == expected
 
 
 COSTS = [

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from specdec_lib.lessons.ch05.computed import conditional_rates, meanings
+from specdec_lib.lessons.ch05.computed import meanings
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 
-__all__ = ["committed", "conditional_rates", "meanings"]
+__all__ = ["committed", "meanings"]
 
 # Six blocks of four draft tokens each: how many of them were accepted.
 BLOCKS = [4, 0, 2, 4, 1, 3]

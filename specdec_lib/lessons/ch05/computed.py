@@ -85,21 +85,6 @@ def blocks_of(order: Sequence[int], k: int) -> list[list[str]]:
     return blocks
 
 
-def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]]:
-    """For each position of a block: its acceptance rate given the earlier ones, and the trials.
-
-    The rate of a position that no block reached is nan.
-    """
-    reached = [sum(n >= i for n in accepted) for i in range(k + 1)]
-    pairs = zip(reached[1:], reached[:-1], strict=True)
-    return [(passed / tried if tried else float("nan"), tried) for passed, tried in pairs]
-
-
-def standard_error(rate: float, trials: int) -> float:
-    """The standard error of a rate; 0 without a trial."""
-    return max(0.0, rate * (1 - rate) / trials) ** 0.5 if trials else 0.0
-
-
 def drifting_seconds(interleaved: bool) -> tuple[np.ndarray, np.ndarray]:
     """Seconds (RUNS,) of plain and of speculative runs on the clock that slows down.
 

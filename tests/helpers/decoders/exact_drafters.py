@@ -15,15 +15,13 @@ from decoders.random_models import eagle_weights, medusa_heads
 from decoders.tables import TableModel
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specdec_lib.decoding.block_verification import verify_whole_block
 from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.verify import Verifier, verify
-from specdec_lib.drafters.eagle import Eagle, EagleTree
-from specdec_lib.drafters.early_exit import EarlyExit
+from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.jacobi import Jacobi
 from specdec_lib.drafters.lookup import PromptLookup
-from specdec_lib.drafters.medusa import Medusa, MedusaTree
+from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
@@ -186,13 +184,6 @@ def draft_tree(llamas: Llamas, widths: Sequence[int], how: str) -> TreeDrafter:
     return Candidates(llamas.draft, widths, how)
 
 
-def head_tree(kind: type, weights: Callable, llamas: Llamas, widths: Sequence[int], how: str):
-    """From random weights on the target's states."""
-    return kind(llamas.target, weights(llamas.target), widths, how)
-
-
-medusa_tree = partial(head_tree, MedusaTree, medusa_heads)
-eagle_tree = partial(head_tree, EagleTree, eagle_weights)
 ROWS = {
     "model": on_table("model.py", lambda: ModelDrafter(DRAFT))._replace(sizes=(1, 2, 3), count=4),
     "unigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 1)),
@@ -202,15 +193,7 @@ ROWS = {
     "other vocabulary": on_table(
         "vocabulary.py", lambda: OtherVocabulary(own_table(1), TO_TARGET, V, translate), unnormed_q
     ),
-    "model, block verification": on_table(
-        "model.py", lambda: ModelDrafter(DRAFT), verifier=verify_whole_block
-    ),
-    "prompt lookup, block verification": on_table(
-        "lookup.py", lambda: PromptLookup(V), verifier=verify_whole_block
-    ),
-    "early exit": on_llama("early_exit.py", lambda target: EarlyExit(target, 1), neighbours_q),
     "Jacobi": on_llama("jacobi.py", Jacobi, uniform_q),
-    "Jacobi with a pool": on_llama("jacobi.py", partial(Jacobi, pool=True), uniform_q),
     "Medusa": on_llama(
         "medusa.py", lambda target: Medusa(target, medusa_heads(target)), neighbours_q
     ),
@@ -220,10 +203,6 @@ ROWS = {
     "candidates, independent": tree("tree.py", draft_tree, "independent", uniform_q),
     "candidates, without replacement": tree("tree.py", draft_tree, "without replacement", first_q),
     "candidates, top": tree("tree.py", draft_tree, "top", uniform_q),
-    "Medusa tree": tree("medusa.py", medusa_tree, "without replacement", first_q),
-    "Medusa tree, top": tree("medusa.py", medusa_tree, "top", uniform_q),
-    "EAGLE tree": tree("eagle.py", eagle_tree, "without replacement", first_q),
-    "EAGLE tree, top": tree("eagle.py", eagle_tree, "top", uniform_q),
 }
 NO_DRAFTERS = {"__init__.py", "protocol.py", "hidden.py"}
 

@@ -165,14 +165,14 @@ class FilteredUnsaid(Tape):
 class Unfiltered(ModelDrafter):
     """Knows nothing of the warp."""
 
-    def start(self, texts, warp, capacity, cache):
+    def start(self, texts, warp, capacity):
         super().start(texts, PLAIN, capacity)
 
 
 class Filtered(ModelDrafter):
     """Warps by itself, whatever is asked."""
 
-    def start(self, texts, warp, capacity, cache):
+    def start(self, texts, warp, capacity):
         super().start(texts, FILTER, capacity)
 
 

@@ -10,16 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import DRAFT, PROMPT, TARGET, V, require_rows_as_alone
 from torch import Tensor
 
-from specdec_lib.decoding.block_verification import verify_whole_block
-from specdec_lib.decoding.generate import speculative_generate
-from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.verify import Given, Verifier, accepts, residual, verify, verify_block
-from specdec_lib.drafters.lookup import PromptLookup
-from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.exact import Tape, branches
+from specdec_lib.decoding.verify import Given, accepts, residual, verify, verify_block
 from specdec_lib.sampling import sample_from, sample_rows
 
 GRID = 12  # midpoints: a multiple of every whole number up to 4
@@ -156,25 +149,3 @@ def test_sample_rows_is_sample_from_row_by_row(dtype: torch.dtype):
     for u in torch.cat((midpoints(16), EDGES)).tolist():
         found = sample_rows(probs, torch.full((40,), u, dtype=F64))
         assert found.tolist() == [sample_from(row.numpy(), u) for row in probs]
-
-
-@pytest.mark.parametrize("k", [1, 3])
-def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(k: int):
-    prompts = [[1], [2, 0, 1, 2, 0], [0, 1]]  # what is looked up is of other lengths in each
-    for make in (lambda: ModelDrafter(DRAFT), lambda: PromptLookup(V)):
-        require_rows_as_alone(TARGET, make, prompts, k, Settings(9), verify_whole_block)
-
-
-@pytest.mark.parametrize("k, more", [(1, 0), (2, 1e-3)])
-def test_block_verification_accepts_no_fewer_tokens_and_with_two_drafts_more(k: int, more: float):
-    def accepted(verifier: Verifier) -> float:
-        """The mean of the first block, every branch walked."""
-        drafter, settings = ModelDrafter(DRAFT), Settings(k + 1)
-
-        def run(tape: Tape) -> int:
-            made = speculative_generate(TARGET, drafter, [PROMPT], k, settings, tape, verifier)
-            return made.blocks[0][0].accepted
-
-        return sum(count * weight for count, weight in branches(run))
-
-    assert accepted(verify_whole_block) >= accepted(verify) + more - 1e-12

@@ -2,19 +2,17 @@
 
 from itertools import product
 
-import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import COUNTS, V
-from decoders.exact_drafters import EXACT, PROMPT, Llamas, made_on, require_rows_as_alone
+from decoders.exact_drafters import PROMPT, Llamas, made_on, require_rows_as_alone
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.drafters.early_exit import EarlyExit
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.ngram import NgramDrafter
 from specdec_lib.models.llama import Llama
-from specdec_lib.sampling import Uniforms, Warp, choices_for
+from specdec_lib.sampling import Warp, choices_for
 
 
 def lookup_by_trying_all(tokens: list[int], k: int, max_ngram: int) -> list[int]:
@@ -89,7 +87,7 @@ def target(llamas: Llamas) -> Llama:
     return llamas.target
 
 
-NAMES = ("early exit", "Jacobi", "Jacobi with a pool", "Medusa", "EAGLE")
+NAMES = ("Jacobi", "Medusa", "EAGLE")
 each = pytest.mark.parametrize("name", NAMES)
 
 
@@ -109,18 +107,3 @@ def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name
     made = speculative_generate(target, made_on(target, name), [PROMPT], 3, settings, greedy)
     assert made.tokens == expected
     assert any(block.accepted for block in made.blocks[0])
-
-
-def test_an_exit_drafts_as_the_cut_model_does(target: Llama):
-    tokens, cache = torch.tensor([PROMPT]), target.new_cache()
-    target.forward(tokens[:, :-1], cache)
-    drafter = EarlyExit(target, 1)
-    drafter.start([PROMPT], Warp(), 20, cache)
-    choices = Uniforms([np.random.default_rng(0)])
-    choices.begin([2], [True])
-    proposal = drafter.propose([PROMPT], [2], choices)
-    fresh = target.new_cache()
-    text = torch.cat((tokens, proposal.tokens), 1)
-    expected = target.forward(text, fresh, layers=1).softmax(-1)[:, 2:4]
-    torch.testing.assert_close(proposal.q, expected, rtol=0, atol=EXACT)
-    assert cache.length.tolist() == [2]

@@ -11,8 +11,6 @@ import pytest
 import torch
 from decoders.exact_drafters import (
     EXACT,
-    ROWS,
-    Llamas,
     made_on,
     plain_distribution,
     tiny_llama,
@@ -20,10 +18,10 @@ from decoders.exact_drafters import (
 from decoders.random_models import eagle_weights, medusa_heads
 from safetensors.torch import save_file
 
-from specdec_lib.decoding.generate import speculative_generate, tree_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters import eagle, medusa
-from specdec_lib.drafters.eagle import Eagle, EagleTree
+from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.exact import Tape, distance, distribution
@@ -111,22 +109,14 @@ def test_eagles_cache_holds_true_states_only(target: Llama):
             )
 
 
-TREES = {"Medusa": "Medusa tree, top", "EAGLE": "EAGLE tree, top"}
-
-
 @both
 def test_after_a_prompt_of_one_token_the_distribution_is_the_targets(target: Llama, name: str):
-    settings, expected = Settings(2), plain_distribution(target, [2], 2)
-    chain, tree = made_on(target, name), ROWS[TREES[name]].make(Llamas(target, target), (2, 1))
+    settings, chain = Settings(2), made_on(target, name)
 
-    def in_chains(tape: Tape) -> list[int]:
+    def run(tape: Tape) -> list[int]:
         return speculative_generate(target, chain, [[2]], 2, settings, tape).tokens[0]
 
-    def in_trees(tape: Tape) -> list[int]:
-        return tree_generate(target, tree, [2], 2, settings, tape).tokens[0]
-
-    for run in (in_chains, in_trees):
-        assert distance(distribution(run), expected) < EXACT
+    assert distance(distribution(run), plain_distribution(target, [2], 2)) < EXACT
 
 
 @both
@@ -140,37 +130,6 @@ def test_prompts_that_the_target_reads_in_chunks_give_the_same_drafts(
     assert found.limits == whole.limits == [3, 2, 3, 0]  # no state has given a first token
     assert torch.equal(found.tokens[:3], whole.tokens[:3])
     torch.testing.assert_close(found.q[:3], whole.q[:3], rtol=0, atol=EXACT)
-
-
-class Given:
-    """Choices that take the given tokens, whatever they are drawn from."""
-
-    def __init__(self, tokens: list[int]) -> None:
-        self.tokens = tokens
-
-    def draft(self, q: torch.Tensor, index: int) -> torch.Tensor:
-        """The token at `index`."""
-        return torch.tensor([self.tokens[index]])
-
-
-def test_a_node_of_an_eagle_tree_has_what_the_chain_drafts_after_its_ancestors(target: Llama):
-    weights = eagle_weights(target)
-    grown = EagleTree(target, weights, (2, 2, 1), how="independent")
-    begin(grown, [TEXT])
-    choices = Uniforms([np.random.default_rng(5)])
-    choices.begin([grown.nodes(3)], [True])
-    proposal = grown.propose([TEXT], [3], choices)
-    assert grown.cache.length.tolist() == [len(TEXT) - 1]
-    assert proposal.parents == [0, 0, 1, 1, 2, 2, 3, 4, 5, 6]
-    for node in range(10):
-        path, at = [], node + 1
-        while at:
-            path.insert(0, proposal.tokens[at - 1])
-            at = proposal.parents[at - 1]
-        chain = Eagle(target, weights)
-        begin(chain, [TEXT])
-        drafted = chain.propose([TEXT], [len(path)], Given(path))
-        torch.testing.assert_close(proposal.q[node], drafted.q[0, -1], rtol=0, atol=EXACT)
 
 
 FILES: dict[str, tuple[Callable, Callable]] = {
