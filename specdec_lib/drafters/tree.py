@@ -20,9 +20,8 @@ ROOT = 0  # the text's last token; draft tokens are numbered from 1
 class TreeProposal(NamedTuple):
     """A tree of n draft tokens; a parent precedes its children.
 
-    Row i of `q` is the very distribution that token i was drawn from. If the candidates of a
-    position are drawn without replacement, it lacks those that were drawn before; for a token that
-    was looked up and not drawn it is 1 on the token.
+    Row i of `q` is the very distribution that token i was drawn from; for a token that was looked
+    up and not drawn it is 1 on the token.
     """
 
     tokens: list[int]
@@ -33,11 +32,11 @@ class TreeProposal(NamedTuple):
 class TreeDrafter:
     """A drafter of trees, for one row: `widths[d]` candidates after every node of depth d.
 
-    `how` is "independent" (drawn from q each, the same token twice perhaps), "without replacement"
-    (each from what the ones before it left of q), or "top" (the most probable, not drawn at all).
+    `how` is "independent" (drawn from q each, the same token twice perhaps) or "top" (the most
+    probable, not drawn at all).
     """
 
-    def __init__(self, widths: Sequence[int], how: str = "without replacement") -> None:
+    def __init__(self, widths: Sequence[int], how: str = "independent") -> None:
         self.widths, self.pick = tuple(widths), PICKS[how]
 
     def nodes(self, depth: int) -> int:
@@ -51,7 +50,7 @@ class TreeDrafter:
 class Candidates(TreeDrafter):
     """Candidates from a draft model."""
 
-    def __init__(self, model: Llama, widths: Sequence[int], how: str = "without replacement"):
+    def __init__(self, model: Llama, widths: Sequence[int], how: str = "independent"):
         super().__init__(widths, how)
         self.model = model
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
@@ -136,20 +135,6 @@ def independent(logits: Tensor, warp: Warp, width: int, choices: Choices, index:
     return [(token, q) for token in torch.cat(tokens).tolist()]
 
 
-def without_replacement(
-    logits: Tensor, warp: Warp, width: int, choices: Choices, index: int
-) -> Picked:
-    """As `independent`, but a token that was drawn is not drawn again; fewer if q has fewer."""
-    q, picked, more = warp(logits), [], True
-    while more and len(picked) < width:
-        drawn = choices.draft(q[None], index + len(picked))
-        rest = q.index_fill(0, drawn, 0.0)
-        token, more = torch.cat((drawn, rest.any()[None])).tolist()  # one read for both
-        picked.append((token, q))
-        q = rest / rest.sum().clamp(min=torch.finfo(q.dtype).tiny)
-    return picked
-
-
 def top(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) -> Picked:
     """The most probable tokens, whatever the warp is; each with a q of 1."""
     tokens = logits.topk(min(width, len(logits))).indices
@@ -159,6 +144,5 @@ def top(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) ->
 
 PICKS: dict[str, Pick] = {
     "independent": independent,
-    "without replacement": without_replacement,
     "top": top,
 }

@@ -153,16 +153,8 @@ def load(
 
 
 def longest_sequence(config: PreTrainedConfig) -> int | None:
-    """The number of positions that a decoder takes; None if positions are relative, as in T5.
-
-    With longrope (Phi-3) a text beyond the original length rotates all its keys differently, those
-    in the cache too: texts end there.
-    """
-    rope = getattr(config, "rope_parameters", None) or {}
-    if rope.get("rope_type") == "longrope":
-        return rope["original_max_position_embeddings"]
-    longest = getattr(config, "max_position_embeddings", None)
-    return longest if longest and longest > 0 else None  # XLNet says -1
+    """The number of positions that a decoder takes; None if positions are relative, as in T5."""
+    return getattr(config, "max_position_embeddings", None)
 
 
 def require_attention(model: PreTrainedModel) -> None:

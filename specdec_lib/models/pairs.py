@@ -8,13 +8,7 @@ from tokenizers import Tokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.device import (
-    default_device,
-    default_dtype,
-    draft_dtype,
-    free_memory,
-    name_of,
-)
+from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
 from specdec_lib.models.catalogue import BUILT_IN, LIMIT, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama

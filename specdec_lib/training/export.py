@@ -1,4 +1,8 @@
-"""The finished models in specdec_lib/models/assets/: weights, text, n-gram counts, heads, cards."""
+"""The finished models in specdec_lib/models/assets/: weights, text, n-gram counts, heads.
+
+The models' cards, README.md in each folder, are written by hand: test_assets.py says which of their
+figures are no longer true.
+"""
 
 import json
 from pathlib import Path
@@ -10,12 +14,9 @@ from safetensors.torch import save_file
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.eagle import BUILT_IN_HEAD, Eagle, load_head
-from specdec_lib.drafters.medusa import BUILT_IN_HEADS, Medusa, load_heads
-from specdec_lib.measure.core.by_step import acceptance_by_step
-from specdec_lib.measure.core.held_out import all_tokens
+from specdec_lib.drafters.eagle import BUILT_IN_HEAD
+from specdec_lib.drafters.medusa import BUILT_IN_HEADS
 from specdec_lib.models.llama import Llama
-from specdec_lib.training.cards import write_head_card, write_model_cards
 from specdec_lib.training.corpus import END, VOCAB_SIZE, Document, documents
 from specdec_lib.training.heads import eagle_weights, medusa_weights
 from specdec_lib.training.recipes import CONTEXT, DRAFTS, TARGET, ModelSize
@@ -34,11 +35,9 @@ def export(folder: Path, assets: Path) -> None:
         prefix = f"{name}."
         own = {k.removeprefix(prefix): v for k, v in drafts.items() if k.startswith(prefix)}
         save_model(own, shape, folder, assets / name)
-    corpus = documents()
-    save_held_out(corpus, assets / "held_out.jsonl")
+    save_held_out(documents(), assets / "held_out.jsonl")
     save_counts(np.load(folder / "train.npy"), assets / "ngrams.npz")
-    write_model_cards(assets, corpus)
-    export_heads(folder, assets, corpus)
+    export_heads(folder, assets)
 
 
 def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path, to: Path) -> None:
@@ -55,18 +54,12 @@ def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path,
     tokenizer.save_pretrained(to)
 
 
-def export_heads(folder: Path, assets: Path, corpus: list[Document]) -> None:
-    """Write both heads and their cards, beside the target in `assets`."""
-    weights = trained(folder, "heads")
-    target, texts = Llama.from_folder(assets / "target"), all_tokens(assets)
+def export_heads(folder: Path, assets: Path) -> None:
+    """Write both heads beside the target in `assets`."""
+    weights, target = trained(folder, "heads"), Llama.from_folder(assets / "target")
     medusa, eagle = (assets / path.relative_to(ASSETS) for path in (BUILT_IN_HEADS, BUILT_IN_HEAD))
     write_tensors(medusa_weights(weights), medusa)
     write_tensors(eagle_weights(weights, target.embedding), eagle)
-    kept = ((medusa, Medusa, load_heads), (eagle, Eagle, load_head))
-    for file, kind, load in kept:
-        weights = load(target, file)
-        worth = acceptance_by_step(target, kind(target, weights), texts)
-        write_head_card(file.parent, weights._asdict(), corpus, worth)
 
 
 def save_held_out(corpus: list[Document], path: Path) -> None:

@@ -64,16 +64,13 @@ def picture(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)
     return ax
 
 
-def panels(
-    count: int, size: tuple[float, float], stacked: bool = False, ylabel: str = "", **more: Any
-) -> list[Axes]:
-    """`count` pairs of axes side by side, or one below the other; the first has the `ylabel`.
+def panels(count: int, size: tuple[float, float], ylabel: str = "", **more: Any) -> list[Axes]:
+    """`count` pairs of axes side by side; the first has the `ylabel`.
 
     `more` is for plt.subplots.
     """
     style()
-    shape = (count, 1) if stacked else (1, count)
-    _, axes = plt.subplots(*shape, figsize=size, squeeze=False, **more)
+    _, axes = plt.subplots(1, count, figsize=size, squeeze=False, **more)
     axes.flat[0].set_ylabel(ylabel)
     return list(axes.flat)
 

@@ -155,11 +155,6 @@ def neighbours_q(proposal):
     return proposal._replace(q=proposal.q.roll(1, dims=-2))
 
 
-def first_q(proposal):
-    """All candidates are reported with the distribution that the first one was drawn from."""
-    return proposal._replace(q=proposal.q[:1].expand_as(proposal.q))
-
-
 def unnormed_q(proposal):
     """The mass of tokens that only the draft has is missing."""
     return proposal._replace(q=proposal.q * 0.6)
@@ -201,7 +196,6 @@ ROWS = {
         "eagle.py", lambda target: Eagle(target, eagle_weights(target)), neighbours_q
     ),
     "candidates, independent": tree("tree.py", draft_tree, "independent", uniform_q),
-    "candidates, without replacement": tree("tree.py", draft_tree, "without replacement", first_q),
     "candidates, top": tree("tree.py", draft_tree, "top", uniform_q),
 }
 NO_DRAFTERS = {"__init__.py", "protocol.py", "hidden.py"}

@@ -18,7 +18,6 @@ from transformers import (
     MambaConfig,
     MistralConfig,
     OpenAIGPTConfig,
-    Phi3Config,
     PreTrainedConfig,
     PreTrainedModel,
 )
@@ -139,16 +138,6 @@ def test_cache_keeps_the_source_that_it_was_made_for():
     model.set_source(SOURCE)
     close(model.forward(tokens[None], model.new_cache())[0], whole(model, tokens))
     assert (model.forward(tokens[None], other)[0] - whole(model, tokens)).abs().max() > 1e-3
-
-
-def test_texts_end_where_longrope_would_rotate_the_keys_differently():
-    factors = {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
-    rope = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 8}
-    config = Phi3Config(
-        **SIZES, max_position_embeddings=64, original_max_position_embeddings=8,
-        rope_parameters=rope | factors,
-    )  # fmt: skip
-    assert Causal(causal(config)).max_length == 8
 
 
 @pytest.mark.parametrize(

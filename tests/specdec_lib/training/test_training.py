@@ -16,7 +16,7 @@ from specdec_lib.drafters.ngram import Counts
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp
-from specdec_lib.training import cards, corpus, export, heads, recipes, recording, stages
+from specdec_lib.training import corpus, export, heads, recipes, recording, stages
 from specdec_lib.training.corpus import Document
 from specdec_lib.training.recipes import ModelSize, Recipe
 
@@ -43,7 +43,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (stages, {"TARGET": TINY, "TARGET_RECIPE": SHORT, "DRAFTS": drafts, "DRAFT_RECIPE": SHORT}),
         (export, {"TARGET": TINY, "DRAFTS": drafts}),
         (heads, {"EAGLE": ModelSize(32, layers=1, heads=1, mlp=8), "HEADS_RECIPE": SHORT}),
-        (cards, {"HEADS_RECIPE": SHORT}),
     ):
         for name, value in names.items():
             monkeypatch.setattr(module, name, value)
@@ -54,7 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_from_text_to_models_heads_and_cards(folder: Path, tmp_path: Path, monkeypatch):
+def test_from_text_to_models_and_heads(folder: Path, tmp_path: Path, monkeypatch):
     """A few steps of everything that `python -m specdec_lib.training` does."""
     lines = "def f(x):\n    return x + 1\n" * 5
     documents = [Document(f"{i}.py", f"{lines}y = {i}\n") for i in range(60)]
@@ -68,11 +67,6 @@ def test_from_text_to_models_heads_and_cards(folder: Path, tmp_path: Path, monke
     assert load_heads(target, assets / "medusa" / "heads.safetensors").down.shape == (3, 256, 16)
     assert load_head(target, assets / "eagle" / "head.safetensors").up.shape == (16, 32)
     assert Counts.load(assets / "ngrams.npz").unigram.sum() == len(DATA)
-    for name in ("target", *recipes.DRAFTS, "medusa", "eagle"):
-        card = (assets / name / "README.md").read_text()
-        assert f"# stdlib-{name}\n" in card and "| documents | 60 |" in card
-        assert "{" not in card and "| training | " in card
-    assert "| acceptance of token 3 by the target, temperature 1 | 0." in card
 
 
 def test_what_was_trained_is_what_drafts(folder: Path, tmp_path: Path):
