@@ -71,15 +71,17 @@ def test_a_helper_that_calls_the_wrong_function_may_stand_anywhere(own: str, lea
     assert set(lost(engine.grade(notebook, CHAPTER))) == {"acceptance_probability"}
 
 
-FUNCTIONS = [(chapter, name) for chapter in chapter_names() for name in functions_of(chapter)]
+# The chapters whose exercises call one another.
+CALLING = [name for name in chapter_names() if name[:2] in ("01", "02", "04", "08")]
+FUNCTIONS = [(chapter, name) for chapter in CALLING for name in functions_of(chapter)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter, name", FUNCTIONS)
 def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
-    """Two known bugs of each, all else right."""
-    for bug in [bug for bug in bugs_of(chapter) if bug.exercise == name][:2]:
-        assert set(lost(grade_with(chapter, **{name: bug.code}))) <= {name}, bug.think
+    """The first known bug of each, all else right."""
+    bug = next(bug for bug in bugs_of(chapter) if bug.exercise == name)
+    assert set(lost(grade_with(chapter, **{name: bug.code}))) <= {name}, bug.think
 
 
 THIEF = """
