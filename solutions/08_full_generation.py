@@ -31,16 +31,18 @@ from specdec_lib.lessons.ch08 import broken, figures, measured as charts
 #
 # The text is `a b`. Both caches hold `a`, and neither model has read `b` yet. The draft reads `b`
 # and proposes `c`, then reads `c` and proposes `d`. The target reads `b c d` in one pass. What
-# happens next depends on the verdict on `d`:
-#
-# | `d` is | the text | the target's cache | it reads next | the draft's cache | it reads next |
-# | --- | --- | --- | --- | --- | --- |
-# | rejected, `x` is written | `a b c x` | `a b c`; it forgets `d` | `x` | `a b c` | `x` |
-# | accepted, `e` is the bonus | `a b c d e` | `a b c d` | `e` | `a b c` | `d e` |
-#
-# The draft never read `d`, its own last proposal, so in the second case it reads *two* tokens next.
-# vLLM got this wrong for K above 1, until somebody wondered where the acceptance rate had gone (pull
-# request 9730, 2024).
+# happens next depends on the verdict:
+
+# %% tags=["demo"]
+figures.two_caches()
+
+# %% [markdown]
+# - **`d` is rejected**, `c` isn't, and the target writes `x`. The target has read `d`, which isn't
+#   in the text, so it forgets `d`. The draft never read `d`, its own last proposal. Both caches
+#   hold `a b c`, and both models read `x` next.
+# - **Both are accepted**, and `e` is the bonus. The target forgets nothing and reads `e` next. The
+#   draft has read neither `d` nor `e`, so it reads *two* tokens next. vLLM got this wrong for K
+#   above 1, until somebody wondered where the acceptance rate had gone (pull request 9730, 2024).
 #
 # One rule covers both cases, the **invariant** of the loop:
 #

@@ -13,9 +13,40 @@ from specdec_lib.lessons.ch08.models import Pass, WatchedCache
 from specdec_lib.lessons.common.drawing import CROSS, drawn_from, panels, picture, piled, swatches
 from specdec_lib.lessons.common.series import draw, in_words
 from specdec_lib.lessons.common.style import role, show
-from specdec_lib.lessons.common.tokens import board, key, token_box, write
+from specdec_lib.lessons.common.tokens import board, boxes, key, token_box, write
 
 WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is accepted whole
+
+
+# The smallest example: the text before a block, its draft tokens, and how each of two blocks ends.
+BEFORE, BLOCK = "ab", "cd"
+ENDS = (
+    ("d is rejected, and x is written", 1, "x"),
+    ("c and d are accepted, and e is the bonus", 2, "e"),
+)
+
+
+def two_caches() -> None:
+    """What both caches hold after a block that is rejected, and after one that is not."""
+    ax, told = board(8.4, 5.9, 0.75), []
+    for top, (title, accepted, last) in zip((5.6, 2.6), ENDS, strict=True):
+        text, end = BEFORE + BLOCK[:accepted] + last, ("corrected", "bonus")[accepted - 1]
+        kinds = ["plain"] * len(BEFORE) + ["accepted"] * accepted + [end]
+        write(ax, 4.0, top, title, bold=True)
+        boxes(ax, top - 0.6, "the text", zip(kinds, text, strict=True))
+        told.append(title)
+        for y, name, read in ((top - 1.3, "target", len(BLOCK)), (top - 2.0, "draft", 1)):
+            held = BEFORE + BLOCK[:read]
+            kept = min(len(held), len(text) - 1)
+            row = [("plain", each) for each in text[:kept]]
+            row += [("chosen", each) for each in text[kept:]]
+            boxes(ax, y, f"{name}'s\ncache", row)
+            told.append(f"the {name} holds {held[:kept]} and reads {text[kept:]} next")
+            if lost := held[kept:]:
+                write(ax, 5.6, y, f"✗ {lost} forgotten")
+                told.append(f"it forgot {lost}")
+    write(ax, 4.0, 0.0, "thin frame: in the cache; thick frame: the next pass reads it")
+    show(ax.figure, f"The text before the block is {BEFORE}. {'; '.join(told)}.")
 
 
 @drawn_from("rollback")
