@@ -509,15 +509,6 @@ show_race(race("01", ladder), yours="your decoder")
 # copy has luck, too: greedy text of a small model tends to repeat itself, as you see at the end of
 # this one. (The ladder's prompt was chosen so that its text doesn't.) With any draft the text is
 # safe. The time isn't.
-#
-# <details><summary>In one paragraph</summary>
-#
-# A small draft model writes `K` tokens, and the large target reads them all in
-# one pass. The decoder keeps those before the first rejected one and adds one token of the target's
-# own. So a pass writes 1 to `K + 1` tokens, and in greedy decoding they are the target's own text.
-# The time saved depends on how often the models agree and on what a draft costs.
-#
-# </details>
 
 # %% [markdown]
 # ## Sources
