@@ -362,9 +362,9 @@ lesson.reveal("prediction_00_b", prediction_00_b)
 # `2 x 32 x 8 x 128 x 2 = 131,072` bytes a token.
 #
 # A single user barely reaches that: the model reads 131,072 tokens at most (by chance the same
-# number). But a server writes for many
-# users at once. Each user's text is a **row** of the **batch**. All rows share one reading of the
-# weights, and each has its own cache. 64 users with 2,000 tokens each are enough.
+# number). But a server writes for many users at once. Each user's text is a **row** of the
+# **batch**. All rows share one reading of the weights, and each has its own cache. 64 users with
+# 2,000 tokens each are enough.
 #
 # ## The time of a pass on a server
 #
@@ -526,7 +526,8 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # - J. Kaplan et al., *Scaling Laws for Neural Language Models*, arXiv 2001.08361, section 2.1.
 # - R. Sadhukhan et al., *MagicDec*, arXiv 2408.11049: speed-ups at batches of 32 to 256 with long
 #   texts. Its drafts read a part of the cache only; the map above ignores what a draft costs.
-# - A. Karpathy, post on X, August 2023: "for larger K than you might think", which is fair.
+# - A. Karpathy, post on X, August 2023: the sentence on K tokens above, but he adds "for larger K
+#   than you might think", which is fair.
 # - Llama 3.1 8B (arXiv 2407.21783): config.json. 8.03 billion parameters, rounded here.
 # - Data sheets, all of them peaks. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16. H100
 #   SXM: 3.35 TB/s, 1,979 TFLOP/s with sparsity, half of it without. Google Cloud, *TPU v4*: 1,200

@@ -126,13 +126,9 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 # %% [markdown]
 # Two real models wrote these five blocks. Chapter 02 plays them token by token.
 #
-# ### The block on a clock
-#
-# Here is the intern's block on two lanes of time, a draft step drawn as a quarter of a target pass.
-# Two of the four draft steps were for nothing, and the block still finishes first.
-
-# %% tags=["demo"]
-figures.block_in_time(lesson.PREFIX, lesson.BLOCK)
+# Say a draft step takes a quarter of a target pass. Then the intern's block takes `4 x 1/4 + 1 = 2`
+# passes of time, and the target alone takes 3 for the same three words. Two of the four draft steps
+# were for nothing, and the block still finishes first.
 
 # %% [markdown]
 # ## Score: one pass, K + 1 rows
@@ -393,6 +389,7 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 import torch
 
 from specdec_lib.device import leave_cores
+from specdec_lib.drafters.lookup import lookup
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
 
@@ -401,7 +398,7 @@ pair = load_pair(dtype=torch.float64)  # so that rounding cannot make the two te
 readers = [model_reader(pair.target), model_reader(pair.draft)]
 both = [lambda given, read=read: read(given).numpy() for read in readers]
 prompt = pair.prompt(lesson.REAL_PROMPT)
-figures.ladder(greedy_speculative_decode, *both, prompt, pair.tokenizer.decode)
+figures.ladder(greedy_speculative_decode, *both, lookup, prompt, pair.tokenizer.decode)
 
 # %% [markdown]
 # Even random tokens leave the text alone. **The draft changes the time, never the text.** Why?
@@ -512,15 +509,6 @@ show_race(race("01", ladder), yours="your decoder")
 # copy has luck, too: greedy text of a small model tends to repeat itself, as you see at the end of
 # this one. (The ladder's prompt was chosen so that its text doesn't.) With any draft the text is
 # safe. The time isn't.
-#
-# <details><summary>In one paragraph</summary>
-#
-# A small draft model writes `K` tokens, and the large target reads them all in
-# one pass. The decoder keeps those before the first rejected one and adds one token of the target's
-# own. So a pass writes 1 to `K + 1` tokens, and in greedy decoding they are the target's own text.
-# The time saved depends on how often the models agree and on what a draft costs.
-#
-# </details>
 
 # %% [markdown]
 # ## Sources

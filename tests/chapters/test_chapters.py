@@ -50,7 +50,6 @@ SAID = {
     "00 free_on_the_line": "A100 153, H100 295, TPU v4 229",
     "01 passes": "12 tokens in 4 passes and 13 draft calls; the target alone writes the same. "
     "Pass by pass: on (accepted) the (accepted) mat (corrected) cat (rejected) sat (dropped)",
-    "01 block_in_time": "cat rejected, sat dropped. The target alone takes 3 passes",
     "01 ladder": "no draft: 24; oracle, the same text: 6; draft model",
     "02 kept_of_100": "You keep A 30, B 30, C 20, D 5, 85 in all. Missing, or too many if "
     "negative: A 15, B 0, C -5, D 5.",

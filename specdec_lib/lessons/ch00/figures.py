@@ -19,7 +19,7 @@ from specdec_lib.lessons.common.drawing import (
 from specdec_lib.lessons.common.series import draw, grid, in_words, table
 from specdec_lib.lessons.common.style import role, show
 
-MOST_FREE = 1000  # tokens, the end of the map's scale
+MOST_FREE = 1000  # tokens, where counting them ends, and the map's scale
 GIVEN = role("target") | {"label": "the pass gives its distribution"}
 READ = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there already"}
 BOTH = GIVEN | {"linestyle": "--", "label": "both"}
@@ -130,18 +130,17 @@ def _ticks(ax: Axes, tokens: Sequence[int]) -> None:
 
 
 @drawn_from("forward_time")
-def count_free(
-    forward: Callable, *machines: tuple[float, float, float, float], most: int = 1000
-) -> None:
-    """Show how many tokens take no longer than one by the student's `forward`, up to `most`.
+def count_free(forward: Callable, *machines: tuple[float, float, float, float]) -> None:
+    """Show how many tokens take no longer than one by the student's `forward`, up to MOST_FREE.
 
     A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
     """
     columns = ("parameters", "bytes each", "bytes/s", "FLOP/s")
     rows = [dict(zip(columns, machine, strict=True)) for machine in machines]
     for row, machine in zip(rows, machines, strict=True):
-        count = _free(lambda n, given=machine: forward(n, *given), most)
-        row["tokens that take no longer than one"] = f"{count}{' or more' * (count == most)}"
+        count = _free(lambda n, given=machine: forward(n, *given))
+        more = " or more" * (count == MOST_FREE)
+        row["tokens that take no longer than one"] = f"{count}{more}"
     table(rows)
 
 
@@ -156,10 +155,7 @@ def free_map(
     """How many new tokens of each row take no longer than one, by the student's function."""
     costs = (model.n_params, 2, model.kv_bytes, *machine[:2])
     sizes = [[(batch, text) for text in contexts] for batch in batches]
-    counts = [
-        [_free(lambda n, at=at: pass_time(n, *at, *costs), MOST_FREE) for at in row]
-        for row in sizes
-    ]
+    counts = [[_free(lambda n, at=at: pass_time(n, *at, *costs)) for at in row] for row in sizes]
     room = machine.memory - 2 * model.n_params
     stars = [["*" * (batch * text * model.kv_bytes > room) for batch, text in row] for row in sizes]
     cells = np.char.add(np.array(counts).astype(str), stars)
@@ -171,7 +167,7 @@ def free_map(
     show(ax.figure, f"{title}, by your function: by rows, at tokens of text. {told}.")
 
 
-def _free(time: Callable[[int], float], most: int) -> int:
-    """How many tokens take no longer than one, at most `most`."""
+def _free(time: Callable[[int], float]) -> int:
+    """How many tokens take no longer than one, at most MOST_FREE."""
     one = time(1)
-    return next((n for n in range(2, most + 1) if time(n) > one), most + 1) - 1
+    return next((n for n in range(2, MOST_FREE + 1) if time(n) > one), MOST_FREE + 1) - 1

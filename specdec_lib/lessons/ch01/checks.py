@@ -17,7 +17,6 @@ from specdec_lib.lessons.ch01.models import (
     DraftModel,
     TargetModel,
     greedy_decode,
-    pair,
     text,
     tokens,
 )
@@ -83,7 +82,7 @@ def check_score_block(function: Callable) -> None:
         asks = [(first, "Yours begin at the start of the prefix.")]
         rows = "1 row: that" if not block else f"{len(block) + 1} rows, starting with that"
         hint = f"Return {rows} of the last prefix token."
-        target, _ = pair(targets=1)
+        target = TargetModel(TARGET.row, Calls(targets=1))
         gives = target_rows(before, block)
         _hinted(function, target, before, block, gives=gives, hint=hint, asks=asks)
 
@@ -142,8 +141,9 @@ def _check_text(function: Callable) -> None:
     asks += [([*_PREFIX, *alone], "Only the new tokens are asked for.")]
     asks += [(alone[:n], "max_new_tokens counts only the new tokens.") for n in (9, 10)]
     asks += [(tokens(wrong), cause) for wrong, cause in _WRONG]
-    allowed = {"targets": 100, "which": "(does each pass add a token of the target's?)"}
-    expect(function, *pair(**allowed), _PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
+    calls = Calls(targets=100, which="(does each pass add a token of the target's?)")
+    models = TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
+    expect(function, *models, _PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
     every = "Look for eos in the whole block, not only at its end."
     false = "0 is a token, and `if 0` is false: ask `if eos is not None`."
     cut, rejected = "What follows eos in its block goes.", "A rejected eos isn't in the text."
@@ -152,7 +152,7 @@ def _check_text(function: Callable) -> None:
         (0, 2, [(alone, false), (alone[:3], cut)]),
         (WORDS.index("cat"), LONG, [(tokens("on the cat"), rejected)]),
     ):
-        models, gives = pair(**allowed), alone[:end]
+        gives = alone[:end]
         asks += [([], "Only new tokens are compared with eos.")]
         asks += [(gives[:-1], "The text keeps its eos.")]
         expect(function, *models, _PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)

@@ -32,7 +32,7 @@ def named(row: np.ndarray) -> str:
     return ", ".join(f"{WORDS[i]} {row[i]:.2f}" for i in np.flatnonzero(row))
 
 
-def lookup(table: Mapping[str, Mapping[str, float]]) -> Callable[[list[int]], np.ndarray]:
+def by_words(table: Mapping[str, Mapping[str, float]]) -> Callable[[list[int]], np.ndarray]:
     """The distribution (V,) after a list of tokens: by its last two words, else by its last."""
 
     def row(tokens: list[int]) -> np.ndarray:
@@ -118,14 +118,8 @@ def _read(tokens: object) -> list[int]:
     return given
 
 
-TARGET = TargetModel(lookup(_TABLES["target"]))
-DRAFT = DraftModel(lookup(_TABLES["draft"]))
-
-
-def pair(**allowed: int | str) -> tuple[TargetModel, DraftModel]:
-    """The small target and draft with one count of their calls; `allowed` as in `Calls`."""
-    calls = Calls(**allowed)
-    return TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
+TARGET = TargetModel(by_words(_TABLES["target"]))
+DRAFT = DraftModel(by_words(_TABLES["draft"]))
 
 
 def greedy_decode(target_model: Callable, prompt: list[int], max_new_tokens: int) -> list[int]:

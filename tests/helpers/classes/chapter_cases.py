@@ -13,6 +13,7 @@ import pandas as pd
 
 from autograde.chapter import Chapter, chapter_names
 from autograde.grade import solved
+from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch01.models import TARGET, text
@@ -136,11 +137,10 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "free_map": (_H100, ch00.LLAMA, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
-        "block_in_time": (ch01.PREFIX, ch01.BLOCK),
         "chosen_rows": (TARGET, ch01.PREFIX, ch01.BLOCK),
         "greedy_walk": (ch01.BLOCK, ch01.target_rows(ch01.PREFIX, ch01.BLOCK)),
         "passes": (ch01.PREFIX, 4, 12),
-        "ladder": (real, real, ch01.PREFIX, text),
+        "ladder": (real, real, lookup, ch01.PREFIX, text),
     },
     "02": {
         "accepted_heights": (P, Q),
