@@ -126,9 +126,13 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 # %% [markdown]
 # Two real models wrote these five blocks. Chapter 02 plays them token by token.
 #
-# Say a draft step takes a quarter of a target pass. Then the intern's block takes `4 x 1/4 + 1 = 2`
-# passes of time, and the target alone takes 3 for the same three words. Two of the four draft steps
-# were for nothing, and the block still finishes first.
+# ### The block on a clock
+#
+# Here is the intern's block on two lanes of time, a draft step drawn as a quarter of a target pass.
+# Two of the four draft steps were for nothing, and the block still finishes first.
+
+# %% tags=["demo"]
+figures.block_in_time(lesson.PREFIX, lesson.BLOCK)
 
 # %% [markdown]
 # ## Score: one pass, K + 1 rows
