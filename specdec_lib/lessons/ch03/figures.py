@@ -51,13 +51,9 @@ def two_masses(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
     kept, into = (np.asarray(mass, dtype=float) for mass in paths(p, q))
     ax = picture("The mass of each token by your function", "probability")
     parts = {"accepted": kept, "written by the correction": into}
-    words = stacked(ax, parts, ("accepted", "residual"), by_two(kept, into), target=p)
+    sums = [f"{a:.2f} + {b:.2f}" for a, b in zip(kept, into, strict=True)]
+    words = stacked(ax, parts, ("accepted", "residual"), sums, target=p)
     show(ax.figure, f"Mass of each token, {words}; target {by_token(p)}.")
-
-
-def by_two(kept: np.ndarray, into: np.ndarray) -> list[str]:
-    """The two masses of each token as a sum, to stand above its bar."""
-    return [f"{a:.2f} + {b:.2f}" for a, b in zip(kept, into, strict=True)]
 
 
 @drawn_from("argmax_draft_law")
