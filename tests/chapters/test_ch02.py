@@ -97,7 +97,7 @@ def test_a_text_is_shown_with_the_tokens_that_were_accepted(monkeypatch):
     pages = []
     monkeypatch.setattr(figures, "display_page", lambda page, alt: pages.append((page, alt)))
     sample = functions_of(CHAPTER)["speculative_sample"]
-    real_text(sample, target_logits, draft_logits, [0], str, count=6)
+    real_text(sample, target_logits, draft_logits, [0], str, 4, temperature=1, seed=0, count=6)
     ((page, alt),) = pages
     passes = re.search(r"6 tokens in (\d) passes", alt)[1]
     assert page.count('class="sd-own"') == int(passes) + 1  # and one in the key

@@ -195,9 +195,9 @@ def real_text(
     draft: Callable,
     prompt: list[int],
     read: Callable,
-    k: int = 4,
-    temperature: float = 1.0,
-    seed: int = 0,
+    k: int,
+    temperature: float,
+    seed: int,
     count: int = 80,
 ) -> None:
     """A text of real models by the student's function, its accepted tokens marked.

@@ -45,12 +45,12 @@ def in_words(places: Sequence[Any]) -> str:
     )
 
 
-def _named(ordered: Sequence[Any], count: int = 3) -> str:
-    """The first few tokens, each text once."""
+def _named(ordered: Sequence[Any]) -> str:
+    """The first three tokens, each text once."""
     told: dict[str, str] = {}
     for each in ordered:
         told.setdefault(each.piece.strip(), _told(each))
-    return ", ".join(list(told.values())[:count])
+    return ", ".join(list(told.values())[:3])
 
 
 def _told(place: Any) -> str:

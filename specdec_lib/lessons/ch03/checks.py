@@ -195,7 +195,7 @@ def expect_repaired(
         raise Different(f"{call} asked choices.choose for a draw whose chances sum to {total:.3g}.")
     written, drawn = np.zeros(len(p)), np.zeros(len(p))
     for (token, reported), weight in ways:
-        written += weight * mixed_up(p, softmax(reported), np.eye(len(p))[token])[0]
+        written += weight * mixed_up(p, softmax(reported), np.eye(len(p))[token])
         drawn[token] += weight
     favourites = logits == logits.max()
     lossless = np.abs(written - p).max() < 1e-12

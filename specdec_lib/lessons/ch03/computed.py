@@ -16,14 +16,14 @@ def noise(p: np.ndarray, draws: float) -> float:
     return float(np.sqrt(2 / np.pi / draws) * np.sqrt(p * (1 - p)).sum() / 2)
 
 
-def mixed_up(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, float]:
-    """The distribution (V,) and the accepted share if drafts come from `drawn` but q is reported.
+def mixed_up(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """The distribution (V,) if drafts come from `drawn` but q is reported.
 
     Ratio and residual use q (V,), as in chapter 02. With `drawn` equal to q the distribution is p.
     """
     ratio = np.divide(p, q, out=np.ones(len(p)), where=q > p)
     accepted = drawn * ratio
-    return accepted + (1 - accepted.sum()) * residual(p, q), float(accepted.sum())
+    return accepted + (1 - accepted.sum()) * residual(p, q)
 
 
 def counted(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:

@@ -5,6 +5,9 @@ import torch
 from classes.chapter_cases import functions_of
 
 from specdec_lib.measure.core import models
+from specdec_lib.measure.core.held_out import repeated_share
+from specdec_lib.measure.core.runs import MOST_REPEATED
+from specdec_lib.measure.race import turns
 from specdec_lib.measure.race.contestants import (
     copying,
     drafting,
@@ -49,6 +52,13 @@ def test_every_drafter_writes_the_text_of_plain_decoding():
     assert all(len(lane.passes) < 2 * LONG for lane in others if lane.name != "random")
     model, mine = others[0], others[-1]
     assert [each.pieces for each in mine.passes] == [each.pieces for each in model.passes]
+
+
+def test_a_greedy_race_begins_with_a_text_that_does_not_repeat():
+    found = raced({}, tokens=96)
+    (text,) = found.lanes[0].texts
+    tokens = turns.words().encode("".join(piece for each in text for piece in each.pieces)).ids
+    assert repeated_share(tokens) <= MOST_REPEATED
 
 
 def test_the_clock_starts_after_the_prompt_was_read_or_with_reading_before_it():
