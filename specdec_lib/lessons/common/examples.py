@@ -71,27 +71,13 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
         _agreeing = []
         try:
             check(watched(function))
-            agreed(check.__name__.removeprefix("check_"), _agreeing)
+            _tell_all(check.__name__.removeprefix("check_"), _agreeing)
         except NotImplementedError as stub:
             raise Unwritten(str(stub)) from None
         finally:
             _agreeing = None
 
     return run
-
-
-def worked(function: Callable, *cases: tuple, hint: str = "") -> None:
-    """A visible check of typed cases: the arguments of each, and last what they give.
-
-    Raises Different for the first case that a function gets wrong; `hint` is true of every case.
-    """
-
-    def check(function: Callable) -> None:
-        for *args, gives in cases:
-            expect(function, *args, gives=gives, hint=hint)
-
-    check.__name__ = function.__name__
-    visible_check(check)(function)
 
 
 def watched(function: Callable) -> Callable:
@@ -152,8 +138,8 @@ def agrees(call: str, outcome: str) -> None:
         _agreeing.append(line if len(line) <= LINE else f"{call}\n    -> {outcome}")
 
 
-def agreed(name: str, calls: Sequence[str]) -> None:
-    """Print the calls of a check that all agreed, a line each, and say so."""
+def _tell_all(name: str, calls: Sequence[str]) -> None:
+    """Print the calls of a check, a line each, which all agreed."""
     for call in calls:
         print(call)
     said = f"all {len(calls)} examples agree" if len(calls) > 1 else "the example agrees"
