@@ -19,6 +19,7 @@ from specdec_lib.lessons.common.drawing import (
     legend_below,
     panels,
     picture,
+    write_above,
     write_beside,
 )
 from specdec_lib.lessons.common.lending import at_most
@@ -119,7 +120,8 @@ def policies(choose_k: Callable) -> None:
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
     dresses = ["draft"] * costs.shape[1] + ["target", "accepted"]
     for x, (value, dress_of) in enumerate(zip(found.values(), dresses, strict=True)):
-        bars(left, [x], [value], dress_of, text=".0f")
+        bars(left, [x], [value], dress_of)
+    write_above(left, range(len(found)), found.values(), map("{:.0f}".format, found.values()))
     left.set_xticks(range(len(found)), [name.replace("K = ", "") for name in found])
     left.set_title("p99 latency by policy")
     left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(found.values())))

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
 from specdec_lib.lessons.common.lending import on_copies
-from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, GREY, TARGET, role, style
+from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
 from specdec_lib.lessons.common.wording import TOKENS, by_token
 
 #: Colour, dash and marker of the lines of a figure: any one of the three tells them apart.
@@ -23,8 +23,6 @@ LINES = ((TARGET, "-", "o"), (ACCEPTED, "--", "s"), (EXCESS, "-.", "^"), (DRAFT,
 CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
 #: Black marks and lines with white insides.
 HOLLOW = {"color": "black", "markerfacecolor": "white"}
-#: A box that does not count: never judged, idle, dropped.
-UNUSED = {"facecolor": "white", "edgecolor": GREY, "linestyle": (0, (2, 2)), "linewidth": 1.2}
 #: What keeps words legible on a hatch or a line.
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
@@ -64,16 +62,10 @@ def picture(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)
     return ax
 
 
-def panels(
-    count: int, size: tuple[float, float], stacked: bool = False, ylabel: str = "", **more: Any
-) -> list[Axes]:
-    """`count` pairs of axes side by side, or one below the other; the first has the `ylabel`.
-
-    `more` is for plt.subplots.
-    """
+def panels(count: int, size: tuple[float, float], ylabel: str = "", **more: Any) -> list[Axes]:
+    """`count` pairs of axes side by side, the first with the `ylabel`; `more` is for subplots."""
     style()
-    shape = (count, 1) if stacked else (1, count)
-    _, axes = plt.subplots(*shape, figsize=size, squeeze=False, **more)
+    _, axes = plt.subplots(1, count, figsize=size, squeeze=False, **more)
     axes.flat[0].set_ylabel(ylabel)
     return list(axes.flat)
 
@@ -116,23 +108,14 @@ def bars(
     *,
     bottom: np.ndarray | float = 0.0,
     label: str | None = None,
-    text: str | None = None,
 ) -> None:
-    """Bars in the dress of a role; a bar of no height leaves no line behind.
-
-    `text`, such as ".2f", writes the height of every bar above it in this format, smaller above
-    narrow bars.
-    """
+    """Bars in the dress of a role; a bar of no height leaves no line behind."""
     x, heights = np.asarray(x, dtype=float), np.asarray(heights, dtype=float)
     drawn = np.abs(heights) > 1e-12
     if drawn.any():
         floor = np.broadcast_to(bottom, heights.shape)[drawn]
         dress = role(name) | ({"label": label} if label else {})
         ax.bar(x[drawn], heights[drawn], width, bottom=floor, **dress)
-    if text:
-        look = {"fontsize": 9} if width < 0.5 else {}
-        texts = (format(height, text) for height in heights)
-        write_above(ax, x, np.maximum(heights, 0), texts, **look)
 
 
 def masses_by_path(
@@ -244,11 +227,6 @@ def legend_below(ax: Axes, columns: int = 3, **more: Any) -> None:
 
 def _lines(text: str) -> int:
     return len(text.splitlines())
-
-
-def legend_beside(ax: Axes, **more: Any) -> None:
-    """The legend at the right of the picture."""
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **more)
 
 
 def swatches(dresses: Iterable[dict]) -> list[Patch]:

@@ -21,10 +21,6 @@ TARGET, DRAFT, ACCEPTED, EXCESS, RESIDUAL = (
 )
 #: Lines and edges that stand behind the data, the area of an interval, and the grid.
 GREY, BAND, PALE = "#8a8a94", "#c9c9d1", "#dcdce2"
-#: Hatch by role: none for flat areas, stripes for rejected mass, dots for the residual.
-HATCH: dict[str, str] = {role: entry["hatch"] for role, entry in _PALETTE.items()}
-#: Words by role, for legends.
-LABEL: dict[str, str] = {role: entry["label"] for role, entry in _PALETTE.items()}
 
 _DPI = 144
 
@@ -50,17 +46,16 @@ def style() -> None:
 def role(name: str) -> dict[str, Any]:
     """Keyword arguments for `ax.bar`: the fill, edge, hatch and legend label of a role.
 
-    `name` is target, draft, accepted, excess or residual; KeyError otherwise. Hatched roles are
-    white inside.
+    `name` is target, draft, accepted, excess or residual; KeyError otherwise. Rejected mass has
+    stripes and the residual has dots; both are white inside.
     """
-    colour, hatch = _PALETTE[name]["light"], HATCH[name]
-    fill = "white" if hatch else _tint(colour)
+    colour, hatch = _PALETTE[name]["light"], _PALETTE[name]["hatch"]
     return {
-        "facecolor": fill,
+        "facecolor": "white" if hatch else _tint(colour),
         "edgecolor": colour,
         "hatch": hatch,
         "linewidth": 1.4,
-        "label": LABEL[name],
+        "label": _PALETTE[name]["label"],
     }
 
 
