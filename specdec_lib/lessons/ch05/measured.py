@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch05.computed import HALF, TENTH, conditional_rates, standard_error
 from specdec_lib.lessons.common.drawing import drawn_from, legend_below, picture
-from specdec_lib.lessons.common.series import around, draw, in_words, table
+from specdec_lib.lessons.common.series import draw, in_words, table
 from specdec_lib.lessons.common.style import ACCEPTED, BAND, show
 from specdec_lib.theory import expected_tokens
 
@@ -40,7 +40,7 @@ def given_the_earlier(ax: Axes, accepted: Sequence[int], k: int) -> str:
     errors = [2 * standard_error(*each) for each in zip(rates, judged, strict=True)]
     name, x = "given that the earlier ones passed, ± 2 errors", range(1, k + 1)
     look = {name: {"color": "black", "linestyle": "none"}}
-    told = draw(ax, x, {name: rates}, looks=look, ends={name: around(rates, errors)})
+    told = draw(ax, x, {name: rates}, looks=look, errors=errors)
     ax.set_xticks(x, [f"{i}\n{count:,}" for i, count in zip(x, judged, strict=True)])
     ax.set_ylim(0, 1)
     return f"{told}; judged: {', '.join(map(str, judged))}"

@@ -23,7 +23,7 @@ from specdec_lib.lessons.common.drawing import (
     write_beside,
 )
 from specdec_lib.lessons.common.lending import at_most
-from specdec_lib.lessons.common.series import around, draw, grid
+from specdec_lib.lessons.common.series import draw, grid
 from specdec_lib.lessons.common.style import ACCEPTED, GREY, show
 from specdec_lib.lessons.common.tokens import fates
 from specdec_lib.theory import expected_tokens, walltime_speedup
@@ -48,7 +48,7 @@ def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     ax = picture(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
     computed = draw(ax, range(len(exact)), {"computed": exact}, looks=COMPUTED)
     name = "your function, with one standard error"
-    yours = draw(ax, KS, {name: means}, kind="marks", ends={name: around(means, errors)})
+    yours = draw(ax, KS, {name: means}, kind="marks", errors=errors)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.axvline(best, color=ACCEPTED, linestyle="--", label=f"best K = {best}")
     ax.set(xlabel="K", ylim=(0, 1.15 * max(*exact, *means)))

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.common.style import display_page, in_both_themes, in_notebook
+from specdec_lib.lessons.common.style import display_page, in_both_themes
 
 HERE = Path(__file__).parent
 # Where scripts run, the replay waits until it is in sight.
@@ -40,10 +40,7 @@ def show_race(races: Sequence[Any], yours: str = "") -> None:
     `yours` is the name of the lane that the reader's own decoder ran in.
     """
     for race in races:
-        if in_notebook():
-            display_page(as_page(race, yours), as_text(race, yours))
-        else:
-            print(as_text(race, yours))
+        display_page(as_page(race, yours), as_text(race, yours))
 
 
 def as_text(race: Any, yours: str = "") -> str:

@@ -84,8 +84,8 @@ def _tint(colour: str) -> tuple[float, ...]:
 def show(fig: Figure, alt: str) -> None:
     """Display `fig` as a PNG with the alternative text `alt`, then close it.
 
-    Make `alt` from the figure's data; ValueError if it is blank. Outside IPython the figure is
-    only closed.
+    Make `alt` from the figure's data; ValueError if it is blank. Outside IPython nothing is
+    shown.
     """
     import matplotlib.pyplot as plt
 
@@ -93,16 +93,20 @@ def show(fig: Figure, alt: str) -> None:
         raise ValueError(
             "the picture needs alternative text: say in words, with its numbers, what it shows"
         )
-    display_page(image(fig, alt), alt)
+    page = image(fig, alt)
     plt.close(fig)
+    if in_notebook():
+        display_page(page, alt)
 
 
 def display_page(page: str, alt: str) -> None:
-    """Display HTML, with `alt` where there is none; outside IPython nothing."""
-    if in_notebook():
-        from IPython.display import display
+    """Display HTML, with the text `alt` where there is none; outside IPython print `alt`."""
+    if not in_notebook():
+        print(alt)
+        return
+    from IPython.display import display
 
-        display({"text/html": page, "text/plain": alt}, raw=True)
+    display({"text/html": page, "text/plain": alt}, raw=True)
 
 
 def image(fig: Figure, alt: str) -> str:
