@@ -121,22 +121,14 @@ def format_call(function: Callable, args: tuple) -> str:
 
 def brief_call(function: Callable, args: tuple) -> str:
     """The call as a check prints it: `f([0.5, 0.5], 1)`; what is long stands there by its name."""
-    names, digits = parameter_names(function) + [""] * len(args), _digits_that_tell_apart(args)
-    texts = (_brief(arg, name, digits) for arg, name in zip(args, names, strict=False))
+    names = parameter_names(function) + [""] * len(args)
+    texts = (_brief(arg, name) for arg, name in zip(args, names, strict=False))
     return f"{name_of(function)}({', '.join(texts)})"
 
 
-def _digits_that_tell_apart(args: tuple) -> int | None:
-    """As many digits as arrays need that differ, so that they are not written the same."""
-    arrays = [arg for arg in args if isinstance(arg, ARRAYS)]
-    different = len({str(arg.tolist()) for arg in arrays})
-    told = (d for d in DIGITS if len({describe(arg, d) for arg in arrays}) == different)
-    return next(told, DIGITS[0])
-
-
-def _brief(value: Any, name: str, digits: int | None) -> str:
+def _brief(value: Any, name: str) -> str:
     """`value` as text, or its parameter's name for rows of numbers and for a long text."""
-    shape, text = getattr(value, "shape", (1,)), describe(value, digits)
+    shape, text = getattr(value, "shape", (1,)), describe(value)
     return name if name and (len(shape) > 1 or 0 in shape or len(text) > 60) else text
 
 
