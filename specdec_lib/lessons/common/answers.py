@@ -14,7 +14,7 @@ from specdec_lib.lessons.common.examples import Different, Unwritten
 
 CLOSE = 0.1  # of the truth: a guess no farther away is close
 OPTIONS = tuple("abcd")
-#: By prediction, the guess that its check has refused: nothing is revealed to it.
+#: By prediction, the guess that its check has refused: nothing is revealed for it.
 _refused: dict[str, object] = {}
 WIDE = 92  # characters: a page breaks a longer printed line inside a word
 
@@ -23,8 +23,8 @@ WIDE = 92  # characters: a page breaks a longer printed line inside a word
 class Truth:
     """What a prediction is held against.
 
-    `value` is None if it is measured in the chapter. `why` it is so is said to everybody.
-    `typical` are likely wrong numbers, each with the thought that it comes from.
+    `value` is None if the chapter measures it. Everybody is told `why` it is so. `typical` are
+    likely wrong numbers, each with the thought behind it.
     """
 
     value: float | None
@@ -34,17 +34,13 @@ class Truth:
 
 @dataclass(frozen=True)
 class Quiz:
-    """A quiz: the right letter, and what each option is told, the right one its reason."""
+    """A quiz: the right letter, and by letter what is said to those who choose it.
+
+    A wrong option is refuted, and the right one gets its reason.
+    """
 
     right: str
-    a: str
-    b: str
-    c: str
-    d: str
-
-    def told(self, letter: str) -> str:
-        """What who chose `letter` reads: the refutation of a wrong option, or the reason."""
-        return getattr(self, letter)
+    told: Mapping[str, str]
 
 
 def truths_of(chapter: str, **values: float | None) -> dict[str, Truth]:
@@ -69,7 +65,10 @@ def quizzes_of(chapter: str) -> dict[str, Quiz]:
     A class whose quizzes are answered only by grading has a library without these files (`autograde
     bundle --quizzes after-grading`): there it has none.
     """
-    return {name: Quiz(**parts) for name, parts in _read(chapter, "quizzes.toml").items()}
+    found = _read(chapter, "quizzes.toml").items()
+    return {
+        name: Quiz(parts["right"], {key: parts[key] for key in OPTIONS}) for name, parts in found
+    }
 
 
 def _read(chapter: str, file: str) -> dict:
@@ -172,7 +171,7 @@ def answering(chapter: str) -> Callable[[str, object], None]:
             return
         quiz = quizzes[name]
         right = letter == quiz.right
-        said = f"{name}: {letter} is {'' if right else 'not '}right. {quiz.told(letter)}"
+        said = f"{name}: {letter} is {'' if right else 'not '}right. {quiz.told[letter]}"
         _say(said if right else f"{said} Choose again if you like.")
 
     return answered

@@ -21,7 +21,7 @@ from specdec_lib.lessons.common.wording import TOKENS, by_token
 LINES = ((TARGET, "-", "o"), (ACCEPTED, "--", "s"), (EXCESS, "-.", "^"), (DRAFT, ":", "D"))
 #: A mark that stands across what it is compared with.
 CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
-#: Black marks and lines with white insides.
+#: Black lines with marks that are white inside.
 HOLLOW = {"color": "black", "markerfacecolor": "white"}
 #: What keeps words legible on a hatch or a line.
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}
@@ -47,7 +47,7 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
                 said = getattr(error, "what_happened", getattr(error, "seen", None)) or repr(error)
                 print(f"Your {' and '.join(names)} cannot be used yet: {said}")
             finally:
-                plt.close("all")  # else the notebook would show a picture that is half made
+                plt.close("all")  # else the notebook would show a picture that is half drawn
 
         draw.functions = names
         return draw
@@ -109,7 +109,7 @@ def bars(
     bottom: np.ndarray | float = 0.0,
     label: str | None = None,
 ) -> None:
-    """Bars in the dress of a role; a bar of no height leaves no line behind."""
+    """Bars in the look of a role; a bar of no height leaves no line behind."""
     x, heights = np.asarray(x, dtype=float), np.asarray(heights, dtype=float)
     drawn = np.abs(heights) > 1e-12
     if drawn.any():
@@ -175,7 +175,7 @@ def stacked(
 
 
 def named_bars(ax: Axes, values: Mapping[str, float], texts: Sequence[str], name: str) -> str:
-    """Horizontal bars in the dress of a role, the first on top, a text beside each.
+    """Horizontal bars in the look of a role, the first on top, a text beside each.
 
     Returns the texts by the names of their bars.
     """

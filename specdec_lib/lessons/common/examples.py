@@ -28,7 +28,7 @@ from specdec_lib.lessons.common.kinds import ARRAYS
 from specdec_lib.lessons.common.lending import copied
 
 LINE = 96  # characters of a line that a check prints
-#: Where code is that is no student's: this package, and what Python has installed.
+#: Where code stands that is not the student's: this package, and what is installed.
 NOT_THEIRS = (str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "purelib")))
 
 
@@ -81,7 +81,7 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
 
 
 def watched(function: Callable) -> Callable:
-    """`function` on copies of its arguments, with Different for what no answer may do.
+    """`function` on copies of its arguments; it raises Different for what no answer may do.
 
     That is: a warning, a changed argument, and an array that is an argument or a part of one.
     """
@@ -201,9 +201,10 @@ def expect_value_error(function: Callable, *args: Any, why: str) -> None:
 
 
 def _texts_before(function: Callable, args: tuple) -> tuple[str, str]:
-    """The call as code and in short, as long as nothing has changed its arguments.
+    """The call as code and in short, before the function can change its arguments.
 
-    Hidden tests make thousands of calls, and their arguments are elsewhere: empty texts there.
+    The hidden tests get empty texts: they make thousands of calls, and the function works in
+    another process, on copies.
     """
     if _agreeing is None:
         return "", ""

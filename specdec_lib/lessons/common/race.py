@@ -86,7 +86,7 @@ def verdict(race: Any) -> str:
             f"At temperature {race.temperature:g} every decoder draws its own tokens, so the texts "
             "differ. One text cannot show whether their distribution is the same."
         )
-    return f"The tokens were compared: {names} wrote another text than {race.lanes[0].name}."
+    return f"The tokens were compared: {names} did not write the text of {race.lanes[0].name}."
 
 
 def as_page(race: Any, yours: str = "") -> str:
@@ -158,7 +158,7 @@ def _span(kind: str, seconds: float, text: str) -> str:
 
 
 def _all(race: Any, lane: Any) -> str:
-    """Every text of the lane to read in peace, folded, if there are several."""
+    """All texts of the lane in a fold, if there are several: the replay keeps only the last."""
     if len(lane.texts) == 1:
         return ""
     still = (re.sub(r' sd-t" style="[^"]*', "", spans) for spans in _spans(race, lane))

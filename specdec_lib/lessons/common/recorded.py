@@ -60,7 +60,7 @@ def requests() -> dict[int, Request]:
 
 
 def visible(piece: str) -> str:
-    """A token's text with its spaces and line ends to be seen: "\\n    x" is "↵·4x"."""
+    """A token's text with visible spaces and line ends: "\\n    x" is "↵·4x"."""
     marked = re.sub(r" {2,}", lambda found: f"·{len(found[0])}", piece)
     return marked.replace(" ", "·").replace("\n", "↵").replace("\t", "⇥")
 

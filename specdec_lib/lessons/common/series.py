@@ -1,4 +1,4 @@
-"""A figure from {name: values}: bars or lines in the dress of the house, and the words for it.
+"""A figure from {name: values}: bars or lines in the look of the course, and the words for it.
 
 The alternative text is made from the very values that are drawn, so the two cannot part.
 """
@@ -52,7 +52,7 @@ def draw(
 ) -> str:
     """Draw `values` over `x` into `ax`; returns them in words.
 
-    `kind` is lines, marks or bars; bars stand side by side and wear `roles`. Where `x` holds
+    `kind` is lines, marks or bars; bars stand side by side in the look of `roles`. Where `x` holds
     names, they are written at equal distances. `text`, such as ".2f", writes every value above
     its place. `errors` of a single series are drawn as intervals, and stand in the words. `looks`,
     by name, goes to `ax.plot`.
@@ -102,7 +102,7 @@ def grid(
     columns: Sequence[str],
     shades: np.ndarray | None = None,
 ) -> str:
-    """Write `cells`, texts in rows, into a grid with names; returns them in words, none empty.
+    """Write `cells`, texts in rows, into a grid with names; returns those with text in words.
 
     `shades`, as many as cells, colour them from white at 0 to dark blue at 1.
     """

@@ -65,13 +65,13 @@ def palette(theme: str) -> dict[str, str]:
 
 
 def variables(theme: str) -> str:
-    """The same as CSS variables."""
+    """The colours by role in a theme, as CSS variables."""
     return " ".join(f"--sd-{name}: {colour};" for name, colour in palette(theme).items())
 
 
 def in_both_themes(selector: str) -> str:
     """CSS that gives `selector` the colours of each theme."""
-    # In the dark: JupyterLab's way to say so, and the site's.
+    # JupyterLab and the site mark their dark themes each in its own way.
     dark = f"[data-jp-theme-light='false'] {selector}, [data-theme='dark'] {selector}"
     return f"{selector} {{ {variables('light')} }} {dark} {{ {variables('dark')} }}"
 
@@ -84,15 +84,10 @@ def _tint(colour: str) -> tuple[float, ...]:
 def show(fig: Figure, alt: str) -> None:
     """Display `fig` as a PNG with the alternative text `alt`, then close it.
 
-    Make `alt` from the figure's data; ValueError if it is blank. Outside IPython nothing is
-    shown.
+    Make `alt` from the figure's data. Outside IPython nothing is shown.
     """
     import matplotlib.pyplot as plt
 
-    if not alt.strip():
-        raise ValueError(
-            "the picture needs alternative text: say in words, with its numbers, what it shows"
-        )
     page = image(fig, alt)
     plt.close(fig)
     if in_notebook():

@@ -56,7 +56,7 @@ def test_quiz_answers_are_letters():
 
 
 def test_a_quiz_answers_at_once(capsys, monkeypatch):
-    quiz = Quiz(right="b", a="Not so.", b="It is so.", c="No.", d="Nor that.")
+    quiz = Quiz("b", {"a": "Not so.", "b": "It is so."})
     monkeypatch.setattr(answers, "quizzes_of", lambda chapter: {"quiz_02": quiz})
     answered = answering("a chapter")
     answered("quiz_02", "b")
