@@ -141,9 +141,9 @@ def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
         assert lesson_of(chapter).answered(name, letter) is None
         right = "right" if letter == told.right else "not right"
         said = " ".join(capsys.readouterr().out.split())
-        assert f"{letter} is {right}. {told.told(letter)}" in said
+        assert f"{letter} is {right}. {told.told[letter]}" in said
     assert f'"{told.right}"' in answers_of(chapter)[name]
-    assert len({told.told(letter) for letter in OPTIONS}) == len(OPTIONS)
+    assert len({told.told[letter] for letter in OPTIONS}) == len(OPTIONS)
 
 
 @pytest.mark.parametrize("chapter, name", FIGURES)

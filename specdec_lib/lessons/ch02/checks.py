@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from numpy import array
+
 from specdec_lib.lessons.ch02.models import (
     Q_AFTER,
     TEMPERATURE,
@@ -14,7 +16,6 @@ from specdec_lib.lessons.ch02.models import (
 )
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import expect, visible_check
-from specdec_lib.lessons.common.kinds import array
 from specdec_lib.lessons.common.lending import NoEnd, at_most, fixed, handed_out
 
 __all__ = ["committed"]

@@ -27,7 +27,6 @@ from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
     legend_below,
-    legend_beside,
     masses_by_path,
     panels,
     picture,
@@ -136,7 +135,7 @@ def walk_through_block(
     verdicts = ["in your list" if each else "not in it" for each in stays]
     ax.set_xticks(x, [f"token {t}\n{v}" for t, v in zip(tokens, verdicts, strict=True)])
     ax.set(xlabel=f"your function returned {out}", ylim=(0, 1.1))
-    legend_beside(ax)
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     parts = [
         f"token {t}: acceptance probability {ratios[i]:.2g}, coin {r[i]:.2g}, {verdicts[i]}"
         for i, t in enumerate(tokens)

@@ -19,10 +19,11 @@ from specdec_lib.lessons.common.drawing import (
     legend_below,
     panels,
     picture,
+    write_above,
     write_beside,
 )
 from specdec_lib.lessons.common.lending import at_most
-from specdec_lib.lessons.common.series import around, draw, grid
+from specdec_lib.lessons.common.series import draw, grid
 from specdec_lib.lessons.common.style import ACCEPTED, GREY, show
 from specdec_lib.lessons.common.tokens import fates
 from specdec_lib.theory import expected_tokens, walltime_speedup
@@ -47,7 +48,7 @@ def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     ax = picture(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
     computed = draw(ax, range(len(exact)), {"computed": exact}, looks=COMPUTED)
     name = "your function, with one standard error"
-    yours = draw(ax, KS, {name: means}, kind="marks", ends={name: around(means, errors)})
+    yours = draw(ax, KS, {name: means}, kind="marks", errors=errors)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.axvline(best, color=ACCEPTED, linestyle="--", label=f"best K = {best}")
     ax.set(xlabel="K", ylim=(0, 1.15 * max(*exact, *means)))
@@ -119,7 +120,8 @@ def policies(choose_k: Callable) -> None:
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
     dresses = ["draft"] * costs.shape[1] + ["target", "accepted"]
     for x, (value, dress_of) in enumerate(zip(found.values(), dresses, strict=True)):
-        bars(left, [x], [value], dress_of, text=".0f")
+        bars(left, [x], [value], dress_of)
+    write_above(left, range(len(found)), found.values(), map("{:.0f}".format, found.values()))
     left.set_xticks(range(len(found)), [name.replace("K = ", "") for name in found])
     left.set_title("p99 latency by policy")
     left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(found.values())))

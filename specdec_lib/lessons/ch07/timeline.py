@@ -4,9 +4,15 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.common.drawing import legend_below, named_rows, picture, swatches
+from specdec_lib.lessons.common.drawing import (
+    legend_below,
+    named_rows,
+    picture,
+    swatches,
+    write_inside,
+)
 from specdec_lib.lessons.common.style import show
-from specdec_lib.lessons.common.tokens import dress, plain_box, write
+from specdec_lib.lessons.common.tokens import dress, plain_box
 
 K = 4
 PASS = 1.0  # the width of the target's pass
@@ -58,10 +64,9 @@ def _row(ax: Axes, y: float, name: str, row: list[Step]) -> str:
     for step in row:
         plain_box(ax, x, y, step.width, "drafted")
         if step.reads:
-            ax.text(x + step.width / 2, y, step.reads, ha="center", va="center", fontsize=9,
-                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})  # fmt: skip
+            write_inside(ax, x + step.width / 2, y, step.reads, fontsize=9)
         x += step.width
     plain_box(ax, x, y, PASS, "scored")
-    write(ax, x + PASS / 2, y, "x0 x1 x2 x3 x4", boxed=True)
+    write_inside(ax, x + PASS / 2, y, "x0 x1 x2 x3 x4", fontsize=9)
     reads = [step.reads for step in row if step.reads]
     return f"{name}: in {len(row)}, reading {'; '.join(reads)}"

@@ -14,7 +14,7 @@ from specdec_lib.lessons.common.examples import Different, Unwritten
 
 CLOSE = 0.1  # of the truth: a guess no farther away is close
 OPTIONS = tuple("abcd")
-#: By prediction, the guess that its check has refused: nothing is revealed to it.
+#: By prediction, the guess that its check has refused: nothing is revealed for it.
 _refused: dict[str, object] = {}
 WIDE = 92  # characters: a page breaks a longer printed line inside a word
 
@@ -23,8 +23,8 @@ WIDE = 92  # characters: a page breaks a longer printed line inside a word
 class Truth:
     """What a prediction is held against.
 
-    `value` is None if it is measured in the chapter. `why` it is so is said to everybody.
-    `typical` are likely wrong numbers, each with the thought that it comes from.
+    `value` is None if the chapter measures it. Everybody is told `why` it is so. `typical` are
+    likely wrong numbers, each with the thought behind it.
     """
 
     value: float | None
@@ -34,17 +34,13 @@ class Truth:
 
 @dataclass(frozen=True)
 class Quiz:
-    """A quiz: the right letter, and what each option is told, the right one its reason."""
+    """A quiz: the right letter, and by letter what is said to those who choose it.
+
+    A wrong option is refuted, and the right one gets its reason.
+    """
 
     right: str
-    a: str
-    b: str
-    c: str
-    d: str
-
-    def told(self, letter: str) -> str:
-        """What who chose `letter` reads: the refutation of a wrong option, or the reason."""
-        return getattr(self, letter)
+    told: Mapping[str, str]
 
 
 def truths_of(chapter: str, **values: float | None) -> dict[str, Truth]:
@@ -69,7 +65,10 @@ def quizzes_of(chapter: str) -> dict[str, Quiz]:
     A class whose quizzes are answered only by grading has a library without these files (`autograde
     bundle --quizzes after-grading`): there it has none.
     """
-    return {name: Quiz(**parts) for name, parts in _read(chapter, "quizzes.toml").items()}
+    found = _read(chapter, "quizzes.toml").items()
+    return {
+        name: Quiz(parts["right"], {key: parts[key] for key in OPTIONS}) for name, parts in found
+    }
 
 
 def _read(chapter: str, file: str) -> dict:
@@ -108,15 +107,20 @@ def _is_number(guess: object) -> bool:
     return isinstance(guess, int | float) and not isinstance(guess, bool)
 
 
-def reveal(name: str, guess: object, truth: Truth, measured: float | None = None) -> None:
-    """Set a committed guess beside the truth, or beside what was measured; before it, nothing.
+def revealing(truths: Mapping[str, Truth]) -> Callable[..., None]:
+    """`reveal(name, guess)` of a chapter: `truths` has the truth of each of its predictions."""
 
-    A guess that is one of the typical wrong numbers is told the thought behind it.
-    """
-    if not _is_number(guess) or guess is _refused.get(name):
-        print(f"Write your guess into {name} first: this cell waits for it.")
-    else:
-        _say(told_of(guess, truth, measured))
+    def reveal(name: str, guess: object, measured: float | None = None) -> None:
+        """Set a committed guess beside the truth, or beside what was `measured`.
+
+        Before a guess is written down, nothing is told.
+        """
+        if not _is_number(guess) or guess is _refused.get(name):
+            print(f"Write your guess into {name} first: this cell waits for it.")
+        else:
+            _say(told_of(guess, truths[name], measured))
+
+    return reveal
 
 
 def told_of(guess: float, truth: Truth, measured: float | None = None) -> str:
@@ -153,39 +157,24 @@ def few_digits(number: float) -> str:
     return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
 
 
-def revealing(truths: Mapping[str, Truth]) -> Callable[..., None]:
-    """`reveal(name, guess)` of a chapter: `truths` has the truth of each of its predictions."""
-
-    def reveal_known(name: str, guess: object, measured: float | None = None) -> None:
-        """Set a committed prediction of this chapter beside the truth, which may be `measured`."""
-        reveal(name, guess, truths[name], measured)
-
-    return reveal_known
-
-
-def answered(name: str, choice: object, quiz: Quiz | None = None) -> None:
-    """Check that a quiz answer is a letter, and tell what there is to say of that option.
-
-    Without `quiz` the answer is only recorded: whether it is right is told after grading.
-    """
-    letter = letter_of(name, choice)
-    if quiz is None:
-        print(f"{name}: your answer {letter} is recorded.")
-        return
-    right = letter == quiz.right
-    said = f"{name}: {letter} is {'' if right else 'not '}right. {quiz.told(letter)}"
-    _say(said if right else f"{said} Choose again if you like.")
-
-
 def answering(chapter: str) -> Callable[[str, object], None]:
     """`answered(name, choice)` of the chapter whose package is `chapter`."""
 
-    def answered_here(name: str, choice: object) -> None:
-        """Record a quiz answer of this chapter, and tell what there is to say of it."""
-        quizzes = quizzes_of(chapter)
-        answered(name, choice, quizzes[name] if quizzes else None)
+    def answered(name: str, choice: object) -> None:
+        """Check that a quiz answer is a letter, and tell what there is to say of that option.
 
-    return answered_here
+        Without quizzes.toml the answer is only recorded: grading tells whether it is right.
+        """
+        letter, quizzes = letter_of(name, choice), quizzes_of(chapter)
+        if not quizzes:
+            print(f"{name}: your answer {letter} is recorded.")
+            return
+        quiz = quizzes[name]
+        right = letter == quiz.right
+        said = f"{name}: {letter} is {'' if right else 'not '}right. {quiz.told[letter]}"
+        _say(said if right else f"{said} Choose again if you like.")
+
+    return answered
 
 
 def letter_of(name: str, choice: object) -> str:

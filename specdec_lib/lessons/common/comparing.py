@@ -9,10 +9,10 @@ from specdec_lib.lessons.common.describing import ENTRIES, describe, told_apart,
 from specdec_lib.lessons.common.kinds import ARRAYS, BOOLS, FLOATS, INTS, as_array, is_tensor
 
 NUMBERS = BOOLS + INTS + FLOATS
-#: How far a number may be off: from its absolute value, and from nothing.
+#: How far a number may be off: relative to its value, and at least.
 EXACT = (0.0, 1e-9)
 ROUGH = (1e-6, 1e-7)  # what float32 leaves of a number
-MOST_ROWS = 10_000  # of an array that is taken for a list
+MOST_ROWS = 10_000  # an array with more is never made a list
 #: Of each kind of expected number: the kinds that are as good, and their name.
 SCALARS = (
     (BOOLS, BOOLS, "True or False"),
@@ -95,8 +95,8 @@ def _collection(got: Any, expected: Any, room: tuple[float, float]) -> str | Non
 def in_form_of(expected: Any, got: Any) -> Any:
     """`got` in the container and of the kind of number that `expected` has.
 
-    It comes back as it is where its values do not fit: 1.5 is no whole number, and an array of
-    more than MOST_ROWS is no such list. Each of its rows would take more room than its numbers.
+    It comes back as it is if its values do not fit: 1.5 is not a whole number. So does an array of
+    more than MOST_ROWS, since in a list each of its rows takes more room than its numbers.
     """
     if isinstance(expected, dict) and isinstance(got, dict):
         return {key: in_form_of(expected.get(key), item) for key, item in got.items()}
@@ -116,13 +116,13 @@ def in_form_of(expected: Any, got: Any) -> Any:
 
 
 def _in_form_of_array(expected: Any, got: Any) -> Any:
-    """Nested lists as an array or a tensor; as they are, if they are no rows of one length."""
+    """Nested lists as an array or a tensor; as they are, if their rows differ in length."""
     try:
         numbers = np.asarray(got) if isinstance(got, list | tuple) else got
     except ValueError:
         return got
     if is_tensor(expected) and isinstance(numbers, ARRAYS) and numbers.dtype.kind in "biuf":
-        # Flat, since of an array without columns a list of its rows could be of any length.
+        # Flat, since an array without columns can have any number of rows, and so could its list.
         return expected.new_tensor(numbers.ravel().tolist()).reshape(numbers.shape)
     return numbers
 

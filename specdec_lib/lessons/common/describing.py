@@ -1,4 +1,4 @@
-"""Values and calls as text: in messages as short as they may be, in calls as they can be pasted."""
+"""Values and calls as text: short in messages, and as code that can be pasted."""
 
 import inspect
 import re
@@ -89,7 +89,7 @@ def shortened(value: Any, most: int = 200) -> str:
 
 
 def as_code(value: Any) -> str:
-    """`value` as it can be pasted into a notebook; an array of many numbers by its shape."""
+    """`value` as code for a notebook; an array of many numbers is told by its shape."""
     if isinstance(value, BOOLS + INTS + FLOATS):
         return _numbers(getattr(value, "item", lambda: value)(), "np")
     if not isinstance(value, ARRAYS) and not is_tensor(value):
@@ -120,33 +120,25 @@ def format_call(function: Callable, args: tuple) -> str:
 
 
 def brief_call(function: Callable, args: tuple) -> str:
-    """The call as a check prints it: `f([0.5, 0.5], 1)`; what is long stands there by its name."""
-    names, digits = parameter_names(function) + [""] * len(args), _digits_that_tell_apart(args)
-    texts = (_brief(arg, name, digits) for arg, name in zip(args, names, strict=False))
+    """The call as a check prints it: `f([0.5, 0.5], 1)`; a long argument by its name."""
+    names = parameter_names(function) + [""] * len(args)
+    texts = (_brief(arg, name) for arg, name in zip(args, names, strict=False))
     return f"{name_of(function)}({', '.join(texts)})"
 
 
-def _digits_that_tell_apart(args: tuple) -> int | None:
-    """As many digits as arrays need that differ, so that they are not written the same."""
-    arrays = [arg for arg in args if isinstance(arg, ARRAYS)]
-    different = len({str(arg.tolist()) for arg in arrays})
-    told = (d for d in DIGITS if len({describe(arg, d) for arg in arrays}) == different)
-    return next(told, DIGITS[0])
-
-
-def _brief(value: Any, name: str, digits: int | None) -> str:
+def _brief(value: Any, name: str) -> str:
     """`value` as text, or its parameter's name for rows of numbers and for a long text."""
-    shape, text = getattr(value, "shape", (1,)), describe(value, digits)
+    shape, text = getattr(value, "shape", (1,)), describe(value)
     return name if name and (len(shape) > 1 or 0 in shape or len(text) > 60) else text
 
 
 def name_of(function: Callable) -> str:
-    """The function's name, whatever it is."""
+    """The function's name; "function" if it has none."""
     return getattr(function, "__name__", "function")
 
 
 def parameter_names(function: Callable) -> list[str]:
-    """The names of the function's parameters, in order; none if it tells none."""
+    """The names of the function's parameters, in order; none if it has no signature."""
     try:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):

@@ -14,17 +14,15 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
 from specdec_lib.lessons.common.lending import on_copies
-from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, GREY, TARGET, role, style
+from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
 from specdec_lib.lessons.common.wording import TOKENS, by_token
 
 #: Colour, dash and marker of the lines of a figure: any one of the three tells them apart.
 LINES = ((TARGET, "-", "o"), (ACCEPTED, "--", "s"), (EXCESS, "-.", "^"), (DRAFT, ":", "D"))
 #: A mark that stands across what it is compared with.
 CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
-#: Black marks and lines with white insides.
+#: Black lines with marks that are white inside.
 HOLLOW = {"color": "black", "markerfacecolor": "white"}
-#: A box that does not count: never judged, idle, dropped.
-UNUSED = {"facecolor": "white", "edgecolor": GREY, "linestyle": (0, (2, 2)), "linewidth": 1.2}
 #: What keeps words legible on a hatch or a line.
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
@@ -49,7 +47,7 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
                 said = getattr(error, "what_happened", getattr(error, "seen", None)) or repr(error)
                 print(f"Your {' and '.join(names)} cannot be used yet: {said}")
             finally:
-                plt.close("all")  # else the notebook would show a picture that is half made
+                plt.close("all")  # else the notebook would show a picture that is half drawn
 
         draw.functions = names
         return draw
@@ -65,10 +63,7 @@ def picture(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)
 
 
 def panels(count: int, size: tuple[float, float], ylabel: str = "", **more: Any) -> list[Axes]:
-    """`count` pairs of axes side by side; the first has the `ylabel`.
-
-    `more` is for plt.subplots.
-    """
+    """`count` pairs of axes side by side, the first with the `ylabel`; `more` is for subplots."""
     style()
     _, axes = plt.subplots(1, count, figsize=size, squeeze=False, **more)
     axes.flat[0].set_ylabel(ylabel)
@@ -113,23 +108,14 @@ def bars(
     *,
     bottom: np.ndarray | float = 0.0,
     label: str | None = None,
-    text: str | None = None,
 ) -> None:
-    """Bars in the dress of a role; a bar of no height leaves no line behind.
-
-    `text`, such as ".2f", writes the height of every bar above it in this format, smaller above
-    narrow bars.
-    """
+    """Bars in the look of a role; a bar of no height leaves no line behind."""
     x, heights = np.asarray(x, dtype=float), np.asarray(heights, dtype=float)
     drawn = np.abs(heights) > 1e-12
     if drawn.any():
         floor = np.broadcast_to(bottom, heights.shape)[drawn]
         dress = role(name) | ({"label": label} if label else {})
         ax.bar(x[drawn], heights[drawn], width, bottom=floor, **dress)
-    if text:
-        look = {"fontsize": 9} if width < 0.5 else {}
-        texts = (format(height, text) for height in heights)
-        write_above(ax, x, np.maximum(heights, 0), texts, **look)
 
 
 def masses_by_path(
@@ -189,7 +175,7 @@ def stacked(
 
 
 def named_bars(ax: Axes, values: Mapping[str, float], texts: Sequence[str], name: str) -> str:
-    """Horizontal bars in the dress of a role, the first on top, a text beside each.
+    """Horizontal bars in the look of a role, the first on top, a text beside each.
 
     Returns the texts by the names of their bars.
     """
@@ -241,11 +227,6 @@ def legend_below(ax: Axes, columns: int = 3, **more: Any) -> None:
 
 def _lines(text: str) -> int:
     return len(text.splitlines())
-
-
-def legend_beside(ax: Axes, **more: Any) -> None:
-    """The legend at the right of the picture."""
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **more)
 
 
 def swatches(dresses: Iterable[dict]) -> list[Patch]:

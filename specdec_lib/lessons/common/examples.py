@@ -28,7 +28,7 @@ from specdec_lib.lessons.common.kinds import ARRAYS
 from specdec_lib.lessons.common.lending import copied
 
 LINE = 96  # characters of a line that a check prints
-#: Where code is that is no student's: this package, and what Python has installed.
+#: Where code stands that is not the student's: this package, and what is installed.
 NOT_THEIRS = (str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "purelib")))
 
 
@@ -71,7 +71,7 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
         _agreeing = []
         try:
             check(watched(function))
-            agreed(check.__name__.removeprefix("check_"), _agreeing)
+            _tell_all(check.__name__.removeprefix("check_"), _agreeing)
         except NotImplementedError as stub:
             raise Unwritten(str(stub)) from None
         finally:
@@ -80,22 +80,8 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
     return run
 
 
-def worked(function: Callable, *cases: tuple, hint: str = "") -> None:
-    """A visible check of typed cases: the arguments of each, and last what they give.
-
-    Raises Different for the first case that a function gets wrong; `hint` is true of every case.
-    """
-
-    def check(function: Callable) -> None:
-        for *args, gives in cases:
-            expect(function, *args, gives=gives, hint=hint)
-
-    check.__name__ = function.__name__
-    visible_check(check)(function)
-
-
 def watched(function: Callable) -> Callable:
-    """`function` on copies of its arguments, with Different for what no answer may do.
+    """`function` on copies of its arguments; it raises Different for what no answer may do.
 
     That is: a warning, a changed argument, and an array that is an argument or a part of one.
     """
@@ -152,8 +138,8 @@ def agrees(call: str, outcome: str) -> None:
         _agreeing.append(line if len(line) <= LINE else f"{call}\n    -> {outcome}")
 
 
-def agreed(name: str, calls: Sequence[str]) -> None:
-    """Print the calls of a check that all agreed, a line each, and say so."""
+def _tell_all(name: str, calls: Sequence[str]) -> None:
+    """Print the calls of a check, a line each, which all agreed."""
     for call in calls:
         print(call)
     said = f"all {len(calls)} examples agree" if len(calls) > 1 else "the example agrees"
@@ -215,9 +201,10 @@ def expect_value_error(function: Callable, *args: Any, why: str) -> None:
 
 
 def _texts_before(function: Callable, args: tuple) -> tuple[str, str]:
-    """The call as code and in short, as long as nothing has changed its arguments.
+    """The call as code and in short, before the function can change its arguments.
 
-    Hidden tests make thousands of calls, and their arguments are elsewhere: empty texts there.
+    The hidden tests get empty texts: they make thousands of calls, and the function works in
+    another process, on copies.
     """
     if _agreeing is None:
         return "", ""

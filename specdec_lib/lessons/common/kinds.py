@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-array = np.array
 ARRAYS, BOOLS = (np.ndarray,), (bool, np.bool_)
 INTS, FLOATS = (int, np.integer), (float, np.floating)
 

@@ -8,7 +8,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from specdec_lib.lessons.common.kinds import ARRAYS, array, is_tensor
+import numpy as np
+
+from specdec_lib.lessons.common.kinds import ARRAYS, is_tensor
 
 
 class NoEnd(RuntimeError):
@@ -39,11 +41,10 @@ def at_most(calls: int, function: Callable, name: str, why: str) -> Callable:
     return lent
 
 
-def fixed(values: Sequence) -> Any:
+def fixed(values: Sequence) -> np.ndarray:
     """An array that nobody can change, for a name that a notebook shares with its lesson."""
-    made = array(values)
-    if isinstance(made, ARRAYS):
-        made.setflags(write=False)
+    made = np.array(values)
+    made.setflags(write=False)
     return made
 
 

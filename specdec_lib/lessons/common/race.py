@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.common.style import display_page, in_both_themes, in_notebook
+from specdec_lib.lessons.common.style import display_page, in_both_themes
 
 HERE = Path(__file__).parent
 # Where scripts run, the replay waits until it is in sight.
@@ -40,21 +40,17 @@ def show_race(races: Sequence[Any], yours: str = "") -> None:
     `yours` is the name of the lane that the reader's own decoder ran in.
     """
     for race in races:
-        if in_notebook():
-            display_page(as_page(race, yours), as_text(race, yours))
-        else:
-            print(as_text(race, yours))
+        display_page(as_page(race, yours), as_text(race, yours))
 
 
 def as_text(race: Any, yours: str = "") -> str:
     """The texts, and under them who wrote them in which time."""
     first = race.lanes[0]
-    lines = [*race.remarks, f"{_about(race)}"]
+    lines = [_about(race)]
     for i, (prompt, pieces) in enumerate(zip(race.prompts, first.pieces, strict=True)):
         lines.append(f"\nText {i + 1}: {prompt}|{''.join(pieces)}\n")
     for lane in race.lanes:
-        took = f"{lane.seconds:.2f} s, {len(lane.passes)} passes of the target"
-        lines.append(f"{lane.name}: {took}{_faster(race, lane)}")
+        lines.append(f"{lane.name}: {lane.seconds:.2f} s, {_passes(race, lane)}")
     return "\n".join([*lines, verdict(race), *readings(race, yours)])
 
 
@@ -90,20 +86,18 @@ def verdict(race: Any) -> str:
             f"At temperature {race.temperature:g} every decoder draws its own tokens, so the texts "
             "differ. One text cannot show whether their distribution is the same."
         )
-    return f"The tokens were compared: {names} wrote another text than {race.lanes[0].name}."
+    return f"The tokens were compared: {names} did not write the text of {race.lanes[0].name}."
 
 
 def as_page(race: Any, yours: str = "") -> str:
     """The replay as HTML that needs nothing else."""
     lanes = "".join(_lane(race, lane) for lane in race.lanes)
     mark = "sd-race-" + hashlib.sha256(lanes.encode()).hexdigest()[:12]
-    remarks = "".join(f"<p><strong>{html.escape(each)}</strong></p>" for each in race.remarks)
     end = max(lane.seconds for lane in race.lanes)
-    said = "".join(
-        f"<p>{html.escape(each)}</p>" for each in [verdict(race), *readings(race, yours)]
-    )
+    sentences = verdict(race), *readings(race, yours)
+    said = "".join(f"<p>{html.escape(each)}</p>" for each in sentences)
     return (
-        f'<div class="sd-race"><style>{style_sheet()}</style>{remarks}'
+        f'<div class="sd-race"><style>{style_sheet()}</style>'
         f"<p>{html.escape(_about(race))}</p>"
         f'<input class="sd-again" type="checkbox" id="{mark}" aria-label="Run the race again">'
         f'<label class="sd-button" for="{mark}">Run it again</label>'
@@ -118,23 +112,21 @@ def _about(race: Any) -> str:
     return f"Target: {race.pair}. Temperature {race.temperature:g}{many}."
 
 
-def _faster(race: Any, lane: Any, mark: str = "{}") -> str:
-    """How many times as fast as plain decoding; nothing of plain decoding itself."""
-    if lane is race.lanes[0]:
-        return ""
-    return ", " + mark.format(f"{race.ratio(lane):.2f} times as fast")
+def _passes(race: Any, lane: Any) -> str:
+    """A lane's passes, and how many times as fast as plain decoding it was, the first lane."""
+    faster = f", {race.ratio(lane):.2f} times as fast" if lane is not race.lanes[0] else ""
+    return f"{len(lane.passes)} passes of the target{faster}"
 
 
 def _lane(race: Any, lane: Any) -> str:
     end = f'style="--t:{lane.seconds:.2f}s"'
     slowest = max(each.seconds for each in race.lanes)
     bar = f'style="--t:{lane.seconds:.2f}s; width:{lane.seconds / slowest:.1%}"'
-    passes = f"{len(lane.passes)} passes{_faster(race, lane, '<b>{}</b>')}"
     return (
         f'<div class="sd-lane"><div class="sd-name">{html.escape(lane.name)}</div>'
         f'<div class="sd-clock"><span class="sd-track"><span class="sd-bar" {bar}></span></span>'
         f'<span class="sd-t" {end}>{lane.seconds:.2f} s</span></div>'
-        f'<div class="sd-t" {end}>{passes}</div>'
+        f'<div class="sd-t" {end}>{_passes(race, lane)}</div>'
         f'<div class="sd-texts">{"".join(_texts(race, lane))}</div>{_all(race, lane)}</div>'
     )
 
@@ -166,7 +158,7 @@ def _span(kind: str, seconds: float, text: str) -> str:
 
 
 def _all(race: Any, lane: Any) -> str:
-    """Every text of the lane to read in peace, folded, if there are several."""
+    """All texts of the lane in a fold, if there are several: the replay keeps only the last."""
     if len(lane.texts) == 1:
         return ""
     still = (re.sub(r' sd-t" style="[^"]*', "", spans) for spans in _spans(race, lane))

@@ -5,7 +5,6 @@ The file is made by specdec_lib/training/recording.py; a test holds it against a
 
 import json
 import re
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,23 +33,11 @@ class Request(NamedTuple):
     accepted: np.ndarray  # (k + 1,) blocks by accepted tokens
 
     @property
-    def tokens(self) -> tuple[float, float]:
-        """Tokens a block, bonus included: the mean and its standard error."""
-        values = np.arange(1, self.k + 2)
-        count = self.accepted.sum()
-        mean = values @ self.accepted / count
-        variance = (values - mean) ** 2 @ self.accepted / (count - 1)
-        return float(mean), float(np.sqrt(variance / count))
-
-    @property
-    def judged(self) -> int:
-        """Draft tokens that were judged: the accepted ones, and the first rejected one."""
-        return int(np.minimum(np.arange(self.k + 1) + 1, self.k) @ self.accepted)
-
-    @property
     def alpha(self) -> float:
         """The acceptance rate: accepted over judged draft tokens, chapter 05's estimate."""
-        return float(np.arange(self.k + 1) @ self.accepted / self.judged)
+        passed = np.arange(self.k + 1)
+        judged = np.minimum(passed + 1, self.k)  # the first rejected one too
+        return float(passed @ self.accepted / (judged @ self.accepted))
 
 
 @cache
@@ -72,26 +59,8 @@ def requests() -> dict[int, Request]:
     }
 
 
-def alpha() -> float:
-    """The acceptance rate of all recorded requests: accepted over judged draft tokens."""
-    found = requests().values()
-    return sum(each.alpha * each.judged for each in found) / sum(each.judged for each in found)
-
-
-def speeds(time: Callable[[int], float]) -> dict[int, tuple[float, float]]:
-    """The mean speed by K and its standard error, if a block of k takes `time(k)` passes."""
-    found = {k: (each.tokens, time(k)) for k, each in requests().items()}
-    return {k: (mean / passes, error / passes) for k, ((mean, error), passes) in found.items()}
-
-
-def verdict(block: Block) -> int:
-    """How many draft tokens pass, from the first, recomputed from the coins: r q < p."""
-    rows = zip(block.p, block.q, block.r, strict=True)
-    return [*(r * q < p for p, q, r in rows), False].index(False)
-
-
 def visible(piece: str) -> str:
-    """A token's text with its spaces and line ends to be seen: "\\n    x" is "↵·4x"."""
+    """A token's text with visible spaces and line ends: "\\n    x" is "↵·4x"."""
     marked = re.sub(r" {2,}", lambda found: f"·{len(found[0])}", piece)
     return marked.replace(" ", "·").replace("\n", "↵").replace("\t", "⇥")
 

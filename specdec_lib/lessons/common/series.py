@@ -1,4 +1,4 @@
-"""A figure from {name: values}: bars or lines in the dress of the house, and the words for it.
+"""A figure from {name: values}: bars or lines in the look of the course, and the words for it.
 
 The alternative text is made from the very values that are drawn, so the two cannot part.
 """
@@ -11,11 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.common.drawing import LINES, bars, legend_below, picture, write_above
-from specdec_lib.lessons.common.style import PALE, display_page, in_notebook, show
+from specdec_lib.lessons.common.style import PALE, display_page, show
 from specdec_lib.lessons.common.wording import short
 
 Values = Mapping[str, Sequence[float]]
-Ends = Mapping[str, Sequence[tuple[float, float]]]  # low and high of every value
 ROLES = ("target", "draft", "accepted", "excess", "residual")
 
 
@@ -26,20 +25,18 @@ def series_figure(
     *,
     xlabel: str = "",
     ylabel: str = "",
-    size: tuple[float, float] = (7.0, 3.6),
-    note: str = "",
     **how: Any,
 ) -> None:
     """One picture of `values`, each as long as `x`; `how` goes to `draw`.
 
-    Its alternative text is the title, every value at its place, and `note`.
+    Its alternative text is the title and every value at its place.
     """
-    ax = picture(title, ylabel, size)
+    ax = picture(title, ylabel)
     ax.set_xlabel(xlabel)
     told = draw(ax, x, values, **how)
     if len(values) > 1:
         legend_below(ax)
-    show(ax.figure, f"{title}. {told}. {note}".strip())
+    show(ax.figure, f"{title}. {told}.")
 
 
 def draw(
@@ -50,15 +47,15 @@ def draw(
     kind: str = "lines",
     roles: Sequence[str] = ROLES,
     text: str = "",
-    ends: Ends | None = None,
+    errors: Sequence[float] = (),
     looks: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> str:
     """Draw `values` over `x` into `ax`; returns them in words.
 
-    `kind` is lines, marks or bars; bars stand side by side and wear `roles`. Where `x` holds
+    `kind` is lines, marks or bars; bars stand side by side in the look of `roles`. Where `x` holds
     names, they are written at equal distances. `text`, such as ".2f", writes every value above
-    its place. `ends` draws an interval at every value, and the words have it too. `looks`, by
-    name, goes to `ax.plot`.
+    its place. `errors` of a single series are drawn as intervals, and stand in the words. `looks`,
+    by name, goes to `ax.plot`.
     """
     named = any(isinstance(each, str) for each in x)
     at = np.arange(len(x)) if named or kind == "bars" else np.asarray(x, dtype=float)
@@ -73,37 +70,29 @@ def draw(
             colour, dash, marker = LINES[i % len(LINES)]
             look = {"linestyle": dash if kind == "lines" else "none", "marker": marker}
             ax.plot(place, numbers, **look | {"color": colour, "label": name} | looks.get(name, {}))
-        tops = np.asarray(numbers, dtype=float)
-        if ends:
-            ax.vlines(place, *zip(*ends[name], strict=True), color="black", linewidth=1.6)
-            tops = [high for _, high in ends[name]]
+        if errors:
+            ax.errorbar(place, numbers, errors, fmt="none", ecolor="black", elinewidth=1.6)
         if text:
             ax.margins(y=0.12)  # room for the highest
-            write_above(ax, place, tops, (format(each, text) for each in numbers), fontsize=9)
-    return in_words(x, values, ends)
+            write_above(ax, place, numbers, (format(each, text) for each in numbers), fontsize=9)
+    return in_words(x, values, errors)
 
 
-def around(values: Sequence[float], errors: Sequence[float]) -> list[tuple[float, float]]:
-    """The ends (low, high) of each value with its error."""
-    return [(value - error, value + error) for value, error in zip(values, errors, strict=True)]
-
-
-def in_words(x: Sequence, values: Values, ends: Ends | None = None) -> str:
+def in_words(x: Sequence, values: Values, errors: Sequence[float] = ()) -> str:
     """Values and places: "plain: 1.2 at 3, 1.4 at 4; ..." or "plain: code: 1.2; ..."."""
     told = []
     for name, numbers in values.items():
-        cells = [
-            # A name may have two lines.
-            f"{' '.join(place.split())}: {short(number)}"
-            if isinstance(place, str)
-            else f"{short(number)} at {place}"
-            for place, number in zip(x, numbers, strict=True)
-        ]
-        if ends:
-            pairs = zip(cells, ends[name], strict=True)
-            cells = [f"{cell} ({short(low)} to {short(high)})" for cell, (low, high) in pairs]
+        texts = [short(number) for number in numbers]
+        if errors:
+            texts = [f"{text} ± {short(e)}" for text, e in zip(texts, errors, strict=True)]
+        cells = (_at_place(place, text) for place, text in zip(x, texts, strict=True))
         told.append(f"{name}: {', '.join(cells)}")
     return "; ".join(told)
+
+
+def _at_place(place: Any, text: str) -> str:
+    """A value with its place; the name of a place may have two lines."""
+    return f"{' '.join(place.split())}: {text}" if isinstance(place, str) else f"{text} at {place}"
 
 
 def grid(
@@ -113,7 +102,7 @@ def grid(
     columns: Sequence[str],
     shades: np.ndarray | None = None,
 ) -> str:
-    """Write `cells`, texts in rows, into a grid with names; returns them in words, none empty.
+    """Write `cells`, texts in rows, into a grid with names; returns those with text in words.
 
     `shades`, as many as cells, colour them from white at 0 to dark blue at 1.
     """
@@ -134,16 +123,13 @@ def grid(
     return "; ".join(told)
 
 
-def table(rows: Any, caption: str = "", digits: int = 3) -> None:
+def table(rows: Any, caption: str = "") -> None:
     """Show a DataFrame, or what makes one, as the notebook shows tables; elsewhere print it."""
     import pandas as pd  # takes half a second, and most cells need no table
 
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     shown = {"index": not isinstance(frame.index, pd.RangeIndex)}  # numbers of rows say nothing
-    text = f"{caption}\n{frame.round(digits).to_string(**shown)}".strip("\n")
-    shown |= {"float_format": f"{{:.{digits}g}}".format, "na_rep": "", "border": 0}
-    page = frame.to_html(**shown)
-    if in_notebook():
-        display_page(f"<p>{caption}</p>{page}" if caption else page, text)
-    else:
-        print(text)
+    shown |= {"float_format": "{:.3g}".format, "na_rep": ""}
+    text = f"{caption}\n{frame.to_string(**shown)}".strip("\n")
+    page = frame.to_html(border=0, **shown)
+    display_page(f"<p>{caption}</p>{page}" if caption else page, text)

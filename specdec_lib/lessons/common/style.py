@@ -21,10 +21,6 @@ TARGET, DRAFT, ACCEPTED, EXCESS, RESIDUAL = (
 )
 #: Lines and edges that stand behind the data, the area of an interval, and the grid.
 GREY, BAND, PALE = "#8a8a94", "#c9c9d1", "#dcdce2"
-#: Hatch by role: none for flat areas, stripes for rejected mass, dots for the residual.
-HATCH: dict[str, str] = {role: entry["hatch"] for role, entry in _PALETTE.items()}
-#: Words by role, for legends.
-LABEL: dict[str, str] = {role: entry["label"] for role, entry in _PALETTE.items()}
 
 _DPI = 144
 
@@ -50,17 +46,16 @@ def style() -> None:
 def role(name: str) -> dict[str, Any]:
     """Keyword arguments for `ax.bar`: the fill, edge, hatch and legend label of a role.
 
-    `name` is target, draft, accepted, excess or residual; KeyError otherwise. Hatched roles are
-    white inside.
+    `name` is target, draft, accepted, excess or residual; KeyError otherwise. Rejected mass has
+    stripes and the residual has dots; both are white inside.
     """
-    colour, hatch = _PALETTE[name]["light"], HATCH[name]
-    fill = "white" if hatch else _tint(colour)
+    colour, hatch = _PALETTE[name]["light"], _PALETTE[name]["hatch"]
     return {
-        "facecolor": fill,
+        "facecolor": "white" if hatch else _tint(colour),
         "edgecolor": colour,
         "hatch": hatch,
         "linewidth": 1.4,
-        "label": LABEL[name],
+        "label": _PALETTE[name]["label"],
     }
 
 
@@ -70,13 +65,13 @@ def palette(theme: str) -> dict[str, str]:
 
 
 def variables(theme: str) -> str:
-    """The same as CSS variables."""
+    """The colours by role in a theme, as CSS variables."""
     return " ".join(f"--sd-{name}: {colour};" for name, colour in palette(theme).items())
 
 
 def in_both_themes(selector: str) -> str:
     """CSS that gives `selector` the colours of each theme."""
-    # In the dark: JupyterLab's way to say so, and the site's.
+    # JupyterLab and the site mark their dark themes each in its own way.
     dark = f"[data-jp-theme-light='false'] {selector}, [data-theme='dark'] {selector}"
     return f"{selector} {{ {variables('light')} }} {dark} {{ {variables('dark')} }}"
 
@@ -89,25 +84,24 @@ def _tint(colour: str) -> tuple[float, ...]:
 def show(fig: Figure, alt: str) -> None:
     """Display `fig` as a PNG with the alternative text `alt`, then close it.
 
-    Make `alt` from the figure's data; ValueError if it is blank. Outside IPython the figure is
-    only closed.
+    Make `alt` from the figure's data. Outside IPython nothing is shown.
     """
     import matplotlib.pyplot as plt
 
-    if not alt.strip():
-        raise ValueError(
-            "the picture needs alternative text: say in words, with its numbers, what it shows"
-        )
-    display_page(image(fig, alt), alt)
+    page = image(fig, alt)
     plt.close(fig)
+    if in_notebook():
+        display_page(page, alt)
 
 
 def display_page(page: str, alt: str) -> None:
-    """Display HTML, with `alt` where there is none; outside IPython nothing."""
-    if in_notebook():
-        from IPython.display import display
+    """Display HTML, with the text `alt` where there is none; outside IPython print `alt`."""
+    if not in_notebook():
+        print(alt)
+        return
+    from IPython.display import display
 
-        display({"text/html": page, "text/plain": alt}, raw=True)
+    display({"text/html": page, "text/plain": alt}, raw=True)
 
 
 def image(fig: Figure, alt: str) -> str:

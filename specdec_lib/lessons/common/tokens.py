@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
 
-from specdec_lib.lessons.common.drawing import UNUSED, panels, swatches
+from specdec_lib.lessons.common.drawing import panels, swatches, write_inside
 from specdec_lib.lessons.common.style import GREY, PALE, role
 
 # The role that lends each kind its colour and hatch, and the sign before its text.
@@ -53,14 +53,13 @@ def board(width: float, height: float, scale: float, title: str = "") -> Axes:
 
 def token_box(ax: Axes, x: float, y: float, kind: str, words: str) -> None:
     """A token of this kind with its middle at (x, y)."""
-    name, sign = KINDS[kind]
-    dress = _dress(name, kind)
-    for patch in _patches(kind, x, y, dress):
+    for patch in _patches(kind, x, y):
         ax.add_patch(patch)
-    paper = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    look = {"color": "#55555f"} if name is None and kind != "chosen" else {"fontweight": "bold"}
-    more = {} if kind == "chosen" else {"bbox": paper}
-    ax.text(x, y, sign + words, ha="center", va="center", fontsize=9.5, **look, **more)
+    role_of, sign = KINDS[kind]
+    look = {"color": "#55555f"} if role_of is None else {"fontweight": "bold"}
+    if kind == "chosen":
+        look = {"fontweight": "bold", "bbox": None}
+    write_inside(ax, x, y, sign + words, fontsize=9.5, **look)
 
 
 def boxes(
@@ -72,20 +71,14 @@ def boxes(
         token_box(ax, FIRST + start + i, y, kind, word)
 
 
-def _dress(name: str | None, kind: str) -> dict:
+def dress(kind: str) -> dict:
+    """How a box of this kind is drawn; colour is never all that tells two apart."""
+    if name := KINDS[kind][0]:
+        return role(name) | {"label": kind}
     if kind == "chosen":
         return {"facecolor": PALE, "edgecolor": "black", "linewidth": 2.2}
-    if name is None:
-        line = "-" if kind == "plain" else "--"
-        return {"facecolor": "white", "edgecolor": GREY, "linestyle": line, "linewidth": 1.2}
-    dress = role(name)
-    return {key: dress[key] for key in ("facecolor", "edgecolor", "hatch")} | {"linewidth": 1.8}
-
-
-def dress(kind: str) -> dict:
-    """How a plain box of this kind is drawn; colour is never all that tells two apart."""
-    name = KINDS[kind][0]
-    return (role(name) if name else UNUSED) | {"label": kind}
+    line = "-" if kind == "plain" else (0, (2, 2))
+    return {"facecolor": "white", "edgecolor": GREY, "linestyle": line, "linewidth": 1.2}
 
 
 def plain_box(ax: Axes, x: float, y: float, width: float, kind: str) -> None:
@@ -93,24 +86,25 @@ def plain_box(ax: Axes, x: float, y: float, width: float, kind: str) -> None:
     ax.add_patch(Rectangle((x, y - 0.34), width, 0.68, **dress(kind)))
 
 
-def _patches(kind: str, x: float, y: float, dress: dict) -> list[Patch]:
+def _patches(kind: str, x: float, y: float) -> list[Patch]:
     """The outline of a kind."""
+    look = dress(kind)
     left, low = x - WIDTH / 2, y - HEIGHT / 2
-    box = Rectangle((left, low), WIDTH, HEIGHT, **dress)
+    box = Rectangle((left, low), WIDTH, HEIGHT, **look)
     if kind == "corrected":
         side, cut = WIDTH / 2, 0.12
         flat = side - cut
         corners = [(-side, 0), (-flat, 1), (flat, 1), (side, 0), (flat, -1), (-flat, -1)]
-        return [Polygon([(x + a, y + b * HEIGHT / 2) for a, b in corners], closed=True, **dress)]
+        return [Polygon([(x + a, y + b * HEIGHT / 2) for a, b in corners], closed=True, **look)]
     if kind == "bonus":
         rounded = "round,pad=0,rounding_size=0.18"
-        outer = FancyBboxPatch((left, low), WIDTH, HEIGHT, boxstyle=rounded, **dress)
+        outer = FancyBboxPatch((left, low), WIDTH, HEIGHT, boxstyle=rounded, **look)
         inner = (left + 0.04, low + 0.05)
-        thin = dress | {"facecolor": "none", "linewidth": 0.9}
+        thin = look | {"facecolor": "none", "linewidth": 0.9}
         size = (WIDTH - 0.08, HEIGHT - 0.1)
         return [outer, FancyBboxPatch(inner, *size, boxstyle=rounded, **thin)]
     if kind == "rejected":
-        cross = {"color": dress["edgecolor"], "linewidth": 1.2, "fill": False, "closed": False}
+        cross = {"color": look["edgecolor"], "linewidth": 1.2, "fill": False, "closed": False}
         ends = (
             [(left, low), (left + WIDTH, low + HEIGHT)],
             [(left, low + HEIGHT), (left + WIDTH, low)],
@@ -119,14 +113,10 @@ def _patches(kind: str, x: float, y: float, dress: dict) -> list[Patch]:
     return [box]
 
 
-def write(
-    ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold=False, boxed=False
-) -> None:
+def write(ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold: bool = False) -> None:
     """Words with their middle at (x, y)."""
-    paper = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": GREY}
     weight = "bold" if bold else "normal"
-    more = {"bbox": paper} if boxed else {}
-    ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight, **more)
+    ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight)
 
 
 def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
@@ -137,7 +127,7 @@ def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
 
 def key(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
     """What the shapes mean, below the picture."""
-    dresses = [_dress(KINDS[kind][0], kind) | {"label": NAMES[kind]} for kind in kinds]
+    dresses = [dress(kind) | {"label": NAMES[kind]} for kind in kinds]
     ax.legend(
         handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
     )

@@ -4,7 +4,7 @@ from specdec_lib.lessons.widgets.fields import probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 
-def batch_simulator(alpha: float = 0.8, k: int = 5, rows: int = 4, seed: int = 2) -> Simulator:
+def batch_simulator(alpha: float = 0.8, k: int = 5, rows: int = 4) -> Simulator:
     """The batch simulator of chapter 06, with its sliders where the arguments say.
 
     Every row writes 24 tokens. ValueError, naming the argument, for what is outside the sliders.
@@ -13,7 +13,6 @@ def batch_simulator(alpha: float = 0.8, k: int = 5, rows: int = 4, seed: int = 2
         "alpha": probability,
         "k": whole(1, 16),
         "rows": whole(1, 16),
-        "seed": whole(0, 2**32 - 1),
     }
-    state = {"alpha": alpha, "k": k, "rows": rows, "seed": seed, "passes": 24}
+    state = {"alpha": alpha, "k": k, "rows": rows, "seed": 2, "passes": 24}
     return Simulator("batch", "Batch simulator", fields, state, height=760)

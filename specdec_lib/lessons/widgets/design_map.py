@@ -3,18 +3,15 @@
 from dataclasses import asdict
 
 from specdec_lib.lessons.ch07.family import FRAME, as_data
-from specdec_lib.lessons.widgets.fields import whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 
-def design_map(at: int = 1) -> Simulator:
-    """The map, with entry number `at` in order of time chosen. ValueError for no entry."""
-    entries = as_data()
+def design_map() -> Simulator:
+    """The map, with the second entry in order of time chosen."""
     frame = {
         box: {key: asdict(option) for key, option in options.items()}
         for box, options in FRAME.items()
     }
-    chosen = {"at": at, "verifier": "every", "timing": "every"}
-    state = {"entries": entries, "frame": frame, **chosen}
-    fields = {"at": whole(0, len(entries) - 1)}
-    return Simulator("design_map", "Map of the design space", fields, state, height=1100)
+    chosen = {"at": 1, "verifier": "every", "timing": "every"}
+    state = {"entries": as_data(), "frame": frame, **chosen}
+    return Simulator("design_map", "Map of the design space", {}, state, height=1100)

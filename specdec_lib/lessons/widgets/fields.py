@@ -14,10 +14,7 @@ def number(low: float, high: float) -> Field:
     """A number from `low` to `high`, as a float."""
 
     def check(name: str, value: Any) -> float:
-        try:
-            found = math.nan if isinstance(value, str) else float(value)
-        except (TypeError, ValueError):
-            found = math.nan
+        found = math.nan if isinstance(value, str) else float(value)
         if not low <= found <= high:
             raise ValueError(f"{name} is {value!r}: give a number from {low:g} to {high:g}")
         return found

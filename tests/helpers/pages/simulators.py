@@ -37,7 +37,7 @@ MAKERS = {
     "linked, paths": lambda: linked_simulator("paths"),
     "linked, speed": lambda: linked_simulator("speed", c=0.05),
     "paper_rows": lambda: paper_rows_simulator(SETTINGS),
-    "pipeline": lambda: pipeline_animation(ch01.RECORDED, frame=9),
+    "pipeline": lambda: pipeline_animation(ch01.RECORDED),
     "trace": lambda: trace_picture("def f(x):", 30 * [TEXT]),
 }
 

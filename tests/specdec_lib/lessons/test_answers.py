@@ -2,14 +2,15 @@
 
 import pytest
 
-from specdec_lib.lessons.common.answers import Quiz, Truth, answered, answering, committed, reveal
+from specdec_lib.lessons.common import answers
+from specdec_lib.lessons.common.answers import Quiz, Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import Different
 
 
 def test_predictions_are_committed_before_anything_is_revealed(capsys):
     with pytest.raises(NotImplementedError, match="no guess yet"):
         committed("prediction_02", None, 0, 1)
-    reveal("prediction_02", None, Truth(0.8, "Because."))
+    revealing({"prediction_02": Truth(0.8, "Because.")})("prediction_02", None)
     assert "0.8" not in capsys.readouterr().out
 
 
@@ -17,9 +18,10 @@ def test_predictions_are_committed_before_anything_is_revealed(capsys):
 def test_a_refused_guess_is_told_nothing(refused: float, capsys):
     with pytest.raises(Different, match="from 0 to 1"):
         committed("a_guess", refused, 0, 1)
-    reveal("a_guess", refused, Truth(0.8, "Because."))
+    reveal = revealing({"a_guess": Truth(0.8, "Because.")})
+    reveal("a_guess", refused)
     assert "0.8" not in capsys.readouterr().out
-    reveal("a_guess", 0.5, Truth(0.8, "Because."))
+    reveal("a_guess", 0.5)
     assert "It is 0.8" in capsys.readouterr().out
 
 
@@ -37,11 +39,15 @@ BLOCK = Truth((1 - 0.7**6) / 0.3, "Because.", {1 / 0.3: "has no end.", 2.77: "ha
     ],
 )
 def test_a_prediction_gets_the_reason_of_its_number(guess, truth: Truth, said: str, capsys):
-    reveal("prediction_02", guess, truth)
+    revealing({"prediction_02": truth})("prediction_02", guess)
     assert capsys.readouterr().out == said + "\n"
 
 
+WITHOUT_QUIZZES = "specdec_lib.lessons.common"
+
+
 def test_quiz_answers_are_letters():
+    answered = answering(WITHOUT_QUIZZES)
     with pytest.raises(NotImplementedError, match="no answer yet"):
         answered("quiz_02", "")
     with pytest.raises(Different, match="one letter"):
@@ -49,15 +55,17 @@ def test_quiz_answers_are_letters():
     assert answered("quiz_02", " B ") is None
 
 
-def test_a_quiz_answers_at_once(capsys):
-    quiz = Quiz(right="b", a="Not so.", b="It is so.", c="No.", d="Nor that.")
-    answered("quiz_02", "b", quiz)
+def test_a_quiz_answers_at_once(capsys, monkeypatch):
+    quiz = Quiz("b", {"a": "Not so.", "b": "It is so."})
+    monkeypatch.setattr(answers, "quizzes_of", lambda chapter: {"quiz_02": quiz})
+    answered = answering("a chapter")
+    answered("quiz_02", "b")
     assert capsys.readouterr().out == "quiz_02: b is right. It is so.\n"
-    answered("quiz_02", "A)", quiz)
+    answered("quiz_02", "A)")
     out = capsys.readouterr().out
     assert out == "quiz_02: a is not right. Not so. Choose again if you like.\n"
 
 
 def test_without_its_file_a_quiz_is_recorded_and_nothing_told(capsys):
-    answering("specdec_lib.lessons.common")("quiz_02", "b")
+    answering(WITHOUT_QUIZZES)("quiz_02", "b")
     assert capsys.readouterr().out == "quiz_02: your answer b is recorded.\n"

@@ -7,7 +7,6 @@ import torch
 from specdec_lib.lessons.common.describing import (
     MOST_SHOWN,
     as_code,
-    brief_call,
     describe,
     told_apart,
 )
@@ -73,11 +72,3 @@ def test_the_call_of_a_message_can_be_pasted_and_gives_the_same_values(value):
 def test_numbers_get_as_many_digits_as_tell_them_apart(one, other, texts):
     told = told_apart(one, other)
     assert told == texts if texts else told[0] != told[1]
-
-
-def test_a_call_is_told_with_digits_that_show_where_its_arrays_differ():
-    """Else a check prints residual_distribution([0.5, 0.5], [0.5, 0.5]) -> [1, 0]."""
-    nearly, half = np.array([0.5 + 2**-20, 0.5 - 2**-20]), np.array([0.5, 0.5])
-    told = "([0.50000095, 0.49999905], [0.5, 0.5])"
-    assert brief_call(as_code, (nearly, half)).endswith(told)
-    assert brief_call(as_code, (half, half)).endswith("([0.5, 0.5], [0.5, 0.5])")

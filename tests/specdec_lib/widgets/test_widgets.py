@@ -73,7 +73,7 @@ def test_colours_and_hatches_are_the_same_in_figures_and_simulators():
     for name, colour in style.palette("light").items():
         assert style.role(name)["edgecolor"] == colour == getattr(style, name.upper())
         assert f"--sd-{name}: {colour};" in style_sheet()
-    hatches = [style.HATCH[name] for name in ("accepted", "excess", "residual")]
+    hatches = [style.role(name)["hatch"] for name in ("accepted", "excess", "residual")]
     assert len(set(hatches)) == 3
 
 
