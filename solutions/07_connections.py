@@ -395,7 +395,6 @@ print(f"{len(states)} positions of {len(h)} numbers; the last state, h, chose to
 # | DFlash (2026) | states of several layers at every position, `x` and masks | one pass of five layers |
 # | DSpark (2026) | as DFlash; the token before shifts each distribution | one pass and `K` look-ups |
 
-
 # %% tags=["demo"]
 timeline()
 

@@ -470,7 +470,8 @@ charts.beside_the_paper(rows, en_de)
 # | 40 GB | `("qwen3-14b", "0.6b")` | 31.0 GB | over 30 GB: `published.load(*PUBLISHED, limit=70)` |
 # | 80 GB | `("qwen3-32b", "0.6b")` | 67.0 GB | the same |
 #
-# Without a card the draft has more than a third of its target's weights, so expect little speed.
+# Without a card, expect little speed: that draft has over a third of its target's weights.
+#
 # *printed* is a paper's speed-up in the same task: Spec-Bench's draft model for Vicuna, T5-XXL in Table
 # 2 for FLAN-T5, Chinchilla for all others. FLAN-T5 isn't the paper's model, so expect another number.
 # Without the extra `published`, built-in texts stand in, and no figure stands beside them.
