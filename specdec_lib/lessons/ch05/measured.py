@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch05.computed import HALF, TENTH, conditional_rates, standard_error
+from specdec_lib.lessons.ch05.computed import HALF, TENTH
 from specdec_lib.lessons.common.drawing import drawn_from, legend_below, picture
-from specdec_lib.lessons.common.series import draw, in_words, table
+from specdec_lib.lessons.common.series import in_words, table
 from specdec_lib.lessons.common.style import ACCEPTED, BAND, show
 from specdec_lib.theory import expected_tokens
 
@@ -29,21 +28,6 @@ def own_rows(
         verdict = audit(alpha, k, tokens, HALF, TENTH)
         rows.append(dict(zip(columns, row, strict=True)) | {"verdict": verdict})
     table(rows, f"Your pair, K = {k}, temperature 1")
-
-
-def given_the_earlier(ax: Axes, accepted: Sequence[int], k: int) -> str:
-    """Draw the acceptance of each position of a block, given the earlier ones; returns its words.
-
-    With two standard errors. A position that no block reached is named, and nothing is drawn there.
-    """
-    rates, judged = zip(*conditional_rates(accepted, k), strict=True)
-    errors = [2 * standard_error(*each) for each in zip(rates, judged, strict=True)]
-    name, x = "given that the earlier ones passed, ± 2 errors", range(1, k + 1)
-    look = {name: {"color": "black", "linestyle": "none"}}
-    told = draw(ax, x, {name: rates}, looks=look, errors=errors)
-    ax.set_xticks(x, [f"{i}\n{count:,}" for i, count in zip(x, judged, strict=True)])
-    ax.set_ylim(0, 1)
-    return f"{told}; judged: {', '.join(map(str, judged))}"
 
 
 @drawn_from("paired_speedup")
