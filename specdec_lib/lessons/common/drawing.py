@@ -63,7 +63,10 @@ def picture(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)
 
 
 def panels(count: int, size: tuple[float, float], ylabel: str = "", **more: Any) -> list[Axes]:
-    """`count` pairs of axes side by side, the first with the `ylabel`; `more` is for subplots."""
+    """`count` pairs of axes side by side; the first has the `ylabel`.
+
+    `more` is for plt.subplots.
+    """
     style()
     _, axes = plt.subplots(1, count, figsize=size, squeeze=False, **more)
     axes.flat[0].set_ylabel(ylabel)
