@@ -80,6 +80,20 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
     return run
 
 
+def worked(function: Callable, *cases: tuple, hint: str = "") -> None:
+    """A visible check of typed cases: the arguments of each, and last what they give.
+
+    Raises Different for the first case that a function gets wrong; `hint` is true of every case.
+    """
+
+    def check(function: Callable) -> None:
+        for *args, gives in cases:
+            expect(function, *args, gives=gives, hint=hint)
+
+    check.__name__ = function.__name__
+    visible_check(check)(function)
+
+
 def watched(function: Callable) -> Callable:
     """`function` on copies of its arguments; it raises Different for what no answer may do.
 

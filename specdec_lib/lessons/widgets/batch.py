@@ -1,18 +1,12 @@
 """Chapter 06: a batch of rows of coins, in lock-step and ragged."""
 
-from specdec_lib.lessons.widgets.fields import probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 
 def batch_simulator(alpha: float = 0.8, k: int = 5, rows: int = 4) -> Simulator:
     """The batch simulator of chapter 06, with its sliders where the arguments say.
 
-    Every row writes 24 tokens. ValueError, naming the argument, for what is outside the sliders.
+    Every row writes 24 tokens. `k` and `rows` are from 1 to 16.
     """
-    fields = {
-        "alpha": probability,
-        "k": whole(1, 16),
-        "rows": whole(1, 16),
-    }
     state = {"alpha": alpha, "k": k, "rows": rows, "seed": 2, "passes": 24}
-    return Simulator("batch", "Batch simulator", fields, state, height=760)
+    return Simulator("batch", "Batch simulator", state, height=760)

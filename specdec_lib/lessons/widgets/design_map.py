@@ -14,4 +14,4 @@ def design_map() -> Simulator:
     }
     chosen = {"at": 1, "verifier": "every", "timing": "every"}
     state = {"entries": as_data(), "frame": frame, **chosen}
-    return Simulator("design_map", "Map of the design space", {}, state, height=1100)
+    return Simulator("design_map", "Map of the design space", state, height=1100)

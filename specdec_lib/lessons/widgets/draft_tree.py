@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from specdec_lib.lessons.ch07.checks import SHAPES
-from specdec_lib.lessons.widgets.fields import probabilities
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 
@@ -11,17 +10,10 @@ def draft_tree_simulator(accepted: Mapping[str, Sequence[float]]) -> Simulator:
     """The simulator of a draft tree, with the shapes of the chapter.
 
     `accepted` gives, for each draft by name, how likely the i-th candidate of a place is the
-    accepted one. ValueError, naming the argument, for what is no probability.
+    accepted one.
     """
-    drafts = [{"name": name, "shares": _shares(name, row)} for name, row in accepted.items()]
+    drafts = [{"name": name, "shares": list(row)} for name, row in accepted.items()]
     trees = [{"name": name, "parents": list(row)} for name, row in SHAPES.items()]
     chosen = {"draft": 0, "shape": 1, "node": 4}
     state = {"drafts": drafts, "shapes": trees, **chosen, "c": 0.2}
-    return Simulator("draft_tree", "Draft tree simulator", {}, state, height=780)
-
-
-def _shares(name: str, row: Sequence[float]) -> list[float]:
-    numbers = probabilities(f"accepted[{name!r}]", row)
-    if sum(numbers) > 1 + 1e-9:
-        raise ValueError(f"{name} is {numbers}: give probabilities that sum to at most 1")
-    return numbers
+    return Simulator("draft_tree", "Draft tree simulator", state, height=780)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from specdec_lib.lessons.common import recorded
-from specdec_lib.lessons.widgets.fields import number, one_of
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 
@@ -11,19 +10,11 @@ def generation_simulator(k: int = 5, c: float = 0.1, v: float = 1.0) -> Simulato
     """The live simulator of chapter 06, with its sliders where the arguments say.
 
     `c` and `v`, the time of a verification whatever K is, are in passes of the target over one
-    token. ValueError, naming the argument, for a K that is not recorded and for times outside the
-    sliders.
+    token. A `k` has to be among the recorded ones.
     """
-    page = _page_record()
-    ks = tuple(each["k"] for each in page["requests"])
-    return Simulator(
-        "generation",
-        "Generation simulator",
-        {"k": one_of(*ks), "c": number(0.0, 0.5), "v": number(1.0, 3.0)},
-        {"k": k, "c": c, "v": v, "run": 0, "shown": 0},
-        height=1500,
-        data={"record": page},
-    )
+    state = {"k": k, "c": c, "v": v, "run": 0, "shown": 0}
+    data = {"record": _page_record()}
+    return Simulator("generation", "Generation simulator", state, height=1500, data=data)
 
 
 def _page_record() -> dict[str, Any]:

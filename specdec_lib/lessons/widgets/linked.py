@@ -6,12 +6,12 @@ One simulator with three views: the residual, the two paths into each token, and
 from collections.abc import Sequence
 from typing import Any
 
-from specdec_lib.lessons.widgets.fields import distribution, number, one_of, probability, whole
+import numpy as np
+
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 WORKED_TARGET = (0.45, 0.30, 0.15, 0.10)
 WORKED_DRAFT = (0.30, 0.45, 0.20, 0.05)
-VIEWS = ("residual", "paths", "speed")
 SAMPLERS = ("rule", "from_target", "argmax")
 K_MAX = 20
 #: Milliseconds of a target pass and of a draft step, as Chen et al. (2023) report them.
@@ -30,23 +30,13 @@ def linked_simulator(
 
     `target` and `draft` (4,) are distributions, `k` the draft tokens of a block. Times are those
     of Chen et al. unless the reader sets `c` and `s`, with v(n) = 1 + s (n - 1).
-    ValueError, naming the argument, for what the picture cannot show.
     """
-    times = _times(c, s)
-    fields = {
-        "view": one_of(*VIEWS),
-        "target": distribution(4),
-        "draft": distribution(4),
-        "k": whole(0, K_MAX),
-        "c": probability,
-        "s": probability,
-        "ms": number(1e-6, 1e6),
-    }
-    state = {"view": view, "target": target, "draft": draft, "k": k, "token": 1, **times}
+    p, q = (np.asarray(each).tolist() for each in (target, draft))
+    state = {"view": view, "target": p, "draft": q, "k": k, "token": 1, **_times(c, s)}
     if view == "paths":
         state |= {"sampler": SAMPLERS[0], "counts": [0, 0, 0, 0], "history": [], "seed": 3}
     height = 1300 if view == "paths" else 900
-    return Simulator("linked", "Simulator of p and q", fields, state, height)
+    return Simulator("linked", "Simulator of p and q", state, height)
 
 
 def _times(c: float | None, s: float) -> dict[str, Any]:

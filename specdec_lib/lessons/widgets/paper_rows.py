@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-from specdec_lib.lessons.widgets.fields import whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 K_MAX = 12
@@ -14,10 +13,9 @@ def paper_rows_simulator(rows: Iterable[Any], row: int = 0) -> Simulator:
     """The simulator of chapter 05 on `rows` (named tuples of the paper's table), at row `row`.
 
     Its curve is E / (c K + 1) over K, its band the values that round to the printed alpha, c and
-    speed-up. ValueError if there is no such row.
+    speed-up.
     """
     plain = [{name: getattr(each, name) for name in SHOWN} for each in rows]
-    row = whole(0, len(plain) - 1)("row", row)
     chosen = {key: plain[row][key] for key in ("alpha", "c", "k")}
     state = {"rows": plain, "row": row, **chosen}
-    return Simulator("paper_rows", "A row of the paper", {}, state, height=1020)
+    return Simulator("paper_rows", "A row of the paper", state, height=1020)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from specdec_lib.lessons.widgets.fields import blocks
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 
@@ -12,10 +11,9 @@ def pipeline_animation(record: Mapping[str, Any]) -> Simulator:
 
     `record` has a `prompt` and `blocks`, each with its draft tokens as text (`drafted`), their
     probabilities `p` by the target and `q` by the draft, the coins `r`, and the `token` that ended
-    it. The verdicts are worked out from p, q and r where it is shown. ValueError, naming the part,
-    for what is no such record.
+    it. The verdicts are worked out from p, q and r where it is shown.
     """
-    made = blocks("blocks", record["blocks"])
-    frame = len(made[0]["drafted"])  # a step for each draft token
-    state = {"prompt": record["prompt"], "blocks": made, "frame": frame}
-    return Simulator("pipeline", "Draft, score, accept, correct", {}, state, height=640)
+    blocks = record["blocks"]
+    frame = len(blocks[0]["drafted"])  # a step for each draft token
+    state = {"prompt": record["prompt"], "blocks": blocks, "frame": frame}
+    return Simulator("pipeline", "Draft, score, accept, correct", state, height=640)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from specdec_lib.lessons.common.style import in_both_themes, variables
-from specdec_lib.lessons.widgets.fields import Field
 
 HERE = Path(__file__).parent
 PARTS = ("elements", "formulas", "charts", "controls", "stage", "blocks", "frame")
@@ -54,24 +53,22 @@ def style_sheet() -> str:
 class Simulator:
     """A simulator with its state. Put it last in a cell to show it; `state` follows the sliders.
 
-    `name` is the module's file name without `.js`. `fields` checks parts of the state by name;
-    `data` never changes, and the module finds it beside the first state. `height` is the frame's
-    first height in pixels.
+    `name` is the module's file name without `.js`, and `state` is plain data. `data` never
+    changes, and the module finds it beside the first state. `height` is the frame's first height
+    in pixels.
     """
 
     def __init__(
         self,
         name: str,
         title: str,
-        fields: Mapping[str, Field],
         state: Mapping[str, Any],
         height: int,
         data: Mapping[str, Any] | None = None,
     ) -> None:
         self.name, self.title, self.height = name, title, height
-        checked = {key: fields[key](key, state[key]) for key in fields}
-        self._state = {**state, **checked}
-        self._start = {**self._state, **(data or {})}
+        self._state = dict(state)
+        self._start = {**state, **(data or {})}
         self._widget: Any = None
 
     @property

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specdec_lib.lessons.widgets.fields import blocks as recorded_blocks
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 
@@ -11,8 +10,7 @@ def trace_picture(prompt: str, blocks: Sequence[Mapping[str, Any]]) -> Simulator
     """The picture of a text, whose first token is chosen when it opens.
 
     `blocks` have `drafted` (pieces of text), `p` and `q` of each, how many were `accepted`, and the
-    `token` after them. ValueError for what is no block.
+    `token` after them.
     """
     state = {"prompt": prompt, "blocks": blocks, "chosen": 0}
-    fields = {"blocks": recorded_blocks}
-    return Simulator("trace", "A text, token by token", fields, state, height=560)
+    return Simulator("trace", "A text, token by token", state, height=560)

@@ -23,5 +23,3 @@ def test_a_simulator_is_added_by_following_its_page(tmp_path, monkeypatch, reade
     assert seen.numbers() == ["0.25"]
     seen.frame.get_by_role("slider").press("Home")
     assert seen.numbers() == ["0.00"]
-    with pytest.raises(ValueError, match="alpha is 2: give a number from 0 to 1"):
-        names["coin_simulator"](2)

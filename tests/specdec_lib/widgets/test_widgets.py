@@ -4,18 +4,12 @@ import html
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 
 import numpy as np
-import pytest
 
 from specdec_lib.lessons.common import style
 from specdec_lib.lessons.widgets import Simulator, linked_simulator
-from specdec_lib.lessons.widgets.batch import batch_simulator
-from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
-from specdec_lib.lessons.widgets.generation import generation_simulator
 from specdec_lib.lessons.widgets.simulator import style_sheet
-from specdec_lib.lessons.widgets.trace import trace_picture
 
 
 def unescaped_page(simulator: Simulator) -> str:
@@ -33,27 +27,9 @@ def test_without_anywidget_the_frame_is_shown(monkeypatch):
     assert set(linked_simulator()._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
-REFUSED = [
-    (linked_simulator, {"c": 1.2}, "c is 1.2: give a number from 0 to 1"),
-    (linked_simulator, {"c": "0.5"}, "c is '0.5': give a number"),
-    (linked_simulator, {"target": (0.5, 0.5)}, "give 4 probabilities that sum to 1"),
-    (linked_simulator, {"view": "all"}, "view is 'all': choose one of residual, paths, speed"),
-    (batch_simulator, {"rows": 2.5}, "rows is 2.5: give a whole number from 1 to 16"),
-    (draft_tree_simulator, {"accepted": {"a": [0.8, 0.4]}}, "sum to at most 1"),
-    (generation_simulator, {"k": 7}, "k is 7: choose one of 1, 2"),
-    (trace_picture, {"prompt": "", "blocks": []}, "blocks is empty"),
-]
-
-
-@pytest.mark.parametrize(("make", "arguments", "message"), REFUSED)
-def test_a_setting_that_no_slider_shows_is_named(make: Callable, arguments: dict, message: str):
-    with pytest.raises(ValueError, match=message):
-        make(**arguments)
-
-
 def test_a_state_is_plain_and_a_copy_and_follows_the_live_widget():
-    simulator = linked_simulator(k=3.0, target=np.array([0.45, 0.3, 0.15, 0.1]))
-    assert type(simulator.state["k"]) is int and type(simulator.state["target"]) is list
+    simulator = linked_simulator(target=np.array([0.45, 0.3, 0.15, 0.1]))
+    assert type(simulator.state["target"]) is list
     simulator.state["target"][0] = 7
     assert simulator.state["target"][0] == 0.45
     # What a bar sends is rounded as floats are.
@@ -64,7 +40,7 @@ def test_a_state_is_plain_and_a_copy_and_follows_the_live_widget():
 
 
 def test_values_cannot_close_the_script_element():
-    anything = Simulator("linked", "A <b>", {}, {"p": "</script>"}, 100)
+    anything = Simulator("linked", "A <b>", {"p": "</script>"}, 100)
     assert unescaped_page(anything).count("</script>") == 1
     assert "<title>A &lt;b&gt;</title>" in unescaped_page(anything)
 
