@@ -22,14 +22,12 @@ from specdec_lib.lessons.ch01.models import (
 )
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import Different, expect, visible_check, watched
-from specdec_lib.lessons.common.lending import handed_out
 
 __all__ = ["committed"]
 
 # The text and the block that the chapter works on: the draft's favourites after "the cat sat". The
 # target rejects the third. It agrees with the fourth, which is dropped all the same.
-_PREFIX, _BLOCK = tokens("the cat sat"), tokens("on the cat sat")
-__getattr__ = handed_out(PREFIX=_PREFIX, BLOCK=_BLOCK)
+PREFIX, BLOCK = tokens("the cat sat"), tokens("on the cat sat")
 LONG = 12  # new tokens of a whole decode
 # What a wrong loop writes, and its cause.
 _WRONG = (
@@ -96,7 +94,7 @@ def check_greedy_prefix(function: Callable) -> None:
         ("on the mat .", 4, [(5, "The bonus is no draft token.")]),
     ):
         block = tokens(drafted)
-        rows = target_rows(_PREFIX, block)
+        rows = target_rows(PREFIX, block)
         hint = f'The target says "{text(rows[:-1].argmax(axis=1))}"; p has one row more.'
         asks += [(3, "Did you count a token after the first rejected one?")]
         _hinted(function, block, rows, gives=count, hint=hint, asks=asks)
@@ -134,16 +132,16 @@ def _check_helper(name: str, function: Callable) -> None:
 
 def _check_text(function: Callable) -> None:
     """What is written, whatever the number of passes: a whole text, and two that end early."""
-    whole = greedy_decode(TARGET, _PREFIX, LONG + 2)
+    whole = greedy_decode(TARGET, PREFIX, LONG + 2)
     alone, many = whole[:LONG], "How many tokens may the last block draft, if one comes on top?"
     hint = f'The target alone writes "{text(alone)}".'
     asks = [(whole, many), (whole[:-1], many)]
-    asks += [([*_PREFIX, *alone], "Only the new tokens are asked for.")]
+    asks += [([*PREFIX, *alone], "Only the new tokens are asked for.")]
     asks += [(alone[:n], "max_new_tokens counts only the new tokens.") for n in (9, 10)]
     asks += [(tokens(wrong), cause) for wrong, cause in _WRONG]
     calls = Calls(targets=100, which="(does each pass add a token of the target's?)")
     models = TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
-    expect(function, *models, _PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
+    expect(function, *models, PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
     every = "Look for eos in the whole block, not only at its end."
     false = "0 is a token, and `if 0` is false: ask `if eos is not None`."
     cut, rejected = "What follows eos in its block goes.", "A rejected eos isn't in the text."
@@ -155,7 +153,7 @@ def _check_text(function: Callable) -> None:
         gives = alone[:end]
         asks += [([], "Only new tokens are compared with eos.")]
         asks += [(gives[:-1], "The text keeps its eos.")]
-        expect(function, *models, _PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
+        expect(function, *models, PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
 
 
 def _check_passes(function: Callable) -> None:
@@ -171,5 +169,5 @@ def _check_passes(function: Callable) -> None:
     ):
         calls = Calls(targets=passes, in_a_block=4 if passes else 0, which=which)
         models = TargetModel(TARGET.row, calls), DraftModel(row, calls)
-        gives = greedy_decode(TARGET, _PREFIX, count)
-        _hinted(function, *models, _PREFIX, 4, count, gives=gives, hint=hint)
+        gives = greedy_decode(TARGET, PREFIX, count)
+        _hinted(function, *models, PREFIX, 4, count, gives=gives, hint=hint)

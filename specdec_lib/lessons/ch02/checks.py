@@ -9,14 +9,13 @@ from numpy import array
 from specdec_lib.lessons.ch02.models import (
     Q_AFTER,
     TEMPERATURE,
-    Numbers,
     draft_logits,
     draft_model,
     target_logits,
 )
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.examples import expect, visible_check
-from specdec_lib.lessons.common.lending import NoEnd, at_most, fixed, handed_out
+from specdec_lib.lessons.common.lending import NoEnd, Numbers, at_most, fixed
 
 __all__ = ["committed"]
 
@@ -29,8 +28,7 @@ TRUTHS = truths_of(__package__, prediction_02_c=None)
 
 # Three drafted tokens of a vocabulary of four. The first has a ratio of 0.5/0.4, the second of
 # 0.1/0.5, the third of 0.6/0.3.
-_BLOCK = [3, 1, 2]
-__getattr__ = handed_out(BLOCK=_BLOCK)
+BLOCK = [3, 1, 2]
 BLOCK_P = fixed([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
 BLOCK_Q = fixed([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
 BLOCK_R = fixed([0.7, 0.6, 0.1])
@@ -106,9 +104,9 @@ def check_speculative_accept(function: Callable) -> None:
         ([3, 1], "Token 1 is rejected, so it does not stay in the list."),
         ([3, 1, 2], "The second coin is above its ratio, p over q: does that reject the token?"),
     )
-    expect(function, _BLOCK, p, q, r, gives=[3], hint=hint, asks=asks)
+    expect(function, BLOCK, p, q, r, gives=[3], hint=hint, asks=asks)
     hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.15, 0.1. Each coin is below its own ratio."
-    expect(function, _BLOCK, p, q, array([0.7, 0.15, 0.1]), gives=[3, 1, 2], hint=hint)
+    expect(function, BLOCK, p, q, array([0.7, 0.15, 0.1]), gives=[3, 1, 2], hint=hint)
 
 
 @visible_check
@@ -205,4 +203,5 @@ def _sampled(
             rows = "the draft's last row makes q, and the target's last n + 1 rows make p"
             raise NoEnd(f"raised {type(error).__name__}: {error}; {rows}") from None
 
-    expect(told, target, draft, prompt, k, count, TEMPERATURE, Numbers(*numbers), eos, **how)
+    rng = Numbers(*numbers, why="a block draws 2n + 1, n at most left - 1")
+    expect(told, target, draft, prompt, k, count, TEMPERATURE, rng, eos, **how)

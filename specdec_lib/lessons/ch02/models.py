@@ -1,4 +1,4 @@
-"""Chapter 02: two models over the tokens A, B and C, and numbers to give a decoder for its rng.
+"""Chapter 02: two models over the tokens A, B and C.
 
 At TEMPERATURE the models' rows are multiples of 1/4.
 """
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.common.lending import NoEnd, fixed
+from specdec_lib.lessons.common.lending import fixed
 
 TEMPERATURE = 0.5
 # Row t follows token t.
@@ -33,22 +33,3 @@ def draft_logits(tokens: Sequence[int]) -> np.ndarray:
 def draft_model(tokens: Sequence[int]) -> np.ndarray:
     """The draft's distribution (3,) after the last token."""
     return Q_AFTER[tokens[-1]].copy()
-
-
-class Numbers:
-    """Given numbers, one after the other, where a decoder asks a generator for random ones."""
-
-    def __init__(self, *numbers: float) -> None:
-        self.numbers, self.used = numbers, 0
-
-    def random(self, size: int | None = None) -> float | np.ndarray:
-        """The next number, or the next `size` of them (size,). NoEnd after the last."""
-        if size is None:
-            return float(self.random(1)[0])
-        self.used += size
-        if self.used > len(self.numbers):
-            raise NoEnd("asked rng for too many numbers: a block draws 2n + 1, n at most left - 1")
-        return np.array(self.numbers[self.used - size : self.used])
-
-    def __repr__(self) -> str:
-        return f"Numbers{self.numbers}"

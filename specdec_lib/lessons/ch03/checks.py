@@ -130,32 +130,9 @@ def check_is_lossless(function: Callable) -> None:
         met = list(exact.distribution(lambda choices, it=rule, of=pair: it(*of, choices)))
         hint = f"{documented(rule)} The keys of its dictionary are {met}, in this order."
         try:
-            expect(function, _only_of(rule, pair), *pair, gives=gives, hint=hint)
+            expect(function, rule, *pair, gives=gives, hint=hint)
         except Different as wrong:
             raise Different(wrong.seen, hint if "KeyError" in wrong.seen else wrong.hint) from None
-
-
-def _only_of(rule: rules.Rule, pair: tuple[np.ndarray, np.ndarray]) -> rules.Rule:
-    """`rule` for a judge who has to ask it about this pair, and with choices."""
-
-    @functools.wraps(rule)
-    def lent(*given: object) -> int:
-        if len(given) != 3:
-            raise Different(
-                f"is_lossless called the rule with {len(given)} argument, and it takes p, q and "
-                "choices. exact.distribution calls a function of choices alone: a lambda fills in "
-                "the other two."
-            )
-        for name, got, own in zip("pq", given, pair, strict=False):
-            if not np.array_equal(got, own):
-                raise Different(
-                    f"is_lossless(rule, {describe(pair[0])}, {describe(pair[1])}) asked the rule "
-                    f"about {name} = {describe(got)}. Judge it on the p and q that you are given: "
-                    "P and Q are only the chapter's pair."
-                )
-        return rule(*given)
-
-    return lent
 
 
 def documented(rule: rules.Rule) -> str:

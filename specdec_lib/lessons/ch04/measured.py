@@ -69,17 +69,11 @@ def learning_curve(curve: Mapping[int, float], c: float) -> None:
 
 def read_curve(curve: Mapping[int, float], c: float) -> None:
     """Print whether the draft of a learning curve has come to pay."""
-    first, last, steps = curve[0], curve[max(curve)], max(curve)
-    if not steps:  # nothing was learnt, and a line has said why
-        return
-    said = f"In {steps} steps alpha went from {first:.3f} to {last:.3f}, and c is {c:.2f}."
-    if first <= c < last:
-        said += " It has crossed the line: a useless draft has just become a useful one."
-    elif last <= c:
-        said += " It stays below the line: here the draft still costs more than it gives."
-    else:
-        said += " The draft was above the line from the start, and now it pays more."
-    print(said)
+    first, last = curve[0], curve[max(curve)]
+    crossed = "It has crossed the line: a useless draft has just become a useful one."
+    below = "It is below the line: here the draft costs more than it gives."
+    said = crossed if first <= c < last else below if last <= c else "The draft pays."
+    print(f"Alpha went from {first:.3f} to {last:.3f}, and c is {c:.2f}. {said}")
 
 
 def table_of_drafts(rows: Mapping[str, Any], choices: Mapping[str, Any], assumed: str) -> None:

@@ -27,7 +27,6 @@ from specdec_lib.lessons.ch05.computed import (
 from specdec_lib.lessons.common.drawing import (
     drawn_from,
     legend_below,
-    named_bars,
     named_rows,
     panels,
     picture,
@@ -39,11 +38,6 @@ from specdec_lib.lessons.common.tokens import draw_blocks, dress, fates, plain_b
 from specdec_lib.theory import expected_tokens
 
 SAMPLES = 2000  # seeded blocks for each point of the one figure that samples
-# The methods whose marks are named in the picture by task.
-NAMED = {
-    "Draft model": {"marker": "D", "color": DRAFT, "markersize": 10, "zorder": 3},
-    "Prompt lookup": {"marker": "s", "color": TARGET, "markersize": 8, "zorder": 3},
-}
 SQUARE = {"marker": "s", "color": TARGET, "markerfacecolor": "white", "markeredgewidth": 1.8}
 DIAMOND = {"marker": "D", "color": "black"}
 
@@ -185,26 +179,6 @@ def three_orders(k: int) -> None:
     show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {told}.")
 
 
-def by_task(rows: Sequence[Any]) -> None:
-    """Speed-ups of the methods by task, the task with the lowest mean at the bottom."""
-    tasks = list(rows[0]._fields[1:])
-    means = {task: float(np.mean([getattr(row, task) for row in rows])) for task in tasks}
-    tasks.sort(key=lambda task: -means[task])
-    speeds = {row.method: [getattr(row, task) for task in tasks] for row in rows}
-    ax = picture("Spec-Bench: the same method, another text", size=(7.6, 3.6))
-    y = named_rows(ax, [task.replace("_", " ") for task in tasks])
-    for name, values in speeds.items():
-        look = NAMED.get(name, {"marker": "o", "color": GREY})
-        label = name if name in NAMED else None
-        ax.plot(values, y, linestyle="none", label=label, **look)
-    ax.plot([], [], "o", color=GREY, label=f"{len(rows) - len(NAMED)} other methods")
-    ax.axvline(1, color="black", linewidth=1)
-    ax.set(xlim=(0.9, 2.8), xlabel="times as fast as plain decoding, Vicuna 7B on an A100")
-    legend_below(ax)
-    told = ", ".join(f"{task} {means[task]:.2f}" for task in tasks)
-    show(ax.figure, f"Speed-ups by task. {in_words(tasks, speeds)}. Means: {told}.")
-
-
 @drawn_from("audit")
 def verdicts(audit: Callable, rows: Sequence[Any]) -> None:
     """What each row of Tables 2 and 4 needs, what its alpha allows, and the student's verdict."""
@@ -238,26 +212,3 @@ def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
         for row in rows
     ]
     table([dict(zip(columns, each, strict=True)) for each in told])
-
-
-@drawn_from("implied_alpha", "audit")
-def two_baselines(
-    implied_alpha: Callable, audit: Callable, chain: Any, rows: Sequence[Any]
-) -> None:
-    """Two speed-ups of EAGLE-3 beside what a chain of drafts can write, judged by the student.
-
-    `chain` is the row of a log whose tokens per block give alpha, by the student's function.
-    """
-    alpha = round(float(implied_alpha(1 / chain.tokens, 1.0, 0.0, chain.k)), 2)
-    most = most_tokens(alpha + HALF, chain.k)
-    said = [f"{audit(alpha, chain.k, row.speedup, HALF, HALF)}" for row in rows]
-    speeds = {f"{row.who}: {row.speedup:.2f} times as fast": row.speedup for row in rows}
-    title = "EAGLE-3 for Llama 3.1 8B: one drafter, two baselines"
-    ax = picture(title, size=(8.2, 2.6))
-    told = named_bars(ax, speeds, said, "target")
-    ax.axvline(chain.tokens, color=DRAFT, label=f"tokens per block of a chain: {chain.tokens}")
-    label = f"the most that any order gives at alpha {alpha:.2f}: {most:.2f}"
-    ax.axvline(most, color="black", linestyle="--", label=label)
-    ax.set(xlim=(1, 5.4), xlabel="times as fast, which is also the fewest tokens per block")
-    legend_below(ax, 1, handles=ax.get_lines())  # the bars are named at their left
-    show(ax.figure, f"{title}. {told}. A chain writes {chain.tokens}; {label}.")

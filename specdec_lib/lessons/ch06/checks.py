@@ -12,7 +12,7 @@ from specdec_lib.lessons.common.answers import answering, committed, revealing, 
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, agrees, expect, visible_check
-from specdec_lib.lessons.common.lending import fixed
+from specdec_lib.lessons.common.lending import Numbers, fixed
 from specdec_lib.theory import expected_tokens
 
 __all__ = ["committed"]
@@ -23,8 +23,8 @@ ALPHA, C, K = 0.7, 0.1, 5
 EASY, HARD = 0.95, 0.45
 
 # The coins of the three blocks of the first card.
+COINS = "a block takes k of them, and blocks end when enough tokens are written"
 THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
-MOST_CALLS = 100  # of a generator of written-down numbers; the runs of all tests need fewer
 
 
 def _mixed_p99() -> int:
@@ -53,47 +53,18 @@ answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
-class Coins:
-    """Stands in for a NumPy Generator: hands out the numbers of a list, and counts them."""
-
-    def __init__(self, numbers: Sequence[float]) -> None:
-        self.numbers, self.used, self.calls = list(numbers), 0, 0
-
-    def random(self, size: int | None = None) -> np.ndarray | float:
-        """The next number, or the next `size` of them.
-
-        Raises ValueError after the last one, and if it is called so often that no block can write
-        a token.
-        """
-        self.calls += 1
-        if self.calls > MOST_CALLS:
-            raise ValueError(
-                f"random was called {self.calls} times: does every block write a token?"
-            )
-        count = 1 if size is None else int(np.prod(size))
-        given = self.numbers[self.used : self.used + count]
-        if len(given) < count:
-            held = len(self.numbers)
-            raise ValueError(f"after {self.used} of its {held} numbers {count} more were asked for")
-        self.used += count
-        return given[0] if size is None else np.array(given, dtype=float).reshape(size)
-
-    def __repr__(self) -> str:
-        return f"lesson.Coins({self.numbers})"
-
-
 @visible_check
 def check_simulate_decode(function: Callable) -> None:
     """The run of the card, one that ends just on its number, and one that has nothing to do."""
     hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x 0.1 + 1."
     gives = {"tokens": 9, "target_passes": 3, "time": 4.2}
-    expect(function, ALPHA, C, 4, 8, Coins(THREE_BLOCKS), gives=gives, hint=hint)
+    expect(function, ALPHA, C, 4, 8, Numbers(*THREE_BLOCKS, why=COINS), gives=gives, hint=hint)
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
     gives = {"tokens": 4, "target_passes": 2, "time": 2.8}
-    expect(function, ALPHA, C, 4, 4, Coins(THREE_BLOCKS), gives=gives, hint=hint)
+    expect(function, ALPHA, C, 4, 4, Numbers(*THREE_BLOCKS, why=COINS), gives=gives, hint=hint)
     hint = "No token is wanted, so no block is needed."
     gives = {"tokens": 0, "target_passes": 0, "time": 0.0}
-    expect(function, ALPHA, C, 4, 0, Coins([]), gives=gives, hint=hint)
+    expect(function, ALPHA, C, 4, 0, Numbers(why=COINS), gives=gives, hint=hint)
 
 
 @visible_check

@@ -41,22 +41,33 @@ def at_most(calls: int, function: Callable, name: str, why: str) -> Callable:
     return lent
 
 
+class Numbers:
+    """Given numbers, one after the other, where a function asks a generator for random ones.
+
+    `why` is said to those who ask for too many.
+    """
+
+    def __init__(self, *numbers: float, why: str = "") -> None:
+        self.numbers, self.used, self.why = numbers, 0, why
+
+    def random(self, size: int | None = None) -> float | np.ndarray:
+        """The next number, or the next `size` of them (size,). NoEnd after the last."""
+        if size is None:
+            return float(self.random(1)[0])
+        self.used += size
+        if self.used > len(self.numbers):
+            raise NoEnd(f"asked rng for more than {len(self.numbers)} numbers: {self.why}")
+        return np.array(self.numbers[self.used - size : self.used])
+
+    def __repr__(self) -> str:
+        return f"lesson.Numbers{self.numbers}"
+
+
 def fixed(values: Sequence) -> np.ndarray:
     """An array that nobody can change, for a name that a notebook shares with its lesson."""
     made = np.array(values)
     made.setflags(write=False)
     return made
-
-
-def handed_out(**lists: list) -> Callable[[str], list]:
-    """The `__getattr__` of a module that gives a new list at every use of one of these names."""
-
-    def __getattr__(name: str) -> list:  # noqa: N807
-        if name not in lists:
-            raise AttributeError(f"this module has no name {name}")
-        return list(lists[name])
-
-    return __getattr__
 
 
 def copied(value: Any) -> Any:
