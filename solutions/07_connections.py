@@ -127,7 +127,7 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 # The left panel adds up all candidates, coins and draws, with a bar for each `n`: the distribution is
 # `p` every time. This is the rule of SpecInfer (2023). The right panel compares it with the best that
 # any exact rule can reach. SpecTr (2023) lies between: your rule accepts one of two candidates with
-# probability 0.870, SpecTr's with 0.907, and the best with 0.997. SpecTr guarantees `1 - 1/e`, or 63%,
+# probability 0.870, SpecTr's with 0.907, and the best with 0.9975. SpecTr guarantees `1 - 1/e`, or 63%,
 # of the best.
 #
 # ## A tree
@@ -402,7 +402,7 @@ timeline()
 # Does it help to read `x`? Two small heads for the built-in target draft chains of three:
 
 # %% tags=["demo"]
-charts.heads(strategies.tokens_a_block(target, strategies.trained_heads(target), texts, k=3), k=3)
+charts.heads(strategies.tokens_per_pass(target, strategies.trained_heads(target), texts, k=3), k=3)
 
 # %% [markdown]
 # EAGLE's head reads `x`, then its own draft tokens. Medusa's heads guess past a token that has already
@@ -540,8 +540,8 @@ ideas = {
     "a draft model": ModelDrafter(small),
     "the same, half of its tokens shared": OtherVocabulary(small, half, len(half), list),
 }
-written = strategies.tokens_a_block(target, ideas, texts[:4])
-for (name, temperature), (tokens, _) in written.items():
+written = strategies.tokens_per_pass(target, ideas, texts[:4])
+for (name, temperature), tokens in written.items():
     print(f"{tokens:.2f} tokens per pass at temperature {temperature}: {name}")
 
 # %% [markdown]

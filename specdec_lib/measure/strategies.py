@@ -27,7 +27,7 @@ from specdec_lib.measure.core.acceptance import (
     remembered,
 )
 from specdec_lib.measure.core.costs import CONTEXT, Task, in_turn, pass_task, relative
-from specdec_lib.measure.core.held_out import all_tokens, repeated_share
+from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, speculative
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.models.checkpoint import read_weights
@@ -158,10 +158,10 @@ def trained_heads(target: Llama) -> dict[str, Drafter]:
     }
 
 
-def tokens_a_block(
+def tokens_per_pass(
     target: Llama, drafters: Mapping[str, Drafter], texts: list[list[int]], k: int = 4
-) -> dict[tuple[str, float], tuple[float, float]]:
-    """Tokens a block and the share of repeated 8-grams, by (drafter, temperature), 48 tokens each.
+) -> dict[tuple[str, float], float]:
+    """Tokens per pass by (drafter, temperature), in texts of 48 tokens.
 
     Temperatures 0 and 1, all of `texts` as one batch.
     """
@@ -169,8 +169,7 @@ def tokens_a_block(
     for name, warp in progress(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
         run = speculative(target, drafters[name], k, warp, tokens=48, batch=True)(texts)
         kept = [block.kept for row in run.blocks for block in row]
-        repeated = np.mean([repeated_share(tokens) for tokens in run.tokens])
-        measured[name, warp.temperature] = float(np.mean(kept)), float(repeated)
+        measured[name, warp.temperature] = float(np.mean(kept))
     return measured
 
 

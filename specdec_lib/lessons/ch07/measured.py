@@ -22,10 +22,10 @@ def states_of(target: Any, text: Sequence[int]) -> tuple[Tensor, int]:
     return passes[0].states[0], int(logits[0, -1].argmax())
 
 
-def heads(measured: dict[tuple[str, float], tuple[float, float]], k: int) -> None:
+def heads(measured: dict[tuple[str, float], float], k: int) -> None:
     """Tokens per pass in blocks of `k` draft tokens, by (drafter, temperature)."""
     names = list(dict.fromkeys(name for name, _ in measured))
-    tokens = {f"temperature {t}": [measured[name, t][0] for name in names] for t in (0, 1)}
+    tokens = {f"temperature {t}": [measured[name, t] for name in names] for t in (0, 1)}
     title = f"Tokens per pass on the built-in target, K = {k}"
     roles = ("target", "residual")
     series_figure(title, names, tokens, kind="bars", roles=roles, text=".2f", ylabel="tokens")

@@ -194,7 +194,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "certain_token": (P, 1),
         "more_candidates": (P, Q, 2),
         "top_candidates": (lambda accept, xs, p, r, u: accept(xs[0], p, r[0], u)[0], P, Q, 1),
-        "heads": ({("EAGLE", 0): (2.0, 0.3), ("EAGLE", 1): (1.2, 0.0)}, 3),
+        "heads": ({("EAGLE", 0): 2.0, ("EAGLE", 1): 1.2}, 3),
         "blocks_compared": (P, Q, 3),
     },
     "08": {
