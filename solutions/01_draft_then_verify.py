@@ -249,22 +249,6 @@ figures.greedy_walk(greedy_prefix, lesson.BLOCK, lesson.target_rows(lesson.PREFI
 lesson.check_greedy_prefix(greedy_prefix)
 
 # %% [markdown]
-# <details><summary>The same function in a library</summary>
-#
-# **In production.** `transformers.generation.utils.GenerationMixin` has no loop here. Its method
-# `_assisted_decoding` (version 5.23.0) picks the rows, takes their argmax and counts:
-#
-# ```python
-# new_logits = outputs.logits[:, -candidate_length - 1 :]
-# selected_tokens = new_logits.argmax(dim=-1)
-# n_matches = ((~(candidate_new_tokens == selected_tokens[:, :-1])).cumsum(dim=-1) < 1).sum()
-# ```
-#
-# The cumulative sum counts the differences so far. This sum is below 1 up to the first difference.
-# (Logits are scores. The largest score belongs to the most probable token.)
-#
-# </details>
-#
 # ## Correct, or a bonus
 #
 # Suppose that `m` draft tokens were accepted. After a rejection, row `m` is the one that rejected
@@ -525,7 +509,7 @@ show_race(race("01", ladder), yours="your decoder")
 # - M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep Autoregressive
 #   Models*, NeurIPS 2018, arXiv 1811.03115: propose a block, verify it in one pass, greedily. The
 #   first two sources add the rule that makes *sampling* exact.
-# - Hugging Face transformers 5.23.0, `GenerationMixin._assisted_decoding`: the three lines above,
+# - Hugging Face transformers 5.23.0, `GenerationMixin._assisted_decoding` counts without a
 #   the first without a conversion that follows it. vLLM, gpt-fast, jaymody/speculative-sampling,
 #   lucidrains/speculative-decoding and feifeibear/LLMSpeculativeSampling: the table of letters.
 #

@@ -506,16 +506,6 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # standard method accepts one proposal in two. This rule accepts four in five.
 #
 # </details>
-#
-# **You might read: "Tokens are accepted until the first mismatch."**
-#
-# <details><summary>Answer</summary>
-#
-# This describes greedy decoding. When tokens are sampled, there is no single right token to match.
-# *Look:* token B of the pair is not the target's most probable token, and is accepted two times in
-# three.
-#
-# </details>
 
 # %% tags=["demo"]
 M = (P / Q).max()

@@ -74,20 +74,6 @@ lesson.committed("prediction_05", prediction_05, 0, 1)
 #
 # **Example.** `[4, 0, 2, 4, 1, 3]` with `k = 4` give 0.778. A block that was accepted whole judged 4
 # tokens. How many did a block with 2 accepted tokens judge?
-#
-# <details><summary>In production: how a library keeps this record</summary>
-#
-# `transformers.generation.candidate_generator.AssistedCandidateGenerator` of version 5.23.0 keeps a
-# record if scikit-learn is installed and a confidence threshold is set. A 1 stands for every
-# accepted token and a 0 for the first rejected one. The draft tokens after it get no entry:
-#
-# ```python
-# self.matches.extend([1] * num_matches)
-# if len(self.probs) > len(self.matches):
-#     self.matches.append(0)
-# ```
-#
-# </details>
 
 
 # %% solution="alpha_from_blocks"

@@ -591,16 +591,6 @@ lesson.answered("quiz_06_b", quiz_06_b)
 # `K = 4` and writes 2.8 times the tokens. So the throughput of a full server falls.
 #
 # </details>
-#
-# **You might read: "speculation is ineffective for MoEs"** (the abstract of Cascade, 2025).
-#
-# <details><summary>Answer</summary>
-#
-# With a fixed `K`, in Cascade's experiments: up to 1.5 times slower. Cascade then chooses `K` for each
-# request, and gains. *Look:* the measured crosses above. MoESD reports up to 2.29 times plain decoding
-# for Qwen2-57B-A14B at medium batch sizes.
-#
-# </details>
 
 # %% tags=["demo"]
 step = service.gpu(context=0)[16]
@@ -647,8 +637,7 @@ show_race(race("06", contestants, temperature=1, tokens=48, rows=2), yours="your
 #   Verification*, and vllm-project/vllm, pull request 47808.
 # - R. Sadhukhan et al., *MagicDec*, arXiv 2408.11049: with long texts, the speed-up grows with the
 #   batch. The map of this chapter is computed, and its draft is simpler than theirs.
-# - Experts: *MoESD*, arXiv 2505.19645; A. Saxena et al., *Utility-Driven Speculative Decoding for
-#   Mixture-of-Experts* (Cascade), arXiv 2506.20675; Cohere, *Why MoE models get more from speculative
+# - Experts: Cohere, *Why MoE models get more from speculative
 #   decoding*, 21 April 2026. The measured points: the model card of
 #   Dogacel/specdrift-gpt-oss-120b-eagle3 (MT-Bench, temperature 0.7, SGLang). Sizes: the configurations
 #   in transformers 5.23.0.

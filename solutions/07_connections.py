@@ -173,9 +173,6 @@ figures.tree_and_mask(tree_attention_mask)
 lesson.check_tree_attention_mask(tree_attention_mask)
 
 # %% [markdown]
-# EAGLE's released code fills its mask by one line in a loop:
-# `tree_mask[i + 1].add_(tree_mask[mask_index_list[i]])`.
-#
 # ## Walk down the tree
 #
 # The pass gives a distribution after the text and after every node. A walk decides which branch stays.

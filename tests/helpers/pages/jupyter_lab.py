@@ -187,10 +187,21 @@ class Lab:
         return cell
 
     def numbers(self, text: str) -> list[str]:
-        """The large numbers of the simulator under the cell whose input holds `text`."""
-        cell = self.cell(text)
-        cell.locator(".sd-chart svg").first.wait_for()
-        return cell.locator(".sd-number").all_text_contents()
+        """The large numbers of the simulator under the cell whose input holds `text`.
+
+        Reloads once: ipywidgets gives a saved state up if the kernel is slow to answer at its start.
+        """
+        from playwright.sync_api import TimeoutError as TooLong
+
+        drawing = self.cell(text).locator(".sd-chart svg").first
+        try:
+            drawing.wait_for(timeout=PATIENCE * 1000 / 3)
+        except TooLong:
+            self.page.reload()
+            self._wait_for_kernel()
+            drawing = self.cell(text).locator(".sd-chart svg").first
+            drawing.wait_for()
+        return self.cell(text).locator(".sd-number").all_text_contents()
 
     def wait_for_output(self, text: str, said: str) -> None:
         """Wait until `said` can be read under the cell whose input holds `text`, once or more."""
