@@ -509,9 +509,9 @@ show_race(race("01", ladder), yours="your decoder")
 # - M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep Autoregressive
 #   Models*, NeurIPS 2018, arXiv 1811.03115: propose a block, verify it in one pass, greedily. The
 #   first two sources add the rule that makes *sampling* exact.
-# - Hugging Face transformers 5.23.0, `GenerationMixin._assisted_decoding` counts without a
-#   the first without a conversion that follows it. vLLM, gpt-fast, jaymody/speculative-sampling,
-#   lucidrains/speculative-decoding and feifeibear/LLMSpeculativeSampling: the table of letters.
+# - Hugging Face transformers 5.23.0, `GenerationMixin._assisted_decoding`, vLLM, gpt-fast,
+#   jaymody/speculative-sampling, lucidrains/speculative-decoding and
+#   feifeibear/LLMSpeculativeSampling: the table of letters.
 #
 # Greedy equality is proved above for exact arithmetic. On a computer two passes of different length
 # may round differently (chapter 03).

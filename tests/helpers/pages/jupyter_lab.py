@@ -189,7 +189,7 @@ class Lab:
     def numbers(self, text: str) -> list[str]:
         """The large numbers of the simulator under the cell whose input holds `text`.
 
-        Reloads once: ipywidgets gives a saved state up if the kernel is slow to answer at its start.
+        Reloads once: ipywidgets gives a saved state up if a new kernel is slow to answer.
         """
         from playwright.sync_api import TimeoutError as TooLong
 
