@@ -24,15 +24,16 @@ def compare(
     prompts: Sequence[list],
     seconds: float = math.inf,
     rounds: int = 1,
+    warm_up: Mapping[str, Decoder] | None = None,
 ) -> pd.DataFrame:
     """Run every decoder on every prompt, by turns; a row for each run, in this order.
 
     The columns: decoder, prompt and round (numbers from 0), seconds, tokens (over all rows of a
     batch) and passes of the target. One turn on the first prompt goes before and is dropped: what
-    is done for the first time is slower. No prompt begins once `seconds` are over, but the first
-    one always runs.
+    is done for the first time is slower. The decoders of `warm_up` can take that turn, if they
+    write less. No prompt begins once `seconds` are over, but the first one always runs.
     """
-    for decoder in decoders.values():
+    for decoder in (warm_up or decoders).values():
         decoder(prompts[0])
     found, end = [], time.perf_counter() + seconds
     for number, prompt in enumerate(progress(prompts, "prompts")):

@@ -31,6 +31,7 @@ PLAIN = "plain decoding"
 # Greedy text of the built-in target soon runs in circles. Of the first 80 held-out prompts this is
 # the only one after which 96 tokens repeat at most a fifth of their 8-grams.
 STRAIGHT = 59
+WARM_UP = 8  # tokens that every decoder writes before the race
 
 words = cache(tokenizer)
 
@@ -60,9 +61,10 @@ def run(
         target = costly or Llama(models.target_weights(cost, torch.float32))
         racers = {name: Racer(make, target, warp, tokens) for name, make in makers.items()}
         chosen = race_prompts(texts + rows - 1, warp)
-        compare(racers, [chosen[i : i + rows] for i in range(len(chosen) - rows + 1)], seconds)
-    # The first text of each was the warm-up of `compare`.
-    lanes = [Lane(name, list(passes(each.texts[1:], reading))) for name, each in racers.items()]
+        batches = [chosen[i : i + rows] for i in range(len(chosen) - rows + 1)]
+        short = {name: make(target, warp, WARM_UP) for name, make in makers.items()}
+        compare(racers, batches, seconds, warm_up=short)
+    lanes = [Lane(name, list(passes(each.texts, reading))) for name, each in racers.items()]
     ends = [shown(prompt).rsplit("\n", 1)[-1] for prompt in chosen[: len(lanes[0].texts)]]
     pair = f"the built-in target at the cost of {cost.upper()} parameters"
     return Race(lanes, ends, pair, temperature, rows)
