@@ -3,7 +3,7 @@
 import pandas as pd
 
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.compare import compare, summary
+from specdec_lib.measure.compare import Decoder, compare, summary
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, plain, speculative
 from specdec_lib.measure.experiment.loops import Loop
@@ -13,6 +13,7 @@ from specdec_lib.progress import progress
 BATCHES = (1, 2, 4, 8)
 KS = (2, 4)
 PROMPT, TOKENS, ROUNDS = 16, 16, 2  # tokens of a prompt, and those after it
+WARM_UP = 4  # tokens
 PLAIN = "plain decoding"
 
 
@@ -22,12 +23,17 @@ def measure(loop: Loop, machine: Machine, draft: str) -> pd.DataFrame:
     The loop's verify_block judges the blocks.
     """
     drafter, found = ModelDrafter(machine.drafts[draft]), []
-    ways = {PLAIN: plain(machine.target, SAMPLED, TOKENS, batch=True)}
-    for k in KS:
-        asked = (machine.target, drafter, k, SAMPLED, TOKENS, loop.verifier)
-        ways[f"K = {k}"] = speculative(*asked, batch=True)
+
+    def ways(tokens: int) -> dict[str, Decoder]:
+        made = {PLAIN: plain(machine.target, SAMPLED, tokens, batch=True)}
+        for k in KS:
+            asked = (machine.target, drafter, k, SAMPLED, tokens, loop.verifier)
+            made[f"K = {k}"] = speculative(*asked, batch=True)
+        return made
+
     for batch in progress(BATCHES, "batches"):
-        runs = compare(ways, [prompts(batch, PROMPT)], rounds=machine.times(ROUNDS))
+        texts, rounds = [prompts(batch, PROMPT)], machine.times(ROUNDS)
+        runs = compare(ways(TOKENS), texts, rounds=rounds, warm_up=ways(WARM_UP))
         for way, row in summary(runs, PLAIN).iterrows():
             speed = {"tokens a second": row.tokens_per_second}
             found.append({"batch": batch, "way": way} | speed)

@@ -6,7 +6,6 @@ greedy row that promises most comes first, beside Hugging Face's two decoders. T
 the cost-scaled target is the built-in one's, and so is its alpha.
 """
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from specdec_lib.measure.experiment.costs import PROMPT_TOKENS, Found
 from specdec_lib.measure.experiment.identity import verdicts
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs, walltime_speedup
 
 TASK, ENDING = "code", ".py"
@@ -32,7 +32,7 @@ TEMPERATURES = {1: SAMPLED, 0: GREEDY}
 POSITIONS = 8000  # of held-out text an acceptance rate
 PROMPTS, TOKENS = 6, 32
 POOL = 60  # prompts that greedy ones are chosen from
-TRIAL = 8  # tokens after which Hugging Face's dtype is chosen
+TRIAL = 8  # tokens of a warm-up, and of the runs that choose Hugging Face's dtype
 PLAIN, LOOP, GENERATE, ASSISTED = "plain", "loop", "generate", "assisted"
 
 
@@ -96,16 +96,19 @@ def beside_hugging_face(machine: Machine, loop: Loop, rows: pd.DataFrame) -> Mee
     draft, k = machine.drafts[row.draft], int(row.K)
     theirs = fastest_dtype(machine)
     helper = hugging.Counted.of_folder(ASSETS / row.draft, draft.dtype, machine.device)
-    write = partial(hugging.generate, theirs, new_tokens=TOKENS)
-    decoders = {
-        PLAIN: Keeping(plain(machine.target, GREEDY, TOKENS)),
-        LOOP: Keeping(loop.decoder(machine.target, draft, k, GREEDY, TOKENS)),
-        GENERATE: write,
-        ASSISTED: partial(write, draft=helper, k=k),
-    }
-    chosen = texts(machine, 0)
-    runs = compare(decoders, chosen)
-    written = zip(chosen, *(decoders[name].texts[1:] for name in (LOOP, PLAIN)), strict=True)
+
+    def four(tokens: int) -> dict[str, Decoder]:
+        write = partial(hugging.generate, theirs, new_tokens=tokens)
+        return {
+            PLAIN: Keeping(plain(machine.target, GREEDY, tokens)),
+            LOOP: Keeping(loop.decoder(machine.target, draft, k, GREEDY, tokens)),
+            GENERATE: write,
+            ASSISTED: partial(write, draft=helper, k=k),
+        }
+
+    chosen, decoders = texts(machine, 0), four(TOKENS)
+    runs = compare(decoders, chosen, warm_up=four(TRIAL))
+    written = zip(chosen, decoders[LOOP].texts, decoders[PLAIN].texts, strict=True)
     over = {name: summary(runs, name).loc[LOOP] for name in (PLAIN, GENERATE, ASSISTED)}
     over = pd.DataFrame(over).T[["speedup", "low", "high"]]
     found = verdicts(machine.target, written)
@@ -113,7 +116,7 @@ def beside_hugging_face(machine: Machine, loop: Loop, rows: pd.DataFrame) -> Mee
 
 
 class Keeping:
-    """A decoder that keeps the texts it writes; the first is the warm-up of `compare`."""
+    """A decoder that keeps the texts it writes."""
 
     def __init__(self, decode: Decoder) -> None:
         self.decode, self.texts = decode, list[list[int]]()
@@ -136,14 +139,21 @@ def run(machine: Machine, loop: Loop, rows: pd.DataFrame, first: Meeting) -> pd.
     fill(rows, first.row.name, first.speeds.loc[LOOP])
     for temperature, warp in TEMPERATURES.items():
         left = rows[(rows.temperature == temperature) & rows.clock.isna()]
-        decoders: Mapping[Any, Decoder] = {PLAIN: plain(machine.target, warp, TOKENS)} | {
-            at: loop.decoder(machine.target, machine.drafts[row.draft], int(row.K), warp, TOKENS)
-            for at, row in left.iterrows()
-        }
-        speeds = summary(compare(decoders, texts(machine, temperature)), PLAIN)
+        decoders, short = (lanes(machine, loop, left, warp, tokens) for tokens in (TOKENS, TRIAL))
+        speeds = summary(compare(decoders, texts(machine, temperature), warm_up=short), PLAIN)
         for at in left.index:
             fill(rows, at, speeds.loc[at])
     return rows
+
+
+def lanes(
+    machine: Machine, loop: Loop, rows: pd.DataFrame, warp: Warp, tokens: int
+) -> dict[Any, Decoder]:
+    """Plain decoding, and the loop with the draft and K of each of `rows`, by its index."""
+    return {PLAIN: plain(machine.target, warp, tokens)} | {
+        at: loop.decoder(machine.target, machine.drafts[row.draft], int(row.K), warp, tokens)
+        for at, row in rows.iterrows()
+    }
 
 
 def fill(rows: pd.DataFrame, at: int, speed: pd.Series) -> None:
