@@ -98,7 +98,7 @@ lesson.committed("prediction_00", prediction_00, 1, 8)
 # the time in seconds: read it right before and right after each counted call. `warmup` may be 0,
 # and `repeats` is at least 1. Return a float.
 #
-# **Example.** Without a warm-up, three calls take 2, 9 and 3 s. The answer is 3.0.
+# **Example.** Without a warm-up, three calls take 3, 2 and 9 s. The answer is 3.0.
 #
 # **The tests also check.** There are exactly `warmup + repeats` calls. If `repeats` is even, the
 # median is the mean of the two middle times. The clock is an argument, so tests can use their own.
@@ -137,7 +137,7 @@ from specdec_lib.measure.core import models
 from specdec_lib.measure.core.costs import pass_tasks
 
 leave_cores()
-# It calculates in float32. Weights that lose nothing in 16 bits lie in memory as 16 bits.
+# The arithmetic is in float32. Weights that fit into 16 bits without loss are stored in 16 bits.
 target = models.target("234m", torch.float32)
 widths = (1, 2, 4, 8, 16, 32)
 passes = pass_tasks(target, widths)  # functions without arguments, by width
@@ -200,9 +200,9 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 # This bound is the **roofline** (Williams et al.). If reading takes longer, the arithmetic units
 # wait, and the pass is **memory-bound**. If calculating takes longer, memory waits, and the pass is
 # **compute-bound**. On an H100, a large GPU, a pass over one token uses 0.3% of the arithmetic that
-# somebody has paid for. That is with weights in **bfloat16**, a format of two bytes.
+# somebody has paid for, if the weights are in **bfloat16**, a format of two bytes.
 #
-# The 2 FLOP (Kaplan et al.) leave out **attention**, the arithmetic by which a token looks back at
+# To count 2 FLOP for each weight (Kaplan et al.) leaves out **attention**, the arithmetic by which a token looks back at
 # the text before it.
 
 # %% [markdown]
@@ -253,8 +253,8 @@ lesson.check_forward_time(forward_time)
 # Two numbers predict the shape well and the height badly: points often stand at twice the line or
 # more.
 #
-# - **A flat part, then a slope.** The line is flat up to a few tokens on a laptop, and up to 295 on
-#   an H100.
+# - **A flat part, then a slope.** The line is flat up to a few tokens on a laptop, and much longer on
+#   a GPU: the next section counts how long.
 # - **Points above the line.** The line is a bound, with no room for attention, the start of every
 #   operation, the unpacking of stored weights, and other programs. It also lets reading and
 #   calculating overlap perfectly, which no program does.
@@ -324,8 +324,8 @@ lesson.check_free_tokens(free_tokens)
 # **Commit first**, on paper. If you raise the bandwidth of this H100 tenfold, are more tokens free?
 # At which arithmetic peak are eight tokens no longer free? Then move the sliders.
 #
-# The lower chart shows the FLOP/s that a pass reaches by its **arithmetic intensity**, its FLOP
-# divided by its bytes.
+# The lower chart plots the FLOP/s of a pass against its **arithmetic intensity**, its FLOP divided by
+# its bytes. The free tokens are `b F / (2 B)`: does the simulator agree with your answers?
 
 # %% tags=["demo", "shown"]
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
@@ -357,12 +357,12 @@ lesson.committed("prediction_00_b", prediction_00_b, 1, 100_000_000)
 lesson.reveal("prediction_00_b", prediction_00_b)
 
 # %% [markdown]
-# Attention runs 32 times side by side in each of the 32 layers (32 **heads**), and four heads share
-# one key and value. So 8 **key-value heads** keep a key and a value of 128 numbers, two bytes each:
-# `2 x 32 x 8 x 128 x 2 = 131,072` bytes a token.
+# The model has 32 layers. In each of them attention runs 32 times side by side (32 **heads**), and
+# four heads share one key and one value. So each layer keeps 8 keys and 8 values of 128 numbers, two
+# bytes each: `32 x (8 + 8) x 128 x 2 = 131,072` bytes a token.
 #
-# A single user barely reaches that: the model reads 131,072 tokens at most (by chance the same
-# number). But a server writes for many users at once. Each user's text is a **row** of the
+# A single user barely reaches that: the model reads 131,072 tokens at most, by chance the same number
+# as these bytes. But a server writes for many users at once. Each user's text is a **row** of the
 # **batch**. All rows share one reading of the weights, and each has its own cache. 64 users with
 # 2,000 tokens each are enough.
 #
@@ -380,7 +380,7 @@ lesson.reveal("prediction_00_b", prediction_00_b)
 # once, and calculates for the new tokens of all rows.
 #
 # **Arguments.** `n_tokens` counts the new tokens of *each* row, `batch` the rows, and `context` the
-# tokens in each row's cache (0 or more). `kv_bytes_per_token` is for one token of one row. Return a
+# tokens in each row's cache before the pass (0 or more). `kv_bytes_per_token` is for one token of one row. Return a
 # float, in seconds.
 #
 # **Example.** `pass_time(1, 5, 10, 100, 1, 2, 100, 1000)` is the example above: 2.0.
@@ -421,11 +421,10 @@ lesson.check_pass_time(pass_time)
 
 # %% [markdown]
 # In the left column no user has any text, and all rows share the 295 free tokens. With 256 rows
-# nothing is left for a draft. To the right every row gains about the same number (the map rounds):
+# nothing is left for a draft. To the right every row gains about the same number (the map rounds down):
 # 1,000 tokens of text make 2.4 more tokens free in *each* row, which adds its own cache to the
 # reading. So drafting can pay at a large batch if the texts are long, as Sadhukhan et al.
-# (MagicDec) found. The map's right side is a little too optimistic: attention's arithmetic would
-# add 3% to a token's FLOP for every 1,000 tokens of text.
+# (MagicDec) found.
 
 # %% [markdown]
 # ## The riddle, solved
@@ -474,7 +473,7 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # %% [markdown]
 # ### In your own words
 #
-# A model should write faster for one user with a short text. One GPU for sale has twice the FLOP/s
+# You want a model to write faster for one user with a short text. One GPU for sale has twice the FLOP/s
 # of the old one, another twice the bandwidth. What does each do to the time of a token, and to the
 # number of free tokens? Which one would you buy? And for hundreds of users with short texts? Write
 # three to five sentences. A person marks this answer.

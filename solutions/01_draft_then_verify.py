@@ -201,8 +201,8 @@ lesson.check_score_block(score_block)
 # $$ p_i = \text{row}_{\,n - 1 + i}, \qquad i = 0, \cdots, K $$
 #
 # A real decoder doesn't read the whole text again. Its KV cache (chapter 00) holds the text without
-# its last token, which no pass has read yet. The pass reads this token and the `K` draft tokens, and
-# gives a row after each: exactly the `K + 1` rows that you picked.
+# its last token: the pass before chose this token, and no pass has read it yet. The next pass reads it
+# and the `K` draft tokens, and gives a row after each: exactly the `K + 1` rows that you picked.
 
 # %% [markdown]
 # ## Accept: up to the first difference
@@ -381,7 +381,7 @@ from specdec_lib.drafters.lookup import lookup
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
 
-leave_cores()  # to your other programs: torch computes on half of them
+leave_cores()  # torch computes on half of your cores, and leaves the others to other programs
 pair = load_pair(dtype=torch.float64)  # so that rounding cannot make the two texts differ
 readers = [model_reader(pair.target), model_reader(pair.draft)]
 both = [lambda given, read=read: read(given).numpy() for read in readers]
@@ -446,7 +446,7 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# Each line has a fault. Find it before you open the answer.
+# Each of these sentences has a fault. Find it before you open the answer.
 #
 # **You might read: "`rows = target(prefix + drafted)`; compare `rows[i]` with draft token `i`."**
 #
@@ -495,7 +495,7 @@ show_race(race("01", ladder), yours="your decoder")
 # Your decoder needed fewer passes than the copy, as in the ladder. On the clock the copy can win all
 # the same: it costs nothing, while the draft model computes for every token that it proposes. The
 # copy has luck, too: greedy text of a small model tends to repeat itself, as you see at the end of
-# this one. (The ladder's prompt was chosen so that its text doesn't.) With any draft the text is
+# this one. (The ladder's prompt was chosen so that its text doesn't repeat itself.) With any draft the text is
 # safe. The time isn't.
 
 # %% [markdown]

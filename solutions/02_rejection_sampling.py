@@ -11,7 +11,7 @@
 #
 # **You come with** a greedy decoder, which can only write the target's most probable token.
 # **You build** the rule that keeps some draft tokens and replaces the first one that it rejects.
-# **You leave with** a decoder of your own that samples, and is exact however poor the draft is.
+# **You leave with** a decoder of your own that samples, exact however poor the draft is.
 
 # %%
 import numpy as np
@@ -201,15 +201,15 @@ lesson.check_draft_block(draft_block)
 #
 # $$ r_i < \frac{p_i(x_i)}{q_i(x_i)}. $$
 #
-# The minimum has disappeared: `r` is below 1 anyway. You may write `<=`, since a coin equals the
-# ratio with probability 0.
+# The minimum has disappeared: `r` is below 1 anyway.
 
 # %% [markdown]
 # ### Exercise: speculative_accept
 #
 # **Task.** The draft tokens that are accepted, those before the first rejection.
 #
-# **Arguments.** `draft_tokens` is a list of `K` indices, `p` and `q` are `(K, V)`, `r` is `(K,)`.
+# **Arguments.** `draft_tokens` is a list of `K` tokens, `q` is `(K, V)`, `r` is `(K,)`. `p` is `(K, V)`
+# too, or has a row more.
 # The function returns a list, which may be empty.
 #
 # **Example.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
@@ -255,7 +255,7 @@ lesson.check_speculative_accept(speculative_accept)
 # %% [markdown]
 # ## What to write instead: the residual
 #
-# Which token should fill the empty place after a rejection? To draw from `p` looks right and is
+# Which token should fill the empty place after a rejection? Drawing from `p` looks right and is
 # wrong. A is proposed with probability 0.30, and always accepted. The target wants 0.45, so A
 # lacks 0.15. In the same way D lacks 0.05. B and C lack nothing: their accepted proposals give
 # them their full share.
@@ -325,6 +325,8 @@ lesson.check_residual_distribution(residual_distribution)
 # **Example.** `draft_tokens = [0, 1]` with the main pair at both positions and `r = [0.5, 0.9]`:
 # token 0 is accepted, token 1 is rejected. With `u = 0.8` the residual gives token 3. The answer is
 # `[0, 3]`.
+#
+# If an earlier function of yours is wrong, the grader tests this one with a right one.
 
 
 # %% solution="speculative_step"
@@ -420,8 +422,8 @@ figures.broken_rule(rule, P, Q)
 # - **Accept only where p >= q**: B and C are never written. Even with the right correction, the
 #   output distribution is `[0.7875, 0, 0, 0.2125]`. A token with p < q must sometimes be accepted.
 #   Only a coin can do that.
-# - **Draw the correction from p**: B and C are paid twice. The output is `[0.39, 0.36, 0.18,
-#   0.07]`.
+# - **Draw the correction from p**: B and C are paid twice. The rejected 0.20 goes to all tokens, so A
+#   has 0.30 + 0.20 x 0.45. The output is `[0.39, 0.36, 0.18, 0.07]`.
 # - **Draft again**: the accepted shares 0.30, 0.30, 0.15 and 0.05 are scaled up to
 #   `[0.375, 0.375, 0.1875, 0.0625]`. No step gives A and D what they lack.
 #
@@ -494,7 +496,7 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# Find the fault before you open the answer.
+# Find each fault before you open the answer.
 #
 # **You might read: "This is standard rejection sampling."**
 #
@@ -506,6 +508,16 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # standard method accepts one proposal in two. This rule accepts four in five.
 #
 # </details>
+#
+# **You might read: "Tokens are accepted until the first mismatch."**
+#
+# <details><summary>Answer</summary>
+#
+# This describes greedy decoding. When tokens are sampled, there is no single right token to match.
+# *Look:* token B of the pair is not the target's most probable token, and is accepted two times in
+# three.
+#
+# </details>
 
 # %% tags=["demo"]
 M = (P / Q).max()
@@ -514,10 +526,10 @@ print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}
 # %% [markdown]
 # ## Where does a draft fail?
 #
-# Below are two functions that the course's built-in pair never read. Each token is coloured by
-# `min(p(x), q(x))`, summed over the vocabulary at its place: the probability that a draft token is
-# accepted there. The stronger the colour, the likelier a rejection. Point at a token to see its
-# `p` and `q`.
+# Below are two functions that the course's built-in pair never read. At each place the sum of
+# `min(p(x), q(x))` over the vocabulary is the probability that a draft token is accepted there. The
+# stronger a token's colour, the likelier a rejection. Point at a token for
+# its `p` and `q`.
 #
 # Commit first, on paper: where will the small draft be rejected? At invented names, at second
 # halves of words, at brackets, or at line breaks?
@@ -564,7 +576,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # `eos` is the last token returned.
 #
 # **Example.** Prompt `[0]`, `k = 2`, three new tokens: the text is `[2, 0, 1]`. At temperature 0.5
-# the two small models have exactly the rows of the table in "Draft".
+# the two small models have exactly the rows of the table in the section "Draft".
 #
 # | block | for the draft | for `r` | `u` | draft | verdict | writes |
 # | --- | --- | --- | --- | --- | --- | --- |
@@ -643,7 +655,7 @@ read = pair.tokenizer.decode
 figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.6, seed=1)
 
 # %% [markdown]
-# Every `seed` writes another text. The green parts are longest where the text could hardly go on in
+# Every `seed` writes a different text. The green parts are longest where the text could hardly go on in
 # any other way, such as in the second `(Exception):`.
 #
 # ### Is it exact?
@@ -657,7 +669,7 @@ figures.every_text(speculative_sample, k=2)
 
 # %% [markdown]
 # Keep this picture: if a decoder changes the distribution, some bar leaves its line. Here is yours
-# without the target's temperature, which is 0.5.
+# without the target's temperature: your function divides by 0.5, and the factor 0.5 cancels that.
 
 # %% tags=["demo", "shown"]
 def forgetful(target_logits, draft_logits, *rest):
@@ -694,7 +706,7 @@ lesson.reveal_race("prediction_02_c", prediction_02_c, races)
 
 # %% [markdown]
 # This is the paper's algorithm, on real logits, in your own lines. It is faster where the draft is
-# right, and exact where the draft is wrong: as close to a free lunch as this course gets.
+# right, and exact where it is wrong: as close to a free lunch as this course gets.
 
 # %% [markdown]
 # ## Sources

@@ -64,7 +64,7 @@ lesson.reveal("prediction_03", prediction_03)
 #
 # Try it: drag D of `q` to the top and leave `p` alone. The lower picture shows the two ways into each token, by
 # acceptance and by correction. What moves, and what never does? Below are samples, also of two wrong rules; one
-# is that of your guess. How many draws until it stands out from the noise?
+# of them is the rule of your prediction. How many draws until it stands out from the noise?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator
@@ -81,10 +81,10 @@ linked_simulator("paths", target=P, draft=Q)
 # %% [markdown]
 # ### Exercise: acceptance_rate
 #
-# **Task.** The share of draft tokens that chapter 02's rule keeps, for any number of tokens.
+# **Task.** The share of draft tokens that chapter 02's rule keeps, for a vocabulary of any size.
 #
-# **Arguments.** `p` and `q` are `(V,)` and may have zeros; a float from 0 to 1 comes back. No warning is
-# allowed.
+# **Arguments.** `p` and `q` are `(V,)` and may have zeros. The function returns a float from 0 to 1. No
+# warning is allowed.
 #
 # **Example.** The 60 proposals: 54 are kept, so 0.9. For A to D the chapter's draft is
 # `q = [0.30, 0.45, 0.20, 0.05]`, and 0.80 is kept.
@@ -132,8 +132,8 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # **Task.** The probability that each token is written by acceptance, and by correction.
 #
-# **Arguments.** `p` and `q` are `(V,)`; a tuple of two new arrays `(V,)` comes back, acceptance first. If `p`
-# equals `q`, nothing is corrected. No warning is allowed.
+# **Arguments.** `p` and `q` are `(V,)`. The function returns a tuple of two new arrays `(V,)`, acceptance
+# first. If `p` equals `q`, nothing is corrected. No warning is allowed.
 #
 # **Example.** The 60 proposals: `[30/60, 24/60]` and `[0, 6/60]`. Token A of the four: 0.30 by acceptance, 0.15
 # by correction.
@@ -176,8 +176,8 @@ lesson.check_two_paths(two_paths)
 #
 # 1. **The draft token is drawn from the very `q` that the rule uses.** Otherwise the accepted mass is
 #    not `min(p, q)`.
-# 2. **Coin and correction are fresh draws.** A coin that has just rejected is a large number; used
-#    again, it picks the last tokens of the vocabulary.
+# 2. **Coin and correction are fresh draws.** A coin that has just rejected is a large number. If it
+#    draws the correction too, as the `u` of chapter 02, it picks the last tokens of the vocabulary.
 # 3. **`p` belongs to exactly the text before the token.** A row too early or too late is another
 #    question's answer.
 #
@@ -251,7 +251,7 @@ figures.line_up(is_lossless, P, Q)
 lesson.check_is_lossless(is_lossless)
 
 # %% [markdown]
-# The rules are in `specdec_lib/lessons/ch03/rules.py`, a few lines each. `argmax_draft` and `filtered_draft`
+# `argmax_draft` and `filtered_draft`
 # break condition 1, `one_coin` breaks condition 2. `sampler_match` is lossless: it writes a draw from `p` and
 # hopes that the draft has guessed it. It pays in speed, since it keeps only the sum of `p q`, here 0.305
 # instead of 0.80.
@@ -352,7 +352,7 @@ figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 # You have found a bug that ships, and your `argmax_draft_law` knew its numbers before the library ran. The
 # acceptance code is lossless. The generator breaks condition 1: it drafts the argmax and reports all logits. It
 # serves one family of models only. Two more generators reported a `q` that they had not drawn from, and version
-# 5.23.0 has fixed them. This one is left for you.
+# 5.23.0 has fixed them.
 
 # %% [markdown]
 # ### Exercise: repair
@@ -361,8 +361,8 @@ figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 # above read `token = int(np.argmax(logits))` and `reported = logits`. More than one repair is right. The draft
 # must still follow `logits`: drawn from their softmax, or their argmax.
 #
-# **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets: every draw asks it. Return a tuple: the
-# draft token, and the logits `(V,)` of which the library then takes the softmax. `softmax(logits)` is given.
+# **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets: every random draw goes through it.
+# Return a tuple: the draft token, and the logits `(V,)` of which the library then takes the softmax. `softmax(logits)` is given.
 #
 # **Example.** On `np.log([0.6, 0.4])` the two lines draft token 0 with probability 1, and the `q` that they
 # report gives it 0.6.
@@ -410,7 +410,7 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
 #
 # Condition 1 has a second trap. Real samplers change the distribution before they draw: they divide by a
 # temperature and drop rare tokens. The rule's `p` and `q` must be what is really sampled, after all of that.
-# Whoever reports `q` from before the filter is `filtered_draft` in your line-up.
+# A draft that reports its `q` from before the filter is `filtered_draft` in your line-up.
 
 # %% [markdown]
 # ### Exercise: warp
@@ -418,12 +418,14 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
 # **Task.** From logits to the distribution that is sampled. The temperature is done; you add top-k, softmax,
 # top-p, and divide what is left by its sum.
 #
-# **Arguments.** `logits` is `(V,)`. A new array `(V,)` that sums to 1 comes back. `softmax` is given; no warning
-# is allowed.
+# **Arguments.** `logits` is `(V,)`. The function returns a new array `(V,)` that sums to 1. `softmax` is given.
+# No warning is allowed.
 #
-# - `top_k` keeps the k largest logits, and all if it is None, 0 or above V. Of ties with the k-th it keeps all.
-# - `top_p` goes from the most probable token down, of equal ones the lowest index first, and keeps a token if
-#   the mass *before* it is below `top_p`. The first is always kept. None, and 1 or more: all.
+# - `top_k` keeps the k largest logits. Tokens tied with the k-th are all kept. If `top_k` is None, 0 or above V,
+#   all tokens are kept.
+# - `top_p` goes from the most probable token down; of equal ones the lowest index comes first. A token is kept
+#   if the mass *before* it is below `top_p`, and the first always is. If `top_p` is None or at least 1, all
+#   tokens are kept.
 #
 # **Example.** `np.log([0.5, 0.25, 0.125, 0.125])` with `top_p = 0.6`: the mass before token 1 is 0.5, so it is
 # kept; before token 2 it is 0.75. The result is `[2/3, 1/3, 0, 0]`.
@@ -494,9 +496,8 @@ figures.forged(my_rule, P, Q)
 #
 # </details>
 #
-# Some methods are lossy on purpose, and `docs/field_guide.md` marks them: lenience accepts a little more than the
-# rule allows, and rounded, pruned or distilled weights replace the target itself. A method that claims to be
-# lossless needs an exact test.
+# Some methods are lossy on purpose, and the course's field guide marks them: lenience accepts a little more than the
+# rule allows, and rounded, pruned or distilled weights replace the target itself.
 #
 # <details><summary>The claim, reviewed: "speculative decoding is lossless"</summary>
 #

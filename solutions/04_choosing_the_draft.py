@@ -36,11 +36,10 @@ from specdec_lib.lessons.ch04 import figures, measured as charts
 #
 # A smaller draft usually has a smaller `c` and a smaller `alpha`: you can have it fast or accurate.
 # Drafting gains most if the two models agree, the draft is much cheaper, and the text is
-# predictable. Processors have made this bet for decades: they guess a branch, and throw the work
-# away if they guessed wrong.
+# predictable.
 #
 # The formulas below assume that **each judged draft token is accepted with the same probability
-# `alpha`.** Real text doesn't care, and chapters 05 and 06 measure how much that matters.
+# `alpha`.** Real text doesn't obey this, and chapters 05 and 06 measure how much that matters.
 #
 # ## How many tokens a block writes
 #
@@ -168,9 +167,9 @@ lesson.check_walltime_speedup(walltime_speedup)
 #
 # ## The best K: when to stop drafting
 #
-# Each curve above has a top. Why? Look at one more draft token. It costs `c` and adds, on average,
-# a fraction of a token. Divide that by `c`, and you have its **yield**: the tokens that it adds in
-# the time of one target pass. Plain decoding yields 1. For `alpha = 0.5` and `c = 0.1`:
+# Each curve above with `c` above 0 has a top. Why? Look at one more draft token. It costs `c` and
+# adds, on average, a fraction of a token. Divide that by `c`, and you have its **yield**: the tokens
+# that it adds in the time of one target pass. Plain decoding writes 1 token in this time. For `alpha = 0.5` and `c = 0.1`:
 #
 # | draft token | it adds | its yield | speed-up so far | speed-up with it |
 # | --- | --- | --- | --- | --- |
@@ -225,12 +224,12 @@ lesson.check_best_k(best_k)
 # $$ \alpha^{K+1} > c \cdot \text{the speed-up so far}. $$
 #
 # It works like any average: only a yield above the average raises it. Plain decoding has the
-# speed-up 1, so with `v = 1` **some `K` pays exactly if `alpha > c`**, and then the gain is at
+# speed-up 1, so with `v = 1` **some `K` pays exactly if `alpha > c`**, and then the speed-up is at
 # least `(1 + alpha)/(1 + c)` (Corollary 3.9 of Leviathan et al.).
 #
 # In the map, for `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1, the best `K` is between 3 and
 # 11. With a smaller `K` each target pass writes too little; with a larger one you pay for tokens
-# after a rejection. Near the top an error of one costs little.
+# after a rejection. The curves before it are flat near their tops: an error of one costs little.
 #
 # <details><summary>In production: the K of transformers</summary>
 #
@@ -251,7 +250,7 @@ lesson.check_best_k(best_k)
 #
 # ## Simulator: tokens and time over K
 #
-# The picture of chapter 02 has one more view. Let every token of a pass after the first cost `s`,
+# The simulator of chapter 02 has one more view. Let every token of a pass after the first cost `s`,
 # so `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a square marks yours.
 #
 # ### Commit first
@@ -300,8 +299,8 @@ charts.table_of_drafts(measured, promised, "v = 1")
 
 # %% [markdown]
 # Don't be surprised if `large` and `base` have nearly the same `c`: both have two layers, and at this
-# size starting an operation costs more than its arithmetic. `K` and the promise come from your own
-# functions. Next, the decoder itself runs with the draft and the `K` of the largest promise, taking
+# size starting an operation costs more than its arithmetic. `K` and its speed-up by formula, the
+# **promise**, come from your own functions. Next, the decoder itself runs with the draft and the `K` of the largest promise, taking
 # turns with plain decoding on three prompts.
 #
 # ### Commit first
@@ -329,7 +328,7 @@ lesson.reveal("prediction_04_c", prediction_04_c, account.measured / promised[dr
 # clock.
 #
 # - **Verification.** A pass over `K + 1` tokens takes longer than a pass over one.
-# - **The cold cache.** A target pass pushes the draft's weights out of the processor's cache.
+# - **The cold cache.** A target pass pushes the draft's weights out of the processor's own cache.
 # - **The host.** Between the passes Python draws and compares tokens.
 # - **The text.** The decoder met other positions than those on which `alpha` was measured.
 #
@@ -453,13 +452,13 @@ show_race(race("04", {lane: drafting(draft, k)}, temperature=1), yours=lane)
 #
 # | strategy | what it is | `alpha` | `c` | take it if |
 # | --- | --- | --- | --- | --- |
-# | same family | a smaller model by the same maker, with the same tokenizer | high | by its size | there is one |
-# | distilled | a small model trained on the target's distributions | higher at that size | by its size | you can train for hours |
-# | early exit | the target's first layers, with its norm and head | low unless trained | their share of the layers, and the head | memory is short |
+# | same family | a smaller model by the same maker, with the same tokenizer | high | depends on its size | there is one |
+# | distilled | a small model trained on the target's distributions | higher at that size | depends on its size | you can train for hours |
+# | early exit | the target's first layers, with its norm and LM head | low unless trained | their share of the layers, and the head | memory is short |
 # | n-gram | counts of a corpus: what followed the last token or two | low | nearly 0 | there is no small model |
 # | prompt lookup | whatever followed the last time these tokens appeared in this text | depends on the text | nearly 0 | the answer repeats the prompt |
 #
-# (The norm and the head turn a layer's numbers into logits.) Every draft needs the target's
+# (The norm and the LM head turn a layer's numbers into logits.) Every draft needs the target's
 # vocabulary, since `min(p(x), q(x))` compares the same token `x`. An equal size isn't enough: every
 # string must have the same id. `specdec pairs` lists published pairs that fit.
 #
@@ -472,7 +471,7 @@ show_race(race("04", {lane: drafting(draft, k)}, temperature=1), yours=lane)
 # follow. The occurrence may overlap the suffix, but it must not be the suffix itself. If nothing is
 # found, return `[]`.
 #
-# **Arguments.** `tokens` is a list of ints, which you don't change. A new list comes back.
+# **Arguments.** `tokens` is a list of ints, which you don't change. The function returns a new list.
 #
 # **Example.** `tokens = [4, 5, 6, 9, 5, 6]` and `k = 3`: the text ends with `[5, 6]`, which also
 # stands at position 1. After it came `[9, 5, 6]`.
@@ -516,7 +515,7 @@ from specdec_lib.device import leave_cores
 from specdec_lib.measure import strategies
 
 # %% tags=["demo"]
-# After a restart of the notebook, run its two cells of imports at the top first.
+# After a restart of the notebook, run the imports at its top and your prompt_lookup first.
 leave_cores()
 lab, models = strategies.Laboratory(), strategies.built_in("large", "base", "small")
 models["first layer"] = strategies.first_layers(1)
@@ -525,7 +524,7 @@ charts.strategies(drafts)
 
 # %% [markdown]
 # Counts and lookup are often wrong, but they cost next to nothing, so a low `alpha` is enough. The
-# first layer costs far more than they do. But it can learn.
+# first layer costs far more than they do. But a layer can learn.
 #
 # ## Train a draft on alpha itself
 #
@@ -556,7 +555,8 @@ def loss_and_gradient(target_logits, draft_logits, dtype="float32"):
 # **Task.** The mean over all positions of the total variation of the two softmaxes, in PyTorch.
 #
 # **Arguments.** Both are tensors of logits `(..., V)`: the last axis is the vocabulary, all others
-# are positions. A floating tensor of shape `()` comes back. A gradient must reach `draft_logits`.
+# are positions. The function returns a floating-point tensor of shape `()`. A gradient must reach
+# `draft_logits`.
 # Logits may come in bfloat16: compute in float32 or better. The value may be off by 1e-6.
 #
 # **Example.** `log [0.45, 0.30, 0.15, 0.10]` and `log [0.30, 0.45, 0.20, 0.05]` give 0.20.

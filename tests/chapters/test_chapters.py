@@ -58,7 +58,7 @@ SAID = {
     "02 blocks_written": "5 blocks after A",
     "02 broken_rule": "together A 0.39, B 0.36, C 0.18, D 0.07; the target",
     "03 library_on_trial": "its rule, its own argmax draft: 0.37",
-    "04 next_draft_token": "yield of the next draft token: 7 at 0, 4.9 at 1, 3.43 at 2",
+    "04 next_draft_token": "its yield: 7 at 1, 4.9 at 2, 3.43 at 3",
     "04 strategies": "small: alpha 0.60, c 0.15; table: alpha 0.20, c 0.3",
     "04 promise_and_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59; cold",
     "05 expected_and_measured": "T5-large, T = 0: formula from: 2.36, to: 2.64, expected",

@@ -107,8 +107,8 @@ def check_time_pass(function: Callable) -> None:
 
     asks = [(14 / 3, "That is the mean: one slow pass decides it."), (2, "That is the fastest.")]
     asks += [(0.75, "That is a token's share, and not the time of the pass.")]
-    hint = "By `clock` the passes take 2, 9 and 3 s, and the median of these is 3."
-    timed((2, 9, 3), 0, 3, gives=3.0, hint=hint, asks=asks)
+    hint = "By `clock` the passes take 3, 2 and 9 s, and the median of these is 3."
+    timed((3, 2, 9), 0, 3, gives=3.0, hint=hint, asks=asks)
     hint = "The two in the middle are 3 and 4, and their mean is the median."
     timed((9, 3, 2, 4), 0, 4, gives=3.5, hint=hint)
     hint = "The passes of 30 and 20 s warm up, and 2, 9 and 3 count."
@@ -142,7 +142,8 @@ def check_forward_time(function: Callable) -> None:
 def check_free_tokens(function: Callable) -> None:
     """The smallest example, the A100, 8-bit weights on it, and a machine that is never idle."""
     hint = "Five tokens take exactly as long as one, so they are free. The sixth takes longer."
-    expect(function, 1, 100, 1000, gives=5, hint=hint)
+    asks = [(10, "Each weight takes 2 FLOP for every token: a product and a sum.")]
+    expect(function, 1, 100, 1000, gives=5, hint=hint, asks=asks)
     asks = [(154, "Did you round down?"), (38, "Longer reading: does it leave less room, or more?")]
     expect(function, 2, *MACHINES["A100"][:2], gives=153, asks=asks)
     hint = "Fewer bytes are read sooner: b F / (2 B) is 76.5, and half a token is not free."

@@ -1,6 +1,5 @@
 """Chapter 01, draft then verify: its examples and the visible checks on them."""
 
-import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +20,7 @@ from specdec_lib.lessons.ch01.models import (
     tokens,
 )
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
-from specdec_lib.lessons.common.examples import Different, expect, visible_check, watched
+from specdec_lib.lessons.common.examples import Different, expect, helpers_first, visible_check
 
 __all__ = ["committed"]
 
@@ -104,30 +103,14 @@ def check_greedy_prefix(function: Callable) -> None:
 
 
 @visible_check
+@helpers_first(check_score_block, check_greedy_prefix)
 def check_greedy_speculative_decode(function: Callable) -> None:
     """The text, its passes, its end, whole blocks, and no tokens at all.
 
     If that fails, the functions that the loop calls are checked first.
     """
-    try:
-        _check_text(function)
-        _check_passes(function)
-    except Different:
-        for name in ("score_block", "greedy_prefix"):
-            _check_helper(name, function)
-        raise
-
-
-def _check_helper(name: str, function: Callable) -> None:
-    """Raise Different if the function `name`, written or not, is wrong where `function` stands."""
-    helper = getattr(inspect.unwrap(function), "__globals__", {}).get(name)
-    try:
-        if helper is not None:
-            globals()[f"check_{name}"].__wrapped__(watched(helper))
-    except NotImplementedError:
-        return  # the loop does without
-    except Different as wrong:
-        raise Different(f"Is {name} right? The loop calls it, and {wrong}") from None
+    _check_text(function)
+    _check_passes(function)
 
 
 def _check_text(function: Callable) -> None:
@@ -147,8 +130,8 @@ def _check_text(function: Callable) -> None:
     cut, rejected = "What follows eos in its block goes.", "A rejected eos isn't in the text."
     for eos, end, asks in (
         (END, 4, [(alone, every), (alone[:6], cut)]),
-        (0, 2, [(alone, false), (alone[:3], cut)]),
         (WORDS.index("cat"), LONG, [(tokens("on the cat"), rejected)]),
+        (0, 2, [(alone, false), (alone[:3], cut)]),
     ):
         gives = alone[:end]
         asks += [([], "Only new tokens are compared with eos.")]

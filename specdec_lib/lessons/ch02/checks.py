@@ -14,7 +14,7 @@ from specdec_lib.lessons.ch02.models import (
     target_logits,
 )
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
-from specdec_lib.lessons.common.examples import expect, visible_check
+from specdec_lib.lessons.common.examples import expect, helpers_first, visible_check
 from specdec_lib.lessons.common.lending import NoEnd, Numbers, at_most, fixed
 
 __all__ = ["committed"]
@@ -49,7 +49,9 @@ def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
 def check_acceptance_probability(function: Callable) -> None:
     """Two ratios below one, one above, and one of 0."""
     over = "Is it the target over the draft?"
-    expect(function, P, Q, 1, gives=0.3 / 0.45, asks=[(1.0, over), (1.5, over)])
+    share = "B is proposed and kept so often. Of its proposals alone, which share is kept?"
+    asks = [(1.0, over), (1.5, over), (0.3, share)]
+    expect(function, P, Q, 1, gives=0.3 / 0.45, asks=asks)
     expect(function, P, Q, 2, gives=0.75)
     expect(function, P, Q, 0, gives=1.0, hint="A probability is at most 1.")
     expect(function, array([0.0, 1.0]), array([0.5, 0.5]), 0, gives=0.0)
@@ -107,6 +109,9 @@ def check_speculative_accept(function: Callable) -> None:
     expect(function, BLOCK, p, q, r, gives=[3], hint=hint, asks=asks)
     hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.15, 0.1. Each coin is below its own ratio."
     expect(function, BLOCK, p, q, array([0.7, 0.15, 0.1]), gives=[3, 1, 2], hint=hint)
+    hint = "Token 2 has the ratio 0.1/0.2 in row 0, and its coin is 0.7."
+    asks = [([2], "Is it the token that you look up in each row, and not the position?")]
+    expect(function, [2, 0], p[:2], q[:2], r[:2], gives=[], hint=hint, asks=asks)
 
 
 @visible_check
@@ -124,6 +129,7 @@ def check_residual_distribution(function: Callable) -> None:
 
 
 @visible_check
+@helpers_first(check_speculative_accept, check_residual_distribution)
 def check_speculative_step(function: Callable) -> None:
     """Blocks stopped in the middle and at once, a block accepted whole, and an empty block."""
     p, q = array([P, Q, [0.1, 0.2, 0.3, 0.4]]), array([Q, P])
@@ -154,6 +160,7 @@ ROWS = "p needs n + 1 rows, and the first is row len(text) - 1."
 
 
 @visible_check
+@helpers_first(check_draft_block, check_speculative_accept, check_speculative_step)
 def check_speculative_sample(function: Callable) -> None:
     """The text of the card, a temperature that shows, a block accepted whole, the ends of texts."""
     ask = functools.partial(_sampled, function)
@@ -163,6 +170,7 @@ def check_speculative_sample(function: Callable) -> None:
         ([2, 2, 1], "Does block 2 read the new tokens? Are the draft's numbers drawn before r?"),
         ([2, 1, 0], "Is p softmax(logits / temperature)? Does speculative_step judge the block?"),
         ([1, 0, 1], "u is the last number of a block, and draws its last token."),
+        ([1, 0, 2], "u is the last number of a block, and draws its last token."),
         ([1, 1, 1], "Each draft token has a number of its own, and so has each coin."),
     )
     ask([0], CARD, 2, 3, gives=[2, 0, 1], calls=3, asks=asks)
@@ -176,7 +184,7 @@ def check_speculative_sample(function: Callable) -> None:
     hint = "The whole block, B and A, is accepted, and 0.6 draws the bonus C from the last row."
     asks = [([1, 0, 1], "Did you leave the bonus token out?")]
     ask([2, 0], WHOLE, 2, 3, gives=[1, 0, 2], calls=2, hint=hint, asks=asks)
-    hint = "Here eos is A, token 0, in the middle of the block: the text ends with it."
+    hint = "Here eos is A in the middle of the block. It is token 0, and `if 0` is false."
     ask([2, 0], WHOLE, 2, 3, 0, gives=[1, 0], calls=1, hint=hint)
 
 

@@ -75,7 +75,7 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     off = masses.sum(axis=0) - p
     ax = picture(f"The rule: {rule}", "probability")
     labels = ("came by acceptance", "came otherwise")
-    texts = (f"{mass:.3f}\n({each:+.3f})" for mass, each in zip(off + p, off, strict=True))
+    texts = (f"{mass:.4f}\n({each:+.4f})" for mass, each in zip(off + p, off, strict=True))
     far = total_variation(off + p, p)
     ax.set_xlabel(f"{far:.3f} of the probability stands on the wrong tokens")
     words = masses_by_path(ax, masses, p, labels, texts)

@@ -4,13 +4,14 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03 import rules
-from specdec_lib.lessons.ch03.computed import mixed_up
+from specdec_lib.lessons.ch03.computed import counted, mixed_up
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.describing import describe, format_call
 from specdec_lib.lessons.common.distributions import total_variation
@@ -84,10 +85,10 @@ def check_two_paths(function: Callable) -> None:
     expect(function, *rare, gives=gives, hint="Token 2 is 0 in p and in q.")
 
 
-def expect_law(function: Callable, *args: object, gives: np.ndarray, hint: str) -> None:
+def expect_law(function: Callable, *args: object, gives: np.ndarray, **how: Any) -> None:
     """`expect` for distributions (..., V): of one that does not sum to 1 its sum is the hint."""
     try:
-        expect(function, *args, gives=gives, hint=hint)
+        expect(function, *args, gives=gives, **how)
     except Different as wrong:
         sums = np.ravel(np.sum(function(*args), axis=-1)) if wrong.hint else np.ones(1)
         off = [f"{total:.3g}" for total in sums if not abs(total - 1) < 1e-6]
@@ -128,7 +129,8 @@ def check_is_lossless(function: Callable) -> None:
         (rules.rarely_unjudged, (P, Q), False),
     ):
         met = list(exact.distribution(lambda choices, it=rule, of=pair: it(*of, choices)))
-        hint = f"{documented(rule)} The keys of its dictionary are {met}, in this order."
+        off = total_variation(counted(rule, *pair), pair[0])
+        hint = f"{documented(rule)} It is {off:.2g} from p; its dictionary has the keys {met}."
         try:
             expect(function, rule, *pair, gives=gives, hint=hint)
         except Different as wrong:
@@ -245,21 +247,23 @@ def check_warp(function: Callable) -> None:
     logits = Log([0.5, 0.25, 0.125, 0.125])
     roots = np.sqrt(logits.of)
     gives = roots / roots.sum()
-    expect(warp, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
+    expect_law(warp, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
     hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
     expect_law(warp, logits, 1.0, 3, gives=np.array(logits.of), hint=hint)
     hint = "There are four tokens, and top_k = 9 keeps all of them."
-    expect(warp, logits, 1.0, 9, gives=np.array(logits.of), hint=hint)
+    expect_law(warp, logits, 1.0, 9, gives=np.array(logits.of), hint=hint)
     hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
     gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
-    expect(warp, logits, 1.0, None, 0.6, gives=gives, hint=hint)
+    expect_law(warp, logits, 1.0, None, 0.6, gives=gives, hint=hint)
     mixed, back = Log([0.125, 0.5, 0.125, 0.25]), "Put each probability back at its token's place."
     hint = "Token 3 is kept: the mass before it is 0.5, below 0.6."
-    expect(warp, mixed, 1.0, None, 0.6, gives=gives[[2, 0, 2, 1]], hint=hint, asks=[(gives, back)])
+    expect_law(
+        warp, mixed, 1.0, None, 0.6, gives=gives[[2, 0, 2, 1]], hint=hint, asks=[(gives, back)]
+    )
     hint = "Before token 2 stands 0.5, which is not below 0.5."
     gives = np.array([0.5, 0.5, 0.0, 0.0])
-    expect(warp, np.zeros(4), 1.0, None, 0.5, gives=gives, hint=hint)
+    expect_law(warp, np.zeros(4), 1.0, None, 0.5, gives=gives, hint=hint)
     hint = "Top-k leaves [2/3, 1/3]: before token 1 stands 2/3 then, which is not below 0.6."
-    expect(warp, logits, 1.0, 2, 0.6, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
+    expect_law(warp, logits, 1.0, 2, 0.6, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
     hint = "exp(1000) is infinite: subtract the largest logit first."
-    expect(warp, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)
+    expect_law(warp, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)

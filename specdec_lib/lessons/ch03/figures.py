@@ -21,7 +21,7 @@ from specdec_lib.lessons.common.drawing import (
     write_inside,
 )
 from specdec_lib.lessons.common.lending import at_most
-from specdec_lib.lessons.common.series import draw
+from specdec_lib.lessons.common.series import draw, table
 from specdec_lib.lessons.common.style import display_page, show
 from specdec_lib.lessons.common.wording import TOKENS, by_token
 
@@ -80,6 +80,7 @@ def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     suspects = (*rules.LOSSLESS, *rules.MISTAKES)
     named = {f"{rule.__name__}{SEEN.get(rule.__name__, '')}": rule for rule in suspects}
     _verdicts("The line-up", judge, named, p, q)
+    table([{"rule": rule.__name__, "what it does": rule.__doc__} for rule in suspects])
 
 
 @drawn_from("is_lossless", "argmax_draft_law")
@@ -117,7 +118,7 @@ def _verdicts(
         said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
         told.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
     ax = picture(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
-    ax.set(xlabel="total variation to p, counted", xlim=(0, 1.6 * max(off.values())))
+    ax.set(xlabel="total variation from p, counted", xlim=(0, 1.6 * max(off.values())))
     words = named_bars(ax, off, told, "excess")
     show(ax.figure, f"{title}. {words}.")
 

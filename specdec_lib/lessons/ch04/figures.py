@@ -58,17 +58,19 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
 
 @drawn_from("expected_tokens", "walltime_speedup")
 def next_draft_token(tokens: Callable, speedup: Callable, alpha: float, c: float) -> None:
-    """What each further draft token yields for its time, and the speed-up so far."""
-    ks = range(9)
-    yields = [(tokens(alpha, k + 1) - tokens(alpha, k)) / c for k in ks]
-    speeds = [speedup(alpha, c, k) for k in ks]
+    """What each draft token of a block yields for its time, and the speed-up before it."""
+    ks = range(1, 10)
+    yields = [(tokens(alpha, k) - tokens(alpha, k - 1)) / c for k in ks]
+    speeds = [speedup(alpha, c, k - 1) for k in ks]
     title = f"The next draft token, alpha = {alpha:g}, c = {c:g}"
     ax = picture(title, "tokens per target pass")
-    told = draw(ax, ks, {"yield of the next draft token": yields}, kind="bars", roles=("draft",))
-    ax.plot(ks, speeds, "o-", color="black", label="speed-up so far")
+    told = draw(ax, ks, {"its yield": yields}, kind="bars", roles=("draft",))
+    ax.plot(ks, speeds, "o-", color="black", label="speed-up so far, without it")
     best = int(np.argmax(speeds))
-    ax.annotate("top", (best, speeds[best]), xytext=(0, 7), textcoords="offset points", ha="center")
-    ax.set_xlabel("K, draft tokens that the block has already")
+    ax.annotate(
+        "top", (ks[best], speeds[best]), xytext=(0, 7), textcoords="offset points", ha="center"
+    )
+    ax.set_xlabel("number of the draft token in its block")
     legend_below(ax, 2)
     so_far = in_words(ks, {"the speed-up so far": speeds})
     show(ax.figure, f"{title}. Tokens per target pass, by K. {told}; {so_far}.")

@@ -6,6 +6,7 @@ on copies, and refuses a warning and a changed argument.
 """
 
 import functools
+import inspect
 import sysconfig
 import textwrap
 import traceback
@@ -92,6 +93,41 @@ def worked(function: Callable, *cases: tuple, hint: str = "") -> None:
 
     check.__name__ = function.__name__
     visible_check(check)(function)
+
+
+def helpers_first(*checks: Callable[[Callable], None]) -> Callable:
+    """Decorate a check of a function that calls others: if it fails, theirs are asked first.
+
+    Raises Different with what `checks` say of a function that is wrong by itself. One that is not
+    written counts as right: the function may do without.
+    """
+
+    def decorate(check: Callable[[Callable], None]) -> Callable[[Callable], None]:
+        @functools.wraps(check)
+        def run(function: Callable) -> None:
+            try:
+                check(function)
+            except Different:
+                _ask_helpers(inspect.unwrap(function), checks)
+                raise
+
+        return run
+
+    return decorate
+
+
+def _ask_helpers(function: Callable, checks: Sequence[Callable]) -> None:
+    """Raise Different if one that `function` may call fails its own check."""
+    known = getattr(function, "__globals__", {})
+    for check in checks:
+        name = check.__name__.removeprefix("check_")
+        try:
+            check.__wrapped__(watched(known[name]))
+        except (KeyError, NotImplementedError):
+            continue
+        except Different as wrong:
+            said = f"Is {name} right? {function.__name__} calls it, and {wrong}"
+            raise Different(said) from None
 
 
 def watched(function: Callable) -> Callable:

@@ -12,6 +12,8 @@ import numpy as np
 
 from specdec_lib.lessons.common.kinds import ARRAYS, is_tensor
 
+MOST_CALLS = 100  # of `Numbers`; whoever asks for 0 of them would go on for ever
+
 
 class NoEnd(RuntimeError):
     """A function went on for longer than any right answer needs, and was ended."""
@@ -48,15 +50,17 @@ class Numbers:
     """
 
     def __init__(self, *numbers: float, why: str = "") -> None:
-        self.numbers, self.used, self.why = numbers, 0, why
+        self.numbers, self.used, self.calls, self.why = numbers, 0, 0, why
 
     def random(self, size: int | None = None) -> float | np.ndarray:
         """The next number, or the next `size` of them (size,). NoEnd after the last."""
         if size is None:
             return float(self.random(1)[0])
-        self.used += size
-        if self.used > len(self.numbers):
-            raise NoEnd(f"asked rng for more than {len(self.numbers)} numbers: {self.why}")
+        self.used, self.calls = self.used + size, self.calls + 1
+        if self.used > len(self.numbers) or self.calls > MOST_CALLS:
+            raise NoEnd(
+                f"asked rng for more than {len(self.numbers)} numbers, or too often: {self.why}"
+            )
         return np.array(self.numbers[self.used - size : self.used])
 
     def __repr__(self) -> str:
