@@ -139,8 +139,8 @@ lesson.check_rollback(rollback)
 # **Task.** For each row of a batch: how many draft tokens are kept, and the token after them.
 #
 # **Arguments.** `p` is `(B, K+1, V)`, `q` is `(B, K, V)`, `drafted` and `r` are `(B, K)`, `u` is
-# `(B,)`. `p` and `q` are both float32 or both float64, `r` and `u` are float64. `K` may be 0. Two
-# `torch.long` tensors `(B,)` come back: counts and tokens.
+# `(B,)`. `p` and `q` are both float32 or both float64, `r` and `u` are float64. `K` may be 0. The
+# function returns two `torch.long` tensors `(B,)`: counts and tokens.
 #
 # `sample_rows(law, u)` is given: it draws a token for each row of `law` `(B, V)`, as `sample_from`
 # does. It doesn't divide by the sum, so you do.
@@ -213,8 +213,8 @@ def feed(model, cache, tokens: list[int]) -> torch.Tensor:
 # draft tokens.
 #
 # **Arguments.** `target` and `draft` keep the protocol, `prompt_ids` is a list of at least one
-# token. A list of `max_new_tokens` tokens comes back, or fewer: a new token equal to `eos_id` ends
-# the text, also inside a block. You call:
+# token. The function returns a list of `max_new_tokens` tokens, or fewer: a new token equal to `eos_id`
+# ends the text, also inside a block. You call:
 #
 # | call | takes | returns |
 # | --- | --- | --- |
