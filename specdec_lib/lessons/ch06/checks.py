@@ -58,7 +58,13 @@ def check_simulate_decode(function: Callable) -> None:
     """The run of the card, one that ends just on its number, and one that has nothing to do."""
     hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x 0.1 + 1."
     gives = {"tokens": 9, "target_passes": 3, "time": 4.2}
-    expect(function, ALPHA, C, 4, 8, Numbers(*THREE_BLOCKS, why=COINS), gives=gives, hint=hint)
+    asks = [
+        (gives | {"tokens": 10}, "Does each block draw all its coins at once, with rng.random(k)?"),
+        (gives | {"tokens": 8}, "All tokens of the last block count."),
+        ({"tokens": 8, "target_passes": 2, "time": 2.8}, "Do coins count after one has failed?"),
+    ]
+    rng = Numbers(*THREE_BLOCKS, why=COINS)
+    expect(function, ALPHA, C, 4, 8, rng, gives=gives, hint=hint, asks=asks)
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
     gives = {"tokens": 4, "target_passes": 2, "time": 2.8}
     expect(function, ALPHA, C, 4, 4, Numbers(*THREE_BLOCKS, why=COINS), gives=gives, hint=hint)

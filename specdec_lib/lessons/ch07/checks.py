@@ -107,7 +107,11 @@ def check_multi_candidate_accept(function: Callable) -> None:
 def check_tree_attention_mask(function: Callable) -> None:
     """A chain, one level, the tree of the figure, and no node."""
     for parents, sees, hint in (
-        ([-1, 0, 1, 2], [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3]], "A chain is the causal mask."),
+        (
+            [-1, 0, 1, 2],
+            [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3]],
+            "A parent of -1 is no node; else a chain is the causal mask.",
+        ),
         ([-1, -1], [[0], [1]], "Siblings do not see each other."),
         (TREE, SEEN, "Node 5 sees its parent 2, and that one's parent 0."),
         ([], [], "Without nodes the mask has the shape (0, 0)."),
@@ -131,7 +135,7 @@ def check_walk_tree(function: Callable) -> None:
     hint = "At a leaf the last token comes from the leaf's own row of p, row node + 1."
     arguments = ([-1, 0, 1], [0, 0, 3], p, q, np.array([0.5, 0.5, 0.5]), 0.7)
     expect(function, *arguments, gives=[0, 0, 3, 1], hint=hint)
-    hint = "The children of node 0 are judged by row 1 of p and q: there node 1 is rejected."
+    hint = "The children of node 0 are judged by row 1 of p and q: there r[1] rejects node 1."
     arguments = ([-1, 0], [0, 0], p[:3], q[:3], np.array([0.5, 0.8]), 0.8)
     expect(function, *arguments, gives=[0, 2], hint=hint)
     hint = "Both are rejected: the draw is from what is left, [0.692, 0, 0, 0.308]."
