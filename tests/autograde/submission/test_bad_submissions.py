@@ -28,20 +28,17 @@ def answered(source: str) -> str:
 
 REMOVED = copy.deepcopy(right())
 REMOVED.cells.remove(cell_of(REMOVED, EXERCISE))
-EXIT = "import os\nos._exit(0)"
 SYNTAX = "def speculative_step(draft_tokens, p, q, r, u)\n    return draft_tokens"
 
 # By student: what is handed in, its points, and words of its reason or of a message.
 TABLE = {
     "invalid-json": ('{"cells": [', 0, "not valid JSON"),
-    "empty": ("", 0, "empty"),
     "deep-json": ("[" * 100_000, 0, "not a notebook|not valid JSON"),
     "another-chapter": (text(nbformat.v4.new_notebook()), 0, "another chapter"),
     "old-format": ('{"nbformat": 3, "worksheets": []}', 0, "not in notebook format 4"),
     "link": ("", 0, "is a link"),  # put there below
     "removed-cell": (text(REMOVED), WITHOUT, "not written"),
     "syntax-error": (answered(SYNTAX), WITHOUT, "SyntaxError in line 1"),
-    "exit": (answered(EXIT), WITHOUT, "ended the Python"),
     "zz-right": (text(right()), FULL, ""),  # but links lie beside it
 }
 
