@@ -13,6 +13,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 from classes.hub_programs import why_no_hub
@@ -25,6 +26,9 @@ from autograde.sandbox.isolation import NONE, VARIABLE
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Tests about grading, not about the sandbox, run the tests' own submissions on any machine.
 os.environ.setdefault(VARIABLE, NONE)
+# nbgrader, alembic and Jupyter, which tests start, would take 2.5 s longer each.
+_PATHS = [str(Path(__file__).with_name("helpers") / "quick_start"), os.environ.get("PYTHONPATH")]
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, _PATHS))
 
 # Files that one worker takes, since they share what is long in the making: the right answers' cases
 # and the outcomes of wrong ones, which a process keeps for each chapter.

@@ -40,12 +40,14 @@ class Lent(RemoteObject):
 def hashed(rng: np.random.Generator) -> Row:
     """A distribution (V,) for every list of tokens."""
     seed = int(rng.integers(1000))
-    return lambda tokens: thousandths(V, np.random.default_rng([seed, *tokens]))
+    # A text that grows asks for the rows of its beginning again and again.
+    row = functools.lru_cache(200)(lambda *t: thousandths(V, np.random.default_rng([seed, *t])))
+    return lambda tokens: row(*tokens)
 
 
 def favouring(token: int, probs: np.ndarray) -> np.ndarray:
     """A distribution (V,) whose largest probability has moved to `token`."""
-    top = int(np.argmax(probs))
+    top, probs = int(np.argmax(probs)), probs.copy()
     probs[[top, token]] = probs[[token, top]]
     return probs
 

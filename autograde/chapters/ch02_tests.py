@@ -58,7 +58,9 @@ def tokens(size: int, rng: np.random.Generator) -> list[int]:
 def hashed(rng: np.random.Generator) -> Callable[[list[int]], np.ndarray]:
     """A distribution (V,) for every list of tokens."""
     seed = int(rng.integers(1000))
-    return lambda tokens: thousandths(V, np.random.default_rng([seed, *tokens]))
+    # A text that grows asks for the rows of its beginning again and again.
+    row = functools.lru_cache(200)(lambda *t: thousandths(V, np.random.default_rng([seed, *t])))
+    return lambda tokens: row(*tokens)
 
 
 def partly(function: Callable, part: Callable) -> Callable:

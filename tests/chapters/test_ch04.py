@@ -12,6 +12,8 @@ from transformers.generation import configuration_utils
 
 from autograde.tools.proof import grade_with, judged
 from specdec_lib import theory
+from specdec_lib.assets import ASSETS
+from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import strategies
@@ -116,17 +118,22 @@ def test_the_defaults_that_the_card_shows_are_those_of_transformers():
 
 @pytest.fixture(scope="module")
 def lab() -> strategies.Laboratory:
-    return strategies.Laboratory(positions=600)
+    return strategies.Laboratory(positions=150)
 
 
 def test_a_few_steps_of_distillation_raise_alpha(lab):
     draft = trainable("target", layers=1)
     before = lab.alpha(strategies.module_reader(draft))
-    assert len(list(distil(FUNCTIONS["distillation_loss"], draft, lab.target, lab.learn, 8))) == 8
+    assert len(list(distil(FUNCTIONS["distillation_loss"], draft, lab.target, lab.learn, 4))) == 4
     assert lab.alpha(strategies.module_reader(draft)) > before + 0.03
 
 
-def test_a_readers_lookup_is_judged_as_all_other_drafts_and_may_be_missing(lab, capsys):
+def test_a_readers_lookup_is_judged_as_all_other_drafts_and_may_be_missing(
+    lab, capsys, monkeypatch
+):
+    counted = NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 2)  # once: that takes a second
+    monkeypatch.setattr(strategies, "NgramDrafter", lambda counts, order: counted)
+    monkeypatch.setattr(strategies, "ROUNDS", 3)
     found = strategies.compared(lab, {}, FUNCTIONS["prompt_lookup"])
     assert list(found) == ["bigram counts", "trigram counts", "your prompt_lookup"]
     assert all(0 < alpha < 1 and c > 0 for alpha, c in found.values())

@@ -201,15 +201,15 @@ def neither_cap_nor_guard(p, q):
 
 @at("03_lossless", "is_lossless")
 def a_large_sample(rule, p, q):
-    """Samples ten thousand tokens."""
+    """Samples a thousand tokens."""
     rng = np.random.default_rng(1)
 
     class Choices:
         def choose(self, probabilities):
             return int(rng.choice(len(probabilities), p=probabilities))
 
-    counts = np.bincount([rule(p, q, Choices()) for _ in range(10_000)], minlength=len(p))
-    return bool(np.abs(counts / 10_000 - p).max() < 0.02)
+    counts = np.bincount([rule(p, q, Choices()) for _ in range(1000)], minlength=len(p))
+    return bool(np.abs(counts / 1000 - p).max() < 0.06)
 
 
 @at("03_lossless", "is_lossless", "every branch counts alike")

@@ -5,7 +5,7 @@ import pytest
 from classes.submitting import CHAPTER, POINTS, right
 
 from autograde import grade as engine
-from autograde.bugs import bugs_of
+from autograde.bugs import answers_of, bugs_of
 from autograde.chapter import chapter_names
 from autograde.result import Result
 from autograde.tools.proof import grade_with
@@ -71,9 +71,13 @@ def test_a_helper_that_calls_the_wrong_function_may_stand_anywhere(own: str, lea
     assert set(lost(engine.grade(notebook, CHAPTER))) == {"acceptance_probability"}
 
 
-# The chapters whose exercises call one another.
-CALLING = [name for name in chapter_names() if name[:2] in ("01", "02", "04", "08")]
-FUNCTIONS = [(chapter, name) for chapter in CALLING for name in functions_of(chapter)]
+# The functions that other answers of their chapter call.
+FUNCTIONS = [
+    (chapter, name)
+    for chapter in chapter_names()
+    for name in functions_of(chapter)
+    if any(f"{name}(" in code.replace(f"def {name}(", "") for code in answers_of(chapter).values())
+]
 
 
 @pytest.mark.slow

@@ -21,8 +21,8 @@ from autograde.submission import release_of
 from autograde.tools.samples import filled
 from autograde.trusted import Trusted
 
-MOST_MB, MOST_SECONDS = 600, 60  # of the grader, for one submission
-QUICK = ("what a model is asked", "many empty rows", "many numbers drawn")
+QUICK = ("numbers in frames", "empty arrays", "many numbers drawn")
+MEGABYTES, SECONDS = 160, 4  # that a submission may take here, to be quick
 
 
 def attacked(name: str) -> tuple[str, object, list[str]]:
@@ -44,9 +44,13 @@ def most_megabytes(status: str = "") -> float:
     "name",
     [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in FILLING],
 )
-def test_a_submission_costs_the_grader_little_memory_and_time(name: str):
+def test_a_submission_costs_the_grader_little_memory_and_time(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
     chapter, notebook, names = attacked(name)
     grade.grade_now(filled(release_of(chapter), answers_of(chapter)), chapter)
+    monkeypatch.setattr(bounds, "MEMORY", MEGABYTES * 2**20)
+    monkeypatch.setattr(bounds, "SECONDS", SECONDS)
     Path("/proc/self/clear_refs").write_text("5")
     before, start = most_megabytes(), time.process_time()
     try:
@@ -54,7 +58,8 @@ def test_a_submission_costs_the_grader_little_memory_and_time(name: str):
         assert not any(result.exercises[each].score for each in names)
     except bounds.TooCostly:
         pass
-    assert most_megabytes() - before < MOST_MB and time.process_time() - start < MOST_SECONDS
+    assert most_megabytes() - before < MEGABYTES + 90
+    assert time.process_time() - start < 2 * SECONDS
 
 
 def test_what_a_full_grader_could_not_compute_is_no_right_answer():
@@ -67,7 +72,7 @@ def test_what_a_full_grader_could_not_compute_is_no_right_answer():
 NBGRADER = """
 import atexit, runpy, sys
 from autograde import bounds
-bounds.SECONDS = 5
+bounds.SECONDS = 2
 sys.argv = ["nbgrader", "autograde", sys.argv[1]]
 atexit.register(lambda: print(open("/proc/self/status").read()))
 runpy.run_module("nbgrader", run_name="__main__")
@@ -84,6 +89,6 @@ def test_what_keeps_the_grader_busy_costs_nbgraders_run_little(tmp_path: Path):
     environment = os.environ | {"SPECDEC_COURSE": str(tmp_path)}
     command = [sys.executable, "-c", NBGRADER, chapter]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert "kept the grader busy for more than 5 s" in done.stderr
+    assert "kept the grader busy for more than 2 s" in done.stderr
     assert set(read_scores(tmp_path)) >= {"ada", "cleo"}
-    assert most_megabytes(done.stdout) < MOST_MB + 400  # that nbgrader and torch take
+    assert most_megabytes(done.stdout) < 1000  # of which nbgrader and torch take 400

@@ -12,7 +12,6 @@ import pytest
 from classes.gradebook import compare, read_scores
 from classes.submitting import CHAPTER, FULL, POINTS, cell_of, hand_in, right, run_nbgrader, text
 
-from autograde.bugs import answers_of
 from autograde.build.release import release_into
 from autograde.nbgrader.exchange import SECRET, TIME
 from autograde.nbgrader.stamps import STAMP
@@ -29,28 +28,17 @@ def answered(source: str) -> str:
 
 REMOVED = copy.deepcopy(right())
 REMOVED.cells.remove(cell_of(REMOVED, EXERCISE))
-LONG_BLOCKS = f"""{answers_of(CHAPTER)[EXERCISE]}
-_right = speculative_step
-def speculative_step(draft_tokens, p, q, r, u):
-    while len(draft_tokens) > 2:
-        pass
-    return _right(draft_tokens, p, q, r, u)"""
-EXIT = "import os\nos._exit(0)"
 SYNTAX = "def speculative_step(draft_tokens, p, q, r, u)\n    return draft_tokens"
 
-SOME = -1.0  # of the exercise's points
 # By student: what is handed in, its points, and words of its reason or of a message.
 TABLE = {
     "invalid-json": ('{"cells": [', 0, "not valid JSON"),
-    "empty": ("", 0, "empty"),
     "deep-json": ("[" * 100_000, 0, "not a notebook|not valid JSON"),
     "another-chapter": (text(nbformat.v4.new_notebook()), 0, "another chapter"),
     "old-format": ('{"nbformat": 3, "worksheets": []}', 0, "not in notebook format 4"),
     "link": ("", 0, "is a link"),  # put there below
     "removed-cell": (text(REMOVED), WITHOUT, "not written"),
     "syntax-error": (answered(SYNTAX), WITHOUT, "SyntaxError in line 1"),
-    "endless-loop": (answered(LONG_BLOCKS), SOME, "longer than"),
-    "exit": (answered(EXIT), WITHOUT, "ended the Python"),
     "zz-right": (text(right()), FULL, ""),  # but links lie beside it
 }
 
@@ -88,8 +76,7 @@ def scores(course: Path, grades: dict) -> dict:
 @pytest.mark.parametrize("name", TABLE)
 def test_engine(grades: dict, name: str):
     result, (_, score, words) = grades[name][CHAPTER], TABLE[name]
-    assert result["score"] == score or score == SOME and WITHOUT < result["score"] < FULL
-    assert result["max_score"] == FULL
+    assert (result["score"], result["max_score"]) == (score, FULL)
     assert result["status"] == ("graded" if score else "failed")
     messages = [text for e in result["exercises"].values() for text in e["messages"]]
     assert re.search(words, " ".join([result["reason"] or "", *messages]))

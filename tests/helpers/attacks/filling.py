@@ -31,15 +31,6 @@ def NAME(target, *rest):
             pass
     return []
 """
-_ASKS = """
-def NAME(forward, n_tokens, clock, warmup=2, repeats=5):
-    for _ in range(2000):
-        try:
-            forward([10**9] * 390_000)
-        except Exception:
-            break
-    return 1.0
-"""
 _ARRAY = "import numpy as np\ndef NAME(*args):\n    return np.{}"
 _DRAWS = """
 def NAME(*args):
@@ -57,10 +48,12 @@ def NAME(*args):
 FILLING = {
     "numbers in frames": ("02_rejection_sampling", "", _written("1", 5_600_000)),
     "empty arrays": ("07_connections", "", _written('{"a":["bool",[0],""]}', 20_000)),
-    "texts": ("02_rejection_sampling", "", "def NAME(*args):\n    return 'a' * 15_900_000"),
+    "texts": (
+        "02_rejection_sampling",
+        "speculative_accept",
+        "def NAME(*args):\n    return 'a' * 15_900_000",
+    ),
     "arrays": ("07_connections", "", _ARRAY.format("ones(100_000)")),
-    "many empty rows": ("08_full_generation", "verify_block", _ARRAY.format("zeros((10**7, 0)),")),
-    "what a model is asked": ("00_bottleneck", "time_pass", _ASKS),
     "many numbers drawn": ("00_bottleneck", "", _DRAWS),
     "many probabilities": ("03_lossless", "repair", _CHOICES),
     "long passes": ("08_full_generation", "speculative_generate", _PASSES),
