@@ -128,9 +128,7 @@ def test_a_few_steps_of_distillation_raise_alpha(lab):
     assert lab.alpha(strategies.module_reader(draft)) > before + 0.03
 
 
-def test_a_readers_lookup_is_judged_as_all_other_drafts_and_may_be_missing(
-    lab, capsys, monkeypatch
-):
+def test_a_readers_lookup_is_judged_as_other_drafts_and_may_be_missing(lab, capsys, monkeypatch):
     counted = NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 2)  # once: that takes a second
     monkeypatch.setattr(strategies, "NgramDrafter", lambda counts, order: counted)
     monkeypatch.setattr(strategies, "ROUNDS", 3)

@@ -20,12 +20,6 @@ from autograde.pool import grade_class
 EXERCISE = "speculative_step"
 WITHOUT = FULL - POINTS[EXERCISE]
 
-
-def answered(source: str) -> str:
-    """The right notebook with another answer to the exercise."""
-    return text(right(**{EXERCISE: source}))
-
-
 REMOVED = copy.deepcopy(right())
 REMOVED.cells.remove(cell_of(REMOVED, EXERCISE))
 SYNTAX = "def speculative_step(draft_tokens, p, q, r, u)\n    return draft_tokens"
@@ -38,7 +32,7 @@ TABLE = {
     "old-format": ('{"nbformat": 3, "worksheets": []}', 0, "not in notebook format 4"),
     "link": ("", 0, "is a link"),  # put there below
     "removed-cell": (text(REMOVED), WITHOUT, "not written"),
-    "syntax-error": (answered(SYNTAX), WITHOUT, "SyntaxError in line 1"),
+    "syntax-error": (text(right(**{EXERCISE: SYNTAX})), WITHOUT, "SyntaxError in line 1"),
     "zz-right": (text(right()), FULL, ""),  # but links lie beside it
 }
 

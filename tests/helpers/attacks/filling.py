@@ -31,7 +31,7 @@ def NAME(target, *rest):
             pass
     return []
 """
-_ARRAY = "import numpy as np\ndef NAME(*args):\n    return np.{}"
+_TEXT = "def NAME(*args):\n    return 'a' * 15_900_000"
 _DRAWS = """
 def NAME(*args):
     for each in args:
@@ -48,12 +48,7 @@ def NAME(*args):
 FILLING = {
     "numbers in frames": ("02_rejection_sampling", "", _written("1", 5_600_000)),
     "empty arrays": ("07_connections", "", _written('{"a":["bool",[0],""]}', 20_000)),
-    "texts": (
-        "02_rejection_sampling",
-        "speculative_accept",
-        "def NAME(*args):\n    return 'a' * 15_900_000",
-    ),
-    "arrays": ("07_connections", "", _ARRAY.format("ones(100_000)")),
+    "texts": ("02_rejection_sampling", "speculative_accept", _TEXT),
     "many numbers drawn": ("00_bottleneck", "", _DRAWS),
     "many probabilities": ("03_lossless", "repair", _CHOICES),
     "long passes": ("08_full_generation", "speculative_generate", _PASSES),

@@ -104,6 +104,5 @@ def test_greedy_text_is_that_of_transformers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ks", [[1, 3, 5, 7], [2, 4, 6, 8]], ids=["odd K", "even K"])
-def test_greedy_text_is_that_of_transformers_for_12_prompts(ks: list[int]):
-    identical(held_out.prompts(12), ks, tokens=24, apart=8)
+def test_greedy_text_is_that_of_transformers_for_12_prompts():
+    identical(held_out.prompts(12), [*range(1, 9)], tokens=24, apart=8)
