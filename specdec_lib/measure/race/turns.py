@@ -62,7 +62,7 @@ def run(
         racers = {name: Racer(make, target, warp, tokens) for name, make in makers.items()}
         chosen = race_prompts(texts + rows - 1, warp)
         batches = [chosen[i : i + rows] for i in range(len(chosen) - rows + 1)]
-        short = {name: make(target, warp, WARM_UP) for name, make in makers.items()}
+        short = {name: make(Watched(target), warp, WARM_UP) for name, make in makers.items()}
         compare(racers, batches, seconds, warm_up=short)
     lanes = [Lane(name, list(passes(each.texts, reading))) for name, each in racers.items()]
     ends = [shown(prompt).rsplit("\n", 1)[-1] for prompt in chosen[: len(lanes[0].texts)]]
