@@ -4,9 +4,11 @@ import pytest
 import torch
 from classes.chapter_cases import functions_of
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.measure.core import models
 from specdec_lib.measure.core.held_out import repeated_share
 from specdec_lib.measure.core.runs import MOST_REPEATED
+from specdec_lib.measure.hugging import Counted, assisted
 from specdec_lib.measure.race import turns
 from specdec_lib.measure.race.contestants import (
     copying,
@@ -41,9 +43,14 @@ def raced(contestants, **how) -> Race:
 
 
 def test_every_drafter_writes_the_text_of_plain_decoding():
+    cpu = torch.device("cpu")
+    theirs, helper = (
+        Counted.of_folder(ASSETS / n, torch.float32, cpu) for n in ("target", "small")
+    )
     everybody = {
         "model": drafting("small", 3), "copy": copying(), "random": guessing(),
-        "tree": walking(WALK, "small", (2, 1)), "own": own(OWN, models.draft("small"), 3),
+        "theirs": assisted(theirs, helper, 3), "tree": walking(WALK, "small", (2, 1)),
+        "own": own(OWN, models.draft("small"), 3),
     }  # fmt: skip
     found = raced(everybody, texts=2)
     first, *others = found.lanes
