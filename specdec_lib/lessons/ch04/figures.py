@@ -65,15 +65,13 @@ def next_draft_token(tokens: Callable, speedup: Callable, alpha: float, c: float
     title = f"The next draft token, alpha = {alpha:g}, c = {c:g}"
     ax = picture(title, "tokens per target pass")
     told = draw(ax, ks, {"its yield": yields}, kind="bars", roles=("draft",))
-    ax.plot(ks, speeds, "o-", color="black", label="speed-up so far, without it")
+    ax.plot(speeds, "o-", color="black", label="speed-up so far, without it")  # as the bars stand
     best = int(np.argmax(speeds))
-    ax.annotate(
-        "top", (ks[best], speeds[best]), xytext=(0, 7), textcoords="offset points", ha="center"
-    )
+    ax.annotate("top", (best, speeds[best]), xytext=(0, 7), textcoords="offset points", ha="center")
     ax.set_xlabel("number of the draft token in its block")
     legend_below(ax, 2)
     so_far = in_words(ks, {"the speed-up so far": speeds})
-    show(ax.figure, f"{title}. Tokens per target pass, by K. {told}; {so_far}.")
+    show(ax.figure, f"{title}. Tokens per target pass, by draft token. {told}; {so_far}.")
 
 
 @drawn_from("best_k")
