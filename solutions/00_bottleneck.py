@@ -476,7 +476,7 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # You want a model to write faster for one user with a short text. One GPU for sale has twice the FLOP/s
 # of the old one, another twice the bandwidth. What does each do to the time of a token, and to the
 # number of free tokens? Which one would you buy? And for hundreds of users with short texts? Write
-# three to five sentences. A person marks this answer.
+# three to five sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_bandwidth" points=2
 # For one user a pass is memory-bound, so its time is bytes over bandwidth. Twice the FLOP/s leaves

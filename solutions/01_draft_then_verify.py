@@ -435,7 +435,7 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # A colleague lets random tokens do the drafting and keeps your decoder as it is. What happens to the
 # text, to the number of target passes, and to the running time, each compared with plain decoding?
-# Write three to five sentences. A person marks this answer.
+# Write three to five sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_draft_is_free" points=2
 # The text stays the same, because every token in it is the argmax of a row of the target after the

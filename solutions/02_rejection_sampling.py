@@ -484,7 +484,7 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # "After a rejection, draw from `p`. It is the distribution that we want." Take `p = [0.5,
 # 0.5]` and `q = [0.75, 0.25]`. Which token comes out too often, by how much, and why? Write three
-# to five sentences. A person marks this answer.
+# to five sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_residual" points=2
 # Token 0 comes out too often. The draft proposes it with probability 0.75, of which 0.50 is

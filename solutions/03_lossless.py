@@ -553,7 +553,7 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # "Let the draft decode greedily. The target has the last word, so the text's distribution cannot change." Where
 # does the proof break? Say what mass each path gets, and which `q` would make it right. Write three to five
-# sentences. A person marks this answer.
+# sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_drawn_from_q" points=2
 # The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. By argmax one

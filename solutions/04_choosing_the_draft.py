@@ -394,7 +394,7 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # Draft A has `alpha = 0.8` and `c = 0.25`, draft B `alpha = 0.6` and `c = 0.02`. A colleague takes
 # A, "because it is right more often". What is the best `K` for each draft, and how fast is it then?
 # Use `best_k` and `walltime_speedup` in a new cell. Which one do you take? Write three to five
-# sentences with numbers. A person marks this answer.
+# sentences with numbers. This answer is marked by hand.
 
 # %% [markdown] written="which_draft" points=2
 # B. A is fastest with K = 3: a block writes 2.95 tokens and takes 1.75 passes, 1.69 times as fast.

@@ -150,7 +150,7 @@ figures.expected_and_measured(settings)
 
 # %% [markdown]
 # The paper rounds `alpha` and `c`. A grey bar holds every speed-up that the rounded values allow.
-# All twelve promises lie inside their bars. Only one clock does!
+# All twelve promises lie inside their bars. Only one measured speed-up does!
 #
 # ### Simulator: a row of the paper
 #
@@ -173,8 +173,8 @@ paper_rows_simulator(settings, row=2)
 #
 # ### Commit first
 #
-# A greedy decoder with `K = 5` writes 24 tokens. The draft is right at 18 of these positions, a
-# share of 0.75. You may choose which 6 are wrong. How many tokens does a block write at most, on
+# A greedy decoder with `K = 5` writes 24 tokens. At 18 of these positions, a share of 0.75, the draft
+# is right, or would be if it drafted there. You may choose which 6 are wrong. How many tokens does a block write at most, on
 # average? Write a number from 1 to 6. The formula says 3.29.
 
 # %% solution="prediction_05_c"
@@ -358,9 +358,9 @@ lesson.check_implied_alpha(implied_alpha)
 # SGLang has the same target, drafter and questions: 158.34 tokens a second without EAGLE-3, and
 # 373.25 with it, so 2.36 times as fast. Who is wrong?
 #
-# The vLLM row above is this drafter as a single chain of draft tokens. Tokens per block are a clock,
-# too: give the draft no cost and a pass one second, and `implied_alpha(1/3.53, 1, 0, 7)` is the
-# `alpha` behind 3.53 tokens. What can such a chain do?
+# The vLLM row above is this drafter as a single chain of draft tokens. `implied_alpha` takes
+# tokens per block, too: with a free draft and a pass of one second, `implied_alpha(1/3.53, 1, 0, 7)` is
+# the `alpha` behind 3.53 tokens. What can such a chain do?
 
 # %% tags=["demo", "shown"]
 alpha = round(implied_alpha(1 / 3.53, 1.0, 0.0, 7), 2)
@@ -369,7 +369,7 @@ for row in papers.table("eagle_3"):
     print(f"{row.who}: a chain with alpha = {alpha} that is {row.speedup} times as fast: {verdict}")
 
 # %% [markdown]
-# No chain with this `alpha` can be 4.40 times as fast. The paper drafts a *tree*, with several
+# No chain with this `alpha`, which takes acceptances for coins, can be 4.40 times as fast. The paper drafts a *tree*, with several
 # candidates for each place (chapter 07), and a block writes 6.13 tokens. In SGLang, which drafts a
 # tree as well, a run by its authors wrote 5.39. So the tokens differ a little, and the time differs
 # a lot: a block takes 6.13/4.40 = 1.39 plain passes in the paper, and about 2.3 in SGLang. A fast
@@ -417,7 +417,7 @@ charts.own_rows(alpha_from_blocks, audit, blocks, k=5)
 # times as fast at summaries and 1.04 at translation. A "typical speed-up" is the speed-up of somebody
 # else's text.
 #
-# ## By turns, and as ratios
+# ## Taking turns, and ratios
 #
 # A processor gets warm and slows down; another program starts. So let two decoders **take turns**,
 # and divide **pair by pair**. Which mean of the ratios is fair? Take two pairs of runs, with the
@@ -459,8 +459,8 @@ def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[floa
 #    float(np.exp(np.mean(np.log(ratios)))).
 
 # %% [markdown]
-# The next machine slows down over twenty runs, until a run takes half as long again. The method is
-# 1.25 times as fast. Only the order of the runs differs between the two pictures.
+# Suppose that a machine slows down over twenty runs, until a run takes half as long again, and that a
+# method is 1.25 times as fast. Only the order of the runs differs between the two pictures.
 
 # %% tags=["demo"]
 figures.two_orders(paired_speedup)
@@ -469,7 +469,7 @@ figures.two_orders(paired_speedup)
 lesson.check_paired_speedup(paired_speedup)
 
 # %% [markdown]
-# By turns the answer is still a little low: the speculative run always comes second. Your mean is
+# Even with turns the answer is a little low: the speculative run always comes second. Your mean is
 # the geometric one. The logarithm turns the product into a sum that cannot overflow:
 #
 # $$ \left(\prod_{i=1}^{n} \frac{\text{baseline}_i}{\text{speculative}_i}\right)^{1/n} =
@@ -515,7 +515,7 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # T5-large on EnDe at temperature 0: promised 2.5, measured 1.7. T5-small on CNNDM at temperature 0:
 # promised 2.4, measured 3.1. For each, name an assumption whose failure would move the clock that
-# way, and what to measure. Write three to five sentences. A person marks this answer.
+# way, and what to measure. Write three to five sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_they_part" points=2
 # For T5-large the clock is below the formula, so a block costs more than `c K + 1`: the draft steps

@@ -33,7 +33,7 @@ charts.blocks_as_recorded(k=5, rows=8)
 # %% [markdown]
 # Each block is a run of accepted tokens that ends at the first rejection. The simplest model is a
 # row of coins: **every draft token is accepted with probability `alpha`, whatever happened to the
-# others.** Chapters 04 and 05 assume this, and chapter 06 tests it.
+# others.** Chapters 04 and 05 assume this, and this chapter tests it.
 #
 # ## The smallest example: two draft tokens
 #
@@ -276,8 +276,8 @@ generation_simulator(k=5, c=0.1, v=1.0)
 # in chapter 00. A row alone can spend nearly all free tokens on its draft. A full server has none left.
 #
 # The first table is computed for Llama 3.1 8B by chapter 00's `pass_time`. The draft is a twentieth of
-# the model. It takes about 300 rows to fill an H100. Ours has a twentieth of its arithmetic, so 16 rows
-# fill it. The second table was measured on one thread of a processor.
+# the model. It takes about 300 rows to fill an H100. Our GPU has a twentieth of an H100's arithmetic, so
+# 16 rows fill it. The second table was measured on one thread of a processor.
 
 # %% tags=["demo"]
 charts.show_steps("GPU, computed", service.gpu(context=0))
@@ -287,7 +287,7 @@ charts.show_steps("Processor, measured", service.measured(context=64))
 # ### Commit first
 #
 # With `alpha = 0.7` and `K = 4`, one request alone is 2.3 times as fast as without drafts. Now comes a
-# rush: requests arrive almost as fast as the GPU can serve them without drafts. How many times as long
+# rush: 300 requests of 16 tokens arrive almost as fast as the GPU can serve them without drafts. How many times as long
 # is p99 with `K = 4` as without drafts? Write a number from 0.1 to 20.
 
 # %% solution="prediction_06_c"
@@ -440,11 +440,12 @@ lesson.check_expected_experts(expected_experts)
 # models would be slower than plain decoding. Your policy knows better: `K = 1` for Qwen3-30B-A3B and
 # DeepSeek-V3, and no draft for Mixtral.
 #
-# This is a pessimistic bound. The crosses were measured on an H100, with an EAGLE-3 head (chapter 07)
+# This is a pessimistic estimate. The crosses were measured on an H100, with an EAGLE-3 head (chapter 07)
 # as the draft. At 1 and 8 requests they lie *above* what independent routers allow even a free draft:
 # 1.34 and 1.31 times plain decoding. Tokens of one text share experts, and part of a pass takes the
 # same time for any number of tokens (Cohere, 2026). This part is large: the plain pass took 4.7 ms, and
-# an H100 reads its 5.0 GB in 1.5 ms. At 64 requests, other costs win.
+# an H100 reads the 5.0 GB of such a pass in 1.5 ms. At 64 requests the cross lies below: the estimate
+# leaves out other costs.
 #
 # ## Not the same K for all
 #
@@ -510,9 +511,10 @@ lesson.check_spend(spend)
 #
 # <details><summary>A trap: look ahead, and the text loses its distribution</summary>
 #
-# DSpark stops at the first token that lowers the rate. Whoever looks further lets later draft tokens
-# decide whether an earlier one is checked, and then the checked tokens are no fair draws from `q`
-# (the paper's Appendix A). vLLM sizes its budget from the confidences of an earlier step.
+# Your function may look at all tokens: it only computes a rate. In a decoder that would be a trap, so
+# DSpark stops at the first token that lowers the rate. Otherwise a later draft token would decide whether
+# an earlier one is checked, and the checked tokens would be no fair draws from `q` (the paper's Appendix
+# A). vLLM sizes its budget from the confidences of an earlier step.
 #
 # </details>
 
@@ -557,7 +559,7 @@ lesson.answered("quiz_06_b", quiz_06_b)
 # A server's log says: `K = 5`, 70% of the first draft tokens accepted, 3.55 tokens per block. A
 # colleague says: "The formula gives 2.94, so the counter is wrong." What else explains the numbers,
 # and how would the counts of accepted tokens show it? What do you expect of p99? Write three to five
-# sentences. A person marks this answer.
+# sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_not_coins" points=2
 # The counter may be right. The formula holds for coins, for one rate everywhere. If some blocks

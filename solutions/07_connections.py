@@ -40,7 +40,7 @@ from specdec_lib.lessons.ch07.timeline import timeline
 # | --- | --- | --- |
 # | Who drafts? | a small model | a trained head on the target's own states |
 # | In which shape? | a chain of `K` tokens | several candidates for a place; a tree |
-# | Who verifies? | a coin against `p/q` for each token | in turn; without a `q`; the block as a whole |
+# | Who verifies? | a coin against `p/q` for each token | candidates in turn, or without a `q`; the block as a whole |
 # | When? | one step for each token, then the pass | all tokens in one step |
 #
 # The speed-up is still `E / (D + v)` (chapter 04): the tokens per pass, over the time for drafting and
@@ -220,7 +220,8 @@ def walk_tree(
 # %% [markdown] hints="walk_tree"
 # 1. At each node the children are candidates for one place, and you have a function for that.
 # 2. Call the text node -1. Give multi_candidate_accept the children's tokens and coins, and row
-#    node + 1 of p and q. If the token that comes out is one of theirs, go on there.
+#    node + 1 of p and q. If the token that comes out is one of theirs, go on there: a rejected token
+#    never comes out, since its residual is 0.
 # 3. node = -1. In a loop: children = [i for i, parent in enumerate(parents) if parent == node];
 #    append the token; if it is a child's token, node = the first such child, else return.
 
@@ -261,6 +262,8 @@ draft_tree_simulator(lesson.ACCEPTED)
 lesson.reveal("prediction_07_b", prediction_07_b)
 
 # %% [markdown]
+# With the poor draft the tree writes more tokens than the chain, and needs fewer steps.
+#
 # ## Candidates that nobody drew
 #
 # The tree in EAGLE's released code (2024) differs from yours in one point. Its candidates are not
@@ -388,7 +391,7 @@ print(f"{len(states)} positions of {len(h)} numbers; the last state, h, chose to
 # | draft model (2022) | tokens | `K` steps |
 # | Medusa (2024) | `h`, but not `x` | one step, with a head for each place |
 # | EAGLE-3 (2025) | `x` and states of three depths, then `g` and its own tokens | `K` steps of one layer |
-# | MTP (DeepSeek-V3, 2024) | `h` and `x`, then its own; a layer that was trained with the target | `K` steps of one layer |
+# | MTP, multi-token prediction (DeepSeek-V3, 2024) | `h` and `x`, then its own; a layer that was trained with the target | `K` steps of one layer |
 # | DFlash (2026) | states of several layers at every position, `x` and masks | one pass of five layers |
 # | DSpark (2026) | as DFlash; the token before shifts each distribution | one pass and `K` look-ups |
 
@@ -469,7 +472,7 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 # EAGLE-3 gets better along the block, and loses all the same: its first rate is a factor of *every*
 # product. DFlash can afford five layers, since they run once and not seven times, and that depth
 # helps the first token most. The paper's own table has 2.40, 2.95 and 3.49 tokens per pass. Your
-# function finds them from a curve alone.
+# function finds them to within 0.03 from a curve alone.
 #
 # The right panel charges 0.03 target passes for a layer: seven EAGLE-3 steps cost 0.21, five DFlash
 # layers 0.15. In DSpark each token looks up the one before it, and the dip after position 1 is gone.
@@ -582,8 +585,8 @@ lesson.answered("quiz_07_b", quiz_07_b)
 #
 # **What would settle a doubt?** A post says: "Our heads are lossless and three times as fast." Name
 # what you would ask about the rule, what must hold for the speed, and one setting that you would
-# change, with the number that you expect to move. Write three to five sentences. A person marks this
-# answer.
+# change, with the number that you expect to move. Write three to five sentences. This answer
+# is marked by hand.
 
 # %% [markdown] written="settle_a_claim" points=2
 # First I ask which rule accepts, and how the tokens were chosen: with drawn tokens it needs their
@@ -636,7 +639,7 @@ show_race(race("07", contestants), yours=lane)
 # %% [markdown]
 # The tree wins the passes and mostly loses the race: its pass carries eleven tokens, the chain's four,
 # and on a processor each of them takes time. On a graphics card with one user they are nearly free,
-# and that is where trees were invented.
+# and that is what trees were invented for.
 #
 # ## Sources
 #

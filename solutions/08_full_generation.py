@@ -4,7 +4,7 @@
 # 80 minutes, and a second sitting of 45 · difficulty 5 of 5 · you need: chapter 02 for the
 # algorithm, chapter 04 for the formula, and PyTorch tensors: indexing, `gather`, broadcasting
 #
-# - **Intuition**: two caches and five letters.
+# - **Intuition**: two caches and six letters.
 # - **Mathematics**: the rule of chapter 02 without a division and without a loop.
 # - **Code**: three functions, from one line about a cache to a whole decoder.
 # - **Demo**: break your own decoder, then race it.
@@ -24,7 +24,7 @@ from specdec_lib.sampling import Warp, sample_rows
 from specdec_lib.lessons.ch08 import broken, figures, measured as charts
 
 # %% [markdown]
-# ## The smallest example: two caches and five letters
+# ## The smallest example: two caches and six letters
 #
 # A model keeps the keys and values of every position that it has read in its **cache**, so a pass
 # reads only new tokens. Target and draft have a cache each.
@@ -384,14 +384,14 @@ table(machine.passes(), "v in passes of the target over one token, and c of each
 # %% [markdown]
 # Read `v(5)` first: the time of a target pass over five tokens, in passes over one. If `v` grows
 # fast, no draft helps much. Below, decoders take turns, and each ratio has its **quartiles** beside
-# it: half of the turns lie between them. If 1 does too, the run shows no difference. On a busy
+# it: half of the turns lie between them. If 1 lies there too, the run shows no difference. On a busy
 # machine they lie far apart.
 #
 # ## Against Hugging Face
 #
-# The target is slow on purpose. It writes what the built-in target would, which has 17, 8 and 4
-# times the weights of the drafts *small*, *base* and *large*, but its passes cost far more. The cell
-# takes the draft and `K` that promise most at temperature 0. Then plain decoding, your decoder, and
+# The target is slow on purpose: it writes what the built-in target writes, and its passes cost far
+# more. The built-in target has 17, 8 and 4 times the weights of the drafts *small*, *base* and *large*.
+# The cell takes the draft and `K` with the highest promise at temperature 0. Then plain decoding, your decoder, and
 # Hugging Face's `generate`, plain and with the same draft and `K`, take turns. Hugging Face gets
 # float32 or bfloat16, whichever is faster here.
 #
@@ -414,7 +414,7 @@ charts.beside_hugging_face(met, our_decoder().whose)
 lesson.reveal("prediction_08_c", prediction_08_c, met.over.speedup["plain"])
 
 # %% [markdown]
-# On the left is the algorithm, on the right the machine. If passes are few and the clock disagrees,
+# On the left is the algorithm, on the right the machine. If passes are few and the speed-up is small,
 # look at `v` and at the work between the passes. A **near-tie** is no mistake: a pass over five
 # tokens may round differently from five passes over one, and two nearly equal logits may swap.
 #
@@ -446,7 +446,7 @@ charts.beside_the_paper(rows, en_de)
 # %% [markdown]
 # The paper's rows are of other models on another machine: compare the *pattern*, not the height.
 #
-# And on a card? Passes of published shapes with random weights, by transformers in bfloat16, on an
+# And on a graphics card? Passes of published shapes with random weights, by transformers in bfloat16, on an
 # H200, recorded on 26 November 2026:
 #
 # | target, draft | layers | ms per pass | c | v(2) | v(5) | formula at alpha 0.7 |
@@ -455,7 +455,7 @@ charts.beside_the_paper(rows, en_de)
 # | Qwen3 4B, 0.6B | 36, 28 | 36.0 | 0.77 | 1.13 | 1.12 | 0.89 at K = 1 |
 # | SmolLM2 1.7B, 135M | 24, 30 | 20.2 | 1.23 | 1.12 | 1.12 | 0.72 at K = 1 |
 #
-# Layers decide, not weights: the host starts operations more slowly than the card finishes them.
+# Layers decide, not weights: the processor starts operations more slowly than the card finishes them.
 # The last draft has a thirteenth of its target's weights, and is the *slower* of the two!
 #
 # <details><summary>Published pairs: with a card, or with the hub alone</summary>
@@ -509,7 +509,7 @@ trace_picture(**traces.of_built_in(our_decoder(), machine))
 # %% [markdown]
 # ## Two answers from your table
 #
-# Use the numbers of *your* run. A person marks these answers.
+# Use the numbers of *your* run. These answers are marked by hand.
 #
 # ### In your own words: the draft
 #

@@ -73,6 +73,8 @@ CLOCK_SLIPS = (
     ((21.3 / 7.52 - 1) / 4, "Is that accepted / drafted? Divide by the judged tokens."),
     (0.4802985223815331, "Did you pay for the draft? A block takes K draft steps, too."),
     (0.5510822809887326, "Did you pay for one draft step only? A block takes K of them."),
+    (0.0, "If the middle gives too few tokens, which end of the interval moves there?"),
+    (1.0, "If the middle gives too few tokens, which end of the interval moves there?"),
 )
 
 

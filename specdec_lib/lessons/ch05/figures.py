@@ -138,10 +138,10 @@ def two_orders(paired_speedup: Callable) -> None:
     runs = np.arange(1, 2 * RUNS + 1)
     places = {
         "all plain runs first": (runs[:RUNS], runs[RUNS:]),
-        "by turns": (runs[::2], runs[1::2]),
+        "taking turns": (runs[::2], runs[1::2]),
     }
     for ax, (name, (first, second)) in zip(axes, places.items(), strict=True):
-        plain, fast = drifting_seconds(interleaved=name == "by turns")
+        plain, fast = drifting_seconds(interleaved=name == "taking turns")
         speedup = float(paired_speedup(plain.tolist(), fast.tolist()))
         ax.plot(first, plain, "o", color=TARGET, label="plain")
         ax.plot(second, fast, "D", color=DRAFT, label="speculative")

@@ -90,8 +90,10 @@ def check_mixture_quantile(function: Callable) -> None:
     """The requests of the card, two shares of unequal kinds, a tie, and a single kind."""
     laws = [np.array([0, 1.0]), np.array([0, 0, 0.5, 0, 0.5])]
     hint = "1 block for half of all requests, 2 for a quarter, 4 for a quarter."
-    expect(function, laws, [0.5, 0.5], 0.75, gives=2, hint=hint)
-    expect(function, laws, [0.5, 0.5], 0.8, gives=4, hint=hint)
+    asks = [(4, "0.75 of all take 2 blocks or fewer, and a share of exactly 0.75 is enough.")]
+    expect(function, laws, [0.5, 0.5], 0.75, gives=2, hint=hint, asks=asks)
+    asks = [(2, "Did you average the kinds' own quantiles? Mix the kinds first.")]
+    expect(function, laws, [0.5, 0.5], 0.8, gives=4, hint=hint, asks=asks)
     hint = "Of all requests, 0.1 x 0.5 = 0.05 take 4 blocks. So 0.95 take 2 or fewer."
     expect(function, laws, [0.9, 0.1], 0.94, gives=2, hint=hint)
     hint = "Half of all requests take 1 block, which is exactly the share."
@@ -119,7 +121,7 @@ def check_choose_k(function: Callable) -> None:
         "Two rows: 30, 21.3 and 19.4 ms for each token of a row. With these costs a full server "
         "drafts, also while a request waits."
     )
-    expect(function, 1, 1, 0.5, TURNED, gives=2, hint=hint)
+    expect(function, 2, 1, 0.5, TURNED, gives=2, hint=hint)
     hint = "No draft token is ever accepted."
     expect(function, 0, 1, 0.0, TWO_ROWS, gives=0, hint=hint)
     best = service.best_constant(service.DAY, service.gpu(0))
@@ -130,7 +132,8 @@ def check_choose_k(function: Callable) -> None:
 def check_expected_experts(function: Callable) -> None:
     """Two tokens, five, none, a model that uses all its experts, and a large one."""
     hint = "The second token also chooses 2 of 8; on average 0.5 of them were chosen already."
-    expect(function, 2, 8, 2, gives=3.5, hint=hint)
+    asks = [(8 * (1 - 0.875**4), "The two experts of one token are different ones.")]
+    expect(function, 2, 8, 2, gives=3.5, hint=hint, asks=asks)
     hint = "An expert is left out by one token with 0.75, and by all five with 0.75^5 = 0.237."
     expect(function, 5, 8, 2, gives=8 * (1 - 0.75**5), hint=hint)
     expect(function, 0, 8, 2, gives=0.0, hint="No token chooses no expert.")
@@ -148,7 +151,8 @@ CARD_MS = [10.0, 10.0, 10.0, 10.0, 11.0, 14.0, 17.0]
 def check_spend(function: Callable) -> None:
     """The step of the card, passes that cost nothing or much, an empty row."""
     hint = "With two tokens of row 1 the pass writes 3.62 tokens in 11 ms, the best of all."
-    expect(function, CARD, CARD_MS, gives=[0, 2], hint=hint)
+    asks = [([1, 1], "A token counts only if those before it in its row are accepted, too.")]
+    expect(function, CARD, CARD_MS, gives=[0, 2], hint=hint, asks=asks)
     hint = "All passes take the same time, so every token is worth its place."
     expect(function, CARD, [10.0] * 7, gives=[2, 2], hint=hint)
     hint = "Each token of the pass takes 10 ms, and a draft token writes less than one token."

@@ -110,7 +110,7 @@ def check_tree_attention_mask(function: Callable) -> None:
         (
             [-1, 0, 1, 2],
             [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3]],
-            "A parent of -1 is no node; else a chain is the causal mask.",
+            "In a chain each node sees all nodes before it, as in the causal mask.",
         ),
         ([-1, -1], [[0], [1]], "Siblings do not see each other."),
         (TREE, SEEN, "Node 5 sees its parent 2, and that one's parent 0."),

@@ -56,7 +56,8 @@ MORE = (
 )  # fmt: skip
 
 HINTS_OF_BLOCK = (
-    "The first token is rejected: 0.75 x 0.5 is not below 0.25. The residual is [0, 1, 0].",
+    "The first token is rejected, as 0.75 x 0.5 is not below 0.25, so the second does not count. "
+    "The residual is [0, 1, 0].",
     "The first token is accepted and the second rejected: 0.5 x 0.5 equals its p, and an equal "
     "product rejects. What p has above q in row 1 is [1, 0, 0] after its division.",
     "Both tokens are accepted, so the next one comes from row 2 of p.",

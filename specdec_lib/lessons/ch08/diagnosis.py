@@ -60,10 +60,17 @@ def told(request: Request, got: list[int], passes: Sequence[Pass]) -> str:
 
 
 def told_of_an_error(passes: Sequence[Pass]) -> str:
-    """What is said of a loop that raised an error: whether its last pass was given no token."""
-    if not passes or passes[-1].tokens:
+    """What is said of a loop that raised an error: a pass without a token, or what caches held."""
+    if not passes:
         return ""
     last = passes[-1]
+    if last.tokens:
+        held = {each.name: len(each.held) for each in passes}
+        return (
+            f"After its last pass the target's cache held {held.get('target', 0)} positions, and "
+            f"the draft's {held.get('draft', 0)}: the draft has not read the last token that it "
+            "drafted. Is each cut back to a beginning of the text?"
+        )
     return (
         f"The last pass was the {last.name}'s, and it was given no token to read: its cache holds "
         f"{len(last.held)} positions already. Does it forget what was rejected?"

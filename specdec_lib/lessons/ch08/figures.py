@@ -111,7 +111,7 @@ def passes(speculative_generate: Callable) -> None:
     text = speculative_generate(target, draft, list(ch08.PROMPT), 3, ch08.TOKENS, 1.0, rng)
     shown, whole = target.passes, [*ch08.PROMPT, *text]
     longest = max(len(whole), *(len(each.held) for each in shown))
-    title = f"What your loop reads: {len(shown)} passes for {len(text)} tokens"
+    title = f"What your loop reads in each pass, for {len(text)} tokens"
     ax = board(longest + 2.6, len(shown) * 0.5 + 1.5, 0.62, title)
     for number, each in enumerate(shown, 1):
         _draw_pass(ax, each, 0.5 * (len(shown) - number) + 1.3)
