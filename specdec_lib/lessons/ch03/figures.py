@@ -21,7 +21,7 @@ from specdec_lib.lessons.common.drawing import (
     write_inside,
 )
 from specdec_lib.lessons.common.lending import at_most
-from specdec_lib.lessons.common.series import draw, table
+from specdec_lib.lessons.common.series import draw
 from specdec_lib.lessons.common.style import display_page, show
 from specdec_lib.lessons.common.wording import TOKENS, by_token
 
@@ -80,7 +80,7 @@ def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     suspects = (*rules.LOSSLESS, *rules.MISTAKES)
     named = {f"{rule.__name__}{SEEN.get(rule.__name__, '')}": rule for rule in suspects}
     _verdicts("The line-up", judge, named, p, q)
-    table([{"rule": rule.__name__, "what it does": rule.__doc__} for rule in suspects])
+    print("\n".join(f"{rule.__name__}: {rule.__doc__}" for rule in suspects))
 
 
 @drawn_from("is_lossless", "argmax_draft_law")
