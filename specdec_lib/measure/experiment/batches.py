@@ -13,7 +13,7 @@ from specdec_lib.progress import progress
 BATCHES = (1, 2, 4, 8)
 KS = (2, 4)
 PROMPT, TOKENS, ROUNDS = 16, 16, 2  # tokens of a prompt, and those after it
-WARM_UP = 4  # tokens
+WARM_UP = 8  # tokens, so that a whole block of draft tokens is among them
 PLAIN = "plain decoding"
 
 
