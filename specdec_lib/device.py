@@ -19,6 +19,10 @@ CGROUP_FILES = (
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
 )
 
+# cuDNN's attention compiles a plan for every new shape (pull request 155958 of PyTorch), and nearly
+# every pass of a decoder has one. On an H200 a text took seven times as long as when it ran again.
+torch.backends.cuda.enable_cudnn_sdp(False)
+
 
 def default_device() -> torch.device:
     """CUDA if there is a GPU, else the CPU."""

@@ -47,3 +47,7 @@ def test_the_default_dtype_follows_the_device(monkeypatch, capability: tuple[int
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     assert device.default_dtype(torch.device("cuda")) == dtype
     assert device.default_dtype(CPU) == torch.float32
+
+
+def test_attention_needs_no_plan_for_every_new_shape():
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
