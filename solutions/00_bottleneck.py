@@ -10,8 +10,7 @@
 #
 # **You come with** Python. **You build** a stopwatch for a model's passes, and a forecast.
 # **You leave with** the reason why checking several tokens is cheaper than writing them.
-
-# %% [markdown]
+#
 # ## A race, before anything is explained
 #
 # A language model reads a text that is cut into **tokens**: words or parts of words. It gives a
@@ -41,8 +40,7 @@ show_race(race("00", {"speculative decoding": drafting("large", k=3)}))
 # of the text and three proposals. **How can more work take less time?**
 #
 # This is **speculative decoding**. The next chapters explain what happens to the proposals.
-
-# %% [markdown]
+#
 # ## Token 5 needs tokens 1 to 4
 #
 # One run through a model is called a **pass**. A pass takes tokens and gives, after each of them,
@@ -87,8 +85,7 @@ lesson.committed("prediction_00", prediction_00, 1, 8)
 #
 # You'll answer with a stopwatch of your own. It has to survive two things: the first calls are
 # slow, because code and memory aren't ready, and now and then another program barges in.
-
-# %% [markdown]
+#
 # ### Exercise: time_pass
 #
 # **Task.** The time of one pass in seconds: the median of `repeats` calls of `forward(n_tokens)`.
@@ -160,8 +157,7 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 # One line is the price of writing, the other the price of checking. Everything that this course
 # gains lies between them. A pass over four tokens, as in the race, does four times the arithmetic
 # of a pass over one and doesn't take four times as long. So what takes the time?
-
-# %% [markdown]
+#
 # ## What a pass has to do: bytes and FLOP
 #
 # Think of a translator whose dictionaries stand in the cellar. For each word she carries all of
@@ -204,8 +200,7 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 #
 # To count 2 FLOP for each weight (Kaplan et al.) leaves out **attention**, the arithmetic by which a token looks back at
 # the text before it.
-
-# %% [markdown]
+#
 # ### Exercise: forward_time
 #
 # **Task.** The seconds of one pass by the roofline.
@@ -279,8 +274,7 @@ figures.count_free(
 # %% [markdown]
 # Which of the four numbers raise the count, which lower it, and which one does nothing at all?
 # Write down a formula that gives all six counts, and try it on a last line of your own.
-
-# %% [markdown]
+#
 # ### Exercise: free_tokens
 #
 # **Task.** The largest number of tokens whose pass takes no longer than a pass over one token.
@@ -372,8 +366,7 @@ lesson.reveal("prediction_00_b", prediction_00_b)
 # at once. Each has 10 tokens of text, and the cache keeps 2 bytes a token. A pass reads 100 bytes
 # of weights and `5 x 10 x 2 = 100` bytes of caches, in 2 s. One new token for each user takes 1 s.
 # So each user may check a second token at no cost.
-
-# %% [markdown]
+#
 # ### Exercise: pass_time
 #
 # **Task.** As `forward_time`, for a batch: the pass reads the weights once and every row's cache
@@ -425,8 +418,7 @@ lesson.check_pass_time(pass_time)
 # 1,000 tokens of text make 2.4 more tokens free in *each* row, which adds its own cache to the
 # reading. So drafting can pay at a large batch if the texts are long, as Sadhukhan et al.
 # (MagicDec) found.
-
-# %% [markdown]
+#
 # ## The riddle, solved
 #
 # The right side of the race did more arithmetic, but reading the weights is what took the time, and
@@ -508,8 +500,7 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # tokens of text, it takes no longer.
 #
 # </details>
-
-# %% [markdown]
+#
 # ## Sources
 #
 # - **Who found it.** M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep

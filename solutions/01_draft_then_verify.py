@@ -12,8 +12,7 @@
 # **You come with** one fact: a large model writes one token a pass, but can read several at once.
 # **You build** speculative decoding in its greedy form, where the most probable token always wins.
 # **You leave with** the large model's text, token for token, in fewer passes.
-
-# %% [markdown]
+#
 # ## The intern and the senior partner
 #
 # The senior partner of an office is slow and expensive. Every letter must be, word for word, the
@@ -80,8 +79,7 @@ for words in ("the", "on the", ". the"):
 # `K`.
 #
 # </details>
-
-# %% [markdown]
+#
 # ## The smallest example: two draft tokens
 #
 # The text is "on". The draft proposes two tokens, "the cat". The target reads three tokens in one
@@ -124,17 +122,8 @@ lesson.committed("prediction_01_b", prediction_01_b, 5, 25)
 lesson.reveal("prediction_01_b", prediction_01_b)
 
 # %% [markdown]
-# Two real models wrote these five blocks. Chapter 02 plays them token by token.
+# Two real models wrote these five blocks.
 #
-# ### The block on a clock
-#
-# Here is the intern's block on two lanes of time, a draft step drawn as a quarter of a target pass.
-# Two of the four draft steps were for nothing, and the block still finishes first.
-
-# %% tags=["demo"]
-figures.block_in_time(lesson.PREFIX, lesson.BLOCK)
-
-# %% [markdown]
 # ## Score: one pass, K + 1 rows
 #
 # The target reads `prefix + drafted`, where the **prefix** is the text so far, and gives a row for
@@ -203,8 +192,7 @@ lesson.check_score_block(score_block)
 # A real decoder doesn't read the whole text again. Its KV cache (chapter 00) holds the text without
 # its last token: the pass before chose this token, and no pass has read it yet. The next pass reads it
 # and the `K` draft tokens, and gives a row after each: exactly the `K + 1` rows that you picked.
-
-# %% [markdown]
+#
 # ## Accept: up to the first difference
 #
 # In **greedy** decoding the target writes its most probable token at every position. A draft token
@@ -259,23 +247,6 @@ lesson.check_greedy_prefix(greedy_prefix)
 #
 # with $x_0, \cdots, x_{K-1}$ for the draft tokens.
 #
-# ### Commit first
-#
-# The draft always proposes exactly what the target wants, in blocks of 4 tokens. How many passes of
-# the target do 20 new tokens take? Write a number from 1 to 20.
-
-# %% solution="prediction_01_c"
-### BEGIN SOLUTION
-prediction_01_c = 4
-### END SOLUTION
-
-# %% test="prediction_01_c" points=1
-lesson.committed("prediction_01_c", prediction_01_c, 1, 20)
-
-# %% tags=["demo"]
-lesson.reveal("prediction_01_c", prediction_01_c)
-
-# %% [markdown]
 # ### Be the draft
 #
 # Now you are the intern. Change the four words (the models know eight) and run the cell again. Can
@@ -395,8 +366,7 @@ figures.ladder(greedy_speculative_decode, *both, lookup, prompt, pair.tokenizer.
 # before it. So if the text is right up to some position, the next token is right as well. By
 # induction the whole text is the target's greedy text. The draft decides only how many of these
 # tokens one pass writes.
-
-# %% [markdown]
+#
 # ## Quiz
 #
 # **Question 1.** The target rejects the third token of a block of four. What does the pass write?
@@ -465,8 +435,7 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # `K = 4`, 20 tokens then take 5 passes instead of 4.
 #
 # </details>
-
-# %% [markdown]
+#
 # ## The race: your decoder on the clock
 #
 # Passes are a promise; the clock decides. Your own function, with the draft model, now races plain
@@ -497,8 +466,7 @@ show_race(race("01", ladder), yours="your decoder")
 # copy has luck, too: greedy text of a small model tends to repeat itself, as you see at the end of
 # this one. (The ladder's prompt was chosen so that its text doesn't repeat itself.) With any draft the text is
 # safe. The time isn't.
-
-# %% [markdown]
+#
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,

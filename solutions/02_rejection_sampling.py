@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 02 Rejection sampling: accept a draft token and keep the target's distribution
 #
-# 120 minutes, in two sittings · difficulty 4 of 5 · you need: what a probability distribution is,
+# 110 minutes, in two sittings · difficulty 4 of 5 · you need: what a probability distribution is,
 # how to index a NumPy array, and the decoder of chapter 01
 #
 # - **Intuition**: 100 proposals, counted by hand, in "The smallest example".
@@ -61,8 +61,7 @@ lesson.reveal("prediction_02", prediction_02)
 # The draft preferred token 0, and the 100 places show no trace of it. A program sees one proposal
 # at a time and cannot count to 100, but it can toss a coin. This chapter finds the right coin, and
 # the right token for an empty place, the *correction*.
-
-# %% [markdown]
+#
 # ## The rule: how often to accept
 #
 # Our main example is one pair of distributions over four tokens, A to D, with the indices 0 to 3:
@@ -86,8 +85,7 @@ figures.kept_of_100(keep, P, Q)
 # five D. No B and no C is missing. The 20 missing tokens are as many as the 20 empty places.
 #
 # </details>
-
-# %% [markdown]
+#
 # ### Exercise: acceptance_probability
 #
 # **Task.** The probability that a draft token is accepted: the share of its proposals that you
@@ -128,8 +126,7 @@ lesson.check_acceptance_probability(acceptance_probability)
 # and reject it otherwise. This is **the accepted height over the whole height of the draft's
 # bar**. If `p(x)` is at least `q(x)`, the token is always accepted; if `p(x)` is 0, never. A very
 # rare token can be safe, then, and a favourite can be thrown out.
-
-# %% [markdown]
+#
 # ## Draft: draw tokens, and keep their distributions
 #
 # Lay the probabilities next to each other on a line from 0 to 1, in the order of the tokens. A
@@ -145,8 +142,7 @@ lesson.check_acceptance_probability(acceptance_probability)
 # | C | 0.5, 0.25, 0.25 | 0, 0.5, 0.5 |
 #
 # After A, the draft's line has A up to 0.5, B up to 0.75 and C up to 1. So `u = 0.6` draws B.
-
-# %% [markdown]
+#
 # ### Exercise: draft_block
 #
 # **Task.** Draw `k` draft tokens, and keep their distributions for the coin. Token `i` is
@@ -202,8 +198,7 @@ lesson.check_draft_block(draft_block)
 # $$ r_i < \frac{p_i(x_i)}{q_i(x_i)}. $$
 #
 # The minimum has disappeared: `r` is below 1 anyway.
-
-# %% [markdown]
+#
 # ### Exercise: speculative_accept
 #
 # **Task.** The draft tokens that are accepted, those before the first rejection.
@@ -262,8 +257,7 @@ lesson.check_speculative_accept(speculative_accept)
 #
 # So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`, whose sum is 0.20.
 # Made into a distribution, it is called the **residual**.
-
-# %% [markdown]
+#
 # ### Exercise: residual_distribution
 #
 # **Task.** The residual of `p` and `q`.
@@ -305,15 +299,13 @@ lesson.check_residual_distribution(residual_distribution)
 #
 # For the pair, the sum is 0.20, and so is the share of rejected tokens: `p` and `q` both sum to 1,
 # so one has as much above the other as below it.
-
-# %% [markdown]
+#
 # ## A whole step: one token more
 #
 # After a rejection, the correction fills the place, and the step is over. If all `K` tokens are
 # accepted, the row after the whole block gives a **bonus token**. The draft has proposed nothing
 # there, so draw from `p[K]` as it is.
-
-# %% [markdown]
+#
 # ### Exercise: speculative_step
 #
 # **Task.** Everything that one step writes.
@@ -371,17 +363,6 @@ lesson.check_speculative_step(speculative_step)
 # For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. This one line is the theorem of Leviathan
 # et al. (2023).
 #
-# ### Five recorded blocks
-#
-# Two real models wrote these blocks, chosen to show every case.
-
-# %% tags=["demo"]
-from specdec_lib.lessons.ch01.checks import RECORDED
-from specdec_lib.lessons.widgets.pipeline import pipeline_animation
-
-pipeline_animation(RECORDED)
-
-# %% [markdown]
 # ## Break the rule
 #
 # Four rules that people have written, and the right one:
@@ -430,8 +411,7 @@ figures.broken_rule(rule, P, Q)
 # </details>
 #
 # If you take two sittings, stop here.
-
-# %% [markdown]
+#
 # ## Simulator: overlap and residual
 #
 # Drag the top of a bar, or press Tab and the arrow keys. Decide first: if `q` of B rises from
@@ -518,12 +498,7 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # three.
 #
 # </details>
-
-# %% tags=["demo"]
-M = (P / Q).max()
-print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}")
-
-# %% [markdown]
+#
 # ## Where does a draft fail?
 #
 # Below are two functions that the course's built-in pair never read. At each place the sum of
@@ -545,8 +520,7 @@ coloured_paragraph(two_functions("large"))
 # models are equally unsure. The draft fails mostly at names that come *again*: the first `pathname`
 # is nearly white, and every later one breaks at `name`. Hard text doesn't stop a draft. What stops
 # it is a target that knows more.
-
-# %% [markdown]
+#
 # ## Your decoder
 #
 # What is missing is the loop around your parts, and the way from a model to a distribution. A
@@ -707,8 +681,7 @@ lesson.reveal_race("prediction_02_c", prediction_02_c, races)
 # %% [markdown]
 # This is the paper's algorithm, on real logits, in your own lines. It is faster where the draft is
 # right, and exact where it is wrong: as close to a free lunch as this course gets.
-
-# %% [markdown]
+#
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative

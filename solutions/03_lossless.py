@@ -77,8 +77,7 @@ linked_simulator("paths", target=P, draft=Q)
 # No lossless rule can write token `x` more often than `p(x)`, and none can keep `x` more often than the draft
 # proposes it. So of each token it keeps the smaller of the two at most. Chapter 02's rule reaches this bound
 # for all tokens at once.
-
-# %% [markdown]
+#
 # ### Exercise: acceptance_rate
 #
 # **Task.** The share of draft tokens that chapter 02's rule keeps, for a vocabulary of any size.
@@ -119,15 +118,13 @@ lesson.check_acceptance_rate(acceptance_rate)
 # $$ \beta = \sum_x \min(p(x), q(x)) = 1 - \mathrm{TV}(p, q),
 # \qquad \mathrm{TV}(p, q) = \frac{1}{2} \sum_x |p(x) - q(x)| $$
 #
-# The bound holds for one position. Chapter 07 has a lossless rule that judges a whole block together and keeps
-# more.
+# The bound holds for one position. A rule that judges the whole block together can keep more (chapter 07).
 #
 # ## The proof, in two paths
 #
 # Return to the 60 proposals. Token 1 was written 24 times because it was accepted, and 6 times as a correction.
 # No third path leads into a token.
-
-# %% [markdown]
+#
 # ### Exercise: two_paths
 #
 # **Task.** The probability that each token is written by acceptance, and by correction.
@@ -153,7 +150,7 @@ def two_paths(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # 3. Return np.minimum(p, q) and np.maximum(p - q, 0), in this order.
 
 # %% tags=["demo"]
-figures.moving_mass(two_paths, P, Q)
+figures.both_paths(two_paths, P, Q)
 
 # %% test="two_paths" points=3
 lesson.check_two_paths(two_paths)
@@ -211,8 +208,7 @@ exact.distribution(lambda choices: the_rule(P, Q, choices))
 # `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that came back,
 # and its probability. It wants a function of `choices` alone; the lambda fills in `p` and `q`. The result is
 # **exact**, computed without sampling. A token that no branch returns is not in the dictionary.
-
-# %% [markdown]
+#
 # ### Exercise: is_lossless
 #
 # **Task.** Judge somebody's rule on this `p` and `q`: does it write every token with its `p`?
@@ -353,8 +349,7 @@ figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 # acceptance code is lossless. The generator breaks condition 1: it drafts the argmax and reports all logits. It
 # serves one family of models only. Two more generators reported a `q` that they had not drawn from, and version
 # 5.23.0 has fixed them.
-
-# %% [markdown]
+#
 # ### Exercise: repair
 #
 # **Task.** Draft one token and report its logits, so that the library becomes lossless. In NumPy the two lines
@@ -411,8 +406,7 @@ for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
 # Condition 1 has a second trap. Real samplers change the distribution before they draw: they divide by a
 # temperature and drop rare tokens. The rule's `p` and `q` must be what is really sampled, after all of that.
 # A draft that reports its `q` from before the filter is `filtered_draft` in your line-up.
-
-# %% [markdown]
+#
 # ### Exercise: warp
 #
 # **Task.** From logits to the distribution that is sampled. The temperature is done; you add top-k, softmax,
@@ -499,21 +493,10 @@ figures.forged(my_rule, P, Q)
 # Some methods are lossy on purpose, and the course's field guide marks them: lenience accepts a little more than the
 # rule allows, and rounded, pruned or distilled weights replace the target itself.
 #
-# <details><summary>The claim, reviewed: "speculative decoding is lossless"</summary>
+# "Lossless" leaves rounding out. At temperature 0 both methods write the same tokens until rounding changes which
+# logit is largest. A draft that samples in bfloat16 and reports a float32 `q` breaks condition 1 a little
+# (DeepSpec 31).
 #
-# **Status: it holds for the distribution, up to rounding, under the three conditions.**
-#
-# - *Witnesses*: the equation (`two_paths` adds up to `p`), the code (`is_lossless` on chapter 02's rule),
-#   the installed library with your repair, and the simulator. All four are toys of a few tokens.
-# - *Rounding*: the text inherits the rounding of `p` and `q`. At temperature 0 both methods write the same
-#   tokens until rounding changes which logit is largest. A draft that samples in bfloat16 and reports a
-#   float32 `q` breaks condition 1 a little (DeepSpec 31). Rounded target weights change `p` itself.
-# - *Bounds*: the claim is about the distribution, not about one text, and it promises no speed.
-# - *Support*: both papers below prove it, without rounding.
-#
-# </details>
-
-# %% [markdown]
 # ## Quiz
 #
 # **Question 1.** Target and draft sample with top-k 20, but the draft reports its `q` from before the filter.
@@ -585,8 +568,7 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # </details>
 #
 # **Your decoder so far:** proved lossless, and as fast as at the end of chapter 02.
-
-# %% [markdown]
+#
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,

@@ -231,23 +231,6 @@ lesson.check_best_k(best_k)
 # 11. With a smaller `K` each target pass writes too little; with a larger one you pay for tokens
 # after a rejection. The curves before it are flat near their tops: an error of one costs little.
 #
-# <details><summary>In production: the K of transformers</summary>
-#
-# `transformers.generation.configuration_utils.GenerationConfig` knows neither `alpha` nor `c`. Its
-# defaults in version 5.23.0:
-#
-# ```python
-# "num_assistant_tokens": 20,
-# "num_assistant_tokens_schedule": "constant",
-# "assistant_confidence_threshold": 0.4,
-# ```
-#
-# So a block has up to 20 draft tokens. Without scikit-learn it ends early, after the first draft
-# token to which the draft gave a probability below 0.4. With scikit-learn, the library refits that
-# threshold to what was accepted so far.
-#
-# </details>
-#
 # ## Simulator: tokens and time over K
 #
 # The simulator of chapter 02 has one more view. Let every token of a pass after the first cost `s`,
@@ -318,7 +301,7 @@ lesson.committed("prediction_04_c", prediction_04_c, 0.2, 1.2)
 
 # %% tags=["demo"]
 draft, k = gap.best(promised)
-runs = gap.texts(target, family[draft], k, prompts(3), seconds=60)
+runs = gap.texts(target, family[draft], k, prompts(3))
 account = gap.account(measured[draft], runs, k)
 charts.promise_and_clock(walltime_speedup, account)
 lesson.reveal("prediction_04_c", prediction_04_c, account.measured / promised[draft].speedup)
@@ -424,8 +407,7 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # drafts of Leviathan et al. the smallest, 143 times smaller than the target, was always fastest.
 #
 # </details>
-
-# %% [markdown]
+#
 # ## The race again
 #
 # The race of chapter 00 at temperature 1, with the draft and the `K` that your `best_k` chose.
@@ -612,9 +594,7 @@ charts.read_curve(curve, c)
 #   own, with the divergence chosen by task and decoding. M. Elhoushi et al., *LayerSkip*, arXiv
 #   2404.16710: early exit, with a target trained for it. A. Saxena, *Prompt Lookup Decoding*, 2023.
 #   The project `speculators`, github.com/vllm-project, trains drafts for vLLM.
-# - Hugging Face transformers 5.23.0, `generation/configuration_utils.py`, lines 638 to 640, and
-#   `generation/candidate_generator.py`: the refitted threshold in
-#   `AssistedCandidateGenerator.update_candidate_strategy`, and the first match from the left in
-#   `PromptLookupCandidateGenerator.get_candidates`.
+# - Hugging Face transformers 5.23.0, `generation/candidate_generator.py`: the first match from the
+#   left in `PromptLookupCandidateGenerator.get_candidates`.
 #
 # **Next.** Chapter 05 goes the other way: from published and measured results back to `alpha`.

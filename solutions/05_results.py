@@ -201,8 +201,7 @@ figures.three_orders(k=5)
 # Now audit the row that no cost explains. A block takes at least `0.02 x 5 + 1 = 1.1` passes. To be
 # 3.1 times as fast, the row needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64,
 # and no order gives more than 2.86. A famous paper prints a row that nothing in it explains!
-
-# %% [markdown]
+#
 # ### Exercise: audit
 #
 # **Task.** A row needs at least `tokens` tokens per block. Say what can explain it:
@@ -384,13 +383,6 @@ for row in papers.table("eagle_3"):
 #
 # The two methods change places! `c` and `v` have changed, `alpha` hasn't.
 #
-# ### An acceptance that nobody measured
-#
-# A benchmark of *engines* may want to keep the drafter out of the comparison. So vLLM has a sampler
-# called `synthetic`: it accepts draft tokens at rates that you set, whatever the target says. The
-# benchmark InferenceX prescribes the tokens per block of each model and `K`, the "golden AL". The
-# times are real, and the text is worthless. Ask whether the tokens were accepted or decreed.
-#
 # ## Your own row
 #
 # The built-in pair now continues four kinds of prompts: code, prose, a copy of code with one name
@@ -429,8 +421,7 @@ charts.own_rows(alpha_from_blocks, audit, blocks, k=5)
 # | arithmetic | 1.25 | 1.25 | 1.56 |
 # | harmonic | 0.80 | 0.80 | 0.64 |
 # | geometric | 1 | 1 | 1 |
-
-# %% [markdown]
+#
 # ### Exercise: paired_speedup
 #
 # **Task.** The fair mean of baseline over speculative, pair by pair.
@@ -470,12 +461,8 @@ lesson.check_paired_speedup(paired_speedup)
 
 # %% [markdown]
 # Even with turns the answer is a little low: the speculative run always comes second. Your mean is
-# the geometric one. The logarithm turns the product into a sum that cannot overflow:
+# the geometric one: the logarithm turns a product of ratios into a sum, which can't overflow.
 #
-# $$ \left(\prod_{i=1}^{n} \frac{\text{baseline}_i}{\text{speculative}_i}\right)^{1/n} =
-# \exp\left(\frac{1}{n}\sum_{i=1}^{n} \log\frac{\text{baseline}_i}{\text{speculative}_i}\right). $$
-
-# %% [markdown]
 # ## Quiz
 #
 # **Question 1.** In Spec-Bench one draft model makes conversation 1.66 times as fast and translation
@@ -537,9 +524,10 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # A study by AtomGradient (March 2026) says so, and explains it by verification: a pass over 16 draft
 # tokens is cheaper than 16 passes. But a rejected token writes nothing. Its best row has `K = 16`, an
-# acceptance of 0.4%, defined as accepted / drafted, and is 2.03 times as fast. *Look:* the next cell.
-# In either meaning a block writes at most 1.064 tokens, and it takes at least a pass. Your audit says
-# `"nothing"`, so the acceptance or one of the times must be wrong.
+# acceptance of 0.4%, defined as accepted / drafted, and is 2.03 times as fast. *Look:* a
+# block writes at most `1 + 16 x 0.004 = 1.064` tokens then, and it takes at least a pass. As an `alpha`,
+# 0.4% explains no more: `audit(0.004, 16, 2.03, 0.0005, 0.005)` says `"nothing"`. So the acceptance or
+# one of the times must be wrong.
 #
 # </details>
 #
@@ -555,8 +543,6 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # </details>
 #
-
-# %% [markdown]
 # ## The race again
 #
 # The race takes turns too, on up to sixteen texts in about 20 s. Close other programs first. The
@@ -576,8 +562,7 @@ charts.pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
 # The line "Your decoder so far" divides total times, and your mean counts every text alike. Whichever
 # you quote, quote the quartiles and the baseline with it: the built-in target, padded to the cost of
 # 40 million parameters, on your machine, today.
-
-# %% [markdown]
+#
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
@@ -595,8 +580,6 @@ charts.pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
 #   pull request 24536, the model card `Inferact/Muse-Spark-Open-DSpark`, SGLang's issue 11948.
 # - What is divided: vLLM, `vllm/v1/spec_decode/metrics.py` at commit 016a858; SGLang,
 #   `python/sglang/srt/managers/scheduler_metrics_mixin.py` at commit 01bb3c8.
-# - Forced acceptance: vLLM, `vllm/config/speculative.py` at commit 002e77c, `rejection_sample_method`;
-#   InferenceX, `golden_al_distribution/README.md` at commit 0c66e11.
 # - Spec-Bench, [`hemingkx/Spec-Bench`](https://github.com/hemingkx/Spec-Bench), `Leaderboard.md` at
 #   commit 09244ff: two machines and six tasks, Vicuna 7B, greedy, batch 1, PyTorch 2.0.1 on both.
 # - Elsewhere: `AtomGradient/speculative-moe-research`, `docs/paper.tex` at commit 1f2df2b;

@@ -126,9 +126,8 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 # %% [markdown]
 # The left panel adds up all candidates, coins and draws, with a bar for each `n`: the distribution is
 # `p` every time. This is the rule of SpecInfer (2023). The right panel compares it with the best that
-# any exact rule can reach. SpecTr (2023) lies between: your rule accepts one of two candidates with
-# probability 0.870, SpecTr's with 0.907, and the best with 0.9975. SpecTr guarantees `1 - 1/e`, or 63%,
-# of the best.
+# any exact rule can reach: of two candidates your rule accepts one with probability 0.870, and the best
+# rule with 0.9975. SpecTr (2023) lies between.
 #
 # ## A tree
 #
@@ -340,28 +339,9 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # It is no research trick: by default vLLM, SGLang, TensorRT-LLM and llama.cpp give a draft token
 # exactly this chance, `p(x)`. On most servers, the ratio `p/q` is an option to switch on!
 #
-# ## The block as a whole
-#
-# A chain can be judged better, too. The rule clips `p/q` at 1 and wastes the excess. **Block
-# verification** (2024) lets a high ratio pay for a low one:
-
-# %% tags=["demo"]
-charts.blocks_compared(P, Q, most=5)
-
-# %% [markdown]
-# On our pair that is 3.25 accepted tokens instead of 2.69 at `K = 5`, or 21% more. On real pairs the
-# paper reports 5% to 8%, by the clock. The output distribution stays the target's.
-#
-# <details><summary>The rule, so that you can build it</summary>
-#
-# 1. Keep one weight `w`. It starts at 1, and each draft token `x` makes it `min(1, w p(x)/q(x))`.
-# 2. Toss a coin for each prefix of 1 to `K - 1` tokens. It says yes with probability `m/(m + 1 - w)`,
-#    or always if that is 0/0. Here `m` is the sum of `max(0, w p - q)` at the next position. The coin
-#    of the whole block says yes with probability `w`.
-# 3. Keep the longest prefix whose coin says yes. If none does, keep nothing.
-# 4. Draw one token more: from `max(0, w p - q)`, normalised, or from `p` after the whole block.
-#
-# </details>
+# A chain can be judged better, too. **Block verification** (2024) lets a high ratio pay for a low one
+# and keeps `p` all the same. On our pair it accepts 3.25 tokens instead of 2.69 at `K = 5`. On real
+# pairs its paper reports 5% to 8%, by the clock.
 #
 # ## What a head reads
 #
@@ -495,56 +475,10 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 # draw as the coin. vLLM removed its tree attention in May 2026, so EAGLE drafts a chain in vLLM and a
 # tree in SGLang. That matters less than it sounds: on a busy server every branch costs (chapter 06).
 #
-# ## The map
+# The course's field guide (`docs/field_guide.md`) answers the four questions for thirty methods, from
+# 2018 to today, with what each paper reports. Jacobi decoding, which needs no draft, and drafts with
+# another tokenizer are among them.
 #
-# How has the field answered the four questions since 2018? Each speed-up is the paper's own, on its
-# own machine, so the map is no ranking. Find a method that changes one answer, and one that changes
-# three.
-
-# %% tags=["demo"]
-from specdec_lib.lessons.widgets.design_map import design_map
-
-design_map()
-
-# %% [markdown]
-# <details><summary>What you may find</summary>
-#
-# PARD changes only when the draft is made, block verification only who verifies. EAGLE changes three
-# answers: who drafts, the shape, and who verifies.
-#
-# </details>
-#
-# <details><summary>Two more ideas: no draft at all, and a draft with another tokenizer</summary>
-#
-# **Jacobi decoding.** Guess `K` tokens, renew all of them with one pass, and repeat. Each pass makes at
-# least one more place right, and time is saved only if later places are right early. Here they rarely
-# are. Below, the draft is what the last pass found most probable at each place.
-#
-# **Another tokenizer.** Drop the draft's tokens that the target doesn't have, divide what is left by
-# its sum, and draw from the result. It is a `q` like any other, and the residual writes the tokens
-# that the draft can't propose. Below, the target is said to lack every other token of the draft.
-#
-# </details>
-#
-# The next cell runs both.
-
-# %% tags=["demo"]
-from specdec_lib.drafters.jacobi import Jacobi
-from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.vocabulary import OtherVocabulary
-
-small = strategies.built_in("small")["small"]
-half = [token if token % 2 else -1 for token in range(target.vocab_size)]
-ideas = {
-    "Jacobi": Jacobi(target),
-    "a draft model": ModelDrafter(small),
-    "the same, half of its tokens shared": OtherVocabulary(small, half, len(half), list),
-}
-written = strategies.tokens_per_pass(target, ideas, texts[:4])
-for (name, temperature), tokens in written.items():
-    print(f"{tokens:.2f} tokens per pass at temperature {temperature}: {name}")
-
-# %% [markdown]
 # ## Quiz
 #
 # **Question 1.** What sets speculative decoding apart from quantisation and unchecked early exit?
@@ -643,10 +577,8 @@ show_race(race("07", contestants), yours=lane)
 #
 # ## Sources
 #
-# The map's cards have the source of each method's figures. Further:
-#
 # - X. Miao et al., *SpecInfer*, arXiv 2305.09781: candidates in turn, down a tree. Z. Sun et al.,
-#   *SpecTr*, arXiv 2310.15141: the best rule as optimal transport, and K-SEQ with its guarantee.
+#   *SpecTr*, arXiv 2310.15141: the best rule as optimal transport.
 # - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2, and its 5% to 8%.
 # - github.com/SafeAILab/EAGLE at cb7e084 (February 2026): `evaluate_posterior` in
 #   `eagle/model/utils.py` (`qx = 1.0`, the same at 8009b6d of July 2024), `topK_genrate` in

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograde.chapters.common import Asked, Exercise, prediction, quiz
-from autograde.chapters.distributions import thousandths
+from autograde.chapters.distributions import hashed
 from autograde.check import RemoteObject
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 
@@ -22,7 +22,6 @@ Row = Callable[[list[int]], np.ndarray]
 
 prediction_01 = prediction("prediction_01", 0, 9)
 prediction_01_b = prediction("prediction_01_b", 5, 25)
-prediction_01_c = prediction("prediction_01_c", 1, 20)
 quiz_01 = quiz("quiz_01")
 quiz_01_b = quiz("quiz_01_b")
 
@@ -35,14 +34,6 @@ class Lent(RemoteObject):
 
     def __repr__(self) -> str:
         return repr(self.thing)
-
-
-def hashed(rng: np.random.Generator) -> Row:
-    """A distribution (V,) for every list of tokens."""
-    seed = int(rng.integers(1000))
-    # A text that grows asks for the rows of its beginning again and again.
-    row = functools.lru_cache(200)(lambda *t: thousandths(V, np.random.default_rng([seed, *t])))
-    return lambda tokens: row(*tokens)
 
 
 def favouring(token: int, probs: np.ndarray) -> np.ndarray:
@@ -58,7 +49,7 @@ score_block = Exercise("score_block")
 def scoring(rng: np.random.Generator, *sizes: tuple[int, int], targets: int = MANY) -> Any:
     """Arguments for prefixes and blocks of these sizes."""
     for before, k in sizes:
-        target = TargetModel(hashed(rng), Calls(targets=targets))
+        target = TargetModel(hashed(V, rng), Calls(targets=targets))
         yield Lent(target), *(rng.integers(V, size=size).tolist() for size in (before, k))
 
 
@@ -234,7 +225,7 @@ def decoding(
 
 def writing(text: list[int], rng: np.random.Generator) -> Row:
     """A target that writes `text`, and something else after anything else."""
-    other = hashed(rng)
+    other = hashed(V, rng)
 
     def row(tokens: list[int]) -> np.ndarray:
         there = tokens == text[: len(tokens)] and len(tokens) < len(text)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from autograde.chapters.common import Asked, Exercise, prediction, quiz
-from autograde.chapters.distributions import LARGEST, pair, ratio, thousandths
+from autograde.chapters.distributions import hashed, pair, ratio, thousandths
 from autograde.check import RemoteObject, by_cause
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
+from specdec_lib.lessons.common.distributions import LARGEST
 from specdec_lib.lessons.common.examples import Different
 
 V = 5
@@ -53,14 +54,6 @@ class Lent(RemoteObject):
 def tokens(size: int, rng: np.random.Generator) -> list[int]:
     """So many random tokens."""
     return rng.integers(V, size=size).tolist()
-
-
-def hashed(rng: np.random.Generator) -> Callable[[list[int]], np.ndarray]:
-    """A distribution (V,) for every list of tokens."""
-    seed = int(rng.integers(1000))
-    # A text that grows asks for the rows of its beginning again and again.
-    row = functools.lru_cache(200)(lambda *t: thousandths(V, np.random.default_rng([seed, *t])))
-    return lambda tokens: row(*tokens)
 
 
 def partly(function: Callable, part: Callable) -> Callable:
@@ -148,7 +141,7 @@ draft_block = Exercise("draft_block")
 def drafting(rng: np.random.Generator, counted: bool = False) -> Iterator[tuple]:
     """Arguments for blocks of one token and of several."""
     for before, k in ((1, 1), (2, 3), (3, 4), (4, 6)):
-        draft = DraftModel(hashed(rng), Calls(in_a_block=k if counted else MANY))
+        draft = DraftModel(hashed(V, rng), Calls(in_a_block=k if counted else MANY))
         uniforms = (rng.integers(1000, size=k) + 0.5) / 1000  # between two borders
         yield Lent(Asked(draft), "draft_model"), tokens(before, rng), k, uniforms
 
@@ -427,7 +420,7 @@ def sampling(
     rng: np.random.Generator, before: int, k: int, count: int, temperature: float = 1.0, eos=None
 ) -> tuple:
     """The arguments for a text after a prompt of `before` tokens."""
-    target, draft = (logits_of(hashed(rng)) for _ in range(2))
+    target, draft = (logits_of(hashed(V, rng)) for _ in range(2))
     calls = Calls(targets=MANY, which="if every block adds its tokens to the text")
     models = Lent(TargetModel(target, calls), "target"), Lent(TargetModel(draft), "draft")
     seed = int(rng.integers(1000))

@@ -19,7 +19,6 @@ from specdec_lib.lessons.common.examples import Different
 
 prediction_06 = prediction("prediction_06", 20, 200)
 prediction_06_b = prediction("prediction_06_b", 0.1, 6)
-prediction_06_c = prediction("prediction_06_c", 0.1, 20)
 quiz_06 = quiz("quiz_06")
 quiz_06_b = quiz("quiz_06_b")
 

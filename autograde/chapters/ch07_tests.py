@@ -7,10 +7,10 @@ from math import prod
 import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.chapters.distributions import pieces, ratio, thousandths
+from autograde.chapters.distributions import ratio, thousandths
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, told_apart, type_name
-from specdec_lib.lessons.common.distributions import residual
+from specdec_lib.lessons.common.distributions import pieces, residual
 from specdec_lib.lessons.common.examples import Different
 
 prediction_07 = prediction("prediction_07", 0, 1)

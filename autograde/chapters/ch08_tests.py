@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.chapters.distributions import LARGEST
 from autograde.check import RemoteObject, Student, StudentError, by_cause, untouched
 from specdec_lib.lessons.ch08 import models
 from specdec_lib.lessons.ch08.checks import FAULTS, expect_text, expect_verdict
 from specdec_lib.lessons.ch08.diagnosis import Request
 from specdec_lib.lessons.common.describing import PASTED, describe, format_call
+from specdec_lib.lessons.common.distributions import LARGEST
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
 
 prediction_08 = prediction("prediction_08", 0, 14)

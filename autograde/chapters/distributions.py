@@ -1,15 +1,9 @@
-"""Distributions for the hidden tests: random ones to ask with, and exact ones of what comes back.
+"""Random distributions for the hidden tests to ask with, of numbers that a student can read."""
 
-Nothing is sampled to judge a function. A sampling function is piecewise constant in its uniforms.
-Between two neighbouring cuts its value is taken at the midpoint and weighs as much as the interval
-is long.
-"""
-
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable
 
 import numpy as np
-
-LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 
 
 def ratio(p: np.ndarray, q: np.ndarray, token: int) -> float:
@@ -36,9 +30,9 @@ def hundredths(low: int, high: int, rng: np.random.Generator) -> float:
     return int(rng.integers(low, high + 1)) / 100
 
 
-def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
-    """(midpoint, length) of every interval that `cuts` leave of [0, 1); no midpoint is 1."""
-    edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
-        if high > low:
-            yield min(float((low + high) / 2), LARGEST), float(high - low)
+def hashed(size: int, rng: np.random.Generator) -> Callable[[list[int]], np.ndarray]:
+    """A distribution (size,) for every list of tokens, by `thousandths`."""
+    seed = int(rng.integers(1000))
+    # A text that grows asks for the rows of its beginning again and again.
+    row = functools.lru_cache(200)(lambda *t: thousandths(size, np.random.default_rng([seed, *t])))
+    return lambda tokens: row(*tokens)

@@ -1,4 +1,4 @@
-"""Drafters that read the target's last hidden states (medusa.py, eagle.py, jacobi.py).
+"""Drafters that read the target's last hidden states (medusa.py, eagle.py).
 
 The files of weights that medusa.py and eagle.py need are read here, too.
 """

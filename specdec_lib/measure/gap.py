@@ -21,7 +21,7 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache
 from specdec_lib.theory import Costs, walltime_speedup
 
-TOKENS, SECONDS = 48, 8.0  # new tokens of a text; no text begins after so many seconds
+TOKENS, SECONDS = 48, 60.0  # new tokens of a text; no text begins after so many seconds
 
 
 class Clocked:
@@ -56,9 +56,7 @@ def noted(decoder: Decoder, *models: Clocked) -> tuple[Decoder, list[tuple[float
     return run, notes
 
 
-def texts(
-    target: Llama, draft: Llama, k: int, prompts: Sequence[list[int]], seconds: float = SECONDS
-) -> pd.DataFrame:
+def texts(target: Llama, draft: Llama, k: int, prompts: Sequence[list[int]]) -> pd.DataFrame:
     """`compare` of "plain" and "speculative" decoding, TOKENS new tokens after each prompt.
 
     The seconds are without the prompt; those `inside` the passes of target and draft are a column.
@@ -69,7 +67,7 @@ def texts(
         "plain": noted(plain(first, SAMPLED, TOKENS), first),
         "speculative": noted(fast, second, small),
     }
-    frame = compare({name: run for name, (run, _) in decoders.items()}, prompts, seconds)
+    frame = compare({name: run for name, (run, _) in decoders.items()}, prompts, SECONDS)
     frame["inside"] = 0.0
     for name, (_, notes) in decoders.items():  # the first turn warms up
         frame.loc[frame.decoder == name, ["seconds", "inside"]] = notes[1:]

@@ -6,7 +6,6 @@ import torch
 from classes.chapter_cases import functions_of, text_of
 
 from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.ch01.models import TARGET, Calls, DraftModel, TargetModel
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
@@ -57,6 +56,3 @@ def test_truths_of_the_predictions():
     assert ch01.TRUTHS["prediction_01_b"].value == sum(b["accepted"] + 1 for b in BLOCKS) == 16
     kept = " + ".join(str(block["accepted"]) for block in BLOCKS)
     assert f"keep {kept} = 11 draft tokens" in ch01.TRUTHS["prediction_01_b"].why
-    calls = Calls()
-    DECODE(TargetModel(TARGET.row, calls), DraftModel(TARGET.row, calls), [0, 1], 4, 20)
-    assert ch01.TRUTHS["prediction_01_c"].value == len(calls.blocks) == 4

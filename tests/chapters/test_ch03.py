@@ -1,7 +1,5 @@
 """Chapter 03: its rules, the library's and the moving picture, beyond what every chapter has."""
 
-import re
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +7,7 @@ from classes.chapter_cases import functions_of, random_pairs, text_of
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import checks as ch03
-from specdec_lib.lessons.ch03 import computed, figures, library, rules, transport
+from specdec_lib.lessons.ch03 import computed, figures, library, rules
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.sampling import softmax
 
@@ -121,14 +119,3 @@ def test_numbers_that_the_text_prints():
     ]
     assert "0.80 against 0.30, and 0.70 against 0.90" in TEXT
     assert np.round(rates, 2).tolist() == [0.8, 0.3, 0.7, 0.9]
-
-
-def test_mass_moves_from_where_it_is_rejected_to_where_it_is_written():
-    kept, into = FUNCTIONS["two_paths"](P, Q)
-    page = transport.page(kept, into, P, Q, 'in "words"')
-    assert page.count('class="part"') == 4  # from B and C to A and D
-    assert "0.30 + 0.15 = 0.45" in page and 'aria-label="in &quot;words&quot;"' in page
-    assert "prefers-reduced-motion" in page
-    ends = re.findall(r'class="into" x="([\d.]+)" y="([\d.]+)".*?height="([\d.]+)"', page)
-    assert sum(float(size) for _, _, size in ends) == pytest.approx(0.2 * transport.UNIT, abs=0.2)
-    assert transport.page(P, P - P, P, P, "equal").count('class="part"') == 0

@@ -1,15 +1,13 @@
-"""Chapter 07: its visible side, its exact numbers, and its family."""
+"""Chapter 07: its visible side and its exact numbers."""
 
-import re
 from functools import partial
 
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs
 
-from autograde.chapter import ROOT
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import computed, family
+from specdec_lib.lessons.ch07 import computed
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "07_connections"
@@ -26,7 +24,6 @@ def test_candidates_in_turn_keep_the_target_and_accept_no_more_than_the_best(n: 
         accepted = sum(computed.refused_in_turn(p, q, n))
         assert both[0].sum() == pytest.approx(accepted, abs=1e-12)
         assert accepted <= computed.best_acceptance(p, q, n) + 1e-12
-        assert not n or computed.k_seq(p, q, n) <= computed.best_acceptance(p, q, n) + 1e-12
 
 
 def test_smallest_example_counts_as_told():
@@ -48,21 +45,6 @@ def test_eagles_loop_keeps_the_target_and_accepts_what_the_candidates_have_in_it
         assert law[0].sum() == pytest.approx(p[:count].sum(), abs=1e-12)
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-def test_block_verification_keeps_the_distribution_and_accepts_no_less(k: int):
-    for p, q in [(P, Q), (Q, P), (P, P), *np.random.default_rng(7).dirichlet(np.ones(3), (4, 2))]:
-        came, mean = computed.block_law(p, q, k)
-        assert np.abs(came - computed.outer([p] * (k + 1))).max() < 1e-12
-        assert mean >= expected_tokens(float(np.minimum(p, q).sum()), k) - 1 - 1e-12
-
-
-def test_block_verification_meets_the_papers_example():
-    """Sun et al. (2024), section 2: 10/9 accepted token by token, 11/9 as a block."""
-    p, q = np.array([1 / 3, 2 / 3]), np.array([2 / 3, 1 / 3])
-    assert computed.block_law(p, q, 2)[1] == pytest.approx(11 / 9, abs=1e-12)
-    assert expected_tokens(2 / 3, 2) - 1 == pytest.approx(10 / 9, abs=1e-12)
-
-
 def test_rates_by_position_give_the_tokens_of_the_papers_table():
     tokens = FUNCTIONS["tokens_from_positions"]
     table_1 = {"EAGLE-3": 2.40, "DFlash": 2.95, "DSpark": 3.49}  # the mean of its chat benchmarks
@@ -77,9 +59,7 @@ def test_numbers_that_the_text_prints():
     tree = computed.tree_tokens(ch07.SHAPES["two by two"], computed.refused_in_turn(P, Q, 2))
     assert tree == pytest.approx(2.63, abs=5e-3)
     assert np.minimum(P, POOR).sum() == pytest.approx(0.45)
-    assert computed.k_seq(P, Q, 2) == pytest.approx(0.907, abs=5e-4)
     assert computed.best_acceptance(P, Q, 2) == pytest.approx(0.997, abs=1e-3)
-    assert computed.block_law(P, Q, 5)[1] == pytest.approx(3.25, abs=5e-3)
     assert expected_tokens(0.8, 5) - 1 == pytest.approx(2.69, abs=5e-3)
     assert 0.3 * np.exp((P * np.log(P)).sum()) == pytest.approx(0.087, abs=5e-4)  # quiz_07_b
 
@@ -93,17 +73,3 @@ def test_the_winner_of_chain_and_tree_flips_where_the_prediction_says():
         for name in ("chain of six", "two by two")
     )
     assert chain == pytest.approx(tree) == pytest.approx(walltime_speedup(0.8, c, 6))
-
-
-def test_family_is_sourced_and_its_boxes_are_those_of_the_frame():
-    entries = family.as_data()
-    assert [e["date"] for e in entries] == sorted(e["date"] for e in entries)
-    assert len({e["name"] for e in entries}) == len(entries) >= 25
-    assert all(value for each in entries for value in each.values())
-    assert all(re.search(r"arXiv \d{4}\.\d{4,5}|github\.com", e["source"]) for e in entries)
-    for box, options in family.FRAME.items():
-        assert {e[box] for e in entries} <= options.keys()
-    guide = (ROOT / "docs" / "field_guide.md").read_text(encoding="utf-8")
-    assert family.guide_table() in guide, (
-        "put what `python -m specdec_lib.lessons.ch07.family` prints into docs/field_guide.md"
-    )

@@ -48,7 +48,6 @@ SAID = {
     "00 roofline": "flat at 989.5 TFLOP/s",
     "00 predicted_and_measured": "predicted: 20 at 1, 32 at 8; measured: 20 at 1, 50 at 8",
     "00 free_on_the_line": "A100 153, H100 295, TPU v4 229",
-    "01 block_in_time": "cat rejected, sat dropped. The target alone takes 3 passes",
     "01 passes": "12 tokens in 4 passes and 13 draft calls; the target alone writes the same. "
     "Pass by pass: on (accepted) the (accepted) mat (corrected) cat (rejected) sat (dropped)",
     "01 ladder": "no draft: 24; oracle, the same text: 6; draft model",

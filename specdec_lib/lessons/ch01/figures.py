@@ -6,7 +6,6 @@ They show what the function does, even if it is wrong.
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch01.models import (
     DRAFT,
@@ -17,18 +16,15 @@ from specdec_lib.lessons.ch01.models import (
     greedy_decode,
     text,
 )
-from specdec_lib.lessons.common.drawing import drawn_from, named_bars, picture, write_inside
+from specdec_lib.lessons.common.drawing import drawn_from, named_bars, picture
 from specdec_lib.lessons.common.style import show
 from specdec_lib.lessons.common.tokens import (
     FIRST,
-    KINDS,
     arrow,
     board,
     boxes,
-    dress,
     fates,
     key,
-    plain_box,
     write,
 )
 
@@ -38,47 +34,6 @@ MANY = 200  # calls of a model, more than any right answer to a figure makes
 def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:
     """The words of `tokens` as boxes of one kind."""
     return [(kind, WORDS[token]) for token in tokens]
-
-
-def block_in_time(prefix: list[int], drafted: list[int], step: float = 0.25) -> None:
-    """One block of the small models on a clock, a draft step taking `step` of a target pass."""
-    wanted = [WORDS[token] for token in greedy_decode(TARGET, prefix, len(drafted))]
-    words, begun = [WORDS[token] for token in drafted], step * len(drafted)
-    n = next(i for i, word in enumerate(words) if word != wanted[i])
-    ax = picture("One block on the clock, and what becomes of its tokens", size=(8.2, 3.7))
-    for y, start, width, kind, told in (
-        *((3, i * step, step, "drafted", word) for i, word in enumerate(words)),
-        (2, begun, 1, "scored", "one pass judges\nall of them"),
-        *((0, i, 1, "scored", f"a pass: {word}") for i, word in enumerate(wanted[: n + 1])),
-    ):
-        plain_box(ax, start, y, width, kind)
-        write_inside(ax, start + width / 2, y, told, fontsize=9.5)
-    into = [*(("accepted", word) for word in words[:n]), ("corrected", wanted[n])]
-    out = [("rejected", words[n]), *(("dropped", word) for word in words[n + 1 :])]
-    for i, (kind, word) in enumerate(into):
-        _label(ax, begun + 1.24 + 0.36 * i, 2, kind, word)
-    for i, (kind, word) in enumerate(out):
-        _label(ax, begun + 1.24 + 0.36 * i, 1.2 - 0.2 * i, kind, word, turned=-12 * (i + 1))
-    ax.text(begun + 1.06, 2.55, "into the text:", fontsize=9.5)
-    ax.text(begun + 1.18 + 0.36 * len(out), 1.0, "fall out", fontsize=9.5, va="center")
-    ax.set_yticks([3, 2, 0], ["draft", "target", "the target\nalone"])
-    ax.set(xlim=(0, begun + 1.2 + 0.36 * max(len(into), len(out))), ylim=(-0.5, 3.6))
-    ax.set_xlabel(f"time in passes of the target; a draft step takes {step:g} here")
-    ax.grid(visible=False)
-    fell = ", ".join(f"{word} {kind}" for kind, word in [*into, *out])
-    show(
-        ax.figure,
-        f"{len(words)} draft steps of {step:g} write '{text(drafted)}'. One pass of the target "
-        f"follows, until {begun + 1:g}: {fell}. The target alone takes {n + 1} passes.",
-    )
-
-
-def _label(ax: Axes, x: float, y: float, kind: str, word: str, turned: float = 0) -> None:
-    """A word in the dress of its fate, turned if it falls."""
-    look = {key: value for key, value in dress(kind).items() if key != "label"}
-    words, how = KINDS[kind][1] + word, {"fontsize": 9.5, "rotation": turned}
-    write_inside(ax, x, y, words, bbox={"boxstyle": "square,pad=0.7", **look}, **how)
-    write_inside(ax, x, y, words, **how)
 
 
 @drawn_from("score_block")

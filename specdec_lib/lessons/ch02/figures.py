@@ -78,7 +78,7 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     texts = (f"{mass:.4f}\n({each:+.4f})" for mass, each in zip(off + p, off, strict=True))
     far = total_variation(off + p, p)
     ax.set_xlabel(f"{far:.3f} of the probability stands on the wrong tokens")
-    words = masses_by_path(ax, masses, p, labels, texts)
+    words = masses_by_path(ax, masses, p, texts, labels)
     ax.set_ylim(0, 1.3 * max(p.max(), (off + p).max()))
     show(ax.figure, f"The rule {rule!r}. Mass {words}. On the wrong tokens: {far:.3f}.")
 
@@ -159,8 +159,7 @@ def two_masses(step: Callable, p: np.ndarray, q: np.ndarray) -> None:
     masses = exact_paths(one_position(step), p, q)
     total = masses.sum(axis=0)
     ax = picture("Two paths into each token, by your function", "probability")
-    labels = ("came by acceptance", "came by correction")
-    words = masses_by_path(ax, masses, p, labels, (f"{mass:.3f}" for mass in total))
+    words = masses_by_path(ax, masses, p, (f"{mass:.3f}" for mass in total))
     show(ax.figure, f"Mass {words}. The largest difference is {np.abs(total - p).max():.2g}.")
 
 

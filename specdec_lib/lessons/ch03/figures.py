@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from specdec_lib.lessons.ch03 import computed, rules, transport
+from specdec_lib.lessons.ch03 import computed, rules
 from specdec_lib.lessons.ch03.rules import SEEN, Rule
 from specdec_lib.lessons.common.distributions import total_variation
 from specdec_lib.lessons.common.drawing import (
     drawn_from,
+    masses_by_path,
     named_bars,
     panels,
     picture,
@@ -22,7 +23,7 @@ from specdec_lib.lessons.common.drawing import (
 )
 from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.series import draw
-from specdec_lib.lessons.common.style import display_page, show
+from specdec_lib.lessons.common.style import show
 from specdec_lib.lessons.common.wording import TOKENS, by_token
 
 SETTINGS = {
@@ -46,14 +47,13 @@ def kept_and_rejected(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
 
 
 @drawn_from("two_paths")
-def moving_mass(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The student's two masses of each token: what is rejected moves to where it is written."""
+def both_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
+    """The student's two masses of each token, one on the other, against the target (V,)."""
     kept, into = (np.asarray(mass, dtype=float) for mass in paths(p, q))
-    words = (
-        f"The draft {by_token(q)}. By your function, by acceptance {by_token(kept)}, by correction "
-        f"{by_token(into)}, together {by_token(kept + into)}; the target {by_token(p)}."
-    )
-    display_page(transport.page(kept, into, p, q, words), words)
+    ax = picture("Two paths into each token, by your function", "probability")
+    texts = (f"{one:.2f} + {other:.2f}" for one, other in zip(kept, into, strict=True))
+    words = masses_by_path(ax, (kept, into), p, texts)
+    show(ax.figure, f"Mass {words}.")
 
 
 @drawn_from("argmax_draft_law")

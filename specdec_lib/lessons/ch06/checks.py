@@ -34,19 +34,11 @@ def _mixed_p99() -> int:
     return quantile(sum(np.pad(law, (0, longest - len(law))) for law in laws) / 2, 0.99)
 
 
-def _rush_with_drafts(k: int) -> float:
-    """p99 with this K over p99 without drafts, in the rush."""
-    costs = service.gpu(0)
-    drafted, plain = (service.p99(service.constant(n), service.RUSH, costs) for n in (k, 0))
-    return drafted / plain
-
-
 # The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
     __package__,
     prediction_06=_mixed_p99(),
     prediction_06_b=expected_tokens(0.8**8, 5),
-    prediction_06_c=_rush_with_drafts(4),
 )
 
 answered = answering(__package__)

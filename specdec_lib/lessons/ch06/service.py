@@ -140,7 +140,6 @@ def policy(choose_k: Callable, alpha: float, costs: np.ndarray) -> Decide:
 
 # Calm and rush, twice: few long answers, then many short ones, almost more than fit.
 DAY = traffic(2, [(50, 1000, 64), (150, 5.7, 16)] * 2)
-RUSH = traffic(1, [(300, 5.7, 16)])  # and nothing but the rush
 
 
 @cache

@@ -5,22 +5,13 @@ function names its assumptions.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations, product
 
 import numpy as np
 
-from specdec_lib.lessons.common.distributions import overlap, residual
-
-LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
-
-
-def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
-    """(midpoint, length) of every interval that `cuts` leave of [0, 1); no midpoint is 1."""
-    edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
-        yield min(float((low + high) / 2), LARGEST), float(high - low)
+from specdec_lib.lessons.common.distributions import overlap, pieces, residual
 
 
 def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
@@ -85,20 +76,6 @@ def best_acceptance(p: np.ndarray, q: np.ndarray, n: int) -> float:
     return float(min(p[h].sum() + 1 - q[h].sum() ** n for h in sets))
 
 
-def k_seq(p: np.ndarray, q: np.ndarray, n: int) -> float:
-    """The share that SpecTr's rule K-SEQ accepts from n i.i.d. candidates (Sun et al., 2023).
-
-    Every candidate is accepted with min(1, p / (rho q)). The rule is lossless from the rho on
-    where what it accepts, 1 - (1 - beta)^n, fits into rho beta; between 1 and n it is halved in.
-    """
-    low, high = 1.0, float(n)
-    for _ in range(60):
-        rho = (low + high) / 2
-        beta = float(np.minimum(q, p / rho).sum())
-        low, high = (low, rho) if 1 - (1 - beta) ** n <= rho * beta else (rho, high)
-    return 1 - (1 - float(np.minimum(q, p / high).sum())) ** n
-
-
 def tree_tokens(parents: Sequence[int], shares: Sequence[float]) -> float:
     """Tokens per pass of a draft tree, the last one included.
 
@@ -128,50 +105,3 @@ def tree_speedup(parents: Sequence[int], shares: Sequence[float], c: float) -> f
     A pass over the whole tree is taken to cost what a pass over one token costs.
     """
     return tree_tokens(parents, shares) / (c * tree_levels(parents) + 1)
-
-
-def block_decisions(
-    p: np.ndarray, q: np.ndarray, drafted: Sequence[int]
-) -> tuple[list[float], list[float]]:
-    """Block verification of a drafted block: (how likely each length is kept, the weights).
-
-    Entry i of the first is the probability that exactly i tokens stay, i = 0..K; entry i of the
-    second is the weight of the target in the residual after i tokens. Sun et al. (2024),
-    Algorithm 2, with the same p and q (V,) at every position.
-    """
-    weights, stays = [1.0], []
-    for i, token in enumerate(drafted, 1):
-        weights.append(min(1.0, weights[-1] * p[token] / q[token]))
-        missing = float(np.maximum(weights[-1] * p - q, 0).sum())
-        whole = missing + 1 - weights[-1]
-        stays.append(weights[-1] if i == len(drafted) else missing / whole if whole > 0 else 1.0)
-    lengths, left = [], 1.0
-    for stay in reversed(stays):  # the longest length whose coin says yes
-        lengths.append(left * stay)
-        left *= 1 - stay
-    return [left, *reversed(lengths)], weights
-
-
-def block_law(p: np.ndarray, q: np.ndarray, k: int) -> tuple[np.ndarray, float]:
-    """The distribution (V,) * (k + 1) of tokens begun by block verification, and their mean length.
-
-    What the block leaves open is filled from p. The mean counts accepted draft tokens.
-    """
-    law, mean = np.zeros((len(p),) * (k + 1)), 0.0
-    for drafted in product(range(len(p)), repeat=k):
-        chance = math.prod(float(q[x]) for x in drafted)
-        lengths, weights = block_decisions(p, q, drafted)
-        for kept, share in enumerate(lengths):
-            mean += chance * share * kept
-            if share > 0:
-                last = residual(weights[kept] * p, q) if kept < k else p
-                law[drafted[:kept]] += chance * share * outer([last] + [p] * (k - kept))
-    return law, mean
-
-
-def outer(factors: Sequence[np.ndarray]) -> np.ndarray:
-    """The distribution (V,) * len(factors) of independent tokens, each with its own (V,)."""
-    whole = np.ones(())
-    for factor in factors:
-        whole = np.multiply.outer(whole, factor)
-    return whole

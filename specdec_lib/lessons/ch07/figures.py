@@ -47,19 +47,17 @@ def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     law = exact_paths(asked, p, np.eye(len(p))[token])
     name = TOKENS[token]
     ax = picture(f"The draft always proposes {name}: two paths into each token", "probability")
-    labels = ("came by acceptance", "came by correction")
-    words = masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in law.sum(axis=0)))
+    words = masses_by_path(ax, law, p, (f"{mass:.3f}" for mass in law.sum(axis=0)))
     show(ax.figure, f"The draft always proposes {name}. Mass {words}.")
 
 
 @drawn_from("multi_candidate_accept")
 def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -> None:
-    """The exact distribution by number of candidates; what is accepted, and two other rules."""
+    """The exact distribution by number of candidates; what is accepted, by the best rule too."""
     counts = np.arange(1, most + 1)
     found = [computed.candidates_law(accept, p, q, int(n)) for n in counts]
     shares = {
         "the best rule": [computed.best_acceptance(p, q, int(n)) for n in counts],
-        "SpecTr's rule": [computed.k_seq(p, q, int(n)) for n in counts],
         "your function": [float(law[0].sum()) for law in found],
     }
     title = "What comes out, with 1 to {} candidates"

@@ -1,6 +1,17 @@
 """What the chapters calculate with distributions (V,) again and again."""
 
+from collections.abc import Iterator
+
 import numpy as np
+
+LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
+
+
+def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
+    """(midpoint, length) of every interval that `cuts` leave of [0, 1); no midpoint is 1."""
+    edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        yield min(float((low + high) / 2), LARGEST), float(high - low)
 
 
 def total_variation(p: np.ndarray, q: np.ndarray) -> float:

@@ -125,8 +125,8 @@ def masses_by_path(
     ax: Axes,
     paths: Sequence[np.ndarray],
     p: np.ndarray,
-    labels: Sequence[str],
     texts: Iterable[str],
+    labels: Sequence[str] = ("came by acceptance", "came by correction"),
 ) -> str:
     """Mass by acceptance and, on it, by correction, each (V,), against the target p (V,).
 

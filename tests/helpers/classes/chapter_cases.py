@@ -137,7 +137,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "free_map": (_H100, ch00.LLAMA, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
-        "block_in_time": (ch01.PREFIX, ch01.BLOCK),
         "chosen_rows": (TARGET, ch01.PREFIX, ch01.BLOCK),
         "greedy_walk": (ch01.BLOCK, ch01.target_rows(ch01.PREFIX, ch01.BLOCK)),
         "passes": (ch01.PREFIX, 4, 12),

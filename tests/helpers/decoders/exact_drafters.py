@@ -19,22 +19,18 @@ from specdec_lib.decoding.generate import plain_generate, speculative_generate, 
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.eagle import Eagle
-from specdec_lib.drafters.jacobi import Jacobi
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import Candidates, TreeDrafter
-from specdec_lib.drafters.vocabulary import OtherVocabulary
 from specdec_lib.exact import Tape, distribution
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import choices_for
 
 V, PROMPT, EXACT = 3, [1, 2, 1], 1e-12
-OWN = 5  # tokens of a draft with other ones: its 1, 3 and 4 are the target's 2, 0 and 1
-TO_TARGET = [-1, 2, -1, 0, 1]
 COUNTS = Counts(
     unigram=np.array([4, 2, 1]),
     bigram=np.array([[0, 1, 3], [0, 2, 1], [1, 0, 2], [2, 2, 5]]),
@@ -48,22 +44,6 @@ def table(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
     weights = torch.rand(V, V, V, generator=generator, dtype=dtype)
     weights[weights < 0.15] = 0
     return TableModel(weights / weights.sum(-1, keepdim=True))
-
-
-def own_table(seed: int) -> TableModel:
-    """As `table`, over the tokens of a draft with other ones."""
-    generator = torch.Generator().manual_seed(seed)
-    weights = torch.rand(OWN, OWN, OWN, generator=generator, dtype=torch.float64)
-    weights[weights < 0.3] = 0
-    weights[0, 1] = torch.tensor([1.0, 0, 1, 0, 0])  # wants only what the target has not
-    weights[weights.sum(-1) == 0] = 1
-    return TableModel(weights / weights.sum(-1, keepdim=True))
-
-
-def translate(tokens: Sequence[int]) -> list[int]:
-    """Two tokens 1 in a row are one token 0 of the draft's."""
-    own = "".join(str(TO_TARGET.index(token)) for token in tokens)
-    return [int(digit) for digit in own.replace("44", "0")]
 
 
 def tiny_llama(folder: Path, seed: int) -> Llama:
@@ -155,11 +135,6 @@ def neighbours_q(proposal):
     return proposal._replace(q=proposal.q.roll(1, dims=-2))
 
 
-def unnormed_q(proposal):
-    """The mass of tokens that only the draft has is missing."""
-    return proposal._replace(q=proposal.q * 0.6)
-
-
 def on_table(file: str, make: Callable[[], Drafter], mistake: Callable = uniform_q, **more) -> Row:
     """A row whose target is a table."""
     return Row(file, lambda llamas=None: make(), mistake, (2,), 3, TARGET, **more)
@@ -185,10 +160,6 @@ ROWS = {
     "bigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 2)),
     "trigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 3)),
     "prompt lookup": on_table("lookup.py", lambda: PromptLookup(V)),
-    "other vocabulary": on_table(
-        "vocabulary.py", lambda: OtherVocabulary(own_table(1), TO_TARGET, V, translate), unnormed_q
-    ),
-    "Jacobi": on_llama("jacobi.py", Jacobi, uniform_q),
     "Medusa": on_llama(
         "medusa.py", lambda target: Medusa(target, medusa_heads(target)), neighbours_q
     ),

@@ -5,15 +5,12 @@ from typing import Any
 from classes.chapter_cases import ACCEPTED, SETTINGS
 from pages.browsing import Visitor
 
-from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.widgets.batch import batch_simulator
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
-from specdec_lib.lessons.widgets.design_map import design_map
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 from specdec_lib.lessons.widgets.generation import generation_simulator
 from specdec_lib.lessons.widgets.linked import linked_simulator
 from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
-from specdec_lib.lessons.widgets.pipeline import pipeline_animation
 from specdec_lib.lessons.widgets.trace import trace_picture
 
 TEXT = {
@@ -30,14 +27,12 @@ MAKERS = {
     "bottleneck": lambda: bottleneck_simulator(tokens=512),
     "bottleneck, slow": lambda: bottleneck_simulator(peak_flops=1e9, tokens=512),
     "bottleneck, fast": lambda: bottleneck_simulator(peak_flops=1e16, tokens=512),
-    "design_map": design_map,
     "draft_tree": lambda: draft_tree_simulator(ACCEPTED),
     "generation": lambda: generation_simulator(k=16),
     "linked": linked_simulator,
     "linked, paths": lambda: linked_simulator("paths"),
     "linked, speed": lambda: linked_simulator("speed", c=0.05),
     "paper_rows": lambda: paper_rows_simulator(SETTINGS),
-    "pipeline": lambda: pipeline_animation(ch01.RECORDED),
     "trace": lambda: trace_picture("def f(x):", 30 * [TEXT]),
 }
 

@@ -87,7 +87,7 @@ def target(llamas: Llamas) -> Llama:
     return llamas.target
 
 
-NAMES = ("Jacobi", "Medusa", "EAGLE")
+NAMES = ("Medusa", "EAGLE")
 each = pytest.mark.parametrize("name", NAMES)
 
 

@@ -1,23 +1,18 @@
-"""The pictures of recorded blocks (chapters 02, 06 and 08) and of a batch, in Chromium."""
-
-import re
+"""The pictures of recorded blocks (chapters 06 and 08) and of a batch, in Chromium."""
 
 import numpy as np
 import pytest
 import torch
 
 from specdec_lib.decoding.verify import accepts
-from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.widgets.batch import batch_simulator
 from specdec_lib.lessons.widgets.generation import generation_simulator
-from specdec_lib.lessons.widgets.pipeline import pipeline_animation
 from specdec_lib.lessons.widgets.trace import trace_picture
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 pytestmark = pytest.mark.browser
 
-BLOCKS = ch01.RECORDED["blocks"]
 ROUNDED = 0.0051  # what two decimals leave open, ties included
 PICTURE = trace_picture(
     "def f(x):\n    ",
@@ -34,7 +29,7 @@ PICTURE = trace_picture(
 
 
 def test_verdicts_equal_the_librarys(module):
-    call = module(pipeline_animation(ch01.RECORDED))
+    call = module(generation_simulator())
     rng = np.random.default_rng(1)
     for k in (1, 2, 4, 7):
         for _ in range(20):
@@ -65,57 +60,6 @@ def test_recorded_blocks_come_out_as_recorded(module):
             assert [each["text"] for each in fates] == [record["pieces"][str(id)] for id in ids]
     for piece in ("def", " not", "\n", "\n    y", "a  b\t"):
         assert call("visible", piece) == recorded.visible(piece)
-
-
-# ---- recorded blocks, step by step -------------------------------------------------------------
-
-
-def test_frames_go_one_event_at_a_time_to_the_recorded_text(module):
-    call = module(pipeline_animation(ch01.RECORDED))
-    frames = call("frames", BLOCKS)
-    totals = [list(call("counts", BLOCKS, frame).values()) for frame in frames]
-    assert totals[0] == [0, 0, 0] and totals[-1] == [5, 20, ch01.WRITTEN]
-    for before, after in zip(totals, totals[1:], strict=False):
-        steps = np.subtract(after, before)
-        assert steps.min() >= 0 and steps.sum() <= 1
-    captions = [call("caption", BLOCKS, frame) for frame in frames]
-    assert all(captions) and "bonus token: 5 tokens from one pass" in " ".join(captions)
-    plain = "".join("".join(b["drafted"][: b["accepted"]]) + b["token"] for b in BLOCKS)
-    text = call("written", BLOCKS, frames[-1])
-    assert re.sub("[⟦⟧⟪⟫]", "", text) == plain and text.count("⟪") == 1
-
-
-def test_buttons_and_keys_step_through_the_blocks(reader):
-    page = reader(pipeline_animation(ch01.RECORDED))
-    assert page.numbers() == ["0", "4", "0"]  # it opens on a block that is drafted
-    page.press("First")
-    page.press("Forward")
-    assert page.numbers() == ["0", "1", "0"]
-    for _ in range(4):
-        page.page.keyboard.press("ArrowRight")
-    assert page.numbers() == ["1", "4", "0"]
-    page.page.keyboard.press("ArrowLeft")
-    assert page.numbers() == ["0", "4", "0"]
-    page.press("Next block")
-    assert page.numbers() == ["1", "4", "3"]
-    said = "Block 1 of 5. , accepted, f accepted, , rejected, ·' dropped, ) corrected."
-    assert page.description(0) == said
-    page.page.keyboard.press("Home")
-    assert page.numbers() == ["0", "0", "0"]
-    for _ in range(6):  # nothing comes after the end
-        page.press("Next block")
-    assert page.numbers() == ["5", "20", str(ch01.WRITTEN)]
-    assert "fp.readlines" in re.sub("[⟦⟧⟪⟫]", "", page.texts("pre")[0])
-
-
-def test_kinds_differ_in_more_than_colour(reader):
-    page = reader(pipeline_animation(ch01.RECORDED))
-    outlines = page.evaluate(
-        "() => [...document.querySelectorAll('.sd-key [data-kind]')].map((box) => box.textContent +"
-        "[...box.children].map((part) => `${part.tagName} ${part.getAttribute('rx')} "
-        "${(part.getAttribute('style') ?? '').includes('dash')}`).join(';'))"
-    )
-    assert len(outlines) == len(set(outlines)) == 6
 
 
 # ---- chapter 06: a clock -----------------------------------------------------------------------

@@ -1,12 +1,11 @@
-"""Chapter 07's simulators: their JavaScript in Chromium."""
+"""Chapter 07's simulator: its JavaScript in Chromium."""
 
 import numpy as np
 import pytest
 from classes.chapter_cases import ACCEPTED, functions_of
 
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import computed, family
-from specdec_lib.lessons.widgets.design_map import design_map
+from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 
 pytestmark = pytest.mark.browser
@@ -54,26 +53,3 @@ def test_tree_is_stepped_clicked_and_compared(reader):
     assert "★ 2.65, 1.89x" in page.texts("td")
     page.frame.locator(".sd-chart svg").first.locator("g.sd-area").nth(2).click()
     assert "Node 2 sees the text, 0, then 1, and itself." in page.verdict()
-
-
-@pytest.mark.parametrize("width", [1000, 400])
-def test_every_method_of_the_map_can_be_chosen_and_shows_its_card(reader, width: int):
-    page = reader(design_map(), width=width)
-    for entry in family.as_data():
-        name = f"{entry['name']}, {entry['keptText']}"
-        chip = page.frame.get_by_role("button", name=name, exact=True)
-        chip.press("Enter")
-        assert chip.get_attribute("aria-pressed") == "true"
-        card = page.frame.locator("dl").text_content()
-        for part in (entry["keptText"], entry["reported"], entry["ships"], entry["source"]):
-            assert part in card
-
-
-def test_the_lists_of_the_map_leave_out_methods_and_the_buttons_walk(reader):
-    page = reader(design_map())
-    page.frame.get_by_label("when").select_option("overlap")
-    assert "1 of" in page.texts(".sd-verdict")[0]
-    page.frame.get_by_role("button", name="Later").press("Enter")
-    assert "Speculative speculative decoding" in page.texts(".sd-title")[1]
-    page.frame.get_by_role("button", name="Later").press("Enter")
-    assert "Speculative speculative decoding" in page.texts(".sd-title")[1]

@@ -1,4 +1,4 @@
-// Recorded blocks: what became of every draft token, and the boxes that the pictures of chapters 01, 06 and 08 draw.
+// Recorded blocks: what became of every draft token, and the boxes that the pictures of chapters 06 and 08 draw.
 // A block is { drafted, p, q, r, token }: texts of draft tokens, their probabilities by target and draft, the coins of
 // those that were judged, and the target's own token. Where no coins were kept, `accepted` counts.
 
