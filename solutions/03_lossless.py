@@ -493,10 +493,6 @@ figures.forged(my_rule, P, Q)
 # Some methods are lossy on purpose, and the course's field guide marks them: lenience accepts a little more than the
 # rule allows, and rounded, pruned or distilled weights replace the target itself.
 #
-# "Lossless" leaves rounding out. At temperature 0 both methods write the same tokens until rounding changes which
-# logit is largest. A draft that samples in bfloat16 and reports a float32 `q` breaks condition 1 a little
-# (DeepSpec 31).
-#
 # ## Quiz
 #
 # **Question 1.** Target and draft sample with top-k 20, but the draft reports its `q` from before the filter.
@@ -562,8 +558,10 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # <details><summary>Answer</summary>
 #
-# The distribution is. With one seed the two methods spend their random numbers on different things, so the
-# texts differ. *Look:* the two texts of chapter 02's race at temperature above 0.
+# The distribution is, up to rounding. With one seed the two methods spend their random numbers on different
+# things, so the texts differ. *Look:* the two texts of chapter 02's race at temperature above 0. At temperature 0
+# both write the same tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and
+# reports a float32 `q` breaks condition 1 a little (DeepSpec 31).
 #
 # </details>
 #

@@ -103,7 +103,7 @@ figures.speed_against_k(simulate_decode, alpha=0.7, c=0.1)
 lesson.check_simulate_decode(simulate_decode)
 
 # %% [markdown]
-# Your simulation lands on the formula of chapter 04. But nobody waits for a mean.
+# Your simulation lands on chapter 04's formula. But nobody waits for a mean.
 #
 # ## The slow requests
 #
@@ -284,9 +284,9 @@ charts.show_steps("Processor, measured", service.measured(context=64))
 
 # %% [markdown]
 # With `alpha = 0.7` and `K = 4`, one request alone is 2.3 times as fast as without drafts. Now comes a
-# rush: 300 requests of 16 tokens arrive almost as fast as the GPU can serve them without drafts. A full
-# step takes 5.2 times as long with `K = 4` and writes 2.8 times the tokens. So the queue grows as long as
-# the rush lasts, and p99 is 11.9 times that without drafts.
+# rush: 300 requests of 16 tokens, nearly as fast as the GPU can serve them without drafts. With
+# `K = 4`, a full step takes 5.2 times as long and writes 2.8 times the tokens. So the queue grows, and
+# p99 is 11.9 times as long.
 #
 # ### Exercise: choose_k
 #
@@ -375,7 +375,7 @@ lesson.check_choose_k(choose_k)
 figures.verdict_by_context(choose_k)
 
 # %% [markdown]
-# In the left column, drafting stops at 256 rows. With 250 tokens of text in each cache, 256 rows draft
+# In the left column, drafting stops at 256 rows. With 250 tokens in each cache, 256 rows draft
 # one token each. MagicDec reports such gains on real GPUs.
 #
 # ## Experts: a longer pass reads more

@@ -339,9 +339,21 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # It is no research trick: by default vLLM, SGLang, TensorRT-LLM and llama.cpp give a draft token
 # exactly this chance, `p(x)`. On most servers, the ratio `p/q` is an option to switch on!
 #
-# A chain can be judged better, too. **Block verification** (2024) lets a high ratio pay for a low one
-# and keeps `p` all the same. On our pair it accepts 3.25 tokens instead of 2.69 at `K = 5`. On real
-# pairs its paper reports 5% to 8%, by the clock.
+# A chain can be judged better, too. The rule clips `p/q` at 1 and wastes the excess. **Block
+# verification** (2024) lets a high ratio pay for a low one, and keeps `p` all the same. In its paper's
+# example, with `K = 2`, it accepts 11/9 tokens where your rule accepts 10/9. On real pairs the paper
+# reports 5% to 8%, by the clock.
+#
+# <details><summary>The rule, so that you can build it</summary>
+#
+# 1. Keep one weight `w`. It starts at 1, and each draft token `x` makes it `min(1, w p(x)/q(x))`.
+# 2. Toss a coin for each prefix of 1 to `K - 1` tokens. It says yes with probability `m/(m + 1 - w)`,
+#    or always if that is 0/0. Here `m` is the sum of `max(0, w p - q)` at the next position. The coin
+#    of the whole block says yes with probability `w`.
+# 3. Keep the longest prefix whose coin says yes. If none does, keep nothing.
+# 4. Draw one token more: from `max(0, w p - q)`, normalised, or from `p` after the whole block.
+#
+# </details>
 #
 # ## What a head reads
 #
@@ -476,8 +488,18 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 # tree in SGLang. That matters less than it sounds: on a busy server every branch costs (chapter 06).
 #
 # The course's field guide (`docs/field_guide.md`) answers the four questions for thirty methods, from
-# 2018 to today, with what each paper reports. Jacobi decoding, which needs no draft, and drafts with
-# another tokenizer are among them.
+# 2018 to today, with what each paper reports.
+#
+# <details><summary>Two more ideas: no draft at all, and a draft with another tokenizer</summary>
+#
+# **Jacobi decoding.** Guess `K` tokens, renew all of them with one pass, and repeat. Each pass makes at
+# least one more place right, and time is saved only if later places are right early.
+#
+# **Another tokenizer.** Drop the draft's tokens that the target doesn't have, divide what is left by
+# its sum, and draw from the result. It is a `q` like any other, and the residual writes the tokens
+# that the draft can't propose.
+#
+# </details>
 #
 # ## Quiz
 #
@@ -579,7 +601,9 @@ show_race(race("07", contestants), yours=lane)
 #
 # - X. Miao et al., *SpecInfer*, arXiv 2305.09781: candidates in turn, down a tree. Z. Sun et al.,
 #   *SpecTr*, arXiv 2310.15141: the best rule as optimal transport.
-# - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2, and its 5% to 8%.
+# - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2, the example of section 2, and
+#   5% to 8%. A. Santilli et al., arXiv 2305.10427: Jacobi decoding. N. Timor et al., arXiv 2502.05202:
+#   another tokenizer.
 # - github.com/SafeAILab/EAGLE at cb7e084 (February 2026): `evaluate_posterior` in
 #   `eagle/model/utils.py` (`qx = 1.0`, the same at 8009b6d of July 2024), `topK_genrate` in
 #   `eagle/model/cnets.py` for the mask and the top tokens.

@@ -41,9 +41,9 @@ _GRADING = (
 # that met one at the end would be alone with it. pytest-xdist keeps the order with
 # --no-loadscope-reorder.
 _LONG = (
-    *(*_GRADING, "test_lab_browser.py", "test_chapters.py", "test_simulators.py"),
+    *(*_GRADING, "test_chapters.py", "test_simulators.py"),
     *("test_attacks.py", "test_exactness.py", "test_bad_submissions.py", "test_course.py"),
-    *("test_formgrader.py", "test_class.py", "test_nbgrader.py", "test_hostile_pages.py"),
+    *("test_class.py", "test_nbgrader.py", "test_hostile_pages.py"),
 )
 _PLACE = {name: place for place, name in enumerate(_LONG)}
 

@@ -1,4 +1,4 @@
-"""Chapter 03: its rules, the library's and the moving picture, beyond what every chapter has."""
+"""Chapter 03: its rules and the library's, beyond what every chapter has."""
 
 import numpy as np
 import pytest

@@ -42,10 +42,9 @@ HEAD = (
 # What no exercise's examples all ask for.
 VALUES = [None, [], 7, 0.1, "1", {"tokens": 9}, (1, True), np.zeros(4), torch.zeros(3)]
 WORDS = {"shapes", "found_in_the_text", "two_caches"}  # figures that show no number
-PRINTS = {"ladder", "library_on_trial", "beside_hugging_face"}  # print as well
+PRINTS = {"ladder", "line_up", "library_on_trial", "beside_hugging_face"}  # print as well
 # What the alternative text of a figure says among other things: the numbers that it draws.
 SAID = {
-    "00 roofline": "flat at 989.5 TFLOP/s",
     "00 predicted_and_measured": "predicted: 20 at 1, 32 at 8; measured: 20 at 1, 50 at 8",
     "00 free_on_the_line": "A100 153, H100 295, TPU v4 229",
     "01 passes": "12 tokens in 4 passes and 13 draft calls; the target alone writes the same. "
@@ -65,7 +64,7 @@ SAID = {
     "06 experts_read": "measured: 1.34 at 1, 1.31 at 8, 1.44 at 64",
     "06 spent": "you: 2.82",
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
-    "07 more_candidates": "SpecTr's rule: 0.8 at 1, 0.907 at 2; your function: 0.8 at 1, 0.87 at 2",
+    "07 more_candidates": "your function: 0.8 at 1, 0.87 at 2",
     "07 by_position": "EAGLE-3: 2.41 tokens at K = 7: 1.49 at 1",
     "08 broken_decoders": "the target is its own draft: nothing: 5, the feed: 3.3",
     "08 beside_the_paper": "measured v: here: 234m / base, T = 0: 1.6",

@@ -11,7 +11,7 @@ from autograde.submission import release_of
 from autograde.tools.samples import functions_of
 from specdec_lib.lessons.widgets.linked import linked_simulator
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 EXERCISES = functions_of(CHAPTER)
 SIMULATOR = "linked_simulator("

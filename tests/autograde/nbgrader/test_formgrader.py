@@ -17,7 +17,7 @@ from autograde.pool import grade_class
 from autograde.report.feedback import points as shown
 from autograde.tools.samples import sample
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ADA, CLEO = STUDENTS = ("ada-right", "cleo-misconceived")
 

@@ -61,7 +61,10 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 
 
 # Figures that another function of their file shows.
-SHOWN_BY_OTHERS = {"ladder"}
+SHOWN_BY_OTHERS = {
+    *("ladder", "line_up", "library_on_trial", "library_repaired"),
+    *("more_candidates", "top_candidates"),
+}
 
 
 def figure_modules(chapter: str) -> list[ModuleType]:
@@ -155,6 +158,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "03": {
         "kept_and_rejected": (P, Q),
+        "both_paths": (P, Q),
         "laws_against_targets": (ch03.ARGMAX_PAIRS,),
         "warped": (ch03.LOGITS,),
         "line_up": (P, Q),
@@ -174,12 +178,10 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     "05": {
         "six_blocks": (ch05.BLOCKS, ch05.K),
         "three_orders": (5,),
-        "by_task": (papers.table("spec_bench_tasks"),),
         "alpha_found_again": (5,),
         "expected_and_measured": (SETTINGS,),
         "implied_rates": (SETTINGS, papers.table("chen_1")),
         "verdicts": (SETTINGS,),
-        "two_baselines": (papers.table("logs")[0], papers.table("eagle_3")),
         "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
     },
     "06": {
@@ -194,7 +196,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "more_candidates": (P, Q, 2),
         "top_candidates": (lambda accept, xs, p, r, u: accept(xs[0], p, r[0], u)[0], P, Q, 1),
         "heads": ({("EAGLE", 0): 2.0, ("EAGLE", 1): 1.2}, 3),
-        "blocks_compared": (P, Q, 3),
     },
     "08": {
         "broken_decoders": ({"nothing": (5.0, 2.2, 0.0), "the feed": (3.3, 2.2, 0.5)},),
