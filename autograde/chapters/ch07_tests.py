@@ -82,7 +82,7 @@ def require_target(came: np.ndarray, wanted: np.ndarray, of: str) -> None:
     if not np.abs(came - wanted).max() <= 1e-12:
         texts = told_apart(came, wanted)
         raise Different(
-            f"over all drafts, coins and draws the distribution of {of} is {texts[0]}; the "
+            f"Over all drafts, coins and draws, the distribution of {of} is {texts[0]}; the "
             f"target's is {texts[1]}."
         )
 
@@ -125,7 +125,8 @@ def candidates_together(student, solution, rng):
         for (_, tokens, _, _, coins, u), weight in every_way([-1] * number, p, q):
             out = student.multi_candidate_accept(tokens, p[0], q[0], coins, u)
             came[token_below(size, out, "multi_candidate_accept")] += weight
-        of = f"multi_candidate_accept with {number} from the draft {describe(q[0])}"
+        many = f"{number} candidates" if number > 1 else "a candidate"
+        of = f"multi_candidate_accept with {many} drawn from {describe(q[0])}"
         require_target(came, p[0], of)
 
 
