@@ -122,8 +122,6 @@ lesson.committed("prediction_01_b", prediction_01_b, 5, 25)
 lesson.reveal("prediction_01_b", prediction_01_b)
 
 # %% [markdown]
-# Two real models wrote these five blocks.
-#
 # ## Score: one pass, K + 1 rows
 #
 # The target reads `prefix + drafted`, where the **prefix** is the text so far, and gives a row for

@@ -41,7 +41,7 @@ HEAD = (
 
 # What no exercise's examples all ask for.
 VALUES = [None, [], 7, 0.1, "1", {"tokens": 9}, (1, True), np.zeros(4), torch.zeros(3)]
-WORDS = {"shapes", "found_in_the_text", "two_caches"}  # figures that show no number
+WORDS = {"found_in_the_text", "two_caches"}  # figures that show no number
 PRINTS = {"ladder", "line_up", "library_on_trial", "beside_hugging_face"}  # print as well
 # What the alternative text of a figure says among other things: the numbers that it draws.
 SAID = {
