@@ -365,9 +365,8 @@ from specdec_lib.device import leave_cores
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.held_out import prompts
 
-leave_cores()  # as in chapter 00
-
 # %% tags=["demo", "shown"]
+leave_cores()  # as in chapter 00
 target, texts = strategies.built_in("target")["target"], prompts(8, 128)
 states, x = charts.states_of(target, texts[0])
 h = states[-1]
