@@ -283,8 +283,8 @@ charts.show_steps("GPU, computed", service.gpu(context=0))
 charts.show_steps("Processor, measured", service.measured(context=64))
 
 # %% [markdown]
-# With `alpha = 0.7` and `K = 4`, one request alone is 2.3 times as fast as without drafts. Now comes a
-# rush: 300 requests of 16 tokens, nearly as fast as the GPU can serve them without drafts. With
+# With `alpha = 0.7` and `K = 4`, one request alone is 2.3 times as fast as without drafts. Now 300
+# requests of 16 tokens arrive nearly as fast as the GPU can serve them without drafts: a rush. With
 # `K = 4`, a full step takes 5.2 times as long and writes 2.8 times the tokens. So the queue grows, and
 # p99 is 11.9 times as long.
 #

@@ -1,8 +1,10 @@
-"""Chapter 01: what its visible checks tell."""
+"""Chapter 01: its predictions, and what its visible checks tell."""
+
+import re
 
 import numpy as np
 import pytest
-from classes.chapter_cases import functions_of
+from classes.chapter_cases import functions_of, text_of
 
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.common.examples import Different
@@ -22,3 +24,13 @@ def test_a_loop_over_a_wrong_function_is_told_which_one(name: str, monkeypatch):
 def test_a_loop_without_end_stops_in_the_check():
     with pytest.raises(Different, match="the target was called"):
         ch01.check_score_block(lambda model, prefix, drafted: [model(prefix) for _ in iter(int, 1)])
+
+
+def test_truths_of_the_predictions():
+    assert ch01.TRUTHS["prediction_01"].value == 5
+    text = text_of(CHAPTER).replace("\n# ", " ")
+    (listed,) = re.findall(r"accepted ([\d, ]+ and \d) of the draft tokens", text)
+    counts = [int(count) for count in re.findall(r"\d", listed)]
+    assert ch01.TRUTHS["prediction_01_b"].value == sum(count + 1 for count in counts) == 16
+    kept = " + ".join(str(count) for count in counts)
+    assert f"keep {kept} = 11 draft tokens" in ch01.TRUTHS["prediction_01_b"].why

@@ -62,6 +62,16 @@ def test_recorded_blocks_come_out_as_recorded(module):
         assert call("visible", piece) == recorded.visible(piece)
 
 
+def test_kinds_differ_in_more_than_colour(reader):
+    page = reader(generation_simulator())
+    outlines = page.evaluate(
+        "() => [...document.querySelectorAll('.sd-key [data-kind]')].map((box) => box.textContent +"
+        "[...box.children].map((part) => `${part.tagName} ${part.getAttribute('rx')} "
+        "${(part.getAttribute('style') ?? '').includes('dash')}`).join(';'))"
+    )
+    assert len(outlines) == len(set(outlines)) == 6
+
+
 # ---- chapter 06: a clock -----------------------------------------------------------------------
 
 

@@ -88,11 +88,11 @@ export function panel(title, lead, ...children) {
 }
 
 /** A timer for what plays: `advance` goes one step and says whether there is another one. Where motion is not
- *  wanted `atOnce` takes its place. `onStop` is told of every stop. */
-export function player(tick, advance, atOnce, onStop = () => {}) {
+ *  wanted `atOnce` takes its place. */
+export function player(tick, advance, atOnce) {
   const motion = window.matchMedia("(prefers-reduced-motion: reduce)");
   let timer = null;
-  const stop = () => { clearInterval(timer); timer = null; onStop(); };
+  const stop = () => { clearInterval(timer); timer = null; };
   motion.addEventListener("change", stop);
   return {
     stop,
