@@ -14,7 +14,15 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograde.chapter import BUILD, LIBRARY, ROOT, TESTS, Chapter, library_folders
+from autograde.chapter import (
+    BUILD,
+    LIBRARY,
+    ROOT,
+    TESTS,
+    Chapter,
+    course_seed,
+    library_folders,
+)
 from autograde.files import digest_of, files_below, write_if_changed
 from autograde.result import Result
 from autograde.submission import is_demo
@@ -42,19 +50,25 @@ def grader_fingerprint(chapter: str) -> str:
     files = dict(_ingredients(Chapter(chapter)))
     installed = {each.name.lower(): each.version for each in metadata.distributions()}
     versions = [platform.python_version(), *(installed.get(name, "none") for name in PACKAGES)]
-    return digest_of(files.values(), str(LIBRARY), *versions, *files)
+    seed = str(course_seed())  # of the hidden tests' cases
+    return digest_of(files.values(), _library_fingerprint(), seed, *versions, *files)
+
+
+@cache
+def _library_fingerprint() -> str:
+    """The fingerprint of what students import: many files, the same ones for every chapter."""
+    paths = [(path, folder.parent) for folder in library_folders() for path in files_below(folder)]
+    names = [path.relative_to(parent).as_posix() for path, parent in paths]
+    return digest_of([path for path, _ in paths], str(LIBRARY), *names)
 
 
 def _ingredients(chapter: Chapter) -> Iterator[tuple[str, Path]]:
-    """The files that can change a mark, each under a name that is the same on every machine."""
+    """The course's and the grader's files that can change a mark, by their places in ROOT."""
     grader = ROOT / "autograde"
     shared = [path for path in files_below(TESTS) if not path.match("ch[0-9][0-9]_*")]
     paths = [chapter.source, chapter.release, chapter.solution, chapter.tests, *shared]
     for path in sorted([*paths, *grader.glob("*.py"), *files_below(grader / "sandbox")]):
         yield path.relative_to(ROOT).as_posix(), path
-    for folder in library_folders():
-        for path in files_below(folder):
-            yield path.relative_to(folder.parent).as_posix(), path
 
 
 def load(name: str) -> Result | None:

@@ -21,7 +21,7 @@ from autograde.check import Group, is_close, kinds_in
 from autograde.runner import Case
 from autograde.sandbox.remote import is_lent
 from autograde.sandbox.student import Call, traces_of
-from autograde.trusted import reply_of
+from autograde.trusted import raise_if_out_of_memory, reply_of
 
 # What a call ended with if it says nothing of the function: it was stopped, or there is none.
 ENDED = ("ProcessEnded", "CallTimedOut", "NotDefined", "NotImplementedError")
@@ -58,11 +58,15 @@ def outcome_of(call: Call) -> Outcome | None:
 
 
 def outcome_with(function: Callable, call: Call) -> Outcome:
-    """What a known bug gives for the arguments of a recorded call."""
+    """What a known bug gives for the arguments of a recorded call.
+
+    Raises MemoryError if this process has too little memory to know.
+    """
     args = copy.deepcopy(call.args)  # as a whole: what is lent may share its notes
     try:
         reply = reply_of(function, args)
     except Exception as error:
+        raise_if_out_of_memory(error)
         return Outcome(error=type(error).__name__, traces=traces_of(args))
     return Outcome(reply.value, None, tuple(reply.changed), traces_of(args))
 

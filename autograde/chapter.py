@@ -22,6 +22,13 @@ class AuthorError(Exception):
     """A chapter cannot be read, built or executed: the text says where, why, and what to do."""
 
 
+class UsageError(ValueError):
+    """What somebody asks for cannot be done: the text names it, and says why.
+
+    Any other ValueError is a fault of the code, and is shown with its traceback.
+    """
+
+
 def exit_code(
     command: Callable[[], int],
     not_started: tuple[type[Exception], ...] = (),
@@ -29,7 +36,7 @@ def exit_code(
 ) -> int:
     """The exit code of `command`: 1 for an AuthorError, 2 for an error of `not_started`.
 
-    Any of these errors is a line on stderr.
+    Any of these errors is a line on stderr. Every other one is raised again.
     """
     try:
         return command()
@@ -37,8 +44,16 @@ def exit_code(
         print(error, file=sys.stderr)
         return 1
     except not_started as error:
-        print(f"{program}: {error}", file=sys.stderr)
+        print(f"{program}: {_text_of(error)}", file=sys.stderr)
         return 2
+
+
+def _text_of(error: Exception) -> str:
+    """What an error says; not every error of the system names a file or has a text."""
+    if isinstance(error, OSError) and error.strerror:
+        place = "" if error.filename is None else f"{error.filename}: "
+        return f"{place}{error.strerror}"
+    return str(error) or type(error).__name__
 
 
 def _setting(name: str) -> str | None:
@@ -129,7 +144,7 @@ def chapter_names(solutions: Path = SOLUTIONS) -> list[str]:
 
 
 def require_chapter(name: str | None, solutions: Path = SOLUTIONS) -> None:
-    """Raise ValueError if `name` is given and no chapter is called so."""
+    """Raise UsageError if `name` is given and no chapter is called so."""
     names = chapter_names(solutions)
     if name is not None and name not in names:
-        raise ValueError(f"there is no chapter {name}. There are: {', '.join(names)}")
+        raise UsageError(f"there is no chapter {name}. There are: {', '.join(names)}")

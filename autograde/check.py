@@ -199,8 +199,12 @@ def _numbers(value: Any) -> np.ndarray | None:
 
 
 def _rounding(numbers: np.ndarray) -> float:
-    """Of floats: two processes may add float32 up in another order."""
-    return float(np.finfo(numbers.dtype).eps) if numbers.dtype.kind in "fc" else 0.0
+    """Of floats: two processes may add float32 up in another order.
+
+    A narrower type gets no more room than float32: an answer must not choose how rough it may be.
+    """
+    narrowest = np.finfo(np.float32).eps
+    return float(min(np.finfo(numbers.dtype).eps, narrowest)) if numbers.dtype.kind in "fc" else 0.0
 
 
 def by_cause(error: AssertionError, cause: str) -> AssertionError:

@@ -16,6 +16,7 @@ from autograde.chapter import (
     LIBRARY,
     ROOT,
     Chapter,
+    UsageError,
     chapter_names,
     course_dir,
     exit_code,
@@ -162,7 +163,9 @@ def grade(
     submitted: Annotated[Path, Argument(help="The folder with STUDENT/CHAPTER/CHAPTER.ipynb.")],
     chapter: AnyChapter = None,
     results: Annotated[Path | None, Option("--json", help="The results as JSON.")] = None,
-    workers: Annotated[int | None, Option(min=1, help="Default: one for every core.")] = None,
+    workers: Annotated[
+        int | None, Option(min=1, help="Default: one for every core it may use.")
+    ] = None,
     scheduler: Annotated[str | None, Option(metavar="ADDRESS", help="A dask scheduler.")] = None,
     unsafe_no_isolation: Annotated[
         bool, Option("--unsafe-no-isolation", help="Run students' code with your own rights.")
@@ -172,7 +175,7 @@ def grade(
 
     Run each in a sandbox. Print a table and, with --json FILE, write the results. A submission
     that cannot be graded stops nobody: it is listed with its reason, with 0 points. --scheduler
-    grades on the workers of a dask cluster.
+    grades on the workers of a dask cluster. 1: a submission could not be graded.
     """
     from autograde.pool import grade_class
     from autograde.report.table import print_table
@@ -186,7 +189,8 @@ def grade(
     if results:
         write_json(results, {"students": grades})
     print_table(grades)
-    return 0
+    results_of_all = [result for student in grades.values() for result in student.values()]
+    return 1 if any(result["status"] == "failed" for result in results_of_all) else 0
 
 
 @app.command()
@@ -263,7 +267,7 @@ def sample(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns its exit code."""
-    return exit_code(lambda: _run(arguments), (OSError, ValueError, NoIsolation))
+    return exit_code(lambda: _run(arguments), (OSError, UsageError, NoIsolation))
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -271,4 +275,4 @@ def _run(arguments: list[str] | None) -> int:
     try:
         return command.main(arguments, "autograde", standalone_mode=False)
     except typer.TyperException as error:  # a word that no command takes
-        raise ValueError(f"{error.format_message()} See: autograde --help") from None
+        raise UsageError(f"{error.format_message()} See: autograde --help") from None

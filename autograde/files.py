@@ -5,6 +5,7 @@ import io
 import json
 import os
 import stat
+import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,13 +16,12 @@ def write_if_changed(target: Path, data: bytes) -> bool:
     if target.is_file() and target.read_bytes() == data:
         return False
     target.parent.mkdir(parents=True, exist_ok=True)
-    # In the target's own folder, since os.replace cannot move between file systems.
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    # In the target's folder, since a file cannot be moved between file systems, and in a folder of
+    # this call's own, since threads may write one target. A file of `tempfile` would be private.
+    with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as folder:
+        whole = Path(folder, target.name)
+        whole.write_bytes(data)
+        whole.replace(target)
     return True
 
 

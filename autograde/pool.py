@@ -19,11 +19,12 @@ from nbformat import NotebookNode
 from tqdm import tqdm
 
 from autograde.cache import grader_fingerprint
-from autograde.chapter import chapter_names, notebook_path
+from autograde.chapter import UsageError, chapter_names, notebook_path
 from autograde.grade import Grader, exercises_of, grade, grade_now, pending_of
 from autograde.result import Grades, Result
 from autograde.submission import release_of, take_in
 
+CPU_TIME = Path("/sys/fs/cgroup/cpu.max")  # of a container, on Linux
 CONNECT_SECONDS = 15  # to a dask scheduler, and to its first worker
 _ALONE = threading.Lock()
 
@@ -50,20 +51,34 @@ def grade_class(
     """Grade every STUDENT/CHAPTER/CHAPTER.ipynb below `submitted`, one chapter or all.
 
     With `scheduler`, the address of a dask scheduler, on its workers; else in `workers` processes
-    here, one for every core if it is None. One submission's trouble never stops another. Raises
-    FileNotFoundError if there is no such folder, ValueError if the cluster cannot grade.
+    here, by default one for every core that this process may use. One submission's trouble never
+    stops another. Raises FileNotFoundError if there is no such folder, UsageError if the cluster
+    cannot grade.
     """
     # Chapter by chapter: a process keeps what one chapter needs, and not much of every other.
     tasks = sorted(tasks_in(submitted, chapter), key=lambda task: task.chapter)
     students = sorted({task.student for task in tasks})
     grades: Grades = {student: {} for student in students}
     if scheduler is None:
-        found = _results(tasks, Processes().grade, workers or os.cpu_count() or 1)
+        found = _results(tasks, Processes().grade, workers or usable_cores())
     else:
         found = _results(tasks, *cluster(scheduler, {task.chapter for task in tasks}))
     for task, result in found:
         grades[task.student][task.chapter] = result.to_json()
     return {name: dict(sorted(grades[name].items())) for name in students}
+
+
+def usable_cores() -> int:
+    """The cores that this process may use: a container often has fewer than the machine.
+
+    Either it is bound to some of them, or its processor time is limited to that of so many.
+    """
+    may_use = getattr(os, "sched_getaffinity", None)  # macOS and Windows have none
+    cores = len(may_use(0)) if may_use else os.cpu_count() or 1
+    if CPU_TIME.exists():
+        most, period = CPU_TIME.read_text().split()  # microseconds, or "max"
+        cores = cores if most == "max" else min(cores, max(1, int(most) // int(period)))
+    return cores
 
 
 def tasks_in(submitted: Path, chapter: str | None) -> Iterator[Task]:
@@ -143,18 +158,18 @@ def _end_with_parent() -> None:
 def cluster(address: str, chapters: Iterable[str]) -> tuple[Grader, int]:
     """What grades on the workers of the dask scheduler at `address`, and how many these are.
 
-    Raises ValueError if dask.distributed is missing, no scheduler with a worker answers, or a
+    Raises UsageError if dask.distributed is missing, no scheduler with a worker answers, or a
     worker has another version of what grades `chapters`.
     """
     try:
         from distributed import Client
     except ImportError:
-        raise ValueError("--scheduler needs dask: pip install -e '.[cluster]'") from None
+        raise UsageError("--scheduler needs dask: pip install -e '.[cluster]'") from None
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
     except (OSError, ValueError) as error:
-        raise ValueError(f"no dask scheduler with a worker answers at {address}: {error}") from None
+        raise UsageError(f"no dask scheduler with a worker answers at {address}: {error}") from None
     for chapter in sorted(chapters):
         _require_same_grader(client, chapter)
 
@@ -171,10 +186,10 @@ def _grade_alone(notebook: NotebookNode, chapter: str) -> Result:
 
 
 def _require_same_grader(client, chapter: str) -> None:
-    """Raise ValueError if a worker would grade by other code than this machine."""
+    """Raise UsageError if a worker would grade by other code than this machine."""
     ours = grader_fingerprint(chapter)
     theirs = client.run(grader_fingerprint, chapter, on_error="return")
     if strange := [name for name, other in theirs.items() if other != ours]:
-        raise ValueError(
+        raise UsageError(
             f"the worker {strange[0]} has another version of the course, of Python or of a package"
         )

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autograde.chapter import UsageError
+
 ResultJson = dict[str, Any]  # as `to_json` gives them
 Grades = dict[str, dict[str, ResultJson]]  # by student and chapter
 
@@ -119,8 +121,8 @@ class Result:
 
 
 def read_grades(path: Path) -> Grades:
-    """The students of a results file. Raises ValueError if it is none."""
+    """The students of a results file. Raises UsageError if it is none."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))["students"]
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{path} is not what `autograde grade --json` writes") from None
+        raise UsageError(f"{path} is not what `autograde grade --json` writes") from None

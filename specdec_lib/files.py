@@ -1,6 +1,6 @@
 """Writing files atomically."""
 
-import os
+import tempfile
 from pathlib import Path
 
 
@@ -9,9 +9,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
     Text is written in UTF-8. Raises OSError if writing fails; nothing half-written is left.
     """
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
-    try:
-        new.write_bytes(content.encode() if isinstance(content, str) else content)
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+    # In the file's folder, since a file cannot be moved between file systems, and in a folder of
+    # this call's own, since threads may write one file. A file of `tempfile` would be private.
+    with tempfile.TemporaryDirectory(prefix=".", dir=path.parent) as folder:
+        whole = Path(folder, path.name)
+        whole.write_bytes(content.encode() if isinstance(content, str) else content)
+        whole.replace(path)

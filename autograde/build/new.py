@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograde.chapter import ROOT, TESTS
+from autograde.chapter import ROOT, TESTS, UsageError
 from autograde.files import files_below, write_if_changed
 
 EXAMPLE = ROOT / "examples" / "temperatures"
@@ -18,10 +18,10 @@ IGNORED = "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n"
 def new_course(folder: Path) -> int:
     """Write a course with a chapter about temperatures to `folder`; returns the number of files.
 
-    Raises ValueError for a folder that holds something.
+    Raises UsageError for a folder that holds something.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"{folder} is there already and not empty: choose another name")
+        raise UsageError(f"{folder} is there already and not empty: choose another name")
     files = dict(_files(folder.resolve().name))
     for name, data in files.items():
         write_if_changed(folder / name, data)

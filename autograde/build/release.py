@@ -38,7 +38,7 @@ def build(
 ) -> list[Path]:
     """Build `chapters`, or all; returns the notebooks that were out of date.
 
-    Raises ValueError for an unknown chapter, and an AuthorError for what is wrong in a text and for
+    Raises UsageError for an unknown chapter, and an AuthorError for what is wrong in a text and for
     a hidden test that is missing; then nothing has been written. A notebook that holds answers is
     never overwritten.
     """

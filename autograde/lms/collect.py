@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograde.chapter import notebook_path
+from autograde.chapter import UsageError, notebook_path
 from autograde.files import printable, write_if_changed
 from autograde.submission import MAX_BYTES
 
@@ -60,14 +60,14 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path) -> Collecte
 
     That is the latest of those called after the chapter, or if there is none, of all. The others
     stay in the zip. `kind` is "canvas" or "moodle". The same zip twice changes nothing. Raises
-    ValueError if the zip is none, or holds no notebook under a name of that LMS.
+    UsageError if the zip is none, or holds no notebook under a name of that LMS.
     """
     result = Collected()
     try:
         with zipfile.ZipFile(archive) as opened:
             attempts = list(_attempts(opened.infolist(), kind, result))
             if not attempts:
-                raise ValueError(f"{archive}: no notebook in it has a name that {kind} gives")
+                raise UsageError(f"{archive}: no notebook in it has a name that {kind} gives")
             for student, mine in _by_student(attempts, chapter).items():
                 target = notebook_path(submitted / student, chapter)
                 write_if_changed(target, _read(opened, mine[0]))
@@ -75,7 +75,7 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path) -> Collecte
                 if mine[0].late:
                     result.late.append(student)
     except (zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(
+        raise UsageError(
             f"{archive} is not a whole zip file ({error}): download it again"
         ) from None
     return result

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograde.chapter import UsageError
 from autograde.files import printable, write_if_changed, write_json, zip_of
 from autograde.lms.collect import collect
 from autograde.lms.export import marks_of, merge, read_table, write_table
@@ -46,12 +47,12 @@ def _collected(course: Path, chapter: str) -> dict[str, dict[str, str]]:
 def run_feedback(lms: str, chapter: str, out: Path, course: Path) -> int:
     """Exit code 1 if somebody whose notebook was collected has no page.
 
-    Raises ValueError, and writes nothing, if nothing was collected.
+    Raises UsageError, and writes nothing, if nothing was collected.
     """
     names = _collected(course, chapter).get(lms)
     if not names:
         command = f"autograde collect ZIP --format {lms} --chapter {chapter}"
-        raise ValueError(f"nothing of {lms} was collected for {chapter}: `{command}` does it")
+        raise UsageError(f"nothing of {lms} was collected for {chapter}: `{command}` does it")
     pages = {s: course / "feedback" / s / chapter / f"{chapter}.html" for s in sorted(names)}
     there = {student: page for student, page in pages.items() if page.is_file()}
     files = {f"{names[s]}{chapter}.html": page.read_bytes() for s, page in there.items()}

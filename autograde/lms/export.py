@@ -19,6 +19,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, SubmittedAssignment
 
+from autograde.chapter import UsageError
 from autograde.files import printable, write_if_changed
 from autograde.result import read_grades
 
@@ -66,11 +67,11 @@ class Merged:
 def marks_of(path: Path, chapter: str) -> dict[str, Mark]:
     """The marks of a chapter, by student, from a gradebook or from `autograde grade --json`.
 
-    Only a gradebook has manual points and penalties. Raises ValueError if there is no mark in it.
+    Only a gradebook has manual points and penalties. Raises UsageError if there is no mark in it.
     """
     marks = (_in_gradebook if path.suffix == ".db" else _in_json)(path, chapter)
     if not marks:
-        raise ValueError(f"{path} has no marks of {chapter}")
+        raise UsageError(f"{path} has no marks of {chapter}")
     return marks
 
 
@@ -81,7 +82,7 @@ def _in_json(path: Path, chapter: str) -> dict[str, Mark]:
 
 def _in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
     if not database.is_file():
-        raise ValueError(f"there is no gradebook at {database}")
+        raise UsageError(f"there is no gradebook at {database}")
     with Gradebook(f"sqlite:///{database.resolve()}") as gradebook:
         submissions = gradebook.assignment_submissions(chapter)
         return {submission.student.id: _mark(submission) for submission in submissions}
@@ -94,7 +95,7 @@ def _mark(submission: SubmittedAssignment) -> Mark:
 
 
 def read_table(path: Path) -> Table:
-    """A CSV file with commas, semicolons or tabs, in UTF-8. Raises ValueError if it is none."""
+    """A CSV file with commas, semicolons or tabs, in UTF-8. Raises UsageError if it is none."""
     data = path.read_bytes()
     text = data.decode("utf-8-sig")
     separator = max(",;\t", key=text.split("\n", 1)[0].count)
@@ -118,7 +119,7 @@ def _inert(cell: str) -> str:
 def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Merged:
     """A copy of the LMS's table with the marks in `column`; `kind` is "canvas" or "moodle".
 
-    If the LMS gives another maximum, full marks here are full marks there. Raises ValueError if the
+    If the LMS gives another maximum, full marks here are full marks there. Raises UsageError if the
     column is not there or no column tells whose a row is.
     """
     header, *rows = [list(row) for row in table.rows]
@@ -145,7 +146,7 @@ def _column(header: list[str], wanted: str) -> int:
     """The place of the one column that is called `wanted`."""
     found = [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
     if len(found) != 1:
-        raise ValueError(
+        raise UsageError(
             f"{len(found) or 'none'} of the table's columns are called {wanted!r}. Its columns: "
             f"{', '.join(header)}. Name one with --column"
         )
@@ -160,11 +161,11 @@ def _plain(header: str) -> str:
 def _people(header: list[str], rows: list[list[str]], kind: str) -> dict[str, int]:
     """The rows of people by "-101" for the number of the first column, and by the second's cell.
 
-    Raises ValueError if the first is not there; a row that has no number in it is nobody's.
+    Raises UsageError if the first is not there; a row that has no number in it is nobody's.
     """
     first, second = WHO[kind]
     if first not in header:
-        raise ValueError(f"the table has no column {first}, which tells whose a row is")
+        raise UsageError(f"the table has no column {first}, which tells whose a row is")
     people: dict[str, int] = {}
     for i, row in enumerate(rows):
         cells = dict(zip(header, row, strict=False))

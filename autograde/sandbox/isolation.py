@@ -7,6 +7,7 @@ can be `none`: then there is no sandbox, on any system.
 import os
 from functools import cache
 
+from autograde.chapter import UsageError
 from autograde.sandbox import bwrap
 
 VARIABLE = "SPECDEC_ISOLATION"
@@ -32,11 +33,11 @@ def isolate_nothing() -> None:
 def chosen() -> str:
     """The name of this process's isolation.
 
-    Raises NoIsolation if bubblewrap is not installed, ValueError for an unknown name.
+    Raises NoIsolation if bubblewrap is not installed, UsageError for an unknown name.
     """
     asked = os.environ.get(VARIABLE) or BUBBLEWRAP
     if asked not in DESCRIBED:
-        raise ValueError(f"{VARIABLE} is {asked!r}; it can be {BUBBLEWRAP} or {NONE}")
+        raise UsageError(f"{VARIABLE} is {asked!r}; it can be {BUBBLEWRAP} or {NONE}")
     if asked == BUBBLEWRAP and not bwrap.find_bubblewrap():
         raise NoIsolation(
             f"students' code cannot be isolated on this machine: {bwrap.NO_BUBBLEWRAP}\n{ADVICE}"

@@ -8,7 +8,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from autograde.chapter import ROOT
+from autograde.chapter import ROOT, UsageError
 from autograde.sandbox import bwrap, isolation, workers
 from autograde.sandbox.isolation import ADVICE, BUBBLEWRAP, DESCRIBED, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits, SandboxError, Worker
@@ -106,7 +106,7 @@ def report() -> tuple[list[str], bool]:
     lines = [f"System: {platform.system()} {platform.release()}, {platform.machine()}"]
     try:
         lines.append(require())
-    except (NoIsolation, ValueError) as error:
+    except (NoIsolation, UsageError) as error:
         return [*lines, str(error)], False
     if isolation.chosen() != BUBBLEWRAP:
         return [*lines, f"{VARIABLE} asks for none. Unset it to be protected."], False

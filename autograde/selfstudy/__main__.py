@@ -5,8 +5,10 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from autograde.chapter import exit_code
+from autograde.bounds import TooCostly
+from autograde.chapter import UsageError, exit_code
 from autograde.sandbox.isolation import isolate_nothing
+from autograde.sandbox.workers import SandboxError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     from autograde.selfstudy import command  # takes a second, like what it imports
 
     run = partial(command.run, options.work, options.chapters, not options.no_browser)
-    return exit_code(run, (OSError, ValueError, RuntimeError), "specdec mark")
+    return exit_code(run, (OSError, UsageError, SandboxError, TooCostly), "specdec mark")
 
 
 if __name__ == "__main__":

@@ -3,13 +3,16 @@
 The pages stand in `work/marks/`. No notebook is ever written to.
 """
 
+import hashlib
 import sys
 import webbrowser
 from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograde.chapter import chapter_names, notebook_path
+from autograde.cache import grader_fingerprint
+from autograde.chapter import UsageError, chapter_names, notebook_path
+from autograde.files import digest_of, write_if_changed
 from autograde.report.feedback import points
 from autograde.selfstudy.mark import is_stub, mark
 from autograde.submission import Refused, is_answer, parse, rebuild, release_of
@@ -20,7 +23,7 @@ FOLDER = "marks"
 def run(work: Path, asked: list[str], opens: bool) -> int:
     """Mark the chapters `asked` for, or all that were changed, and then show the first page.
 
-    Returns 2 if one of them could not be marked, else 0. Raises ValueError for an unknown chapter.
+    Returns 2 if one of them could not be marked, else 0. Raises UsageError for an unknown chapter.
     """
     changed = [name for name in chapter_names() if not asked and is_changed(work, name)]
     names = [chapter_of(name) for name in asked] or changed
@@ -34,11 +37,11 @@ def run(work: Path, asked: list[str], opens: bool) -> int:
 
 
 def chapter_of(name: str) -> str:
-    """The chapter of a name, of its number, or of a path to its notebook. Raises ValueError."""
+    """The chapter of a name, of its number, or of a path to its notebook. Raises UsageError."""
     names, wanted = chapter_names(), Path(name).stem
     found = [each for each in names if wanted in (each, each[:2], str(int(each[:2])))]
     if not found:
-        raise ValueError(f"there is no chapter {name}. There are: {', '.join(names)}")
+        raise UsageError(f"there is no chapter {name}. There are: {', '.join(names)}")
     return found[0]
 
 
@@ -48,22 +51,32 @@ def page_of(work: Path, chapter: str) -> Path:
 
 
 def is_changed(work: Path, chapter: str) -> bool:
-    """Whether there are answers that were saved after the page was made."""
+    """Whether there are answers, and no page about this very notebook by these very tests."""
     path, page = notebook_path(work, chapter), page_of(work, chapter)
     if not path.is_file():
         return False
-    if page.is_file() and page.stat().st_mtime_ns >= path.stat().st_mtime_ns:
+    saved = path.read_bytes()
+    if page.is_file() and page.read_bytes().endswith(_stamp(saved, chapter)):
         return False
     try:
-        cells = _answered(path, chapter).cells
+        cells = _answered(saved, chapter).cells
     except Refused:  # marking it says why
         return True
     return not all(is_stub(cell, chapter) for cell in cells if is_answer(cell))
 
 
-def _answered(path: Path, chapter: str) -> NotebookNode:
-    """The release with the student's answers in it. Raises OSError and Refused."""
-    return rebuild(parse(path.read_bytes()), release_of(chapter))
+def _stamp(saved: bytes, chapter: str) -> bytes:
+    """How the page about a notebook ends: it tells the notebook and what marked it.
+
+    Times would not: a notebook may be saved while it is marked, and tests may change.
+    """
+    digest = digest_of([], hashlib.sha256(saved).hexdigest(), grader_fingerprint(chapter))
+    return f"<!-- marked: {digest} -->\n".encode()
+
+
+def _answered(saved: bytes, chapter: str) -> NotebookNode:
+    """The release with the answers of a saved notebook in it. Raises Refused."""
+    return rebuild(parse(saved), release_of(chapter))
 
 
 def _marked(work: Path, chapter: str) -> bool:
@@ -74,12 +87,12 @@ def _marked(work: Path, chapter: str) -> bool:
         print(f"specdec mark: there is no {path}: `specdec start` copies it", file=sys.stderr)
         return False
     try:
-        notebook = _answered(path, chapter)
+        saved = path.read_bytes()
+        notebook = _answered(saved, chapter)
     except (OSError, Refused) as error:
         print(f"specdec mark: {path}: {error}", file=sys.stderr, flush=True)
         return False
     result, html = mark(notebook, chapter)
-    page.parent.mkdir(exist_ok=True)
-    page.write_text(html, encoding="utf-8")
+    write_if_changed(page, html.encode("utf-8") + b"\n" + _stamp(saved, chapter))
     print(f"{chapter}: {points(result.score)} of {points(result.max_score)} points: {page}")
     return True
