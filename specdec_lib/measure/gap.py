@@ -25,10 +25,10 @@ TOKENS, SECONDS = 48, 60.0  # new tokens of a text; no text begins after so many
 
 
 class Clocked:
-    """A model that adds up the seconds of its passes."""
+    """A model that notes its passes: the tokens in the cache after each, and its seconds."""
 
     def __init__(self, model: Llama) -> None:
-        self.model, self.seconds = model, 0.0
+        self.model, self.passes = model, list[tuple[int, float]]()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
@@ -37,7 +37,8 @@ class Clocked:
         """The model's logits (B, T, V)."""
         begun = time.perf_counter()
         logits = self.model.forward(tokens, cache, **how)
-        self.seconds += time.perf_counter() - begun
+        seconds = time.perf_counter() - begun
+        self.passes.append((int(cache.length[0]), seconds))
         return logits
 
 
@@ -46,10 +47,12 @@ def noted(decoder: Decoder, *models: Clocked) -> tuple[Decoder, list[tuple[float
     notes = []
 
     def run(prompt: list) -> Generation:
-        before, begun = sum(model.seconds for model in models), time.perf_counter()
+        for model in models:
+            model.passes.clear()
         generation = decoder(prompt)
-        reading = time.perf_counter() - begun - generation.seconds  # the prompt
-        inside = sum(model.seconds for model in models) - before - reading
+        passes = [each for model in models for each in model.passes]
+        # The prompt is read but for its last token. No pass that writes leaves so few.
+        inside = sum(seconds for held, seconds in passes if held >= len(prompt))
         notes.append((generation.seconds, inside))
         return generation
 

@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 
 class Counted:
-    """A transformers model that counts its passes."""
+    """A transformers model that counts the passes of `generate`."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         logging.set_verbosity_error()  # each assisted call warns of its own draft's settings
         self.model, self.passes = model.eval(), 0
-        self.model.register_forward_pre_hook(self._count)
 
     @classmethod
     def of_folder(
@@ -49,6 +48,14 @@ class Counted:
         # The rotary frequencies are computed, not loaded.
         model.model.rotary_emb = type(model.model.rotary_emb)(config)
         return cls(model.to(device))
+
+    def generate(self, ids: torch.Tensor, **options: Any) -> torch.Tensor:
+        """What the model's own `generate` gives. The model itself is left as it was."""
+        counting = self.model.register_forward_pre_hook(self._count)
+        try:
+            return self.model.generate(ids, **options)
+        finally:
+            counting.remove()
 
     def _count(self, *_: object) -> None:
         self.passes += 1
@@ -77,7 +84,7 @@ def generate(
         options["assistant_model"] = draft.model
     target.model.generation_config.eos_token_id = None
     before, mask = target.passes, torch.ones_like(ids)
-    output = target.model.generate(ids, attention_mask=mask, pad_token_id=0, **options)
+    output = target.generate(ids, attention_mask=mask, pad_token_id=0, **options)
     # An encoder-decoder writes a text of its own, after one token to start.
     given = 1 if target.model.config.is_encoder_decoder else len(prompt)
     return Generation([output[0, given:].tolist()], target_passes=target.passes - before)

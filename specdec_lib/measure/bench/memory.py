@@ -1,7 +1,6 @@
 """The memory that generation takes beyond weights and cache, in a process of its own."""
 
 import json
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -47,9 +46,15 @@ def peak() -> int:
 
     On Linux from its status file: getrusage begins with what the parent process has held.
     """
+    if sys.platform == "win32":
+        import psutil  # which comes with Jupyter's kernel
+
+        return psutil.Process().memory_info().peak_wset
     if STATUS.exists():
         lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
         return int(lines["VmHWM"].split()[0]) * 1024
+    import resource  # Windows has none
+
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

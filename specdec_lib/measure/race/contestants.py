@@ -1,5 +1,6 @@
 """Who can take part in a race: drafters of all kinds, and a reader's own functions."""
 
+import dis
 import operator
 import reprlib
 from collections.abc import Callable, Sequence
@@ -26,6 +27,10 @@ from specdec_lib.sampling import Choices, Warp, choices_for, softmax
 Logits = Callable[[Sequence[int]], np.ndarray]
 # Makes a decoder of a batch, for a target, a temperature and so many new tokens.
 Contestant = Callable[[Model, Warp, int], Decoder]
+
+
+class Unwritten(Exception):
+    """A reader's own function, or one that it calls, is still a stub; the message is the stub's."""
 
 
 class WrongFunction(Exception):
@@ -184,13 +189,25 @@ def asked(
 
 
 def given_by(name: str, function: Callable, arguments: Sequence) -> object:
-    """What a reader's `function` gives. WrongFunction, which says why, if it raises."""
+    """What a reader's `function` gives. Raises Unwritten or WrongFunction, with the reason."""
     try:
         return function(*arguments)
-    except NotImplementedError:
-        raise
     except Exception as error:  # whatever a half-written function does
+        if isinstance(error, NotImplementedError) and is_of_stub(error, function):
+            raise Unwritten(str(error)) from error
         raise WrongFunction(f"{name} raised {error!r}") from error
+
+
+def is_of_stub(error: NotImplementedError, function: Callable) -> bool:
+    """Whether a `raise` in the reader's own code raised `error`.
+
+    torch raises it too, for what it cannot do on a device or with a dtype.
+    """
+    last = error.__traceback__
+    while last.tb_next:
+        last = last.tb_next
+    is_raise = last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+    return is_raise and last.tb_frame.f_globals is getattr(function, "__globals__", None)
 
 
 def as_tokens(given: Any) -> list[int]:

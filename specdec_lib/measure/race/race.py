@@ -22,12 +22,12 @@ def race(name: str, contestants: Mapping[str, "Contestant"], **how: Any) -> list
     is wrong. `name` is what the line calls the race: its chapter.
     """
     # To import torch takes a second, which whoever imports this module should not wait for.
-    from specdec_lib.measure.race.contestants import WrongFunction
+    from specdec_lib.measure.race.contestants import Unwritten, WrongFunction
     from specdec_lib.measure.race.turns import run
 
     try:
         return [run(contestants, **how)]
-    except NotImplementedError as error:
+    except Unwritten as error:
         print(UNWRITTEN.format(name=name, why=error))
     except WrongFunction as error:
         print(WRONG.format(name=name, why=error))
