@@ -12,6 +12,7 @@ from autograde.runner import Case
 ELSEWHERE = "The mistake from {exercise} again: {case}"  # the cause is explained there
 SAME_CAUSE = '{case} (Same cause as under "{group}".)'
 ALONE = "Correct by itself. With your own {names}, which {are} wrong, it gives: {case}"
+TOGETHER = "Correct by itself. So is what it calls, but the two do not fit together: {case}"
 
 
 def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[str], Known]) -> None:
@@ -66,11 +67,17 @@ def _right(group: Group, cases: list[Case], faults: list[str]) -> GroupResult:
     """A group that is right, by itself at least: a remark says what wrong ones above make of it."""
     told = next((case.told for case in cases if case.told), "")
     error = next((case.own_error for case in cases if case.own_error is not None), None)
-    *others, last = faults or ["answers above"]
-    names = f"{', '.join(others)} and {last}" if others else last
-    are = "is" if len(faults) == 1 else "are"
-    message = "" if error is None else ALONE.format(names=names, are=are, case=error)
+    message = "" if error is None else _remark(error, faults)
     return GroupResult(group.name, True, message, None, group.weight, told)
+
+
+def _remark(error: str, faults: list[str]) -> str:
+    """What the student reads under a group that fails only with the own answers above it."""
+    if not faults:
+        return TOGETHER.format(case=error)
+    *others, last = faults
+    names = f"{', '.join(others)} and {last}" if others else last
+    return ALONE.format(names=names, are="are" if others else "is", case=error)
 
 
 def _message(case: Case, cause: KnownBug | None, said: dict, explained: dict[str, str]) -> str:

@@ -23,8 +23,9 @@ class Case:
     """One test case as it went: `error` is None if it passed.
 
     `own_error` is the same with the student's own answers above it. The two differ only if the case
-    failed and was run again with the chapter's in place of the wrong `used`. `cause` is the name of
-    a bug that the test has recognised by itself, `told` what it says to who passed.
+    failed and was run again with the chapter's, of which `used` took the place of wrong ones.
+    `cause` is the name of a bug that the test has recognised by itself, `told` what it says to who
+    passed.
     """
 
     exercise: str
@@ -95,25 +96,34 @@ class HiddenTests:
 def follow_through(tests: HiddenTests, student: Student, right: Mapping[str, Cell]) -> list[Case]:
     """Every case, as it goes by itself: with right answers above it where one is wrong.
 
-    An exercise may call the functions of all exercises above it. If it fails and one of these is
-    wrong, its failed cases run a second time, in a new worker, in which the chapter's own answers
-    have taken the place of all functions above: `right` has the cell of each. By then all that
-    these answer has been graded. An exercise never meets its own answer or one below it, so nothing
-    that the worker keeps is worth anything to a later one. Raises RuntimeError if no worker can be
-    started.
+    An exercise may call the functions of all exercises above it. If it fails, its failed cases run
+    a second time, in a new worker, in which the chapter's own answers have taken the place of all
+    functions above: `right` has the cell of each. So two right answers that do not fit together,
+    such as one that gives np.array([]) and one that wants a matrix without rows, lose nothing.
+
+    By then all that these answer has been graded. An exercise never meets its own answer or one
+    below it, so nothing that the worker keeps is worth anything to a later one. Raises RuntimeError
+    if no worker can be started.
     """
     cases, functions = tests.run(student), list(student.parameters)
     failed = {case.exercise for case in cases if case.error is not None}
     wrong = [name for name in functions if name in failed]
-    if wrong[1:]:
+    above = {name: functions[: functions.index(name)] for name in wrong}
+    again = [name for name in wrong if _are_mentioned(above[name], student.session.cells)]
+    if again:
         student.session.renew()
-    for number, name in enumerate(wrong[1:], 1):
-        above = functions[: functions.index(name)]
-        student.session.put_in_place(right[each] for each in above)
+    for name in again:
+        student.session.put_in_place(right[each] for each in above[name])
         which = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
+        used = frozenset(wrong) & frozenset(above[name])
         for i, case in zip(which, tests.run(student, which), strict=True):
-            cases[i] = replace(case, own_error=cases[i].error, used=frozenset(wrong[:number]))
+            cases[i] = replace(case, own_error=cases[i].error, used=used)
     return cases
+
+
+def _are_mentioned(functions: Collection[str], cells: Iterable[Cell]) -> bool:
+    """Whether one of the functions is named outside its own cell: nothing calls the others."""
+    return any(name in cell.source for cell in cells for name in functions if name != cell.key)
 
 
 def collected(

@@ -97,7 +97,7 @@ def _drafted(tokens: list[int], after: int = 0) -> tuple:
 
 @visible_check
 def check_speculative_accept(function: Callable) -> None:
-    """The block of the card, with coins that reject its second token, and none."""
+    """The block of the card, with coins that reject its second token, and none; an empty block."""
     p, q, r = BLOCK_P, BLOCK_Q, BLOCK_R
     hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.6, 0.1."
     asks = (
@@ -112,6 +112,10 @@ def check_speculative_accept(function: Callable) -> None:
     hint = "Token 2 has the ratio 0.1/0.2 in row 0, and its coin is 0.7."
     asks = [([2], "Is it the token that you look up in each row, and not the position?")]
     expect(function, [2, 0], p[:2], q[:2], r[:2], gives=[], hint=hint, asks=asks)
+    hint = "p may have one row more than there are draft tokens."
+    expect(function, BLOCK[:2], p, q[:2], r[:2], gives=[3], hint=hint)
+    hint = "Nothing was drafted, so look at no row: q may be np.array([])."
+    expect(function, [], p[:1], array([]), array([]), gives=[], hint=hint)
 
 
 @visible_check
@@ -148,7 +152,7 @@ def check_speculative_step(function: Callable) -> None:
     hint = "All are accepted, so u draws from the last row of p."
     expect(function, [0, 1], p, q, array([0.5, 0.5]), 0.5, gives=[0, 1, 2], hint=hint)
     hint = "With no draft tokens the bonus token is all there is."
-    expect(function, [], p[:1], q[:0], array([]), 0.5, gives=[1], hint=hint)
+    expect(function, [], p[:1], array([]), array([]), 0.5, gives=[1], hint=hint)
 
 
 # What rng gives for the text of the card, whose blocks are A B, then B, then none; for a text that
