@@ -204,7 +204,7 @@ lesson.check_draft_block(draft_block)
 # **Task.** The draft tokens that are accepted, those before the first rejection.
 #
 # **Arguments.** `draft_tokens` is a list of `K` tokens, `q` is `(K, V)`, `r` is `(K,)`. `p` is `(K, V)`
-# too, or has a row more. If `K` is 0, `q` is any empty array, such as `np.array([])`.
+# too, or has a row more. For `K = 0`, `q` may be `np.array([])`.
 # The function returns a list, which may be empty.
 #
 # **Example.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
@@ -311,7 +311,7 @@ lesson.check_residual_distribution(residual_distribution)
 # **Task.** Everything that one step writes.
 #
 # **Arguments.** `draft_tokens` is a list of `K`, which may be 0; `p` is `(K + 1, V)`, `q` is `(K,
-# V)` or, if `K` is 0, any empty array, `r` is `(K,)`. The float `u` draws the correction or the bonus token, with `sample_from`.
+# V)` or empty, `r` is `(K,)`. The float `u` draws the correction or the bonus token, with `sample_from`.
 # The function returns a list of 1 to `K + 1` tokens.
 #
 # **Example.** `draft_tokens = [0, 1]` with the main pair at both positions and `r = [0.5, 0.9]`:

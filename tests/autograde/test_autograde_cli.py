@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER, FULL, WRITTEN, hand_in, right, text
 
+from autograde.chapter import UsageError
 from autograde.cli import main
+from autograde.sandbox import selftest
 
 KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
 EXERCISE_KEYS = {"score", "max_score", "passed", "total", "messages", "causes", "remarks"}
@@ -20,7 +22,7 @@ def test_grade_writes_results_and_a_table_that_no_name_can_spoil(tmp_path: Path,
         hand_in(submitted, name, "{")
     (submitted / ".hidden").mkdir()
     (submitted / "cleo").mkdir()  # who handed nothing in
-    assert main(["grade", str(submitted), "--json", str(out)]) == 0
+    assert main(["grade", str(submitted), "--json", str(out)]) == 1
     students = json.loads(out.read_text())["students"]
     assert list(students) == sorted(["ada", *ODD_NAMES])
     ada = students["ada"][CHAPTER]
@@ -37,7 +39,7 @@ def test_with_a_chapter_who_handed_nothing_in_is_listed(tmp_path: Path):
     (tmp_path / "submitted" / "cleo").mkdir(parents=True)
     out = tmp_path / "grades.json"
     words = ["grade", str(tmp_path / "submitted"), "--chapter", CHAPTER, "--json", str(out)]
-    assert main(words) == 0
+    assert main(words) == 1
     cleo = json.loads(out.read_text())["students"]["cleo"][CHAPTER]
     assert (cleo["status"], cleo["score"], cleo["max_score"]) == ("failed", 0.0, FULL)
 
@@ -60,3 +62,34 @@ def test_two_is_not_started_and_a_line_says_why(
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith("autograde: ") and why in said
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (PermissionError(13, "Permission denied", "a.json"), "a.json: Permission denied"),
+        (OSError("disk full"), "disk full"),
+        (TimeoutError(), "TimeoutError"),
+        (UsageError("there is no chapter 99"), "there is no chapter 99"),
+    ],
+)
+def test_what_the_system_or_the_user_did_is_a_readable_line(error, said: str, capsys, monkeypatch):
+    assert _main_that_raises(error, monkeypatch) == 2
+    assert capsys.readouterr().err == f"autograde: {said}\n"
+
+
+@pytest.mark.parametrize("error", [ValueError, UnicodeError, KeyError, RuntimeError])
+def test_a_fault_of_the_grader_itself_keeps_its_traceback(error: type[Exception], monkeypatch):
+    with pytest.raises(error):
+        _main_that_raises(error("a fault"), monkeypatch)
+
+
+def _main_that_raises(error: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The exit code of a command in which `error` happens."""
+
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(selftest, "report", fail)
+    return main(["doctor"])

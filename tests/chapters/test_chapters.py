@@ -29,7 +29,15 @@ TRUTHS = [(c, name) for c in CHAPTERS for name in answers_of(c) if name.startswi
 QUIZZES = [(c, name) for c in CHAPTERS for name in answers_of(c) if name.startswith("quiz_")]
 FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapter)]
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
-WRONG = [(chapter, wrong) for chapter in CHAPTERS for wrong in bugs_of(chapter)]
+
+
+def figures_with(chapter: str, function: str) -> list[str]:
+    """The figures of a chapter that call a function of the student's."""
+    names = [name for c, name in DRAWN if c == chapter]
+    return [name for name in names if function in figures_of(chapter)[name].functions]
+
+
+SEEN_WRONG = [(c, bug) for c in CHAPTERS for bug in bugs_of(c) if figures_with(c, bug.exercise)]
 
 
 # The head of a chapter: what it holds in four lines, and what a reader brings and takes away.
@@ -148,8 +156,14 @@ def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
     out = capsys.readouterr().out
     assert len(painted) == 1 and (out == "" or name in PRINTS) and "cannot be used" not in out
     assert re.search(r"\d", painted[0]) or name in WORDS
-    assert SAID.get(f"{chapter[:2]} {name}", "") in painted[0]
     assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("number, name", map(str.split, SAID))
+def test_figures_say_the_numbers_that_they_draw(number, name, painted):
+    (chapter,) = (each for each in CHAPTERS if each.startswith(number))
+    draw(chapter, name)
+    assert SAID[f"{number} {name}"] in painted[0]
 
 
 @pytest.mark.parametrize("chapter, name, wrong, said", SAID_OF_WRONG)
@@ -180,15 +194,13 @@ def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapte
             assert plain or not any("specdec_lib" in file for file in files), source
 
 
-@pytest.mark.parametrize("chapter, wrong", WRONG, ids=lambda x: getattr(x, "exercise", x))
+@pytest.mark.parametrize("chapter, wrong", SEEN_WRONG, ids=lambda x: getattr(x, "exercise", x))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys):
-    of_chapter = [name for c, name in DRAWN if c == chapter]
-    names = [n for n in of_chapter if wrong.exercise in figures_of(chapter)[n].functions]
-    for name in names:
+    for name in figures_with(chapter, wrong.exercise):
         function = solved(chapter).defined(wrong.exercise, wrong.code)
         draw(chapter, name, **{wrong.exercise: function})
-    assert not names or shown or "cannot be used yet" in capsys.readouterr().out
+    assert shown or "cannot be used yet" in capsys.readouterr().out
 
 
 def test_production_code_that_the_cards_name_exists():

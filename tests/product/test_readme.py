@@ -18,7 +18,8 @@ def test_the_table_has_each_chapter_with_its_minutes_and_functions(chapter: str)
         line for line in (ROOT / "README.md").read_text().splitlines() if f"({place})" in line
     ]
     assert f"| {minutes} " in row
-    assert set(re.findall(r"`(\w+)`", row)) <= set(functions)  # a new one may be missing
+    named = set(re.findall(r"`(\w+)`", row))
+    assert named and named <= set(functions)  # a new one may be missing
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -139,6 +139,27 @@ def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, mon
         assert result["score"] == 0 < result["max_score"]
 
 
+@pytest.mark.parametrize(
+    "bound_to, time, cores",
+    [
+        (64, None, 64),
+        (2, None, 2),
+        (64, "max 100000", 64),
+        (64, "200000 100000", 2),
+        (2, "400000 100000", 2),
+        (64, "50000 100000", 1),
+    ],
+)
+def test_workers_are_as_many_as_the_cores_that_the_process_may_use(
+    bound_to: int, time: str | None, cores: int, tmp_path: Path, monkeypatch
+):
+    if time:
+        (tmp_path / "cpu.max").write_text(f"{time}\n")
+    monkeypatch.setattr(pool, "CPU_TIME", tmp_path / "cpu.max")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(bound_to)), raising=False)
+    assert pool.usable_cores() == cores
+
+
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
     """Three students, the second of whom takes more than a second to grade."""

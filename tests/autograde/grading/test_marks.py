@@ -4,7 +4,9 @@ import json
 from collections.abc import Callable
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import torch
 from attempts import ATTEMPTS, Attempt
 from classes.submitting import CHAPTER, right
 
@@ -13,6 +15,7 @@ from autograde import grade as engine
 from autograde.bugs import KnownBug
 from autograde.cause import Known
 from autograde.chapter import AuthorError
+from autograde.check import is_close
 from autograde.judge import judge
 from autograde.result import Exercise
 from autograde.runner import HiddenTests
@@ -103,6 +106,35 @@ def test_a_group_counts_whole_and_says_call_values_and_cause_once(marked):
 def test_what_is_no_number_passes_where_a_number_is_asked_for_nowhere(marked, value: str):
     """NumPy takes an empty row, or a row of equal numbers, for any number."""
     assert marked(f"return {value}").passed == 0
+
+
+@pytest.mark.parametrize("wrap", [np.array, np.atleast_1d, torch.tensor, lambda x: [x]])
+@pytest.mark.parametrize("narrow", [np.float16, np.float32])
+def test_a_narrow_type_does_not_loosen_the_comparison(narrow: type, wrap):
+    assert not is_close(wrap(narrow(0.51)), wrap(np.float64(0.5)))
+    assert not is_close(wrap(narrow(0.5005)), wrap(narrow(0.5)))
+    assert is_close(wrap(np.float32(0.1)), wrap(np.float32(0.1) + np.float32(1e-8)))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried 8 bytes")],
+    ids=["Python", "torch"],
+)
+def test_what_the_grader_has_no_memory_for_is_not_remembered_as_a_bugs_outcome(error: Exception):
+    outcomes = iter([error])
+
+    def bug(x: float) -> float:
+        for each in outcomes:
+            raise each
+        return x
+
+    known = Known(collected(toy()).run(student_of(RIGHT)), [], [bug])
+    key = next(iter(known.calls))
+    with pytest.raises(MemoryError):
+        known.guesses(key)
+    (outcome,) = known.guesses(key)
+    assert outcome.error is None
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda each: each.name)

@@ -41,6 +41,14 @@ def test_the_key_covers_answers_grader_and_isolation_but_no_output(monkeypatch):
     assert cache.key(right(), CHAPTER, "bubblewrap") != key
 
 
+def test_the_key_covers_the_seed_of_the_hidden_cases(monkeypatch):
+    fingerprints = set()
+    for seed in (2026, 7, 0):
+        monkeypatch.setattr(chapter, "_setting", lambda name, seed=seed: seed)
+        fingerprints.add(cache.grader_fingerprint.__wrapped__(CHAPTER))
+    assert len(fingerprints) == 3
+
+
 def test_what_a_limit_decided_is_never_stored():
     results = [Result({}, limited=True), Result({}, limited=True), Result({}), Result({})]
     limited = [grade(right(), CHAPTER, lambda *_: results.pop(0)).limited for _ in range(4)]

@@ -1,5 +1,6 @@
 """The worker: cells run, calls come back, and what ends a process or its time costs only itself."""
 
+import re
 import subprocess
 import sys
 import time
@@ -55,8 +56,9 @@ def test_an_error_carries_its_name_text_and_line():
         (ENDLESS, "longer than"),
         ("import os; os._exit(0)", "ended the Python process"),
         # Where it is the first process of its namespace, the kernel lets it not end itself so.
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "|ended the Python process"),
-        ("import sys; sys.setrecursionlimit(10**9)\ndef g(): g()\ng()", ""),  # differs by Python
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "^$|ended the Python process"),
+        # Either the stack or the memory is full first, which differs by Python.
+        ("import sys; sys.setrecursionlimit(10**9)\ndef g(): g()\ng()", "ended|memory|recursion"),
         ("x = bytearray(3 * 2**30)", "it needed more than 2 GiB of memory"),
     ],
 )
@@ -64,7 +66,7 @@ def test_a_cell_that_ends_the_process_costs_only_itself(killer: str, why: str):
     with session("def f(): return 1", killer, "def h(): return 3", seconds=2.0) as s:
         assert (s.call("f", ()).value, s.call("h", ()).value) == (1, 3)
         text = (s.reports["cell-1"]["error"] or {"text": ""})["text"]
-    assert any(word in text for word in why.split("|"))
+    assert re.search(why, text)
 
 
 def test_a_call_that_ends_the_process_costs_only_itself():

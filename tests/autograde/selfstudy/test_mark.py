@@ -76,9 +76,12 @@ def test_the_page_is_that_of_a_class_with_the_courses_own_written_answer(there):
 
 def test_only_what_was_changed_or_is_named_is_marked_again(tmp_path: Path, capsys, monkeypatch):
     counted: list[str] = []
+    meanwhile: list[NotebookNode] = []
 
     def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
         counted.append(chapter)
+        if meanwhile:
+            save(tmp_path, meanwhile.pop())
         return Result({"f": Exercise(2.0, note="not written yet")}), "page"
 
     def marks_after(notebook: NotebookNode | None, *asked: str) -> int:
@@ -88,9 +91,14 @@ def test_only_what_was_changed_or_is_named_is_marked_again(tmp_path: Path, capsy
         return len(counted)
 
     monkeypatch.setattr(command, "mark", mark)
-    assert [marks_after(each) for each in (right(), None, right())] == [1, 1, 2]
+    another, third = right(quiz_02=ANOTHER_QUIZ), right(**{WRONG: TARGET_AGAIN})
+    assert [marks_after(each) for each in (right(), None, right(), another)] == [1, 1, 1, 2]
     assert "No notebook has changed" in capsys.readouterr().out
     assert marks_after(None, "2") == 3
+    meanwhile.append(third)  # saved while the notebook before it is marked
+    assert [marks_after(each) for each in (right(), None, None)] == [4, 5, 5]
+    monkeypatch.setattr(command, "grader_fingerprint", lambda chapter: "other tests")
+    assert [marks_after(None), marks_after(None)] == [6, 6]
 
 
 @pytest.mark.isolation

@@ -1,11 +1,14 @@
 """What lies between a promised speed-up and the clock: every cost in its step."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
 from specdec_lib import theory
+from specdec_lib.decoding.state import Generation
 from specdec_lib.measure import gap
 from specdec_lib.measure.core import models
 from specdec_lib.measure.core.held_out import prompts
@@ -75,3 +78,25 @@ def test_the_time_inside_the_passes_is_a_part_of_every_text():
     assert frame.decoder.tolist() == ["plain", "speculative"] * 2
     assert (frame.tokens == gap.TOKENS).all() and (frame.inside > 0).all()
     assert (frame.inside < frame.seconds).all()
+
+
+def test_what_comes_before_the_first_block_is_neither_a_pass_nor_taken_from_one(monkeypatch):
+    """Reading the prompt takes 5 s, a cache 100 s, and each of two passes that write 3 s."""
+    now, cache = [0.0], SimpleNamespace(length=[0])
+    monkeypatch.setattr(gap, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+
+    def forward(tokens: list[int], cache: SimpleNamespace) -> None:
+        cache.length[0] += len(tokens)
+        now[0] += 5.0 if len(tokens) > 1 else 3.0
+
+    def decoder(prompt: list[int]) -> Generation:
+        model.forward(prompt[:-1], cache)
+        now[0] += 100.0
+        for token in (prompt[-1], 7):
+            model.forward([token], cache)
+        return Generation([[7, 8]], seconds=10.0)
+
+    model = gap.Clocked(SimpleNamespace(forward=forward))
+    run, notes = gap.noted(decoder, model)
+    run([4, 5, 6])
+    assert notes == [(10.0, 6.0)]

@@ -44,6 +44,13 @@ def test_the_scaled_target_is_the_same_in_transformers(folder: Path, monkeypatch
         torch.testing.assert_close(theirs(tokens).logits, expected, rtol=0, atol=1e-4)
 
 
+def test_counting_leaves_nothing_in_the_model():
+    model = llama()
+    for _ in range(2):
+        made = hugging.generate(hugging.Counted(model), [5, 9, 2], new_tokens=3)
+        assert made.target_passes == 3 and not model._forward_pre_hooks
+
+
 @pytest.mark.parametrize("k", [None, 2])
 def test_an_encoder_decoder_gives_all_that_it_wrote_and_nothing_of_its_source(k: int | None):
     target, draft = (hugging.Counted(t5(seed, layers)) for seed, layers in ((1, 3), (2, 1)))

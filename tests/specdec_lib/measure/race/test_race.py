@@ -107,6 +107,16 @@ def test_an_unwritten_function_is_asked_for(capsys):
     assert "not written yet: speculative_sample" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "lacks",
+    [lambda *_: torch.zeros(2, dtype=torch.int8).softmax(0), lambda *_: torch.nn.Module()(1)],
+    ids=["in its kernel", "in its Python"],
+)
+def test_what_torch_has_not_implemented_is_no_unwritten_function(lacks, capsys):
+    assert race("02", {"yours": sampler_of(lacks)}, temperature=1) == []
+    assert "speculative_sample raised NotImplementedError" in capsys.readouterr().out
+
+
 def fails(*args):
     raise ImportError("no such module")
 
