@@ -29,27 +29,15 @@ VARIANTS = {
         ("greedy_speculative_decode", "[*prompt, *written], []", "list(prompt) + written, list()"),
     ],
     "02_rejection_sampling": [
-        (
-            "acceptance_probability",
-            "min(1.0, float(p[token] / q[token]))",
-            "np.minimum(1, p[token] / q[token])",
-        ),
+        ("acceptance_probability", "min(1.0, float(", "np.minimum(1.0, np.float64("),
         ("draft_block", "np.array(q)", "np.array(q) if k else None"),
         ("draft_block", "np.array(q)", "np.vstack(q) if k else []"),
         ("draft_block", "np.array(q)", "np.stack(q) if k else np.zeros((0, 0))"),
-        (
-            "draft_block",
-            "append(sample_from(q[i], uniforms[i]))",
-            "extend([np.int64(sample_from(q[i], uniforms[i]))])",
-        ),
+        ("draft_block", "sample_from(q[i]", "np.int64(1) * sample_from(q[i]"),
         ("speculative_accept", "accepted = []", VECTORISED),
         ("speculative_accept", "return accepted", "return draft_tokens[:len(accepted)]"),
         ("residual_distribution", "np.maximum(p - q, 0)", "p - np.minimum(p, q)"),
-        (
-            "speculative_step",
-            "draft_tokens, p[:k], q, r",
-            "r=r, q=q, p=p, draft_tokens=draft_tokens",
-        ),
+        ("speculative_step", "p[:k], q, r", "r=r, q=q, p=p"),
         ("speculative_step", "return [*accepted, ", "return accepted + ["),
         ("speculative_step", "draft_tokens, p[:k]", "list(map(np.int64, draft_tokens)), p[:k]"),
         ("speculative_sample", "(drafted, p, q, ", "(list(drafted), p, q if n else p[:0], "),
@@ -77,11 +65,7 @@ VARIANTS = {
     "08_full_generation": [
         ("rollback", "held = int(cache.length[0])", "held = cache.length[0].item()"),
         ("verify_block", "return count, ", "return count.clone(), "),
-        (
-            "speculative_generate",
-            "len(text) - 1)\n        rollback(draft",
-            "length=len(text) - 1)\n        rollback(draft",
-        ),
+        ("speculative_generate", "_cache, len(text) - 1)", "_cache, length=len(text) - 1)"),
         ("speculative_generate", "block.long()", "block.to(torch.int64)"),
     ],
 }

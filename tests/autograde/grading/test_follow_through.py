@@ -88,57 +88,28 @@ def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
     assert set(lost(grade_with(chapter, **{name: bug.code}))) <= {name}, bug.think
 
 
-# Answers that each have full points by themselves: which exercise fails with them, and their code.
-NO_FIT = {
-    "no row of q": (
-        CHAPTER,
-        "speculative_sample",
-        """
-def speculative_accept(draft_tokens, p, q, r):
+# Each of these answers has full points by itself: no row for the one, a row more for the other.
+VECTORISED = """def speculative_accept(draft_tokens, p, q, r):
     i, t = np.arange(len(draft_tokens)), np.array(draft_tokens, dtype=int)
     return list(draft_tokens[: int(np.cumprod(r * q[i, t] < p[i, t]).sum())])
-""",
-    ),
-    "a row more of p": (
-        CHAPTER,
-        "speculative_step",
-        """
-def speculative_accept(draft_tokens, p, q, r):
+"""
+STRICT = """def speculative_accept(draft_tokens, p, q, r):
     rows = zip(draft_tokens, p, q, r, strict=True)
     return draft_tokens[: [*(x * b[t] < a[t] for t, a, b, x in rows), False].index(False)]
-def speculative_step(draft_tokens, p, q, r, u):
-    n = len(accepted := speculative_accept(draft_tokens, p, q, r))
-    last = residual_distribution(p[n], q[n]) if n < len(draft_tokens) else p[n]
-    return [*accepted, sample_from(last, u)]
-""",
-    ),
-    "an array for a list": (
-        "01_draft_then_verify",
-        "greedy_speculative_decode",
-        """
-def score_block(target_model, prefix, drafted):
-    return target_model(prefix + drafted)[len(prefix) - 1 :]
-def greedy_speculative_decode(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
-    new = []
-    while len(new) < max_new_tokens and (not new or new[-1] != eos):
-        drafted = np.array([], dtype=int)
-        for _ in range(min(k, max_new_tokens - len(new) - 1)):
-            token = int(np.argmax(draft_model([*prompt, *new, *drafted.tolist()])))
-            drafted = np.append(drafted, token)
-        p = score_block(target_model, [*prompt, *new], drafted)
-        n = greedy_prefix(drafted, p)
-        block = [*drafted[:n].tolist(), int(np.argmax(p[n]))]
-        new += block[: block.index(eos) + 1] if eos in block else block
-    return new
-""",
-    ),
-}
+"""
+ALL_ROWS = answers_of(CHAPTER)["speculative_step"].replace("p[:k]", "p", 1)
 
 
-@pytest.mark.parametrize("chapter, fails, code", NO_FIT.values(), ids=NO_FIT)
-def test_right_answers_that_do_not_fit_together_lose_nothing(chapter: str, fails: str, code: str):
-    answers = {part.partition("(")[0]: f"def {part}" for part in code.split("\ndef ")[1:]}
-    result = grade_with(chapter, **answers)
+@pytest.mark.parametrize(
+    "accept, step, fails",
+    [
+        (VECTORISED, answers_of(CHAPTER)["speculative_step"], "speculative_sample"),
+        (STRICT, ALL_ROWS, "speculative_step"),
+    ],
+    ids=["no row of q", "a row more of p"],
+)
+def test_right_answers_that_do_not_fit_together_lose_nothing(accept: str, step: str, fails: str):
+    result = grade_with(CHAPTER, speculative_accept=accept, speculative_step=step)
     assert lost(result) == {}
     together = result.exercises[fails]
     assert "do not fit together: " in together.remarks[0] and together.see_first is None
