@@ -159,7 +159,7 @@ def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
     assert plt.get_fignums() == []
 
 
-@pytest.mark.parametrize("number, name", map(str.split, SAID))
+@pytest.mark.parametrize("number, name", [each.split() for each in SAID])
 def test_figures_say_the_numbers_that_they_draw(number, name, painted):
     (chapter,) = (each for each in CHAPTERS if each.startswith(number))
     draw(chapter, name)
