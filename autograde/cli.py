@@ -234,18 +234,24 @@ def export(
     chapter: OneChapter,
     table: Annotated[Path, Option("--lms", metavar="FILE", help="The table that the LMS gave.")],
     out: Annotated[Path, Option(metavar="FILE", help="The CSV file to write.")],
-    column: Annotated[str | None, Option(metavar="TEXT", help="Its header there.")] = None,
+    column: Annotated[
+        str | None, Option(metavar="TEXT", help="Its header there, or the number in brackets.")
+    ] = None,
+    encoding: Annotated[
+        str | None, Option(metavar="NAME", help="The table's, such as cp1252; default: UTF.")
+    ] = None,
 ) -> int:
     """Write marks into the table of Canvas or Moodle.
 
     gradebook.db has marks by hand and penalties, a JSON file the tests' marks only. One column is
-    filled in: the chapter's or, for moodle, Grade. If the LMS has another maximum than the chapter,
-    marks are scaled to it. 1: a graded student has no row in the table.
+    filled in: the chapter's or, for moodle, Grade. What is not a number there, such as EX, stays.
+    If the LMS has another maximum than the chapter, marks are scaled to it. FILE is written in
+    UTF-8. 1: a graded student has no row in the table, or something else than a number in it.
     """
     from autograde.lms.commands import run_export
 
     require_chapter(chapter)
-    return run_export(grades, chapter, out, kind, table, column)
+    return run_export(grades, chapter, out, kind, table, column, encoding)
 
 
 @app.command()

@@ -1,10 +1,12 @@
 """`autograde collect`: the zip of submissions that Canvas or Moodle gives, into the class's folder.
 
-Canvas writes  NAME[_LATE]_USER_SUBMISSION_FILE.ipynb, and FILE-1.ipynb for a second attempt (its
-lib/content_zipper.rb; it leaves no _NUMBER_ in a name).
+Canvas writes  NAME[_LATE]_USER_UPLOAD_FILE.ipynb, and FILE-1.ipynb for a second attempt; graded
+anonymously, [LATE_]anon_CODE_UPLOAD_FILE.ipynb (its lib/content_zipper.rb; it leaves no _NUMBER_ in
+a name).
 Moodle writes  FULL NAME_NUMBER_assignsubmission_file_/FILE.ipynb (or all of it in one name).
 A student's folder is called NAME-USER: the number tells people of one name apart, and `autograde
-export` finds the row of the LMS's table by it. A file with another name is listed and not taken.
+export` finds the row of the LMS's table by it. Whose an anonymous folder, anon_CODE, is only Canvas
+knows. A file with another name is listed and not taken.
 """
 
 import re
@@ -20,16 +22,14 @@ from autograde.submission import MAX_BYTES
 
 LONGEST = 150  # bytes of a name in a folder's; file systems take 255, and some of them fewer
 FORMS = {
-    "canvas": re.compile(
-        r"(?P<name>[^/]+?)_(?P<late>LATE_)?(?P<user>\d{1,20})_(?P<order>\d{1,20})"
-        r"_(?P<file>[^/]+)\.ipynb"
-    ),
+    # A code is five letters and digits (Canvas' lib/anonymity.rb). A chapter's own number is never
+    # that of an upload, which does not begin with 0.
+    "canvas": r"(?:(?P<late_code>LATE_)?(?P<code>anon_[A-Za-z0-9]{5})"
+    r"|(?P<name>[^/]+?)_(?P<late>LATE_)?(?P<user>\d{1,20}))"
+    r"_(?!CHAPTER)(?P<order>[1-9]\d{0,19})_(?P<file>[^/]+)\.ipynb",
     # If a person's own name has that in it too, nobody can tell whose the file is.
-    "moodle": re.compile(
-        r"(?!(.*_assignsubmission_){2})(?P<name>[^/]+?)_(?P<user>\d{1,20})"
-        r"_assignsubmission_file(_?/|_)(?P<file>.+)\.ipynb",
-        re.DOTALL,
-    ),
+    "moodle": r"(?!(.*_assignsubmission_){2})(?P<name>[^/]+?)_(?P<user>\d{1,20})"
+    r"_assignsubmission_file(_?/|_)(?P<file>.+)\.ipynb",
 }
 AGAIN = r"(-\d+)?( ?\(\d+\))?"  # Canvas's second attempt is FILE-1, a second download FILE (1)
 
@@ -65,7 +65,8 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path) -> Collecte
     result = Collected()
     try:
         with zipfile.ZipFile(archive) as opened:
-            attempts = list(_attempts(opened.infolist(), kind, result))
+            form = re.compile(FORMS[kind].replace("CHAPTER", re.escape(chapter)), re.DOTALL)
+            attempts = list(_attempts(opened.infolist(), form, result))
             if not attempts:
                 raise UsageError(f"{archive}: no notebook in it has a name that {kind} gives")
             for student, mine in _by_student(attempts, chapter).items():
@@ -81,10 +82,12 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path) -> Collecte
     return result
 
 
-def _attempts(files: Iterable[zipfile.ZipInfo], kind: str, result: Collected) -> Iterator[Attempt]:
-    """The notebooks with a name that the LMS gave; the others are refused with a line."""
+def _attempts(
+    files: Iterable[zipfile.ZipInfo], form: re.Pattern, result: Collected
+) -> Iterator[Attempt]:
+    """The notebooks with a name of this form; the others are refused with a line."""
     for info in files:
-        found = FORMS[kind].fullmatch(info.filename)
+        found = form.fullmatch(info.filename)
         if found and info.file_size <= MAX_BYTES:
             yield _attempt(found, info)
         elif not info.is_dir():
@@ -95,12 +98,14 @@ def _attempts(files: Iterable[zipfile.ZipInfo], kind: str, result: Collected) ->
 def _attempt(found: re.Match, info: zipfile.ZipInfo) -> Attempt:
     parts = found.groupdict()
     before = info.filename[: found.start("file")]
-    order, late = int(parts.get("order") or 0), bool(parts.get("late"))
-    return Attempt(_folder(parts), before, parts["file"], order, late, info)
+    late = bool(parts.get("late") or parts.get("late_code"))
+    return Attempt(_folder(parts), before, parts["file"], int(parts.get("order") or 0), late, info)
 
 
 def _folder(parts: dict[str, str]) -> str:
     """The name of a student's folder: letters and digits of any script, hyphens, the number."""
+    if parts.get("code"):
+        return parts["code"]  # no hyphen: its end is not the number of a row
     name = re.sub(r"\W+", "-", parts["name"]).strip("-_") or "unnamed"
     short = name.encode()[:LONGEST].decode(errors="ignore")
     return f"{short}-{parts['user']}"

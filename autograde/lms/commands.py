@@ -64,25 +64,37 @@ def run_feedback(lms: str, chapter: str, out: Path, course: Path) -> int:
 
 
 def run_export(
-    grades: Path, chapter: str, out: Path, kind: str, lms: Path, column: str | None
+    grades: Path,
+    chapter: str,
+    out: Path,
+    kind: str,
+    lms: Path,
+    column: str | None,
+    encoding: str | None = None,
 ) -> int:
-    """Exit code 1 if a graded student is not in the LMS's table.
+    """Exit code 1 if a mark of a graded student is not in the table.
 
-    A row without a mark is printed too, and leaves the exit code at 0.
+    A row without a mark is printed too, and leaves the exit code at 0. Raises UsageError if the
+    LMS's table cannot be used.
     """
     marks = marks_of(grades, chapter)
     # Moodle's table has one column for marks, Canvas's one an assignment.
     column = column or ("Grade" if kind == "moodle" else chapter)
-    merged = merge(read_table(lms), kind, column, marks)
+    table = read_table(lms, encoding)
+    try:
+        merged = merge(table, kind, column, marks)
+    except UsageError as error:
+        raise UsageError(f"{lms}: {error}") from None
     write_table(merged.table, out)
     print(f"{out}: {merged.filled} of {len(marks)} marks are in it")
     if merged.scale != 1:
         print(f"the LMS has another maximum than the chapter: marks are times {merged.scale:g}")
     _print("graded, and without a row of their own in the table", merged.not_in_table)
+    _print("something else than a number is in the table, and stays", merged.not_a_number)
     _print("in the table, and without a mark", merged.not_graded)
     for status, title in UNFINISHED.items():
         _print(title, [student for student, mark in marks.items() if mark.status == status])
-    return 1 if merged.not_in_table else 0
+    return 1 if merged.not_in_table or merged.not_a_number else 0
 
 
 def _print(title: str, lines: Iterable[str]) -> None:

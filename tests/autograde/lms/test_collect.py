@@ -49,6 +49,23 @@ def test_canvas_the_latest_attempt_is_graded(tmp_path: Path):
     assert result.late == ["o-brienzo\u00eb-102"] and result.refused == []
 
 
+@pytest.mark.parametrize("chapter", [CHAPTER, "10_long_run"])
+def test_canvas_graded_anonymously_the_code_is_the_person(tmp_path: Path, chapter: str):
+    files = {
+        f"anon_X7bQ9_90001_{chapter}.ipynb": b"1",
+        f"anon_X7bQ9_90004_{chapter}-1.ipynb": b"2",
+        f"LATE_anon_Zz9aa_90003_{chapter}.ipynb": b"3",
+        f"anon_12345_90005_{chapter}.ipynb": b"4",
+        "anon_abcde_90006_my_7_answer.ipynb": b"5",
+        f"ada_101_{chapter}.ipynb": b"no number of an upload",
+    }
+    result = collect(zipped(tmp_path, files), "canvas", chapter, tmp_path / "submitted")
+    people = {path.split("/")[0]: data for path, data in below(tmp_path / "submitted").items()}
+    codes = {"anon_12345": b"4", "anon_X7bQ9": b"2", "anon_Zz9aa": b"3", "anon_abcde": b"5"}
+    assert people == codes and result.late == ["anon_Zz9aa"] and len(result.refused) == 1
+    assert result.names["anon_Zz9aa"] == "LATE_anon_Zz9aa_90003_"
+
+
 def test_moodle_people_of_one_name_stay_apart(tmp_path: Path):
     assert taken(tmp_path, MOODLE, "moodle").refused == []
     assert below(tmp_path / "submitted") == {

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from autograde.chapter import UsageError
 from autograde.cli import main
 from autograde.lms.export import Mark, Merged, Table, marks_of, merge, read_table, write_table
 from autograde.nbgrader.config import own_commands_first
@@ -117,6 +118,135 @@ def test_the_gradebooks_marks_have_manual_points_and_penalties(tmp_path: Path):
     assert (marks["ben"].score, marks["ben"].status) == (18.5, "to be marked")
     with pytest.raises(ValueError, match="there is no gradebook"):
         marks_of(tmp_path / "none.db", CHAPTER)
+
+
+def exported(folder: Path, data: bytes, kind: str, *options: str) -> tuple[int, str]:
+    """The exit code of `autograde export` with marks of 101 and 102, and the table it wrote."""
+    result = {"score": 12.0, "max_score": 24.0, "status": "graded"}
+    grades = {student: {CHAPTER: result} for student in ("ada-101", "zoe-102")}
+    (folder / "grades.json").write_text(json.dumps({"students": grades}))
+    (folder / "lms.csv").write_bytes(data)
+    out = folder / "out.csv"
+    words = ["export", str(folder / "grades.json"), "--chapter", CHAPTER, "--format", kind]
+    code = main([*words, "--lms", str(folder / "lms.csv"), "--out", str(out), *options])
+    return code, out.read_text(encoding="utf-8-sig") if out.exists() else ""
+
+
+CANVAS_TWO = (
+    "Student,ID,SIS Login ID,Section,02 Rejection sampling (555),02 Rejection sampling (777)\r\n"
+    "    Points Possible,,,,24.00,12.00\r\n"
+    '"Lovelace, Ada",101,ada@x,S,1,2\r\n"Hopper, Zo\u00eb",102,zoe@x,S,1,2\r\n'
+)
+CANVAS_ONE = CANVAS_TWO.replace("02 Rejection sampling (777)", "Other")
+
+
+@pytest.mark.parametrize(
+    "cell", ["EX", "ex", "N/A", "-", "Excused", "complete", "B+", "80%", "\u2713"]
+)
+def test_what_is_not_a_number_stays_and_the_student_is_named(tmp_path: Path, capsys, cell: str):
+    data = CANVAS_ONE.replace("zoe@x,S,1", f"zoe@x,S,{cell}").encode()
+    code, out = exported(tmp_path, data, "canvas")
+    assert code == 1 and "ada@x,S,12," in out and f"zoe@x,S,{cell}," in out
+    printed = capsys.readouterr().out
+    assert "1 of 2 marks are in it" in printed and f"zoe-102: {cell}" in printed
+
+
+@pytest.mark.parametrize("maximum", ["0", "0.00", "0,00", "-1", "none", "(read only)"])
+def test_a_maximum_that_is_no_number_above_0_is_refused(tmp_path: Path, capsys, maximum: str):
+    data = CANVAS_ONE.replace(",24.00", f',"{maximum}"').encode()
+    assert exported(tmp_path, data, "canvas") == (2, "")
+    assert maximum in (said := capsys.readouterr().err) and "lms.csv" in said
+
+
+def test_moodles_maximum_is_read_from_every_row(tmp_path: Path):
+    rows = MOODLE.replace(";;24,00;", ";;;", 1).replace("24,00", "48,00")
+    assert merged_with(tmp_path, {"zoe-202": 6}, rows, "moodle", "Grade").scale == 2
+    with pytest.raises(UsageError, match="24,00 or 48,00"):
+        rows = MOODLE.replace("24,00", "48,00", 1)
+        merged_with(tmp_path, {"zoe-202": 6}, rows, "moodle", "Grade")
+
+
+@pytest.mark.parametrize(
+    "header, person, column",
+    [
+        (
+            "ID,Vollst\u00e4ndiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung",
+            "Teilnehmer/in",
+            "",
+        ),
+        ("Identificador,Nombre,Correo,Estado,Calificaci\u00f3n,M\u00e1xima", "Participante ", ""),
+        ("Identifiant,Nom,Courriel,Statut,Note,Note maximale", "Participant", ""),
+        ("Identifier,Full name,Email address,Status,Grade,Maximum grade", "Participant ", "Grade"),
+    ],
+)
+def test_moodles_table_in_any_language_needs_one_option_at_most(
+    tmp_path: Path, capsys, header: str, person: str, column: str
+):
+    rows = [f'{person}{n},{n},n@x,-,-,"48,00"' for n in (101, 102)]
+    data = "\ufeff" + "\r\n".join([header, *rows])
+    marks = header.split(",")[4]
+    if not column:
+        assert exported(tmp_path, data.encode(), "moodle") == (2, "")
+        assert marks in (said := capsys.readouterr().err) and "--column" in said
+    code, out = exported(tmp_path, data.encode(), "moodle", "--column", marks)
+    assert code == 0 and out.count(',24,"48,00"') == 2
+
+
+def test_of_two_columns_of_one_name_the_number_decides(tmp_path: Path, capsys):
+    data = CANVAS_TWO.encode()
+    assert exported(tmp_path, data, "canvas") == (2, "")
+    assert "(777)" in (said := capsys.readouterr().err) and "the number in brackets" in said
+    for column in ("02 Rejection sampling (777)", "777", "(777)"):
+        code, out = exported(tmp_path, data, "canvas", "--column", column)
+        assert code == 0 and "S,1,6" in out
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1", "cp1250"]
+)
+def test_a_table_in_excels_encodings_is_read_or_its_remedy_told(
+    tmp_path: Path, capsys, encoding: str
+):
+    data = CANVAS_ONE.replace(",", "\t").replace('"Lovelace\t', '"Lovelace,').encode(encoding)
+    if encoding.startswith("utf"):
+        code, out = exported(tmp_path, data, "canvas")
+    else:
+        assert exported(tmp_path, data, "canvas") == (2, "")
+        said = capsys.readouterr().err
+        assert "lms.csv" in said and "CSV UTF-8" in said and "--encoding cp1252" in said
+        code, out = exported(tmp_path, data, "canvas", "--encoding", encoding)
+    assert code == 0 and "Zo\u00eb" in out and out.count("S\t12\t") == 2
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("", "is empty"),
+        ("\r\n\r\n", "is empty"),
+        (CANVAS_ONE.split("\r\n")[0], "no row of the table is a person's"),
+        ("\r\n".join(CANVAS_ONE.split("\r\n")[:2]), "no row of the table is a person's"),
+        (CANVAS_ONE.replace('"', ""), "has 7 cells"),
+        (CANVAS_ONE.replace(",ID,", ",Number,"), "no column ID"),
+        ("S\0t\0", "is not text in UTF-8"),
+    ],
+)
+def test_a_table_that_cannot_be_used_gets_a_line_with_the_file(
+    tmp_path: Path, capsys, text: str, says: str
+):
+    assert exported(tmp_path, text.encode(), "canvas") == (2, "")
+    assert says in (said := capsys.readouterr().err) and "lms.csv" in said
+
+
+def test_a_short_row_is_filled_up(tmp_path: Path):
+    code, out = exported(tmp_path, CANVAS_ONE.replace("zoe@x,S,1,2", "zoe@x").encode(), "canvas")
+    assert code == 0 and "zoe@x,,12,\r\n" in out.replace("\n", "\r\n").replace("\r\r", "\r")
+
+
+def test_an_anonymous_persons_mark_goes_to_nobody(tmp_path: Path):
+    """Whatever number an earlier collection has put behind the code."""
+    marks = {"anon_X7bQ9-102": 5, "anon_X7bQ9": 5, "LATE_anon_Zz9aa-101": 5, "anon_12345": 5}
+    merged = merged_with(tmp_path, marks)
+    assert merged.filled == 0 and merged.not_in_table == [*marks]
 
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+cmd", "-1+cmd", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1+1"]
