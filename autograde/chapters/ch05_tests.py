@@ -354,12 +354,6 @@ paired_speedup.bug(
     because="it grows with the number of pairs; the root of so many factors is missing.",
 )
 paired_speedup.bug(
-    "np.exp(np.mean(np.log(ratios)))",
-    "np.sqrt(np.prod(ratios))",
-    think="the geometric mean is the square root of the product.",
-    because="that is so for two ratios; of n ratios it is the n-th root.",
-)
-paired_speedup.bug(
     "np.array(baseline_seconds) / np.array(speculative_seconds)",
     "np.array(speculative_seconds) / np.array(baseline_seconds)",
     think="a speed-up is the new time over the old.",

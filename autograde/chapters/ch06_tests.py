@@ -144,12 +144,6 @@ simulate_decode.bug(
     because="every block writes one token more, the correction or the bonus.",
 )
 simulate_decode.bug(
-    "accepted + 1\n",
-    "accepted + (accepted < k)\n",
-    think="a block that is accepted whole writes its k tokens.",
-    because="it writes k + 1: the target's pass gives a bonus token, too.",
-)
-simulate_decode.bug(
     '"tokens": tokens',
     '"tokens": min(tokens, n_tokens)',
     think="a request of n tokens reports n tokens.",

@@ -173,18 +173,6 @@ multi_candidate_accept.bug(
     "too often.",
 )
 multi_candidate_accept.bug(
-    "coin * q[token] < residual[token]",
-    "coin * residual[token] < q[token]",
-    think="the ratio is the draft over the target.",
-    because="a token that the draft overstates is the one to reject.",
-)
-multi_candidate_accept.bug(
-    "    return sample_from(residual, u)",
-    "    return sample_from(residual_distribution(residual, q) if candidates else p, u)",
-    think="the last draw takes q off once more.",
-    because="every rejection has taken it off already, the last one too.",
-)
-multi_candidate_accept.bug(
     "coin * q[token]",
     "r[0] * q[token]",
     think="one coin is enough for all candidates.",
@@ -356,18 +344,6 @@ walk_tree.bug(
     "len(written)",
     think="row i belongs to level i of the tree.",
     because="each node has its own row, i + 1 for node i: two nodes of a level follow other texts.",
-)
-walk_tree.bug(
-    "p[row], q[row]",
-    "p[row if children else -1], q[row]",
-    think="the last row of p gives the bonus.",
-    because="that is so in a chain; in a tree the bonus comes from the row of the leaf reached.",
-)
-walk_tree.bug(
-    "node = children[drawn.index(written[-1])]",
-    "node = dict(zip(drawn, children, strict=True))[written[-1]]",
-    think="siblings hold different tokens.",
-    because="two draws from one q may agree, and the walk goes on at the twin that was accepted.",
 )
 walk_tree.bug(
     "r[children], u))\n        if written[-1] not in drawn:\n            return written\n",

@@ -285,18 +285,6 @@ verification.bug(
     think="row i + 1 of p judges draft token i.",
     because="row i is the target's distribution for draft token i, and row i + 1 follows it.",
 )
-verification.bug(
-    "p[rows, count] -",
-    "p[rows, (count - 1).clamp(min=0)] -",
-    think="the next token comes from the row of the last accepted one.",
-    because="that row was for the accepted token; row `count` is for the one after it.",
-)
-verification.bug(
-    "return count, sample_rows(law, u)",
-    "return sample_rows(law, u), count",
-    think="the tokens come first.",
-    because="the counts come first, then the tokens.",
-)
 for _half in ("half()", "bfloat16()"):
     _cast = ", ".join(f"{name}.{_half}" for name in ("p", "q", "r", "u"))
     for _old, _new in (
@@ -497,12 +485,6 @@ generation.bug(
     think="n draft tokens take n rows of p.",
     because="the token after them takes one more: p is the last n + 1 rows that the target gives.",
 )
-generation.bug(
-    LAST_ROWS,
-    "[:, -n - 2 : -1]",
-    think="the target's last row is for the next block.",
-    because="it gives the bonus of this one: p is the last n + 1 rows that the target gives.",
-)
 for _slice in ("", "[:, : n + 1]"):
     generation.bug(
         LAST_ROWS,
@@ -511,22 +493,10 @@ for _slice in ("", "[:, : n + 1]"):
         because="in its first it gives a row for each prompt token, too: p is the last n + 1.",
     )
 generation.bug(
-    "Warp(temperature)",
-    "Warp(1.0)",
-    think="the softmax of the logits is what is drawn from.",
-    because="the logits are divided by the temperature first: Warp(temperature) does both.",
-)
-generation.bug(
     "q.append(warp(",
     "q.append(Warp(1.0)(",
     think="the temperature is the target's alone.",
     because="the draft takes it, too: q is its distribution at the same temperature.",
-)
-generation.bug(
-    "+ [int(token)]",
-    "+ [int(token)] * (int(count) < n or n == 0)",
-    think="a block that is accepted whole writes its n tokens.",
-    because="the target's pass gives one token more, the bonus.",
 )
 TARGET_BACK = "        rollback(target_cache, len(text) - 1)\n"
 DRAFT_BACK = "        rollback(draft_cache, min(int(draft_cache.length[0]), len(text) - 1))\n"
