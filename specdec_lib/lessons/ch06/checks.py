@@ -23,7 +23,7 @@ ALPHA, C, K = 0.7, 0.1, 5
 EASY, HARD = 0.95, 0.45
 
 # The coins of the three blocks of the first card.
-COINS = "a block takes its k with one rng.random(k), and writes one token or more"
+COINS = "a block takes its k with one rng.random(k), and writes a token at least"
 THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
 
 
