@@ -150,8 +150,9 @@ lesson.check_rollback(rollback)
 # and the count is 0. The residual is `[0, 1, 0]`: the next token is 1.
 #
 # **The tests also check.** An equal product rejects: at temperature 0 every `r` is 0, and a token
-# with `p = 0` must not pass. No argument changes. There is no loop over rows, no `item()` and no
-# `tolist()`. (Only grading counts operations, for a tenth of the points.)
+# with `p = 0` must not pass. Half precision is not enough. No argument changes. There is no loop
+# over rows, no `item()` and no `tolist()`. (Only grading counts operations, for a tenth of the
+# points.)
 #
 # The figure makes one call with 3,456 rows: every block of two over three tokens, with every coin of
 # a grid. Each bar should end at its cross, the target.

@@ -51,7 +51,7 @@ def nothing_accepted(rng):
 
 
 @alpha_from_blocks.group(
-    "counts that no block can have are refused", form=True, hint="A count is from 0 to k."
+    "counts that no block can have are refused", form=True, hint="A count may be 0 to k."
 )
 def impossible_counts(rng):
     for accepted in ([2, 5], [5, 0, 0, 0, 0], [-1, 3], [3]):
@@ -92,6 +92,9 @@ alpha_from_blocks.bug(
 
 audit = Exercise("audit")
 EXACT = (0.0, 0.0)  # no rounding
+EXPLAINS = (
+    "The formula gives expected_tokens, the best order the smaller of 1/(1 - alpha) and K + 1."
+)
 
 
 def share(rng: np.random.Generator) -> float:
@@ -109,7 +112,7 @@ def limit(alpha: float, k: int) -> float:
     return min(k + 1, 1 / (1 - alpha))
 
 
-@audit.group("the formula or an order", weight=2, hint="Compare with expected_tokens first.")
+@audit.group("the formula or an order", weight=2, hint=EXPLAINS)
 def formula_or_order(rng):
     for k in (4, 5, 7):
         alpha = share(rng)
@@ -123,7 +126,7 @@ def formula_or_order(rng):
 @audit.group(
     "the limit: 1/(1 - alpha), and K + 1",
     weight=2,
-    hint="Every wrong position ends a block, and no block is longer than K + 1.",
+    hint=EXPLAINS,
 )
 def limits(rng):
     for k in (5, 7):
@@ -139,7 +142,8 @@ def limits(rng):
 @audit.group(
     "the rounding counts in the row's favour",
     form=True,
-    hint="Take the alpha and the tokens within the rounding that are easiest to explain.",
+    hint="The row's best case: alpha + alpha_error, and tokens - tokens_error. Just enough is "
+    "enough.",
 )
 def rounded(rng):
     yield 0.75, 5, 3.3, 0.0, 0.05  # the formula gives 3.288
@@ -160,6 +164,12 @@ audit.bug(
     "(1 / (k + 1))",
     think="in the best order every block is whole.",
     because="the wrong positions have to stand somewhere, and each of them ends a block.",
+)
+audit.bug(
+    f"1 / {LIMIT}",
+    "1 + highest * k",
+    think="the best order accepts alpha K tokens of every block.",
+    because="alpha counts judged tokens only, and behind a rejection none is judged.",
 )
 audit.bug(
     LIMIT,
@@ -217,7 +227,7 @@ def rates_to_find(rng):
 @implied_alpha.group(
     "right to 1e-9: the times of Chen et al.",
     form=True,
-    hint="The loop takes 4 x 1.8 + 14.1 ms. Numbers are compared to 1e-9.",
+    hint="The loop takes 4 x 1.8 + 14.1 ms.",
 )
 def chen(rng):
     for milliseconds in (7.52, 7.0, 5.73):
@@ -257,6 +267,12 @@ implied_alpha.bug(
     "draft_seconds",
     think="the draft runs once per block.",
     because="it runs once for each of the K tokens, one after the other.",
+)
+implied_alpha.bug(
+    "k * draft_seconds",
+    "(k + 1) * draft_seconds",
+    think="the draft runs K + 1 times per block.",
+    because="it drafts K tokens, and the token after them comes from the target.",
 )
 implied_alpha.bug(
     'raise ValueError(f"a block of {k} writes 1 to {k + 1} tokens, not {wanted:.3g}")',

@@ -216,13 +216,14 @@ def mixture_edges(rng):
         yield [np.full(10, 0.1)], [1.0], share
 
 
-mixture_quantile.bug(
-    "mixed = np.zeros",
-    "each = [np.argmax(np.cumsum(law) >= share - 1e-12) for law in laws]\n"
-    "    return round(float(np.dot(weights, each)))\n    mixed = np.zeros",
-    think="the quantile of the mixture is the mean of the kinds' quantiles.",
-    because="each request is of one kind. Add the laws by their weights first, then look.",
-)
+for _whole in ("round", "int", "float"):
+    mixture_quantile.bug(
+        "mixed = np.zeros",
+        "each = [np.argmax(np.cumsum(law) >= share - 1e-12) for law in laws]\n"
+        f"    return {_whole}(float(np.dot(weights, each)))\n    mixed = np.zeros",
+        think="the quantile of the mixture is the mean of the kinds' quantiles.",
+        because="each request is of one kind. Add the laws by their weights first, then look.",
+    )
 mixture_quantile.bug(
     "np.argmax(np.cumsum(mixed) >= share - 1e-12)",
     "max(np.argmax(np.cumsum(law) >= share - 1e-12) for law in laws)",
@@ -433,13 +434,24 @@ choose_k.bug(
     think="every draft token passes with alpha.",
     because="a draft token counts only if all tokens before it passed too: 1 + alpha + alpha^2 ...",
 )
-choose_k.bug(
-    "range(k + 1)",
-    "range(1, k + 1)",
-    think="a block writes what it has accepted.",
-    because="the target writes one token more, also at K = 0, where this count would be 0.",
-)
-for _k in range(7):
+for _counted in ("range(1, k + 1)", "range(k)"):
+    choose_k.bug(
+        "range(k + 1)",
+        _counted,
+        think="a block of K draft tokens writes K at most.",
+        because="the target writes one token more, also at K = 0, where this count would be 0.",
+    )
+for _old, _new in (
+    ("max(range(costs.shape[1]), key=tokens_a_ms)", "0"),
+    ("sum(alpha**i for i in range(k + 1)) / costs[rows, k]", "-costs[rows, k]"),
+):
+    choose_k.bug(
+        _old,
+        _new,
+        think="a step without drafts is always the best.",
+        because="where tokens are free, a longer step writes more tokens per millisecond.",
+    )
+for _k in range(1, 7):
     for _new in (f"{_k}", f"{_k} if alpha > 0 else 0"):
         choose_k.bug(
             "max(range(costs.shape[1]), key=tokens_a_ms)",
@@ -489,12 +501,13 @@ spend.bug(
     think="a confidence is the probability that its token is accepted.",
     because="a token counts only if all tokens of its row before it pass too: multiply them.",
 )
-spend.bug(
-    "int(np.argmax(tokens / pass_ms[rows:]))",
-    "len(ranked)",
-    think="what is drafted should be checked.",
-    because="a token that hardly ever survives makes the pass longer for all rows.",
-)
+for _all in ("len(ranked)", "int(np.argmax(tokens))"):
+    spend.bug(
+        "int(np.argmax(tokens / pass_ms[rows:]))",
+        _all,
+        think="what is drafted should be checked.",
+        because="a token that hardly ever survives makes the pass longer for all rows.",
+    )
 spend.bug(
     "int(np.argmax(tokens / pass_ms[rows:]))",
     "sum(p > 0.5 for p, _ in ranked)",

@@ -88,6 +88,10 @@ def require_target(came: np.ndarray, wanted: np.ndarray, of: str) -> None:
 
 
 multi_candidate_accept = Exercise("multi_candidate_accept")
+IN_TURN = (
+    "Each candidate is judged by its own coin against the residual, which begins as p. A rejection "
+    "takes q off and divides by the sum; what is left at the end is drawn from."
+)
 
 
 def candidates(number: int, accepted: tuple[int, ...], rng: np.random.Generator) -> tuple:
@@ -98,7 +102,7 @@ def candidates(number: int, accepted: tuple[int, ...], rng: np.random.Generator)
 
 @multi_candidate_accept.group(
     "each candidate against what is still wanted",
-    hint="After a rejection the next candidate is judged against the residual, with its own coin.",
+    hint=IN_TURN,
 )
 def in_turn(rng):
     p, q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
@@ -110,7 +114,7 @@ def in_turn(rng):
 
 @multi_candidate_accept.group(
     "the draw where all are rejected",
-    hint="Every rejection takes q off once more, and the draw is from the last residual.",
+    hint=IN_TURN,
 )
 def all_rejected(rng):
     for number in (1, 1, 2, 2, 2, 2, 3, 3, 3, 4):
@@ -133,8 +137,7 @@ def candidates_together(student, solution, rng):
 @multi_candidate_accept.group(
     "the edges: no candidate, the same one again, equal models",
     form=True,
-    hint="Without candidates the token is drawn from p. A rejected token may come again, and has "
-    "nothing left.",
+    hint=IN_TURN,
 )
 def candidate_edges(rng):
     for _ in range(2):
@@ -161,6 +164,13 @@ multi_candidate_accept.bug(
     "sample_from(p, u)",
     think="if all are rejected, the token is drawn from the target.",
     because="acceptance has paid out a part of p already; only the last residual is owed.",
+)
+multi_candidate_accept.bug(
+    "residual_distribution(residual, q)",
+    "np.maximum(residual - q, 0)",
+    think="what is left of p need not be divided by its sum.",
+    because="a residual that sums to less than 1 rejects too often, and its last token is drawn "
+    "too often.",
 )
 multi_candidate_accept.bug(
     "coin * q[token]",
@@ -258,12 +268,15 @@ tree_attention_mask.bug(
 
 walk_tree = Exercise("walk_tree")
 TWINS = [-1, -1, 0, 1]
+ROWS = (
+    "Row 0 of p and q judges the children of the text, row i + 1 those of node i, coin i node i. "
+    "The last token is drawn with the row of the place where the walk ends."
+)
 
 
 @walk_tree.group(
     "children of the text, in turn",
-    hint="Row 0 of p and q judges the children of the text: each with its own coin, against what "
-    "those before it have left.",
+    hint=ROWS,
 )
 def one_level(rng):
     for accepted in ((), (0,), (1,), (2,)) * 3:
@@ -272,7 +285,7 @@ def one_level(rng):
 
 @walk_tree.group(
     "on to the children of the accepted node",
-    hint="The children of node i are judged by row i + 1 of p and q, with their own coins.",
+    hint=ROWS,
 )
 def downwards(rng):
     for parents, accepted in (
@@ -309,7 +322,7 @@ def first_two(out: object, target: np.ndarray) -> np.ndarray:
 @walk_tree.group(
     "the edges: no node, a leaf, twins, the boundary",
     form=True,
-    hint="A node without children ends the walk with a draw from its own row of p.",
+    hint=f"{ROWS} Twins are two nodes, each with a coin and children of its own.",
 )
 def walk_edges(rng):
     for parents in ([], [], [-1], [-1, 0, 1, 2]):
@@ -326,6 +339,12 @@ for _row in ("max(node, 0)", "node"):
         think="row i belongs to node i.",
         because="row 0 is for the text; what follows node i is in row i + 1.",
     )
+walk_tree.bug(
+    "node + 1",
+    "len(written)",
+    think="row i belongs to level i of the tree.",
+    because="each node has its own row, i + 1 for node i: two nodes of a level follow other texts.",
+)
 walk_tree.bug(
     "r[children], u))\n        if written[-1] not in drawn:\n            return written\n",
     "r[: len(drawn)], u))\n        if written[-1] not in drawn:\n            return written\n"
@@ -417,6 +436,12 @@ one_hot_accept.bug(
     because="that is greedy decoding; when sampling, token x is owed p(x), favourite or not.",
 )
 one_hot_accept.bug(
+    "r < p[draft_token]",
+    "r < 1 - p[draft_token]",
+    think="the token is accepted with probability 1 - p.",
+    because="q is 1 on it, so p/q is p, and 1 - p is how often it is rejected.",
+)
+one_hot_accept.bug(
     "r < p",
     "r > p",
     think="a large r accepts.",
@@ -426,8 +451,8 @@ one_hot_accept.bug(
     "    if r < p[draft_token]:\n",
     "    token = sample_from(p, u)\n    return token, token == draft_token\n    if True:\n",
     think="the target draws its own token, and the draft's is accepted if both are equal.",
-    because="the distribution is right, and some engines do it; but here the verdict belongs to r, "
-    "and u draws a replacement only.",
+    because="here the verdict belongs to r, and u draws a replacement only. (The distribution "
+    "would be right, and some engines do it.)",
 )
 
 
@@ -452,7 +477,7 @@ def products(rng):
 @tokens_from_positions.group(
     "the edges: no draft token, one, a certain and an impossible one",
     form=True,
-    hint="The target adds one token, whatever happened.",
+    hint="It is 1, and for each draft token the product of the rates up to its own.",
 )
 def rate_edges(rng):
     yield []

@@ -190,9 +190,9 @@ EVEN = [0.5, 0.25, 0.25]
 
 
 @verification.group(
-    "the edges: tokens that the target never writes, equal models, no draft token",
+    "the edges: tokens that the target never writes, equal models, no draft token, close calls",
     weight=3,
-    hint="Accept exactly if r q < p. Without draft tokens there is only the last row of p.",
+    hint="Accept if and only if r q < p. Then draw from the residual, or from the last row of p.",
 )
 def block_edges(rng):
     yield edge([[0.25, 0.5, 0.25], EVEN], [EVEN], [0], [0.5], 0.5)  # both sides equal: rejected
@@ -202,6 +202,10 @@ def block_edges(rng):
     yield edge([[0.75, 0.25, 0.0], EVEN], [EVEN], [2], [0.0], LARGEST)
     yield edge([[0.25, 0.25, 0.5]], [], [], [], 0.6)  # no draft token
     yield edge([EVEN, EVEN[::-1], [0, 1, 0]], [EVEN, [0, 0, 1]], [0, 2], [0.9, 0.9], 0.2)
+    # Half precision rounds p, r and q r to the other verdict, and p[1] to the other token.
+    x, bound = 65 / 128, 0.25 + 2**-14
+    p = [[x * x, 1 - x * x], [bound, 1 - bound]]
+    yield edge(p, [[x, 1 - x]], [0], [x - 2**-14], 0.25 + 2**-15)
 
 
 def edge(p: list, q: list, drafted: list, r: list, u: float) -> tuple[Tensor, ...]:
@@ -210,13 +214,12 @@ def edge(p: list, q: list, drafted: list, r: list, u: float) -> tuple[Tensor, ..
     return p, q.reshape(1, len(drafted), p.shape[-1]), torch.tensor([drafted]).long(), r, u
 
 
-@verification.check("two tensors of torch.long, nothing changed, no loop over rows")
+@verification.check("float32: two tensors of torch.long, nothing changed, no loop over rows")
 def form_and_work(student, solution, rng):
     counted, replies = student.counted("verify_block"), []
     for rows in (2, 64):
         args = block(rng, rows, 3, torch.float32)
-        hint = "p and q are float32 here."
-        expect_verdict(counted, *args, gives=solution.verify_block(*args), hint=hint)
+        expect_verdict(counted, *args, gives=solution.verify_block(*args), hint="")
         untouched(student)
         replies.append(student.calls[-1].reply)
     few, many = replies
@@ -276,6 +279,27 @@ verification.bug(
     think="the bonus is a correction too, so the draft's last row is subtracted.",
     because="that row was for the token before. Nothing was drafted at the bonus, so q is 0 there.",
 )
+verification.bug(
+    "p[:, :-1]",
+    "p[:, 1:]",
+    think="row i + 1 of p judges draft token i.",
+    because="row i is the target's distribution for draft token i, and row i + 1 follows it.",
+)
+for _half in ("half()", "bfloat16()"):
+    _cast = ", ".join(f"{name}.{_half}" for name in ("p", "q", "r", "u"))
+    for _old, _new in (
+        ("p_drafted = p", f"p, q = p.{_half}, q.{_half}\n    p_drafted = p"),
+        ("p_drafted = p", f"p, q, r, u = {_cast}\n    p_drafted = p"),
+        ("r * q_drafted < p_drafted", f"r.{_half} * q_drafted.{_half} < p_drafted.{_half}"),
+        ("rest / rest.sum(-1, keepdim=True)", f"(rest / rest.sum(-1, keepdim=True)).{_half}"),
+    ):
+        verification.bug(
+            _old,
+            _new,
+            think="half precision is enough for probabilities.",
+            because="with 8 or 11 binary digits a coin near its bound falls on the other side, "
+            "and the texts no longer have the target's distribution.",
+        )
 verification.bug(
     "return count, sample_rows(law, u)",
     "return count, torch.cat([sample_rows(law[i : i + 1], u[i : i + 1]) for i in range(len(u))])",
@@ -453,6 +477,26 @@ generation.bug(
     think="the draft goes on after the last token, so that is all it reads.",
     because="after a block that was accepted whole it has not read its own last token either: its "
     "cache stays a position short, and it drafts after another text.",
+)
+LAST_ROWS = "[:, -n - 1 :]"
+generation.bug(
+    LAST_ROWS,
+    "[:, -n:]",
+    think="n draft tokens take n rows of p.",
+    because="the token after them takes one more: p is the last n + 1 rows that the target gives.",
+)
+for _slice in ("", "[:, : n + 1]"):
+    generation.bug(
+        LAST_ROWS,
+        _slice,
+        think="the target gives n + 1 rows in every pass.",
+        because="in its first it gives a row for each prompt token, too: p is the last n + 1.",
+    )
+generation.bug(
+    "q.append(warp(",
+    "q.append(Warp(1.0)(",
+    think="the temperature is the target's alone.",
+    because="the draft takes it, too: q is its distribution at the same temperature.",
 )
 TARGET_BACK = "        rollback(target_cache, len(text) - 1)\n"
 DRAFT_BACK = "        rollback(draft_cache, min(int(draft_cache.length[0]), len(text) - 1))\n"

@@ -118,11 +118,13 @@ READS_ITS_LAST = (
     "        if n:\n            feed(draft, draft_cache, text + drafted)\n        p = warp(",
 )
 AT_ONCE = (NUMBERS, "m = rng.random(2 * n + 1); u_draft, r, u = m[:n], m[n:-1], m[-1]")
+IN_FLOAT32 = "p, q, r, u = p.float(), q.float(), r.float(), u.float()\n    p_drafted = p"
 RIGHT = {
     "the prompt is read apart": (GENERATE, PREFILLED),
     "the draft reads its last token at once": (GENERATE, READS_ITS_LAST),
     "all numbers of a block are drawn at once": (GENERATE, AT_ONCE),
     "float32": (GENERATE, ("Warp(temperature)", "lambda x: Warp(temperature)(x.float())")),
+    "a verdict in float32": ("verify_block", ("p_drafted = p", IN_FLOAT32)),
     "the first rejection by argmax": (
         "verify_block",
         ("accepted.long().cumprod(-1).sum(-1)", "(accepted.logical_not().cumsum(-1) == 0).sum(-1)"),

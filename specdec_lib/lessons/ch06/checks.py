@@ -23,7 +23,7 @@ ALPHA, C, K = 0.7, 0.1, 5
 EASY, HARD = 0.95, 0.45
 
 # The coins of the three blocks of the first card.
-COINS = "a block takes k of them, and does every block write a token?"
+COINS = "a block takes its k with one rng.random(k), and writes a token at least"
 THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
 
 
@@ -48,15 +48,16 @@ reveal = revealing(TRUTHS)
 @visible_check
 def check_simulate_decode(function: Callable) -> None:
     """The run of the card, one that ends just on its number, and one that has nothing to do."""
-    hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x 0.1 + 1."
+    hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens, of four new coins each, at 4 x 0.1 + 1 each."
     gives = {"tokens": 9, "target_passes": 3, "time": 4.2}
     asks = [
-        (gives | {"tokens": 10}, "Does each block draw all its coins at once, with rng.random(k)?"),
-        (gives | {"tokens": 8}, "All tokens of the last block count."),
-        ({"tokens": 8, "target_passes": 2, "time": 2.8}, "Do coins count after one has failed?"),
+        (gives | {"tokens": 8}, "A block that is accepted whole writes a bonus token, too."),
+        (gives | {"tokens": 7}, "All tokens of the last block count."),
     ]
-    rng = Numbers(*THREE_BLOCKS, why=COINS)
-    expect(function, ALPHA, C, 4, 8, rng, gives=gives, hint=hint, asks=asks)
+    for most in (7, 8):
+        rng = Numbers(*THREE_BLOCKS, why=COINS)
+        expect(function, ALPHA, C, 4, most, rng, gives=gives, hint=hint, asks=asks)
+        asks = []  # for 8 tokens both give 8
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
     gives = {"tokens": 4, "target_passes": 2, "time": 2.8}
     expect(function, ALPHA, C, 4, 4, Numbers(*THREE_BLOCKS, why=COINS), gives=gives, hint=hint)
@@ -82,10 +83,15 @@ def check_mixture_quantile(function: Callable) -> None:
     """The requests of the card, two shares of unequal kinds, a tie, and a single kind."""
     laws = [np.array([0, 1.0]), np.array([0, 0, 0.5, 0, 0.5])]
     hint = "1 block for half of all requests, 2 for a quarter, 4 for a quarter."
+    asks = [(4, "Does the slowest kind decide alone? It makes only half of the requests.")]
+    expect(function, laws, [0.5, 0.5], 0.7, gives=2, hint=hint, asks=asks)
     asks = [(4, "0.75 of all take 2 blocks or fewer, and a share of exactly 0.75 is enough.")]
     expect(function, laws, [0.5, 0.5], 0.75, gives=2, hint=hint, asks=asks)
-    asks = [(2, "Did you average the kinds' own quantiles? Mix the kinds first.")]
-    expect(function, laws, [0.5, 0.5], 0.8, gives=4, hint=hint, asks=asks)
+    hint = "1 block for 0.25 of all requests, 2 for 0.375, 4 for 0.375."
+    asks = [
+        (wrong, "Did you average the kinds' own quantiles? Mix them first.") for wrong in (3, 3.25)
+    ]
+    expect(function, laws, [0.25, 0.75], 0.8, gives=4, hint=hint, asks=asks)
     hint = "Of all requests, 0.1 x 0.5 = 0.05 take 4 blocks. So 0.95 take 2 or fewer."
     expect(function, laws, [0.9, 0.1], 0.94, gives=2, hint=hint)
     hint = "Half of all requests take 1 block, which is exactly the share."
@@ -105,9 +111,9 @@ def check_choose_k(function: Callable) -> None:
     """The steps of the card, a server with the opposite costs, and a day of traffic."""
     hint = "One row: 10 ms, 8 ms and 8.6 ms for each of its tokens."
     expect(function, 0, 1, 0.5, TWO_ROWS, gives=1, hint=hint)
-    hint = "The waiting request is taken in before the step, so the step has two rows."
+    hint = "Two rows, the waiting one too: 12, 14.7 and 18.3 ms for each token of a row."
     expect(function, 1, 1, 0.5, TWO_ROWS, gives=0, hint=hint)
-    hint = "There is room for two rows, and six requests go on waiting."
+    hint = "There is room for two rows, and six requests go on waiting. K is 0 or 1 here."
     expect(function, 7, 1, 0.5, TWO_ROWS[:, :2], gives=0, hint=hint)
     hint = (
         "Two rows: 30, 21.3 and 19.4 ms for each token of a row. With these costs a full server "
@@ -142,6 +148,9 @@ CARD_MS = [10.0, 10.0, 10.0, 10.0, 11.0, 14.0, 17.0]
 @visible_check
 def check_spend(function: Callable) -> None:
     """The step of the card, passes that cost nothing or much, an empty row."""
+    hint = "Three draft tokens are free: those accepted with 0.9, 0.72 and 0.5."
+    asks = [([1, 1], "Is it one number for all rows? Each row has its own.")]
+    expect(function, CARD, [*[10.0] * 6, 17.0], gives=[1, 2], hint=hint, asks=asks)
     hint = "With two tokens of row 1 the pass writes 3.62 tokens in 11 ms, the best of all."
     asks = [([1, 1], "A token counts only if those before it in its row are accepted, too.")]
     expect(function, CARD, CARD_MS, gives=[0, 2], hint=hint, asks=asks)
@@ -149,7 +158,9 @@ def check_spend(function: Callable) -> None:
     expect(function, CARD, [10.0] * 7, gives=[2, 2], hint=hint)
     hint = "Each token of the pass takes 10 ms, and a draft token writes less than one token."
     expect(function, CARD, [10.0 * n for n in range(7)], gives=[0, 0], hint=hint)
-    expect(function, [[], [0.9]], [10.0] * 4, gives=[0, 1], hint="Row 0 has drafted nothing.")
+    hint = "Row 0 has drafted nothing. One draft token is free: the first of row 2, with 0.35."
+    rows, free = [[], [0.3, 0.9], [0.35]], [*[10.0] * 5, 14.0, 18.0]
+    expect(function, rows, free, gives=[0, 0, 1], hint=hint)
 
 
 def choice(function: Callable, *args: Any) -> int:

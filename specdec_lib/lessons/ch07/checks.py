@@ -73,9 +73,15 @@ reveal = revealing(TRUTHS)
 @visible_check
 def check_one_hot_accept(function: Callable) -> None:
     """Token B of the pair accepted, and replaced twice; a target that is certain."""
-    expect(function, 1, P, 0.25, 0.7, gives=(1, True), hint="q is 1 on this token, so p/q is p.")
+    hint = "q is 1 on this token, so p/q is p: r = 0.25 is below p(B) = 0.30."
+    expect(function, 1, P, 0.25, 0.7, gives=(1, True), hint=hint)
+    asks = [
+        ((1, True), "r = 0.5 is not below p(B) = 0.30, so B is rejected."),
+        ((2, True), "Token C is right, but it isn't the draft's."),
+        ((1, False), "B is rejected, so it has no share in the draw that replaces it."),
+    ]
     hint = "Without B the target is [0.643, 0, 0.214, 0.143]."
-    expect(function, 1, P, 0.5, 0.7, gives=(2, False), hint=hint)
+    expect(function, 1, P, 0.5, 0.7, gives=(2, False), hint=hint, asks=asks)
     expect(function, 1, P, 0.5, 0.5, gives=(0, False), hint=hint)
     certain = np.array([0.0, 1.0, 0.0])
     hint = "The target wants token 1 for certain, and no other."
@@ -87,9 +93,18 @@ def check_one_hot_accept(function: Callable) -> None:
 def check_multi_candidate_accept(function: Callable) -> None:
     """One candidate, two, three of a poor draft, none that is accepted, and the boundary."""
     coins = np.array([0.7, 0.9])
-    hint = "For token B r q = 0.7 x 0.45 = 0.315, which is not below 0.30."
     expect(function, [0], P, Q, coins[:1], 0.5, gives=0, hint="r q = 0.21 is below 0.45.")
-    expect(function, [1], P, Q, coins[:1], 0.5, gives=0, hint=hint)
+    hint = "B is rejected, as r q = 0.315 is not below 0.30. The draw is from [0.75, 0, 0, 0.25]."
+    asks = [
+        (1, "For token B r q = 0.7 x 0.45 = 0.315, which is not below 0.30."),
+        (
+            2,
+            "p has less of token C than q, so C has no share in the draw: it is from the residual.",
+        ),
+    ]
+    expect(function, [1], P, Q, coins[:1], 0.8, gives=3, hint=hint, asks=asks)
+    asks = [(3, "Is the draw from the residual of one rejection, divided by its sum?")]
+    expect(function, [1], P, Q, coins[:1], 0.72, gives=0, hint=hint, asks=asks)
     hint = "After the rejection the residual is [0.75, 0, 0, 0.25]; for token D r q = 0.045."
     expect(function, [1, 3], P, Q, coins, 0.5, gives=3, hint=hint)
     hint = "Both rejected: the residual of [0.75, 0, 0, 0.25] and q is [0.692, 0, 0, 0.308]."
@@ -129,10 +144,15 @@ def check_tree_attention_mask(function: Callable) -> None:
 def check_walk_tree(function: Callable) -> None:
     """The card's walk, a chain to its end, rows and coins by node, rejected children, no tree."""
     rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
-    hint = "Node 0 is rejected, node 1 accepted; its child, node 4, is judged against p again."
+    hint = "Nodes 1 and 4 are accepted by rows 0 and 2, and row 5 gives the last token."
     expect(function, TREE, WALK_TOKENS, *rows, WALK_R, 0.5, gives=WALKED, hint=hint)
+    hint = "Node 1 is accepted, row 2 accepts its child, node 2, and row 3 gives the last token."
+    asks = [([0, 0, 2], "Is the row that of the level? Row 2 judges the children of node 1.")]
+    five = np.array([P, P, Q, P, Q]), np.array([Q, Q, P, Q, P])
+    arguments = ([-1, -1, 1, 1], [1, 0, 1, 0], *five, np.array([0.9, 0.5, 0.9, 0.6]), 0.92)
+    expect(function, *arguments, gives=[0, 1, 3], hint=hint, asks=asks)
     p, q = np.array([P, Q, P, Q]), np.array([Q, P, Q, P])
-    hint = "At a leaf the last token comes from the leaf's own row of p, row node + 1."
+    hint = "Rows 0, 1 and 2 accept a node each, and the last token comes from the leaf's row, 3."
     arguments = ([-1, 0, 1], [0, 0, 3], p, q, np.array([0.5, 0.5, 0.5]), 0.7)
     expect(function, *arguments, gives=[0, 0, 3, 1], hint=hint)
     hint = "The children of node 0 are judged by row 1 of p and q: there r[1] rejects node 1."
@@ -161,7 +181,16 @@ def check_walk_tree(function: Callable) -> None:
 def check_tokens_from_positions(function: Callable) -> None:
     """The card's three positions, none, a certain one, one that is never accepted, and EAGLE-3."""
     hint = "The products are 0.8, 0.8 x 0.5 = 0.4 and 0.4 x 0.5 = 0.2; the target adds a token."
-    expect(function, [0.8, 0.5, 0.5], gives=2.4, hint=hint)
+    asks = [
+        (
+            2.8,
+            "Is it the sum of the rates? Each rate holds only if all tokens before are accepted.",
+        ),
+        (1.4, "The target's own token counts, too."),
+        (2.176, "Is it one mean rate for every position? Each position has its own."),
+        (3.2, "Draft token i counts only if it is accepted itself."),
+    ]
+    expect(function, [0.8, 0.5, 0.5], gives=2.4, hint=hint, asks=asks)
     expect(function, [], gives=1.0, hint="Without a draft token the target writes its own token.")
     expect(function, [1.0, 1.0], gives=3.0, hint="Both draft tokens are kept, and the bonus.")
     hint = "A token counts only if all before it are accepted, and the first never is."

@@ -64,18 +64,40 @@ HINTS_OF_BLOCK = (
 )
 HINTS_OF_MORE = (
     "Each position has a coin of its own, and a whole block ends with row K of p.",
-    "A residual is divided by its sum.",
+    "p is [0.125, 0.25, 0] above q, divided by the sum [1/3, 2/3, 0], and u = 0.2 picks token 0.",
     "As at temperature 0, r is 0. A token of p = 0 is rejected all the same: compare with <.",
 )
 
-# Texts of the example models: the generator's seed, and what is asked and written, block by block.
-# A test holds the blocks against specdec_lib.decoding.
+# One row of p and q that half precision rounds: r q is just below p, and u just below p[1, 0].
+CLOSE = (
+    torch.tensor(
+        [[[0.25787353515625, 0.74212646484375], [0.25006103515625, 0.74993896484375]]]
+    ).double(),
+    torch.tensor([[[0.5078125, 0.4921875]]]).double(),
+    torch.tensor([[0]]),
+    torch.tensor([[0.50775146484375]], dtype=torch.float64),
+    torch.tensor([0.250030517578125], dtype=torch.float64),
+)
+
+P_ROWS = "Are these the last n + 1 rows? In its first pass the target reads the prompt, too."
+WARM = "Do p and q both take the temperature? At 0, Warp gives rows that are one-hot."
+DRAFT_WARM = (
+    "Does the draft take the temperature, too? Its tokens are drawn from Warp(temperature)."
+)
+# Texts of the example models: the generator's seed, and what is asked and written, block by block,
+# and what wrong loops write. A test holds the blocks against specdec_lib.decoding.
 PROMPT = [1, 2, 3]
 TOKENS = 9
+GREEDY_SLIPS = (
+    ([1, 3, 0, 1, 1, 2, 0, 1, 1], P_ROWS),
+    ([2, 0, 1, 0, 3, 0, 3, 0, 0], WARM),
+    ([0] * 9, WARM),
+)
+COOL_SLIPS = (([2, 2, 1, 2, 0, 1, 2, 3, 2], DRAFT_WARM),)
 EXAMPLES = (
-    (0, Request(1, PROMPT, 3, 9, 0.0, None, [[3], [2, 1], [3, 0, 1], [1, 2], [0]])),
+    (0, Request(1, PROMPT, 3, 9, 0.0, None, [[3], [2, 1], [3, 0, 1], [1, 2], [0]], GREEDY_SLIPS)),
     (10, Request(1, PROMPT, 3, 9, 1.0, None, [[3, 2], [1], [3, 2, 0, 1], [3, 3]])),
-    (6, Request(3, PROMPT, 3, 9, 0.5, None, [[2, 1], [1, 2, 0, 1], [2, 1, 3]])),
+    (6, Request(3, PROMPT, 3, 9, 0.5, None, [[2, 1], [1, 2, 0, 1], [2, 1, 3]], COOL_SLIPS)),
     (1, Request(1, PROMPT, 3, 9, 1.0, 1, [[3], [1]])),
     (0, Request(1, PROMPT, 3, 1, 1.0, None, [[3]])),
 )
@@ -112,7 +134,7 @@ def check_rollback(function: Callable) -> None:
 
 @visible_check
 def check_verify_block(function: Callable) -> None:
-    """The block of the card and its rows alone; other rows, and a block without draft tokens."""
+    """The card's block and its rows alone, other rows, no draft tokens, and a close call."""
     gives = (torch.tensor([0, 1, 2]), torch.tensor([1, 0, 2]))
     expect_verdict(function, *BLOCK, gives=gives, hint=HINTS_OF_BLOCK)
     for row, hint in enumerate(HINTS_OF_BLOCK):
@@ -124,6 +146,11 @@ def check_verify_block(function: Callable) -> None:
     gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
     hint = "Without draft tokens there is only the bonus row."
     expect_verdict(function, *empty, gives=gives, hint=hint)
+    hint = "r q is 0.00003 below p, and u is as close to p[1, 0]: too close for half precision."
+    expect_verdict(function, *CLOSE, gives=(torch.tensor([1]), torch.tensor([0])), hint=hint)
+
+
+SWAPPED = "The counts come first, then the tokens."
 
 
 def expect_verdict(
@@ -142,9 +169,10 @@ def expect_verdict(
     hints = [hint] * rows if isinstance(hint, str) else hint
     try:
         whole = hint if isinstance(hint, str) else ""
-        expect(function, *block, gives=gives, hint=whole, form=form)
+        asks = [(gives[::-1], SWAPPED)] if rows > 1 else []
+        expect(function, *block, gives=gives, hint=whole, asks=asks, form=form)
     except Different as wrong:
-        if rows == 1:
+        if rows == 1 or SWAPPED in wrong.hint:
             raise
         for row in range(rows):
             alone, right = _alone(block, row), _alone(gives, row)
@@ -173,11 +201,13 @@ def _alone(parts: tuple[torch.Tensor, ...], row: int) -> tuple[torch.Tensor, ...
 @visible_check
 def check_speculative_generate(function: Callable) -> None:
     """Texts of the example models, what was drawn and read for them, and 0 tokens."""
+    faults: list[tuple[int, str]] = []  # said only if all texts are right: these tell more
     for numbers, request in EXAMPLES:
         pair = models(request.models, request.passes)
         expect_text(function, request, pair, WatchedGenerator(numbers))
-        for fault in pair[0].faults:
-            raise Different(f"With k={request.k} the target {fault}. {FAULTS[fault]}")
+        faults += [(request.k, fault) for fault in pair[0].faults]
+    for k, fault in faults:
+        raise Different(f"With k={k} the target {fault}. {FAULTS[fault]}")
     nothing, pair = Request(1, PROMPT, 3, 0, 1.0, None, []), models()
     expect_text(function, nothing, pair, WatchedGenerator(0))
     if pair[0].count:
@@ -216,7 +246,7 @@ def expect_text(
             return
         why = ""
         if not returned:
-            why = told_of_an_error(pair[0].passes)
+            why = told_of_an_error(_name_of(wrong.__context__), pair[0].passes)
         elif written is not None and written != request.text:  # else its form is wrong
             why = told(request, written, pair[0].passes)
         where = f"(target, draft = lesson.models({request.models}))"
@@ -225,8 +255,14 @@ def expect_text(
         raise Different(f"{function.__name__} drew random numbers at temperature 0.")
 
 
+def _name_of(error: BaseException | None) -> str:
+    """The name of what the student's function raised; from a grader's worker it comes wrapped."""
+    return error.name if hasattr(error, "what_happened") else type(error).__name__
+
+
 FAULTS = {
-    "read a token twice": "Keep the cache from block to block, and go back to len(text) - 1 "
-    "positions, not to fewer.",
-    "made too many passes": "It reads a block in one pass. One more pass may read the prompt.",
+    "read a token twice": "Every pass reads only what its cache lacks, and a cut keeps all of the "
+    "text but its last token.",
+    "made too many passes": "One pass for each block is enough, and one for the prompt. Does a "
+    "block take more, or are fewer draft tokens accepted than should be?",
 }

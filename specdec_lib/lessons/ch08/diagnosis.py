@@ -15,6 +15,7 @@ class Request:
     """What was asked for, and `blocks`: the tokens that each block of a right loop adds.
 
     `models` is the seed of target and draft, as the chapter makes them with `lesson.models(seed)`.
+    `slips` are texts of wrong loops, each with its question.
     """
 
     models: int
@@ -24,6 +25,7 @@ class Request:
     temperature: float
     eos_id: int | None
     blocks: list[list[int]]
+    slips: tuple[tuple[list[int], str], ...] = ()
 
     @property
     def text(self) -> list[int]:
@@ -56,24 +58,42 @@ class Request:
 
 def told(request: Request, got: list[int], passes: Sequence[Pass]) -> str:
     """What is said of `got`, which is not the text of `request`; `passes` are both models'."""
-    return _at_the_ends(request, got) or _in_a_cache(request, got, passes) or _parted(request, got)
+    asked = next((ask for text, ask in request.slips if text == got), "")
+    known = asked or _at_the_ends(request, got) or _in_a_cache(request, got, passes)
+    return known or _parted(request, got)
 
 
-def told_of_an_error(passes: Sequence[Pass]) -> str:
-    """What is said of a loop that raised an error: a pass without a token, or what caches held."""
+def told_of_an_error(error: str, passes: Sequence[Pass]) -> str:
+    """What is said of a loop that raised an exception of the name `error`, if anything is."""
     if not passes:
         return ""
-    last = passes[-1]
-    if last.tokens:
-        held = {each.name: len(each.held) for each in passes}
+    if not passes[-1].tokens:
+        return _of_a_pass_without_a_token(passes)
+    last, held = passes[-1], {each.name: len(each.held) for each in passes}
+    if error == "ValueError" and held.get("target", 0) - held.get("draft", 0) == 1:
         return (
-            f"After its last pass the target's cache held {held.get('target', 0)} positions, and "
-            f"the draft's {held.get('draft', 0)}: the draft has not read the last token that it "
-            "drafted. Is each cut back to a beginning of the text?"
+            f"The target's cache held {held['target']} positions, and the draft's {held['draft']}: "
+            "the draft has not read the last token that it drafted."
         )
+    if error in ("RuntimeError", "IndexError") and last.name == "target":
+        return (
+            f"The target's last pass began at position {last.start} and gave a row for each token "
+            f"that it read, {len(last.tokens)} in all. For n draft tokens verify_block takes the "
+            "last n + 1 rows as p, and n rows of q."
+        )
+    return ""
+
+
+def _of_a_pass_without_a_token(passes: Sequence[Pass]) -> str:
+    """What is said of a last pass that was given nothing to read."""
+    last, before = passes[-1], passes[-2].name if passes[1:] else ""
+    if last.name == before == "draft":
+        why = "The tokens that this block has drafted belong to what the draft reads."
+    else:
+        why = "Does it forget what was rejected?"
     return (
         f"The last pass was the {last.name}'s, and it was given no token to read: its cache holds "
-        f"{len(last.held)} positions already. Does it forget what was rejected?"
+        f"{len(last.held)} positions already. {why}"
     )
 
 

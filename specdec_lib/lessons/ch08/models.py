@@ -39,10 +39,7 @@ class WatchedCache:
         new = int(torch.as_tensor(length).reshape(()))
         self.cuts.append(new)
         if not 0 <= new <= len(self.tokens):
-            raise ValueError(
-                f"row 0 holds {len(self.tokens)} positions and cannot be cut to {new}; a draft has "
-                "not read the last token that it drafted"
-            )
+            raise ValueError(f"row 0 holds {len(self.tokens)} positions and cannot be cut to {new}")
         del self.tokens[new:]
 
     def __deepcopy__(self, memo: dict) -> "WatchedCache":

@@ -1,7 +1,9 @@
 """What the tests of the chapters share: the solutions' functions, and what each figure draws."""
 
+import contextlib
 import importlib
 import inspect
+import io
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -13,6 +15,7 @@ import pandas as pd
 
 from autograde.chapter import Chapter, chapter_names
 from autograde.grade import solved
+from autograde.submission import release_of
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch01 import checks as ch01
@@ -38,6 +41,19 @@ def text_of(chapter: str) -> str:
 def functions_of(chapter: str) -> dict[str, Callable]:
     """The solution's functions by name, with all else that the notebook's cells define."""
     return solved(chapter).namespace
+
+
+def visible_message(chapter: str, exercise: str, code: str) -> str:
+    """What the cell that checks an exercise says of the answer `code`; empty if it passes."""
+    own = solved(chapter)
+    names = own.namespace | {exercise: own.defined(exercise, code)}
+    (check,) = (cell for cell in release_of(chapter).cells if cell.id == f"test_{exercise}")
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            exec(check.source, names)
+        except Exception as error:
+            return str(error) or type(error).__name__
+    return ""
 
 
 def lesson_of(chapter: str) -> ModuleType:
