@@ -1,6 +1,6 @@
 """nbgrader's Validate on a notebook in which several cells have one nbgrader id.
 
-JupyterLab makes such cells: a split, a copy and a paste take the id along. Grading runs them all, as
+JupyterLab makes such cells: a split, a copy and a paste take the id along. Grading runs all, as
 Jupyter does. nbgrader 0.9.6 stops there, "the nbgrader metadata may be corrupted", and no setting
 changes that (`Validator.preprocessors` is none).
 """
