@@ -7,7 +7,6 @@ texts of the student's cells, in their order, are moved into a fresh copy of the
 import copy
 import json
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -141,21 +140,30 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
     code makes needless is left out, wherever that code stands. What is too long is cut, answers
     last. Raises Refused if the notebook answers nothing of the chapter.
     """
-    _read(submitted.cells, release)
-    bound = {name for cell in submitted.cells if cell.kind == "code" for name in cell.binds}
-    standing = _standing(submitted.cells, release, bound)
-    _require_answers(submitted.cells, release, standing, bound)
-    own = {cell.id: cell for cell in release.cells}
-    cells = [
-        _filled(own[cell.home], cell, bound) if standing.get(cell.home) is cell else _extra(cell)
-        for cell in submitted.cells
-        if standing.get(cell.home) is cell or cell.written or _is_given(own[cell.home])
-    ]
+    cells = submitted.cells
+    _read(cells, release)
+    bound = {name for cell in cells if cell.kind == "code" for name in cell.binds}
+    standing = _standing(cells, release, bound)
+    foreign = any(cell.grade_id and cell.home is None for cell in cells)
+    answered = any(is_answer(cell) and cell.id in standing for cell in release.cells)
+    if not answered and (foreign or not bound):
+        raise Refused("none of this chapter's answer cells is in it; is it another chapter?")
+    return nbformat.from_dict({**release, "cells": _laid_out(cells, release, standing, bound)})
+
+
+def _laid_out(cells: list, release: NotebookNode, standing: dict, bound: set[str]) -> list:
+    """The cells of the rebuilt notebook. Of what is not the student's, no copy is kept."""
+    ours, laid = {cell.id: cell for cell in release.cells}, []
+    for cell in cells:
+        if standing.get(cell.home) is cell:
+            laid.append(_filled(ours[cell.home], cell, bound))
+        elif cell.written or _is_given(ours[cell.home]):
+            laid.append(_extra(cell))
     for above, cell in pairwise([None, *release.cells]):
         if cell.id not in standing:
-            place = [each.id for each in cells].index(above.id) + 1 if above else 0
-            cells.insert(place, _filled(cell, None, bound))
-    return nbformat.from_dict({**release, "cells": cells})
+            place = [each.id for each in laid].index(above.id) + 1 if above else 0
+            laid.insert(place, _filled(cell, None, bound))
+    return laid
 
 
 def is_answer(cell: NotebookNode) -> bool:
@@ -191,28 +199,26 @@ def _read(cells: list[NotebookNode], release: NotebookNode) -> None:
     its text is another; `binds` holds the answers in code that its text defines.
     """
     names, texts = _names(release), {cell.id: cell.source.strip() for cell in release.cells}
-    answers = {cell.id: cell.cell_type for cell in release.cells if is_answer(cell)}
-    coded = {name for name, kind in answers.items() if kind == "code"}
+    answers = {cell.id for cell in release.cells if is_answer(cell)}
+    coded = {cell.id for cell in release.cells if is_answer(cell) and cell.cell_type == "code"}
     for number, cell in enumerate(cells):
         code = cell.source.strip() if cell.kind == "code" else None
         cell.number = number
         cell.home = names.get(cell.grade_id) or names.get(cell.id) or names.get(code)
         cell.written = cell.source.strip() != texts.get(cell.home)
-    bounds.share_out(sorted(cells, key=lambda cell: _rank(cell, answers.keys())))
+    bounds.share_out(sorted(cells, key=lambda cell: _rank(cell, answers)))
     for cell in cells:  # only now: all texts together are short
         cell.binds = coded & bound_names(cell.source) if cell.written else set()
 
 
-def _rank(cell: NotebookNode, answers: Collection[str]) -> tuple[int, int]:
+def _rank(cell: NotebookNode, answers: set[str]) -> tuple[int, int]:
     """Where a cell stands when texts are cut: the last copies of answers are kept first."""
     if cell.home in answers:
         return 0, -cell.number
     return 1 if any(name in cell.source for name in answers) else 2, cell.number
 
 
-def _standing(
-    cells: list[NotebookNode], release: NotebookNode, bound: set[str]
-) -> dict[str, NotebookNode]:
+def _standing(cells: list, release: NotebookNode, bound: set[str]) -> dict[str, NotebookNode]:
     """The submitted cell that stands in the place of each cell of the release, where one does.
 
     An answer that became text is turned back, unless code binds its name. A cell of ours with an
@@ -239,18 +245,6 @@ def _merit(copied: NotebookNode, cell: NotebookNode) -> tuple:
     answers = tries and (cell.cell_type == "markdown" or cell.id in copied.binds)
     tries = tries and cell.id in copied.source
     return answers, copied.kind == cell.cell_type, tries, not copied.written, copied.number
-
-
-def _require_answers(
-    cells: list[NotebookNode], release: NotebookNode, standing: dict, bound: set[str]
-) -> None:
-    """Raise Refused if there is no answer cell, and no answer in a notebook without grade_ids."""
-    names = _names(release)
-    foreign = any(cell.grade_id and cell.grade_id not in names for cell in cells)
-    if any(is_answer(cell) and cell.id in standing for cell in release.cells):
-        return
-    if foreign or not bound:
-        raise Refused("none of this chapter's answer cells is in it; is it another chapter?")
 
 
 def _is_given(cell: NotebookNode) -> bool:

@@ -31,11 +31,8 @@ def _together(cells: list[NotebookNode]) -> list[NotebookNode]:
     places: dict[str, int] = {}
     for place, cell in enumerate(cells):
         places.setdefault(_name(cell) or cell.id, place)
-    return sorted(cells, key=lambda cell: (places[_name(cell) or cell.id], _is_mark(cell)))
-
-
-def _is_mark(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
+    marks = {cell.id for cell in cells if cell.metadata.get("nbgrader", {}).get("grade")}
+    return sorted(cells, key=lambda cell: (places[_name(cell) or cell.id], cell.id in marks))
 
 
 def _is_open(cell: NotebookNode, wrong: set[str]) -> bool:

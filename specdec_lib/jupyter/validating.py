@@ -1,8 +1,8 @@
 """nbgrader's Validate on a notebook in which several cells have one nbgrader id.
 
-JupyterLab makes such cells: a split, a copy and a paste take the id along. Grading runs all, as
-Jupyter does. nbgrader 0.9.6 stops there, "the nbgrader metadata may be corrupted", and no setting
-changes that (`Validator.preprocessors` is none).
+A split, a copy and a paste take the id along in JupyterLab. Grading runs all these cells, as
+Jupyter does. nbgrader 0.9.6 stops there, "the nbgrader metadata may be corrupted", and has no
+setting for it.
 """
 
 from collections import defaultdict
@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from nbgrader.validator import Validator
 
 NOTE = """\
-Cells {numbers} have one nbgrader id, {grade_id}:
+These cells have one nbgrader id, {name}:
 {cells}
 Grading runs them in this order, as Jupyter does: the last one that defines
 the name counts. Delete the cells that you do not need."""
@@ -27,32 +27,22 @@ def allow_copies() -> None:
 
 def _run_copies(self: Validator, nb: NotebookNode) -> NotebookNode:
     """nbgrader's run, with its metadata left in the last copy of each cell alone."""
-    self.notes = []
-    for grade_id, numbers in _copies(nb).items():
-        note = _note(nb, grade_id, numbers)
+    places = defaultdict(list)
+    for place, cell in enumerate(nb.cells, 1):
+        places[cell.metadata.get("nbgrader", {}).get("grade_id")].append((place, cell))
+    copies = {name: cells for name, cells in places.items() if name and len(cells) > 1}
+    self.notes = [_note(name, cells) for name, cells in copies.items()]
+    for note in self.notes:
         self.log.warning(note)
-        self.notes.append(note)
-        for number in numbers[:-1]:
-            del nb.cells[number].metadata["nbgrader"]
+    for cell in [cell for cells in copies.values() for _, cell in cells[:-1]]:
+        del cell.metadata["nbgrader"]
     return _preprocess(self, nb)
 
 
-def _copies(nb: NotebookNode) -> dict[str, list[int]]:
-    """The positions of the cells of each id that several cells have."""
-    places = defaultdict(list)
-    for number, cell in enumerate(nb.cells):
-        if grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"):
-            places[grade_id].append(number)
-    return {grade_id: numbers for grade_id, numbers in places.items() if numbers[1:]}
-
-
-def _note(nb: NotebookNode, grade_id: str, numbers: list[int]) -> str:
-    """What is said of the cells at `numbers`: each with its place, from 1, and its first line."""
-    lines = [
-        f"  cell {n + 1}: {nb.cells[n].source.strip().split(chr(10))[0][:60]}" for n in numbers
-    ]
-    called = " and ".join([", ".join(str(n + 1) for n in numbers[:-1]), str(numbers[-1] + 1)])
-    return NOTE.format(numbers=called, grade_id=grade_id, cells="\n".join(lines))
+def _note(name: str, cells: list[tuple[int, NotebookNode]]) -> str:
+    """What is said of the copies: each with its place in the notebook and its first line."""
+    first_lines = [f"  cell {n}: {c.source.strip().partition(chr(10))[0][:60]}" for n, c in cells]
+    return NOTE.format(name=name, cells="\n".join(first_lines))
 
 
 def _validate_and_name(self: Validator, filename: str) -> dict:

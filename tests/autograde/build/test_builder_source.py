@@ -115,7 +115,4 @@ def test_a_name_that_the_grader_needs_or_cannot_use_is_refused(tmp_path: Path, n
     with pytest.raises(AuthorError, match=re.escape(name)) as caught:
         read(tmp_path, TINY.replace('"square"', f'"{name}"'))
     assert ("Names of the grader's" in str(caught.value)) == (name in RESERVED)
-
-
-def test_attributes_of_the_proxy_and_ids_of_our_cells_are_reserved() -> None:
     assert {"calls", "counted", "session", "told", "value", "colab", "result"} <= set(RESERVED)
