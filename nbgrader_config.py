@@ -16,7 +16,7 @@ ROOT = str(Path(__file__).resolve().parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
-from autograde.chapter import course_dir  # noqa: E402
+from autograde.chapter import course_dir, library_folders  # noqa: E402
 from autograde.nbgrader import config as course  # noqa: E402
 from autograde.nbgrader import exchange  # noqa: E402
 from autograde.report import offline  # noqa: E402
@@ -60,6 +60,10 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
 ]
+
+# ------------------------------------------------------------------- Validate, as students have it
+for library in library_folders():
+    load_subconfig(course.CONFIG_NAME, path=str(library / "jupyter"))  # noqa: F821
 
 # -------------------------------------------------------------------------- A JupyterHub's exchange
 c.ExchangeFactory.collect = "autograde.nbgrader.exchange.Collect"

@@ -48,9 +48,9 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     can be started, and TooCostly if a submission takes too much of this process.
     """
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
-    cells = code_cells(notebook, limits)
+    cells = code_cells(notebook, limits)  # in the student's order; all else is in the chapter's
     right = {cell.key: cell for cell in code_cells(solution_of(chapter), limits)}
-    exercises = exercises_of(notebook)
+    exercises = exercises_of(release_of(chapter))
     # Before the limit: all later submissions are compared with what is remembered here.
     known = {name: known_of(chapter, name) for name in exercises}
     with bounded():
@@ -61,7 +61,7 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
             raise session.broken
         judge(cases, exercises, known.__getitem__)
     reports = {cell.key: session.reports[cell.key] for cell in cells if cell.key in session.reports}
-    return Result(exercises, pending_of(notebook), reports, session.limited)
+    return Result(exercises, pending_of(release_of(chapter)), reports, session.limited)
 
 
 def limits_of(chapter: str) -> Limits:

@@ -1,7 +1,7 @@
 """Whatever was handed in becomes the release notebook with the student's answers in it.
 
-One odd cell stops nbgrader for a whole class, so nothing of a submission's structure or metadata
-survives: answers are moved into a fresh copy of the release, and everything else is dropped.
+One odd cell stops nbgrader for a whole class, so nothing of a submission's metadata survives: the
+texts of the student's cells, in their order, are moved into a fresh copy of the release.
 """
 
 import copy
@@ -9,18 +9,23 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograde import bounds
+from autograde.binding import bound_names
 from autograde.chapter import Chapter
 from autograde.files import Trap, read_untrusted
 
 MAX_BYTES = 20 * 2**20
 MAX_CELLS = 2000  # a release has about 60
 MAX_LISTS = 500_000  # lists and objects in the file: Python needs up to 200 bytes for each
+
+# Stands where a stub would, if a cell of the student's own binds the name.
+ELSEWHERE = "# {name} is defined in another cell of this notebook, and graded as it is there."
 
 
 class Refused(Exception):
@@ -90,12 +95,15 @@ def _cells_of(plain: object) -> list:
         raise Refused(
             "the file is not in notebook format 4; save it in JupyterLab, then hand it in"
         )
-    if len(plain["cells"]) > MAX_CELLS:
+    cells = plain.get("cells")
+    if not isinstance(cells, list):
+        raise Refused("the file has no list of cells; save it in JupyterLab, then hand it in")
+    if len(cells) > MAX_CELLS:
         raise Refused(
-            f"the file has {len(plain['cells']):,} cells, {MAX_CELLS:,} are allowed; "
+            f"the file has {len(cells):,} cells, {MAX_CELLS:,} are allowed; "
             "remove the cells that are not needed"
         )
-    return [cell for cell in plain["cells"] if isinstance(cell, dict)]
+    return [cell for cell in cells if isinstance(cell, dict)]
 
 
 def _plain_cell(cell: dict) -> dict:
@@ -124,26 +132,38 @@ def _grade_id(cell: dict) -> str | None:
 
 
 def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
-    """The release with the answers of `submitted` in it, and the student's own cells in place.
+    """The release with the student's cells in it, in the student's order, as Jupyter runs them.
 
-    An answer is found by grade_id, then by cell id; of several copies the first that is not the
-    stub counts. What is too long is cut, other cells before the answers. Raises Refused if no
-    answer cell of the release is there.
+    A cell is the release's own, or a copy of it, by its grade_id, its id or its code. Of several
+    copies one stands in its place (`_merit`); the others run where they are, as cells of the
+    student's own do. What is missing is put back below the cell above it. A stub that the student's
+    code makes needless is left out, wherever that code stands. What is too long is cut, answers
+    last. Raises Refused if the notebook answers nothing of the chapter.
     """
-    names = _names(release)
-    homes = [names.get(cell.grade_id) or names.get(cell.id) for cell in submitted.cells]
-    answers = _choose(submitted, homes, release)
-    graded = {id(answers[c.id]) for c in release.cells if is_answer(c) and c.id in answers}
-    if not graded:
+    cells = submitted.cells
+    _read(cells, release)
+    bound = {name for cell in cells if cell.kind == "code" for name in cell.binds}
+    standing = _standing(cells, release, bound)
+    foreign = any(cell.grade_id and cell.home is None for cell in cells)
+    answered = any(is_answer(cell) and cell.id in standing for cell in release.cells)
+    if not answered and (foreign or not bound):
         raise Refused("none of this chapter's answer cells is in it; is it another chapter?")
-    bounds.share_out(sorted(submitted.cells, key=lambda cell: id(cell) not in graded))
-    extras = _extras(submitted, homes, answers)
-    notebook = copy.deepcopy(release)
-    cells = []
-    for cell in notebook.cells:
-        cells += [*extras.get(cell.id, []), _filled(cell, answers)]
-    notebook.cells = cells + extras[None]
-    return notebook
+    return nbformat.from_dict({**release, "cells": _laid_out(cells, release, standing, bound)})
+
+
+def _laid_out(cells: list, release: NotebookNode, standing: dict, bound: set[str]) -> list:
+    """The cells of the rebuilt notebook. Of what is not the student's, no copy is kept."""
+    ours, laid = {cell.id: cell for cell in release.cells}, []
+    for cell in cells:
+        if standing.get(cell.home) is cell:
+            laid.append(_filled(ours[cell.home], cell, bound))
+        elif cell.written or _is_given(ours[cell.home]):
+            laid.append(_extra(cell))
+    for above, cell in pairwise([None, *release.cells]):
+        if cell.id not in standing:
+            place = [each.id for each in laid].index(above.id) + 1 if above else 0
+            laid.insert(place, _filled(cell, None, bound))
+    return laid
 
 
 def is_answer(cell: NotebookNode) -> bool:
@@ -162,64 +182,95 @@ def is_demo(cell: NotebookNode) -> bool:
 
 
 def _names(release: NotebookNode) -> dict[str, str]:
-    """From every name of a cell, its grade_id or its id, to its id in the release."""
+    """From all that a cell is known by, its id, its grade_id or its code, to its id."""
     names = {cell.id: cell.id for cell in release.cells}
     for cell in release.cells:
+        if cell.cell_type == "code":
+            names[cell.source.strip()] = cell.id
         if "nbgrader" in cell.metadata:
             names[cell.metadata.nbgrader.grade_id] = cell.id
     return names
 
 
-def _choose(submitted: NotebookNode, homes: list, release: NotebookNode) -> dict[str, NotebookNode]:
-    """For each cell of the release that is there, the submitted cell to take its text from."""
-    stubs = {cell.id: cell.source.strip() for cell in release.cells}
-    kinds = {cell.id: cell.cell_type for cell in release.cells}
-    chosen: dict[str, NotebookNode] = {}
-    for cell, home in zip(submitted.cells, homes, strict=True):
-        if home is None or cell.kind != kinds[home]:
-            continue
-        if home not in chosen or chosen[home].source.strip() == stubs[home]:
-            chosen[home] = cell
-    return chosen
+def _read(cells: list[NotebookNode], release: NotebookNode) -> None:
+    """Note in each submitted cell what it is, and cut what is too long.
+
+    `home` is the id of the release's cell that it is or was copied from, or None; `written` whether
+    its text is another; `binds` holds the answers in code that its text defines.
+    """
+    names, texts = _names(release), {cell.id: cell.source.strip() for cell in release.cells}
+    answers = {cell.id for cell in release.cells if is_answer(cell)}
+    coded = {cell.id for cell in release.cells if is_answer(cell) and cell.cell_type == "code"}
+    for number, cell in enumerate(cells):
+        code = cell.source.strip() if cell.kind == "code" else None
+        cell.number = number
+        cell.home = names.get(cell.grade_id) or names.get(cell.id) or names.get(code)
+        cell.written = cell.source.strip() != texts.get(cell.home)
+    bounds.share_out(sorted(cells, key=lambda cell: _rank(cell, answers)))
+    for cell in cells:  # only now: all texts together are short
+        cell.binds = coded & bound_names(cell.source) if cell.written else set()
 
 
-def _extras(submitted: NotebookNode, homes: list, answers: dict) -> dict[str | None, list]:
-    """The student's own cells, by the id of the known cell that follows them (None: the end)."""
-    extras: dict[str | None, list] = {}
-    waiting: list[NotebookNode] = []
-    for number, (cell, home) in enumerate(zip(submitted.cells, homes, strict=True)):
-        if home is not None and answers.get(home) is cell:
-            extras[home] = extras.get(home, []) + waiting
-            waiting = []
-        elif home not in answers or cell.source.strip() != answers[home].source.strip():
-            waiting.append(_extra(cell, f"extra-{number}", home))
-    extras[None] = waiting
-    return extras
+def _rank(cell: NotebookNode, answers: set[str]) -> tuple[int, int]:
+    """Where a cell stands when texts are cut: the last copies of answers are kept first."""
+    if cell.home in answers:
+        return 0, -cell.number
+    return 1 if any(name in cell.source for name in answers) else 2, cell.number
 
 
-def _extra(cell: NotebookNode, name: str, home: str | None) -> NotebookNode:
-    """A cell of the student's own: code stays code, all else becomes text that cannot run."""
-    if cell.kind == "code" and home is None:
-        return nbformat.v4.new_code_cell(cell.source, id=name)
-    extra = nbformat.v4.new_markdown_cell(inert(cell.source), id=name)
-    if home is not None:
-        body = "\n".join("    " + line for line in extra.source.splitlines())
-        lead = f"Another copy of `{home}` was in the submission; it was not graded"
-        extra.source = bounds.cut("markdown", f"{lead}:\n\n{body}")
-    return extra
+def _standing(cells: list, release: NotebookNode, bound: set[str]) -> dict[str, NotebookNode]:
+    """The submitted cell that stands in the place of each cell of the release, where one does.
+
+    An answer that became text is turned back, unless code binds its name. A cell of ours with an
+    answer written into it is the student's own.
+    """
+    standing = {}
+    for cell in release.cells:
+        free = is_answer(cell) or _is_given(cell)
+        copies = [each for each in cells if each.home == cell.id and (free or not each.binds)]
+        if cell.id in bound:
+            copies = [each for each in copies if each.kind == "code"]
+        if copies:
+            standing[cell.id] = max(copies, key=lambda each, cell=cell: _merit(each, cell))
+    return standing
 
 
-def _filled(cell: NotebookNode, answers: dict[str, NotebookNode]) -> NotebookNode:
-    """A cell of the release with the student's text, if the student may write in it."""
-    locked = cell.metadata.get("nbgrader", {}).get("locked", False)
-    answer = answers.get(cell.id)
-    if answer is None or locked or is_demo(cell):
-        return cell
-    if cell.cell_type == "code":
-        cell.source = answer.source
-    elif is_answer(cell):
-        cell.source = inert(answer.source)
+def _merit(copied: NotebookNode, cell: NotebookNode) -> tuple:
+    """Of the copies of a release's cell, the one of the greatest merit stands in its place.
+
+    That is the last one that answers, which in code is to bind the name. Else one that tries to,
+    the stub, or any.
+    """
+    tries = is_answer(cell) and copied.written
+    answers = tries and (cell.cell_type == "markdown" or cell.id in copied.binds)
+    tries = tries and cell.id in copied.source
+    return answers, copied.kind == cell.cell_type, tries, not copied.written, copied.number
+
+
+def _is_given(cell: NotebookNode) -> bool:
+    """Whether a cell of the release is code for the student to run, and to change."""
+    return cell.cell_type == "code" and "nbgrader" not in cell.metadata and not is_demo(cell)
+
+
+def _filled(cell: NotebookNode, taken: NotebookNode | None, bound: set[str]) -> NotebookNode:
+    """A copy of a release's cell, with the text of `taken` if the student may write in it."""
+    cell = copy.deepcopy(cell)
+    if taken is not None and taken.written:
+        if cell.cell_type == "markdown" and is_answer(cell):
+            cell.source = inert(taken.source)
+        elif is_answer(cell) or (_is_given(cell) and taken.kind == "code"):
+            cell.source = taken.source
+    elif cell.id in bound:
+        cell.source = ELSEWHERE.format(name=cell.id)
     return cell
+
+
+def _extra(cell: NotebookNode) -> NotebookNode:
+    """A cell of the student's own: code stays code, all else becomes text that cannot run."""
+    name = f"extra-{cell.number}"
+    if cell.kind == "code":
+        return nbformat.v4.new_code_cell(cell.source, id=name)
+    return nbformat.v4.new_markdown_cell(inert(cell.source), id=name)
 
 
 def _blank(release: NotebookNode, reason: str) -> NotebookNode:

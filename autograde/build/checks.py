@@ -1,8 +1,11 @@
 """The checks on a chapter's cells: what nbgrader would refuse, or take silently for granted."""
 
 import ast
+import keyword
+from dataclasses import fields
 from textwrap import dedent
 
+from autograde.build import colab
 from autograde.build.text import OPTIONS, TextCell
 from autograde.nbgrader.regions import (
     BEGIN_SOLUTION,
@@ -11,12 +14,20 @@ from autograde.nbgrader.regions import (
     SOLUTION_WORDS,
     split_at_region,
 )
+from autograde.report.folding import SUMMARY
+from autograde.sandbox.student import Student
+
+# The grader uses these: what `student.NAME` is whatever the notebook has, and ids of its own cells.
+_USED = {each.name for each in fields(Student)} | vars(Student).keys() | {colab.ID, SUMMARY}
+RESERVED = sorted(name for name in _USED if not name.startswith("_"))
 
 
 def check_cells(cells: list[TextCell]) -> None:
     """Raise AuthorError at the first mistake in a chapter's cells."""
     for cell in cells:
         _check_options(cell)
+        if cell.kind in ("solution", "written"):
+            _check_name(cell)
         if cell.kind in ("test", "written"):
             _check_points(cell)
         _check_regions(cell)
@@ -30,6 +41,17 @@ def _check_options(cell: TextCell) -> None:
     if unknown := sorted(set(cell.options) - allowed):
         problem = f"unknown option {', '.join(unknown)} for a {cell.kind} cell"
         raise cell.error(problem, f"It takes: {', '.join(sorted(allowed))}")
+
+
+def _check_name(cell: TextCell) -> None:
+    """A name that a hidden test can use as `student.NAME`, and that the grader does not use."""
+    name, plain = cell.name, cell.name.isidentifier() and cell.name.isascii()
+    if not plain or keyword.iskeyword(name) or name.startswith(("_", "test_")):
+        remedy = "Take a Python name of ASCII letters that begins with neither `_` nor `test_`"
+        raise cell.error(f"no {cell.kind} cell can be called {name!r}", remedy)
+    if name in RESERVED:
+        remedy = f"Rename it. Names of the grader's are: {', '.join(RESERVED)}"
+        raise cell.error(f"the {cell.kind} cell has a name of the grader's, {name}", remedy)
 
 
 def _check_points(cell: TextCell) -> None:

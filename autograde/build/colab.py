@@ -8,6 +8,7 @@ import tomllib
 
 from autograde.chapter import ROOT
 
+ID = "colab"  # of the cell
 COLAB = "https://colab.research.google.com/github"
 GITHUB = "https://github.com/"
 # The course's core dependencies are ranges: Colab's NumPy stays, and torch is none of them.

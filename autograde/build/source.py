@@ -40,7 +40,7 @@ def read_chapter(path: Path) -> NotebookNode:
     title, *built = [_build_cell(cell, cell_id) for cell, cell_id in zip(cells, ids, strict=True)]
     title.source += colab.link(path.stem)
     metadata = {"tags": ["demo"], **looks.FOLDED}
-    install = [new_code_cell(colab.cell(), id="colab", metadata=metadata)] if LIBRARY else []
+    install = [new_code_cell(colab.cell(), id=colab.ID, metadata=metadata)] if LIBRARY else []
     return new_notebook(cells=[title, *install, *built], metadata=METADATA)
 
 

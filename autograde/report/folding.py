@@ -1,13 +1,17 @@
 """What a feedback page folds away: all that is right, and the chapter's own text and demos.
 
-Open stay what is not right, what somebody wrote about an answer, and the written answers.
+Open stay what is not right with all code that defines it, what somebody wrote about an answer, and
+the written answers.
 """
 
 from itertools import groupby
 
 from nbformat import NotebookNode
 
-OPEN = ("result", "intake-", "course-")  # how the ids of cells begin that are for all
+from autograde.binding import bound_names
+
+SUMMARY = "result"  # the id of the cell about the whole
+OPEN = ("intake-", "course-")  # how the ids of other cells begin that are for all
 
 
 def fold(nb: NotebookNode) -> None:
@@ -23,19 +27,21 @@ def fold(nb: NotebookNode) -> None:
 
 
 def _together(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """The cells, with every mark right below its answer; the chapter's own check comes after."""
+    """The cells, with every mark right below its answer; what stood between them comes after."""
     places: dict[str, int] = {}
     for place, cell in enumerate(cells):
         places.setdefault(_name(cell) or cell.id, place)
-    return sorted(cells, key=lambda cell: places[_name(cell) or cell.id])
+    marks = {cell.id for cell in cells if cell.metadata.get("nbgrader", {}).get("grade")}
+    return sorted(cells, key=lambda cell: (places[_name(cell) or cell.id], cell.id in marks))
 
 
 def _is_open(cell: NotebookNode, wrong: set[str]) -> bool:
-    if cell.id.startswith(OPEN):
+    if cell.id == SUMMARY or cell.id.startswith(OPEN):
         return True
     if _name(cell):
         return _name(cell) in wrong or cell.cell_type == "markdown"
-    return any(output.output_type == "error" for output in cell.get("outputs", ()))
+    defines = bound_names(cell.source) & wrong if cell.cell_type == "code" else ()
+    return bool(defines) or any(o.output_type == "error" for o in cell.get("outputs", ()))
 
 
 def _name(cell: NotebookNode) -> str:

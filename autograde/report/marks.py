@@ -6,6 +6,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograde.report.feedback import exercise_html, summary_markdown
+from autograde.report.folding import SUMMARY
 from autograde.result import Result
 
 
@@ -17,7 +18,7 @@ def add_marks(nb: NotebookNode, result: Result) -> None:
             cell.outputs = mark(result, nbgrader["grade_id"].removeprefix("test_"))
         elif cell.cell_type == "code":
             cell.outputs = _transcript(result.cells.get(cell.id, {}))
-    nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary_markdown(result), id="result"))
+    nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary_markdown(result), id=SUMMARY))
 
 
 def mark(result: Result, name: str) -> list[NotebookNode]:

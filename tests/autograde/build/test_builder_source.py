@@ -11,6 +11,7 @@ from classes.builder_fixtures import TINY, changed, line_of, write_chapter
 from nbgrader.nbgraderformat import MetadataValidator
 
 from autograde.build import colab
+from autograde.build.checks import RESERVED
 from autograde.build.source import read_chapter
 from autograde.chapter import AuthorError
 from autograde.submission import is_demo
@@ -96,3 +97,22 @@ def test_a_mistake_is_named_with_its_file_line_and_remedy(tmp_path, old, new, sa
     line = line_of(text, HERE) if HERE in text else r"\d+"
     place, rest = str(caught.value).split(": ", 1)
     assert re.fullmatch(rf"{tmp_path}/solutions/01_tiny.py:{line}", place) and said in rest
+
+
+UNUSABLE = [
+    "lambda",
+    "_square",
+    "test_square",
+    "two words",
+    "square-2",
+    "2square",
+    "gr\u00f6\u00dfe",
+]
+
+
+@pytest.mark.parametrize("name", [*RESERVED, *UNUSABLE])
+def test_a_name_that_the_grader_needs_or_cannot_use_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(AuthorError, match=re.escape(name)) as caught:
+        read(tmp_path, TINY.replace('"square"', f'"{name}"'))
+    assert ("Names of the grader's" in str(caught.value)) == (name in RESERVED)
+    assert {"calls", "counted", "session", "told", "value", "colab", "result"} <= set(RESERVED)

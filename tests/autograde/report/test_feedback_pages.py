@@ -1,10 +1,12 @@
 """What a student reads after grading: one refutation for one belief."""
 
+import re
+
 import pytest
 from bs4 import BeautifulSoup
-from classes.submitting import CHAPTER, POINTS, TOTAL, WRITTEN, right
+from classes.submitting import CHAPTER, POINTS, TOTAL, WRITTEN, cell_of, right, text
 from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograde import bounds
 from autograde.grade import parameters_of
@@ -12,6 +14,7 @@ from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import exercise_html
 from autograde.report.feedback_page import FeedbackPage
 from autograde.result import Exercise, GroupResult
+from autograde.submission import parse, rebuild, release_of
 
 # Known bugs of three exercises; speculative_accept builds on the first of them, and is right.
 WRONG = {
@@ -84,6 +87,21 @@ def test_what_is_right_and_the_chapters_text_are_folded_away(page: BeautifulSoup
     assert all(h2.find_parent("details") for h2 in page.find_all("h2"))
     folds = [each.get_text() for each in page.find_all("summary")]
     assert any(each.startswith("Right: ") and "speculative_accept" in each for each in folds)
+
+
+def test_what_is_wrong_is_shown_wherever_it_was_typed_or_moved():
+    notebook = right(**WRONG)
+    typed, moved = (cell_of(notebook, n) for n in ("residual_distribution", "speculative_step"))
+    notebook.cells = [each for each in notebook.cells if each not in (typed, moved)]
+    own = new_code_cell(f"# typed anew\n{typed.source}")
+    notebook.cells += [own, new_code_cell("# my notes"), moved]
+    rebuilt = rebuild(parse(text(notebook).encode()), release_of(CHAPTER))
+    page = BeautifulSoup(page_of(marked(rebuilt)), "html.parser")
+    where = {line: page.find(string=re.compile(line)) for line in ("# typed anew", "# my notes")}
+    assert where["# typed anew"].find_parent("details") is None
+    assert where["# my notes"].find_parent("details")
+    mark = page.find(id="test_speculative_step")
+    assert "Your answer: speculative_step" in mark.find_previous_sibling().get_text()
 
 
 @pytest.mark.parametrize("waits, shown", [(True, "to be marked"), (False, "0 of ")])

@@ -20,8 +20,13 @@ from autograde.pool import grade_class
 EXERCISE = "speculative_step"
 WITHOUT = FULL - POINTS[EXERCISE]
 
-REMOVED = copy.deepcopy(right())
-REMOVED.cells.remove(cell_of(REMOVED, EXERCISE))
+REMOVED, TYPED, SPLIT = (copy.deepcopy(right()) for _ in range(3))
+ANSWER = cell_of(REMOVED, EXERCISE)
+REMOVED.cells.remove(ANSWER)
+TYPED.cells.remove(ANSWER)
+TYPED.cells.insert(0, nbformat.v4.new_code_cell(f"import numpy as np\n{ANSWER.source}"))
+UPPER = nbformat.v4.new_code_cell("# a second try", metadata=ANSWER.metadata)
+SPLIT.cells.insert(SPLIT.cells.index(ANSWER), UPPER)
 SYNTAX = "def speculative_step(draft_tokens, p, q, r, u)\n    return draft_tokens"
 
 # By student: what is handed in, its points, and words of its reason or of a message.
@@ -32,6 +37,8 @@ TABLE = {
     "old-format": ('{"nbformat": 3, "worksheets": []}', 0, "not in notebook format 4"),
     "link": ("", 0, "is a link"),  # put there below
     "removed-cell": (text(REMOVED), WITHOUT, "not written"),
+    "split-cell": (text(SPLIT), FULL, ""),
+    "typed-anew": (text(TYPED), FULL, ""),
     "syntax-error": (text(right(**{EXERCISE: SYNTAX})), WITHOUT, "SyntaxError in line 1"),
     "zz-right": (text(right()), FULL, ""),  # but links lie beside it
 }
