@@ -45,7 +45,8 @@ class Drafting(NamedTuple):
     def __str__(self) -> str:
         stop = self.assistant_confidence_threshold
         stops = f"stop below confidence {stop:g}" if stop else "no early stop"
-        return f"K = {self.num_assistant_tokens}, {self.num_assistant_tokens_schedule}, {stops}"
+        said = f"K = {self.num_assistant_tokens}, {self.num_assistant_tokens_schedule}, {stops}"
+        return f"transformers' default: {said}" if self == DEFAULT else said
 
 
 DEFAULT = Drafting(20, 0.4)  # of transformers 5.23.0
