@@ -138,6 +138,9 @@ def generate(
     config = settings(target.model, new_tokens, Drafting.of(k), warp, ends)
     models = [target] if draft is None else [target, draft]
     options = {} if draft is None else {"assistant_model": draft.model}
+    if draft is not None and target.model.config.is_encoder_decoder:
+        # Without a mask the draft would read again, in every block, what its cache holds already.
+        options["decoder_attention_mask"] = torch.ones_like(ids[:, :1])
     columns, before = min(each.vocab_size for each in models), target.passes
     with ExitStack() as calls:
         for each in models:

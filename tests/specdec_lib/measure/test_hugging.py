@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from decoders.greedy import begin, worse
-from decoders.random_models import llama, t5
+from decoders.random_models import gpt2, llama, t5
 from transformers import GenerationConfig, WatermarkingConfig
 from transformers.generation import candidate_generator
 
@@ -57,12 +57,18 @@ def counted(make: Callable = llama, **own: object) -> tuple[hugging.Counted, hug
     return pair
 
 
-def ours(target: hugging.Counted, draft: hugging.Counted, prompt: list[int], k: int) -> tuple:
+def ours(
+    target: hugging.Counted,
+    draft: hugging.Counted,
+    prompt: list[int],
+    k: int,
+    tokens: int = TOKENS,
+) -> tuple:
     """Our greedy text, plain and with the draft, and the passes of the target behind the second."""
     kind = EncoderDecoder if target.model.config.is_encoder_decoder else Causal
     mine, small = (kind(each.model) for each in (target, draft))
     mine.vocab_size = small.vocab_size = min(target.vocab_size, draft.vocab_size)
-    rows, how = begin([prompt], mine, small), (Settings(TOKENS, GREEDY), Greedy())
+    rows, how = begin([prompt], mine, small), (Settings(tokens, GREEDY), Greedy())
     (plain,) = plain_generate(mine, rows, *how).tokens
     found = speculative_generate(mine, ModelDrafter(small), rows, k, *how)
     return plain, *found.tokens, found.target_passes
@@ -110,11 +116,14 @@ def test_calls_depend_on_no_setting_and_on_no_earlier_call(make: Callable, warp:
     assert all(getattr(each.model.generation_config, n) == OWN[n] for each in pair for n in OWN)
 
 
-@pytest.mark.parametrize("make", [llama, t5])
-def test_greedy_text_and_passes_are_ours(make: Callable):
-    plain, mine, passes = ours(*counted(make), PROMPT, 3)
-    (text, each, _), (assisted, fewer, _) = expected(make, GREEDY)
-    assert plain == mine == text == assisted and each == TOKENS and fewer == passes < TOKENS
+@pytest.mark.parametrize("prompt", [PROMPT, [3, 3, 9], [1, 0, 47, 6, 7, 8, 0]], ids=len)
+@pytest.mark.parametrize("make", [llama, gpt2, t5])
+def test_greedy_text_and_passes_are_ours(make: Callable, prompt: list[int]):
+    target, draft = counted(make)
+    plain, mine, passes = ours(target, draft, prompt, 4, tokens=30)
+    made = hugging.generate(target, prompt, 30, draft, 4)
+    assert hugging.generate(target, prompt, 30).tokens == made.tokens == [plain] == [mine]
+    assert made.target_passes == passes
 
 
 @pytest.mark.parametrize("warp", [Warp(1), Warp(0.5), Warp(1, top_k=3), SAMPLED], ids=str)
