@@ -577,7 +577,9 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #   (August), 33534 took it back (September). 47932 (August 2026) names three generators that report a `q` they
 #   did not draw from; in 5.23.0 two are fixed and one, for Gemma 4 assistants, is left
 #   (`candidate_generator.py`, lines 1344 and 1347; `utils.py`, line 4103, has the sampling rule judge its
-#   tokens). 28508 fixed a count that accepted everything.
+#   tokens). A fourth samples from a draft with another tokenizer: if the draft has tokens that the target lacks, `q` is
+#   reported in the order of `get_vocab()` and read in the order of ids (`candidate_generator.py`, lines 725 and 833;
+#   run with 5.23.0 on 28 November 2026). 28508 fixed a count that accepted everything.
 # - vLLM 0.27.1, `vllm/config/speculative.py`: `draft_sample_method`. On GitHub: 10198, filtered drafts against
 #   an unfiltered target; vllm-project.github.io 80, a rule without a coin, found in review.
 # - deepseek-ai/DeepSpec 31: bfloat16 drafts under a float32 rule.

@@ -480,7 +480,7 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 # | SGLang, 16974b8 | EAGLE-2, EAGLE-3, MTP, DFlash, DSpark, draft model, prompt lookup; chains and trees | `p(x)`, children in turn; on request `p/q` for chains |
 # | TensorRT-LLM 1.4.0rc1 | EAGLE-3, MTP, DFlash, DSpark, PARD, draft model, prompt lookup, suffix; chains and trees | equality with the token that the target draws; on request `p/q` |
 # | llama.cpp, 00efb3e | EAGLE-3, MTP, DFlash, DSpark, DFlash2, draft model, prompt lookup; chains | equality with the token that the target draws |
-# | transformers 5.23.0 | MTP, DFlash, draft model (any tokenizer), prompt lookup, early exit; chains | `p/q` if the draft gives a `q`, else equality |
+# | transformers 5.23.0 | MTP, DFlash, draft model (any tokenizer), prompt lookup, early exit; chains | `p/q` if the draft gives a `q`, else equality; with another tokenizer and sampling, that `q` may be the wrong one (chapter 03) |
 #
 # A token drawn from `p` is `x` with probability `p(x)`: your rule once more, with the target's
 # draw as the coin. vLLM removed its tree attention in May 2026, so EAGLE drafts a chain in vLLM and a

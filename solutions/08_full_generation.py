@@ -615,7 +615,7 @@ from specdec_lib.measure.race.race import race
 draft, k, lane = met.row.draft, int(met.row.K), f"{our_decoder().whose} decoder"
 lanes = {
     lane: own(our_decoder().generate, machine.drafts[draft], k),
-    "Hugging Face's speculative decoding": assisted(met.theirs, met.helper, k),
+    f"Hugging Face's speculative decoding ({met.drafting})": assisted(met.theirs, met.helper, k),
 }
 show_race(race("08", lanes, costly=machine.target, cost=machine.size, reading=True), yours=lane)
 

@@ -1,29 +1,67 @@
-"""Hugging Face `generate`, plain and assisted, on the same weights, with its passes counted."""
+"""Hugging Face `generate`, plain and assisted, on the same weights, with its passes counted.
+
+A checkpoint's own generation settings have no part in a call: `settings` makes all of them.
+"""
 
 import time
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, PreTrainedModel
+from transformers.generation import candidate_generator
+from transformers.modeling_outputs import ModelOutput
 from transformers.utils import logging
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure.core.models import target_weights
-from specdec_lib.measure.core.runs import Decoder, decoder
+from specdec_lib.measure.core.runs import GREEDY, Decoder, decoder
 from specdec_lib.models.checkpoint import configuration, named_tensors
+from specdec_lib.sampling import Warp
 
 if TYPE_CHECKING:
     from specdec_lib.measure.race.contestants import Contestant
 
 
-class Counted:
-    """A transformers model that counts the passes of `generate`."""
+class Drafting(NamedTuple):
+    """How assisted generation drafts, by transformers' own names for its settings.
 
-    def __init__(self, model: PreTrainedModel) -> None:
+    A block has `num_assistant_tokens` draft tokens, or fewer where the draft gives one of them a
+    probability below the threshold. A threshold of 0 never stops a block.
+    """
+
+    num_assistant_tokens: int
+    assistant_confidence_threshold: float
+    num_assistant_tokens_schedule: str = "constant"
+
+    @classmethod
+    def of(cls, k: int | None) -> "Drafting":
+        """Always `k` draft tokens; None: as transformers drafts by default."""
+        return DEFAULT if k is None else cls(k, 0.0)
+
+    def __str__(self) -> str:
+        stop = self.assistant_confidence_threshold
+        stops = f"stop below confidence {stop:g}" if stop else "no early stop"
+        said = f"K = {self.num_assistant_tokens}, {self.num_assistant_tokens_schedule}, {stops}"
+        return f"transformers' default: {said}" if self == DEFAULT else said
+
+
+DEFAULT = Drafting(20, 0.4)  # of transformers 5.23.0
+
+
+class Counted:
+    """A transformers model that counts the passes of `generate`.
+
+    `vocab_size` is the number of columns of its logits; a smaller number cuts the others off.
+    """
+
+    def __init__(self, model: PreTrainedModel, vocab_size: int | None = None) -> None:
         logging.set_verbosity_error()  # each assisted call warns of its own draft's settings
         self.model, self.passes = model.eval(), 0
+        self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
 
     @classmethod
     def of_folder(
@@ -49,16 +87,35 @@ class Counted:
         model.model.rotary_emb = type(model.model.rotary_emb)(config)
         return cls(model.to(device))
 
-    def generate(self, ids: torch.Tensor, **options: Any) -> torch.Tensor:
-        """What the model's own `generate` gives. The model itself is left as it was."""
-        counting = self.model.register_forward_pre_hook(self._count)
-        try:
-            return self.model.generate(ids, **options)
-        finally:
-            counting.remove()
-
     def _count(self, *_: object) -> None:
         self.passes += 1
+
+    @contextmanager
+    def prepared(self, config: GenerationConfig, vocab_size: int) -> Iterator[None]:
+        """With no settings but `config`, `vocab_size` columns and a count; then as it was."""
+
+        def cut(module: Any, args: Any, output: ModelOutput) -> None:
+            output.logits = output.logits[..., :vocab_size]
+
+        shared = self.model.config.get_text_config()  # transformers compares it with the draft's
+        with (
+            held(self.model, "generation_config", config),
+            held(shared, "vocab_size", vocab_size),
+            self.model.register_forward_pre_hook(self._count),
+            self.model.register_forward_hook(cut),
+        ):
+            yield
+
+
+@contextmanager
+def held(thing: Any, name: str, value: Any) -> Iterator[None]:
+    """An attribute of `thing` at `value`; afterwards as it was."""
+    before = getattr(thing, name)
+    setattr(thing, name, value)
+    try:
+        yield
+    finally:
+        setattr(thing, name, before)
 
 
 @torch.inference_mode()
@@ -68,54 +125,70 @@ def generate(
     new_tokens: int,
     draft: Counted | None = None,
     k: int | None = None,
-    sample: bool = False,
+    warp: Warp = GREEDY,
+    ends: int | Collection[int] | None = None,
 ) -> Generation:
-    """`new_tokens` tokens after `prompt`, greedy or sampled at temperature 1, no early end.
+    """At most `new_tokens` tokens after `prompt`, up to the first of `ends`.
 
-    With `draft`, assisted generation with `k` draft tokens in every block, or without `k` as many
-    as its own heuristic decides. An encoder-decoder takes the prompt as its source.
+    With `draft`, assisted generation that drafts as `Drafting.of(k)` says, on as many columns of
+    the logits as both models have. An encoder-decoder takes the prompt as its source. Both models
+    are left as they were, so no call depends on an earlier one.
     """
     ids = torch.tensor([prompt], device=target.model.device)
-    options: dict = {"do_sample": sample, "max_new_tokens": new_tokens}
-    if sample:
-        options |= {"temperature": 1.0, "top_k": 0, "top_p": 1.0}
-    if draft is not None:
-        draft.model.generation_config = drafting(k)
-        options["assistant_model"] = draft.model
-    target.model.generation_config.eos_token_id = None
-    before, mask = target.passes, torch.ones_like(ids)
-    output = target.generate(ids, attention_mask=mask, pad_token_id=0, **options)
+    config = settings(target.model, new_tokens, Drafting.of(k), warp, ends)
+    models = [target] if draft is None else [target, draft]
+    options = {} if draft is None else {"assistant_model": draft.model}
+    if draft is not None and target.model.config.is_encoder_decoder:
+        # Without a mask the draft would read again, in every block, what its cache holds already.
+        options["decoder_attention_mask"] = torch.ones_like(ids[:, :1])
+    columns, before = min(each.vocab_size for each in models), target.passes
+    with ExitStack() as calls:
+        for each in models:
+            calls.enter_context(each.prepared(config, columns))
+        # With scikit-learn in reach, the threshold would be fitted anew after each block.
+        calls.enter_context(held(candidate_generator, "is_sklearn_available", lambda: False))
+        mask = torch.ones_like(ids)
+        output = target.model.generate(ids, config, attention_mask=mask, **options)
     # An encoder-decoder writes a text of its own, after one token to start.
     given = 1 if target.model.config.is_encoder_decoder else len(prompt)
     return Generation([output[0, given:].tolist()], target_passes=target.passes - before)
 
 
-def drafting(k: int | None) -> GenerationConfig:
-    """Always `k` draft tokens and no early stop; None: the defaults of transformers."""
-    if k is None:
-        return GenerationConfig()
+def settings(
+    model: PreTrainedModel,
+    new_tokens: int,
+    drafting: Drafting = DEFAULT,
+    warp: Warp = GREEDY,
+    ends: int | Collection[int] | None = None,
+) -> GenerationConfig:
+    """All settings of a call, for the target and its draft: what is not named here is off.
+
+    There is no padding token: wherever it stood in the text, the draft would not see it.
+    """
     return GenerationConfig(
-        num_assistant_tokens=k,
-        num_assistant_tokens_schedule="constant",
-        assistant_confidence_threshold=0.0,
+        max_new_tokens=new_tokens,
+        do_sample=warp.temperature > 0,
+        temperature=warp.temperature or 1.0,
+        top_k=warp.top_k or 0,
+        top_p=warp.top_p,
+        eos_token_id=[ends] if isinstance(ends, int) else sorted(ends or ()) or None,
+        decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
+        **drafting._asdict(),
     )
 
 
 def assisted(theirs: Counted, draft: Counted, k: int) -> "Contestant":
     """Assisted generation as a lane of a race, in which its passes are noted as everybody's."""
 
-    def contestant(watched: Any, warp: Any, tokens: int) -> Decoder:
+    def contestant(watched: Any, warp: Warp, tokens: int) -> Decoder:
         def note(module: Any, args: Any, how: dict, output: Any) -> None:
             after = output.past_key_values.get_seq_length()
             before = after - how["input_ids"].shape[1]
             watched.passes.append((time.perf_counter(), before, after))
 
-        def write(prompts: Any, settings: Any, rngs: Any) -> Generation:
-            noting = theirs.model.register_forward_hook(note, with_kwargs=True)
-            try:
-                return generate(theirs, list(prompts[0]), tokens, draft, k, warp.temperature > 0)
-            finally:
-                noting.remove()
+        def write(prompts: Any, asked: Any, rngs: Any) -> Generation:
+            with theirs.model.register_forward_hook(note, with_kwargs=True):
+                return generate(theirs, list(prompts[0]), tokens, draft, k, warp)
 
         return decoder(write, warp, tokens, batch=True)
 

@@ -23,7 +23,7 @@ from specdec_lib.sampling import Warp
 POOL = 300  # held-out prompts to choose from
 PROMPTS, TOKENS, ROUNDS = 8, 64, 2  # of a comparison
 PASSES = {"234m": 20, None: 200}  # rounds of bare passes: about ten seconds
-TRIED_K = (None, 1, 2, 3, 4, 6)  # None: the heuristic of transformers
+TRIED_K = (None, 1, 2, 3, 4, 6)  # None: as transformers drafts by default
 SHORT, NEAR = 16, 1.25  # tokens of the first trial; over the fastest there, to be tried again
 
 PLAIN, OURS = "best plain", "speculative"
@@ -132,7 +132,8 @@ def ways(size: str | None, small: str | None, tokens: int) -> dict[str, Decoder]
             continue
         for helper, k in product(dtypes(), TRIED_K):
             assisted = partial(run, draft=hugging_draft(ASSETS / small, helper), k=k)
-            how = f"{name}, {small} draft in {name_of(helper)}, K = {k or 'by its heuristic'}"
+            drafting = hugging.Drafting.of(k)
+            how = f"{name}, {small} draft in {name_of(helper)}, {drafting}"
             found[how] = assisted
     return found
 

@@ -79,7 +79,8 @@ class Meeting(NamedTuple):
     """The loop beside Hugging Face, greedy, with the draft and K of `row`.
 
     `speeds` has a row a decoder (compare.summary, over plain), and `over` the loop's median and
-    quartiles over each of the three others. `texts` counts the loop's texts by identity.verdicts.
+    quartiles over each of the three others. `texts` counts the loop's texts by identity.verdicts,
+    and `drafting` says how Hugging Face's assisted generation drafts.
     """
 
     row: pd.Series
@@ -88,6 +89,7 @@ class Meeting(NamedTuple):
     texts: dict[str, int]
     theirs: hugging.Counted
     helper: hugging.Counted
+    drafting: hugging.Drafting
 
 
 def beside_hugging_face(machine: Machine, loop: Loop, rows: pd.DataFrame) -> Meeting:
@@ -112,7 +114,8 @@ def beside_hugging_face(machine: Machine, loop: Loop, rows: pd.DataFrame) -> Mee
     over = {name: summary(runs, name).loc[LOOP] for name in (PLAIN, GENERATE, ASSISTED)}
     over = pd.DataFrame(over).T[["speedup", "low", "high"]]
     found = verdicts(machine.target, written)
-    return Meeting(row, summary(runs, PLAIN), over, found, theirs, helper)
+    drafting = hugging.Drafting.of(k)
+    return Meeting(row, summary(runs, PLAIN), over, found, theirs, helper, drafting)
 
 
 class Keeping:

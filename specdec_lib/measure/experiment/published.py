@@ -89,7 +89,8 @@ def rows(
     """A row for each task of a pair, greedy; `size` is how many prompts, and tokens after each.
 
     `clock` is the loop over plain decoding, `printed` the speed-up in the paper's table. `tokens
-    per pass` counts every pass of the target, the prompt's too.
+    per pass` counts every pass of the target, the prompt's too. `assisted` says how Hugging Face's
+    assisted generation drafts.
     """
     found = []
     prompts, tokens = size or (ON_A_CARD if on_a_card(pair) else ON_A_PROCESSOR)
@@ -102,6 +103,7 @@ def rows(
         row |= {"tokens per pass": mine[PLAIN].tokens_per_pass, "clock": mine[PLAIN].speedup}
         row |= {"low": mine[PLAIN].low, "high": mine[PLAIN].high}
         row |= {f"over {each}": mine[each].speedup for each in (GENERATE, ASSISTED)}
+        row |= {ASSISTED: str(hugging.Drafting.of(K))}
         found.append(row | {"printed": printed(name, draft, task.name) if real else None})
     return pd.DataFrame(found)
 
@@ -116,7 +118,9 @@ def decoders_of(pair: Pair, loop: Loop, tokens: int) -> dict[str, Decoder]:
 
     An encoder-decoder's text is read in the timed call, by ours as by theirs.
     """
-    target, draft = (hugging.Counted(each.model) for each in (pair.target, pair.draft))
+    target, draft = (
+        hugging.Counted(each.model, each.vocab_size) for each in (pair.target, pair.draft)
+    )
     write = partial(hugging.generate, target, new_tokens=tokens)
     ours, encode = pair.prompt, pair.tokenizer.encode
     return {

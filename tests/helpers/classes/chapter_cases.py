@@ -143,6 +143,7 @@ _SPEEDS = pd.DataFrame(
 _MET = SimpleNamespace(
     row=RUNS.iloc[1], speeds=_SPEEDS, over=_OVER,
     texts={"the same": 5, "near-tie": 1, "different": 0},
+    drafting="K = 3, constant, no early stop",
 )  # fmt: skip
 _H100 = ch00.MACHINES["H100"]
 

@@ -1,15 +1,46 @@
-"""Hugging Face `generate` on the same weights: what is counted, and the same text."""
+"""Hugging Face `generate` on the same weights: what is counted, and the same text as ours."""
 
+import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
-from decoders.random_models import llama, t5
+from decoders.greedy import begin, worse
+from decoders.random_models import gpt2, llama, t5
+from transformers import GenerationConfig, WatermarkingConfig
+from transformers.generation import candidate_generator
 
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
 from specdec_lib.measure.core import models
+from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS
+from specdec_lib.sampling import Greedy, Warp
+
+PROMPT, TOKENS, MANY = [5, 9, 2, 7], 10, [*range(40)]
+GREEDY, SAMPLED = Warp(0), Warp(0.7, top_k=20, top_p=0.9)
+# Settings of a checkpoint that change its text, its cache or its passes.
+OWN = {
+    "repetition_penalty": 1.9, "no_repeat_ngram_size": 1, "encoder_repetition_penalty": 1.9,
+    "encoder_no_repeat_ngram_size": 1, "sequence_bias": [[[8], 99.0]], "guidance_scale": 3.0,
+    "suppress_tokens": MANY, "begin_suppress_tokens": MANY, "bad_words_ids": [[n] for n in MANY],
+    "forced_bos_token_id": 3, "forced_eos_token_id": 3, "eos_token_id": MANY, "pad_token_id": 9,
+    "exponential_decay_length_penalty": (2, 9.0), "renormalize_logits": True, "max_length": 6,
+    "min_length": 13, "min_new_tokens": 13, "max_time": 0.0, "stop_strings": ["a"],
+    "watermarking_config": WatermarkingConfig(bias=9.0), "num_beams": 3, "num_return_sequences": 2,
+    "do_sample": True, "temperature": 9.0, "top_k": 1, "top_p": 0.01, "min_p": 0.9, "top_h": 0.1,
+    "typical_p": 0.01, "epsilon_cutoff": 0.5, "eta_cutoff": 0.5, "token_healing": True,
+    "prompt_lookup_num_tokens": 3, "assistant_early_exit": 1, "assistant_ensemble_weight": 0.1,
+    "num_assistant_tokens": 1, "assistant_confidence_threshold": 1.0, "is_assistant": True,
+    "num_assistant_tokens_schedule": "heuristic", "use_cache": False, "output_scores": True,
+    "cache_implementation": "static", "return_dict_in_generate": True,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -18,17 +49,145 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def counted(make: Callable = llama, **own: object) -> tuple[hugging.Counted, hugging.Counted]:
+    """A target and a draft that agrees often, with generation settings of their own."""
+    pair = hugging.Counted(make()), hugging.Counted(worse(make()))
+    for each in pair:
+        vars(each.model.generation_config).update(own)
+    return pair
+
+
+def ours(
+    target: hugging.Counted,
+    draft: hugging.Counted,
+    prompt: list[int],
+    k: int,
+    tokens: int = TOKENS,
+) -> tuple:
+    """Our greedy text, plain and with the draft, and the passes of the target behind the second."""
+    kind = EncoderDecoder if target.model.config.is_encoder_decoder else Causal
+    mine, small = (kind(each.model) for each in (target, draft))
+    mine.vocab_size = small.vocab_size = min(target.vocab_size, draft.vocab_size)
+    rows, how = begin([prompt], mine, small), (Settings(tokens, GREEDY), Greedy())
+    (plain,) = plain_generate(mine, rows, *how).tokens
+    found = speculative_generate(mine, ModelDrafter(small), rows, k, *how)
+    return plain, *found.tokens, found.target_passes
+
+
+def theirs(
+    target: hugging.Counted, draft: hugging.Counted, warp: Warp, k: int | None = 3
+) -> list[tuple]:
+    """What Hugging Face's two decoders write, and their passes of the target and the draft."""
+    found = []
+    for small in (None, draft):
+        torch.manual_seed(1)
+        before = draft.passes
+        made = hugging.generate(target, PROMPT, TOKENS, small, k, warp)
+        found.append((made.tokens[0], made.target_passes, draft.passes - before))
+    return found
+
+
+expected = cache(lambda make, warp, k=3: theirs(*counted(make), warp, k))
+
+
 @pytest.mark.parametrize("k", [2, None])
 def test_assisted_generation_gives_the_same_text_in_fewer_passes(folder: Path, k: int | None):
     target = hugging.Counted.of_folder(folder, torch.float64)
     draft = hugging.Counted.of_folder(folder, torch.float64)
-    prompt = [5, 9, 2, 7]
-    plain = hugging.generate(target, prompt, new_tokens=9)
+    plain = hugging.generate(target, PROMPT, new_tokens=9)
     assert len(plain.tokens[0]) == plain.target_passes == 9
-    assisted = hugging.generate(target, prompt, 9, draft=draft, k=k)
+    assisted = hugging.generate(target, PROMPT, 9, draft=draft, k=k)
     assert assisted.tokens == plain.tokens
     # The draft is the target: everything is accepted.
     assert assisted.target_passes == 9 // (k + 1) if k else assisted.target_passes <= 5
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_setting_of_a_checkpoint_has_no_part_in_a_call(name: str):
+    assert theirs(*counted(**{name: OWN[name]}), SAMPLED) == expected(llama, SAMPLED)
+
+
+@pytest.mark.parametrize("k", [3, None])
+@pytest.mark.parametrize("warp", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize("make", [llama, t5])
+def test_calls_depend_on_no_setting_and_on_no_earlier_call(make: Callable, warp: Warp, k):
+    pair = counted(make, **OWN)
+    assert theirs(*pair, warp, k) == theirs(*pair, warp, k) == expected(make, warp, k)
+    assert all(getattr(each.model.generation_config, n) == OWN[n] for each in pair for n in OWN)
+
+
+@pytest.mark.parametrize("prompt", [PROMPT, [3, 3, 9], [1, 0, 47, 6, 7, 8, 0]], ids=len)
+@pytest.mark.parametrize("make", [llama, gpt2, t5])
+def test_greedy_text_and_passes_are_ours(make: Callable, prompt: list[int]):
+    target, draft = counted(make)
+    plain, mine, passes = ours(target, draft, prompt, 4, tokens=30)
+    made = hugging.generate(target, prompt, 30, draft, 4)
+    assert hugging.generate(target, prompt, 30).tokens == made.tokens == [plain] == [mine]
+    assert made.target_passes == passes
+
+
+@pytest.mark.parametrize("warp", [Warp(1), Warp(0.5), Warp(1, top_k=3), SAMPLED], ids=str)
+def test_a_sampled_token_is_drawn_from_the_warped_target(warp: Warp, monkeypatch):
+    drawn, draw = [], torch.multinomial
+    monkeypatch.setattr(torch, "multinomial", lambda p, **how: drawn.append(p) or draw(p, **how))
+    target, _ = counted(temperature=9.0, top_k=2, min_p=0.9)
+    hugging.generate(target, PROMPT, 1, warp=warp)
+    with torch.no_grad():
+        logits = target.model(torch.tensor([PROMPT])).logits[:, -1]
+    torch.testing.assert_close(drawn, [warp(logits.float())], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("prompt", [[0, 5, 0, 2], [9, 9, 2], [47, 0, 1, 7]])
+def test_the_draft_sees_every_token_of_the_prompt(prompt: list[int]):
+    target, draft = counted(pad_token_id=9, bos_token_id=47)
+    plain, mine, passes = ours(target, draft, prompt, 3)
+    made = hugging.generate(target, prompt, TOKENS, draft, 3)
+    assert made.tokens == [plain] == [mine] and made.target_passes == passes
+    made = hugging.generate(target, prompt, TOKENS, draft, 3, ends=prompt[0])
+    assert made.tokens[0] == plain[: len(made.tokens[0])] and made.target_passes <= passes
+
+
+@pytest.mark.parametrize("ends", [lambda text: text[4], lambda text: {text[4], text[9]}])
+@pytest.mark.parametrize("k", [None, 3])
+def test_a_text_ends_at_the_first_of_its_ends(ends: Callable, k: int | None):
+    target, draft = counted()
+    text, *_ = expected(llama, GREEDY)[0]
+    for small in (None, draft):
+        made = hugging.generate(target, PROMPT, TOKENS, small, k, ends=ends(text))
+        assert made.tokens == [text[: text.index(text[4]) + 1]]
+
+
+@pytest.mark.parametrize("wide", [(50, 48), (48, 50), (64, 56)], ids=str)
+@pytest.mark.parametrize("warp", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+def test_logits_padded_to_other_widths_are_cut_for_a_call(wide: tuple[int, int], warp: Warp):
+    pair = counted()
+    for each, width in zip(pair, wide, strict=True):
+        each.model.resize_token_embeddings(width, mean_resizing=False)
+        with torch.no_grad():  # the largest logits of all are those of no word
+            each.model.get_output_embeddings().weight[48:] = 9.0
+    pair = [hugging.Counted(each.model, 48) for each in pair]
+    assert theirs(*pair, warp) == expected(llama, warp)
+    assert [each.model.config.vocab_size for each in pair] == [*wide]
+    assert [each.model(torch.tensor([[1]])).logits.shape[-1] for each in pair] == [*wide]
+
+
+def test_scikit_learn_does_not_change_what_transformers_drafts_by_default(monkeypatch):
+    def fitted(*_: object) -> None:
+        raise AssertionError("the threshold was fitted")
+
+    monkeypatch.setattr(candidate_generator, "is_sklearn_available", lambda: True)
+    monkeypatch.setitem(sys.modules, "sklearn", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "sklearn.metrics", SimpleNamespace(roc_curve=fitted))
+    assert theirs(*counted(), GREEDY, None) == expected(llama, GREEDY, None)
+    assert candidate_generator.is_sklearn_available()
+
+
+def test_how_a_draft_is_run_is_said_and_none_is_the_default_of_transformers():
+    assert str(hugging.Drafting.of(3)) == "K = 3, constant, no early stop"
+    default = "transformers' default: K = 20, constant, stop below confidence 0.4"
+    assert str(hugging.Drafting.of(None)) == default
+    known = GenerationConfig._get_default_generation_params()
+    assert hugging.DEFAULT._asdict().items() <= known.items()
 
 
 def test_the_scaled_target_is_the_same_in_transformers(folder: Path, monkeypatch):

@@ -59,3 +59,4 @@ def test_every_decoder_runs_on_the_same_prompts_in_its_own_best_way(known_rates,
     assert set(frame.decoder) == set(RAN) and set(frame.tokens) == {8}
     assert notes[0] == "best plain: float32" and notes[1].startswith("speculative: bfloat16, ")
     assert [note.split(":")[0] for note in notes] == list(RAN)
+    assert notes[-1].endswith("K = 1, constant, no early stop")

@@ -7,6 +7,7 @@ import pytest
 import torch
 from decoders import random_models
 from decoders.fake_hub import write_model
+from transformers import PreTrainedModel
 
 from specdec_lib.measure.experiment import published
 from specdec_lib.measure.experiment.loops import LIBRARY
@@ -41,6 +42,7 @@ def test_a_pair_is_run_beside_hugging_face_and_the_papers(
     assert found.tolist() == list(printed.values())
     assert rows["tokens per pass"].between(0.8, published.K + 1).all()
     assert (rows[["clock", "over generate", "over assisted"]] > 0).all(axis=None)
+    assert set(rows.assisted) == {"K = 4, constant, no early stop"}
     assert len(published.readable(LIBRARY, pair, name)["blocks"]) > 5
 
 
@@ -63,8 +65,14 @@ def test_a_pair_that_is_too_large_for_the_card_is_refused_before_the_question(mo
 
 
 @pytest.mark.parametrize("make", [random_models.gpt2, random_models.t5])
-def test_all_four_decoders_write_the_same_text(tmp_path: Path, make):
-    pair = load_pair(*folders(tmp_path, make, "target", "draft"), device="cpu")
+@pytest.mark.parametrize("widths", [(48, 48), (50, 48), (48, 64)], ids=str)
+def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tuple[int, int]):
+    def padded(seed: int, layers: int) -> PreTrainedModel:
+        model = make(seed, layers)
+        model.resize_token_embeddings(widths[seed - 1])
+        return model
+
+    pair = load_pair(*folders(tmp_path, padded, "target", "draft"), device="cpu")
     decoders = published.decoders_of(pair, LIBRARY, tokens=12)
     texts = {name: decode("a b c d e") for name, decode in decoders.items()}
     assert len({tuple(each.tokens[0]) for each in texts.values()}) == 1
