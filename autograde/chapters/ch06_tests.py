@@ -14,8 +14,9 @@ from autograde.check import by_cause
 from specdec_lib.lessons.ch06 import checks as lesson
 from specdec_lib.lessons.ch06 import service
 from specdec_lib.lessons.common.comparing import difference, in_form_of
-from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.common.pasting import format_call
 
 prediction_06 = prediction("prediction_06", 20, 200)
 prediction_06_b = prediction("prediction_06_b", 0.1, 6)
@@ -48,7 +49,9 @@ class Generator(np.random.Generator):
     def __deepcopy__(self, memo: dict) -> "Generator":
         return Generator(self.seed)
 
-    def __repr__(self) -> str:
+    @property
+    def code(self) -> str:
+        """The expression that makes it again."""
         return f"np.random.default_rng({self.seed})"
 
 

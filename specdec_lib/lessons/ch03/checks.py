@@ -13,7 +13,7 @@ from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.computed import counted, mixed_up
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
-from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.distributions import total_variation
 from specdec_lib.lessons.common.examples import (
     Different,
@@ -23,6 +23,7 @@ from specdec_lib.lessons.common.examples import (
 )
 from specdec_lib.lessons.common.kinds import ARRAYS, FLOATS, INTS
 from specdec_lib.lessons.common.lending import fixed
+from specdec_lib.lessons.common.pasting import Code, format_call
 from specdec_lib.sampling import softmax
 
 __all__ = ["P", "Q", "committed"]
@@ -45,6 +46,7 @@ TRUTHS = truths_of(
     prediction_03_b=float(COINS[0][0] / COINS[1][0]),
 )
 
+CHOICES = Code("exact.Tape()")  # what a message shows of them
 PLAIN = (*INTS, *FLOATS, *ARRAYS, list, tuple)  # what a token or a row of logits may be
 
 answered = answering(__package__)
@@ -166,7 +168,7 @@ def expect_repaired(
     Its draft must follow `logits` (V,): drawn from their softmax, or their argmax. `lent` makes a
     tape of this `kind` an argument.
     """
-    call = format_call(repair, (logits, "choices")).replace("'choices'", "choices")
+    call = format_call(repair, (logits, CHOICES))
     ways = exact.branches(lambda tape: _asked(repair, logits, lent(tape), call), kind)
     ways = list(islice(ways, 99))  # no repair needs as many
     total = sum(weight for _, weight in ways)
@@ -234,6 +236,8 @@ class Log:
 
     def __repr__(self) -> str:
         return f"np.log({self.of})"
+
+    code = property(__repr__)
 
 
 @visible_check

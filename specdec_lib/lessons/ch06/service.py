@@ -14,7 +14,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch00.checks import LLAMA, MACHINES, Machine
 from specdec_lib.lessons.ch06.computed import of_sample
-from specdec_lib.lessons.common.describing import as_code
+from specdec_lib.lessons.common.pasting import as_code
 from specdec_lib.lessons.common.lending import fixed
 
 PATH = Path(__file__).with_name("passes.json")

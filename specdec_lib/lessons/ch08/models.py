@@ -21,6 +21,7 @@ class WatchedCache:
     """The tokens that one row holds; `cuts` are the lengths that truncate was called with."""
 
     def __init__(self, tokens: Sequence[int] = ()) -> None:
+        self.code = f"lesson.WatchedCache({tokens!r})"  # as it is now, whatever becomes of it
         self.tokens = list(tokens)
         self.cuts: list[int] = []
 
@@ -77,6 +78,7 @@ class WatchedModel:
     device = torch.device("cpu")
     dtype = torch.float64
     max_length = None
+    code = ""  # a message makes it with the target (see pasting.py)
 
     def __init__(
         self,
@@ -165,8 +167,13 @@ class WatchedGenerator(np.random.Generator):
     def __deepcopy__(self, memo: dict) -> "WatchedGenerator":
         return WatchedGenerator(self.seed)
 
-    def __repr__(self) -> str:
+    @property
+    def code(self) -> str:
+        """The expression that makes it again."""
         return f"np.random.default_rng({self.seed})"
+
+    def __repr__(self) -> str:
+        return self.code
 
 
 def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -21,12 +21,12 @@ from specdec_lib.lessons.common.comparing import difference, differing_place
 from specdec_lib.lessons.common.describing import (
     brief_call,
     describe,
-    format_call,
     parameter_names,
     told_apart,
 )
 from specdec_lib.lessons.common.kinds import ARRAYS
 from specdec_lib.lessons.common.lending import copied
+from specdec_lib.lessons.common.pasting import format_call
 
 LINE = 96  # characters of a line that a check prints
 #: Where code stands that is not the student's: this package, and what is installed.
