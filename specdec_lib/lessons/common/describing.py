@@ -61,11 +61,15 @@ def _pieces(value: Any, digits: int | None) -> Iterator[str]:
 def _table(value: Any, digits: int | None) -> str:
     """An array or a tensor: its few numbers, or its shape."""
     kind = "tensor" if is_tensor(value) else "array"
-    shape = tuple(value.shape)
-    if 0 in shape or len(value.reshape(-1)) > ENTRIES:
-        return f"{'an' if kind == 'array' else 'a'} {kind} of shape {shape}"
+    if is_told_by_shape(value):
+        return f"{'an' if kind == 'array' else 'a'} {kind} of shape {tuple(value.shape)}"
     numbers = describe(value.tolist(), digits)
     return numbers if kind == "array" else f"tensor({numbers})"
+
+
+def is_told_by_shape(value: Any) -> bool:
+    """Whether an array or a tensor has no numbers, or more than a message shows."""
+    return 0 in value.shape or len(value.reshape(-1)) > ENTRIES
 
 
 def _items(value: list | tuple | dict, digits: int | None) -> Iterator[str]:
