@@ -147,7 +147,9 @@ class Function:
             name = getattr(error, "name", type(error).__name__)
             self._note(kept, args, None, name)
             if name == "NotImplementedError":
-                raise NotImplementedError(str(error)) from None
+                unwritten = NotImplementedError(str(error))
+                unwritten.no_answer = True
+                raise unwritten from None
             raise
         self._note(kept, args, reply, None)
         return reply.value

@@ -1,9 +1,9 @@
 """Hugging Face transformers' own acceptance code as rules: what a judge of rules can count.
 
-The code is that of the installed transformers; the course pins 5.23.0. It asks torch for chance in
-two places, `torch.rand_like` for the coin and `torch.multinomial` for the token. Here `choices`
-decides both, so the library's code is asked about every branch, for any p and q, and nothing is
-sampled.
+The code is that of the installed transformers, by names that another version need not have. It
+asks torch for chance in two places, `torch.rand_like` for the coin and `torch.multinomial` for the
+token. Here `choices` decides both, so the library's code is asked about every branch, for any p and
+q, and nothing is sampled.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,20 @@ from unittest import mock
 
 import numpy as np
 
+from specdec_lib import exact
+from specdec_lib.blame import unusable
 from specdec_lib.lessons.ch03.rules import Rule
 from specdec_lib.sampling import softmax
+
+
+def require_library() -> None:
+    """Raise Unusable unless the installed transformers answers when it is asked as it is below."""
+    half = np.array([0.5, 0.5])
+    try:
+        for rule in RULES.values():
+            rule(half, half, exact.Tape())
+    except Exception as error:  # of another version, whatever it may be
+        raise unusable("transformers", error) from None
 
 
 def drafted_by(draft: Callable) -> Rule:
@@ -28,22 +40,31 @@ def drafted_by(draft: Callable) -> Rule:
 
 
 def by_library(p: np.ndarray, token: int, logits: np.ndarray, choices: object) -> int:
-    """The token that the library writes for the draft `token` and the reported `logits` (V,)."""
+    """The token that the library writes for the draft `token` and the reported `logits` (V,).
+
+    Raises LookupError if it leaves its coin or its token to other functions than those above.
+    """
     import torch
     from transformers.generation import utils
 
+    asked = []
+
     def rand_like(ratio: torch.Tensor) -> torch.Tensor:
+        asked.append("coin")
         kept = min(1.0, float(ratio))
         coin = choices.choose([kept, 1 - kept])  # 0 accepts; 2 is above every ratio that rejects
         return torch.full_like(ratio, 2.0 * coin)
 
     def multinomial(probs: torch.Tensor, num_samples: int) -> torch.Tensor:
+        asked.append("token")
         return torch.tensor([[choices.choose(probs.ravel().tolist())]])
 
     target = torch.as_tensor(_log(p)).expand(1, 2, -1)  # the second row is of a bonus
     draft = torch.as_tensor(logits)[None, None]
     with mock.patch.multiple(torch, rand_like=rand_like, multinomial=multinomial):
         written, _ = utils._speculative_sampling(torch.tensor([[token]]), draft, 1, target)
+    if asked != ["coin", "token"]:
+        raise LookupError(f"it asked torch.rand_like and torch.multinomial for {asked}")
     return int(written[0, 0])
 
 

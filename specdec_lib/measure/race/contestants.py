@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from specdec_lib.blame import is_unwritten
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.tree import children
@@ -187,9 +188,9 @@ def given_by(name: str, function: Callable, arguments: Sequence) -> object:
     """What a reader's `function` gives. WrongFunction, which says why, if it raises."""
     try:
         return function(*arguments)
-    except NotImplementedError:
-        raise
     except Exception as error:  # whatever a half-written function does
+        if is_unwritten(error):
+            raise
         raise WrongFunction(f"{name} raised {error!r}") from error
 
 

@@ -6,6 +6,7 @@ They take turns (measure/compare.py), text by text, and plain decoding is always
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from specdec_lib.blame import is_unwritten
 from specdec_lib.measure.race.record import Race
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def race(name: str, contestants: Mapping[str, "Contestant"], **how: Any) -> list
     try:
         return [run(contestants, **how)]
     except NotImplementedError as error:
+        if not is_unwritten(error):
+            raise
         print(UNWRITTEN.format(name=name, why=error))
     except WrongFunction as error:
         print(WRONG.format(name=name, why=error))
