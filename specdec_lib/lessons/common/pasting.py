@@ -87,9 +87,9 @@ def _array_code(value: Any) -> str | None:
     dtype = "" if name in usual else f", dtype={module}.{name}"
     if numbers.ndim > 1 and not numbers.size:
         return f"{module}.zeros({numbers.shape}{dtype})"
-    rows, order = _rows_once(numbers)
-    probs = _probabilities(rows)
-    text = f"{module}.{make}({_named(_digits(rows if probs is None else probs), module)}{dtype})"
+    probs = _probabilities(numbers)
+    rows, order = _rows_once(numbers if probs is None else probs)
+    text = f"{module}.{make}({_named(_digits(rows), module)}{dtype})"
     return f"{text if probs is None else f'{module}.log({text})'}{order}"
 
 
