@@ -56,8 +56,8 @@ def unusable(library: str, error: Exception) -> Exception:
         return error
     return Unusable(
         f"This needs {wanted.replace('==', ' ')}, and {here.replace('==', ' ')} is installed here "
-        f"({type(error).__name__}: {error}). Run `pip install {wanted}` (in a notebook `%pip`), and "
-        "start Python again (the notebook's kernel)."
+        f"({type(error).__name__}: {error}). Run `pip install {wanted}` (in a notebook `%pip`), "
+        "and start Python, or the notebook's kernel, again."
     )
 
 

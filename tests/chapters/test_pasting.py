@@ -37,7 +37,7 @@ def pasted(chapter: str, call: str) -> object:
 
 
 def messages(chapter: str, name: str) -> list[tuple[str, object]]:
-    """What the check says if the first, the second, ... call gives None; and what it should give."""
+    """What the check says if one call after the other gives None, and what it should give."""
     right, found = functions_of(chapter)[name], []
 
     def late(*args):
