@@ -36,6 +36,7 @@ class Generator(np.random.Generator):
     def __init__(self, seed: int) -> None:
         super().__init__(np.random.PCG64(seed))
         self.seed, self.calls, self.used = seed, 0, 0
+        self.code = f"np.random.default_rng({seed})"
 
     def random(self, size: int | None = None) -> float | np.ndarray:
         """The next number, or an array. Raises ValueError for many more than a right run takes."""
@@ -48,11 +49,6 @@ class Generator(np.random.Generator):
 
     def __deepcopy__(self, memo: dict) -> "Generator":
         return Generator(self.seed)
-
-    @property
-    def code(self) -> str:
-        """The expression that makes it again."""
-        return f"np.random.default_rng({self.seed})"
 
 
 def request(k: int, rng: np.random.Generator, c: float = 0.25) -> tuple:

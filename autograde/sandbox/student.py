@@ -48,11 +48,6 @@ class Shown(reprlib.Repr):
         numbers = f"{_named(value, 'torch')}, dtype={value.dtype}"
         return f"torch.tensor({numbers})" if few else f"<a tensor of shape {shape}>"
 
-    def repr_list(self, value: list, level: int) -> str:
-        """A list of few entries whole."""
-        few = len(value) <= self.maxlist
-        return super().repr_list(value, level) if few else f"<a list of length {len(value)}>"
-
     def repr_instance(self, value: Any, level: int) -> str:
         """A number, an object's code, or its type."""
         if isinstance(value, float | bool | np.generic | None):

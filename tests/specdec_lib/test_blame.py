@@ -65,39 +65,33 @@ def test_a_figure_that_fails_by_itself_blames_nobody(broken, capsys, monkeypatch
     assert "There is no picture: code that is not yours raised" in out and "Your" not in out
 
 
-def other_signature(ids, logits, length, target, is_done):
-    raise AssertionError("never called")
+def patched(attribute: str, value: object = None):
+    """Another version: `value` stands for a function of transformers, or nothing does."""
+    owner, name = attribute.split(".")
+    return lambda patch: (
+        patch.setattr(OWNERS[owner], name, value) if value else patch.delattr(OWNERS[owner], name)
+    )
 
 
-def other_result(*args):
-    return torch.zeros(1, 1)
-
-
-def other_chance(ids, logits, length, target):
-    return torch.zeros(1, 1), torch.rand(1)
-
-
-DAMAGE = {
-    "no transformers": lambda patch: patch.setitem(sys.modules, "transformers.generation", None),
-    "another signature": lambda p: p.setattr(utils, "_speculative_sampling", other_signature),
-    "another result": lambda p: p.setattr(utils, "_speculative_sampling", other_result),
-    "other random functions": lambda p: p.setattr(utils, "_speculative_sampling", other_chance),
-    "no acceptance code": lambda p: p.delattr(utils, "_speculative_sampling"),
-    "no such generator": lambda p: p.delattr(
-        candidate_generator, "SinglePositionMultiTokenCandidateGenerator"
-    ),
-}
+OWNERS = {"utils": utils, "generator": candidate_generator}
+DAMAGE = [
+    lambda patch: patch.setitem(sys.modules, "transformers.generation", None),
+    patched("utils._speculative_sampling"),
+    patched("utils._speculative_sampling", lambda ids, logits, length, target, is_done: 0),
+    patched("utils._speculative_sampling", lambda *args: torch.zeros(1, 1)),
+    patched("utils._speculative_sampling", lambda *args: (torch.zeros(1, 1), 0)),  # by other coins
+    patched("generator.SinglePositionMultiTokenCandidateGenerator"),
+    patched("generator.SinglePositionMultiTokenCandidateGenerator", lambda *args: print),
+]
 
 
 @pytest.mark.parametrize("figure", ["library_on_trial", "library_repaired"])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_the_trial_says_which_transformers_it_needs_and_which_is_here(
-    damage, figure, capsys, monkeypatch
-):
+def test_the_trial_says_which_transformers_it_needs(damage, figure, capsys, monkeypatch):
     library._candidate.cache_clear()
     (pin,) = (each for each in metadata.requires("specdec-course") if "transformers==" in each)
     monkeypatch.setattr(metadata, "version", lambda name: "4.57.1")
-    DAMAGE[damage](monkeypatch)
+    damage(monkeypatch)
     draw("03_lossless", figure)
     wanted = pin.partition(";")[0]
     out = capsys.readouterr().out

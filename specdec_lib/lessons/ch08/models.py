@@ -157,7 +157,7 @@ class WatchedGenerator(np.random.Generator):
 
     def __init__(self, seed: int) -> None:
         super().__init__(np.random.PCG64(seed))
-        self.seed = seed
+        self.seed, self.code = seed, f"np.random.default_rng({seed})"
 
     @property
     def drew(self) -> bool:
@@ -166,11 +166,6 @@ class WatchedGenerator(np.random.Generator):
 
     def __deepcopy__(self, memo: dict) -> "WatchedGenerator":
         return WatchedGenerator(self.seed)
-
-    @property
-    def code(self) -> str:
-        """The expression that makes it again."""
-        return f"np.random.default_rng({self.seed})"
 
     def __repr__(self) -> str:
         return self.code

@@ -91,19 +91,6 @@ def shortened(value: Any, most: int = 200) -> str:
     return text if len(text) <= most else text[:most] + " ..."
 
 
-def brief_call(function: Callable, args: tuple) -> str:
-    """The call as a check prints it: `f([0.5, 0.5], 1)`; a long argument by its name."""
-    names = parameter_names(function) + [""] * len(args)
-    texts = (_brief(arg, name) for arg, name in zip(args, names, strict=False))
-    return f"{name_of(function)}({', '.join(texts)})"
-
-
-def _brief(value: Any, name: str) -> str:
-    """`value` as text, or its parameter's name for rows of numbers and for a long text."""
-    shape, text = getattr(value, "shape", (1,)), describe(value)
-    return name if name and (len(shape) > 1 or 0 in shape or len(text) > 60) else text
-
-
 def name_of(function: Callable) -> str:
     """The function's name; "function" if it has none."""
     return getattr(function, "__name__", "function")

@@ -17,14 +17,13 @@ import numpy as np
 from specdec_lib.blame import is_unwritten, told
 from specdec_lib.lessons.common.comparing import difference, differing_place
 from specdec_lib.lessons.common.describing import (
-    brief_call,
     describe,
     parameter_names,
     told_apart,
 )
 from specdec_lib.lessons.common.kinds import ARRAYS
 from specdec_lib.lessons.common.lending import copied
-from specdec_lib.lessons.common.pasting import format_call
+from specdec_lib.lessons.common.pasting import brief_call, format_call
 
 LINE = 96  # characters of a line that a check prints
 

@@ -53,6 +53,7 @@ class Numbers:
 
     def __init__(self, *numbers: float, why: str = "") -> None:
         self.numbers, self.used, self.calls, self.why = numbers, 0, 0, why
+        self.code = f"lesson.Numbers{numbers}"
 
     def random(self, size: int | None = None) -> float | np.ndarray:
         """The next number, or the next `size` of them (size,). NoEnd after the last."""
@@ -67,11 +68,6 @@ class Numbers:
 
     def __repr__(self) -> str:
         return self.code
-
-    @property
-    def code(self) -> str:
-        """The expression that makes these numbers again, none of them used."""
-        return f"lesson.Numbers{self.numbers}"
 
 
 def fixed(values: Sequence) -> np.ndarray:

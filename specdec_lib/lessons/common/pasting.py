@@ -5,7 +5,6 @@ What no cell can make stands in angle brackets: `<the target>`, `<an array of sh
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,16 +29,24 @@ def format_call(function: Callable, args: tuple) -> str:
     return f"{name_of(function)}({', '.join(filter(None, given))})"
 
 
+def brief_call(function: Callable, args: tuple) -> str:
+    """The call as a check prints it: `f([0.5, 0.5], 1)`; a long argument by its name."""
+    names = parameter_names(function) + [""] * len(args)
+    texts = (_brief(arg, name) for arg, name in zip(args, names, strict=False))
+    return f"{name_of(function)}({', '.join(texts)})"
+
+
+def _brief(value: Any, name: str) -> str:
+    """`value` as text, or its parameter's name for rows of numbers and for a long text."""
+    shape, text = getattr(value, "shape", (1,)), describe(value)
+    if "np.log" in (code := as_code(value)):
+        text = code
+    return name if name and (len(shape) > 1 or 0 in shape or len(text) > 60) else text
+
+
 def _given(name: str, code: str) -> str:
     """An argument with its name. `*pair` is two arguments, the second of which has no code."""
     return code if not code or code.startswith("*") else name + code
-
-
-@dataclass(frozen=True)
-class Code:
-    """What stands in a call by its code alone, since no check calls with it."""
-
-    code: str
 
 
 def as_code(value: Any) -> str:
@@ -54,7 +61,10 @@ def as_code(value: Any) -> str:
     if code is None:
         text = describe(value) if callable(value) else shortened(value)
         return text if text.startswith("<") else f"<{text}>"
-    return code if len(code) <= MOST_CODE else f"<{type_name(value)} of {_size(value)}>"
+    if len(code) <= MOST_CODE:
+        return code
+    shape = f"shape {tuple(value.shape)}" if hasattr(value, "shape") else f"length {len(value)}"
+    return f"<{type_name(value)} of {shape}>"
 
 
 def _plain_code(value: Any) -> str | None:
@@ -71,10 +81,6 @@ def _plain_code(value: Any) -> str | None:
     return repr(value) if value is None or isinstance(value, str) else None
 
 
-def _size(value: Any) -> str:
-    return f"shape {tuple(value.shape)}" if hasattr(value, "shape") else f"length {len(value)}"
-
-
 def _array_code(value: Any) -> str | None:
     """An array or a tensor as an expression; None if it holds no numbers."""
     module, make = ("torch", "tensor") if is_tensor(value) else ("np", "array")
@@ -89,7 +95,9 @@ def _array_code(value: Any) -> str | None:
         return f"{module}.zeros({numbers.shape}{dtype})"
     probs = _probabilities(numbers)
     rows, order = _rows_once(numbers if probs is None else probs)
-    text = f"{module}.{make}({_named(_digits(rows), module)}{dtype})"
+    text = _named(_digits(rows), module)
+    if probs is None or make == "tensor" or dtype:
+        text = f"{module}.{make}({text}{dtype})"
     return f"{text if probs is None else f'{module}.log({text})'}{order}"
 
 
