@@ -327,8 +327,7 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # %% [markdown]
 # ## The library on trial
 #
-# Old history? Judge the library that is installed here (the course pins transformers 5.23.0; 5.24.0 gets the
-# same verdict; of one that cannot be asked, the cell says what to install). Its acceptance
+# Old history? Judge the library that is installed here (the course pins transformers 5.23.0). Its acceptance
 # code, `_speculative_sampling`, takes its coin from `torch.rand_like` and its token from `torch.multinomial`.
 # For the trial `choices` answers both, so the library's own code decides and every branch is counted. It is
 # tried with two drafts: one drawn from `q`, and one by the library's own

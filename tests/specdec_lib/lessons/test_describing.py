@@ -95,7 +95,6 @@ def test_numbers_get_as_many_digits_as_tell_them_apart(one, other, texts):
         ([1, np.random.default_rng(0)], "[1, <Generator(PCG64)>]"),
         (len, "<built-in function len>"),
     ],
-    ids=str,
 )
 def test_an_argument_is_short_code_or_stands_in_angle_brackets(value, code):
     assert as_code(value) == code
