@@ -5,8 +5,8 @@ import numpy as np
 from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.check import RemoteObject, by_cause
 from specdec_lib.lessons.ch00.checks import UNREAD, Passes, require_calls
-from specdec_lib.lessons.common.describing import format_call
 from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.common.pasting import format_call
 
 A100, H100 = (2.039e12, 312e12), (3.35e12, 989.5e12)  # bytes/s, FLOP/s
 # Thoughts that show in several exercises.
@@ -63,6 +63,7 @@ class Lent(RemoteObject):
 
     def __init__(self, seconds: list[float]) -> None:
         super().__init__(Passes(seconds), call=True)
+        self.code = self.thing.code
 
     def __repr__(self) -> str:
         return repr(self.thing)

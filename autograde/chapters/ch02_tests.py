@@ -424,7 +424,8 @@ def sampling(
     calls = Calls(targets=MANY, which="if every block adds its tokens to the text")
     models = Lent(TargetModel(target, calls), "target"), Lent(TargetModel(draft), "draft")
     seed = int(rng.integers(1000))
-    own = Lent(np.random.default_rng(seed), f"np.random.default_rng({seed})", "random()")
+    own = Lent(np.random.default_rng(seed), "rng", "random()")
+    own.code = f"np.random.default_rng({seed})"
     return *models, tokens(before, rng), k, count, temperature, own, eos
 
 

@@ -16,7 +16,7 @@ from autograde.chapters.distributions import pair, thousandths
 from autograde.check import RemoteObject, untouched
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import rules
-from specdec_lib.lessons.ch03.checks import UNSEEN, documented, expect_repaired
+from specdec_lib.lessons.ch03.checks import CHOICES, UNSEEN, documented, expect_repaired
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, expect
@@ -465,7 +465,7 @@ repair = Exercise("repair")
 class Noted(exact.Tape):
     """A tape that notes what it is asked for, which tells wrong answers apart."""
 
-    __name__ = "choices"  # what a message calls it
+    code = CHOICES.code
     trace: tuple = ()
 
     def choose(self, probabilities):

@@ -14,8 +14,9 @@ from autograde.check import by_cause
 from specdec_lib.lessons.ch06 import checks as lesson
 from specdec_lib.lessons.ch06 import service
 from specdec_lib.lessons.common.comparing import difference, in_form_of
-from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.common.pasting import format_call
 
 prediction_06 = prediction("prediction_06", 20, 200)
 prediction_06_b = prediction("prediction_06_b", 0.1, 6)
@@ -35,6 +36,7 @@ class Generator(np.random.Generator):
     def __init__(self, seed: int) -> None:
         super().__init__(np.random.PCG64(seed))
         self.seed, self.calls, self.used = seed, 0, 0
+        self.code = f"np.random.default_rng({seed})"
 
     def random(self, size: int | None = None) -> float | np.ndarray:
         """The next number, or an array. Raises ValueError for many more than a right run takes."""
@@ -47,9 +49,6 @@ class Generator(np.random.Generator):
 
     def __deepcopy__(self, memo: dict) -> "Generator":
         return Generator(self.seed)
-
-    def __repr__(self) -> str:
-        return f"np.random.default_rng({self.seed})"
 
 
 def request(k: int, rng: np.random.Generator, c: float = 0.25) -> tuple:

@@ -19,9 +19,10 @@ from autograde.check import RemoteObject, Student, StudentError, by_cause, untou
 from specdec_lib.lessons.ch08 import models
 from specdec_lib.lessons.ch08.checks import FAULTS, expect_text, expect_verdict
 from specdec_lib.lessons.ch08.diagnosis import Request
-from specdec_lib.lessons.common.describing import PASTED, describe, format_call
+from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.distributions import LARGEST
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
+from specdec_lib.lessons.common.pasting import format_call
 
 prediction_08 = prediction("prediction_08", 0, 14)
 prediction_08_b = prediction("prediction_08_b", 0, 3)
@@ -36,10 +37,6 @@ class RemoteCache(models.WatchedCache, RemoteObject):
     def __init__(self, held: int = 0) -> None:
         models.WatchedCache.__init__(self, range(held))
         RemoteObject.__init__(self, self, "length", "truncate()")
-        self.__name__ = f"a cache of {held} positions"
-
-    def __repr__(self) -> str:
-        return self.__name__  # as it was before the call, whatever it holds now
 
 
 rollback = Exercise("rollback")
@@ -140,7 +137,7 @@ def block(
 
     r and u are odd thousandths, which no ratio and no sum is. A row of it fits into a message.
     """
-    size = min(5, PASTED // (k + 1))
+    size = min(5, 36 // (k + 1))
     p = sixteenths(rng, rows, k + 1, size)
     q = (sixteenths(rng, rows, k, size) + p[:, :k]) / 2
     drafted = [[int(rng.choice(size, p=each)) for each in row] for row in q]
@@ -341,6 +338,7 @@ def pair_of(request: Request, most: float = math.inf) -> tuple[RemoteModel, Remo
     """A new target of at most `most` passes, and its draft; they share their list of passes."""
     (target, draft), passes = models.tables(request.models), []
     lent = RemoteModel(target, "target", passes, most)
+    lent.code = f"*lesson.models({request.models})"  # both of them
     return lent, RemoteModel(draft, "draft", passes)
 
 

@@ -8,8 +8,8 @@ from autograde import check
 from autograde.check import Student, StudentError, untouched
 from specdec_lib.lessons.common import examples
 from specdec_lib.lessons.common.answers import letter_of, quizzes_of, require_guess, told_of
-from specdec_lib.lessons.common.describing import format_call
 from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.common.pasting import format_call
 
 
 class Exercise(check.Exercise):

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import re
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,27 +31,39 @@ class Call:
 
 
 class Shown(reprlib.Repr):
-    """Arguments as they can be pasted into a notebook; of a large array only the shape is told."""
+    """Arguments as code for a notebook; in angle brackets what no notebook can make, or is long.
+
+    An object may say by its attribute `code` how a notebook makes it. A code that begins with `*`
+    makes the next argument as well, whose own is empty.
+    """
 
     def repr_ndarray(self, value: Any, level: int) -> str:
         """An array of few numbers whole."""
         few = 0 < value.size <= self.maxlist
-        return f"np.array({value.tolist()})" if few else f"an array of shape {value.shape}"
+        return f"np.array({_named(value, 'np')})" if few else f"<an array of shape {value.shape}>"
 
     def repr_Tensor(self, value: Any, level: int) -> str:  # noqa: N802  by the type's name
         """The same of a tensor."""
         few, shape = 0 < value.numel() <= self.maxlist, tuple(value.shape)
-        return f"torch.tensor({value.tolist()})" if few else f"a tensor of shape {shape}"
+        numbers = f"{_named(value, 'torch')}, dtype={value.dtype}"
+        return f"torch.tensor({numbers})" if few else f"<a tensor of shape {shape}>"
 
     def repr_instance(self, value: Any, level: int) -> str:
-        """A number; any other object without the place in memory that its repr may end with."""
+        """A number, an object's code, or its type."""
         if isinstance(value, float | bool | np.generic | None):
-            return repr(value)
+            return _named(np.asarray(value), "np")
         thing = getattr(value, "thing", value)  # of a remote object
-        return getattr(thing, "__name__", f"a {type(thing).__name__}")
+        name = getattr(thing, "__name__", f"a {type(thing).__name__}")
+        return getattr(value, "code", getattr(thing, "code", f"<{name.strip('<>')}>"))
+
+
+def _named(numbers: Any, module: str) -> str:
+    """The numbers of an array or a tensor, with the module's names for nan and infinity."""
+    return re.sub(r"\b(nan|inf)\b", rf"{module}.\1", repr(numbers.tolist()))
 
 
 SHOWN = Shown()
+SHOWN.fillvalue = "<...>"
 SHOWN.maxlist = SHOWN.maxtuple = SHOWN.maxdict = 36
 SHOWN.maxstring = SHOWN.maxlong = 80
 
@@ -110,7 +123,7 @@ class Function:
     def __init__(self, student: Student, name: str, count: bool = False) -> None:
         self.student, self.count = student, count
         self.__name__ = name
-        kind = inspect.Parameter.POSITIONAL_ONLY
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         names = student.parameters.get(name, [])
         self.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])
 
@@ -129,7 +142,9 @@ class Function:
             name = getattr(error, "name", type(error).__name__)
             self._note(kept, args, None, name)
             if name == "NotImplementedError":
-                raise NotImplementedError(str(error)) from None
+                unwritten = NotImplementedError(str(error))
+                unwritten.no_answer = True
+                raise unwritten from None
             raise
         self._note(kept, args, reply, None)
         return reply.value
@@ -141,5 +156,6 @@ class Function:
     def text(self, args: tuple) -> str:
         """A call as text, with its parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""
         names = [f"{name}=" for name in self.student.parameters.get(self.__name__, [])]
-        pairs = zip_longest(names[: len(args)], args, fillvalue="")
-        return f"{self.__name__}({', '.join(name + SHOWN.repr(arg) for name, arg in pairs)})"
+        pairs = zip_longest(names[: len(args)], map(SHOWN.repr, args), fillvalue="")
+        given = (text if text[:1] in ("", "*") else name + text for name, text in pairs)
+        return f"{self.__name__}({', '.join(filter(None, given))})"

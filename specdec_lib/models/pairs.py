@@ -8,6 +8,7 @@ from tokenizers import Tokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.blame import unusable
 from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
 from specdec_lib.models.catalogue import BUILT_IN, LIMIT, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
@@ -88,8 +89,10 @@ def load_pair(
     if target_cost is not None:
         raise PairError(f"target_cost is for the built-in pair; {name} has its own cost")
     # Imported only here, because it imports transformers, which takes seconds.
-    from specdec_lib.models import hub
-
+    try:
+        from specdec_lib.models import hub
+    except ImportError as error:
+        raise PairError(str(unusable("transformers", error))) from error
     return hub.load(name, draft, device, dtype, yes, limit)
 
 

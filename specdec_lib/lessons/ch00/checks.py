@@ -6,6 +6,7 @@ from typing import NamedTuple
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, expect, visible_check
+from specdec_lib.lessons.common.pasting import format_call
 
 __all__ = ["committed"]
 
@@ -69,6 +70,9 @@ class Passes:
     def __init__(self, seconds: Sequence[float]) -> None:
         self.seconds, self.trace = list(seconds), list[object]()
         self.now, self.readings, self.__name__ = 64.0, 0, repr(self)
+        self.code = (
+            f"(forward := lesson.Passes({self.seconds}))"  # its clock is an argument as well
+        )
 
     def __call__(self, n_tokens: int) -> None:
         """One pass."""
@@ -83,6 +87,8 @@ class Passes:
         """The present time in seconds; `readings` counts these."""
         self.readings += 1
         return self.now
+
+    clock.code = "forward.clock"
 
     @property
     def unread(self) -> bool:
@@ -115,7 +121,8 @@ def check_time_pass(function: Callable) -> None:
     timed((30, 20, 2, 9, 3), 2, 3, gives=3.0, hint=hint)
     hint = "Without further arguments, two passes warm up and five count."
     forward = timed((30, 20, 2, 9, 3, 5, 4), gives=4.0, hint=hint)
-    require_calls("time_pass(forward, 4, clock)", forward.trace, [4] * 7)
+    call = format_call(function, (forward, 4, forward.clock))
+    require_calls(call, forward.trace, [4] * 7)
 
 
 def require_calls(call: str, trace: Sequence[object], calls: Sequence[int]) -> None:

@@ -16,6 +16,8 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     swatches,
 )
+from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.common.kinds import FLOATS, INTS
 from specdec_lib.lessons.common.series import draw, grid, in_words, table
 from specdec_lib.lessons.common.style import role, show
 
@@ -53,8 +55,9 @@ def passes_and_tokens(
 ) -> None:
     """The student's times of a pass over n tokens, noted in `seconds`, and of n passes over one."""
     found = {n: time_pass(forward, n, time.perf_counter) for n in widths}
-    if wrong := [each for each in found.values() if not 0 < each < math.inf]:
-        raise ValueError(f"it returned {wrong[0]!r} for a real pass")
+    wrong = [each for each in found.values() if not isinstance(each, INTS + FLOATS)]
+    if wrong := wrong or [each for each in found.values() if not 0 < each < math.inf]:
+        raise Different(f"it returned {wrong[0]!r} for a real pass")
     seconds.update(found)
     values = {
         "n passes over one token": [1e3 * n * found[1] for n in widths],

@@ -51,6 +51,18 @@ def target_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
     return np.array([TARGET.row([*prefix, *drafted[:i]]) for i in range(len(drafted) + 1)])
 
 
+def models(
+    draft: TargetModel = DRAFT, which: str = "", **limits: int
+) -> tuple[TargetModel, DraftModel]:
+    """The target, and a draft with the rows of `draft`; Calls has their `limits` and `which`."""
+    calls = Calls(**limits, which=which)
+    target, second = TargetModel(TARGET.row, calls), DraftModel(draft.row, calls)
+    given = [f"{name}={most}" for name, most in limits.items()]
+    target.code = f"*lesson.models({', '.join(['lesson.TARGET'] * (draft is TARGET) + given)})"
+    second.code = ""  # it is made with the target
+    return target, second
+
+
 def _hinted(function: Callable, *args: Any, hint: str, **how: Any) -> None:
     """`expect`, whose hint is said of an error and of a wrong shape as well."""
     try:
@@ -73,7 +85,8 @@ def check_score_block(function: Callable) -> None:
         asks = [(first, "Yours begin at the start of the prefix.")]
         rows = "1 row: that" if not block else f"{len(block) + 1} rows, starting with that"
         hint = f"Return {rows} of the last prefix token."
-        target = TargetModel(TARGET.row, Calls(targets=1))
+        target, _ = models(targets=1)
+        target.code = "lesson.models(targets=1)[0]"
         gives = target_rows(before, block)
         _hinted(function, target, before, block, gives=gives, hint=hint, asks=asks)
 
@@ -116,9 +129,8 @@ def _check_text(function: Callable) -> None:
     asks += [([*PREFIX, *alone], "Only the new tokens are asked for.")]
     asks += [(alone[:n], "max_new_tokens counts only the new tokens.") for n in (9, 10)]
     asks += [(tokens(wrong), cause) for wrong, cause in _WRONG]
-    calls = Calls(targets=100, which="(does each pass add a token of the target's?)")
-    models = TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
-    expect(function, *models, PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
+    pair = models(targets=100, which="(does each pass add a token of the target's?)")
+    expect(function, *pair, PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
     every = "Look for eos in the whole block, not only at its end."
     false = "0 is a token, and `if 0` is false: ask `if eos is not None`."
     cut, rejected = "What follows eos in its block goes.", "A rejected eos isn't in the text."
@@ -130,7 +142,7 @@ def _check_text(function: Callable) -> None:
         gives = alone[:end]
         asks += [([], "Only new tokens are compared with eos.")]
         asks += [(gives[:-1], "The text keeps its eos.")]
-        expect(function, *models, PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
+        expect(function, *pair, PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
 
 
 def _check_passes(function: Callable) -> None:
@@ -139,12 +151,11 @@ def _check_passes(function: Callable) -> None:
     moves = "Each pass also gives its correction (row m) or bonus (row K), without a second call. "
     moves += "Each call of the draft reads the tokens drafted so far."
     perfect = "This draft is always right: a block of 4 writes 5 tokens, with the bonus."
-    for row, count, passes, hint, which in (
-        (DRAFT.row, LONG, 4, moves, card),
-        (TARGET.row, LONG + 1, 3, perfect, ""),
-        (DRAFT.row, 0, 0, "Nothing is asked for.", ""),
+    for draft, count, passes, hint, which in (
+        (DRAFT, LONG, 4, moves, card),
+        (TARGET, LONG + 1, 3, perfect, ""),
+        (DRAFT, 0, 0, "Nothing is asked for.", ""),
     ):
-        calls = Calls(targets=passes, in_a_block=4 if passes else 0, which=which)
-        models = TargetModel(TARGET.row, calls), DraftModel(row, calls)
+        pair = models(draft, which, targets=passes, in_a_block=4 if passes else 0)
         gives = greedy_decode(TARGET, PREFIX, count)
-        _hinted(function, *models, PREFIX, 4, count, gives=gives, hint=hint)
+        _hinted(function, *pair, PREFIX, 4, count, gives=gives, hint=hint)

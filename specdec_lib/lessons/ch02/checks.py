@@ -84,6 +84,9 @@ def looks_back(tokens: list[int]) -> Any:
     return Q_AFTER[tokens[-2]].copy()
 
 
+looks_back.code = "lesson.looks_back"
+
+
 def _draws(function: Callable, draft: Callable, prefix: list[int], u: Any, **how: Any) -> None:
     """A block with as many calls of the draft as there are numbers `u`."""
     counted = at_most(len(u), draft, "the draft", "a block of k tokens takes k calls")

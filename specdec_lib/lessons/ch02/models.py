@@ -33,3 +33,7 @@ def draft_logits(tokens: Sequence[int]) -> np.ndarray:
 def draft_model(tokens: Sequence[int]) -> np.ndarray:
     """The draft's distribution (3,) after the last token."""
     return Q_AFTER[tokens[-1]].copy()
+
+
+for _model in (target_logits, draft_logits, draft_model):
+    _model.code = f"lesson.{_model.__name__}"

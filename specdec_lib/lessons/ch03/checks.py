@@ -1,9 +1,8 @@
 """Chapter 03, lossless: its examples and the visible checks on them."""
 
-import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.computed import counted, mixed_up
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
-from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.distributions import total_variation
 from specdec_lib.lessons.common.examples import (
     Different,
@@ -23,6 +22,7 @@ from specdec_lib.lessons.common.examples import (
 )
 from specdec_lib.lessons.common.kinds import ARRAYS, FLOATS, INTS
 from specdec_lib.lessons.common.lending import fixed
+from specdec_lib.lessons.common.pasting import format_call
 from specdec_lib.sampling import softmax
 
 __all__ = ["P", "Q", "committed"]
@@ -45,6 +45,7 @@ TRUTHS = truths_of(
     prediction_03_b=float(COINS[0][0] / COINS[1][0]),
 )
 
+CHOICES = SimpleNamespace(code="exact.Tape()")  # what a message shows of them
 PLAIN = (*INTS, *FLOATS, *ARRAYS, list, tuple)  # what a token or a row of logits may be
 
 answered = answering(__package__)
@@ -166,7 +167,7 @@ def expect_repaired(
     Its draft must follow `logits` (V,): drawn from their softmax, or their argmax. `lent` makes a
     tape of this `kind` an argument.
     """
-    call = format_call(repair, (logits, "choices")).replace("'choices'", "choices")
+    call = format_call(repair, (logits, CHOICES))
     ways = exact.branches(lambda tape: _asked(repair, logits, lent(tape), call), kind)
     ways = list(islice(ways, 99))  # no repair needs as many
     total = sum(weight for _, weight in ways)
@@ -226,44 +227,29 @@ def _asked(
     return int(token), row.astype(float)
 
 
-@dataclass(frozen=True)
-class Log:
-    """Probabilities of which the logits are meant: a call shows np.log([...])."""
-
-    of: list[float]
-
-    def __repr__(self) -> str:
-        return f"np.log({self.of})"
-
-
 @visible_check
 def check_warp(function: Callable) -> None:
     """A temperature, each filter alone and both together, also in no order; large logits."""
-
-    @functools.wraps(function)
-    def warp(logits, *settings):
-        return function(np.log(logits.of) if isinstance(logits, Log) else logits, *settings)
-
-    logits = Log([0.5, 0.25, 0.125, 0.125])
-    roots = np.sqrt(logits.of)
+    probs = np.array([0.5, 0.25, 0.125, 0.125])
+    logits, roots = np.log(probs), np.sqrt(probs)
     gives = roots / roots.sum()
-    expect_law(warp, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
+    expect_law(function, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
     hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
-    expect_law(warp, logits, 1.0, 3, gives=np.array(logits.of), hint=hint)
+    expect_law(function, logits, 1.0, 3, gives=probs, hint=hint)
     hint = "There are four tokens, and top_k = 9 keeps all of them."
-    expect_law(warp, logits, 1.0, 9, gives=np.array(logits.of), hint=hint)
+    expect_law(function, logits, 1.0, 9, gives=probs, hint=hint)
     hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
     gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
-    expect_law(warp, logits, 1.0, None, 0.6, gives=gives, hint=hint)
-    mixed, back = Log([0.125, 0.5, 0.125, 0.25]), "Put each probability back at its token's place."
+    expect_law(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
+    mixed = np.log([0.125, 0.5, 0.125, 0.25])
+    asks = [(gives, "Put each probability back at its token's place.")]
     hint = "Token 3 is kept: the mass before it is 0.5, below 0.6."
-    expect_law(
-        warp, mixed, 1.0, None, 0.6, gives=gives[[2, 0, 2, 1]], hint=hint, asks=[(gives, back)]
-    )
+    gives = gives[[2, 0, 2, 1]]
+    expect_law(function, mixed, 1.0, None, 0.6, gives=gives, hint=hint, asks=asks)
     hint = "Before token 2 stands 0.5, which is not below 0.5."
     gives = np.array([0.5, 0.5, 0.0, 0.0])
-    expect_law(warp, np.zeros(4), 1.0, None, 0.5, gives=gives, hint=hint)
+    expect_law(function, np.zeros(4), 1.0, None, 0.5, gives=gives, hint=hint)
     hint = "Top-k leaves [2/3, 1/3]: before token 1 stands 2/3 then, which is not below 0.6."
-    expect_law(warp, logits, 1.0, 2, 0.6, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
+    expect_law(function, logits, 1.0, 2, 0.6, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
     hint = "exp(1000) is infinite: subtract the largest logit first."
-    expect_law(warp, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)
+    expect_law(function, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)

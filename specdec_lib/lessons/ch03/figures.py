@@ -88,6 +88,7 @@ def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.nd
     """The installed library's acceptance code, with a drawn draft and with its own argmax draft."""
     from specdec_lib.lessons.ch03 import library
 
+    library.require_library()
     _verdicts("The library on trial", judge, library.RULES, p, q)
     written = computed.counted(library.RULES["its rule, its own argmax draft"], p, q)
     off = np.abs(formula(p, q) - written).max()
@@ -101,6 +102,7 @@ def library_repaired(judge: Callable, repair: Callable, p: np.ndarray, q: np.nda
     """The same trial with the student's draft as well."""
     from specdec_lib.lessons.ch03 import library
 
+    library.require_library()
     suspects = library.RULES | {"its rule, your draft": library.drafted_by(repair)}
     _verdicts("The trial again, with your repair", judge, suspects, p, q)
 

@@ -1,9 +1,9 @@
 """Hugging Face transformers' own acceptance code as rules: what a judge of rules can count.
 
-The code is that of the installed transformers; the course pins 5.23.0. It asks torch for chance in
-two places, `torch.rand_like` for the coin and `torch.multinomial` for the token. Here `choices`
-decides both, so the library's code is asked about every branch, for any p and q, and nothing is
-sampled.
+The code is that of the installed transformers, by names that another version need not have. It
+asks torch for chance in two places, `torch.rand_like` for the coin and `torch.multinomial` for the
+token. Here `choices` decides both, so the library's code is asked about every branch, for any p and
+q, and nothing is sampled.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,22 @@ from unittest import mock
 
 import numpy as np
 
+from specdec_lib import exact
+from specdec_lib.blame import unusable
 from specdec_lib.lessons.ch03.rules import Rule
 from specdec_lib.sampling import softmax
+
+
+def require_library() -> None:
+    """Raise Unusable unless the installed transformers answers when it is asked as it is below."""
+    half = np.array([0.5, 0.5])
+    try:
+        for draws, rule in zip((3, 2), RULES.values(), strict=True):
+            rule(half, half, tape := exact.Tape())
+            if len(tape.taken) != draws:
+                raise LookupError(f"it left {len(tape.taken)} of {draws} draws to the tape")
+    except Exception as error:  # of another version, whatever it may be
+        raise unusable("transformers", error) from None
 
 
 def drafted_by(draft: Callable) -> Rule:

@@ -98,6 +98,9 @@ MISTAKES: tuple[Rule, ...] = (
     *(argmax_draft, filtered_draft, coarse_coin, rarely_unjudged),
 )
 
+for _rule in (*LOSSLESS, *MISTAKES):
+    _rule.code = f"lesson.rules.{_rule.__name__}"
+
 # In which public code the mistake was made; the chapter's sources give the threads.
 SEEN = {
     "no_coin": " (a vLLM blog post, before review)",

@@ -7,7 +7,7 @@ import numpy as np
 
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.comparing import in_form_of
-from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
+from specdec_lib.lessons.common.describing import describe, told_apart, type_name
 from specdec_lib.lessons.common.examples import (
     Different,
     agrees,
@@ -15,6 +15,7 @@ from specdec_lib.lessons.common.examples import (
     pass_through,
     visible_check,
 )
+from specdec_lib.lessons.common.pasting import format_call
 
 __all__ = ["committed"]
 

@@ -13,6 +13,7 @@ from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, Watc
 from specdec_lib.lessons.common.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
+from specdec_lib.lessons.common.pasting import format_call
 
 __all__ = ["committed"]
 
@@ -107,6 +108,7 @@ def models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, Watched
     """A target of at most `most` passes and its draft, which note their passes in one list."""
     (target, draft), passes = tables(seed), []
     first = WatchedModel(target, "target", passes, most)
+    first.code = f"*lesson.models({seed})"  # both of them
     return first, WatchedModel(draft, "draft", passes)
 
 
@@ -116,7 +118,7 @@ def check_rollback(function: Callable) -> None:
     for held, length, cuts in ((14, 11, [11]), (6, 6, []), (5, 0, [0])):
         cache = WatchedCache(range(held))
         expect(function, cache, length, gives=None, hint="Nothing is returned.")
-        call = f"{function.__name__}(a cache of {held} positions, {length})"
+        call = format_call(function, (WatchedCache(range(held)), length))
         if cache.cuts != cuts:
             raise Different(
                 f"{call} called truncate with {describe(cache.cuts)}, expected {describe(cuts)}."
@@ -125,10 +127,10 @@ def check_rollback(function: Callable) -> None:
         why, cache = f"it cannot go back to {length} of {held} positions", WatchedCache(range(held))
         expect_value_error(function, cache, length, why=why)
         if cache.cuts:
+            call = format_call(function, (WatchedCache(range(held)), length))
             raise Different(
-                f"{function.__name__}(a cache of {held} positions, {length}) called truncate"
-                f"({cache.cuts[0]}) first. Find the mistake yourself, before any call: another "
-                "cache may not notice it."
+                f"{call} called truncate({cache.cuts[0]}) first. Find the mistake yourself, before "
+                "any call: another cache may not notice it."
             )
 
 
@@ -249,8 +251,7 @@ def expect_text(
             why = told_of_an_error(_name_of(wrong.__context__), pair[0].passes)
         elif written is not None and written != request.text:  # else its form is wrong
             why = told(request, written, pair[0].passes)
-        where = f"(target, draft = lesson.models({request.models}))"
-        raise Different(" ".join(filter(None, [str(wrong), why, where]))) from None
+        raise Different(f"{wrong} {why}".strip()) from None
     if request.temperature == 0 and rng.drew:
         raise Different(f"{function.__name__} drew random numbers at temperature 0.")
 

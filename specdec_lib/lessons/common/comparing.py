@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.common.describing import ENTRIES, describe, told_apart, type_name
+from specdec_lib.lessons.common.describing import (
+    ENTRIES,
+    describe,
+    is_told_by_shape,
+    told_apart,
+    type_name,
+)
 from specdec_lib.lessons.common.kinds import ARRAYS, BOOLS, FLOATS, INTS, as_array, is_tensor
 
 NUMBERS = BOOLS + INTS + FLOATS
@@ -64,7 +70,7 @@ def _array(got: Any, expected: np.ndarray, room: tuple[float, float]) -> str | N
     if not isinstance(got, ARRAYS):
         return f" (it should be a NumPy array, not {type_name(got)})"
     if got.shape != expected.shape:
-        return f" (its shape is {got.shape}, it should be {expected.shape})"
+        return _shapes(got, expected)
     if got.dtype.kind not in "biuf":
         return f" (its dtype is {got.dtype}, it should hold numbers)"
     if np.isclose(got, expected, *room).all():
@@ -73,6 +79,13 @@ def _array(got: Any, expected: np.ndarray, room: tuple[float, float]) -> str | N
     if narrow and np.isclose(got, expected, *ROUGH).all():
         return f" (its dtype is {got.dtype}; calculate in float64)"
     return ""
+
+
+def _shapes(got: np.ndarray, expected: np.ndarray) -> str:
+    """Of two shapes what the texts of the arrays leave out: `describe` tells a long one by it."""
+    said = [] if is_told_by_shape(got) else [f"its shape is {got.shape}"]
+    said += [] if is_told_by_shape(expected) else [f"it should be {expected.shape}"]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _collection(got: Any, expected: Any, room: tuple[float, float]) -> str | None:
@@ -153,6 +166,8 @@ def differing_place(got: Any, gives: Any, form: bool = True) -> str | None:
         return None  # no numbers, of another type or shape, or right
     got = got if form else in_form_of(gives, got)
     got, gives = (as_array(each) if is_tensor(each) else each for each in (got, gives))
+    if got.shape != gives.shape:
+        return None
     in_rows = gives.ndim > 1 and gives.shape[-1] <= ENTRIES
     if gives.ndim == 0 or (gives.ndim == 1 and gives.size <= ENTRIES):
         return None

@@ -1,4 +1,4 @@
-"""Values and calls as text: short in messages, and as code that can be pasted."""
+"""Values and calls as short text; pasting.py has the calls that can be run again."""
 
 import inspect
 import re
@@ -6,11 +6,10 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from specdec_lib.lessons.common.kinds import ARRAYS, BOOLS, FLOATS, INTS, is_tensor
+from specdec_lib.lessons.common.kinds import ARRAYS, BOOLS, FLOATS, is_tensor
 
 MOST_SHOWN = 2000  # characters of one value in a message; a student's may have millions
 ENTRIES = 12  # numbers of an array that a message shows
-PASTED = 36  # numbers of an array that a call shows
 DIGITS = (5, 8, 12, None)  # significant digits, as many as tell two numbers apart; None: all
 
 
@@ -62,11 +61,15 @@ def _pieces(value: Any, digits: int | None) -> Iterator[str]:
 def _table(value: Any, digits: int | None) -> str:
     """An array or a tensor: its few numbers, or its shape."""
     kind = "tensor" if is_tensor(value) else "array"
-    shape = tuple(value.shape)
-    if 0 in shape or len(value.reshape(-1)) > ENTRIES:
-        return f"{'an' if kind == 'array' else 'a'} {kind} of shape {shape}"
+    if is_told_by_shape(value):
+        return f"{'an' if kind == 'array' else 'a'} {kind} of shape {tuple(value.shape)}"
     numbers = describe(value.tolist(), digits)
     return numbers if kind == "array" else f"tensor({numbers})"
+
+
+def is_told_by_shape(value: Any) -> bool:
+    """Whether an array or a tensor has no numbers, or more than a message shows."""
+    return 0 in value.shape or len(value.reshape(-1)) > ENTRIES
 
 
 def _items(value: list | tuple | dict, digits: int | None) -> Iterator[str]:
@@ -88,58 +91,16 @@ def shortened(value: Any, most: int = 200) -> str:
     return text if len(text) <= most else text[:most] + " ..."
 
 
-def as_code(value: Any) -> str:
-    """`value` as code for a notebook; an array of many numbers is told by its shape."""
-    if isinstance(value, BOOLS + INTS + FLOATS):
-        return _numbers(getattr(value, "item", lambda: value)(), "np")
-    if not isinstance(value, ARRAYS) and not is_tensor(value):
-        return describe(value, DIGITS[-1])
-    shape, none = tuple(value.shape), 0 in value.shape
-    if not none and len(value.reshape(-1)) > PASTED:
-        return describe(value)
-    module, make = ("torch", "tensor") if is_tensor(value) else ("np", "array")
-    # The dtypes that the numbers tell by themselves; no numbers are floats.
-    usual = ("float32" if module == "torch" else "float64", "int64", "bool")[: 1 if none else 3]
-    name = str(value.dtype).removeprefix("torch.")
-    dtype = "" if name in usual else f", dtype={module}.{name}"
-    if none and len(shape) > 1:
-        return f"{module}.zeros({shape}{dtype})"
-    return f"{module}.{make}({_numbers(value.tolist(), module)}{dtype})"
-
-
-def _numbers(value: Any, module: str) -> str:
-    """Numbers as code, with the names that `module` has for nan and infinity."""
-    return re.sub(r"\b(nan|inf)\b", rf"{module}.\1", repr(value))
-
-
-def format_call(function: Callable, args: tuple) -> str:
-    """The call as code, with the parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""
-    names = [f"{name}=" for name in parameter_names(function)] + [""] * len(args)
-    given = (f"{name}{as_code(arg)}" for name, arg in zip(names, args, strict=False))
-    return f"{name_of(function)}({', '.join(given)})"
-
-
-def brief_call(function: Callable, args: tuple) -> str:
-    """The call as a check prints it: `f([0.5, 0.5], 1)`; a long argument by its name."""
-    names = parameter_names(function) + [""] * len(args)
-    texts = (_brief(arg, name) for arg, name in zip(args, names, strict=False))
-    return f"{name_of(function)}({', '.join(texts)})"
-
-
-def _brief(value: Any, name: str) -> str:
-    """`value` as text, or its parameter's name for rows of numbers and for a long text."""
-    shape, text = getattr(value, "shape", (1,)), describe(value)
-    return name if name and (len(shape) > 1 or 0 in shape or len(text) > 60) else text
-
-
 def name_of(function: Callable) -> str:
     """The function's name; "function" if it has none."""
     return getattr(function, "__name__", "function")
 
 
 def parameter_names(function: Callable) -> list[str]:
-    """The names of the function's parameters, in order; none if it has no signature."""
+    """The names by which the function takes its arguments, in order; none if one has no name."""
     try:
-        return list(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return []
+    nameless = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL}
+    return [] if nameless & {each.kind for each in parameters} else [e.name for e in parameters]

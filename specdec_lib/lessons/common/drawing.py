@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
+from specdec_lib.blame import Unusable, is_unwritten, own_frames, told
 from specdec_lib.lessons.common.lending import on_copies
 from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
 from specdec_lib.lessons.common.wording import TOKENS, by_token
@@ -41,11 +42,8 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
             try:
                 own = map(on_copies, args[: len(names)])
                 figure(*own, *args[len(names) :], **kwargs)
-            except NotImplementedError:
-                print(f"This cell uses your own {' and '.join(names)}. Write it first.")
             except Exception as error:  # whatever a half-written function does
-                said = getattr(error, "what_happened", getattr(error, "seen", None)) or repr(error)
-                print(f"Your {' and '.join(names)} cannot be used yet: {said}")
+                print(_why_not(error, names))
             finally:
                 plt.close("all")  # else the notebook would show a picture that is half drawn
 
@@ -53,6 +51,24 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
         return draw
 
     return decorate
+
+
+def _why_not(error: Exception, names: Sequence[str]) -> str:
+    """Why a picture is missing. Only their own code in the traceback makes it a student's fault."""
+    all_names = " and ".join(names)
+    if isinstance(error, Unusable):
+        return f"{error} Your {all_names} has no part in this."
+    if is_unwritten(error):
+        return f"This cell uses your own {all_names}. Write it first."
+    said = getattr(error, "what_happened", getattr(error, "seen", None))
+    own = own_frames(error)
+    if said or own:
+        blamed = next((each.name for each in own if each.name in names), all_names)
+        return f"Your {blamed} cannot be used yet: {said or told(error)}"
+    return (
+        f"There is no picture: code that is not yours {told(error)}. Run the check of {all_names}. "
+        "If it passes, this is a mistake of the course: please report it."
+    )
 
 
 def picture(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)) -> Axes:

@@ -7,30 +7,25 @@ on copies, and refuses a warning and a changed argument.
 
 import functools
 import inspect
-import sysconfig
 import textwrap
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from specdec_lib.blame import is_unwritten, told
 from specdec_lib.lessons.common.comparing import difference, differing_place
 from specdec_lib.lessons.common.describing import (
-    brief_call,
     describe,
-    format_call,
     parameter_names,
     told_apart,
 )
 from specdec_lib.lessons.common.kinds import ARRAYS
 from specdec_lib.lessons.common.lending import copied
+from specdec_lib.lessons.common.pasting import brief_call, format_call
 
 LINE = 96  # characters of a line that a check prints
-#: Where code stands that is not the student's: this package, and what is installed.
-NOT_THEIRS = (str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "purelib")))
 
 
 class Different(AssertionError):
@@ -74,6 +69,8 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
             check(watched(function))
             _tell_all(check.__name__.removeprefix("check_"), _agreeing)
         except NotImplementedError as stub:
+            if not is_unwritten(stub):
+                raise
             raise Unwritten(str(stub)) from None
         finally:
             _agreeing = None
@@ -217,7 +214,7 @@ def expect(
         got = function(*args)
     except Exception as error:
         pass_through(error)
-        happened = getattr(error, "what_happened", None) or _raised(error)
+        happened = getattr(error, "what_happened", None) or told(error)
         call = texts[0] or format_call(function, args)
         raise Different(f"{call} {happened}; expected {describe(gives)}.") from None
     why = difference(got, gives, form)
@@ -263,14 +260,5 @@ def _texts_before(function: Callable, args: tuple) -> tuple[str, str]:
 
 def pass_through(error: Exception) -> None:
     """Raise `error` again if it says that there is no answer yet, or is written for the student."""
-    told = isinstance(error, NotImplementedError | Different)
-    if told or getattr(error, "no_answer", False):
+    if isinstance(error, Different) or is_unwritten(error) or getattr(error, "no_answer", False):
         raise error
-
-
-def _raised(error: Exception) -> str:
-    """The exception, and the last line of the student's own that led to it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame.line for frame in frames if not frame.filename.startswith(NOT_THEIRS)]
-    at = f", at `{own[-1]}`" if own and own[-1] else ""
-    return f"raised {type(error).__name__}: {error}{at}"

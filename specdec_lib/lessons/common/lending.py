@@ -23,13 +23,13 @@ class NoEnd(RuntimeError):
         self.what_happened = what_happened
 
 
-def at_most(calls: int, function: Callable, name: str, why: str) -> Callable:
+def at_most(calls: int, function: Callable, name: str = "", why: str = "") -> Callable:
     """`function`, which raises NoEnd at one call more than `calls`.
 
     The message says that the student's function called `name`, such as "the target", too often,
     and why it never has to.
     """
-    made = 0
+    called, made = name or function.__name__, 0
 
     @functools.wraps(function)
     def lent(*args: Any) -> Any:
@@ -37,9 +37,11 @@ def at_most(calls: int, function: Callable, name: str, why: str) -> Callable:
         made += 1
         if made > calls:
             most = "once" if calls == 1 else f"{calls} times"
-            raise NoEnd(f"called {name} more than {most}: {why}")
+            raise NoEnd(f"called {called} more than {most}" + f": {why}" * bool(why))
         return function(*args)
 
+    if hasattr(function, "code"):
+        lent.code = f"lesson.at_most({calls}, {function.code})"
     return lent
 
 
@@ -51,6 +53,7 @@ class Numbers:
 
     def __init__(self, *numbers: float, why: str = "") -> None:
         self.numbers, self.used, self.calls, self.why = numbers, 0, 0, why
+        self.code = f"lesson.Numbers{numbers}"
 
     def random(self, size: int | None = None) -> float | np.ndarray:
         """The next number, or the next `size` of them (size,). NoEnd after the last."""
@@ -64,7 +67,7 @@ class Numbers:
         return np.array(self.numbers[self.used - size : self.used])
 
     def __repr__(self) -> str:
-        return f"lesson.Numbers{self.numbers}"
+        return self.code
 
 
 def fixed(values: Sequence) -> np.ndarray:

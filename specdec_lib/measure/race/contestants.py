@@ -1,6 +1,5 @@
 """Who can take part in a race: drafters of all kinds, and a reader's own functions."""
 
-import dis
 import operator
 import reprlib
 from collections.abc import Callable, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from specdec_lib.blame import is_unwritten
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.tree import children
@@ -27,10 +27,6 @@ from specdec_lib.sampling import Choices, Warp, choices_for, softmax
 Logits = Callable[[Sequence[int]], np.ndarray]
 # Makes a decoder of a batch, for a target, a temperature and so many new tokens.
 Contestant = Callable[[Model, Warp, int], Decoder]
-
-
-class Unwritten(Exception):
-    """A reader's own function, or one that it calls, is still a stub; the message is the stub's."""
 
 
 class WrongFunction(Exception):
@@ -189,25 +185,16 @@ def asked(
 
 
 def given_by(name: str, function: Callable, arguments: Sequence) -> object:
-    """What a reader's `function` gives. Raises Unwritten or WrongFunction, with the reason."""
+    """What a reader's `function` gives.
+
+    Raises WrongFunction, with the reason, unless it is not written yet.
+    """
     try:
         return function(*arguments)
     except Exception as error:  # whatever a half-written function does
-        if isinstance(error, NotImplementedError) and is_of_stub(error, function):
-            raise Unwritten(str(error)) from error
+        if is_unwritten(error):
+            raise
         raise WrongFunction(f"{name} raised {error!r}") from error
-
-
-def is_of_stub(error: NotImplementedError, function: Callable) -> bool:
-    """Whether a `raise` in the reader's own code raised `error`.
-
-    torch raises it too, for what it cannot do on a device or with a dtype.
-    """
-    last = error.__traceback__
-    while last.tb_next:
-        last = last.tb_next
-    is_raise = last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
-    return is_raise and last.tb_frame.f_globals is getattr(function, "__globals__", None)
 
 
 def as_tokens(given: Any) -> list[int]:

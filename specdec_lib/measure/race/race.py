@@ -6,6 +6,7 @@ They take turns (measure/compare.py), text by text, and plain decoding is always
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from specdec_lib.blame import is_unwritten
 from specdec_lib.measure.race.record import Race
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ def race(name: str, contestants: Mapping[str, "Contestant"], **how: Any) -> list
     is wrong. `name` is what the line calls the race: its chapter.
     """
     # To import torch takes a second, which whoever imports this module should not wait for.
-    from specdec_lib.measure.race.contestants import Unwritten, WrongFunction
+    from specdec_lib.measure.race.contestants import WrongFunction
     from specdec_lib.measure.race.turns import run
 
     try:
         return [run(contestants, **how)]
-    except Unwritten as error:
+    except NotImplementedError as error:
+        if not is_unwritten(error):
+            raise
         print(UNWRITTEN.format(name=name, why=error))
     except WrongFunction as error:
         print(WRONG.format(name=name, why=error))

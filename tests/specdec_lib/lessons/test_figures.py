@@ -65,4 +65,4 @@ def test_figures_wait_for_their_function(capsys):
     figure(unwritten)
     figure(lambda: 1 / 0)
     out = capsys.readouterr().out
-    assert "Write it first" in out and "cannot be used yet: ZeroDivisionError" in out
+    assert "Write it first" in out and "cannot be used yet: raised ZeroDivisionError" in out

@@ -1,0 +1,111 @@
+"""Whose code an error comes from, and what is said where another version of a library is here."""
+
+import sys
+from functools import partial
+from importlib import metadata
+
+import numpy as np
+import pytest
+import torch
+from classes.chapter_cases import draw, unwritten
+from transformers.generation import candidate_generator, utils
+
+from specdec_lib.blame import is_unwritten, unusable
+from specdec_lib.lessons.ch03 import figures, library
+from specdec_lib.lessons.ch03.checks import P, Q
+from specdec_lib.lessons.common.drawing import drawn_from
+from specdec_lib.lessons.common.examples import Different, expect, visible_check
+from specdec_lib.measure.race.contestants import WrongFunction, given_by
+
+NARROW = torch.ones(2, 2).to(torch.float8_e4m3fn)
+
+
+def of_a_module(*args):
+    torch.nn.Module()(1)  # torch's own stub of `forward`
+
+
+def of_a_kernel(*args):
+    NARROW.softmax(-1)  # raised inside the call
+
+
+OF_TORCH = [of_a_module, of_a_kernel]
+
+
+@pytest.mark.parametrize("function", [unwritten, *OF_TORCH])
+def test_only_a_stub_of_their_own_is_an_unwritten_answer(function):
+    with pytest.raises(NotImplementedError) as caught:
+        function()
+    assert is_unwritten(caught.value) is (function is unwritten)
+    with pytest.raises(NotImplementedError if function is unwritten else WrongFunction):
+        given_by("f", function, ())
+    with pytest.raises(NotImplementedError if function is unwritten else Different):
+        visible_check(lambda f: expect(f, 1, gives=2))(function)
+
+
+def acceptance_rate(p, q):
+    return [][0]
+
+
+def two_paths(p, q):
+    return acceptance_rate(p, q)
+
+
+def test_a_figure_blames_the_function_that_stands_in_the_traceback(capsys):
+    figures.kept_and_rejected(acceptance_rate, P, Q)
+    drawn_from("is_lossless", "two_paths")(lambda judge, paths: paths(P, Q))(print, two_paths)
+    said = "cannot be used yet: raised IndexError: list index out of range, at `return [][0]`\n"
+    assert capsys.readouterr().out == f"Your acceptance_rate {said}Your two_paths {said}"
+
+
+@pytest.mark.parametrize("broken", [partial(np.reshape, P), partial(torch.ones, -1), None])
+def test_a_figure_that_fails_by_itself_blames_nobody(broken, capsys, monkeypatch):
+    monkeypatch.setattr(figures, "picture", broken)
+    draw("03_lossless", "kept_and_rejected")
+    out = capsys.readouterr().out
+    assert "There is no picture: code that is not yours raised" in out and "Your" not in out
+
+
+def patched(attribute: str, value: object = None):
+    """Another version: `value` stands for a function of transformers, or nothing does."""
+    owner, name = attribute.split(".")
+    return lambda patch: (
+        patch.setattr(OWNERS[owner], name, value) if value else patch.delattr(OWNERS[owner], name)
+    )
+
+
+OWNERS = {"utils": utils, "generator": candidate_generator}
+DAMAGE = [
+    lambda patch: patch.setitem(sys.modules, "transformers.generation", None),
+    patched("utils._speculative_sampling"),
+    patched("utils._speculative_sampling", lambda ids, logits, length, target, is_done: 0),
+    patched("utils._speculative_sampling", lambda *args: torch.zeros(1, 1)),
+    patched("utils._speculative_sampling", lambda *args: (torch.zeros(1, 1), 0)),  # by other coins
+    patched("generator.SinglePositionMultiTokenCandidateGenerator"),
+    patched("generator.SinglePositionMultiTokenCandidateGenerator", lambda *args: print),
+]
+
+
+@pytest.mark.parametrize("figure", ["library_on_trial", "library_repaired"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_the_trial_says_which_transformers_it_needs(damage, figure, capsys, monkeypatch):
+    library._candidate.cache_clear()
+    (pin,) = (each for each in metadata.requires("specdec-course") if "transformers==" in each)
+    monkeypatch.setattr(metadata, "version", lambda name: "4.57.1")
+    damage(monkeypatch)
+    draw("03_lossless", figure)
+    wanted = pin.partition(";")[0]
+    out = capsys.readouterr().out
+    assert out.startswith(f"This needs {wanted.replace('==', ' ')}, and transformers 4.57.1 is ")
+    assert f"Run `pip install {wanted}`" in out and "cannot be used" not in out
+
+
+def test_a_missing_library_is_told_and_a_fault_with_the_right_one_is_the_courses(monkeypatch):
+    error, pinned = AttributeError("no such name"), metadata.version("transformers")
+    assert unusable("transformers", error) is error
+
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    said = f"This needs transformers {pinned}, and no transformers is installed here (Attribute"
+    assert str(unusable("transformers", error)).startswith(said)
