@@ -23,8 +23,9 @@ class Case:
     """One test case as it went: `error` is None if it passed.
 
     `own_error` is the same with the student's own answers above it. The two differ only if the case
-    failed and was run again with the chapter's in place of the wrong `used`. `cause` is the name of
-    a bug that the test has recognised by itself, `told` what it says to who passed.
+    failed and was run again with the chapter's in place of the wrong `used`. `seen` is the error
+    less the advice that ends it. `cause` is the name of a bug that the test has recognised by
+    itself, `told` what it says to who passed.
     """
 
     exercise: str
@@ -36,6 +37,7 @@ class Case:
     used: frozenset[str] = frozenset()
     cause: str | None = None
     told: str = ""
+    seen: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class Trial:
             error = raised
         message, unwritten = _reason(error)
         case = Case(self.exercise, self.group, message, message, unwritten, student.calls)
-        return replace(case, cause=getattr(error, "cause", None), told=_cut(student.told))
+        seen = _cut(getattr(error, "seen", None) or message or "")
+        return replace(case, cause=getattr(error, "cause", None), told=_cut(student.told), seen=seen)
 
 
 class HiddenTests:
