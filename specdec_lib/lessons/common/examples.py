@@ -268,23 +268,23 @@ def expect(
         agrees(texts[1], describe(got))
         return got
     call = texts[0] or format_call(function, args)
-    asked = _question(function, got, asks, form)
+    asked = _question(function, got, asks)
     returned = differing_place(got, gives, form) or "{}, expected {}".format(
         *told_apart(got, gives)
     )
     raise Different(f"{call} returned {returned}{why}.", asked or ("" if why else hint))
 
 
-def _question(function: Callable, got: Any, asks: Sequence[tuple], form: bool) -> str:
-    """The question of `asks` that is for the value `got`; an empty text if there is none."""
-    fitting = ((ask, also) for wrong, ask, *also in asks if difference(got, wrong, form) is None)
+def _question(function: Callable, got: Any, asks: Sequence[tuple]) -> str:
+    """The question of `asks` for the value `got` in any form; an empty text if there is none."""
+    fitting = ((ask, also) for wrong, ask, *also in asks if difference(got, wrong, False) is None)
     return next((ask for ask, also in fitting if all(_gives(function, *call) for call in also)), "")
 
 
 def _gives(function: Callable, args: tuple, value: Any) -> bool:
-    """Whether a call gives this value; without what the call does to its arguments."""
+    """Whether a call gives this value, in any form; an error is none."""
     try:
-        return difference(function(*args), value) is None
+        return difference(function(*args), value, False) is None
     except Exception:
         return False
 
