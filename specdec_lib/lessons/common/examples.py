@@ -38,6 +38,7 @@ UNSTEADY = (
     "Asked again, it gives another answer. Use the arguments alone: no random numbers of your own, "
     "and nothing that an earlier call has left."
 )
+LESSONS = str(Path(__file__).parents[1])
 #: Where code stands that is not the student's: this package, and what is installed.
 NOT_THEIRS = (str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "purelib")))
 
@@ -262,7 +263,7 @@ def expect(
         happened = getattr(error, "what_happened", None)
         call = texts[0] or format_call(function, args)
         seen = f"{call} {happened or _raised(error)}; expected {describe(gives)}."
-        raise Different(seen, "" if happened else hint) from None
+        raise Different(seen, "" if happened or _is_refused(error) else hint) from None
     why = difference(got, gives, form)
     if why is None:
         agrees(texts[1], describe(got))
@@ -323,6 +324,11 @@ def pass_through(error: Exception) -> None:
     told = isinstance(error, NotImplementedError | Different)
     if told or getattr(error, "no_answer", False):
         raise error
+
+
+def _is_refused(error: Exception) -> bool:
+    """Whether code of a lesson raised it: what is lent says itself what it was given."""
+    return traceback.extract_tb(error.__traceback__)[-1].filename.startswith(LESSONS)
 
 
 def _raised(error: Exception) -> str:
