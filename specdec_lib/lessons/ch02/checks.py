@@ -183,64 +183,66 @@ def check_speculative_step(function: Callable) -> None:
 
 
 # What rng gives for the text of the card, whose blocks are A B, then B, then none; for a text that
-# shows the temperature; and for a block that is accepted whole.
+# shows the temperature, with numbers to spare; and for a block that is accepted whole.
 CARD = (0.1, 0.6, 0.4, 0.4, 0.7, 0.3, 0.7, 0.6, 0.2)
-WARM = (0.25, 0.45, 0.8, 0.15, 0.8, 0.45, 0.75, 0.5, 0.25)
+WARM = (0.45, 0.9, 0.85, 0.55, 0.25, 0.45, 0.05, 0.2, 0.75, 0.85, 0.4, 0.6, 0.2, 0.7, 0.35, 0.95)
 WHOLE = (0.6, 0.2, 0.3, 0.9, 0.6, 0.3)
+CARD_TEXT, WARM_TEXT = [2, 0, 1], [0, 2, 0, 1, 2]
+ORDER = "In which order does a block draw? First n numbers for the draft, then n for r, then u."
+SOFTMAX = "Are the logits divided by the temperature, and is the softmax then left as it is?"
 ROWS = "p needs n + 1 rows, and the first is row len(text) - 1."
+# What likely slips write after the card's prompt and after the second one, each with its question.
+SLIPS = (
+    ([1, 1, 1], [1, 0, 2, 1, 0], ORDER),
+    ([2, 2, 1], [1, 2, 1, 1, 2], ORDER),
+    ([1, 0, 1], [2, 0, 1, 0, 1], ORDER),
+    ([1, 0, 2], [0, 2, 2, 1, 0], ORDER),
+    ([1, 0, 2], [0, 2, 2, 0, 1], "Has each draft token a number of its own, and each coin too?"),
+    ([2, 1, 0], [0, 2, 0, 1, 0], SOFTMAX),
+    (CARD_TEXT, [2, 1, 0, 1, 0], SOFTMAX),
+    (CARD_TEXT, [2, 1, 2, 0, 2], SOFTMAX),
+    (CARD_TEXT, [2, 1, 0, 2, 0], "Do you divide the target's logits by the temperature?"),
+    (CARD_TEXT, [0, 2, 0, 1, 0], "Do you divide the draft's logits by the temperature?"),
+    (CARD_TEXT, [2, 1, 2, 1, 0], "Do you multiply by the temperature? It divides the logits."),
+    ([2, 2, 1], [0, 2, 0, 0, 1], "Does every block read the new tokens, too?"),
+    ([2, 1, 1], [0, 2, 1, 0, 0], ROWS),
+    (CARD_TEXT, [2, 1, 2, 0, 1], ROWS),
+    ([2, 1, 1], [0, 2, 0, 0, 0], "Does each row of p sum to 1?"),
+    (CARD_TEXT, [2, 0, 2, 0, 2], "Does each row of p sum to 1?"),
+    ([2, 1, 0], WARM_TEXT, "Is the correction drawn from the residual, as speculative_step does?"),
+    (CARD_TEXT, [0, 2, 1, 0, 1], "Did you leave the bonus token out?"),
+    ([0, *CARD_TEXT], [2, 1, *WARM_TEXT], "Return the new tokens only."),
+)
 
 
 @visible_check
 @helpers_first(check_draft_block, check_speculative_accept, check_speculative_step)
 def check_speculative_sample(function: Callable) -> None:
     """The text of the card, a temperature that shows, a block accepted whole, the ends of texts."""
-    ask = functools.partial(_sampled, function)
-    asks = (
-        ([0, 2, 0, 1], "Return the new tokens only."),
-        ([2, 1, 1], ROWS),
-        ([2, 2, 1], "Does block 2 read the new tokens? Are the draft's numbers drawn before r?"),
-        ([2, 1, 0], "Is p softmax(logits / temperature)? Does speculative_step judge the block?"),
-        ([1, 0, 1], "u is the last number of a block, and draws its last token."),
-        ([1, 0, 2], "u is the last number of a block, and draws its last token."),
-        ([1, 1, 1], "Each draft token has a number of its own, and so has each coin."),
-    )
-    ask([0], CARD, 2, 3, gives=[2, 0, 1], calls=3, asks=asks)
-    asks = (
-        ([0, 1, 2], "Do you divide the draft's logits by the temperature?"),
-        ([0, 2, 1], "Do you divide the target's logits by the temperature?"),
-        ([2, 0, 1], "Is q softmax(logits / temperature)?"),
-        ([2, 0, 0], ROWS),
-    )
-    ask([1, 1], WARM, 2, 3, gives=[0, 2, 0], calls=3, asks=asks)
+    card, warm = ([0], CARD, 2, 3), ([2, 1], WARM, 2, 5)
+    hint = "The target gives a block n + 1 rows, and the first is row len(text) - 1."
+    first = [(one, ask, (_asking(*warm), two)) for one, two, ask in SLIPS if one != CARD_TEXT]
+    _sampled(function, *card, gives=CARD_TEXT, calls=3, hint=hint, asks=first)
+    second = [(two, ask) for one, two, ask in SLIPS if one == CARD_TEXT]
+    _sampled(function, *warm, gives=WARM_TEXT, calls=5, hint=hint, asks=second)
+    whole = functools.partial(_sampled, function, [2, 0], WHOLE, 2, 3)
     hint = "The whole block, B and A, is accepted, and 0.6 draws the bonus C from the last row."
-    asks = [([1, 0, 1], "Did you leave the bonus token out?")]
-    ask([2, 0], WHOLE, 2, 3, gives=[1, 0, 2], calls=2, hint=hint, asks=asks)
+    whole(gives=[1, 0, 2], calls=2, hint=hint)
     hint = "Here eos is A in the middle of the block. It is token 0, and `if 0` is false."
-    ask([2, 0], WHOLE, 2, 3, 0, gives=[1, 0], calls=1, hint=hint)
+    whole(0, gives=[1, 0], calls=1, hint=hint, asks=[([1], "The text keeps its eos.")])
 
 
-def _sampled(
-    function: Callable,
-    prompt: list[int],
-    numbers: Sequence[float],
-    k: int,
-    count: int,
-    eos: int | None = None,
-    *,
-    calls: int,
-    **how: Any,
-) -> None:
-    """One text of the small models, with so many calls of the target at most."""
-    target = at_most(calls, target_logits, "the target", "one call gives all rows of a block")
-    draft = at_most(k * calls, draft_logits, "the draft", "a block of n tokens takes n calls")
+def _sampled(function: Callable, *text: Any, calls: int, **how: Any) -> None:
+    """One text of the small models, by `_asking`, with so many calls of the target at most."""
+    target, draft, prompt, k, *others = _asking(*text)
+    target = at_most(calls, target, "the target", "one call gives all rows of a block")
+    draft = at_most(k * calls, draft, "the draft", "a block of n tokens takes n calls")
+    expect(function, target, draft, prompt, k, *others, **how)
 
-    @functools.wraps(function)
-    def told(*args: Any) -> Any:
-        try:
-            return function(*args)
-        except (IndexError, ValueError) as error:
-            rows = "the draft's last row makes q, and the target's last n + 1 rows make p"
-            raise NoEnd(f"raised {type(error).__name__}: {error}; {rows}") from None
 
+def _asking(
+    prompt: list[int], numbers: Sequence[float], k: int, count: int, eos: int | None = None
+) -> tuple:
+    """The arguments that ask for a text of the small models."""
     rng = Numbers(*numbers, why="a block draws 2n + 1, n at most left - 1")
-    expect(told, target, draft, prompt, k, count, TEMPERATURE, rng, eos, **how)
+    return target_logits, draft_logits, prompt, k, count, TEMPERATURE, rng, eos
