@@ -207,8 +207,6 @@ SLIPS = (
     ([2, 2, 1], [0, 2, 0, 0, 1], "Does every block read the new tokens, too?"),
     ([2, 1, 1], [0, 2, 1, 0, 0], ROWS),
     (CARD_TEXT, [2, 1, 2, 0, 1], ROWS),
-    ([2, 1, 1], [0, 2, 0, 0, 0], "Does each row of p sum to 1?"),
-    (CARD_TEXT, [2, 0, 2, 0, 2], "Does each row of p sum to 1?"),
     ([2, 1, 0], WARM_TEXT, "Is the correction drawn from the residual, as speculative_step does?"),
     (CARD_TEXT, [0, 2, 1, 0, 1], "Did you leave the bonus token out?"),
     ([0, *CARD_TEXT], [2, 1, *WARM_TEXT], "Return the new tokens only."),
