@@ -64,7 +64,9 @@ class Trial:
         message, unwritten = _reason(error)
         case = Case(self.exercise, self.group, message, message, unwritten, student.calls)
         seen = _cut(getattr(error, "seen", None) or message or "")
-        return replace(case, cause=getattr(error, "cause", None), told=_cut(student.told), seen=seen)
+        return replace(
+            case, cause=getattr(error, "cause", None), told=_cut(student.told), seen=seen
+        )
 
 
 class HiddenTests:

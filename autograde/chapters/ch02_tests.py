@@ -453,7 +453,7 @@ speculative_step.bug(
     " if n < k else p[k]",
     "",
     think="every step ends with a correction.",
-    because="where all tokens are accepted there is none, and q has no row K: p[k] draws the bonus.",
+    because="where all are accepted there is none, and q has no row K: p[k] gives the bonus.",
 )
 speculative_step.bug(
     "p[n], q[n]",
@@ -610,7 +610,8 @@ _SCORE = """
         logits = target_logits([*prefix, *drafted])[len(prefix) - 1 :]
         p = softmax(logits / temperature)
 """
-_STEP = "block = speculative_step(drafted, p, q, rng.random(n), rng.random())"
+_JUDGE = "block = speculative_step(drafted, p, q"
+_STEP = f"{_JUDGE}, rng.random(n), rng.random())"
 _REST = f"""
         {_DRAFT}{_SCORE}        {_STEP}
         if eos in block:
@@ -633,14 +634,15 @@ for _first, _rest in (
 ):
     speculative_sample.bug(
         f"{_DRAFT}{_SCORE}        {_STEP}",
-        f"{_first}\n        {_DRAFT}{_SCORE}        block = speculative_step(drafted, p, q, {_rest})",
+        f"{_first}\n        {_DRAFT}{_SCORE}        {_JUDGE}, {_rest})",
         think="a block may draw its numbers in any order.",
         because="the distribution stays, but the text changes: draft, r, u is what is graded.",
     )
 speculative_sample.bug(
     f"{_DRAFT}{_SCORE}        {_STEP}",
-    f"r = rng.random(n)\n        {_DRAFT}{_SCORE}        {_STEP}".replace("n, rng.random(n)", "n, r")
-    .replace("q, rng.random(n)", "q, r"),
+    f"r = rng.random(n)\n        {_DRAFT}{_SCORE}        {_STEP}".replace(
+        "n, rng.random(n)", "n, r"
+    ).replace("q, rng.random(n)", "q, r"),
     think="the numbers that drew the tokens can be their coins, too.",
     because="a token and its coin then depend on one another: each needs a number of its own.",
 )

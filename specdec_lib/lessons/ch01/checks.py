@@ -1,7 +1,6 @@
 """Chapter 01, draft then verify: its examples and the visible checks on them."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -32,8 +31,14 @@ _WRONG = (
     ("on the the cat sat on the the cat sat on on", "The correction stands in row m, not m - 1."),
     ("on the cat sat mat . the cat sat dog ran .", "Only drafted[:m] stays, not the whole draft."),
     (3 * "on the cat sat ", "That is the draft's own text. A block ends with row m's choice."),
-    (4 * "on the mat ", "Does every block begin after the prompt? It begins after all that is new."),
-    ("on the cat mat . the cat dog ran . the dog", "The rejected token stays. Only drafted[:m] does."),
+    (
+        4 * "on the mat ",
+        "Does every block begin after the prompt? It begins after all that is new.",
+    ),
+    (
+        "on the cat mat . the cat dog ran . the dog",
+        "The rejected token stays. Only drafted[:m] does.",
+    ),
 )
 
 # Greedy text of the built-in target soon runs in circles; after this prompt its first 32 tokens do
