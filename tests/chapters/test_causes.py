@@ -178,3 +178,10 @@ def test_a_wrong_answer_is_told_its_cause_or_none(exercise, old, new, checked, g
     assert checked in said and not any(words in said for words in others if words)
     told = [each for each in judged(chapter, **{name: code})[name].messages if NAMED in each]
     assert all(graded in each for each in told) and bool(told) is bool(graded)
+
+
+def test_where_a_cause_is_said_the_general_hint_is_not():
+    code = answers_of("02_rejection_sampling")["speculative_accept"].replace("r[i] >=", "r[i] <")
+    exercise = judged("02_rejection_sampling", speculative_accept=code)["speculative_accept"]
+    assert "above the ratio." in exercise.messages[0]
+    assert not any("also where p is below q" in message for message in exercise.messages)

@@ -65,7 +65,11 @@ SEARCH = """for n in {}:
         ("distillation_loss(t, d)", LOSS.format(-1, "torch.minimum(p, q).sum(-1).mean()"), "alpha"),
         ("distillation_loss(t, d)", LOSS.format(-1, "(p * (p / q).log()).sum(-1).mean()"), "Kull"),
         ("distillation_loss(t, d)", LOSS.format(0, "(p - q).abs().sum(-1).mean() / 2"), "axis"),
-        ("distillation_loss(t, d)", "return (t - d).abs().sum(-1).mean() / 2", "softmax missing"),
+        (
+            "distillation_loss(t, d)",
+            "return (t - d).abs().sum(-1).mean() / 2",
+            "Are these probabilities",
+        ),
         *(
             ("prompt_lookup(tokens, k, m=3)", SEARCH.format(sizes, starts), told)
             for sizes, starts, told in (

@@ -110,7 +110,7 @@ def check_best_k(function: Callable) -> None:
     place = "np.argmax gives a place in your list. Does the list begin with K = 0?"
     many = "The largest block writes the most tokens. Does it take the least time for each?"
     slips = [  # almost each thought gives another number here
-        (4, late, (cheap, 10), (dear, 1)),
+        (4, late, ((0.5, 1.2, 10), 0), (dear, 1)),
         (5, folk, (dear, 1)),
         (6, "Token 6 yields 1.05, above 1. But the block is 1.64 times as fast without it."),
         (15, "K = 15 is the last that is faster than plain decoding. Which K is the fastest?"),
