@@ -639,14 +639,6 @@ for _first, _rest in (
         because="the distribution stays, but the text changes: draft, r, u is what is graded.",
     )
 speculative_sample.bug(
-    f"{_DRAFT}{_SCORE}        {_STEP}",
-    f"r = rng.random(n)\n        {_DRAFT}{_SCORE}        {_STEP}".replace(
-        "n, rng.random(n)", "n, r"
-    ).replace("q, rng.random(n)", "q, r"),
-    think="the numbers that drew the tokens can be their coins, too.",
-    because="a token and its coin then depend on one another: each needs a number of its own.",
-)
-speculative_sample.bug(
     _STEP,
     "n = len(accepted := speculative_accept(drafted, p[:n], q, rng.random(n)))\n"
     "        block = [*accepted, sample_from(p[n], rng.random())]",

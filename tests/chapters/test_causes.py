@@ -38,7 +38,7 @@ WRONG = {
     ],
     "00 forward_time": [
         ("2 * n_tokens", "n_tokens", "2 FLOP for every token", "one operation"),
-        ("2 * n_tokens", "bytes_per_param * n_tokens", "however many bytes", "twice the arithmetic"),
+        ("2 * n_tokens", "bytes_per_param * n_tokens", "however many", "twice the arithmetic"),
         ("max(reading, calculating)", "reading + calculating", "", "follow one another"),
     ],
     "00 free_tokens": [
@@ -70,7 +70,7 @@ WRONG = {
     "02 acceptance_probability": [
         ("min(1.0, float(p[token] / q[token]))", "max(1.0, p[token] / q[token])", "max takes", ""),
         ("p[token] / q[token]", "q[token] / p[token]", "target over the", "draft over target"),
-        ("float(p[token] / q[token])", "float(p[token] >= q[token])", "a verdict", "without a coin"),
+        ("float(p[token] / q[token])", "float(p[token] >= q[token])", "a verdict", "without a"),
         ("min(1.0, float(p[token] / q[token]))", "max(0.0, p[token] - q[token])", "", ""),
     ],
     "02 draft_block": [
@@ -83,7 +83,7 @@ WRONG = {
         (_RATIO, "min(p[i, token], q[i, token])", "p or q alone", "p or q alone"),
         ("r[i] >=", "r[i] <", "wrong way round", "above the ratio"),
         ("p[i], q[i]", "q[i], p[i]", "not q over p", "draft over target"),
-        ("            break", "            return []", "before a rejection stay", "drops the whole"),
+        ("            break", "            return []", "before a rejection", "drops the whole"),
         (f"r[i] >= {_RATIO}", "token != np.argmax(p[i])", "the coin decide", ""),
         ("r[i] >=", "np.random.random() >=", UNSTEADY, ""),
     ],
@@ -109,9 +109,9 @@ WRONG = {
         (_BLOCK, f"u = rng.random()\n        {_DRAFT}{_SCORE}rng.random(n), u)",
          "which order", "in any order"),
         (_TWO_DRAWS, "*[rng.random(), rng.random(n)][::-1])", "which order", "in any order"),
-        ("    def draft_model", f"    {_WARM}\n    def draft_model", "softmax then left", "divided by"),
-        ("softmax(logits / temperature)", "softmax(logits) / temperature", "softmax then", "divided"),
-        (_BOTH, _BOTH.replace(" / temp", ") / temp")[:-1], "softmax then left", "divided by"),
+        ("    def draft_model", f"    {_WARM}\n    def draft_model", "softmax then", "divided"),
+        ("softmax(logits / temperature)", "softmax(logits) / temperature", "softmax then", "divi"),
+        (_BOTH, _BOTH.replace(" / temp", ") / temp")[:-1], "softmax then", "divided by"),
         ("softmax(logits / temperature)", "softmax(logits)", "the target's logits", "target needs"),
         ("(tokens)[-1] / temperature", "(tokens)[-1]", "the draft's logits", "the draft needs"),
         ("[*prompt, *written]", "prompt", "read the new tokens", "starts after the prompt"),
@@ -149,15 +149,27 @@ WRONG = {
          "np.argmax gives", "np.argmax gives"),
         (_K, f"1 + {_K}", "", ""),
         (_K, f"min{_K[3:]}", "", ""),
-        (_K, "max(range(k_max + 1), key=lambda k: expected_tokens(alpha, k))", "largest block",
-         "most tokens per block"),
+        (_K, _K.replace("walltime_speedup(alpha, c, k)", "expected_tokens(alpha, k)"),
+         "largest block", "most tokens per block"),
+        (_K, "next(k for k in range(k_max) if alpha**k <= c * walltime_speedup(alpha, c, k))",
+         "one too many", "adds alpha^K"),
     ],
-    "04 prompt_lookup": [("tokens[start + size :", "tokens[start :", "begin with the suffix", "")],
+    "04 walltime_speedup": [
+        ("c * k", "c * (expected_tokens(alpha, k) - 1)", "accepted draft tokens", "the accepted"),
+        ("verify_cost)", "(k + 1) * verify_cost)", "the whole pass", ""),
+    ],
+    "04 prompt_lookup": [
+        ("tokens[start + size :", "tokens[start :", "begin with the suffix", ""),
+        ("size - 1, -1, -1", "size - 1, 0, -1", "reach position 0", "range(..., 0, -1)"),
+        ("range(min(max_ngram, len(tokens) - 1), 0, -1)", "[max_ngram]", "a shorter", "tokens."),
+    ],
     "04 distillation_loss": [
         (_LOSS, "1 - torch.minimum(p, q).mean()", "number of tokens too", "mean() over everything"),
         (_LOSS, "(p - q).abs().mean()", "number of tokens too", "mean() over everything"),
         (_LOSS, "(1 - torch.minimum(p, q).sum(-1)).sum()", "not the sum", "are added up"),
         (_LOSS, "torch.minimum(p, q).sum(-1).mean()", "That is alpha", "the loss is alpha"),
+        (_LOSS, "(p * (p / q).log()).sum(-1).mean()", "Kullback", "Kullback"),
+        (_LOSS, "1 - torch.minimum(p, q).sum(0).mean()", "the last axis: sum", ""),
     ],
 }  # fmt: skip
 CASES = [(exercise, *patch) for exercise, patches in WRONG.items() for patch in patches]
