@@ -7,7 +7,8 @@ The grader reads nothing of a case but how it ends, so any library can help to w
 
 - it returns: the check passed;
 - `AssertionError(text)`: the check failed, and the student reads the text; with the attribute
-  `cause` (see `by_cause`), the test has recognised that bug by itself;
+  `cause` (see `by_cause`), the test has recognised that bug by itself; where a known bug explains
+  the failure, the attribute `seen`, which is the text without general advice, stands for the text;
 - `NotImplementedError(text)`, or an exception with the attribute `no_answer`: there is no answer
   yet;
 - an exception with the attribute `what_happened`: that happened in the student's code;
@@ -133,8 +134,10 @@ class Exercise:
             got = error
         raises = [getattr(each, "name", None) for each in (got, expected)]
         if raises[0] != raises[1] or not (raises[0] or is_close(got, expected)):
-            call = function.text(args)
-            raise AssertionError(f"{call} gave {got!r}, and not {expected!r}. {hint}".strip())
+            seen = f"{function.text(args)} gave {got!r}, and not {expected!r}."
+            error = AssertionError(f"{seen} {hint}".strip())
+            error.seen = seen
+            raise error
 
     def _same_answer(self, args: tuple, form: bool, hint: str) -> Callable:
         """One case of a group; the solution is asked once."""

@@ -8,7 +8,8 @@ from autograde.check import Group
 from autograde.result import Exercise, GroupResult
 from autograde.runner import Case
 
-# What stands under a test group. `case` is its first failed case, in words.
+# What stands under a test group. `case` is its first failed case, in words. Where a cause is said,
+# the case comes without its general advice.
 ELSEWHERE = "The mistake from {exercise} again: {case}"  # the cause is explained there
 SAME_CAUSE = '{case} (Same cause as under "{group}".)'
 ALONE = "Correct by itself. With your own {names}, which {are} wrong, it gives: {case}"
@@ -85,7 +86,7 @@ def _message(case: Case, cause: KnownBug | None, said: dict, explained: dict[str
     if cause is None:
         return case.error
     if cause in said:
-        return SAME_CAUSE.format(case=case.error, group=said[cause])
+        return SAME_CAUSE.format(case=case.seen, group=said[cause])
     if explained[cause.think] == case.exercise:
-        return cause.explain(case.error)
-    return ELSEWHERE.format(exercise=explained[cause.think], case=case.error)
+        return cause.explain(case.seen)
+    return ELSEWHERE.format(exercise=explained[cause.think], case=case.seen)

@@ -24,8 +24,8 @@ class Case:
 
     `own_error` is the same with the student's own answers above it. The two differ only if the case
     failed and was run again with the chapter's, of which `used` took the place of wrong ones.
-    `cause` is the name of a bug that the test has recognised by itself, `told` what it says to who
-    passed.
+    `seen` is the error less the advice that ends it. `cause` is the name of a bug that the test has
+    recognised by itself, `told` what it says to who passed.
     """
 
     exercise: str
@@ -37,6 +37,7 @@ class Case:
     used: frozenset[str] = frozenset()
     cause: str | None = None
     told: str = ""
+    seen: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,10 @@ class Trial:
             error = raised
         message, unwritten = _reason(error)
         case = Case(self.exercise, self.group, message, message, unwritten, student.calls)
-        return replace(case, cause=getattr(error, "cause", None), told=_cut(student.told))
+        seen = _cut(getattr(error, "seen", None) or message or "")
+        return replace(
+            case, cause=getattr(error, "cause", None), told=_cut(student.told), seen=seen
+        )
 
 
 class HiddenTests:

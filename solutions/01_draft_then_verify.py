@@ -409,7 +409,9 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # The text stays the same, because every token in it is the argmax of a row of the target after the
 # right tokens. The number of target passes is at most that of plain decoding: each pass still
 # writes at least one token, and now and then a random token happens to be right. The running time
-# gets worse: the draft calls come on top, and almost all of them are wasted.
+# gets worse, although random tokens cost nothing to draft: each pass reads `K + 1` tokens instead of
+# one, and on a laptop's processor that takes longer, as chapter 00 measured. A large GPU would hardly
+# notice.
 
 # %% [markdown]
 # ## What you may read elsewhere

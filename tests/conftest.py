@@ -33,7 +33,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, _PATHS))
 # Files that one worker takes, since they share what is long in the making: the right answers' cases
 # and the outcomes of wrong ones, which a process keeps for each chapter.
 _GRADING = (
-    *("test_gates.py", "test_fair_marks.py", "test_ch08.py", "test_marks.py"),
+    *("test_gates.py", "test_causes.py", "test_fair_marks.py", "test_ch08.py", "test_marks.py"),
     "test_follow_through.py",
 )
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.check import RemoteObject, by_cause
-from specdec_lib.lessons.ch00.checks import UNREAD, Passes, require_calls
+from specdec_lib.lessons.ch00.checks import Passes, require_calls
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.common.pasting import format_call
 
@@ -50,7 +50,7 @@ class Timed(Exercise):
             super().compare(function, args, *more)
         except Different as error:
             if args[0].thing.unread:
-                error = by_cause(Different(error.seen, UNREAD), OTHER_CLOCK)
+                error = by_cause(error, OTHER_CLOCK)
             raise error from None
 
 
@@ -172,7 +172,8 @@ def ridge(rng):
 
 
 forward_time.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
-forward_time.bug("2 * n_tokens", "2 * bytes_per_param * n_tokens", **PER_BYTE)
+for _new in ("2 * bytes_per_param * n_tokens", "bytes_per_param * n_tokens"):
+    forward_time.bug("2 * n_tokens", _new, **PER_BYTE)
 forward_time.bug("max(reading, calculating)", "reading + calculating", **ADDED)
 for _new, _think, _because in (
     ("min(reading, calculating)", "the faster job ends the pass.", "both have to be finished."),
@@ -225,12 +226,20 @@ def at_least_one(rng):
 
 
 free_tokens.bug("(2 * bandwidth)", "bandwidth", **ONE_FLOP)
-free_tokens.bug(
-    "bytes_per_param * peak_flops / (2 * bandwidth)",
-    "peak_flops / bandwidth",
-    think="the format of the weights does not matter, only the two limits do.",
-    because="that is right for two bytes only; with fewer bytes the reading ends sooner.",
-)
+for _new in ("int(bytes_per_param)", "round(bytes_per_param)", "max(1, int(bytes_per_param))"):
+    free_tokens.bug(
+        "int(bytes_per_param",
+        f"int({_new}",
+        think="a weight has a whole number of bytes.",
+        because="bytes_per_param may be 0.5, two weights in a byte; only the answer is rounded.",
+    )
+for _new in ("peak_flops / bandwidth", "peak_flops / (2 * bandwidth)"):
+    free_tokens.bug(
+        "bytes_per_param * peak_flops / (2 * bandwidth)",
+        _new,
+        think="the format of the weights does not matter, only the two limits do.",
+        because="weights of fewer bytes are read sooner, and leave time for fewer tokens.",
+    )
 free_tokens.bug(
     "bytes_per_param * peak_flops / (2 * bandwidth)",
     "peak_flops / (2 * bytes_per_param * bandwidth)",

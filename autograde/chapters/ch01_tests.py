@@ -162,11 +162,19 @@ greedy_prefix.bug(
     think="the token at the first difference still counts.",
     because="it is the one that is rejected, and only accepted draft tokens are counted.",
 )
+for _new in ("return i", "break\n    return i"):
+    greedy_prefix.bug(
+        "return i\n    return len(drafted)",
+        _new,
+        think="the loop always meets a token that differs.",
+        because="a block may be accepted whole: say after the loop what is returned then.",
+    )
 greedy_prefix.bug(
-    "return i\n    return len(drafted)",
-    "return i",
-    think="the loop always meets a token that differs.",
-    because="a block may be accepted whole: say after the loop what is returned then.",
+    "    for i, token in enumerate(drafted):",
+    "    return int(np.argmin(np.argmax(p[: len(drafted)], axis=1) == drafted))\n"
+    "    for i, token in enumerate(drafted):",
+    think="np.argmin finds the first token that differs.",
+    because="where none differs it gives 0, and for no tokens an error.",
 )
 greedy_prefix.bug(
     "i, token in enumerate(drafted):",
@@ -293,7 +301,7 @@ greedy_speculative_decode.bug(
     because="each pass also adds the argmax of row m; without it a bad draft stops the text.",
 )
 _REJECTED = f"{_BLOCK}\n        if m < len(drafted):\n            block = drafted[: m + 1]"
-for _new in (_REJECTED, _BLOCK.replace("[:m]", "")):
+for _new in (_REJECTED, _BLOCK.replace("[:m]", ""), _BLOCK.replace("[:m]", "[: m + 1]")):
     greedy_speculative_decode.bug(
         _BLOCK,
         _new,
@@ -305,6 +313,18 @@ greedy_speculative_decode.bug(
     "prefix",
     think="all tokens of a block are drafted after the same prefix.",
     because="token i follows the tokens drafted before it, so they belong in the call.",
+)
+greedy_speculative_decode.bug(
+    "[*prefix, *drafted])",
+    "[*prefix, *drafted])[-1]",
+    think="the draft gives a row for every token, as the target does.",
+    because="it gives one distribution (V,); [-1] is its last number, whose argmax is always 0.",
+)
+greedy_speculative_decode.bug(
+    "[*prompt, *written], []",
+    "list(prompt), []",
+    think="every block starts after the prompt.",
+    because="it starts after the prompt and all that is written: both models read that.",
 )
 for _new in ("p[-1]", "p[m - 1]"):
     greedy_speculative_decode.bug(

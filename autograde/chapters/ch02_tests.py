@@ -34,9 +34,19 @@ FROM_TARGET = {
     "think": "after a rejection, the next token is drawn from the target.",
     "because": "the accepted tokens would be paid twice; the residual has what is missing.",
 }
+DRAFT_OVER_TARGET = {
+    "think": "the ratio is draft over target.",
+    "because": "the kept height is the target's share of the draft's bar, so p is the numerator.",
+}
 NO_BONUS = {
     "think": "a block that is accepted whole ends with its last draft token.",
     "because": "row K of p is paid for; without the bonus token a step yields less than it could.",
+}
+
+
+NO_SUM = {
+    "think": "the positive part is a distribution already.",
+    "because": "it sums to the rejected share, not to 1.",
 }
 
 
@@ -94,6 +104,7 @@ def below_1(rng):
     for size in (2, 4, 4, 5, 9):
         p, q = pair(size, rng)
         yield p, q, int(np.argmin(p / q))
+    yield HALF, HALF.copy(), 1  # kept always, though no favourite
 
 
 @acceptance_probability.group("never above 1", hint="Is it p over q, but at most 1?")
@@ -109,12 +120,8 @@ def numbers(rng):
         yield NO_FIRST, np.array([0.25, 0.5, 0.25]), token
 
 
-acceptance_probability.bug(
-    "p[token] / q[token]",
-    "q[token] / p[token]",
-    think="the ratio is draft over target.",
-    because="the kept height is the target's share of the draft's bar, so p is the numerator.",
-)
+for _old in ("p[token] / q[token]", "min(1.0, float(p[token] / q[token]))"):
+    acceptance_probability.bug(_old, "float(q[token] / p[token])", **DRAFT_OVER_TARGET)
 acceptance_probability.bug(
     "min(1.0, float(p[token] / q[token]))",
     "float(p[token] / q[token])",
@@ -215,6 +222,7 @@ def one_token(rng):
 def rejected_early(rng):
     for kept in (0, 1, 2, 3):
         yield block([True] * kept + [False] + [True] * 3, rng)
+    yield block([True] * 5, rng)
 
 
 @speculative_accept.group(
@@ -257,6 +265,35 @@ for _new in ("r[i] < ", "p[i, token] == 0 or r[i] <= "):
         think="a token is accepted where its coin is above the ratio.",
         because="a uniform number is below p/q with the probability p/q: below it, it accepts.",
     )
+speculative_accept.bug("p[i], q[i]", "q[i], p[i]", **DRAFT_OVER_TARGET)
+for _new in ("p[i, token]", "min(p[i, token], q[i, token])"):
+    speculative_accept.bug(
+        "acceptance_probability(p[i], q[i], token)",
+        _new,
+        think="the coin is compared with p or q alone.",
+        because="the token was drawn from q, so it stays with p over q: divide.",
+    )
+for _old, _new, _think, _because in (
+    (
+        "q[i], token)",
+        "q[i], i)",
+        "position i looks at entry i of its rows.",
+        "a row has an entry for every token, and that of the draft token counts.",
+    ),
+    (
+        "break",
+        "return [*accepted, token]",
+        "the rejected token still stays.",
+        "it is the first that is not in the text: only the tokens before it stay.",
+    ),
+    (
+        "break",
+        "return []",
+        "a rejection drops the whole block.",
+        "the tokens before it were accepted, and they stay.",
+    ),
+):
+    speculative_accept.bug(_old, _new, think=_think, because=_because)
 _END = "break\n        accepted.append(token)\n    return "
 for _old, _new in (
     ("break", "continue"),
@@ -317,6 +354,16 @@ residual_distribution.bug(
     think="the distance |p - q| is the part to repair.",
     because="it gives a share to the overstated tokens as well, which lack nothing.",
 )
+for _old, _new in (
+    ("np.maximum(p - q, 0)", "p - q"),
+    ("missing = np.maximum(p - q, 0)", "return p - q"),
+):
+    residual_distribution.bug(
+        _old,
+        _new,
+        think="p - q is what is missing.",
+        because="it is below 0 where q has more, and sums to 0: only its positive part is missing.",
+    )
 for _old in (
     "return missing / total",
     "if total == 0:\n        return p.copy()\n    return missing / total",
@@ -324,8 +371,7 @@ for _old in (
     residual_distribution.bug(
         _old,
         "return missing",
-        think="the positive part is a distribution already.",
-        because="it sums to the rejected share, not to 1.",
+        **NO_SUM,
     )
 residual_distribution.bug(
     "    if total == 0:\n        return p.copy()\n",
@@ -394,6 +440,20 @@ speculative_step.bug(
     "residual_distribution(p[n], q[n])",
     "p[n]",
     **FROM_TARGET,
+)
+speculative_step.bug("residual_distribution(p[n], q[n])", "np.maximum(p[n] - q[n], 0)", **NO_SUM)
+for _new in ("r[n] if n < k else u", "r[-1] if k else u"):
+    speculative_step.bug(
+        "(last, u)",
+        f"(last, {_new})",
+        think="a coin of r can draw the last token, too.",
+        because="a coin that has judged is no longer any number: u is there for the last token.",
+    )
+speculative_step.bug(
+    " if n < k else p[k]",
+    "",
+    think="every step ends with a correction.",
+    because="where all are accepted there is none, and q has no row K: p[k] gives the bonus.",
 )
 speculative_step.bug(
     "p[n], q[n]",
@@ -513,6 +573,7 @@ _BOTH = "soft = globals()['softmax']\n    softmax = lambda x: soft(x * temperatu
 for _old, _new in (
     ("    def draft_model", f"    {_BOTH}    def draft_model"),
     ("softmax(logits / temperature)", "softmax(logits) / temperature"),
+    ("[-1] / temperature)", "[-1]) / temperature"),
 ):
     speculative_sample.bug(
         _old,
@@ -550,7 +611,8 @@ _SCORE = """
         logits = target_logits([*prefix, *drafted])[len(prefix) - 1 :]
         p = softmax(logits / temperature)
 """
-_STEP = "block = speculative_step(drafted, p, q, rng.random(n), rng.random())"
+_JUDGE = "block = speculative_step(drafted, p, q"
+_STEP = f"{_JUDGE}, rng.random(n), rng.random())"
 _REST = f"""
         {_DRAFT}{_SCORE}        {_STEP}
         if eos in block:
@@ -564,14 +626,19 @@ for _new in ("k", "min(k, max_new_tokens - len(written))"):
         think="a block may draft too much, if the text is cut at the end.",
         because="what is cut was drafted in vain, and other numbers are drawn: draft left - 1.",
     )
-speculative_sample.bug(
-    f"{_DRAFT}{_SCORE}        {_STEP}",
-    f"r = rng.random(n)\n        {_DRAFT}{_SCORE}        {_STEP}".replace(
-        "q, rng.random(n)", "q, r"
-    ),
-    think="the coins may be drawn before the draft.",
-    because="the distribution stays, but the text is another one: draft, r, u is what is graded.",
-)
+for _first, _rest in (
+    ("r = rng.random(n)", "r, rng.random()"),
+    ("r, u = rng.random(n), rng.random()", "r, u"),
+    ("u, r = rng.random(), rng.random(n)", "r, u"),
+    ("u = rng.random()", "rng.random(n), u"),
+    ("", "*[rng.random(), rng.random(n)][::-1]"),
+):
+    speculative_sample.bug(
+        f"{_DRAFT}{_SCORE}        {_STEP}",
+        f"{_first}\n        {_DRAFT}{_SCORE}        {_JUDGE}, {_rest})",
+        think="a block may draw its numbers in any order.",
+        because="the distribution stays, but the text changes: draft, r, u is what is graded.",
+    )
 speculative_sample.bug(
     _STEP,
     "n = len(accepted := speculative_accept(drafted, p[:n], q, rng.random(n)))\n"

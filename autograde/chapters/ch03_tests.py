@@ -153,6 +153,20 @@ two_paths.bug(
     "(1 - np.minimum(p, q).sum()) * (np.maximum(p - q, 0) / np.maximum(p - q, 0).sum())",
     **NO_RESIDUAL,
 )
+for _new, _think, _because in (
+    (
+        "np.abs(p - q)",
+        "the corrected mass is |p - q|.",
+        "a token of which q has more lacks nothing: it is never the correction.",
+    ),
+    (
+        "np.maximum(q - p, 0)",
+        "what q has beyond p is corrected.",
+        "that is what is rejected; it goes to the tokens of which p has more.",
+    ),
+    ("p - q", "the corrected mass is p - q.", "no mass is below 0, also where q has more."),
+):
+    two_paths.bug("np.maximum(p - q, 0)", _new, think=_think, because=_because)
 two_paths.bug(
     "np.maximum(p - q, 0)",
     "(1 - np.minimum(p, q).sum()) * p",
@@ -236,11 +250,24 @@ argmax_draft_law.bug(
     because="that takes from the accepted share too. Acceptance keeps its a, and the residual "
     "gets exactly 1 - a.",
 )
+for _if in ("True", "accepted < 1", "accepted != 1", "(p > q).any()"):
+    argmax_draft_law.bug(
+        "min(1.0, p[token] / q[token])\n    law = np.zeros(len(p))\n    if accepted < 1:",
+        f"p[token] / q[token]\n    law = np.zeros(len(p))\n    if {_if}:",
+        think="the accepted share is p/q.",
+        because="above 1 it is no probability; the coin always accepts then, and no more.",
+    )
 argmax_draft_law.bug(
-    "min(1.0, p[token] / q[token])\n    law = np.zeros(len(p))\n    if accepted < 1:",
-    "p[token] / q[token]\n    if True:",
-    think="the accepted share is p/q.",
-    because="above 1 it is no probability; the coin always accepts then, and no more.",
+    "np.argmax(q)",
+    "np.argmax(p)",
+    think="the draft token is the target's favourite.",
+    because="a draft knows q alone, and drafts its own favourite.",
+)
+argmax_draft_law.bug(
+    "np.maximum(p - q, 0)",
+    "np.maximum(p - np.eye(len(p))[token], 0)",
+    think="the residual is that of a one-hot draft.",
+    because="it would be after the repair. This library subtracts all of q.",
 )
 argmax_draft_law.bug("if accepted < 1:", "if True:", **NO_RESIDUAL)
 

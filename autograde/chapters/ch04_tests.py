@@ -139,7 +139,7 @@ def best_ones(rng):
 
 @best_k.group("0 where no K pays", hint="Plain decoding is K = 0 with a speed-up of 1.")
 def none_pays(rng):
-    for alpha, c in ((0.05, 0.3), (0.0, 0.1), (0.3, 0.31), (0.3, 0.29), (0.9, 0.95)):
+    for alpha, c in ((0.05, 0.3), (0.0, 0.1), (0.3, 0.31), (0.3, 0.29), (0.9, 0.95), (0.5, 1.2)):
         yield alpha, c, 20
 
 
@@ -164,6 +164,23 @@ best_k.bug(
     "sum(alpha**k > c for k in range(1, k_max + 1))",
     think="a draft token pays as long as it adds more than it costs.",
     because="it must yield more for its time than the block does already, not just alpha^k > c.",
+)
+for _new in (
+    "int(1 / (1 - alpha))",
+    "min(k_max, int(1 / (1 - alpha))) if alpha < 1 else k_max",
+    "min(k_max, round(1 / (1 - alpha))) if alpha < 1 else k_max",
+):
+    best_k.bug(
+        SEARCH,
+        _new,
+        think="the best K is 1/(1 - alpha), the tokens of a block without an end.",
+        because="that does not ask what a draft token costs: the best K falls as c grows.",
+    )
+best_k.bug(
+    SEARCH,
+    "int(np.argmax([walltime_speedup(alpha, c, k) for k in range(1, k_max + 1)]))",
+    think="np.argmax gives the K.",
+    because="it gives the place in a list, which is K only if the list begins with K = 0.",
 )
 best_k.bug(
     "range(k_max + 1)",
@@ -382,6 +399,14 @@ KL = (
     "distillation is the Kullback-Leibler divergence.",
     "that is another distance; the share of rejected tokens is the total variation.",
 )
+VOCABULARY = (
+    "mean() over everything is the mean over positions.",
+    "it divides by the size of the vocabulary as well: sum over the last axis first.",
+)
+SUMMED = (
+    "the positions are added up.",
+    "the mean over them is asked for: take the sum over the vocabulary alone.",
+)
 for _loss, (_think, _because) in {
     SHARED: ("the loss is alpha.", "training makes a loss smaller, and alpha should grow."),
     "(p * (p.log() - q.log())).sum(-1).mean()": KL,
@@ -391,10 +416,11 @@ for _loss, (_think, _because) in {
         "the sum of |p - q| is the total variation.",
         "it counts each moved bit of mass twice, where it is missing and where it is too much.",
     ),
-    "(p - q).abs().mean() / 2": (
-        "mean() over everything is the mean over positions.",
-        "it divides by the size of the vocabulary as well: sum over the last axis first.",
-    ),
+    "(p - q).abs().mean() / 2": VOCABULARY,
+    "(p - q).abs().mean()": VOCABULARY,
+    "1 - torch.minimum(p, q).mean()": VOCABULARY,
+    "(1 - torch.minimum(p, q).sum(-1)).sum()": SUMMED,
+    "1 - torch.minimum(p, q).sum()": SUMMED,
 }.items():
     distillation_loss.bug(f"1 - {SHARED}", _loss, think=_think, because=_because)
 distillation_loss.bug(

@@ -59,30 +59,6 @@ def wrong_sample(old: str, new: str):
     return solved(CHAPTER).defined("speculative_sample", code.replace(old, new))
 
 
-ROWS = "the draft's last row makes q, and the target's last n + 1 rows make p"
-# The likeliest slips, and what the check then says.
-SLIPS = [
-    ("[len(prefix) - 1 :]", "[len(prefix) :]", ROWS),
-    ("[len(prefix) - 1 :]", "[-n:]", "p needs n + 1 rows"),
-    ("(tokens)[-1] /", "(tokens) /", ROWS),
-    ("len(written) - 1)", "len(written))", "n at most left - 1"),
-    ("[*prompt, *written]", "prompt", "read the new tokens"),
-    ("softmax(logits / temperature)", "softmax(logits) / temperature", "Is p softmax"),
-    ("softmax(logits / temperature)", "softmax(logits)", "divide the target's logits"),
-    ("(tokens)[-1] / temperature", "(tokens)[-1]", "divide the draft's logits"),
-    ("(tokens)[-1] / temperature)", "(tokens)[-1]) / temperature", "Is q softmax"),
-    (*NO_BONUS, "leave the bonus token out"),
-]
-
-
-@pytest.mark.parametrize("old, new, said", SLIPS)
-def test_the_check_tells_each_slip_its_own_cause(old: str, new: str, said: str):
-    with pytest.raises(Different) as caught:
-        checks.check_speculative_sample(wrong_sample(old, new))
-    told = str(caught.value)
-    assert said in told and not any(words in told for *_, words in SLIPS if words not in said)
-
-
 def test_without_a_bonus_token_what_was_accepted_is_drawn_as_accepted(monkeypatch):
     words = []
     monkeypatch.setattr(figures, "show", lambda figure, alt: words.append(alt))
@@ -103,16 +79,16 @@ def test_a_text_is_shown_with_the_tokens_that_were_accepted(monkeypatch):
     assert page.count('class="sd-own"') == int(passes) + 1  # and one in the key
 
 
-# By exercise: what came back, and whether the check then asks this.
+# By exercise: what came back whatever was asked, and whether the check then asks this.
 ASKED = [
     ("speculative_accept", [3, 2], "go on", True),
-    ("speculative_accept", [], "wrong way round", True),
+    ("speculative_accept", [], "wrong way round", False),
     ("speculative_accept", [3, 1], "go on", False),
     ("residual_distribution", np.array([0.375, 0.375, 0.125, 0.125]), "too rarely", True),
     ("residual_distribution", np.array([0.15, 0, 0, 0.05]), "too rarely", False),
     ("residual_distribution", np.array([0.15, 0, 0, 0.05]), "sums to 0.2", True),
-    ("speculative_step", [0, 0], "before the rejected one", True),
-    ("speculative_sample", [2, 2, 1], "read the new tokens", True),
+    ("speculative_step", [0, 0], "before the rejected one", False),
+    ("speculative_sample", [2, 2, 1], "read the new tokens", False),
 ]
 
 

@@ -50,7 +50,8 @@ TRUTHS = truths_of(
 )
 
 PER_NUMBER = "A FLOP works on one number, however many bytes hold it."
-UNREAD = "It never called clock(), its argument."
+TWO_FLOP = "Each weight takes 2 FLOP for every token: a product and a sum."
+UNREAD = "never called clock(), its argument."
 answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
@@ -101,22 +102,26 @@ class Passes:
 
 @visible_check
 def check_time_pass(function: Callable) -> None:
-    """Three counted passes, an even number of them, two slow ones before them, and the calls."""
+    """Counted passes, an odd and an even number, two slow ones before them, and the calls."""
 
     def timed(seconds: Sequence[float], *counts: int, gives: float, hint: str, **how) -> Passes:
         forward = Passes(seconds)
         try:
             expect(function, forward, 4, forward.clock, *counts, gives=gives, hint=hint, **how)
         except Different as error:
-            raise Different(error.seen, UNREAD) if forward.unread else error from None
+            unread = Different(f"time_pass {UNREAD} A time by another clock is no answer.")
+            raise unread if forward.unread else error from None
         return forward
 
-    asks = [(14 / 3, "That is the mean: one slow pass decides it."), (2, "That is the fastest.")]
-    asks += [(0.75, "That is a token's share, and not the time of the pass.")]
-    hint = "By `clock` the passes take 3, 2 and 9 s, and the median of these is 3."
-    timed((3, 2, 9), 0, 3, gives=3.0, hint=hint, asks=asks)
+    asks = [(9.6, "That is the mean: one slow pass decides it."), (2, "That is the fastest.")]
+    asks += [(30, "That is the slowest."), (3, "Are the times sorted before you take the middle?")]
+    asks += [(1, "That is a token's share, and not the time of the pass.")]
+    asks += [(78, "clock() says what time it is. Two readings differ by the seconds of a call.")]
+    hint = "By `clock` the passes take 9, 2, 3, 4 and 30 s, and the median of these is 4."
+    timed((9, 2, 3, 4, 30), 0, 5, gives=4.0, hint=hint, asks=asks)
     hint = "The two in the middle are 3 and 4, and their mean is the median."
-    timed((9, 3, 2, 4), 0, 4, gives=3.5, hint=hint)
+    asks = [(4, "Is that the upper one of the two in the middle? Take their mean.")]
+    timed((9, 3, 2, 4), 0, 4, gives=3.5, hint=hint, asks=asks)
     hint = "The passes of 30 and 20 s warm up, and 2, 9 and 3 count."
     timed((30, 20, 2, 9, 3), 2, 3, gives=3.0, hint=hint)
     hint = "Without further arguments, two passes warm up and five count."
@@ -139,22 +144,33 @@ def check_forward_time(function: Callable) -> None:
     expect(function, 1, 100, 1, 100, 1000, gives=1.0, hint=hint)
     hint = "Five tokens: 1,000 FLOP take 1 s, and the weights are read once, in 1 s."
     expect(function, 5, 100, 1, 100, 1000, gives=1.0, hint=hint)
-    hint = "Twenty tokens: 4,000 FLOP take 4 s, longer than reading 200 bytes."
-    expect(function, 20, 100, 2, 100, 1000, gives=4.0, hint=hint, asks=[(8.0, PER_NUMBER)])
+    hint = "60 tokens: 12,000 FLOP take 12 s, longer than reading 400 bytes."
+    asks = [(6.0, TWO_FLOP), (24.0, PER_NUMBER), (48.0, PER_NUMBER)]
+    expect(function, 60, 100, 4, 100, 1000, gives=12.0, hint=hint, asks=asks)
     hint = "16 GB at 3.35 TB/s, in seconds."
     expect(function, 1, 8e9, 2, *MACHINES["H100"][:2], gives=16 / 3350, hint=hint)
 
 
 @visible_check
 def check_free_tokens(function: Callable) -> None:
-    """The smallest example, the A100, 8-bit weights on it, and a machine that is never idle."""
+    """The smallest example, the A100, weights of 8 and 4 bits on it, and an endless reading."""
+    a100 = MACHINES["A100"][:2]
     hint = "Five tokens take exactly as long as one, so they are free. The sixth takes longer."
-    asks = [(10, "Each weight takes 2 FLOP for every token: a product and a sum.")]
+    no_format = "A weight of two bytes takes twice as long to read as a weight of one."
+    asks = [(10, TWO_FLOP, ((2, *a100), 306)), (10, no_format, ((2, *a100), 153))]
+    asks += [(6, "That is the first token that is not free.", ((2, *a100), 154))]
+    asks += [(4, "A token that takes exactly as long is free.", ((2, *a100), 153))]
     expect(function, 1, 100, 1000, gives=5, hint=hint, asks=asks)
     asks = [(154, "Did you round down?"), (38, "Longer reading: does it leave less room, or more?")]
-    expect(function, 2, *MACHINES["A100"][:2], gives=153, asks=asks)
+    asks += [(76, no_format), (152, "Did you round before you multiplied? Round down once, last.")]
+    hint = "b F / (2 B) is 153.02, and part of a token is not free."
+    expect(function, 2, *a100, gives=153, hint=hint, asks=asks)
     hint = "Fewer bytes are read sooner: b F / (2 B) is 76.5, and half a token is not free."
-    expect(function, 1, *MACHINES["A100"][:2], gives=76, hint=hint)
+    expect(function, 1, *a100, gives=76, hint=hint, asks=[(77, "Did you round down?")])
+    half = "Did bytes_per_param stay 0.5? It is no whole number: round down once, last."
+    asks = [(1, half), (76, half)]
+    hint = "Half a byte is read twice as fast as one: b F / (2 B) is 38.25."
+    expect(function, 0.5, *a100, gives=38, hint=hint, asks=asks)
     hint = "One token never takes longer than one token."
     expect(function, 1, 100, 50, gives=1, hint=hint)
 

@@ -1,7 +1,6 @@
 """Chapter 01, draft then verify: its examples and the visible checks on them."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -32,6 +31,14 @@ _WRONG = (
     ("on the the cat sat on the the cat sat on on", "The correction stands in row m, not m - 1."),
     ("on the cat sat mat . the cat sat dog ran .", "Only drafted[:m] stays, not the whole draft."),
     (3 * "on the cat sat ", "That is the draft's own text. A block ends with row m's choice."),
+    (
+        4 * "on the mat ",
+        "Does every block begin after the prompt? It begins after all that is new.",
+    ),
+    (
+        "on the cat mat . the cat dog ran . the dog",
+        "The rejected token stays. Only drafted[:m] does.",
+    ),
 )
 
 # Greedy text of the built-in target soon runs in circles; after this prompt its first 32 tokens do
@@ -63,17 +70,14 @@ def models(
     return target, second
 
 
-def _hinted(function: Callable, *args: Any, hint: str, **how: Any) -> None:
-    """`expect`, whose hint is said of an error and of a wrong shape as well."""
-    try:
-        expect(function, *args, hint=hint, **how)
-    except Different as wrong:
-        raise Different(wrong.seen, wrong.hint or hint) from None
-
-
 @visible_check
 def check_score_block(function: Callable) -> None:
     """The block of the card, a short prefix and a long one, and no draft tokens at all."""
+    start = "Yours begin at the start of the prefix."
+    late = "Yours begin one row late: the last prefix token's row judges the first draft token."
+    alone = "Does the target read the prefix, too?"
+    told_apart = TARGET, tokens("sat on"), tokens("the mat")
+    after_prefix, block_alone = TARGET(tokens("sat on the mat"))[2:], TARGET(tokens("the mat"))
     for prefix, drafted in (
         ("the cat sat", "on the cat sat"),
         ("the", "dog ran"),
@@ -81,29 +85,35 @@ def check_score_block(function: Callable) -> None:
         ("the cat", ""),
     ):
         before, block = tokens(prefix), tokens(drafted)
-        first = TARGET([*before, *block])[: len(block) + 1]
-        asks = [(first, "Yours begin at the start of the prefix.")]
+        every = TARGET([*before, *block])
+        asks = [(every, start), (every[: len(block) + 1], start)]
+        asks += [(every[len(before) :], late, (told_apart, after_prefix))]
+        asks += [(every[len(before) :], alone, (told_apart, block_alone))]
+        asks += [(every[len(before) - 1 : -1], "The row after the last draft token is missing.")]
         rows = "1 row: that" if not block else f"{len(block) + 1} rows, starting with that"
         hint = f"Return {rows} of the last prefix token."
         target, _ = models(targets=1)
         target.code = "lesson.models(targets=1)[0]"
         gives = target_rows(before, block)
-        _hinted(function, target, before, block, gives=gives, hint=hint, asks=asks)
+        expect(function, target, before, block, gives=gives, hint=hint, asks=asks)
 
 
 @visible_check
 def check_greedy_prefix(function: Callable) -> None:
     """A block that parts at its first token, in its middle, and nowhere; then a tie."""
+    rejected = "Only accepted tokens count, not the rejected one."
+    after = "Did you count a token after the first rejected one?"
+    nowhere = "Nothing is rejected here, and np.argmin or np.argmax of equal entries is 0."
+    loop = "All are accepted here. What do you return after the loop?"
     for drafted, count, asks in (
-        ("ran . the dog", 0, [(1, "Only accepted tokens count, not the rejected one.")]),
-        ("on the cat sat", 2, []),
-        ("on the mat .", 4, [(5, "The bonus is no draft token.")]),
+        ("ran . the dog", 0, [(1, rejected), (3, after)]),
+        ("on the cat sat", 2, [(3, rejected)]),
+        ("on the mat .", 4, [(5, "The bonus is no draft token."), (0, nowhere), (3, loop)]),
     ):
         block = tokens(drafted)
         rows = target_rows(PREFIX, block)
-        hint = f'The target says "{text(rows[:-1].argmax(axis=1))}"; p has one row more.'
-        asks += [(3, "Did you count a token after the first rejected one?")]
-        _hinted(function, block, rows, gives=count, hint=hint, asks=asks)
+        hint = f"The target's choices are {rows[:-1].argmax(axis=1).tolist()}; p has one row more."
+        expect(function, block, rows, gives=count, hint=hint, asks=asks)
     tie = np.array([[0.3, 0.4, 0.3], [0.2, 0.4, 0.4]])
     hint = "The target's choice is 1 in row 0, where 0.4 is the most, and 1 in row 1, with a tie."
     expect(function, [1, 2], tie, gives=1, hint=hint)
@@ -158,4 +168,22 @@ def _check_passes(function: Callable) -> None:
     ):
         pair = models(draft, which, targets=passes, in_a_block=4 if passes else 0)
         gives = greedy_decode(TARGET, PREFIX, count)
-        _hinted(function, *pair, PREFIX, 4, count, gives=gives, hint=hint)
+        try:
+            expect(function, *pair, PREFIX, 4, count, gives=gives, hint=hint)
+        except Different as wrong:
+            raise Different(wrong.seen, _other_block(draft.row, pair[0].calls) or hint) from None
+
+
+def _other_block(row: Callable, calls: Calls) -> str:
+    """What was drafted first, if these aren't the draft's choices; an empty text if they are."""
+    choices: list[int] = []
+    for _ in range(4):
+        choices.append(int(np.argmax(row([*PREFIX, *choices]))))
+    first = calls.blocks[0][1] if calls.blocks else []
+    drafted = first[len(PREFIX) :]
+    if first[: len(PREFIX)] != PREFIX or len(drafted) != 4 or drafted == choices:
+        return ""
+    return (
+        f"Your first block drafts {drafted}, and the draft's choices are {choices}: each is the "
+        "argmax of all that draft_model returns for the text and the tokens drafted so far."
+    )

@@ -91,7 +91,7 @@ class TargetModel:
         self.row, self.calls = row, calls or Calls()
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
-        tokens = _read(tokens)
+        tokens = read(tokens)
         self.calls.of_target(tokens)
         return np.array([self.row(tokens[: i + 1]) for i in range(len(tokens))])
 
@@ -105,13 +105,18 @@ class DraftModel(TargetModel):
     name = "the draft"
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
-        tokens = _read(tokens)
+        tokens = read(tokens)
         self.calls.of_draft()
         return np.array(self.row(tokens))
 
 
-def _read(tokens: object) -> list[int]:
+def read(tokens: object) -> list[int]:
     """`tokens` as a list of whole numbers. ValueError if there is none."""
+    if isinstance(tokens, list | tuple) and any(np.ndim(token) for token in tokens):
+        raise ValueError(
+            f"a model reads one flat list of tokens, and {tokens!r} has a list in it. "
+            "`append` puts a list in as it is, `+=` puts in its tokens"
+        )
     given = list(np.asarray(tokens).reshape(-1).tolist()) if np.ndim(tokens) == 1 else None
     if not given or not all(type(token) is int for token in given):
         raise ValueError(f"a model reads a list of one token or more, not {tokens!r}")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from specdec_lib.lessons.ch01.models import read
 from specdec_lib.lessons.common.lending import fixed
 
 TEMPERATURE = 0.5
@@ -22,17 +23,17 @@ _P_LOGITS, _Q_LOGITS = (
 
 def target_logits(tokens: Sequence[int]) -> np.ndarray:
     """The target's logits (len(tokens), 3)."""
-    return _P_LOGITS[list(tokens)]
+    return _P_LOGITS[read(tokens)]
 
 
 def draft_logits(tokens: Sequence[int]) -> np.ndarray:
     """The draft's logits (len(tokens), 3)."""
-    return _Q_LOGITS[list(tokens)]
+    return _Q_LOGITS[read(tokens)]
 
 
 def draft_model(tokens: Sequence[int]) -> np.ndarray:
     """The draft's distribution (3,) after the last token."""
-    return Q_AFTER[tokens[-1]].copy()
+    return Q_AFTER[read(tokens)[-1]].copy()
 
 
 for _model in (target_logits, draft_logits, draft_model):

@@ -54,9 +54,14 @@ reveal = revealing(TRUTHS)
 
 @visible_check
 def check_acceptance_rate(function: Callable) -> None:
-    """Two coins, the chapter's pair, equal and disjoint distributions."""
-    expect(function, *COINS, gives=0.9, hint="Sum what both share, token by token.")
-    expect(function, P, Q, gives=0.8, hint="Sum what both share, token by token.")
+    """The chapter's pair, two coins, equal and disjoint distributions."""
+    shared, drafted = "Sum what both share, token by token.", "How often is each token drafted?"
+    total = float(np.minimum(1, P / Q).sum())
+    asks = [(total, drafted), (total / 4, drafted), (0.2, "No mean: sum.", (COINS, 0.45))]
+    asks += [(0.2, "That is the share that they do not have in common.", (COINS, 0.1))]
+    asks += [(float(P @ Q), "That is how often a draw from p and a draw from q agree.")]
+    expect(function, P, Q, gives=0.8, hint=shared, asks=asks)
+    expect(function, *COINS, gives=0.9, hint=shared)
     expect(function, Q, Q, gives=1.0, hint="Equal distributions share everything.")
     expect(function, *APART, gives=0.0, hint="They share nothing.")
 
@@ -74,6 +79,9 @@ def check_two_paths(function: Callable) -> None:
         ((ratios, gives[1]), kept),
         ((gives[0], residual), redrawn),
         ((ratios, residual), f"{kept} {redrawn}"),
+        ((gives[0], np.abs(P - Q)), "A token of which q has more is never the correction."),
+        ((gives[0], Q - gives[0]), "That is what q has beyond p: it is rejected, not corrected."),
+        ((gives[0], P - Q), "Where q has more, nothing is corrected: no mass is below 0."),
     ]
     hint = "Token A: 0.30 by acceptance, 0.15 by correction."
     expect(function, P, Q, gives=gives, hint=hint, asks=asks)
@@ -91,7 +99,8 @@ def expect_law(function: Callable, *args: object, gives: np.ndarray, **how: Any)
     try:
         expect(function, *args, gives=gives, **how)
     except Different as wrong:
-        sums = np.ravel(np.sum(function(*args), axis=-1)) if wrong.hint else np.ones(1)
+        general = " returned " in wrong.seen and wrong.hint and wrong.hint == how.get("hint")
+        sums = np.ravel(np.sum(function(*args), axis=-1)) if general else np.ones(1)
         off = [f"{total:.3g}" for total in sums if not abs(total - 1) < 1e-6]
         one = "It" if len(sums) == 1 else "A row"
         said = f"{one} sums to {off[0]}, and not to 1." if off else wrong.hint
@@ -101,14 +110,28 @@ def expect_law(function: Callable, *args: object, gives: np.ndarray, **how: Any)
 @visible_check
 def check_argmax_draft_law(function: Callable) -> None:
     """Two coins, drafts that are too modest, the chapter's pair, equal models, and a tie."""
+    from_q = "This draft token is not drawn from q, so p does not come out."
+    by_p = "After a rejection the library draws from the residual, not from p."
+    asks = [
+        ([0.5, 0.5], from_q, ((P, Q), P)),
+        ([0.5, 0.5], "The draft token stays with p/q.", ((P, Q), [0.525, 0.3, 0.0, 0.175])),
+        ([11 / 12, 1 / 12], by_p, ((P, Q), [0.15, 23 / 30, 0.05, 1 / 30])),
+        ([11 / 12, 1 / 12], "|p - q| is no residual.", ((P, Q), [0.125, 19 / 24, 1 / 24, 1 / 24])),
+        ([1.0, 0.0], "Is the ratio p over q, and not q over p?", ((P, Q), [0.0, 1.0, 0.0, 0.0])),
+    ]
     hint = "Token 0 is drafted every time and stays with 5/6; the residual is [0, 1]."
-    expect_law(function, *COINS, gives=np.array([5 / 6, 1 / 6]), hint=hint)
-    modest = np.array([0.6, 0.4]), np.array([0.55, 0.45])
+    expect_law(function, *COINS, gives=np.array([5 / 6, 1 / 6]), hint=hint, asks=asks)
+    modest = np.array([0.5, 0.4, 0.1]), np.array([0.4, 0.3, 0.3])
     hint = "p/q is above 1 on the drafted token, so it is always accepted."
-    expect(function, *modest, gives=np.array([1.0, 0.0]), hint=hint)
+    most = "p/q is 1.25 here, and a probability is at most 1."
+    asks = [([1.25, 0.0, 0.0], most), ([1.125, -0.125, 0.0], most)]
+    expect(function, *modest, gives=np.array([1.0, 0.0, 0.0]), hint=hint, asks=asks)
     gives = np.array([0.25, 2 / 3, 0.0, 1 / 12])
     hint = "Token B is drafted every time and stays with 2/3; after that only A and D are missing."
-    expect_law(function, P, Q, gives=gives, hint=hint)
+    asks = [([1.0, 0.0, 0.0, 0.0], "Is the draft token the argmax of q, and not of p?")]
+    one_hot = "The residual uses all of q, as the library does, and not a one-hot q."
+    asks += [([3 / 14, 2 / 3, 1 / 14, 1 / 21], one_hot)]
+    expect_law(function, P, Q, gives=gives, hint=hint, asks=asks)
     gives = np.array([1.0, 0.0, 0.0, 0.0])
     expect(function, P, P, gives=gives, hint="The ratio is 1, and the residual is empty.")
     tie = np.array([0.2, 0.8]), np.array([0.5, 0.5])

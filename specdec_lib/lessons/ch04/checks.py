@@ -12,6 +12,7 @@ from specdec_lib.lessons.common.examples import (
     Different,
     agrees,
     expect,
+    helpers_first,
     pass_through,
     visible_check,
 )
@@ -27,9 +28,9 @@ COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 _TEXT = "the cat sat on the mat and the cat ran to the cat sat"
 WORDS = _TEXT.split()
 
-# The pair of chapter 02, and a second position.
-P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25]]
-Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15]]
+# The pair of chapter 02, and two more positions.
+P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25], [0.25, 0.25, 0.25, 0.25]]
+Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15], [0.70, 0.10, 0.10, 0.10]]
 
 # Logits that bfloat16 holds exactly, of a target and of a draft.
 NARROW = [[1.25, -0.5, 0.25, 2.0, -1.75], [0.75, 0.5, -0.25, 1.0, -0.5]]
@@ -55,9 +56,11 @@ reveal = revealing(TRUTHS)
 TOKEN_SLIPS = (
     (0.875, "These are the accepted draft tokens. Which token does the target add?"),
     (1.75, "Does your sum end one token too early?"),
+    (1.9375, "Does your sum end one token too late?"),
     (2.5, "Does a draft token count after a rejected one?"),
     (1.5, "Does a draft token count after a rejected one? And where is the target's own token?"),
-    (2.0, "Is that a block without an end? This one has 3 draft tokens."),
+    (2.0, "Is that a block without an end? This one has 3 draft tokens.", ((0.5, 2), 2.0)),
+    (2.0, "Does a draft token count after a rejected one?", ((0.5, 2), 1.5)),
     (1.0, "A whole block ends with the bonus. Which token does the target add to the others?"),
     (
         1.375,
@@ -78,9 +81,10 @@ def check_expected_tokens(function: Callable) -> None:
 
 
 @visible_check
+@helpers_first(check_expected_tokens)
 def check_walltime_speedup(function: Callable) -> None:
     """The card's numbers, and a draft that is never accepted."""
-    hint = "Is expected_tokens right? Then: a block takes k draft steps and one verification."
+    hint = "A block takes k draft steps and one verification."
     slips = [
         (1.75 / 1.1, "Did you pay for one draft step only? A block takes k of them."),
         (1.75 / 1.075, "Did you pay for the accepted draft tokens only? All k were drafted."),
@@ -88,6 +92,7 @@ def check_walltime_speedup(function: Callable) -> None:
         (1.75 / 3.2, "Did you pay verify_cost for each token? It is the time of the whole pass."),
         (1.2 / 1.75, "That is the time of a token. Times as fast is one over it."),
         (1.75, "Drafting takes time too."),
+        (1.75 / 0.2, "The verification takes time too."),
     ]
     expect(function, 0.5, 0.1, 2, gives=1.75 / 1.2, hint=hint, asks=slips)
     hint = "verify_cost is the whole v(k + 1), and the two draft steps take 0.2 beside it."
@@ -96,16 +101,24 @@ def check_walltime_speedup(function: Callable) -> None:
 
 
 @visible_check
+@helpers_first(check_walltime_speedup)
 def check_best_k(function: Callable) -> None:
     """An optimum inside, a limit, a draft that never pays, and a draft that costs nothing."""
-    hint = "Is walltime_speedup right? Then: which K from 0 to k_max has the largest speed-up?"
-    slips = [  # each thought gives another number here
-        (5, "Is that one too many? After K draft tokens the next one adds alpha^(K + 1)."),
-        (7, "Token 7 yields 1.05, above 1. But the block is 1.80 times as fast without it."),
-        (19, "K = 19 is the last that is faster than plain decoding. Which K is the fastest?"),
-        (20, "The largest block writes the most tokens. Does it take the least time for each?"),
+    hint = "Which K from 0 to k_max has the largest speed-up?"
+    cheap, dear = (0.9, 0.01, 10), (0.05, 0.3, 10)
+    late = "Is that one too many? After K draft tokens the next one adds alpha^(K + 1)."
+    folk = "Is that 1/(1 - alpha)? It does not ask what a draft token costs."
+    place = "np.argmax gives a place in your list. Does the list begin with K = 0?"
+    many = "The largest block writes the most tokens. Does it take the least time for each?"
+    slips = [  # almost each thought gives another number here
+        (4, late, ((0.5, 1.2, 10), 0), (dear, 1)),
+        (5, folk, (dear, 1)),
+        (6, "Token 6 yields 1.05, above 1. But the block is 1.64 times as fast without it."),
+        (15, "K = 15 is the last that is faster than plain decoding. Which K is the fastest?"),
+        (20, many, (cheap, 10)),
+        (2, place, (cheap, 9), (dear, 0)),
     ]
-    expect(function, 0.8, 0.2, 20, gives=4, hint=hint, asks=slips)
+    expect(function, 0.8, 0.25, 20, gives=3, hint=hint, asks=slips)
     expect(function, 0.5, 0.1, 10, gives=2, hint="The card's table has its top at K = 2.")
     expect(function, 0.9, 0.01, 10, gives=10, hint="k_max itself may be the answer.")
     expect(function, 0.05, 0.3, 10, gives=0, hint="Plain decoding, K = 0, has the speed-up 1.")
@@ -117,10 +130,14 @@ def check_best_k(function: Callable) -> None:
 def check_prompt_lookup(function: Callable) -> None:
     """The card's text, two occurrences, two lengths, an overlap, and nothing to be found."""
     hint = "[5, 6] stands at 1, and 9, 5, 6 follow it. At the end it stands too: that is itself."
-    expect(function, [4, 5, 6, 9, 5, 6], 3, 2, gives=[9, 5, 6], hint=hint)
+    begin = "Yours begin with the suffix. What follows it there?"
+    asks = [([5, 6, 9, 5, 6], begin), ([5, 6, 9], begin)]
+    asks += [([9], "What follows may run into the suffix at the end.")]
+    expect(function, [4, 5, 6, 9, 5, 6], 3, 2, gives=[9, 5, 6], hint=hint, asks=asks)
     asks = [([], "If the longest suffix, [9, 5, 6], isn't found, try a shorter one.")]
     expect(function, [4, 5, 6, 9, 5, 6], 3, gives=[9, 5, 6], hint=hint, asks=asks)
     asks = [([], "Does your search reach position 0, and try one token alone?")]
+    asks += [([8, 7], "At most k tokens are drafted, here 1.")]
     expect(function, [7, 8, 7], 1, 1, gives=[8], hint="[7] stands at 0.", asks=asks)
     hint = "[1, 2] stands at 0 and at 3; the latest earlier occurrence counts."
     expect(function, [1, 2, 7, 1, 2, 8, 1, 2], 1, gives=[8], hint=hint)
@@ -131,30 +148,34 @@ def check_prompt_lookup(function: Callable) -> None:
     expect(function, [1, 2, 3], 2, gives=[], hint="3 does not occur before.")
 
 
-# Wrong losses of the first position, each with its question; the last two also of both.
+KL = "Is that the Kullback-Leibler divergence? The total variation is asked for."
+VOCABULARY = "Did you divide by the number of tokens too? Sum over the vocabulary first."
+MEAN = "The mean over the positions is asked for, and not the sum."
+RAW = "Are these probabilities? Softmax gives them; logits and log_softmax are none."
+AXIS = "Does your softmax go over another axis than the last?"
+# Wrong losses of the three positions, each with its question.
 LOSS_SLIPS = (
-    (0.8, "That is alpha, which training would make smaller. The loss is what is rejected."),
-    (0.08698, "Is that the Kullback-Leibler divergence? The total variation is asked for."),
-    (0.0837, "Is that the Kullback-Leibler divergence? The total variation is asked for."),
-    (0.4, "Is each moved bit of mass counted twice?"),
-    (0.05, "Did you divide by the number of tokens too? Sum over the vocabulary first."),
-    (8.30079, "Is the softmax missing? Logits are no probabilities."),
-    (0.89588, "Is the softmax missing? Logits are no probabilities."),
-    (-3.0, "Does your softmax go over another axis than the last?"),
-    (0.0, "Does your softmax go over another axis than the last?"),
+    (0.7, "That is alpha, which training would make smaller. The loss is what is rejected."),
+    (0.6, "Is each moved bit of mass counted twice?"),
+    *((wrong, KL) for wrong in (0.21820, 0.22607)),
+    *((wrong, VOCABULARY) for wrong in (0.825, 0.075, 0.15)),
+    *((wrong, MEAN) for wrong in (0.9, -1.1)),
+    *((wrong, RAW) for wrong in (8.46161, 1.25141)),
+    *((wrong, AXIS) for wrong in (-0.06810, 0.26521, -3.0, 0.0)),
+    (0.475, "The vocabulary is the last axis: sum over that one."),
 )
 
 
 @visible_check
 def check_distillation_loss(function: Callable) -> None:
-    """The pair, two positions, equal models, narrow logits, and the gradient for training."""
+    """Three positions, the pair, equal models, narrow logits, and the gradient for training."""
     import torch
 
     p, q = torch.tensor(P).log(), torch.tensor(Q).log()
+    hint = "The three positions have 0.20, 0.25 and 0.45: take their mean."
+    expect_loss(function, p[:, None], q[:, None], gives=0.3, hint=hint, asks=LOSS_SLIPS)
     hint = "One position with four tokens: the last axis is the vocabulary, and 0.80 is shared."
-    expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint, asks=LOSS_SLIPS)
-    hint = "The two positions have 0.20 and 0.25: take their mean."
-    expect_loss(function, p[:, None], q[:, None], gives=0.225, hint=hint, asks=LOSS_SLIPS[-2:])
+    expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint)
     expect_loss(function, p + 3, p + 2, gives=0.0, hint="Logits may be shifted: softmax first.")
     shared = np.minimum(*_softmax(np.array(NARROW))).sum()
     hint = "These logits are bfloat16: turn them into float32 before the softmax."
@@ -200,7 +221,7 @@ def expect_loss(
     if not abs(float(loss) - gives) <= 1e-6:
         came, wanted = told_apart(float(loss), gives)
         asked = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
-        raise Different(f"{call} returned {came}, expected {wanted}. {asked or hint}".strip())
+        raise Different(f"{call} returned {came}, expected {wanted}.", asked or hint)
     shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
     agrees(f"distillation_loss({shapes})", describe(float(loss)))
 

@@ -161,18 +161,20 @@ def answering(chapter: str) -> Callable[[str, object], None]:
     """`answered(name, choice)` of the chapter whose package is `chapter`."""
 
     def answered(name: str, choice: object) -> None:
-        """Check that a quiz answer is a letter, and tell what there is to say of that option.
+        """Check a quiz answer, and tell what there is to say of that option.
 
-        Without quizzes.toml the answer is only recorded: grading tells whether it is right.
+        Raises Different with it for a wrong one, so that Validate does not call it right. Without
+        quizzes.toml the answer is only recorded: grading tells whether it is right.
         """
         letter, quizzes = letter_of(name, choice), quizzes_of(chapter)
         if not quizzes:
             print(f"{name}: your answer {letter} is recorded.")
             return
         quiz = quizzes[name]
-        right = letter == quiz.right
-        said = f"{name}: {letter} is {'' if right else 'not '}right. {quiz.told[letter]}"
-        _say(said if right else f"{said} Choose again if you like.")
+        if letter != quiz.right:
+            said = f"{name}: {letter} is not right. {quiz.told[letter]}"
+            raise Different(f"{said} Choose again if you like.")
+        _say(f"{name}: {letter} is right. {quiz.told[letter]}")
 
     return answered
 

@@ -5,11 +5,17 @@ three things in both: the call, what came back, and what was expected. A visible
 on copies, and refuses a warning and a changed argument.
 """
 
+import contextlib
 import functools
 import inspect
+import io
 import textwrap
+import time
+import traceback
+import types
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +32,12 @@ from specdec_lib.lessons.common.lending import copied
 from specdec_lib.lessons.common.pasting import brief_call, format_call
 
 LINE = 96  # characters of a line that a check prints
+AGAIN = 20, 1.0  # how often a check that fails is run again at most, and for how many seconds
+UNSTEADY = (
+    "Asked again, it gives another answer. Use the arguments alone: no random numbers of your own, "
+    "and nothing that an earlier call has left."
+)
+LESSONS = str(Path(__file__).parents[1])
 
 
 class Different(AssertionError):
@@ -72,10 +84,33 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
             if not is_unwritten(stub):
                 raise
             raise Unwritten(str(stub)) from None
+        except Different as wrong:
+            steady = _is_steady(check, function, str(wrong))
+            raise wrong if steady else Different(wrong.seen, UNSTEADY) from None
         finally:
             _agreeing = None
 
     return run
+
+
+def _is_steady(check: Callable, function: Callable, said: str) -> bool:
+    """Whether a check that failed with `said` fails with the same words again and again.
+
+    Every run makes its arguments anew, so only the function itself can make a difference.
+    """
+    most, seconds = AGAIN
+    end = time.monotonic() + seconds
+    with contextlib.redirect_stdout(io.StringIO()):
+        for _ in range(most):
+            try:
+                check(watched(function))
+                return False
+            except Exception as again:
+                if str(again) != said:
+                    return False
+            if time.monotonic() > end:
+                break
+    return True
 
 
 def worked(function: Callable, *cases: tuple, hint: str = "") -> None:
@@ -115,16 +150,25 @@ def helpers_first(*checks: Callable[[Callable], None]) -> Callable:
 
 def _ask_helpers(function: Callable, checks: Sequence[Callable]) -> None:
     """Raise Different if one that `function` may call fails its own check."""
-    known = getattr(function, "__globals__", {})
+    known, code = getattr(function, "__globals__", {}), getattr(function, "__code__", None)
     for check in checks:
         name = check.__name__.removeprefix("check_")
+        if name not in known or not _names(code, name):
+            continue
         try:
-            check.__wrapped__(watched(known[name]))
-        except (KeyError, NotImplementedError):
+            inspect.unwrap(check)(watched(known[name]))
+        except NotImplementedError:
             continue
         except Different as wrong:
             said = f"Is {name} right? {function.__name__} calls it, and {wrong}"
             raise Different(said) from None
+
+
+def _names(code: object, name: str) -> bool:
+    """Whether the code of a function, or of one that is defined in it, uses this name."""
+    if not isinstance(code, types.CodeType):
+        return False
+    return name in code.co_names or any(_names(part, name) for part in code.co_consts)
 
 
 def watched(function: Callable) -> Callable:
@@ -198,7 +242,7 @@ def expect(
     *args: Any,
     gives: Any,
     hint: str = "",
-    asks: Sequence[tuple[Any, str]] = (),
+    asks: Sequence[tuple] = (),
     form: bool = True,
 ) -> Any:
     """Call `function(*args)` and raise `Different` unless it returns `gives`.
@@ -207,26 +251,42 @@ def expect(
     NotImplementedError passes through unchanged, and so does an exception with the attribute
     `no_answer`, so that a missing answer is told from a wrong one. `hint` is
     true of the example whatever came back. `asks` are wrong values, each with the question for
-    exactly that value.
+    exactly that value; it is said alone. Where several thoughts give one value, the question is
+    followed by other calls that tell them apart, each the arguments and what this thought gives.
     """
     texts = _texts_before(function, args)
     try:
         got = function(*args)
     except Exception as error:
         pass_through(error)
-        happened = getattr(error, "what_happened", None) or told(error)
+        happened = getattr(error, "what_happened", None)
         call = texts[0] or format_call(function, args)
-        raise Different(f"{call} {happened}; expected {describe(gives)}.") from None
+        seen = f"{call} {happened or told(error)}; expected {describe(gives)}."
+        raise Different(seen, "" if happened or _is_refused(error) else hint) from None
     why = difference(got, gives, form)
     if why is None:
         agrees(texts[1], describe(got))
         return got
     call = texts[0] or format_call(function, args)
-    asked = next((ask for wrong, ask in asks if difference(got, wrong, form) is None), "")
+    asked = _question(function, got, asks)
     returned = differing_place(got, gives, form) or "{}, expected {}".format(
         *told_apart(got, gives)
     )
-    raise Different(f"{call} returned {returned}{why}.", "" if why else f"{hint} {asked}".strip())
+    raise Different(f"{call} returned {returned}{why}.", asked or ("" if why else hint))
+
+
+def _question(function: Callable, got: Any, asks: Sequence[tuple]) -> str:
+    """The question of `asks` for the value `got` in any form; an empty text if there is none."""
+    fitting = ((ask, also) for wrong, ask, *also in asks if difference(got, wrong, False) is None)
+    return next((ask for ask, also in fitting if all(_gives(function, *call) for call in also)), "")
+
+
+def _gives(function: Callable, args: tuple, value: Any) -> bool:
+    """Whether a call gives this value, in any form; an error is none."""
+    try:
+        return difference(function(*args), value, False) is None
+    except Exception:
+        return False
 
 
 def expect_value_error(function: Callable, *args: Any, why: str) -> None:
@@ -262,3 +322,8 @@ def pass_through(error: Exception) -> None:
     """Raise `error` again if it says that there is no answer yet, or is written for the student."""
     if isinstance(error, Different) or is_unwritten(error) or getattr(error, "no_answer", False):
         raise error
+
+
+def _is_refused(error: Exception) -> bool:
+    """Whether code of a lesson raised it: what is lent says itself what it was given."""
+    return traceback.extract_tb(error.__traceback__)[-1].filename.startswith(LESSONS)

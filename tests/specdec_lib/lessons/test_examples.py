@@ -11,6 +11,7 @@ from specdec_lib.lessons.common.examples import (
     Different,
     expect,
     expect_value_error,
+    helpers_first,
     visible_check,
 )
 from specdec_lib.lessons.common.lending import at_most, copied, fixed
@@ -61,6 +62,70 @@ def refused(check, function) -> str:
     with pytest.raises(Different) as caught:
         check(function)
     return str(caught.value)
+
+
+@visible_check
+def check_square(function):
+    asks = [(4, "Is that twice?", ((3,), 6)), (4, "Is that two more?", ((3,), 5))]
+    expect(function, 2, gives=4.5, hint="A general hint.", asks=asks)
+
+
+@pytest.mark.parametrize(
+    "function, said",
+    [
+        (lambda x: 2 * x, "expected 4.5. Is that twice?"),
+        (lambda x: np.float64(x + 2), "expected 4.5. Is that two more?"),
+        (lambda x: x**2, "expected 4.5. A general hint."),
+        (lambda x: x / 0, "expected 4.5. A general hint."),
+        (lambda x: str(x), "(it should be a number, not a str)."),
+    ],
+)
+def test_with_a_match_only_the_match_is_said(function, said: str):
+    assert refused(check_square, function).endswith(said)
+
+
+EARLIER: list[int] = []
+
+
+def counts(x):
+    EARLIER.append(x)
+    return len(EARLIER)
+
+
+def keeps(x, old=[]):  # noqa: B006
+    old.append(x)
+    return sum(old)
+
+
+@pytest.mark.parametrize("function", [counts, keeps, lambda x: float(np.random.random())])
+def test_whoever_answers_otherwise_each_time_is_told_so_and_nothing_else(function, capsys):
+    said = refused(check_square, lambda x: print(x) or function(x))
+    assert "Asked again, it gives another answer." in said and "Is that" not in said
+    assert capsys.readouterr().out == "2\n"
+
+
+def square(x):
+    return x
+
+
+@visible_check
+@helpers_first(check_square)
+def check_fourth(function):
+    expect(function, 2, gives=16)
+
+
+def fourth_alone(x):
+    return 2 * x
+
+
+def fourth_by_square(x):
+    return sum(square(square(each)) for each in [x])
+
+
+def test_a_helper_is_blamed_only_by_a_function_that_calls_it():
+    assert "square" not in refused(check_fourth, fourth_alone)
+    said = "Is square right? fourth_by_square calls it, and square(x=2) returned 2"
+    assert refused(check_fourth, fourth_by_square).startswith(said)
 
 
 def halved_in_place(p):
