@@ -70,7 +70,8 @@ class Cells:
             try:
                 if "IPython" in source:
                     self.get_ipython()
-                self._keep_value(self.execute(source, self.file))
+                value = self.execute(source, self.file)
+                self._keep_value(None if source.rstrip().endswith(";") else value)
             except BaseException as raised:  # a cell may raise SystemExit or KeyboardInterrupt too
                 error = describe_error(raised)
         return {"error": error, "printed": printed.getvalue()}
@@ -82,7 +83,8 @@ class Cells:
         and the locals. Raises what the text raises, SyntaxError if it cannot be compiled.
         """
         text = plain_python(source)
-        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+        lines = [line + "\n" for line in text.splitlines()]
+        linecache.cache[file] = len(text), None, lines, file
         value, flags = None, self._compile.flags | ast.PyCF_ONLY_AST
         for statement in compile(text, file, "exec", flags, dont_inherit=True).body:
             value = self._run(statement, file, scope or (self.namespace,))
@@ -129,7 +131,10 @@ def plain_python(source: str) -> str:
             ast.parse(source)
             return source
     above = EMPTY_LINES.match(source)[0]  # IPython drops these lines
-    return "\n" * above.count("\n") + _transform_cell()(source[len(above) :])
+    try:
+        return "\n" * above.count("\n") + _transform_cell()(source[len(above) :])
+    except SyntaxError:  # of indentation that IPython cannot follow
+        return source
 
 
 @cache
@@ -162,7 +167,7 @@ def describe_error(error: BaseException) -> dict:
     if isinstance(error, SyntaxError):
         text = str(error.msg)
         if type(error.filename) is str:
-            places.insert(0, (error.filename, error.lineno))
+            places.append((error.filename, error.lineno))
             if error.filename.startswith(CELL):
                 version = ".".join(platform.python_version_tuple()[:2])
                 text = f"not valid in Python {version}, which grades ({text})"

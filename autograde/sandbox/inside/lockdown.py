@@ -29,8 +29,8 @@ def become_nobody() -> None:
     except OSError as error:
         raise OSError(
             error.errno,
-            f"root cannot become nobody, user and group {NOBODY}: {error.strerror}. This container "
-            "has to map both (see /proc/self/uid_map and gid_map) and to allow setgroups",
+            f"root cannot become nobody, user and group {NOBODY}: {error.strerror}. Map both "
+            "in this container (/proc/self/uid_map, gid_map) and allow setgroups, or do not be root",
         ) from None
 
 
