@@ -5,12 +5,13 @@ Author's gates, and what the right answer gives in each case, need no sandbox an
 
 import copy
 import io
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
-from autograde.sandbox.inside import calls, wire
-from autograde.sandbox.inside.cells import plain_python
+from autograde.sandbox.inside import calls, magics, wire
+from autograde.sandbox.inside.cells import Cells
 from autograde.sandbox.remote import RemoteObject, is_lent
 from autograde.sandbox.session import Cell, NotDefined, Reply, StudentError
 
@@ -21,9 +22,11 @@ class Trusted:
     part: object = None  # of the tests, as a Session keeps it
 
     def __init__(self, cells: Iterable[Cell]) -> None:
-        self.namespace: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
+        self.notebook = Cells({})
+        self.namespace = self.notebook.namespace
+        magics.install(self.notebook, for_imports=False)
         for cell in cells:
-            _run(cell.source, self.namespace)
+            self._run(cell.source, self.namespace)
 
     @contextmanager
     def with_answers(self, answers: Mapping[str, str]) -> Iterator[None]:
@@ -31,7 +34,7 @@ class Trusted:
         before = dict(self.namespace)
         try:
             for source in answers.values():
-                _run(source, self.namespace)
+                self._run(source, self.namespace)
             yield
         finally:
             self.namespace.clear()
@@ -40,7 +43,7 @@ class Trusted:
     def defined(self, name: str, source: str) -> Callable:
         """The function `name` that `source` defines, over the notebook's other functions."""
         namespace = dict(self.namespace)
-        _run(source, namespace)
+        self._run(source, namespace)
         return namespace[name]
 
     def value(self, name: str) -> Any:
@@ -59,6 +62,11 @@ class Trusted:
             parts = {"name": type(error).__name__, "text": str(error), "where": ""}
             raise StudentError(parts) from None
 
+    def _run(self, source: str, namespace: dict[str, Any]) -> None:
+        file = f"<the course's own {zlib.crc32(source.encode()):08x}>"  # each text has its name
+        with redirect_stdout(io.StringIO()):
+            self.notebook.execute(source, file, namespace)
+
 
 def raise_if_out_of_memory(error: Exception) -> None:
     """Raise MemoryError if `error` says that the grader has too little memory.
@@ -68,11 +76,6 @@ def raise_if_out_of_memory(error: Exception) -> None:
     # torch has no exception of its own for it on a CPU.
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
         raise MemoryError(str(error)) from error
-
-
-def _run(source: str, namespace: dict[str, Any]) -> None:
-    with redirect_stdout(io.StringIO()):
-        exec(compile(plain_python(source), "<the course's own>", "exec"), namespace)
 
 
 def reply_of(function: Callable, args: tuple, count: bool = False) -> Reply:

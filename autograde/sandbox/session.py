@@ -235,7 +235,7 @@ class Session:
         except (OSError, MemoryError, *wire.MALFORMED) as error:  # students may send anything
             text = str(error)[:200]
             raise ProcessEnded(f"the answer could not be read: {text}") from None
-        raise ProcessEnded("it ended the Python process, as exit() does")
+        raise ProcessEnded("it ended the Python process, as os._exit() does")
 
     def _timed_out(self, reason: str = "") -> CallTimedOut:
         """The error of a request that was stopped at a limit; no reason: at the submission's."""

@@ -26,6 +26,9 @@ from autograde.sandbox.inside import wire
 
 START = bwrap.PROGRAM / "start.py"
 TICK_SECONDS = 0.02  # between two looks at the clock
+# By the clock, on a busy machine too: until a worker has loaded what answers need, and until the
+# kernel has ended one.
+READY_SECONDS, END_SECONDS = 60.0, 10.0
 
 
 class SandboxError(RuntimeError):
@@ -79,7 +82,9 @@ class Worker:
 
     def __init__(self, command: list[str], **how: Any) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="specdec-", ignore_cleanup_errors=True)
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        # A file takes any number of errors, and nobody has to read them meanwhile.
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  `end` closes it
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.errors}
         how = {"cwd": self.folder.name, "start_new_session": True} | how
         try:
             self.popen = subprocess.Popen(command, **pipes, **how)
@@ -93,8 +98,16 @@ class Worker:
             raise
 
     def _wait_until_ready(self) -> None:
-        if self.link.receive() is None:
-            lines = self.popen.stderr.read().decode(errors="replace").strip().splitlines()
+        try:
+            with self._deadline(READY_SECONDS):
+                ready = self.link.receive()
+        except TimeoutError:
+            raise SandboxError(f"the worker was not ready after {READY_SECONDS:g} s") from None
+        except ValueError as error:
+            raise SandboxError(f"the worker did not say that it is ready: {error}") from None
+        if ready is None:
+            self.errors.seek(0)
+            lines = self.errors.read().decode(errors="replace").strip().splitlines()
             reason = lines[-1][:500] if lines else "it said nothing"
             raise SandboxError(f"the worker did not start: {reason}")
 
@@ -137,8 +150,9 @@ class Worker:
     def end(self) -> None:
         """Kill it, and remove what belongs to it."""
         self.kill()
-        self.popen.wait()
-        for file in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(END_SECONDS)
+        for file in (self.popen.stdin, self.popen.stdout, self.errors):
             with contextlib.suppress(OSError):  # what was not read of a request is lost
                 file.close()
         self.folder.cleanup()

@@ -18,10 +18,20 @@ FILE_BYTES = 2**26
 
 
 def become_nobody() -> None:
-    """Root gives itself up: the kernel holds limits against every user but root."""
-    os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    """Root gives itself up: the kernel holds limits against every user but root.
+
+    Raises OSError where it cannot, as in a namespace that knows no user but root.
+    """
+    try:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"root cannot become nobody, user and group {NOBODY}: {error.strerror}. In this "
+            "container map both (/proc/self/uid_map, gid_map) and allow setgroups, or be no root",
+        ) from None
 
 
 def limit(memory_mib: int, cpu_seconds: int) -> None:

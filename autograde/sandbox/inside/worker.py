@@ -1,12 +1,15 @@
 """The student's process: answers `cell`, `call` and `value` until the link closes."""
 
 import builtins
+import sys
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import calls
 import cells
+import magics
 import wire
 
 SPARE = 2**23  # bytes that are given back for an answer when nothing else is left
@@ -16,7 +19,7 @@ KINDS = ("ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueE
 
 def serve(link: wire.Link) -> None:
     """Answer the grader's requests, one after the other."""
-    notebook, spare = cells.Cells(), bytearray(SPARE)
+    notebook, spare = new_notebook(), bytearray(SPARE)
     link.send({"ready": True})
     while (request := link.receive()) is not None:
         try:
@@ -26,6 +29,15 @@ def serve(link: wire.Link) -> None:
         except MemoryError:  # so full that not even an error could be described
             spare.clear()
             link.send(failed("MemoryError", ""))
+
+
+def new_notebook() -> cells.Cells:
+    """Cells without any that has run, whose names are those of the module `__main__`."""
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    main.__builtins__ = builtins
+    notebook = cells.Cells(vars(main))
+    magics.install(notebook, for_imports=True)
+    return notebook
 
 
 def failed(name: str, text: str) -> dict:

@@ -1,6 +1,8 @@
 """The sandbox: the self-test sees what is open, and nothing is graded without isolation."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -94,6 +96,16 @@ def test_an_isolation_that_leaks_is_refused(monkeypatch, asked):
     monkeypatch.setitem(selftest.PROBES, "the network", "print('a socket')")
     with pytest.raises(NoIsolation, match="does not hold:\n.*network: a socket"):
         selftest.require()
+
+
+@needs_isolation
+def test_the_doctor_says_why_root_cannot_become_nobody():
+    """As in a container that knows user 0 alone."""
+    alone = ["--unshare-user", "--uid", "0", "--gid", "0", *("--bind", "/", "/", "--dev", "/dev")]
+    command = [bwrap.find_bubblewrap(), *alone, sys.executable, "-m", "autograde", "doctor"]
+    how = {"env": os.environ | {VARIABLE: BUBBLEWRAP}, "cwd": ROOT, "text": True}
+    done = subprocess.run(command, stdout=subprocess.PIPE, **how)
+    assert done.returncode == 1 and "root cannot become nobody, user and group" in done.stdout
 
 
 @needs_isolation

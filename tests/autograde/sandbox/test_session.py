@@ -132,6 +132,29 @@ def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: py
         grade_now(right(acceptance_probability=ends), CHAPTER)
 
 
+@pytest.mark.parametrize(
+    "start, reason",
+    [
+        ("import sys; sys.stderr.write('x' * 200_000 + '\\nno torch')", "did not start: no torch"),
+        ("import sys, time; sys.stderr.write('x' * 200_000); time.sleep(9e9)", "not ready after"),
+        ("import time; print(flush=True); time.sleep(9e9)", "not ready after"),
+        ("while True: pass", "not ready after"),
+        ("import os; os.close(1); os.close(2)", "it said nothing"),
+        ("print('Welcome!')", "did not say that it is ready"),
+    ],
+)
+def test_a_worker_that_does_not_become_ready_is_ended(start: str, reason: str, monkeypatch):
+    monkeypatch.setattr(workers, "READY_SECONDS", 2.0)
+    with pytest.raises(SandboxError, match=reason):
+        workers.Worker([sys.executable, "-c", start])
+
+
+def test_what_a_worker_writes_to_its_errors_before_it_is_ready_stops_nothing():
+    ready = "sys.stdout.buffer.write(b'\\0\\0\\0\\2{}'); sys.stdout.flush(); sys.stdin.read()"
+    start = f"import sys; sys.stderr.write('x' * 200_000); {ready}"
+    workers.Worker([sys.executable, "-c", start]).end()
+
+
 FORGED = written("json.dumps(BODY).encode()").replace("NAME", "f")
 ANSWER = {"value": 1, "changed": [], "warnings": [], "shares": 1, "operators": 0, "waits": []}
 

@@ -136,6 +136,15 @@ for handle in range(3, 256):
 if len(open_ones) > 2:  # its link: one to read from and one to write to
     print("REACHED", open_ones)
 """,
+    "programs by way of IPython": """
+shell = get_ipython()
+said = !echo a program
+said += [*shell.getoutput("id"), *shell.run_line_magic("sx", "cat /etc/passwd")]
+!touch started
+if said or os.path.exists("started"):
+    print("REACHED", said)
+attempt("IPython's own method", lambda: shell.__class__.system_raw(shell, "id"))
+""",
 }
 EXHAUST = {
     "memory": "import numpy as np\nx = [np.zeros(2**27) for _ in range(9)]; print('REACHED')",
