@@ -26,7 +26,7 @@ def check_request(
     needed = longest + settings.max_new_tokens + spare
     batch = f" and, in a batch, {spare} for its drafts" if spare else ""
     what = f"{longest} tokens of prompt, {settings.max_new_tokens} new ones{batch}"
-    check_room(what, needed, model.max_length, "model")
+    check_room(what, needed, model, "model")
     return needed
 
 
@@ -66,13 +66,14 @@ def check_pair(target: Model, drafter: Drafter | Model, capacity: int) -> None:
             f"the target is on {target.device} and the drafter on {drafter.device}: "
             "load both on one"
         )
-    check_room("the text and its drafts", capacity, drafter.max_length, "drafter")
+    check_room("the text and its drafts", capacity, drafter, "drafter")
 
 
-def check_room(what: str, needed: int, max_length: int | None, name: str) -> None:
-    """Raise UsageError if `what` needs more positions than `max_length` (None: no limit)."""
-    if max_length is not None and needed > max_length:
+def check_room(what: str, needed: int, model: Drafter | Model, name: str) -> None:
+    """Raise UsageError if `what` needs more positions than max_length of `model`, called `name`."""
+    longest, why = model.max_length, getattr(model, "why_max_length", "")
+    if longest is not None and needed > longest:
         raise UsageError(
-            f"{what} need {needed} positions, and the {name}'s max_length is {max_length}: "
+            f"{what} need {needed} positions, and the {name}'s max_length is {longest}{why}: "
             "shorten the prompt or ask for fewer tokens"
         )

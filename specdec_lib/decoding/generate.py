@@ -89,7 +89,7 @@ def tree_generate(
     """
     nodes = drafter.nodes(depth)
     capacity = check_request(target, [prompt], settings, choices) + nodes
-    check_room(f"the text and a tree of {nodes} tokens", capacity, target.max_length, "target")
+    check_room(f"the text and a tree of {nodes} tokens", capacity, target, "target")
     run = start_run(target, drafter, [prompt], settings, capacity)
     begun = time.perf_counter()
     while any(run.running):

@@ -112,7 +112,7 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
         require_known("target_cost", cost, tuple(COSTS))
     plain, small = read_shape(ASSETS / "target"), read_shape(ASSETS / draft)
     shape = grown_shape(plain, COSTS[cost]) if cost else plain
-    require_memory(parameters(shape) + parameters(small), dtype, device)
+    require_memory((parameters(shape) + parameters(small)) * dtype.itemsize, dtype, device)
     label = f"the built-in pair with its {draft} draft, {ratio(plain, small)} by parameters"
     if cost:
         target = scaled(ASSETS / "target", cost, device, dtype)
@@ -124,13 +124,13 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
 
 
-def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) -> None:
-    """Raise PairError if the weights take more memory than is free on `device`."""
-    needed, free = parameters * dtype.itemsize, free_memory(device)
+def require_memory(needed: int, dtype: torch.dtype, device: torch.device) -> None:
+    """Raise PairError if `needed` bytes of weights in `dtype` are more than is free on `device`."""
+    free = free_memory(device)
     if free is not None and needed > free:
         raise PairError(
             f"the weights take {needed / 1e9:.1f} GB in {name_of(dtype)}, and "
-            f"{free / 1e9:.1f} GB are free on {device}"
+            f"{free / 1e9:.1f} GB are free on {device}: choose a smaller pair, or free some memory"
         )
 
 
