@@ -145,8 +145,10 @@ def race(
 @app.command()
 def generate(
     prompt: Annotated[str, Argument(metavar="PROMPT", help="The text to go on with.")],
-    pair: Annotated[str, Option(help="One of `specdec pairs`, or OWNER/NAME.")] = "stdlib",
-    draft: Annotated[str | None, Option(help="One of the pair's, or OWNER/NAME.")] = None,
+    pair: Annotated[
+        str, Option(help="One of `specdec pairs`, OWNER/NAME, or a folder.")
+    ] = "stdlib",
+    draft: Annotated[str | None, Option(help="One of the pair's, OWNER/NAME, or a folder.")] = None,
     target_cost: Annotated[Cost | None, Option(help="Slow the built-in target down.")] = None,
     k: K = 4,
     tokens: Annotated[int, Option(min=1, help="Most new tokens.")] = 128,

@@ -158,8 +158,9 @@ def longest_sequence(config: PreTrainedConfig) -> tuple[int | None, str]:
     # One dictionary for all layers, or one for each type of layer.
     for each in [rope, *(each for each in rope.values() if isinstance(each, dict))]:
         kind = each.get("rope_type", "")
-        if kind == "longrope" or "dynamic" in kind:
-            longest = min(longest, each.get("original_max_position_embeddings") or longest)
+        if kind == "longrope":
+            longest = min(longest, each["original_max_position_embeddings"])
+        if kind in ("longrope", "dynamic"):
             return longest, f", where its rotary factors, of type {kind!r}, change"
     return (longest if longest > 0 else None), ""  # XLNet says -1
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from decoders.fake_hub import VOCABULARY, Hub, write_model
-from decoders.random_models import VOCAB, gpt2, llama
+from decoders.fake_hub import VOCABULARY, write_model
+from decoders.random_models import VOCAB, llama
 from safetensors.torch import load_file, save_file
 from transformers import (
     BertConfig,
@@ -22,9 +22,6 @@ from transformers import (
 from transformers.models.gemma3.modeling_gemma3 import Gemma3ForCausalLM
 
 from specdec_lib import cli
-from specdec_lib.models import pairs
-from specdec_lib.models.catalogue import PairError
-from specdec_lib.models.pairs import load_pair
 
 Change = Callable[[Path], object]
 SIZES = {"vocab_size": VOCAB, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
