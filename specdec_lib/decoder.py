@@ -41,9 +41,9 @@ def generate(
 ) -> Result:
     """The tokens after `prompt`: up to `max_new_tokens`, or up to an end, which is kept.
 
-    `eos_id` is a token that ends the text, or several. `warp` holds the temperature. `choices` makes every random decision (sampling.py):
+    `warp` holds the temperature. `choices` makes every random decision (sampling.py):
     `Uniforms([rng])` with the numbers of a generator, `Greedy()` at temperature 0. k = 0 is plain
-    decoding.
+    decoding. `eos_id` is a token that ends the text, or several.
     """
     result, room, ends = Result(), len(prompt) + max_new_tokens, end_ids(eos_id)
     target_cache, draft_cache = target.new_cache(1, room), draft_model.new_cache(1, room)

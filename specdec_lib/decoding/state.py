@@ -15,8 +15,9 @@ from specdec_lib.sampling import Warp
 class Settings:
     """How much to generate and from which distribution.
 
-    A row ends with the first token of the set `eos_id`, which it keeps, or after `max_new_tokens`.
-    One token or None makes a set too. `on_tokens(row, tokens)` is called with what every block adds.
+    A row ends with the first token of `eos_id`, which it keeps, or after `max_new_tokens`; `eos_id`
+    is a set, also when it is given as one token or None. `on_tokens(row, tokens)` is called with
+    what every block adds.
     """
 
     max_new_tokens: int

@@ -59,9 +59,9 @@ class Causal:
     """A decoder-only model (AutoModelForCausalLM).
 
     `vocab_size` is the number of columns of the logits, which may be more than the tokenizer has
-    tokens; a smaller number cuts the others off. `why_max_length` explains a `max_length` below what
-    config.json says. Raises PairError if the cache of the model cannot be cut back exactly, or the
-    model reads later tokens too.
+    tokens; a smaller number cuts the others off. `why_max_length` says what `max_length` keeps off,
+    if the model could go on. Raises PairError if the cache of the model cannot be cut back exactly,
+    or the model reads later tokens too.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -182,6 +182,6 @@ def require_causal(model: PreTrainedModel) -> None:
     one_way = any(getattr(config, name, False) for name in ("is_decoder", "is_encoder_decoder"))
     if masked and not one_way or getattr(text, "use_bidirectional_attention", 0) in (True, "all"):
         raise PairError(
-            f"a model of type {config.model_type} reads the tokens after a position too, and cannot "
-            "continue a text: choose a causal one"
+            f"a model of type {config.model_type} reads the tokens after a position too: choose a "
+            "causal one"
         )

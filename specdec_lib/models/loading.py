@@ -29,7 +29,7 @@ AGAIN = "choose another model, or download it again if its files may not be whol
 
 @contextmanager
 def explained(model: str) -> Iterator[None]:
-    """Raise a PairError about `model` for whatever transformers raises, and let it print nothing."""
+    """Raise a PairError about `model` for whatever transformers raises; nothing is printed."""
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity(logging.CRITICAL)
     logging.disable_progress_bar()
@@ -117,7 +117,7 @@ def require_full_precision(config: PreTrainedConfig) -> None:
         if found:
             how = found.get("quant_method") if isinstance(found, dict) else found.quant_method
             raise PairError(
-                f"the weights are quantised ({how}): choose the model in float32, bfloat16 or float16"
+                f"the weights are quantised ({how}): choose a model in float32, bfloat16 or float16"
             )
 
 

@@ -54,8 +54,8 @@ def run(
     The target is the built-in one at a `cost`. With `rows`, each decoder writes so many texts at a
     time, and the first is shown. A timer starts when the target has read the prompt, or with
     `reading` before that. With `costly`, the target at that cost, all cores take part, else half
-    of them. No text begins once `seconds` are over, but the first one always runs.
-    An end of text ends nothing, so that all write as many tokens.
+    of them. No text begins once `seconds` are over, but the first one always runs. An end of text
+    does not stop a decoder, so that all write as many tokens.
     Raises WrongFunction where a reader's own function is wrong.
     """
     warp, makers = Warp(temperature), {PLAIN: lambda *how: plain(*how, batch=True), **contestants}
