@@ -3,6 +3,7 @@
 The expected logits come from one pass of transformers over the whole sequence, without a cache.
 """
 
+from copy import deepcopy
 from functools import partial
 
 import pytest
@@ -104,26 +105,23 @@ def test_chunks_with_rollback_equal_one_whole_pass(kind: str):
     assert cache.length.tolist() == [12]
 
 
-ROPE = {"rope_theta": 1e4, "rope_type": "longrope", "original_max_position_embeddings": 24}
-LONG = ROPE | {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
-DYNAMIC = {"rope_theta": 1e4, "rope_type": "dynamic", "factor": 2.0}
-PLAIN_ROPE = {"rope_theta": 1e4, "rope_type": "default"}
+LONG = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 24}
+LONG |= {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
+DYNAMIC = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
+LAYERS = {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}, "full_attention": LONG}
+OLD = {"original_max_position_embeddings": 24}  # where Phi-3 has it
 LIMITED = {
-    "phi3": (Phi3Config(**SIZES, rope_parameters=LONG), 24),
-    "llama": (LlamaConfig(**SIZES, rope_parameters=LONG), 24),
-    "dynamic": (LlamaConfig(**SIZES, max_position_embeddings=32, rope_parameters=DYNAMIC), 32),
-    "by type of layer": (
-        Gemma3TextConfig(**WINDOW, **MIXED, rope_parameters={
-            "sliding_attention": PLAIN_ROPE, "full_attention": LONG
-        }), 24,
-    ),
-}  # fmt: skip
+    "phi3": (Phi3Config, {"rope_parameters": LONG} | OLD, 24),
+    "llama": (LlamaConfig, {"rope_parameters": LONG}, 24),
+    "gemma3": (Gemma3TextConfig, {"rope_parameters": LAYERS} | WINDOW | MIXED, 24),
+    "dynamic": (LlamaConfig, {"rope_parameters": DYNAMIC, "max_position_embeddings": 32}, 32),
+}
 
 
 @pytest.mark.parametrize("kind", LIMITED)
 def test_a_text_ends_before_rotary_factors_change(kind: str):
-    config, limit = LIMITED[kind]
-    model = Causal(causal(config))
+    make, fields, limit = LIMITED[kind]
+    model = Causal(causal(make(**SIZES | deepcopy(fields))))  # a configuration changes them
     for prompt, more in ((20, limit - 20), (limit, 0)):
         made = plain_generate(model, [text(prompt).tolist()], Settings(more, Warp(0)), Greedy())
         expected = greedy_text(model.model, [text(prompt).tolist()], more) if more else [[]]

@@ -81,7 +81,7 @@ def test_a_text_ends_where_generate_ends_it_and_at_the_tokenizers_end(
     pair = load(*names, yes=True)
     assert pair.eos_id == {0} | end_ids(named)
     drafter, model = ModelDrafter(pair.draft), pair.target.model
-    for letter in "abcdefgh":
+    for letter in "abc":
         prompt, ids = pair.prompt(letter), torch.tensor([pair.tokenizer.encode(letter)])
         theirs = model.generate(
             ids, max_new_tokens=30, do_sample=False, eos_token_id=list(pair.eos_id), pad_token_id=0
