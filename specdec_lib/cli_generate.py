@@ -48,9 +48,8 @@ class Page:
         self.prompt = ""
         *drafted, own = tokens
         for ids, style in ((drafted, ACCEPTED), ([own], "none")):
-            self.show(
-                "".join(self.stream.add(each) for each in ids if each not in self.eos_id), style
-            )
+            pieces = [self.stream.add(each) for each in ids if each not in self.eos_id]
+            self.show("".join(pieces), style)
 
     def show(self, text: str, style: str = "none") -> None:
         """Write `text` as it is, tabs too; on a terminal without other control characters.

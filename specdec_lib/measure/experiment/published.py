@@ -135,18 +135,27 @@ def decoders_of(
     def theirs(count: int, **how) -> Decoder:
         return partial(hugging.generate, target, new_tokens=count, **how)
 
-    def after(encode: Callable, decoder: Callable[[int], Decoder]) -> Decoder:
-        def run(text: str) -> Generation:
-            return decoder(lengths.get(text, tokens))(encode(text))
-
-        return run
-
-    return {
-        PLAIN: after(ours, partial(plain, pair.target, GREEDY)),
-        LOOP: after(ours, partial(loop.decoder, pair.target, pair.draft, K, GREEDY)),
-        GENERATE: after(encode, theirs),
-        ASSISTED: after(encode, partial(theirs, draft=draft, k=K)),
+    makers = {
+        PLAIN: (ours, partial(plain, pair.target, GREEDY)),
+        LOOP: (ours, partial(loop.decoder, pair.target, pair.draft, K, GREEDY)),
+        GENERATE: (encode, theirs),
+        ASSISTED: (encode, partial(theirs, draft=draft, k=K)),
     }
+    return {
+        name: after(read, make, lambda text: lengths.get(text, tokens))
+        for name, (read, make) in makers.items()
+    }
+
+
+def after(
+    encode: Callable, decoder: Callable[[int], Decoder], count: Callable[[str], int]
+) -> Callable[[str], Generation]:
+    """The decoder of `count(text)` tokens after a text, which `encode` makes token ids of."""
+
+    def run(text: str) -> Generation:
+        return decoder(count(text))(encode(text))
+
+    return run
 
 
 def texts_of(task: Task, count: int) -> tuple[list[str], bool]:
