@@ -87,14 +87,19 @@ class Weights:
     head: Tensor  # (vocab_size, width)
 
 
-def read_shape(folder: Path) -> Shape:
-    """The sizes in `folder`/config.json. Raises PairError if it is not that of a plain Llama."""
+def read_config(folder: Path) -> dict[str, Any]:
+    """The fields of `folder`/config.json and its rotary ones. PairError if it cannot be read."""
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-        config |= config.get("rope_parameters", {})
+        return config | config.get("rope_parameters", {})
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise PairError(f"{path} cannot be read ({error}): {AGAIN}") from error
+
+
+def read_shape(folder: Path) -> Shape:
+    """The sizes in `folder`/config.json. Raises PairError if it is not that of a plain Llama."""
+    path, config = folder / "config.json", read_config(folder)
     for name, plain in PLAIN.items():
         if config.get(name) != plain:
             raise PairError(
@@ -125,7 +130,7 @@ def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -
         return tensors[name].to(dtype)
 
     embedding = get(EMBEDDING)
-    head = get(HEAD) if HEAD in tensors else embedding
+    head = embedding if read_config(folder).get("tie_word_embeddings") else get(HEAD)
     layers = (layer_weights(get, number) for number in range(shape.layers))
     return Weights(shape, embedding, layers, get(NORM), head)
 
