@@ -81,12 +81,12 @@ def test_a_text_ends_where_generate_ends_it_and_at_the_tokenizers_end(
     pair = load(*names, yes=True)
     assert pair.eos_id == {0} | end_ids(named)
     drafter, model = ModelDrafter(pair.draft), pair.target.model
-    for letter in "abc":
+    for letter in "ab":
         prompt, ids = pair.prompt(letter), torch.tensor([pair.tokenizer.encode(letter)])
         theirs = model.generate(
-            ids, max_new_tokens=30, do_sample=False, eos_token_id=list(pair.eos_id), pad_token_id=0
+            ids, max_new_tokens=12, do_sample=False, eos_token_id=list(pair.eos_id), pad_token_id=0
         )[0].tolist()
-        settings = Settings(30, Warp(0), pair.eos_id)
+        settings = Settings(12, Warp(0), pair.eos_id)
         ours = speculative_generate(pair.target, drafter, [prompt], 4, settings, Greedy())
         assert prompt + ours.tokens[0] == theirs
 
