@@ -15,6 +15,7 @@ from typer import Argument, Option
 
 from specdec_lib import workspace
 from specdec_lib.assets import BUILT_IN_DRAFTS
+from specdec_lib.errors import UsageError
 from specdec_lib.models.catalogue import LIMIT
 
 PURPOSE = """Work through the chapters, and try speculative decoding on this machine.
@@ -90,9 +91,9 @@ def mark(
     """
     folder = workspace.folder(work)
     if find_spec("autograde") is None:  # as in the copies that a class gets
-        raise ValueError(NO_GRADER)
+        raise UsageError(NO_GRADER)
     if not folder.is_dir():
-        raise ValueError(f"there is no {folder}; `specdec start` makes it, --work names another.")
+        raise UsageError(f"there is no {folder}; `specdec start` makes it, --work names another.")
     # A file of the current folder is no module of the grader: -P.
     command = [sys.executable, "-P", "-X", "utf8", "-m", "autograde.selfstudy"]
     command += [*(chapters or ()), "--work", str(folder)]
@@ -136,7 +137,7 @@ def race(
     for name in ("k", "draft", "target_cost", "temperature"):
         if context.get_parameter_source(name).name == "COMMANDLINE":
             option = f"--{name.replace('_', '-')}"
-            raise ValueError(f"{option} cannot change a recorded race: leave out {option}, or "
+            raise UsageError(f"{option} cannot change a recorded race: leave out {option}, or "
                              "--recorded to run the race here.")  # fmt: skip
     cli_race.show(record.recorded(), "on another machine")
 
@@ -144,8 +145,10 @@ def race(
 @app.command()
 def generate(
     prompt: Annotated[str, Argument(metavar="PROMPT", help="The text to go on with.")],
-    pair: Annotated[str, Option(help="One of `specdec pairs`, or OWNER/NAME.")] = "stdlib",
-    draft: Annotated[str | None, Option(help="One of the pair's, or OWNER/NAME.")] = None,
+    pair: Annotated[
+        str, Option(help="One of `specdec pairs`, OWNER/NAME, or a folder.")
+    ] = "stdlib",
+    draft: Annotated[str | None, Option(help="One of the pair's, OWNER/NAME, or a folder.")] = None,
     target_cost: Annotated[Cost | None, Option(help="Slow the built-in target down.")] = None,
     k: K = 4,
     tokens: Annotated[int, Option(min=1, help="Most new tokens.")] = 128,
@@ -170,7 +173,7 @@ def generate(
 
     warp = Warp(temperature, top_k, top_p)
     if not prompt:
-        raise ValueError("PROMPT is empty; give some text to go on with.")
+        raise UsageError("PROMPT is empty; give some text to go on with.")
     import torch
 
     from specdec_lib import cli_generate
@@ -220,8 +223,8 @@ def main(arguments: list[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         why = f"{error.name} is not installed here. Install the course: `pip install -e .[course]`."
     except OSError as error:
-        why = f"{error.filename}: {error.strerror}" if error.strerror else error
-    except ValueError as error:
+        why = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
+    except (UsageError, UnicodeEncodeError) as error:  # a text that the terminal's encoding lacks
         why = error
     else:
         print(end="\n" if code == 130 else "", file=sys.stderr)  # Ctrl+C, within a line

@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 from rich.console import Console
+from rich.control import strip_control_codes
+from rich.segment import Segment, Segments
 from rich.text import Text
 
 from specdec_lib.decoding.generate import speculative_generate
@@ -13,49 +15,51 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.pairs import Pair
 from specdec_lib.sampling import Warp, choices_for
 
-UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character
 ACCEPTED = "green underline"  # not by its colour alone
 
 
 def write(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
-    """Write the text as it comes, and a line of counts. ValueError if it would be too long."""
+    """Write the text as it comes, and a line of counts. UsageError if it would be too long."""
     leave_cores()  # with all of them, any other program would slow every pass
-    console = Console(highlight=False)
-    page = Page(pair, console, prompt)
+    console, prompt_ids = Console(highlight=False), pair.prompt(prompt)
+    page = Page(pair, console, prompt, prompt_ids)
     settings = Settings(tokens, warp, pair.eos_id, page.add)
     choices = choices_for(warp, [np.random.default_rng(seed)])
-    prompts, drafter = [pair.prompt(prompt)], ModelDrafter(pair.draft)
-    made = speculative_generate(pair.target, drafter, prompts, k, settings, choices)
-    page.show(pair.tokenizer.decode(page.ids))  # the rest, if it was cut within a character
-    console.out("\n")
+    drafter = ModelDrafter(pair.draft)
+    made = speculative_generate(pair.target, drafter, [prompt_ids], k, settings, choices)
+    page.show(page.stream.rest() + "\n\n")
     console.print(counts(made), soft_wrap=True)
 
 
 class Page:
-    """A text that grows. A character is written as soon as all of its bytes are there."""
+    """A text that grows: the prompt as it was given, then what the models write after it."""
 
-    def __init__(self, pair: Pair, console: Console, prompt: str) -> None:
-        self.pair, self.console, self.prompt = pair, console, prompt
-        self.ids: list[int] = []
-        self.shown = 0  # characters
+    def __init__(self, pair: Pair, console: Console, prompt: str, prompt_ids: list[int]) -> None:
+        self.console, self.eos_id = console, pair.eos_id
+        self.prompt = prompt + "\n" if pair.has_source else prompt
+        self.stream = pair.stream(prompt_ids)
 
     def add(self, row: int, tokens: list[int]) -> None:
         """Write a block: drafted tokens, and one of the target's own. An end of text is not shown.
 
         The prompt comes with the first block, when all checks have passed.
         """
-        if not self.ids:
-            self.console.out(self.prompt, end="")
+        self.show(self.prompt)
+        self.prompt = ""
         *drafted, own = tokens
-        for ids, style in ((drafted, ACCEPTED), ([own], None)):
-            self.ids += [each for each in ids if each != self.pair.eos_id]
-            self.show(self.pair.tokenizer.decode(self.ids).rstrip(UNFINISHED), style)
+        for ids, style in ((drafted, ACCEPTED), ([own], "none")):
+            pieces = [self.stream.add(each) for each in ids if each not in self.eos_id]
+            self.show("".join(pieces), style)
 
-    def show(self, text: str, style: str | None = None) -> None:
-        """Write what `text` has beyond what is shown; indentation is not underlined."""
-        for part in re.split(r"(\n *)", text[self.shown :]):
-            self.console.out(part, style=None if part.isspace() else style, end="")
-        self.shown = len(text)
+    def show(self, text: str, style: str = "none") -> None:
+        """Write `text` as it is, tabs too; on a terminal without other control characters.
+
+        Indentation is not underlined.
+        """
+        text = strip_control_codes(text) if self.console.is_terminal else text
+        for part in re.split(r"(\n[ \t]*)", text):
+            look = self.console.get_style("none" if part.isspace() else style)
+            self.console.print(Segments([Segment(part, look)]), end="", soft_wrap=True)
 
 
 def counts(made: Generation) -> Text:

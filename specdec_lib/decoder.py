@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from specdec_lib.models.protocol import Cache, Model
+from specdec_lib.models.protocol import Cache, Ends, Model, end_ids
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -37,17 +37,17 @@ def generate(
     max_new_tokens: int,
     warp: Warp,
     choices: Choices,
-    eos_id: int | None = None,
+    eos_id: Ends = None,
 ) -> Result:
-    """The tokens after `prompt`: up to `max_new_tokens`, or up to `eos_id`, which is kept.
+    """The tokens after `prompt`: up to `max_new_tokens`, or up to an end, which is kept.
 
     `warp` holds the temperature. `choices` makes every random decision (sampling.py):
     `Uniforms([rng])` with the numbers of a generator, `Greedy()` at temperature 0. k = 0 is plain
-    decoding.
+    decoding. `eos_id` is a token that ends the text, or several.
     """
-    result, room = Result(), len(prompt) + max_new_tokens
+    result, room, ends = Result(), len(prompt) + max_new_tokens, end_ids(eos_id)
     target_cache, draft_cache = target.new_cache(1, room), draft_model.new_cache(1, room)
-    while len(result.tokens) < max_new_tokens and eos_id not in result.tokens:
+    while len(result.tokens) < max_new_tokens and ends.isdisjoint(result.tokens):
         text = [*prompt, *result.tokens]
         n = min(k, max_new_tokens - len(result.tokens) - 1)  # a block adds one more
         choices.begin([n], [True])
@@ -60,7 +60,7 @@ def generate(
 
         # 3. to 5. Accept draft tokens from the first on, and draw the token after them.
         accepted, token = verify(p, q, drafted, choices)
-        result.tokens += up_to_end([*drafted[:accepted], token], eos_id)
+        result.tokens += up_to_end([*drafted[:accepted], token], ends)
         result.accepted.append(accepted)
 
         # Forget the rejected ones. No cache has read the new token yet.
@@ -127,6 +127,7 @@ def roll_back(cache: Cache, length: int) -> None:
     cache.truncate(min(int(cache.length), length))
 
 
-def up_to_end(tokens: list[int], eos_id: int | None) -> list[int]:
-    """`tokens` up to `eos_id`, which is kept; all of them if it is not there."""
-    return tokens[: tokens.index(eos_id) + 1] if eos_id in tokens else tokens
+def up_to_end(tokens: list[int], ends: frozenset[int]) -> list[int]:
+    """`tokens` up to the first of `ends`, which is kept; all of them if none is there."""
+    ended = [i for i, token in enumerate(tokens, start=1) if token in ends]
+    return tokens[: min(ended, default=None)]

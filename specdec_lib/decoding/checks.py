@@ -2,6 +2,7 @@
 
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.errors import UsageError
 from specdec_lib.models.protocol import Model, Texts
 from specdec_lib.sampling import Choices, Greedy
 
@@ -11,11 +12,11 @@ def check_request(
 ) -> int:
     """The positions that a cache needs for these prompts, with blocks of `k` draft tokens.
 
-    Raises ValueError if a prompt is empty, too long or has unknown tokens, and if the choices are
+    Raises UsageError if a prompt is empty, too long or has unknown tokens, and if the choices are
     greedy and the temperature is not 0.
     """
     if isinstance(choices, Greedy) and settings.warp.temperature:
-        raise ValueError(
+        raise UsageError(
             f"choices are Greedy and the temperature is {settings.warp.temperature}: take Uniforms"
         )
     check_prompts(prompts, model.vocab_size)
@@ -25,53 +26,54 @@ def check_request(
     needed = longest + settings.max_new_tokens + spare
     batch = f" and, in a batch, {spare} for its drafts" if spare else ""
     what = f"{longest} tokens of prompt, {settings.max_new_tokens} new ones{batch}"
-    check_room(what, needed, model.max_length, "model")
+    check_room(what, needed, model, "model")
     return needed
 
 
 def check_prompts(prompts: Texts, vocab_size: int) -> None:
-    """Raise ValueError if there is no prompt, or one is empty or holds unknown tokens."""
+    """Raise UsageError if there is no prompt, or one is empty or holds unknown tokens."""
     if not len(prompts):
-        raise ValueError("there is no prompt; give a list of lists of token ids")
+        raise UsageError("there is no prompt; give a list of lists of token ids")
     for row, prompt in enumerate(prompts):
         if not len(prompt):
-            raise ValueError(f"prompt {row} is empty; give at least one token")
+            raise UsageError(f"prompt {row} is empty; give at least one token")
         unknown = [token for token in prompt if not 0 <= token < vocab_size]
         if unknown:
-            raise ValueError(
+            raise UsageError(
                 f"prompt {row} has token {unknown[0]}, and the model knows 0 to "
                 f"{vocab_size - 1}: encode it with this model's tokenizer"
             )
 
 
 def check_block(k: int) -> None:
-    """Raise ValueError if a block of `k` draft tokens drafts nothing."""
+    """Raise UsageError if a block of `k` draft tokens drafts nothing."""
     if k < 1:
-        raise ValueError(f"k is {k}; a block drafts at least 1 token (plain decoding drafts 0)")
+        raise UsageError(f"k is {k}; a block drafts at least 1 token (plain decoding drafts 0)")
 
 
 def check_pair(target: Model, drafter: Drafter | Model, capacity: int) -> None:
-    """Raise ValueError if the drafter, or a draft model, cannot follow the target.
+    """Raise UsageError if the drafter, or a draft model, cannot follow the target.
 
     They go on for `capacity` positions.
     """
     if drafter.vocab_size != target.vocab_size:
-        raise ValueError(
+        raise UsageError(
             f"the target has {target.vocab_size} tokens and the drafter {drafter.vocab_size}: "
             "they must share one tokenizer"
         )
     if drafter.device != target.device:
-        raise ValueError(
+        raise UsageError(
             f"the target is on {target.device} and the drafter on {drafter.device}: "
             "load both on one"
         )
-    check_room("the text and its drafts", capacity, drafter.max_length, "drafter")
+    check_room("the text and its drafts", capacity, drafter, "drafter")
 
 
-def check_room(what: str, needed: int, max_length: int | None, name: str) -> None:
-    """Raise ValueError if `what` needs more positions than `max_length` (None: no limit)."""
-    if max_length is not None and needed > max_length:
-        raise ValueError(
-            f"{what} need {needed} positions, and the {name}'s max_length is {max_length}: "
+def check_room(what: str, needed: int, model: Drafter | Model, name: str) -> None:
+    """Raise UsageError if `what` needs more positions than max_length of `model`, called `name`."""
+    longest, why = model.max_length, getattr(model, "why_max_length", "")
+    if longest is not None and needed > longest:
+        raise UsageError(
+            f"{what} need {needed} positions, and the {name}'s max_length is {longest}{why}: "
             "shorten the prompt or ask for fewer tokens"
         )

@@ -25,7 +25,7 @@ def plain_generate(
 ) -> Generation:
     """Generate after every prompt, all rows together, with one pass of the target for every token.
 
-    Raises ValueError if a prompt is empty, too long or holds unknown tokens, and if the target's
+    Raises UsageError if a prompt is empty, too long or holds unknown tokens, and if the target's
     logits are not finite.
     """
     run = Run(target, prompts, settings, check_request(target, prompts, settings, choices))
@@ -59,7 +59,7 @@ def speculative_generate(
 ) -> Generation:
     """Generate after every prompt, all rows together, with blocks of up to `k` draft tokens.
 
-    Raises ValueError if k is below 1, if target and drafter do not fit together, if a prompt cannot
+    Raises UsageError if k is below 1, if target and drafter do not fit together, if a prompt cannot
     be used and if logits are not finite.
     """
     k = operator.index(k)
@@ -84,12 +84,12 @@ def tree_generate(
 ) -> Generation:
     """Generate after `prompt`, a batch of one row, with trees of at most `depth` levels.
 
-    Raises ValueError as speculative_generate does, and if the model has no room for the tree
+    Raises UsageError as speculative_generate does, and if the model has no room for the tree
     after the text.
     """
     nodes = drafter.nodes(depth)
     capacity = check_request(target, [prompt], settings, choices) + nodes
-    check_room(f"the text and a tree of {nodes} tokens", capacity, target.max_length, "target")
+    check_room(f"the text and a tree of {nodes} tokens", capacity, target, "target")
     run = start_run(target, drafter, [prompt], settings, capacity)
     begun = time.perf_counter()
     while any(run.running):
@@ -104,7 +104,7 @@ def start_run(
     settings: Settings,
     capacity: int,
 ) -> Run:
-    """The target and the drafter at the ends of `prompts`. ValueError if the two do not fit."""
+    """The target and the drafter at the ends of `prompts`. UsageError if the two do not fit."""
     check_pair(target, drafter, capacity)
     if isinstance(drafter, StateReader):
         target = passing_states(target, drafter)

@@ -63,7 +63,7 @@ class Judged(NamedTuple):
 def read(finite: Tensor, proposal: Proposal, verdict: Verdict) -> Judged:
     """The verdict in plain numbers. All of it comes in one transfer, which synchronises a GPU.
 
-    Raises ValueError unless the target's logits in every row were `finite` (B,), and the draft's
+    Raises UsageError unless the target's logits in every row were `finite` (B,), and the draft's
     distributions too. float64 holds token ids exactly.
     """
     ends = finite_rows(proposal.q).all(-1), finite, verdict.count, verdict.token

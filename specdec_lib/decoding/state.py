@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding.verify import finite_rows
-from specdec_lib.models.protocol import Model, Texts, prefill
+from specdec_lib.models.protocol import Ends, Model, Texts, end_ids, prefill
 from specdec_lib.sampling import Warp
 
 
@@ -15,16 +15,18 @@ from specdec_lib.sampling import Warp
 class Settings:
     """How much to generate and from which distribution.
 
-    A row ends with `eos_id`, which it keeps, or after `max_new_tokens`. `on_tokens(row, tokens)` is
-    called with what every block adds.
+    A row ends with the first token of `eos_id`, which it keeps, or after `max_new_tokens`; `eos_id`
+    is a set, also when it is given as one token or None. `on_tokens(row, tokens)` is called with
+    what every block adds.
     """
 
     max_new_tokens: int
     warp: Warp = Warp()
-    eos_id: int | None = None
+    eos_id: Ends = None
     on_tokens: Callable[[int, list[int]], None] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "eos_id", end_ids(self.eos_id))  # the class is frozen
         if self.max_new_tokens < 0:
             raise ValueError(f"max_new_tokens is {self.max_new_tokens}; it must be 0 or more")
 
@@ -101,12 +103,12 @@ class Run:
 
     def add(self, row: int, tokens: list[int]) -> int:
         """Append `tokens` to a row, up to its limit and its end; how many were kept."""
-        text, end, eos = self.sequences[row], self.ends[row], self.settings.eos_id
-        tokens = tokens[: end - len(text)]
-        if eos is not None and eos in tokens:
-            tokens = tokens[: tokens.index(eos) + 1]
+        text, limit, eos_id = self.sequences[row], self.ends[row], self.settings.eos_id
+        tokens = tokens[: limit - len(text)]
+        ended = [i for i, token in enumerate(tokens, start=1) if token in eos_id]
+        tokens = tokens[: min(ended, default=None)]
         text += tokens
-        self.running[row] = len(text) < end and text[-1] != eos
+        self.running[row] = len(text) < limit and not ended
         if self.settings.on_tokens:
             self.settings.on_tokens(row, tokens)
         return len(tokens)

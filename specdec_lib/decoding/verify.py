@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from specdec_lib.errors import UsageError
 from specdec_lib.sampling import Choices, sample_rows
 
 
@@ -109,9 +110,9 @@ def finite_rows(probs: Tensor) -> Tensor:
 
 
 def require_finite(finite: bool, whose: str) -> None:
-    """Raise ValueError unless the distributions of `whose`, target or drafter, were `finite`."""
+    """Raise UsageError unless the distributions of `whose`, target or drafter, were `finite`."""
     if not finite:
-        raise ValueError(
+        raise UsageError(
             f"the {whose} gave logits that are not finite: look at its weights, and if it runs "
             "in float16 try bfloat16 or float32"
         )

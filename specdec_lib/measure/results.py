@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from specdec_lib.errors import UsageError
 from specdec_lib.files import write_whole
 
 KEYS = ["target", "draft", "task", "temperature"]  # what a row is about
@@ -25,7 +26,7 @@ def write(frame: pd.DataFrame, about: Mapping[str, Any], path: Path | str) -> Pa
 
 
 def read(path: Path | str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table of a file, and what machine it is about. ValueError if the file is not such a one.
+    """The table of a file, and what machine it is about. UsageError if the file is not such a one.
 
     The message names the file and says what to do.
     """
@@ -35,9 +36,9 @@ def read(path: Path | str) -> tuple[pd.DataFrame, dict[str, Any]]:
         frame = pd.DataFrame(table["data"], columns=table["columns"])
         frame[KEYS + SHOWN]  # KeyError where one is missing
     except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}. Give a file that chapter 08 wrote") from None
+        raise UsageError(f"{path}: {error.strerror}. Give a file that chapter 08 wrote") from None
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise ValueError(
+        raise UsageError(
             f"{path} is no table of results: give a file that chapter 08 wrote, as it was written"
         ) from None
     return frame, about

@@ -5,6 +5,7 @@ pass overwrites it. Every row of a batch has its own length, so a row with more 
 moves ahead without copies and without padding.
 """
 
+import operator
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -53,7 +54,8 @@ class Lengths:
         Raises ValueError if a number is negative or above what its row holds.
         """
         wanted = length.tolist() if isinstance(length, Tensor) else length
-        wanted = [wanted] * len(self.lengths) if isinstance(wanted, int) else list(wanted)
+        wanted = [wanted] * len(self.lengths) if np.ndim(wanted) == 0 else wanted
+        wanted = [operator.index(each) for each in wanted]
         if len(wanted) != len(self.lengths):
             raise ValueError(f"{len(wanted)} lengths for a cache of {len(self.lengths)} rows")
         for row, (new, held) in enumerate(zip(wanted, self.lengths, strict=True)):

@@ -7,13 +7,14 @@ import json
 from pathlib import Path
 
 from specdec_lib.assets import BUILT_IN_DRAFTS
+from specdec_lib.errors import UsageError
 
 BUILT_IN = "stdlib"
 LIMIT = 30.0  # gigabytes to download at most, unless the caller names another limit
 PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8"))
 
 
-class PairError(ValueError):
+class PairError(UsageError):
     """A pair that cannot be loaded; the message says what to do."""
 
 
@@ -44,7 +45,7 @@ def models_of(name: str, draft: str | None) -> tuple[str, str]:
         draft = draft or next(iter(pair["drafts"]))
         require_known(f"draft of {name} called", draft, tuple(pair["drafts"]))
         return pair["target"], pair["drafts"][draft]
-    if "/" not in name:
+    if "/" not in name and not Path(name).is_dir():
         require_known("pair", name, (BUILT_IN, *PUBLISHED["pairs"], "OWNER/NAME"))
     if draft is None:
         raise PairError(f"{name} is one model: also name a draft with its tokenizer")

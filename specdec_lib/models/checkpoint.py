@@ -11,16 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
 from specdec_lib.device import name_of
+from specdec_lib.models.catalogue import PairError
 
 # Hugging Face's names; the matrices of a group are one matrix here.
 NORMS = ("input_layernorm", "post_attention_layernorm")
 QKV, OUT = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), ("self_attn.o_proj",)
 GATE_UP, DOWN = ("mlp.gate_proj", "mlp.up_proj"), ("mlp.down_proj",)
 EMBEDDING, NORM, HEAD = "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"
+
+AGAIN = "save or download the folder again"
 
 # The sizes of a model, and their names in config.json.
 FIELDS = {
@@ -83,17 +87,28 @@ class Weights:
     head: Tensor  # (vocab_size, width)
 
 
-def read_shape(folder: Path) -> Shape:
-    """The sizes in `folder`/config.json. Raises ValueError if it is not that of a plain Llama."""
+def read_config(folder: Path) -> dict[str, Any]:
+    """The fields of `folder`/config.json and its rotary ones. PairError if it cannot be read."""
     path = folder / "config.json"
-    config = json.loads(path.read_text(encoding="utf-8"))
-    config |= config.get("rope_parameters", {})
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        return config | config.get("rope_parameters", {})
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise PairError(f"{path} cannot be read ({error}): {AGAIN}") from error
+
+
+def read_shape(folder: Path) -> Shape:
+    """The sizes in `folder`/config.json. Raises PairError if it is not that of a plain Llama."""
+    path, config = folder / "config.json", read_config(folder)
     for name, plain in PLAIN.items():
         if config.get(name) != plain:
-            raise ValueError(
+            raise PairError(
                 f"{path}: {name} is {config.get(name)!r}, and models/llama.py runs {plain!r} only; "
                 "models/hf.py runs any model of transformers"
             )
+    lacking = {*FIELDS.values(), "rope_theta"} - config.keys()
+    if lacking:
+        raise PairError(f"{path} has no {min(lacking)}: {AGAIN}")
     sizes = {ours: config[theirs] for ours, theirs in FIELDS.items()}
     return Shape(**sizes, theta=config["rope_theta"])
 
@@ -101,16 +116,21 @@ def read_shape(folder: Path) -> Shape:
 def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -> Weights:
     """The weights in `folder`, on `device` as `dtype`; each layer is converted when it is read.
 
-    Raises ValueError if the folder does not hold a plain Llama.
+    Raises PairError if the folder does not hold the whole of a plain Llama.
     """
-    shape = read_shape(folder)
-    tensors = load_file(folder / "model.safetensors", device=str(device))
+    shape, path = read_shape(folder), folder / "model.safetensors"
+    try:
+        tensors = load_file(path, device=str(device))
+    except (OSError, SafetensorError) as error:
+        raise PairError(f"{path} cannot be read ({error}): {AGAIN}") from error
 
     def get(name: str) -> Tensor:
+        if name not in tensors:
+            raise PairError(f"{path} has no {name}: {AGAIN}")
         return tensors[name].to(dtype)
 
     embedding = get(EMBEDDING)
-    head = get(HEAD) if HEAD in tensors else embedding
+    head = embedding if read_config(folder).get("tie_word_embeddings") else get(HEAD)
     layers = (layer_weights(get, number) for number in range(shape.layers))
     return Weights(shape, embedding, layers, get(NORM), head)
 

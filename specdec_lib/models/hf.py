@@ -7,29 +7,30 @@ unequal length would have to be shifted against each other, and how a model take
 A row's cache is a DynamicCache that keeps every position of every layer, so it can be cut back to
 any length at any time. The mask then limits a sliding window: with the layers that transformers
 makes for a window, two cuts without a pass between them would go wrong. A recurrent state (Mamba,
-RWKV, linear attention) or a convolution cannot be cut back, so such models are refused.
+RWKV, linear attention) or a convolution cannot be cut back, so such models are refused. Where the
+rotary factors of a position depend on how long the text becomes, a text ends before they change.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from torch import Tensor
 from transformers import (
-    AutoConfig,
-    AutoModelForCausalLM,
-    AutoModelForSeq2SeqLM,
     DynamicCache,
     EncoderDecoderCache,
     PreTrainedConfig,
     PreTrainedModel,
 )
-from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
+from transformers.cache_utils import DummyLayer, DynamicLayer, DynamicSlidingWindowLayer
 from transformers.modeling_outputs import BaseModelOutput
+from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from specdec_lib.models.cache import Lengths
+from specdec_lib.models.catalogue import PairError
 
 RowCache = DynamicCache | EncoderDecoderCache
+# Layers that keep every position, and those that read another layer's keys (Gemma 3n and 4).
+EXACT_LAYERS = {DynamicLayer, DynamicSlidingWindowLayer, DummyLayer}
 
 
 class RowCaches(Lengths):
@@ -58,15 +59,19 @@ class Causal:
     """A decoder-only model (AutoModelForCausalLM).
 
     `vocab_size` is the number of columns of the logits, which may be more than the tokenizer has
-    tokens; a smaller number cuts the others off. Raises ValueError if the cache of the model cannot
-    be cut back exactly.
+    tokens; a smaller number cuts the others off. `why_max_length` says what `max_length` keeps off,
+    if the model could go on. Raises PairError if the cache of the model cannot be cut back exactly,
+    or the model reads later tokens too.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
         require_attention(model)
+        require_causal(model)
         self.model = model.eval()
         self.vocab_size: int = model.get_output_embeddings().weight.shape[0]
-        self.max_length = longest_sequence(model.config.get_text_config(decoder=True))
+        self.max_length, self.why_max_length = longest_sequence(
+            model.config.get_text_config(decoder=True)
+        )
         self.device, self.dtype = model.device, model.dtype
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
@@ -79,14 +84,14 @@ class Causal:
     def forward(self, tokens: Tensor, cache: RowCaches) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T) long, which are appended to `cache`.
 
-        Raises ValueError if `cache` has no room, or the model does not use it.
+        Raises ValueError if `cache` has no room, PairError if the model does not use it.
         """
         cache.advance(tokens.shape[1])
         rows = zip(tokens[:, None], cache.rows, cache.encoded, strict=True)
         logits = torch.cat([self._row(*row) for row in rows])
         if [row.get_seq_length() for row in cache.rows] != cache.lengths:
             kind = self.model.config.model_type
-            raise ValueError(f"a model of type {kind} does not use a DynamicCache: choose another")
+            raise PairError(f"a model of type {kind} does not use a DynamicCache: choose another")
         return logits[..., : self.vocab_size]
 
     def _row(self, tokens: Tensor, past: RowCache, encoded: Tensor | None) -> Tensor:
@@ -142,26 +147,41 @@ class EncoderDecoder(Causal):
         ).logits
 
 
-def load(
-    folder: Path | str, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
-) -> Causal | EncoderDecoder:
-    """The model in a folder. Raises ValueError if its cache cannot be cut back."""
-    seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
-    auto = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
-    model = auto.from_pretrained(folder, dtype=dtype).to(device)
-    return EncoderDecoder(model) if seq2seq else Causal(model)
+def longest_sequence(config: PreTrainedConfig) -> tuple[int | None, str]:
+    """The positions for which a decoder is exact, and why they are fewer than it takes, if so.
 
-
-def longest_sequence(config: PreTrainedConfig) -> int | None:
-    """The number of positions that a decoder takes; None if positions are relative, as in T5."""
-    return getattr(config, "max_position_embeddings", None)
+    None if positions are relative, as in T5. With the types "longrope" and "dynamic" of rotary
+    factors a pass beyond a limit gives other factors to all positions, those in the cache too.
+    """
+    longest = getattr(config, "max_position_embeddings", None) or 0
+    rope = getattr(config, "rope_parameters", None) or {}
+    # One dictionary for all layers, or one for each type of layer.
+    for each in [rope, *(each for each in rope.values() if isinstance(each, dict))]:
+        kind = each.get("rope_type", "")
+        if kind == "longrope":
+            longest = min(longest, each["original_max_position_embeddings"])
+        if kind in ("longrope", "dynamic"):
+            return longest, f", where its rotary factors, of type {kind!r}, change"
+    return (longest if longest > 0 else None), ""  # XLNet says -1
 
 
 def require_attention(model: PreTrainedModel) -> None:
-    """Raise ValueError unless every layer of `model` is attention with keys and values."""
+    """Raise PairError unless every layer of `model` is attention with keys and values."""
     kinds = {type(layer) for layer in DynamicCache(config=model.config).layers}
-    if getattr(model, "_is_stateful", False) or kinds - {DynamicLayer, DynamicSlidingWindowLayer}:
-        raise ValueError(
+    if getattr(model, "_is_stateful", False) or kinds - EXACT_LAYERS:
+        raise PairError(
             f"a model of type {model.config.model_type} keeps a state that cannot be cut back: "
             "choose one with attention in every layer"
+        )
+
+
+def require_causal(model: PreTrainedModel) -> None:
+    """Raise PairError if `model` reads the tokens after a position too, as BERT does."""
+    config, text = model.config, model.config.get_text_config(decoder=True)
+    masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    one_way = any(getattr(config, name, False) for name in ("is_decoder", "is_encoder_decoder"))
+    if masked and not one_way or getattr(text, "use_bidirectional_attention", 0) in (True, "all"):
+        raise PairError(
+            f"a model of type {config.model_type} reads the tokens after a position too: choose a "
+            "causal one"
         )

@@ -1,19 +1,23 @@
 """Two models of the Hugging Face hub as a pair: downloaded after one question, run by transformers.
 
 huggingface_hub resumes downloads and keeps them in a cache, which needs no network. The models in
-published.json are pinned to the commits that it names.
+published.json are pinned to the commits that it names. What can be known without the weights is
+checked before they are downloaded: the tokenizer, the architecture, the memory.
 """
 
 from pathlib import Path
 
 import torch
 from huggingface_hub import snapshot_download
-from huggingface_hub.errors import DryRunError
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
+from huggingface_hub.errors import DryRunError, HFValidationError
+from huggingface_hub.utils import validate_repo_id
+from transformers import PreTrainedTokenizerBase
 
-from specdec_lib.models import hf
+from specdec_lib.models import loading
 from specdec_lib.models.catalogue import PUBLISHED, PairError, models_of
-from specdec_lib.models.pairs import Pair
+from specdec_lib.models.hf import Causal
+from specdec_lib.models.pairs import Pair, require_memory
+from specdec_lib.models.protocol import end_ids
 
 TEXTS = ["*.json", "*.txt", "*.model"]  # configuration and tokenizer: a few megabytes, unasked
 WEIGHTS = ["model*.safetensors", "pytorch_model*.bin"]
@@ -24,22 +28,55 @@ def load(
 ) -> Pair:
     """The pair of two models; arguments and errors as in `load_pair`."""
     names = models_of(name, draft)
-    folders = [folder_of(each) for each in names]
-    tokenizer = tokenizer_of(name, folders)  # compared before anything large is downloaded
+    folders = [(each, folder_of(each)) for each in names]
+    outlines = [loading.outline(*each) for each in folders]
+    tokenizer = tokenizer_of(name, folders)
+    require_logits(tokenizer, names, outlines)
+    require_room(outlines, device, dtype)
     download(names, yes, limit)
-    target, small = (hf.load(folder, device, dtype) for folder in folders)
+    target, small = (loading.load(*each, device, dtype) for each in folders)
     # Some families pad the logits differently in every model: Qwen2.5 to 151,936 in 0.5B, and to
     # 152,064 in 7B.
     target.vocab_size = small.vocab_size = min(target.vocab_size, small.vocab_size)
     ratio = target.model.num_parameters() / small.model.num_parameters()
     label = f"{names[0]} with {names[1]}, {ratio:.0f}:1 by parameters"
-    return Pair(name, target, small, tokenizer, label, tokenizer.eos_token_id)
+    ends = end_ids(tokenizer.eos_token_id) | end_ids(target.model.generation_config.eos_token_id)
+    return Pair(name, target, small, tokenizer, label, ends)
+
+
+def require_logits(
+    tokenizer: PreTrainedTokenizerBase, names: tuple[str, str], outlines: list[Causal]
+) -> None:
+    """Raise PairError if the tokenizer has a token for which a model has no logit."""
+    token, number = max(tokenizer.get_vocab().items(), key=lambda each: each[1])
+    for name, model in zip(names, outlines, strict=True):
+        if number >= model.vocab_size:
+            raise PairError(
+                f"the tokenizer's token {token!r} has the number {number}, and {name} has logits "
+                f"for 0 to {model.vocab_size - 1}: choose a model with its own tokenizer"
+            )
+
+
+def require_room(outlines: list[Causal], device: torch.device, dtype: torch.dtype) -> None:
+    """Raise PairError if the models that are outlined do not fit into the memory together.
+
+    A model for a GPU is first read into the machine's own memory.
+    """
+    sizes = [each.model.num_parameters() * dtype.itemsize for each in outlines]
+    require_memory(sum(sizes), dtype, device)
+    require_memory(max(sizes), dtype, torch.device("cpu"))
 
 
 def folder_of(model: str) -> Path:
     """The folder of a model with its configuration and tokenizer, downloaded if need be."""
     if Path(model).is_dir():
         return Path(model)
+    try:
+        validate_repo_id(model)
+    except HFValidationError:
+        raise PairError(
+            f"there is no folder {model}, and the hub names its models OWNER/NAME: look at the name"
+        ) from None
     return Path(snapshot(model, allow_patterns=TEXTS))
 
 
@@ -95,15 +132,15 @@ def agree(question: str) -> None:
         raise PairError("nothing was downloaded, because you did not agree")
 
 
-def tokenizer_of(name: str, folders: list[Path]) -> PreTrainedTokenizerBase:
+def tokenizer_of(name: str, folders: list[tuple[str, Path]]) -> PreTrainedTokenizerBase:
     """The tokenizer of both models. Raises PairError unless they give every token the same id.
 
     Vicuna has no tokenizer.json: published.json names a repository that has it.
     """
     shared = PUBLISHED["pairs"].get(name, {}).get("tokenizer")
     if shared:
-        return AutoTokenizer.from_pretrained(folder_of(shared))
-    tokenizer, other = (AutoTokenizer.from_pretrained(folder) for folder in folders)
+        return loading.load_tokenizer(shared, folder_of(shared))
+    tokenizer, other = (loading.load_tokenizer(*each) for each in folders)
     differ = tokenizer.get_vocab().items() ^ other.get_vocab().items()
     if differ:
         raise PairError(

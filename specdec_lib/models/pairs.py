@@ -1,5 +1,6 @@
 """A target and a draft by name, in one call: the built-in pair, or two models of the hub."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,23 +16,29 @@ from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
+from specdec_lib.text_stream import TextStream
 
-BUILT_IN_EOS = 0
+BUILT_IN_EOS = frozenset([0])
 
 
 @dataclass(frozen=True)
 class Pair:
     """A target, its draft and the tokenizer of both; `label` describes them in one line.
 
-    `eos_id` ends a text; it is None if the tokenizer has no such token.
+    Each token of `eos_id` ends a text: the tokenizer's end, and those of generation_config.json.
     """
 
     name: str
     target: Model
     draft: Model
-    tokenizer: Any  # encode(text) gives token ids, decode(ids) gives text
+    tokenizer: Any  # of transformers, or a BuiltInTokenizer
     label: str
-    eos_id: int | None
+    eos_id: frozenset[int]
+
+    @property
+    def has_source(self) -> bool:
+        """Whether the models read a text, as encoder-decoders do, and write one of their own."""
+        return hasattr(self.target, "set_source")
 
     def prompt(self, text: str) -> list[int]:
         """The token ids that decoding starts from, to continue `text`.
@@ -39,11 +46,16 @@ class Pair:
         An encoder-decoder model gets the text as its source, and starts from a token of its own.
         """
         ids = self.tokenizer.encode(text)
-        if not hasattr(self.target, "set_source"):
+        if not self.has_source:
             return ids
         for model in (self.target, self.draft):
             model.set_source(ids)
         return self.target.prompt
+
+    def stream(self, prompt_ids: Sequence[int]) -> TextStream:
+        """The text that is written after `prompt_ids`, token by token."""
+        before = () if self.has_source else prompt_ids
+        return TextStream(self.tokenizer.backend_tokenizer, before)
 
 
 class BuiltInTokenizer:
@@ -53,15 +65,15 @@ class BuiltInTokenizer:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
+        self.backend_tokenizer = tokenizer
 
     def encode(self, text: str) -> list[int]:
         """The token ids of `text`."""
-        return self.tokenizer.encode(text).ids
+        return self.backend_tokenizer.encode(text).ids
 
     def decode(self, ids: list[int]) -> str:
         """The text of `ids`; the end-of-text token is shown as it is written."""
-        return self.tokenizer.decode(ids, skip_special_tokens=False)
+        return self.backend_tokenizer.decode(ids, skip_special_tokens=False)
 
 
 def load_pair(
@@ -103,7 +115,7 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
         require_known("target_cost", cost, tuple(COSTS))
     plain, small = read_shape(ASSETS / "target"), read_shape(ASSETS / draft)
     shape = grown_shape(plain, COSTS[cost]) if cost else plain
-    require_memory(parameters(shape) + parameters(small), dtype, device)
+    require_memory((parameters(shape) + parameters(small)) * dtype.itemsize, dtype, device)
     label = f"the built-in pair with its {draft} draft, {ratio(plain, small)} by parameters"
     if cost:
         target = scaled(ASSETS / "target", cost, device, dtype)
@@ -115,13 +127,13 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
 
 
-def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) -> None:
-    """Raise PairError if the weights take more memory than is free on `device`."""
-    needed, free = parameters * dtype.itemsize, free_memory(device)
+def require_memory(needed: int, dtype: torch.dtype, device: torch.device) -> None:
+    """Raise PairError if `needed` bytes of weights in `dtype` are more than is free on `device`."""
+    free = free_memory(device)
     if free is not None and needed > free:
         raise PairError(
             f"the weights take {needed / 1e9:.1f} GB in {name_of(dtype)}, and "
-            f"{free / 1e9:.1f} GB are free on {device}"
+            f"{free / 1e9:.1f} GB are free on {device}: choose a smaller pair, or free some memory"
         )
 
 

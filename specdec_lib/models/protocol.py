@@ -3,13 +3,14 @@
 B is the number of rows of a batch, T the number of tokens that one pass appends, V the vocabulary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 Texts = Sequence[Sequence[int]]  # token ids, row by row
+Ends = int | Iterable[int] | None  # a token that ends a text, or several, or none
 CHUNK = 256  # tokens in a pass of the prefill: bounds the memory of its logits, which are not used
 
 
@@ -56,6 +57,13 @@ def lengths_of(cache: Cache) -> list[int]:
     """
     counted = getattr(cache, "lengths", None)
     return cache.length.tolist() if counted is None else counted
+
+
+def end_ids(eos_id: Ends) -> frozenset[int]:
+    """The tokens that end a text, as a set."""
+    if eos_id is None:
+        return frozenset()
+    return frozenset(eos_id if isinstance(eos_id, Iterable) else [eos_id])
 
 
 def common(one: Sequence[int], other: Sequence[int]) -> int:

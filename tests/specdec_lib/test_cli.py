@@ -5,11 +5,13 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 import typer
 
 from specdec_lib import cli
+from specdec_lib.errors import UsageError
 
 COMMANDS = typer.main.get_command(cli.app).commands
 
@@ -53,6 +55,27 @@ def test_bad_input_is_named_in_a_line_before_anything_is_loaded(words, named, ca
     assert cli.main(shlex.split(words)) == 2
     said = capsys.readouterr().err
     assert said.startswith("specdec: ") and named in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (UsageError("k is 0"), "specdec: k is 0\n"),
+        (OSError(28, "No space left on device"), "specdec: No space left on device\n"),
+        (OSError(2, "No such file", "a.json"), "specdec: a.json: No such file\n"),
+        (OSError("closed"), "specdec: closed\n"),
+        (ValueError("not enough values to unpack"), None),
+        (KeyError("row"), None),
+    ],
+)
+def test_only_what_the_user_can_mend_is_told_in_a_line(error, said, capsys, monkeypatch):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr("specdec_lib.cli_race.show", fail)
+    with pytest.raises(type(error)) if said is None else nullcontext():
+        assert cli.main(["race", "--recorded"]) == 2
+    assert capsys.readouterr().err == (said or "")
 
 
 def test_ctrl_c_ends_a_command_without_a_traceback(capsys, monkeypatch):

@@ -6,18 +6,43 @@ from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from specdec_lib import cli, cli_generate
+from specdec_lib.models.pairs import BuiltInTokenizer, Pair
+from specdec_lib.text_stream import TextStream
 
-EOS = 0
+# Tokens that are bytes, each at its own number: 0 is the end.
+EOS, LETTERS = 0, bytes_to_unicode()
+BYTES = Tokenizer(models.BPE({letter: byte for byte, letter in LETTERS.items()}, []))
+BYTES.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+BYTES.decoder = decoders.ByteLevel()
+# Words that begin with their space, as SentencePiece has them, and bytes for what is no word.
+WORDS = {"</s>": EOS, "▁The": 1, "▁end": 2, "is": 3, "▁is": 4}
+FALLBACK = {f"<0x{byte:02X}>": 5 + byte for byte in range(256)}
+PIECES = Tokenizer(models.BPE(WORDS | FALLBACK, [], byte_fallback=True))
+PIECES.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+LLAMA = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+PIECES.decoder = decoders.Sequence([*LLAMA, decoders.Strip(" ", 1, 0)])
+T5 = Tokenizer(models.BPE(WORDS, []))
+T5.decoder = decoders.Metaspace(prepend_scheme="always")
 
 
-def page(terminal: bool = False) -> cli_generate.Page:
-    """A page of a pair whose tokens are bytes."""
-    codec = SimpleNamespace(decode=lambda ids: bytes(ids).decode(errors="replace"))
+def fallen(text: bytes) -> list[int]:
+    """The tokens of PIECES for single bytes."""
+    return [5 + byte for byte in text]
+
+
+def page(
+    terminal: bool = False, tokenizer: Tokenizer = BYTES, prompt: str = "def ", source: bool = False
+) -> cli_generate.Page:
+    """A page of a pair that has no models; with `source` it is one of encoder-decoders."""
+    target = SimpleNamespace(set_source=None) if source else SimpleNamespace()
+    pair = Pair("", target, target, BuiltInTokenizer(tokenizer), "", frozenset([EOS]))
     colours = "standard" if terminal else None
     console = Console(file=io.StringIO(), force_terminal=terminal, color_system=colours)
-    return cli_generate.Page(SimpleNamespace(tokenizer=codec, eos_id=EOS), console, "def ")
+    return cli_generate.Page(pair, console, prompt, pair.tokenizer.encode(prompt))
 
 
 def screens(*blocks: bytes) -> list[str]:
@@ -47,6 +72,37 @@ def test_a_character_is_written_when_all_of_its_bytes_are_there():
 
 def test_bytes_that_are_no_character_hold_nothing_up():
     assert screens(b"a\xff", b"b\xff\xff", b"c")[-1] == "def a\ufffdb\ufffd\ufffdc"
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "tokens", "expected"),
+    [
+        (PIECES, [4, 1], " is The"),
+        (PIECES, [*fallen("\né".encode()), 3], "\néis"),
+        (PIECES, [*fallen(b"\n"), *fallen(b"\xf0"), 3, 4], "\n\ufffdis is"),
+        (PIECES, [4, *fallen("😀".encode()[:2])], " is\ufffd\ufffd"),
+        (BYTES, list("\té".encode())[:-1], "\t\ufffd"),
+        (T5, [1, 4], " The is"),
+    ],
+)
+def test_the_text_is_what_the_tokenizer_reads_after_the_prompt(tokenizer, tokens, expected: str):
+    stream = TextStream(tokenizer, [4])
+    assert "".join(map(stream.add, tokens)) + stream.rest() == expected
+
+
+def test_a_text_of_its_own_stands_below_its_source_and_without_a_first_space():
+    text = page(tokenizer=T5, prompt="The end", source=True)
+    text.add(0, [1, 2, 4])
+    assert text.console.file.getvalue() == "The end\nThe end is"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_tabs_brackets_and_colons_stay(terminal: bool):
+    text = page(terminal, prompt="\tx\t[bold]:smile:")
+    text.add(0, list(b"\n\tif\ty"))
+    shown = re.sub(r"\033\[[0-9;]*m", "", text.console.file.getvalue())
+    assert shown == "\tx\t[bold]:smile:\n\tif\ty"
+    assert not terminal or "\n\t\033[4;32mif" in text.console.file.getvalue()
 
 
 def written(capsys: pytest.CaptureFixture, *options: str) -> tuple[str, str]:

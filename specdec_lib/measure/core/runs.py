@@ -13,7 +13,7 @@ from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.core.held_out import repeated_share
 from specdec_lib.models.pairs import Pair
-from specdec_lib.models.protocol import Model
+from specdec_lib.models.protocol import Ends, Model
 from specdec_lib.progress import progress
 from specdec_lib.sampling import Choices, Warp, choices_for
 
@@ -25,9 +25,11 @@ Prompts = Sequence[Sequence[int]]
 Generate = Callable[[Prompts, Settings, list[np.random.Generator]], Generation]
 
 
-def decoder(generate: Generate, warp: Warp, tokens: int, batch: bool = False) -> Decoder:
+def decoder(
+    generate: Generate, warp: Warp, tokens: int, batch: bool = False, eos_id: Ends = None
+) -> Decoder:
     """`generate` on one prompt, or with `batch` on a list, with another seed at every call."""
-    settings, seeds = Settings(tokens, warp), count()
+    settings, seeds = Settings(tokens, warp, eos_id), count()
 
     def run(prompt: list) -> Generation:
         prompts = prompt if batch else [prompt]
@@ -46,18 +48,20 @@ def choices(warp: Warp, seed: int, rows: int = 1) -> Choices:
     return choices_for(warp, generators(seed, rows))
 
 
-def plain(target: Model, warp: Warp, tokens: int, batch: bool = False) -> Decoder:
+def plain(
+    target: Model, warp: Warp, tokens: int, batch: bool = False, eos_id: Ends = None
+) -> Decoder:
     """Plain decoding, with another seed at every call."""
 
     def generate(prompts: Prompts, settings: Settings, rngs: list) -> Generation:
         return plain_generate(target, prompts, settings, choices_for(warp, rngs))
 
-    return decoder(generate, warp, tokens, batch)
+    return decoder(generate, warp, tokens, batch, eos_id)
 
 
 def speculative(
     target: Model, drafter: Drafter, k: int, warp: Warp, tokens: int,
-    verifier: Verifier = verify, batch: bool = False,
+    verifier: Verifier = verify, batch: bool = False, eos_id: Ends = None,
 ) -> Decoder:  # fmt: skip
     """Speculative decoding, with another seed at every call."""
 
@@ -65,7 +69,7 @@ def speculative(
         drawn = choices_for(warp, rngs)
         return speculative_generate(target, drafter, prompts, k, settings, drawn, verifier)
 
-    return decoder(generate, warp, tokens, batch)
+    return decoder(generate, warp, tokens, batch, eos_id)
 
 
 def straight(decoder: Decoder, prompts: Sequence[list[int]], most: int) -> list[list[int]]:

@@ -5,9 +5,11 @@ commits, read with `datasets` (the extra `published`); where those cannot be had
 stand in, and no paper's figure stands beside them.
 """
 
+from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from itertools import islice
 from operator import getitem
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
@@ -89,14 +91,16 @@ def rows(
     """A row for each task of a pair, greedy; `size` is how many prompts, and tokens after each.
 
     `clock` is the loop over plain decoding, `printed` the speed-up in the paper's table. `tokens
-    per pass` counts every pass of the target, the prompt's too. `assisted` says how Hugging Face's
-    assisted generation drafts.
+    per pass` counts every pass of the target, the prompt's too. All decoders write as many tokens
+    as plain decoding until one of the pair's ends, so the loop need not know the ends. `assisted`
+    says how Hugging Face's assisted generation drafts.
     """
-    found = []
+    found, lengths = [], dict[str, int]()
     prompts, tokens = size or (ON_A_CARD if on_a_card(pair) else ON_A_PROCESSOR)
-    decoders = decoders_of(pair, loop, tokens)
+    decoders = decoders_of(pair, loop, tokens, lengths)
     for task in tasks_of(name):
         texts, real = texts_of(task, prompts)
+        lengths |= lengths_of(pair, texts, tokens)
         runs = compare(decoders, texts)
         row = {"target": name, "draft": draft, "task": task.name, "temperature": 0, "K": K}
         mine = {each: summary(runs, each).loc[LOOP] for each in (PLAIN, GENERATE, ASSISTED)}
@@ -113,29 +117,47 @@ def on_a_card(pair: Pair) -> bool:
     return pair.target.device.type == "cuda"
 
 
-def decoders_of(pair: Pair, loop: Loop, tokens: int) -> dict[str, Decoder]:
+def lengths_of(pair: Pair, texts: list[str], tokens: int) -> dict[str, int]:
+    """How many tokens plain decoding writes after each text: up to an end, `tokens` at most."""
+    decode = plain(pair.target, GREEDY, tokens, eos_id=pair.eos_id)
+    return {text: len(decode(pair.prompt(text)).tokens[0]) for text in texts}
+
+
+def decoders_of(
+    pair: Pair, loop: Loop, tokens: int, lengths: Mapping[str, int] = MappingProxyType({})
+) -> dict[str, Decoder]:
     """Plain decoding, the loop, and Hugging Face's two, each after a text.
 
-    An encoder-decoder's text is read in the timed call, by ours as by theirs.
+    They write as many tokens as `lengths` has for the text, or else `tokens`. An encoder-decoder's
+    text is read in the timed call, by ours as by theirs.
     """
     target, draft = (
         hugging.Counted(each.model, each.vocab_size) for each in (pair.target, pair.draft)
     )
-    write = partial(hugging.generate, target, new_tokens=tokens)
     ours, encode = pair.prompt, pair.tokenizer.encode
+
+    def theirs(count: int, **how) -> Decoder:
+        return partial(hugging.generate, target, new_tokens=count, **how)
+
+    makers = {
+        PLAIN: (ours, partial(plain, pair.target, GREEDY)),
+        LOOP: (ours, partial(loop.decoder, pair.target, pair.draft, K, GREEDY)),
+        GENERATE: (encode, theirs),
+        ASSISTED: (encode, partial(theirs, draft=draft, k=K)),
+    }
     return {
-        PLAIN: after(ours, plain(pair.target, GREEDY, tokens)),
-        LOOP: after(ours, loop.decoder(pair.target, pair.draft, K, GREEDY, tokens)),
-        GENERATE: after(encode, write),
-        ASSISTED: after(encode, partial(write, draft=draft, k=K)),
+        name: after(read, make, lambda text: lengths.get(text, tokens))
+        for name, (read, make) in makers.items()
     }
 
 
-def after(encode, decode: Decoder):
-    """`decode` after a text, which `encode` makes token ids of."""
+def after(
+    encode: Callable, decoder: Callable[[int], Decoder], count: Callable[[str], int]
+) -> Callable[[str], Generation]:
+    """The decoder of `count(text)` tokens after a text, which `encode` makes token ids of."""
 
     def run(text: str) -> Generation:
-        return decode(encode(text))
+        return decoder(count(text))(encode(text))
 
     return run
 

@@ -12,6 +12,7 @@ from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.survey import Machine
 from specdec_lib.models.pairs import BuiltInTokenizer, Pair
 from specdec_lib.sampling import Warp
+from specdec_lib.text_stream import TextStream
 
 DRAFT, K = "base", 4
 TOKENS = 48
@@ -21,7 +22,7 @@ PROMPT_SHOWN = 24  # its last tokens
 def of_built_in(loop: Loop, machine: Machine) -> dict[str, Any]:
     """A text of the built-in target and its base draft at temperature 1, for the widget."""
     (prompt,), words = prompts(1), BuiltInTokenizer(tokenizer())
-    pair = Pair("", machine.built_in, machine.drafts[DRAFT], words, "", None)
+    pair = Pair("", machine.built_in, machine.drafts[DRAFT], words, "", frozenset())
     return picture(loop, pair, prompt, SAMPLED, words.decode(prompt[-PROMPT_SHOWN:]))
 
 
@@ -30,25 +31,24 @@ def picture(
 ) -> dict[str, Any]:
     """TOKENS tokens of a pair for the widget, below `shown`; the loop's verifier judges them."""
     drafter = ModelDrafter(pair.draft)
-    run = speculative(pair.target, drafter, K, warp, TOKENS, loop.verifier)
-    text, blocks = list(prompt), []
-    for block in run(prompt).blocks[0]:
-        blocks.append(as_shown(block, text, pair))
-        text += [*block.path, block.token]
+    run = speculative(pair.target, drafter, K, warp, TOKENS, loop.verifier, eos_id=pair.eos_id)
+    stream = pair.stream(prompt)
+    blocks = [as_shown(block, stream) for block in run(prompt).blocks[0]]
     return {"prompt": shown, "blocks": blocks}
 
 
-def as_shown(block: Block, text: Sequence[int], pair: Pair) -> dict[str, Any]:
-    """A block after `text`, each token as the letters that it adds in its place."""
-    read = pair.tokenizer.decode
+def as_shown(block: Block, stream: TextStream) -> dict[str, Any]:
+    """A block, each token as the letters that it adds in its place; `stream` goes past the block.
 
-    def piece(i: int, token: int) -> str:
-        before = [*text, *block.drafted[:i]]
-        return read([*before, token])[len(read(before)) :]
-
+    A letter of several tokens stands at the last of them.
+    """
+    draft = stream.fork()
+    drafted = [draft.add(token) for token in block.drafted]
+    for token in block.path:
+        stream.add(token)
     return {
-        "drafted": [piece(i, token) for i, token in enumerate(block.drafted)],
-        "token": piece(block.accepted, block.token),
+        "drafted": drafted,
+        "token": stream.add(block.token),
         "accepted": block.accepted,
         "p": block.p,
         "q": block.q,

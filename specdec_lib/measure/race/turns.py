@@ -26,6 +26,7 @@ from specdec_lib.measure.race.record import Lane, Pass, Race
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache
 from specdec_lib.sampling import Warp
+from specdec_lib.text_stream import TextStream
 
 PLAIN = "plain decoding"
 # Greedy text of the built-in target soon runs in circles. Of the first 80 held-out prompts this is
@@ -53,7 +54,8 @@ def run(
     The target is the built-in one at a `cost`. With `rows`, each decoder writes so many texts at a
     time, and the first is shown. A timer starts when the target has read the prompt, or with
     `reading` before that. With `costly`, the target at that cost, all cores take part, else half
-    of them. No text begins once `seconds` are over, but the first one always runs.
+    of them. No text begins once `seconds` are over, but the first one always runs. An end of text
+    does not stop a decoder, so that all write as many tokens.
     Raises WrongFunction where a reader's own function is wrong.
     """
     warp, makers = Warp(temperature), {PLAIN: lambda *how: plain(*how, batch=True), **contestants}
@@ -172,12 +174,8 @@ def passes(texts: Sequence[Text], reading: bool) -> Iterator[list[Pass]]:
 
 def pieces_of(text: Text) -> list[str]:
     """What every new token adds to the text, a character with the token that completes it."""
-    tokens, before, pieces = text.prompt + text.new, len(shown(text.prompt)), []
-    for end in range(len(text.prompt) + 1, len(tokens) + 1):
-        whole = shown(tokens[:end])
-        pieces.append(whole[before:])
-        before = max(before, len(whole))
-    return pieces
+    stream = TextStream(words(), text.prompt)
+    return [stream.add(token) for token in text.new]
 
 
 def shown(tokens: list[int]) -> str:

@@ -35,7 +35,7 @@ def alone(prompt: list[int], seed: int, temperature: float, eos_id: int | None, 
     return decoder.generate(TARGET, DRAFT, prompt, k, 10, warp, choices, eos_id).tokens
 
 
-@pytest.mark.parametrize("eos_id", [None, EOS])
+@pytest.mark.parametrize("eos_id", [None, EOS, (EOS, 1)])
 @pytest.mark.parametrize("temperature", [1.0, 0.5, 0.0])
 @pytest.mark.parametrize("k", [0, 1, 4])
 def test_every_row_of_a_batch_is_what_the_textbook_decoder_writes(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 import torch
 from decoders.exact_drafters import (
@@ -33,6 +34,7 @@ from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.exact import Tape, distance, distribution
+from specdec_lib.models.protocol import Ends
 from specdec_lib.sampling import Warp
 
 N = 4
@@ -81,7 +83,7 @@ def decoder(
     k: int,
     warp: Warp = PLAIN,
     prompt: Sequence[int] = PROMPT,
-    eos_id: int | None = None,
+    eos_id: Ends = None,
     count: int = N,
 ) -> Callable[[Tape], list[int]]:
     """A function from choices to the new tokens."""
@@ -116,13 +118,15 @@ def test_the_distribution_is_the_warped_targets(name: str, warp: Warp):
 
 
 @pytest.mark.parametrize("k", [1, 3])
-def test_the_distribution_ends_with_the_end_of_sequence_wherever_it_falls_in_a_block(k: int):
-    whole = autoregressive(TARGET, PROMPT, N)
+@pytest.mark.parametrize("ends", [0, 2, np.int64(1), [0], (0, 2), (1, 7), (0, 1, 2), ()])
+def test_the_distribution_ends_with_the_first_end_wherever_it_falls_in_a_block(k: int, ends: Ends):
+    """A prompt holds ends that do not count, and 7 is beyond the vocabulary."""
+    whole, listed = autoregressive(TARGET, PROMPT, N), list(ends) if np.ndim(ends) else [ends]
     expected: dict[tuple[int, ...], float] = {}
     for tokens, weight in whole.items():
-        end = tokens.index(0) + 1 if 0 in tokens else N
+        end = next((i for i, token in enumerate(tokens, start=1) if token in listed), N)
         expected[tokens[:end]] = expected.get(tokens[:end], 0.0) + weight
-    found = distribution(decoder(ModelDrafter(DRAFT), k, eos_id=0))
+    found = distribution(decoder(ModelDrafter(DRAFT), k, eos_id=ends))
     assert found.keys() == expected.keys()
     assert max(abs(found[key] - expected[key]) for key in expected) < EXACT
 

@@ -28,6 +28,20 @@ def test_cache_refuses_more_than_it_has_room_for():
     assert cache.advance(1).tolist() == [[3], [1]]
 
 
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [
+        (np.int64(2), [2, 2]), (np.array(2), [2, 2]), (torch.tensor(2), [2, 2]),
+        (np.array([1, 2]), [1, 2]), ([np.int32(1), 2], [1, 2]), (torch.tensor([1, 2]), [1, 2]),
+    ],
+)  # fmt: skip
+def test_a_length_may_be_a_number_of_numpy_or_torch(length, expected: list[int]):
+    cache = Lengths(2, 4, "cpu")
+    cache.advance(3)
+    cache.truncate(length)
+    assert held(cache) == cache.lengths == expected
+
+
 JUNK = 1e30  # a score of it would drown every other
 
 

@@ -3,6 +3,7 @@
 The expected logits come from one pass of transformers over the whole sequence, without a cache.
 """
 
+from copy import deepcopy
 from functools import partial
 
 import pytest
@@ -13,16 +14,24 @@ from decoders.random_models import gpt2, llama, t5
 from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
+    Gemma3nTextConfig,
     Gemma3TextConfig,
+    Gemma4TextConfig,
     Lfm2Config,
+    LlamaConfig,
     MambaConfig,
     MistralConfig,
     OpenAIGPTConfig,
+    Phi3Config,
     PreTrainedConfig,
     PreTrainedModel,
 )
 
+from specdec_lib.decoding.generate import plain_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.errors import UsageError
 from specdec_lib.models.hf import Causal, EncoderDecoder
+from specdec_lib.sampling import Greedy, Warp
 
 SOURCE = [7, 3, 9, 9, 1]
 SIZES = {
@@ -43,7 +52,17 @@ SLIDING = {
     "mistral": partial(causal, MistralConfig(**WINDOW)),
     "gemma3": partial(causal, Gemma3TextConfig(**WINDOW, **MIXED)),
 }
-CAUSAL = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1), **SLIDING}
+# Their last two layers read the keys of others.
+SHARED = WINDOW | {"num_hidden_layers": 4, "layer_types": 2 * MIXED["layer_types"]}
+SHARED |= {"num_kv_shared_layers": 2, "vocab_size_per_layer_input": V}
+SHARED |= {"hidden_size_per_layer_input": 8}
+ALTUP = SHARED | {"laurel_rank": 4, "altup_num_inputs": 2, "intermediate_size": [24] * 4}
+ALTUP |= {"activation_sparsity_pattern": [0.0] * 4}
+SHARING = {
+    "gemma4": partial(causal, Gemma4TextConfig(**SHARED, global_head_dim=8)),
+    "gemma3n": partial(causal, Gemma3nTextConfig(**ALTUP)),
+}
+CAUSAL = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1), **SLIDING, **SHARING}
 KINDS = pytest.mark.parametrize("kind", [*CAUSAL, "t5"])
 
 
@@ -84,6 +103,31 @@ def test_chunks_with_rollback_equal_one_whole_pass(kind: str):
     parts.append(model.forward(tokens[None, 6:], cache))
     close(torch.cat(parts, 1)[0], whole(model, tokens))
     assert cache.length.tolist() == [12]
+
+
+LONG = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 24}
+LONG |= {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
+DYNAMIC = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
+LAYERS = {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}, "full_attention": LONG}
+OLD = {"original_max_position_embeddings": 24}  # where Phi-3 has it
+LIMITED = {
+    "phi3": (Phi3Config, {"rope_parameters": LONG} | OLD, 24),
+    "llama": (LlamaConfig, {"rope_parameters": LONG}, 24),
+    "gemma3": (Gemma3TextConfig, {"rope_parameters": LAYERS} | WINDOW | MIXED, 24),
+    "dynamic": (LlamaConfig, {"rope_parameters": DYNAMIC, "max_position_embeddings": 32}, 32),
+}
+
+
+@pytest.mark.parametrize("kind", LIMITED)
+def test_a_text_ends_before_rotary_factors_change(kind: str):
+    make, fields, limit = LIMITED[kind]
+    model = Causal(causal(make(**SIZES | deepcopy(fields))))  # a configuration changes them
+    for prompt, more in ((20, limit - 20), (limit, 0)):
+        made = plain_generate(model, [text(prompt).tolist()], Settings(more, Warp(0)), Greedy())
+        expected = greedy_text(model.model, [text(prompt).tolist()], more) if more else [[]]
+        assert made.tokens == expected
+        with pytest.raises(UsageError, match=f"max_length is {limit}, where its rotary factors"):
+            plain_generate(model, [text(prompt).tolist()], Settings(more + 1, Warp(0)), Greedy())
 
 
 @KINDS

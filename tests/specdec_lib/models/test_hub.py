@@ -1,5 +1,7 @@
 """Two models of the hub as a pair: one question, then the same text as transformers."""
 
+import json
+
 import pytest
 import torch
 from decoders.fake_hub import VOCABULARY, Hub, write_model
@@ -10,9 +12,11 @@ from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
+from specdec_lib.models import pairs
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.protocol import end_ids
 from specdec_lib.sampling import Greedy, Warp
 
 NAMES = "org/target", "org/draft"
@@ -56,7 +60,7 @@ def test_greedy_text_is_that_of_generate_and_assisted_generation(
 
 def test_pair_is_asked_for_once_and_kept(fake_hub: Hub, questions: list[str]):
     pair = load(*NAMES)
-    assert (pair.eos_id, pair.prompt("b a"), pair.tokenizer.decode([2])) == (0, [2, 1, 0], "b")
+    assert (pair.eos_id, pair.prompt("b a"), pair.tokenizer.decode([2])) == ({0}, [2, 1, 0], "b")
     assert pair.label == "org/target with org/draft, 1:1 by parameters"
     load(*NAMES)
     (question,) = questions
@@ -64,6 +68,27 @@ def test_pair_is_asked_for_once_and_kept(fake_hub: Hub, questions: list[str]):
     assert fake_hub.fetched == WEIGHTS
     fake_hub.online = False
     load(*NAMES)
+
+
+@pytest.mark.parametrize("named", [None, 0, 5, [0], [5, 7], [5, 99]])
+@pytest.mark.parametrize("names", [NAMES, ("org/t5", "org/t5-small")])
+def test_a_text_ends_where_generate_ends_it_and_at_the_tokenizers_end(
+    fake_hub: Hub, names: tuple[str, str], named: int | list[int] | None
+):
+    file = fake_hub.root / names[0] / "generation_config.json"
+    content = json.loads(file.read_text()) | {"eos_token_id": named}
+    file.write_text(json.dumps(content)) if named is not None else file.unlink()
+    pair = load(*names, yes=True)
+    assert pair.eos_id == {0} | end_ids(named)
+    drafter, model = ModelDrafter(pair.draft), pair.target.model
+    for letter in "ab":
+        prompt, ids = pair.prompt(letter), torch.tensor([pair.tokenizer.encode(letter)])
+        theirs = model.generate(
+            ids, max_new_tokens=12, do_sample=False, eos_token_id=list(pair.eos_id), pad_token_id=0
+        )[0].tolist()
+        settings = Settings(12, Warp(0), pair.eos_id)
+        ours = speculative_generate(pair.target, drafter, [prompt], 4, settings, Greedy())
+        assert prompt + ours.tokens[0] == theirs
 
 
 @pytest.mark.parametrize("names", [NAMES, ("org/t5", "org/t5-small")])
@@ -107,6 +132,32 @@ def test_only_safetensors_are_downloaded_if_there_are_any(fake_hub: Hub):
     torch.save(gpt2().state_dict(), fake_hub.root / "org/draft/pytorch_model.bin")
     load(*NAMES, yes=True)
     assert fake_hub.fetched == [WEIGHTS[0], "org/draft/pytorch_model.bin"]
+
+
+@pytest.mark.parametrize("from_hub", [True, False], ids=["hub", "folder"])
+@pytest.mark.parametrize(("dtype", "size"), [(torch.float64, 8), (torch.bfloat16, 2)])
+def test_weights_that_do_not_fit_are_refused_before_they_are_downloaded(
+    fake_hub: Hub, monkeypatch: pytest.MonkeyPatch, from_hub: bool, dtype: torch.dtype, size: int
+):
+    needed = size * (gpt2().num_parameters() + gpt2(layers=3).num_parameters())
+    write_model(fake_hub.root / "org/larger", gpt2(layers=3))
+    names = ["org/larger", "org/draft"]
+    names = names if from_hub else [str(fake_hub.root / name) for name in names]
+    monkeypatch.setattr(pairs, "free_memory", lambda device: needed - 1)
+    with pytest.raises(PairError, match="GB are free on cpu: choose a smaller pair"):
+        load_pair(*names, device="cpu", dtype=dtype, yes=True)
+    assert fake_hub.fetched == []
+    monkeypatch.setattr(pairs, "free_memory", lambda device: needed)
+    load_pair(*names, device="cpu", dtype=dtype, yes=True)
+
+
+@pytest.mark.parametrize("name", ["mine", "./mine", "a/b/mine"])
+def test_a_folder_is_one_whatever_its_name_looks_like(fake_hub: Hub, monkeypatch, name: str):
+    monkeypatch.chdir(fake_hub.root)
+    with pytest.raises(PairError, match="there is no (pair|folder) '?" + name):
+        load(name, NAMES[1])
+    write_model(fake_hub.root / name, gpt2())
+    assert load(name, name).name == name
 
 
 def test_other_vocabulary_is_refused_before_the_weights(fake_hub: Hub):

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 from decoders.random_models import VOCAB, llama
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
 from specdec_lib.models.cache import Tree
+from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.checkpoint import Shape, read_weights
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
@@ -109,3 +111,18 @@ def test_product_is_exact(dtype: torch.dtype, shape: tuple[int, int], size: int,
     assert found.shape == expected.shape and found.dtype == dtype
     error = (found.double() - expected).abs().max() / size
     assert error <= 4 * torch.finfo(dtype).eps
+
+
+def test_a_folder_whose_files_are_not_whole_is_refused(tmp_path: Path):
+    weights, config = tmp_path / "model.safetensors", tmp_path / "config.json"
+    for name in ("lm_head.weight", "model.norm.weight"):
+        llama(tied=False).save_pretrained(tmp_path)
+        tensors = load_file(weights)
+        del tensors[name]
+        save_file(tensors, weights)
+        with pytest.raises(PairError, match=f"model.safetensors has no {name}: save or"):
+            Llama.from_folder(tmp_path)
+    for path in (weights, config):
+        path.write_bytes(path.read_bytes()[:-9])
+        with pytest.raises(PairError, match=f"{path.name} cannot be read"):
+            Llama.from_folder(tmp_path)

@@ -13,7 +13,7 @@ from specdec_lib.models.pairs import load_pair
 def test_built_in_pair_needs_no_network(no_network: None):
     pair = load_pair(device="cpu")
     assert isinstance(pair.target, Llama) and isinstance(pair.draft, Llama)
-    assert (pair.name, pair.eos_id, pair.target.dtype) == ("stdlib", 0, torch.float32)
+    assert (pair.name, pair.eos_id, pair.target.dtype) == ("stdlib", {0}, torch.float32)
     assert pair.tokenizer.decode(pair.prompt("def f(x):")) == "def f(x):"
     assert pair.label == "the built-in pair with its large draft, 4:1 by parameters"
 

@@ -5,11 +5,13 @@ from itertools import product
 import pytest
 import torch
 
-from specdec_lib.assets import BUILT_IN_DRAFTS
+from specdec_lib.assets import BUILT_IN_DRAFTS, tokenizer
+from specdec_lib.decoding.state import Block
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.experiment import batches, grid, survey, traces
 from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.measure.experiment.loops import LIBRARY
+from specdec_lib.text_stream import TextStream
 from specdec_lib.theory import Costs, walltime_speedup
 
 
@@ -60,6 +62,13 @@ def test_longer_multiplies_what_is_measured(machine):
 def test_the_passes_of_a_machine_are_one_row(machine):
     (row,) = machine.passes().to_dict("records")
     assert row["ms per token"] == 10 and row["v(5)"] == 1.2 and row["c of base"] == 0.1
+
+
+def test_a_letter_of_several_tokens_stands_at_its_last_one():
+    first, second, *_, last = tokenizer().encode("é😀").ids
+    block = Block([first, second, last], [first], second, 2, False, [], [])
+    shown = traces.as_shown(block, TextStream(tokenizer()))
+    assert shown["drafted"] == ["", "é", ""] and shown["token"] == "é"
 
 
 def test_a_trace_holds_what_the_picture_needs(machine):

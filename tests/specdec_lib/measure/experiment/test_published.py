@@ -1,6 +1,7 @@
 """Published pairs end to end on a processor, tiny random models in the place of the hub's."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_a_pair_is_run_beside_hugging_face_and_the_papers(
 ):
     monkeypatch.setattr(published, "texts_of", lambda task, count: (["a b c d"] * count, True))
     names = folders(tmp_path, make, name, draft)
-    pair = load_pair(*names, device="cpu")
+    pair = replace(load_pair(*names, device="cpu"), eos_id=frozenset())
     rows = published.rows(LIBRARY, pair, *names, size=(2, 8))
     assert rows.task.tolist() == list(printed) and (rows.temperature == 0).all()
     found = rows.printed.astype(object).where(rows.printed.notna(), None)
@@ -79,6 +80,17 @@ def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tup
     passes = {name: each.target_passes for name, each in texts.items()}
     assert passes["generate"] == 12 and passes["plain"] in (12, 13)  # ours reads a prompt apart
     assert passes["loop"] <= 13 and passes["assisted"] <= passes["generate"]
+
+
+@pytest.mark.parametrize("make", [random_models.gpt2, random_models.t5])
+def test_all_four_write_to_the_first_end_of_plain_decodings_text(tmp_path: Path, make):
+    pair = load_pair(*folders(tmp_path, make, "target", "draft"), device="cpu")
+    whole = published.decoders_of(pair, LIBRARY, 12)[published.PLAIN]("a b").tokens[0]
+    pair = replace(pair, eos_id=frozenset([whole[5], whole[7], 99]))
+    lengths = published.lengths_of(pair, ["a b"], 12)
+    assert lengths == {"a b": min(map(whole.index, [whole[5], whole[7]])) + 1}
+    for decode in published.decoders_of(pair, LIBRARY, 12, lengths).values():
+        assert decode("a b").tokens[0] == whole[: lengths["a b"]]
 
 
 def test_texts_of_the_hub_are_cut_and_stand_in_their_place(monkeypatch: pytest.MonkeyPatch):

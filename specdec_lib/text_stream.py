@@ -1,0 +1,43 @@
+"""The text of tokens that come one after the other."""
+
+from collections.abc import Sequence
+from copy import copy
+
+from tokenizers import Tokenizer
+from tokenizers.decoders import DecodeStream
+
+
+class TextStream:
+    """What every token adds to the text after `prompt`, special tokens too.
+
+    A character comes with the token that completes it. All tokens are decoded together, since a
+    tokenizer may drop the first space of a text.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, prompt: Sequence[int] = ()) -> None:
+        self.tokenizer, self.stream = tokenizer, DecodeStream(skip_special_tokens=False)
+        self.held: list[int] = []  # tokens whose text has not come yet
+        for token in prompt:  # DecodeStream(prompt) would repeat one that ends within a character
+            self.add(token)
+
+    def add(self, token: int) -> str:
+        """The text that `token` completes; empty if its character is not complete yet."""
+        self.held.append(token)
+        try:
+            piece = self.stream.step(self.tokenizer, token)
+        except Exception:  # tokenizers has no class for it: these bytes undo what has come before
+            self.stream = DecodeStream(skip_special_tokens=False)
+            piece = self.stream.step(self.tokenizer, self.held)
+        if piece:
+            self.held.clear()
+        return piece or ""
+
+    def rest(self) -> str:
+        """The text of a last character that was not completed: a replacement sign, or nothing."""
+        return self.tokenizer.decode(self.held, skip_special_tokens=False)
+
+    def fork(self) -> "TextStream":
+        """Another stream that goes on from here."""
+        other = copy(self)
+        other.stream, other.held = copy(self.stream), list(self.held)
+        return other
