@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
+from autograde.bugs import answers_of
 from autograde.grade import solved
 from specdec_lib.lessons.ch02 import checks, figures
 from specdec_lib.lessons.ch02.checks import P, Q
@@ -54,8 +54,9 @@ NO_BONUS = (_STEP, f"{_STEP}[: n or 1]")
 
 def wrong_sample(old: str, new: str):
     """The decoder of the solution with `new` for `old`."""
-    code = with_slips("speculative_sample", (old, new))
-    return solved(CHAPTER).defined("speculative_sample", code)
+    code = answers_of(CHAPTER)["speculative_sample"]
+    assert code.count(old) == 1
+    return solved(CHAPTER).defined("speculative_sample", code.replace(old, new))
 
 
 ROWS = "the draft's last row makes q, and the target's last n + 1 rows make p"
