@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import COUNTS, V
-from decoders.exact_drafters import NO_DRAFTERS, PROMPT, Llamas, made_on
+from decoders.exact_drafters import NO_DRAFTERS, PROMPT, made_on
 
 from specdec_lib import drafters
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
@@ -92,11 +92,6 @@ def test_the_longest_context_that_was_seen_gives_the_distribution(
     drafter.start([tokens], Warp(), 10)
     assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)
     assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)  # kept
-
-
-@pytest.fixture
-def target(llamas: Llamas) -> Llama:
-    return llamas.target
 
 
 NAMES = ("Medusa", "EAGLE")
