@@ -199,13 +199,9 @@ def student_server(tmp_path_factory) -> Iterator:
     """
     from pages.jupyter_lab import StudentServer
 
-    server = StudentServer(tmp_path_factory.mktemp("lab"))
-    try:
-        server.wait_until_it_answers()
+    with StudentServer(tmp_path_factory.mktemp("lab")).running() as server:
         yield server
-    finally:
-        code = server.stop()
-    assert code == 0 and "JupyterLab has stopped" in server.log.read_text()
+    assert "JupyterLab has stopped" in server.log.read_text()
 
 
 @pytest.fixture

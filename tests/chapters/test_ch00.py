@@ -21,9 +21,7 @@ def test_run_all_shows_the_race_before_the_first_cell_that_waits():
 
 
 def test_numbers_of_the_text_are_those_of_the_functions():
-    forward, free, passing = (
-        FUNCTIONS[f"{n}"] for n in ("forward_time", "free_tokens", "pass_time")
-    )
+    forward, free = FUNCTIONS["forward_time"], FUNCTIONS["free_tokens"]
     assert [free(2, *limits) for limits in (A100, H100, TPU)] == [153, 295, 229]
     assert round(1e3 * forward(1, 8e9, 2, *H100), 2) == 4.78 and round(1 / 295.4, 3) == 0.003
     assert [forward(n, 100, 1, 100, 1000) for n in (1, 5, 6)] == [1.0, 1.0, 1.2]

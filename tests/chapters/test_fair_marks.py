@@ -1,6 +1,7 @@
 """Fair marks: another form costs little, and an unusual right answer costs nothing."""
 
 import pytest
+from attempts import chapter_of
 
 from autograde.bugs import answers_of
 from autograde.chapter import chapter_names
@@ -55,21 +56,16 @@ def test_another_form_costs_one_group_at_most(chapter: str, form: str):
         assert len(lost(judged(chapter, **{name: code})[name])) <= 1, name
 
 
-# Right answers that look different: the exercise, its chapter, and the code.
+# Right answers that look different, by exercise.
 RIGHT = {
-    "speculative_accept": (
-        "02_rejection_sampling",
-        """
+    "speculative_accept": """
 def speculative_accept(draft_tokens, p, q, r):
     n = 0
     while n < len(draft_tokens) and r[n] * q[n, draft_tokens[n]] < p[n, draft_tokens[n]]:
         n += 1
     return draft_tokens[:n]
 """,
-    ),
-    "warp": (
-        "03_lossless",
-        """
+    "warp": """
 def warp(logits, temperature=1.0, top_k=None, top_p=None):
     if temperature < 0:
         raise ValueError("below 0")
@@ -86,40 +82,28 @@ def warp(logits, temperature=1.0, top_k=None, top_p=None):
         probs[order[1:][before[1:] >= top_p]] = 0
     return probs / probs.sum()
 """,
-    ),
-    "is_lossless": (
-        "03_lossless",
-        """
+    "is_lossless": """
 def is_lossless(rule, p, q):
     left = dict(enumerate(p))
     for token, chance in exact.branches(lambda choices: rule(p, q, choices)):
         left[token] -= chance
     return all(abs(each) < 1e-12 for each in left.values())
 """,
-    ),
-    "repair": (
-        "03_lossless",
-        """
+    "repair": """
 def repair(logits, choices):
     token = np.argmax(logits)
     reported = np.full(len(logits), -np.inf)
     reported[token] = 0
     return token, reported
 """,
-    ),
-    "audit": (
-        "05_results",
-        """
+    "audit": """
 def audit(alpha, k, tokens, alpha_error, tokens_error):
     alpha, tokens = alpha + alpha_error, tokens - tokens_error
     if tokens <= sum(alpha**i for i in range(k + 1)):
         return "formula"
     return "order" if tokens <= k + 1 and tokens * (1 - alpha) <= 1 else "nothing"
 """,
-    ),
-    "simulate_decode": (
-        "06_simulator",
-        """
+    "simulate_decode": """
 def simulate_decode(alpha, c, k, n_tokens, rng):
     tokens, passes, time = 0, 0, 0.0
     while tokens < n_tokens:
@@ -128,10 +112,7 @@ def simulate_decode(alpha, c, k, n_tokens, rng):
         passes, time = passes + 1, time + k * c + 1
     return {"time": time, "target_passes": passes, "tokens": tokens}
 """,
-    ),
-    "spend": (
-        "06_simulator",
-        """
+    "spend": """
 def spend(confidences, pass_ms):
     rows = len(confidences)
     checked, alive, tokens = [0] * rows, [1.0] * rows, float(rows)
@@ -144,20 +125,14 @@ def spend(confidences, pass_ms):
         best = max(best, (tokens / pass_ms[rows + sum(checked)], list(checked)), key=lambda b: b[0])
     return best[1]
 """,
-    ),
-    "one_hot_accept": (
-        "07_connections",
-        """
+    "one_hot_accept": """
 def one_hot_accept(draft_token, p, r, u):
     others = [x * (i != draft_token) for i, x in enumerate(p)]
     if p[draft_token] >= r:
         return draft_token, True
     return int(np.flatnonzero(np.cumsum(others) > u * sum(others))[0]), False
 """,
-    ),
-    "walk_tree": (
-        "07_connections",
-        """
+    "walk_tree": """
 def walk_tree(parents, tokens, p, q, r, u):
     written, at, rest = [], -1, p[0]
     for node, token in enumerate(tokens):
@@ -167,11 +142,9 @@ def walk_tree(parents, tokens, p, q, r, u):
             rest = residual_distribution(rest, q[at + 1])
     return [*written, sample_from(rest, u)]
 """,
-    ),
 }
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_an_unusual_right_answer_keeps_full_marks(name: str):
-    chapter, code = RIGHT[name]
-    assert lost(judged(chapter, **{name: code})[name]) == []
+    assert lost(judged(chapter_of(name), **{name: RIGHT[name]})[name]) == []

@@ -53,7 +53,7 @@ def own_lines(chapter: str) -> set[str]:
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
-def test_a_page_has_stubs_and_the_outputs_of_the_solution(chapter: str, tmp_path: Path):
+def test_a_page_has_stubs_folded_reveals_and_the_outputs_of_the_solution(chapter: str, tmp_path):
     made = page(chapter, executed(chapter, tmp_path))
     text = "\n".join(cell.source for cell in made.cells)
     assert own_lines(chapter) and not any(line in text for line in own_lines(chapter))
@@ -62,11 +62,6 @@ def test_a_page_has_stubs_and_the_outputs_of_the_solution(chapter: str, tmp_path
         if cell.cell_type == "code" and not SILENT.match(cell.source):
             (output,) = cell.outputs
             assert output.data == {"text/html": f"<p>seen in {cell.id}</p>"}
-
-
-@pytest.mark.parametrize("chapter", chapter_names())
-def test_what_is_revealed_is_folded_and_checks_show_nothing(chapter: str, tmp_path: Path):
-    made = page(chapter, executed(chapter, tmp_path))
     reveals = [cell for cell in made.cells if "lesson.reveal" in cell.source]
     assert len(reveals) >= 2 and all(cell.metadata.tags[-1] == "hide-output" for cell in reveals)
     silent = [c for c in made.cells if c.id.startswith("test_")]

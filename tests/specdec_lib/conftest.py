@@ -35,6 +35,11 @@ def llamas(tmp_path_factory: pytest.TempPathFactory) -> Llamas:
 
 
 @pytest.fixture
+def target(llamas: Llamas) -> Llama:
+    return llamas.target
+
+
+@pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_, **__) -> None:
         raise AssertionError("asked for the network")

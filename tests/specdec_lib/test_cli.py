@@ -87,10 +87,12 @@ def test_ctrl_c_ends_a_command_without_a_traceback(capsys, monkeypatch):
     assert capsys.readouterr().err.strip() == ""
 
 
+NOTEBOOK = ["anywidget", "ipywidgets", "matplotlib", "IPython"]
 # In this order, in one process: what is run, and what must not have been imported after it.
 STEPS = [
     ("from specdec_lib.cli import main; main(['--help'])", ["numpy", "rich", "torch"]),
     ("main(['pairs'])", ["numpy", "rich", "torch"]),
+    ("from specdec_lib.lessons.widgets import linked_simulator; linked_simulator()", NOTEBOOK),
     ("import specdec_lib.assets as a; a.documents(); a.tokenizer()", ["torch"]),
     ("import specdec_lib.sampling, specdec_lib.theory, specdec_lib.exact", ["torch"]),
     ("import specdec_lib.measure.results", ["torch"]),  # of `specdec compare`

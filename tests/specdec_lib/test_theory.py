@@ -10,16 +10,12 @@ from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 ALPHAS = [0.0, 0.1, 0.5, 0.62, 0.8, 0.99, 1.0]
 
 
-def accepted_before_a_rejection(pattern: tuple[bool, ...]) -> int:
-    return pattern.index(False) if False in pattern else len(pattern)
-
-
 def expected_by_enumeration(alpha: float, k: int) -> float:
     """The mean of accepted tokens and one more, over all 2^k patterns of a block."""
     total = 0.0
     for pattern in product((True, False), repeat=k):
         chance = math.prod(alpha if accepted else 1 - alpha for accepted in pattern)
-        total += chance * (accepted_before_a_rejection(pattern) + 1)
+        total += chance * ([*pattern, False].index(False) + 1)
     return total
 
 

@@ -31,18 +31,13 @@ MOODLE = (
 )
 
 
-def table(folder: Path, text: str) -> Path:
-    path = folder / "lms.csv"
-    path.write_bytes(text.encode("utf-8"))
-    return path
-
-
 def merged_with(
     folder: Path, marks: dict, text: str = CANVAS, kind: str = "canvas", column: str = CHAPTER
 ) -> Merged:
     """The table `text` after these points, by student, were put into its column."""
+    (folder / "lms.csv").write_bytes(text.encode())
     given = {student: Mark(score, 24.0, "graded") for student, score in marks.items()}
-    return merge(read_table(table(folder, text)), kind, column, given)
+    return merge(read_table(folder / "lms.csv"), kind, column, given)
 
 
 def written(folder: Path, merged: Merged) -> str:
@@ -84,12 +79,9 @@ def test_if_the_lms_has_another_maximum_full_marks_are_full_marks_there(tmp_path
 
 
 def test_the_command_names_who_is_missing_and_its_exit_code_says_so(tmp_path: Path, capsys):
-    result = {"score": 2.0, "max_score": 24.0, "status": "failed"}
-    grades = {student: {CHAPTER: result} for student in ("x-101", "nobody")}
-    (tmp_path / "grades.json").write_text(json.dumps({"students": grades}))
-    words = ["export", str(tmp_path / "grades.json"), "--chapter", CHAPTER, "--format", "canvas"]
-    words += ["--lms", str(table(tmp_path, CANVAS)), "--out", str(tmp_path / "out.csv")]
-    assert main(words) == 1
+    students = {"x-101": "failed", "nobody": "failed"}
+    code, _ = exported(tmp_path, CANVAS.encode(), "canvas", students=students)
+    assert code == 1
     printed = capsys.readouterr().out
     assert "1 of 2 marks are in it" in printed and "in the table:\n  nobody" in printed
     assert "could not be graded, and have 0 here:\n  x-101\n  nobody" in printed
@@ -120,10 +112,15 @@ def test_the_gradebooks_marks_have_manual_points_and_penalties(tmp_path: Path):
         marks_of(tmp_path / "none.db", CHAPTER)
 
 
-def exported(folder: Path, data: bytes, kind: str, *options: str) -> tuple[int, str]:
-    """The exit code of `autograde export` with marks of 101 and 102, and the table it wrote."""
-    result = {"score": 12.0, "max_score": 24.0, "status": "graded"}
-    grades = {student: {CHAPTER: result} for student in ("ada-101", "zoe-102")}
+BOTH = {"ada-101": "graded", "zoe-102": "graded"}
+
+
+def exported(
+    folder: Path, data: bytes, kind: str, *options: str, students: dict[str, str] = BOTH
+) -> tuple[int, str]:
+    """The exit code of `autograde export` with half marks of `students`, and the table it wrote."""
+    mark = {"score": 12.0, "max_score": 24.0}
+    grades = {name: {CHAPTER: mark | {"status": status}} for name, status in students.items()}
     (folder / "grades.json").write_text(json.dumps({"students": grades}))
     (folder / "lms.csv").write_bytes(data)
     out = folder / "out.csv"
@@ -167,25 +164,21 @@ def test_moodles_maximum_is_read_from_every_row(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "header, person, column",
+    "header, person",
     [
-        (
-            "ID,Vollst\u00e4ndiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung",
-            "Teilnehmer/in",
-            "",
-        ),
-        ("Identificador,Nombre,Correo,Estado,Calificaci\u00f3n,M\u00e1xima", "Participante ", ""),
-        ("Identifiant,Nom,Courriel,Statut,Note,Note maximale", "Participant", ""),
-        ("Identifier,Full name,Email address,Status,Grade,Maximum grade", "Participant ", "Grade"),
+        ("ID,Vollst\u00e4ndiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung", "Teilnehmer/in"),
+        ("Identificador,Nombre,Correo,Estado,Calificaci\u00f3n,M\u00e1xima", "Participante "),
+        ("Identifiant,Nom,Courriel,Statut,Note,Note maximale", "Participant"),
+        ("Identifier,Full name,Email address,Status,Grade,Maximum grade", "Participant "),
     ],
 )
 def test_moodles_table_in_any_language_needs_one_option_at_most(
-    tmp_path: Path, capsys, header: str, person: str, column: str
+    tmp_path: Path, capsys, header: str, person: str
 ):
     rows = [f'{person}{n},{n},n@x,-,-,"48,00"' for n in (101, 102)]
     data = "\ufeff" + "\r\n".join([header, *rows])
     marks = header.split(",")[4]
-    if not column:
+    if marks != "Grade":
         assert exported(tmp_path, data.encode(), "moodle") == (2, "")
         assert marks in (said := capsys.readouterr().err) and "--column" in said
     code, out = exported(tmp_path, data.encode(), "moodle", "--column", marks)

@@ -87,13 +87,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstructorServer]:
-    server = InstructorServer(tmp_path_factory.mktemp("grader"), course)
-    try:
-        server.wait_until_it_answers()
+    with InstructorServer(tmp_path_factory.mktemp("grader"), course).running() as server:
         yield server
-    finally:
-        code = server.stop()
-    assert code == 0
 
 
 @pytest.fixture

@@ -50,12 +50,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def formgrader(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of formgrader, in a server of its own."""
-    server = InstructorServer(tmp_path_factory.mktemp("server"), course)
-    try:
-        server.wait_until_it_answers()
+    with InstructorServer(tmp_path_factory.mktemp("server"), course).running() as server:
         yield f"{server.url}/formgrader"
-    finally:
-        server.stop()
 
 
 @pytest.fixture

@@ -70,28 +70,20 @@ def own_cells(kind: str) -> Callable[[NotebookNode, str], None]:
     return put
 
 
-def own_code(source: str) -> Callable[[NotebookNode, str], None]:
-    """A cell of code with all payloads as a Python literal."""
+def written(source: str, name: str | None = None) -> Callable[[NotebookNode, str], None]:
+    """All payloads in an answer, or in a new cell of code.
+
+    In `source`, {text} is their text, {literal} a Python literal, and {before} what stood there.
+    """
 
     def put(notebook: NotebookNode, place: str) -> None:
-        code = source.format(literal=repr(everything(place)))
-        notebook.cells.append(nbformat.v4.new_code_cell(code))
-
-    return put
-
-
-def answer(name: str, source: str) -> Callable[[NotebookNode, str], None]:
-    """All payloads in an answer: {text} in its source is their text, {literal} a Python literal."""
-
-    def put(notebook: NotebookNode, place: str) -> None:
+        if name is None:
+            notebook.cells.append(nbformat.v4.new_code_cell())
+        cell = cell_of(notebook, name) if name else notebook.cells[-1]
         text = everything(place)
-        cell_of(notebook, name).source = source.format(text=text, literal=repr(text))
+        cell.source = source.format(text=text, literal=repr(text), before=cell.source)
 
     return put
-
-
-def code(notebook: NotebookNode, place: str) -> None:
-    cell_of(notebook, "residual_distribution").source += f"\nr'''{everything(place)}'''"
 
 
 RETURNED = "def speculative_accept(draft_tokens, p, q, r):\n    return [{literal}]"
@@ -103,20 +95,20 @@ PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
     "own text": own_cells("markdown"),
     "own raw cell": own_cells("raw"),
     "own code cell": own_cells("code"),
-    "written answer": answer(WRITTEN, "{text}"),
-    "stdout": own_code("print({literal})"),
-    "error of a cell": own_code("raise type({literal}, (Exception,), {{}})({literal})"),
-    "value returned": answer("speculative_accept", RETURNED),
-    "error of a function": answer(
-        "residual_distribution", f"def residual_distribution(p, q):\n{RAISED}"
+    "written answer": written("{text}", WRITTEN),
+    "stdout": written("print({literal})"),
+    "error of a cell": written("raise type({literal}, (Exception,), {{}})({literal})"),
+    "value returned": written(RETURNED, "speculative_accept"),
+    "error of a function": written(
+        f"def residual_distribution(p, q):\n{RAISED}", "residual_distribution"
     ),
-    "code of an answer": code,
-    "warning of a function": answer(
-        "acceptance_probability", f"def acceptance_probability(p, q, token):\n{WARNED}"
+    "code of an answer": written("{before}\nr'''{text}'''", "residual_distribution"),
+    "warning of a function": written(
+        f"def acceptance_probability(p, q, token):\n{WARNED}", "acceptance_probability"
     ),
-    "error that keeps an answer out": answer("speculative_step", "raise ValueError({literal})"),
-    "quiz answer": answer("quiz_02", "quiz_02 = {literal}"),
-    "prediction": answer("prediction_02", "prediction_02 = {literal}"),
+    "error that keeps an answer out": written("raise ValueError({literal})", "speculative_step"),
+    "quiz answer": written("quiz_02 = {literal}", "quiz_02"),
+    "prediction": written("prediction_02 = {literal}", "prediction_02"),
     "name of a file": lambda notebook, place: None,  # these three stand beside the notebook
     "name of the student": lambda notebook, place: None,
     "file that cannot be read": lambda notebook, place: None,

@@ -8,7 +8,7 @@ from decoders.tables import TableModel, TokenCache
 from torch import Tensor
 
 from specdec_lib.decoding.generate import speculative_generate
-from specdec_lib.decoding.state import Block, Generation, Settings
+from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
@@ -68,10 +68,6 @@ def generate(
 
 PROMPTS = [prompt_of(0, length) for length in (1, 2, 7, 3)]
 COUNTING = chain([1, 2, 3, 4, 5, 6, 7, 0])
-
-
-def untimed(blocks: Sequence[Block]) -> list[tuple]:
-    return [(b.drafted, b.accepted, b.token, b.kept, b.p, b.q) for b in blocks]
 
 
 class Counted:

@@ -17,7 +17,6 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.medusa import Medusa
@@ -28,7 +27,6 @@ from specdec_lib.drafters.tree import Candidates, TreeDrafter
 from specdec_lib.exact import Tape, distribution
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
-from specdec_lib.sampling import choices_for
 
 V, PROMPT, EXACT = 3, [1, 2, 1], 1e-12
 COUNTS = Counts(
@@ -95,7 +93,6 @@ class Row(NamedTuple):
     sizes: tuple  # the K that are walked, or the widths of trees
     count: int  # new tokens
     target: TableModel | None = None  # None: the Llama
-    verifier: Verifier = verify
 
     @property
     def is_tree(self) -> bool:
@@ -117,10 +114,7 @@ class Row(NamedTuple):
         def run(tape: Tape) -> list[int]:
             if self.is_tree:
                 return tree_generate(target, drafter, PROMPT, len(size), settings, tape).tokens[0]
-            made = speculative_generate(
-                target, drafter, [PROMPT], size, settings, tape, self.verifier
-            )
-            return made.tokens[0]
+            return speculative_generate(target, drafter, [PROMPT], size, settings, tape).tokens[0]
 
         return run
 
@@ -135,9 +129,9 @@ def neighbours_q(proposal):
     return proposal._replace(q=proposal.q.roll(1, dims=-2))
 
 
-def on_table(file: str, make: Callable[[], Drafter], mistake: Callable = uniform_q, **more) -> Row:
+def on_table(file: str, make: Callable[[], Drafter]) -> Row:
     """A row whose target is a table."""
-    return Row(file, lambda llamas=None: make(), mistake, (2,), 3, TARGET, **more)
+    return Row(file, lambda llamas=None: make(), uniform_q, (2,), 3, TARGET)
 
 
 def on_llama(file: str, make: Callable[[Llama], Drafter], mistake: Callable) -> Row:
@@ -175,22 +169,3 @@ NO_DRAFTERS = {"__init__.py", "protocol.py", "hidden.py"}
 def made_on(target: Llama, name: str) -> Drafter:
     """A drafter of the table, made on a target of the tests' own."""
     return ROWS[name].make(Llamas(target, target))
-
-
-def require_rows_as_alone(
-    target: Model,
-    make: Callable[[], Drafter],
-    prompts: Sequence[Sequence[int]],
-    k: int,
-    settings: Settings,
-    verifier: Verifier = verify,
-) -> None:
-    """Every row of a ragged batch gets the tokens that it gets alone."""
-
-    def made(rows: Sequence[int]) -> list[list[int]]:
-        choices = choices_for(settings.warp, [np.random.default_rng(row) for row in rows])
-        texts = [prompts[row] for row in rows]
-        return speculative_generate(target, make(), texts, k, settings, choices, verifier).tokens
-
-    rows = range(len(prompts))
-    assert made(rows) == [tokens for row in rows for tokens in made([row])]

@@ -40,16 +40,11 @@ def faults(page: Any, excluded: Sequence[str] = ()) -> list[str]:
 
     `excluded` are selectors of what is not ours: each is named with its reason where it is used.
     """
-    found = [each for frame in page.frames for each in _found(frame, list(excluded))]
-    bad = [each for each in found if each["impact"] in BAD]
-    return [
-        f"{each['impact']} {each['id']} at {each['at']}: {each['failureSummary']}" for each in bad
-    ]
-
-
-def _found(frame: Any, excluded: list[str]) -> list[dict[str, str]]:
-    frame.evaluate(_axe())
-    return frame.evaluate(_RUN, excluded)
+    found = []
+    for frame in page.frames:
+        frame.evaluate(_axe())
+        found += [each for each in frame.evaluate(_RUN, list(excluded)) if each["impact"] in BAD]
+    return ["{impact} {id} at {at}: {failureSummary}".format(**each) for each in found]
 
 
 def _axe() -> str:

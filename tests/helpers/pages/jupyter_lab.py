@@ -13,8 +13,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Self
 
 import nbformat
 import pytest
@@ -55,7 +57,17 @@ class Server:
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
 
-    def wait_until_it_answers(self) -> None:
+    @contextmanager
+    def running(self) -> Iterator[Self]:
+        """The server from its first answer on; at the end it must stop without an error."""
+        try:
+            self._wait_until_it_answers()
+            yield self
+        finally:
+            code = self._stop()
+        assert code == 0
+
+    def _wait_until_it_answers(self) -> None:
         """Return as soon as a page comes back; fails with the log where none does."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
@@ -65,7 +77,7 @@ class Server:
             time.sleep(0.1)
         pytest.fail(f"JupyterLab did not start:\n{self.log.read_text()}")
 
-    def stop(self) -> int:
+    def _stop(self) -> int:
         """What Ctrl+C does; returns the exit code. What is left of the group then is killed."""
         try:
             os.killpg(self.process.pid, signal.SIGINT)

@@ -6,20 +6,13 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves its folder without a word."""
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing."""
 
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The address of the folder."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    files = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), files)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"

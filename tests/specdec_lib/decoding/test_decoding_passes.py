@@ -15,7 +15,6 @@ from decoders.decoding_cases import (
     generate,
     prompt_of,
     uniforms,
-    untimed,
 )
 
 from specdec_lib.decoding.generate import plain_generate
@@ -84,7 +83,9 @@ def test_a_single_token_takes_no_draft():
     made = generate([[1, 2]], uniforms(0), 4, 1, target=target, drafter=ModelDrafter(draft))
     assert made.tokens == plain_generate(TARGET, [[1, 2]], Settings(1), uniforms(0)).tokens
     assert draft.positions == [[0]] and target.positions == [[0], [1]]
-    assert untimed(made.blocks[0]) == [([], 0, made.tokens[0][0], 1, [], [])]
+    (block,) = made.blocks[0]
+    assert (block.token, block.kept, block.accepted) == (made.tokens[0][0], 1, 0)
+    assert block.drafted == block.p == block.q == []
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.7, 0.0])

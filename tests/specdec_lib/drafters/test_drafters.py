@@ -1,18 +1,30 @@
 """Where draft tokens come from: what is proposed, alone and in a batch."""
 
+import re
 from itertools import product
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import COUNTS, V
-from decoders.exact_drafters import PROMPT, Llamas, made_on, require_rows_as_alone
+from decoders.exact_drafters import NO_DRAFTERS, PROMPT, made_on
 
+from specdec_lib import drafters
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.ngram import NgramDrafter
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp, choices_for
+
+PAGE = Path(__file__).parents[3] / "docs" / "drafters.md"
+
+
+def test_the_page_describes_every_drafter():
+    files = {path.name for path in Path(drafters.__file__).parent.glob("*.py")} - NO_DRAFTERS
+    links = re.findall(r"^\| \[(\w+\.py)\]\(\.\./specdec_lib/drafters/\1\)", PAGE.read_text(), re.M)
+    assert set(links) == files
 
 
 def lookup_by_trying_all(tokens: list[int], k: int, max_ngram: int) -> list[int]:
@@ -82,11 +94,6 @@ def test_the_longest_context_that_was_seen_gives_the_distribution(
     assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)  # kept
 
 
-@pytest.fixture
-def target(llamas: Llamas) -> Llama:
-    return llamas.target
-
-
 NAMES = ("Medusa", "EAGLE")
 each = pytest.mark.parametrize("name", NAMES)
 
@@ -97,7 +104,13 @@ def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
     target: Llama, name: str, temperature: float
 ):
     settings, prompts = Settings(12, Warp(temperature)), [[1], [2, 0, 1, 1, 2], [0, 1]]
-    require_rows_as_alone(target, lambda: made_on(target, name), prompts, 3, settings)
+
+    def made(rows: list[int]) -> list[list[int]]:
+        texts, drafter = [prompts[row] for row in rows], made_on(target, name)
+        choices = choices_for(settings.warp, [np.random.default_rng(row) for row in rows])
+        return speculative_generate(target, drafter, texts, 3, settings, choices).tokens
+
+    assert made([0, 1, 2]) == made([0]) + made([1]) + made([2])
 
 
 @each

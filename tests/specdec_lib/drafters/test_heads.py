@@ -36,28 +36,11 @@ TEXT = [1, 2, 0, 1, 1, 2, 0]
 both = pytest.mark.parametrize("name", ["Medusa", "EAGLE"])
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("tiny")
-    tiny_llama(path, seed=1)
-    return path
-
-
-@pytest.fixture(scope="module")
-def target(folder: Path) -> Llama:
-    return Llama.from_folder(folder, dtype=torch.float64)
-
-
-def begin(drafter: StateReader, texts: list[list[int]]) -> None:
-    """Bring the drafter to its first block after `texts`."""
+def drafted(drafter: StateReader, texts: list[list[int]], limits: list[int]):
+    """The proposal of the first block after `texts`."""
     target = passing_states(drafter.target, drafter)
     prefill(target, target.new_cache(len(texts)), texts)
     drafter.start(texts, Warp(), 40)
-
-
-def drafted(drafter: StateReader, texts: list[list[int]], limits: list[int]):
-    """The proposal of a first block."""
-    begin(drafter, texts)
     choices = Uniforms([np.random.default_rng(row) for row in range(len(texts))])
     choices.begin(limits, [True] * len(texts))
     return drafter.propose(texts, limits, choices)
@@ -132,21 +115,23 @@ def test_prompts_that_the_target_reads_in_chunks_give_the_same_drafts(
     torch.testing.assert_close(found.q[:3], whole.q[:3], rtol=0, atol=EXACT)
 
 
-FILES: dict[str, tuple[Callable, Callable]] = {
-    "Medusa": (medusa_heads, medusa.load_heads),
-    "EAGLE": (eagle_weights, eagle.load_head),
+FILES: dict[str, tuple[Callable, Callable, type]] = {
+    "Medusa": (medusa_heads, medusa.load_heads, Medusa),
+    "EAGLE": (eagle_weights, eagle.load_head, Eagle),
 }
 
 
 @both
 def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(
-    target: Llama, folder: Path, name: str, tmp_path: Path
+    name: str, tmp_path: Path
 ):
-    make, load = FILES[name]
+    make, load, kind = FILES[name]
+    target = tiny_llama(tmp_path / "target", seed=1)
     path = tmp_path / "weights.safetensors"
     save_file({name: each.half() for name, each in make(target)._asdict().items()}, path)
-    wide = Llama(grown(read_weights(folder, "cpu", torch.float64), Growth(width=3, layers=3)))
-    kind = {"Medusa": Medusa, "EAGLE": Eagle}[name]
+    wide = Llama(
+        grown(read_weights(tmp_path / "target", "cpu", torch.float64), Growth(width=3, layers=3))
+    )
     drafters = [kind(each, load(each, path)) for each in (target, wide)]
     one, other = (drafted(each, [TEXT], [3]) for each in drafters)
     torch.testing.assert_close(one.q, other.q, rtol=0, atol=1e-10)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from decoders.decoding_cases import Counted
 
 from specdec_lib.measure.core import models
 from specdec_lib.models.function import logits_of
@@ -18,16 +19,8 @@ def test_rows_are_those_of_one_pass_over_the_text():
 
 
 def test_a_call_reads_only_what_is_new():
-    model, read = models.draft("small", torch.float32), []
-
-    class Counted:
-        vocab_size, device, new_cache = model.vocab_size, model.device, model.new_cache
-
-        def forward(self, tokens, cache):
-            read.append(tokens[0].tolist())
-            return model.forward(tokens, cache)
-
-    logits = logits_of(Counted())
+    model = Counted(models.draft("small", torch.float32))
+    logits = logits_of(model)
     for text in TEXTS:
         logits(text)
-    assert read == [[5, 6, 7], [8], [9, 9, 9], [9], [9], [1]]
+    assert [[*read.values()] for read in model.passes] == [[5, 6, 7], [8], [9, 9, 9], [9], [9], [1]]

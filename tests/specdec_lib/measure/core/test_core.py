@@ -28,14 +28,8 @@ def test_tasks_are_interleaved_and_the_first_rounds_not_counted():
 TEXT = Document("x.py", "import os\ny = 2\nimport os\n", frozenset({0, 2}))
 
 
-@pytest.fixture
-def tokenizer():
-    """A tokenizer of bytes."""
-    return train_tokenizer(["ab"])
-
-
-def test_a_token_counts_with_the_line_that_it_ends_in(tokenizer):
-    tokens = held_out.encoded(TEXT, tokenizer)
+def test_a_token_counts_with_the_line_that_it_ends_in():
+    tokens = held_out.encoded(TEXT, train_tokenizer(["ab"]))  # each is a byte
     assert len(tokens.ids) == len(tokens.novel) == len(tokens.sizes) == len(TEXT.text) + 1
     assert tokens.ids[0] == 0 and not tokens.novel[0]
     novel = "".join(c for c, new in zip(TEXT.text, tokens.novel[1:], strict=True) if new)
@@ -88,15 +82,11 @@ def test_costs_are_relative_to_a_pass_over_one_token():
     assert seconds == 2.0 and found == {"draft": Costs(0.25, {1: 1.0, 2: 1.5})}
 
 
-def generation(tokens: list[int]) -> Generation:
-    return Generation([tokens], target_passes=4)
-
-
 def test_text_that_runs_in_circles_is_left_out_of_greedy_figures():
     texts = {(1,): list(range(20)), (2,): [5] * 20}
 
     def decoder(prompt: list[int]) -> Generation:
-        return generation(texts[tuple(prompt)])
+        return Generation([texts[tuple(prompt)]])
 
     assert runs.straight(decoder, [[1], [2], [1]], most=8) == [[1], [1]]
     assert runs.straight(decoder, [[2], [1], [1]], most=1) == [[1]]
