@@ -120,23 +120,23 @@ def numbers(rng):
         yield NO_FIRST, np.array([0.25, 0.5, 0.25]), token
 
 
-for _old in ("p[token] / q[token]", "min(1.0, float(p[token] / q[token]))"):
-    acceptance_probability.bug(_old, "float(q[token] / p[token])", **DRAFT_OVER_TARGET)
 acceptance_probability.bug(
-    "min(1.0, float(p[token] / q[token]))",
-    "float(p[token] / q[token])",
+    ("p[token] / q[token]", "float(q[token] / p[token])"),
+    ("min(1.0, float(p[token] / q[token]))", "float(q[token] / p[token])"),
+    **DRAFT_OVER_TARGET,
+)
+acceptance_probability.bug(
+    ("min(1.0, float(p[token] / q[token]))", "float(p[token] / q[token])"),
     think="p/q is a probability as it stands.",
     because="where the draft understates a token the ratio is above 1; to keep it always is 1.",
 )
 acceptance_probability.bug(
-    "min(1.0, float(p[token] / q[token]))",
-    "float(p[token] >= q[token])",
+    ("min(1.0, float(p[token] / q[token]))", "float(p[token] >= q[token])"),
     think="a token is kept if p is at least q, and dropped otherwise, without a coin.",
     because="keeping it only where p >= q loses the share p of every overstated token.",
 )
 acceptance_probability.bug(
-    "min(1.0, float(p[token] / q[token]))",
-    "float(min(p[token], q[token]))",
+    ("min(1.0, float(p[token] / q[token]))", "float(min(p[token], q[token]))"),
     think="it is the smaller of p and q.",
     because="that is how often it is drafted and accepted; divide by q for the share of drafts.",
 )
@@ -178,26 +178,22 @@ def calls_of_the_draft(student, solution, rng):
 
 
 draft_block.bug(
-    "sample_from(q[i], uniforms[i])",
-    "int(np.argmax(q[i]))",
+    ("sample_from(q[i], uniforms[i])", "int(np.argmax(q[i]))"),
     think="a good draft proposes its most probable token.",
     because="the ratio p/q is about a token that was drawn from q, and an argmax is not drawn.",
 )
 draft_block.bug(
-    "[*prefix, *drafted]",
-    "prefix",
+    ("[*prefix, *drafted]", "prefix"),
     think="all tokens of a block are drafted after the same prefix.",
     because="token i follows the tokens drafted before it, so they belong in the call.",
 )
 draft_block.bug(
-    "uniforms[i]",
-    "uniforms[0]",
+    ("uniforms[i]", "uniforms[0]"),
     think="one random number serves the whole block.",
     because="the tokens would then be drawn together; uniforms[i] is there for token i.",
 )
 draft_block.bug(
-    "[*prefix, *drafted]",
-    "[*prefix, *drafted][-1:]",
+    ("[*prefix, *drafted]", "[*prefix, *drafted][-1:]"),
     think="a draft reads the last token alone.",
     because="only the two small models do so; every call gives the model the whole text.",
 )
@@ -247,32 +243,28 @@ def accept_edges(rng):
 
 
 speculative_accept.bug(
-    "r[i] >= acceptance_probability(p[i], q[i], token)",
-    "p[i, token] < q[i, token]",
+    ("r[i] >= acceptance_probability(p[i], q[i], token)", "p[i, token] < q[i, token]"),
     think="a token is kept if p is at least q, and dropped otherwise, without a coin.",
     because="where p is below q a coin decides: the token is kept with probability p/q.",
 )
 speculative_accept.bug(
-    "r[i]",
-    "r[0]",
+    ("r[i]", "r[0]"),
     think="one coin serves the whole block.",
     because="positions would then stand and fall together; each has a coin r[i] of its own.",
 )
-for _new in ("r[i] < ", "p[i, token] == 0 or r[i] <= "):
-    speculative_accept.bug(
-        "r[i] >= ",
-        _new,
-        think="a token is accepted where its coin is above the ratio.",
-        because="a uniform number is below p/q with the probability p/q: below it, it accepts.",
-    )
-speculative_accept.bug("p[i], q[i]", "q[i], p[i]", **DRAFT_OVER_TARGET)
-for _new in ("p[i, token]", "min(p[i, token], q[i, token])"):
-    speculative_accept.bug(
-        "acceptance_probability(p[i], q[i], token)",
-        _new,
-        think="the coin is compared with p or q alone.",
-        because="the token was drawn from q, so it stays with p over q: divide.",
-    )
+speculative_accept.bug(
+    ("r[i] >= ", "r[i] < "),
+    ("r[i] >= ", "p[i, token] == 0 or r[i] <= "),
+    think="a token is accepted where its coin is above the ratio.",
+    because="a uniform number is below p/q with the probability p/q: below it, it accepts.",
+)
+speculative_accept.bug(("p[i], q[i]", "q[i], p[i]"), **DRAFT_OVER_TARGET)
+speculative_accept.bug(
+    ("acceptance_probability(p[i], q[i], token)", "p[i, token]"),
+    ("acceptance_probability(p[i], q[i], token)", "min(p[i, token], q[i, token])"),
+    think="the coin is compared with p or q alone.",
+    because="the token was drawn from q, so it stays with p over q: divide.",
+)
 for _old, _new, _think, _because in (
     (
         "q[i], token)",
@@ -293,18 +285,14 @@ for _old, _new, _think, _because in (
         "the tokens before it were accepted, and they stay.",
     ),
 ):
-    speculative_accept.bug(_old, _new, think=_think, because=_because)
+    speculative_accept.bug((_old, _new), think=_think, because=_because)
 _END = "break\n        accepted.append(token)\n    return "
-for _old, _new in (
+speculative_accept.bug(
     ("break", "continue"),
     (f"{_END}accepted", f"{_END}draft_tokens[: len(accepted)]".replace("break", "continue")),
-):
-    speculative_accept.bug(
-        _old,
-        _new,
-        think="one rejection costs one token, and the walk goes on.",
-        because="the later tokens were scored after a token that is not in the text.",
-    )
+    think="one rejection costs one token, and the walk goes on.",
+    because="the later tokens were scored after a token that is not in the text.",
+)
 
 
 residual_distribution = Exercise("residual_distribution")
@@ -338,44 +326,32 @@ def new_array(rng):
 
 
 residual_distribution.bug(
-    "missing = np.maximum(p - q, 0)",
-    "return p.copy()",
+    ("missing = np.maximum(p - q, 0)", "return p.copy()"),
     **FROM_TARGET,
 )
 residual_distribution.bug(
-    "p - q",
-    "q - p",
+    ("p - q", "q - p"),
     think="the surplus of the draft is what is left over.",
     because="q - p is what was rejected; what is missing is p - q.",
 )
 residual_distribution.bug(
-    "np.maximum(p - q, 0)",
-    "np.abs(p - q)",
+    ("np.maximum(p - q, 0)", "np.abs(p - q)"),
     think="the distance |p - q| is the part to repair.",
     because="it gives a share to the overstated tokens as well, which lack nothing.",
 )
-for _old, _new in (
+residual_distribution.bug(
     ("np.maximum(p - q, 0)", "p - q"),
     ("missing = np.maximum(p - q, 0)", "return p - q"),
-):
-    residual_distribution.bug(
-        _old,
-        _new,
-        think="p - q is what is missing.",
-        because="it is below 0 where q has more, and sums to 0: only its positive part is missing.",
-    )
-for _old in (
-    "return missing / total",
-    "if total == 0:\n        return p.copy()\n    return missing / total",
-):
-    residual_distribution.bug(
-        _old,
-        "return missing",
-        **NO_SUM,
-    )
+    think="p - q is what is missing.",
+    because="it is below 0 where q has more, and sums to 0: only its positive part is missing.",
+)
 residual_distribution.bug(
-    "    if total == 0:\n        return p.copy()\n",
-    "",
+    ("return missing / total", "return missing"),
+    ("if total == 0:\n        return p.copy()\n    return missing / total", "return missing"),
+    **NO_SUM,
+)
+residual_distribution.bug(
+    ("    if total == 0:\n        return p.copy()\n", ""),
     think="something is always missing.",
     because="if p equals q the sum is 0, and 0/0 fills the result with NaN.",
 )
@@ -420,51 +396,52 @@ def step_edges(rng):
 
 
 speculative_step.bug(
-    "return [*accepted, sample_from(last, u)]",
-    "return accepted if n == k else [*accepted, sample_from(last, u)]",
+    (
+        "return [*accepted, sample_from(last, u)]",
+        "return accepted if n == k else [*accepted, sample_from(last, u)]",
+    ),
     **NO_BONUS,
 )
 speculative_step.bug(
-    "return [*accepted, sample_from(last, u)]",
-    "return accepted if n < k else [*accepted, sample_from(last, u)]",
+    (
+        "return [*accepted, sample_from(last, u)]",
+        "return accepted if n < k else [*accepted, sample_from(last, u)]",
+    ),
     think="a rejected token just ends the step.",
     because="the step owes one token; without it, what was rejected is never made up for.",
 )
 speculative_step.bug(
-    "else p[k]",
-    "else p[max(k - 1, 0)]",
+    ("else p[k]", "else p[max(k - 1, 0)]"),
     think="the bonus token comes from row K - 1 of p.",
     because="that row is the distribution of the last draft token, not of the one after it.",
 )
 speculative_step.bug(
-    "residual_distribution(p[n], q[n])",
-    "p[n]",
+    ("residual_distribution(p[n], q[n])", "p[n]"),
     **FROM_TARGET,
 )
-speculative_step.bug("residual_distribution(p[n], q[n])", "np.maximum(p[n] - q[n], 0)", **NO_SUM)
+speculative_step.bug(("residual_distribution(p[n], q[n])", "np.maximum(p[n] - q[n], 0)"), **NO_SUM)
 for _new in ("r[n] if n < k else u", "r[-1] if k else u"):
     speculative_step.bug(
-        "(last, u)",
-        f"(last, {_new})",
+        ("(last, u)", f"(last, {_new})"),
         think="a coin of r can draw the last token, too.",
         because="a coin that has judged is no longer any number: u is there for the last token.",
     )
 speculative_step.bug(
-    " if n < k else p[k]",
-    "",
+    (" if n < k else p[k]", ""),
     think="every step ends with a correction.",
     because="where all are accepted there is none, and q has no row K: p[k] gives the bonus.",
 )
 speculative_step.bug(
-    "p[n], q[n]",
-    "p[n - 1], q[n - 1]",
+    ("p[n], q[n]", "p[n - 1], q[n - 1]"),
     think="the correction is drawn from the residual of the last accepted position.",
     because="the rejected position n has its own p[n] and q[n].",
 )
 speculative_step.bug(
-    "return [*accepted, sample_from(last, u)]",
-    "own = [sample_from(last, u)] if n < k else []\n"
-    "    return [*accepted, *own, sample_from(p[k], u)]",
+    (
+        "return [*accepted, sample_from(last, u)]",
+        "own = [sample_from(last, u)] if n < k else []\n"
+        "    return [*accepted, *own, sample_from(p[k], u)]",
+    ),
     think="every block ends with a token from row K.",
     because="after a rejection the correction ends the step: row K follows a text with the "
     "rejected token in it.",
@@ -558,54 +535,44 @@ def ends(rng):
 
 
 speculative_sample.bug(
-    "(tokens)[-1] / temperature",
-    "(tokens)[-1]",
+    ("(tokens)[-1] / temperature", "(tokens)[-1]"),
     think="the draft needs no temperature.",
     because="such a draft is rejected more often, though the text stays exact.",
 )
 speculative_sample.bug(
-    "softmax(logits / temperature)",
-    "softmax(logits)",
+    ("softmax(logits / temperature)", "softmax(logits)"),
     think="the target needs no temperature.",
     because="the text would follow another distribution than the one that was asked for.",
 )
 _BOTH = "soft = globals()['softmax']\n    softmax = lambda x: soft(x * temperature) / temperature\n"
-for _old, _new in (
+speculative_sample.bug(
     ("    def draft_model", f"    {_BOTH}    def draft_model"),
     ("softmax(logits / temperature)", "softmax(logits) / temperature"),
     ("[-1] / temperature)", "[-1]) / temperature"),
-):
-    speculative_sample.bug(
-        _old,
-        _new,
-        think="the probabilities are divided by the temperature.",
-        because="the logits are divided, before the softmax: probabilities must sum to 1.",
-    )
+    think="the probabilities are divided by the temperature.",
+    because="the logits are divided, before the softmax: probabilities must sum to 1.",
+)
 speculative_sample.bug(
-    "[*prompt, *written]",
-    "prompt",
+    ("[*prompt, *written]", "prompt"),
     think="every block starts after the prompt.",
     because="it starts after the prompt and all that is written: both models read that.",
 )
 speculative_sample.bug(
-    "min(k, max_new_tokens - len(written) - 1)",
-    "k",
+    ("min(k, max_new_tokens - len(written) - 1)", "k"),
     think="the last block may be written whole.",
     because="it can pass the limit by up to K tokens, which the caller has no room for.",
 )
 speculative_sample.bug(
-    "len(written) - 1)",
-    "len(written))",
+    ("len(written) - 1)", "len(written))"),
     think="with `left` tokens to write a block may draft min(k, left).",
     because="each block also has one token of the target's: draft left - 1 at most.",
 )
-for _new in ("[len(prefix) :]", "[-n:]"):
-    speculative_sample.bug(
-        "[len(prefix) - 1 :]",
-        _new,
-        think="the row of a draft token judges that token.",
-        because="the row before judges it, and the draft token's own row judges the next one.",
-    )
+speculative_sample.bug(
+    ("[len(prefix) - 1 :]", "[len(prefix) :]"),
+    ("[len(prefix) - 1 :]", "[-n:]"),
+    think="the row of a draft token judges that token.",
+    because="the row before judges it, and the draft token's own row judges the next one.",
+)
 _DRAFT = "drafted, q = draft_block(draft_model, prefix, n, rng.random(n))"
 _SCORE = """
         logits = target_logits([*prefix, *drafted])[len(prefix) - 1 :]
@@ -621,8 +588,7 @@ _REST = f"""
     return written"""
 for _new in ("k", "min(k, max_new_tokens - len(written))"):
     speculative_sample.bug(
-        f"min(k, max_new_tokens - len(written) - 1){_REST}",
-        f"{_new}{_REST}[:max_new_tokens]",
+        (f"min(k, max_new_tokens - len(written) - 1){_REST}", f"{_new}{_REST}[:max_new_tokens]"),
         think="a block may draft too much, if the text is cut at the end.",
         because="what is cut was drafted in vain, and other numbers are drawn: draft left - 1.",
     )
@@ -634,38 +600,41 @@ for _first, _rest in (
     ("", "*[rng.random(), rng.random(n)][::-1]"),
 ):
     speculative_sample.bug(
-        f"{_DRAFT}{_SCORE}        {_STEP}",
-        f"{_first}\n        {_DRAFT}{_SCORE}        {_JUDGE}, {_rest})",
+        (
+            f"{_DRAFT}{_SCORE}        {_STEP}",
+            f"{_first}\n        {_DRAFT}{_SCORE}        {_JUDGE}, {_rest})",
+        ),
         think="a block may draw its numbers in any order.",
         because="the distribution stays, but the text changes: draft, r, u is what is graded.",
     )
 speculative_sample.bug(
-    _STEP,
-    "n = len(accepted := speculative_accept(drafted, p[:n], q, rng.random(n)))\n"
-    "        block = [*accepted, sample_from(p[n], rng.random())]",
+    (
+        _STEP,
+        "n = len(accepted := speculative_accept(drafted, p[:n], q, rng.random(n)))\n"
+        "        block = [*accepted, sample_from(p[n], rng.random())]",
+    ),
     **FROM_TARGET,
 )
-speculative_sample.bug(_STEP, f"{_STEP}\n        block = block[: n or 1]", **NO_BONUS)
+speculative_sample.bug((_STEP, f"{_STEP}\n        block = block[: n or 1]"), **NO_BONUS)
 speculative_sample.bug(
-    "target_logits([*prefix, *drafted])[len(prefix) - 1 :]",
-    "np.array([target_logits([*prefix, *drafted[:i]])[-1] for i in range(n + 1)])",
+    (
+        "target_logits([*prefix, *drafted])[len(prefix) - 1 :]",
+        "np.array([target_logits([*prefix, *drafted[:i]])[-1] for i in range(n + 1)])",
+    ),
     **ONE_BY_ONE,
 )
 speculative_sample.bug(
-    "written += block\n    return written",
-    "written += block\n    return [*prompt, *written]",
+    ("written += block\n    return written", "written += block\n    return [*prompt, *written]"),
     think="the text is the prompt and what follows.",
     because="only the new tokens are returned.",
 )
 speculative_sample.bug(
-    "if eos in block",
-    "if eos == block[-1]",
+    ("if eos in block", "if eos == block[-1]"),
     think="eos can only stand at the end of a block.",
     because="a draft token can be eos too, and what is accepted after it must go.",
 )
 speculative_sample.bug(
-    "if eos in block",
-    "if eos and eos in block",
+    ("if eos in block", "if eos and eos in block"),
     think="an eos of 0 means that there is none.",
     because="0 is a token like any other; None says that there is no eos.",
 )
