@@ -181,13 +181,12 @@ for _new, _think, _because in (
     ("reading", "a pass is always memory-bound.", "the arithmetic of many tokens takes longer."),
 ):
     forward_time.bug(("max(reading, calculating)", _new), think=_think, because=_because)
+forward_time.bug(
+    ("reading = n_params", "reading = n_tokens * n_params"),
+    think="the weights are read again for every token.",
+    because="the tokens of a pass share one reading; that is why checking is cheap.",
+)
 for _old, _new, _think, _because in (
-    (
-        "reading = n_params",
-        "reading = n_tokens * n_params",
-        "the weights are read again for every token.",
-        "the tokens of a pass share one reading; that is why checking is cheap.",
-    ),
     ("* bytes_per_param", "", "the bandwidth counts parameters.", "it counts their bytes."),
     ("* n_params /", "/", "a token takes two FLOP.", "it takes two for every parameter."),
 ):
@@ -298,29 +297,25 @@ pass_time.bug(("max(reading, calculating)", "reading + calculating"), **ADDED)
 for _old, _new, _think, _because in (
     (" + caches", "", "only the weights are read.", "attention looks back at the whole text."),
     ("batch * context", "context", "the rows share one cache.", "each row has a text of its own."),
-    (
-        "* context",
-        "* (context + n_tokens)",
-        "the new tokens are in the cache already.",
-        "the pass calculates their keys and values, and `context` counts what the cache holds.",
-    ),
-    (
-        "caches = batch",
-        "caches = n_tokens * batch",
-        "each new token reads the cache again.",
-        "the new tokens of a row go through one pass and share one reading of its cache.",
-    ),
-    (
-        "(n_params",
-        "(batch * n_params",
-        "every row reads the weights for itself.",
-        "all rows go through one pass, which reads each weight once for all of them.",
-    ),
-    (
-        "n_tokens * batch",
-        "n_tokens",
-        "the rows calculate in the time of one.",
-        "the peak is that of the whole machine, and every row's tokens take FLOP from it.",
-    ),
 ):
     pass_time.bug((_old, _new), think=_think, because=_because)
+pass_time.bug(
+    ("* context", "* (context + n_tokens)"),
+    think="the new tokens are in the cache already.",
+    because="the pass calculates their keys and values, and `context` counts what the cache holds.",
+)
+pass_time.bug(
+    ("caches = batch", "caches = n_tokens * batch"),
+    think="each new token reads the cache again.",
+    because="the new tokens of a row go through one pass and share one reading of its cache.",
+)
+pass_time.bug(
+    ("(n_params", "(batch * n_params"),
+    think="every row reads the weights for itself.",
+    because="all rows go through one pass, which reads each weight once for all of them.",
+)
+pass_time.bug(
+    ("n_tokens * batch", "n_tokens"),
+    think="the rows calculate in the time of one.",
+    because="the peak is that of the whole machine, and every row's tokens take FLOP from it.",
+)

@@ -265,27 +265,21 @@ speculative_accept.bug(
     think="the coin is compared with p or q alone.",
     because="the token was drawn from q, so it stays with p over q: divide.",
 )
-for _old, _new, _think, _because in (
-    (
-        "q[i], token)",
-        "q[i], i)",
-        "position i looks at entry i of its rows.",
-        "a row has an entry for every token, and that of the draft token counts.",
-    ),
-    (
-        "break",
-        "return [*accepted, token]",
-        "the rejected token still stays.",
-        "it is the first that is not in the text: only the tokens before it stay.",
-    ),
-    (
-        "break",
-        "return []",
-        "a rejection drops the whole block.",
-        "the tokens before it were accepted, and they stay.",
-    ),
-):
-    speculative_accept.bug((_old, _new), think=_think, because=_because)
+speculative_accept.bug(
+    ("q[i], token)", "q[i], i)"),
+    think="position i looks at entry i of its rows.",
+    because="a row has an entry for every token, and that of the draft token counts.",
+)
+speculative_accept.bug(
+    ("break", "return [*accepted, token]"),
+    think="the rejected token still stays.",
+    because="it is the first that is not in the text: only the tokens before it stay.",
+)
+speculative_accept.bug(
+    ("break", "return []"),
+    think="a rejection drops the whole block.",
+    because="the tokens before it were accepted, and they stay.",
+)
 _END = "break\n        accepted.append(token)\n    return "
 speculative_accept.bug(
     ("break", "continue"),
@@ -325,10 +319,7 @@ def new_array(rng):
     yield p, p.copy()
 
 
-residual_distribution.bug(
-    ("missing = np.maximum(p - q, 0)", "return p.copy()"),
-    **FROM_TARGET,
-)
+residual_distribution.bug(("missing = np.maximum(p - q, 0)", "return p.copy()"), **FROM_TARGET)
 residual_distribution.bug(
     ("p - q", "q - p"),
     think="the surplus of the draft is what is left over.",
@@ -415,10 +406,7 @@ speculative_step.bug(
     think="the bonus token comes from row K - 1 of p.",
     because="that row is the distribution of the last draft token, not of the one after it.",
 )
-speculative_step.bug(
-    ("residual_distribution(p[n], q[n])", "p[n]"),
-    **FROM_TARGET,
-)
+speculative_step.bug(("residual_distribution(p[n], q[n])", "p[n]"), **FROM_TARGET)
 speculative_step.bug(("residual_distribution(p[n], q[n])", "np.maximum(p[n] - q[n], 0)"), **NO_SUM)
 for _new in ("r[n] if n < k else u", "r[-1] if k else u"):
     speculative_step.bug(

@@ -148,20 +148,21 @@ two_paths.bug(
     ),
     **NO_RESIDUAL,
 )
-for _new, _think, _because in (
-    (
-        "np.abs(p - q)",
-        "the corrected mass is |p - q|.",
-        "a token of which q has more lacks nothing: it is never the correction.",
-    ),
-    (
-        "np.maximum(q - p, 0)",
-        "what q has beyond p is corrected.",
-        "that is what is rejected; it goes to the tokens of which p has more.",
-    ),
-    ("p - q", "the corrected mass is p - q.", "no mass is below 0, also where q has more."),
-):
-    two_paths.bug(("np.maximum(p - q, 0)", _new), think=_think, because=_because)
+two_paths.bug(
+    ("np.maximum(p - q, 0)", "np.abs(p - q)"),
+    think="the corrected mass is |p - q|.",
+    because="a token of which q has more lacks nothing: it is never the correction.",
+)
+two_paths.bug(
+    ("np.maximum(p - q, 0)", "np.maximum(q - p, 0)"),
+    think="what q has beyond p is corrected.",
+    because="that is what is rejected; it goes to the tokens of which p has more.",
+)
+two_paths.bug(
+    ("np.maximum(p - q, 0)", "p - q"),
+    think="the corrected mass is p - q.",
+    because="no mass is below 0, also where q has more.",
+)
 two_paths.bug(
     ("np.maximum(p - q, 0)", "(1 - np.minimum(p, q).sum()) * p"),
     think="after a rejection the token is drawn from p.",

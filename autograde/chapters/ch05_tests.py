@@ -121,11 +121,7 @@ def formula_or_order(rng):
     yield 0.9, 7, 6.5, *EXACT
 
 
-@audit.group(
-    "the limit: 1/(1 - alpha), and K + 1",
-    weight=2,
-    hint=EXPLAINS,
-)
+@audit.group("the limit: 1/(1 - alpha), and K + 1", weight=2, hint=EXPLAINS)
 def limits(rng):
     for k in (5, 7):
         alpha = share(rng)

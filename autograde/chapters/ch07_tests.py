@@ -100,10 +100,7 @@ def candidates(number: int, accepted: tuple[int, ...], rng: np.random.Generator)
     return tokens, p[0], q[0], coins, u
 
 
-@multi_candidate_accept.group(
-    "each candidate against what is still wanted",
-    hint=IN_TURN,
-)
+@multi_candidate_accept.group("each candidate against what is still wanted", hint=IN_TURN)
 def in_turn(rng):
     p, q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
     yield [2, 0], p, q, np.array([0.9, 0.5]), 0.1  # r[0] would reject token 0
@@ -112,10 +109,7 @@ def in_turn(rng):
         yield candidates(rejected + 2, (rejected,), rng)
 
 
-@multi_candidate_accept.group(
-    "the draw where all are rejected",
-    hint=IN_TURN,
-)
+@multi_candidate_accept.group("the draw where all are rejected", hint=IN_TURN)
 def all_rejected(rng):
     for number in (1, 1, 2, 2, 2, 2, 3, 3, 3, 4):
         yield candidates(number, (), rng)
@@ -265,19 +259,13 @@ ROWS = (
 )
 
 
-@walk_tree.group(
-    "children of the text, in turn",
-    hint=ROWS,
-)
+@walk_tree.group("children of the text, in turn", hint=ROWS)
 def one_level(rng):
     for accepted in ((), (0,), (1,), (2,)) * 3:
         yield drafted([-1] * 3, accepted, rng)
 
 
-@walk_tree.group(
-    "on to the children of the accepted node",
-    hint=ROWS,
-)
+@walk_tree.group("on to the children of the accepted node", hint=ROWS)
 def downwards(rng):
     for parents, accepted in (
         *(([-1, 0, 1], (0,)), ([-1, 0, 1], (0, 1)), ([-1, 0, 1], (0, 1, 2))),
