@@ -232,17 +232,15 @@ for _new in ("int(bytes_per_param)", "round(bytes_per_param)", "max(1, int(bytes
         think="a weight has a whole number of bytes.",
         because="bytes_per_param may be 0.5, two weights in a byte; only the answer is rounded.",
     )
+_FREE = "bytes_per_param * peak_flops / (2 * bandwidth)"
 free_tokens.bug(
-    ("bytes_per_param * peak_flops / (2 * bandwidth)", "peak_flops / bandwidth"),
-    ("bytes_per_param * peak_flops / (2 * bandwidth)", "peak_flops / (2 * bandwidth)"),
+    (_FREE, "peak_flops / bandwidth"),
+    (_FREE, "peak_flops / (2 * bandwidth)"),
     think="the format of the weights does not matter, only the two limits do.",
     because="weights of fewer bytes are read sooner, and leave time for fewer tokens.",
 )
 free_tokens.bug(
-    (
-        "bytes_per_param * peak_flops / (2 * bandwidth)",
-        "peak_flops / (2 * bytes_per_param * bandwidth)",
-    ),
+    (_FREE, "peak_flops / (2 * bytes_per_param * bandwidth)"),
     think="weights of more bytes leave fewer tokens free.",
     because="they take longer to read, and the arithmetic has that time.",
 )

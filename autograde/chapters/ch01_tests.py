@@ -4,13 +4,13 @@ Models are lent to the student's function. They look at all tokens before a posi
 they were asked, and refuse more calls than a case allows.
 """
 
-import functools
 from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
 
-from autograde.chapters.common import Asked, Exercise, prediction, quiz
+from autograde.chapters import texts
+from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.chapters.distributions import hashed
 from autograde.check import RemoteObject
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
@@ -30,7 +30,7 @@ class Lent(RemoteObject):
     """A model as an argument."""
 
     def __init__(self, model: Callable) -> None:
-        super().__init__(Asked(model), call=True)
+        super().__init__(texts.Asked(model), call=True)
 
     def __repr__(self) -> str:
         return repr(self.thing)
@@ -82,10 +82,7 @@ score_block.bug(
     because="the target gives a row for every token, and row 0 follows the prefix's first one.",
 )
 score_block.bug(
-    (
-        "rows = target_model([*prefix, *drafted])\n    return rows[len(prefix) - 1 :]",
-        "return target_model(drafted)",
-    ),
+    ("rows = target", "return target_model(drafted)\n    rows = target"),
     think="the target needs only the block.",
     because="every row depends on all tokens before it, and the first one follows the prefix.",
 )
@@ -154,7 +151,7 @@ def prefix_edges(rng):
 greedy_prefix.bug(
     (
         "return i\n    return len(drafted)",
-        "continue\n    return sum(int(np.argmax(p[i]) == token) for i, token in enumerate(drafted))",
+        "continue\n    return sum(np.argmax(row) == token for row, token in zip(p, drafted))",
     ),
     think="every token that agrees counts.",
     because="after the first difference the rows were computed for a text that is not written.",
@@ -172,9 +169,8 @@ greedy_prefix.bug(
 )
 greedy_prefix.bug(
     (
-        "    for i, token in enumerate(drafted):",
-        "    return int(np.argmin(np.argmax(p[: len(drafted)], axis=1) == drafted))\n"
-        "    for i, token in enumerate(drafted):",
+        "    for i,",
+        "    return int(np.argmin(np.argmax(p[: len(drafted)], axis=1) == drafted))\n    for i,",
     ),
     think="np.argmin finds the first token that differs.",
     because="where none differs it gives 0, and for no tokens an error.",
@@ -191,21 +187,7 @@ greedy_prefix.bug(
 )
 
 
-class Decode(Exercise):
-    """Its text counts up to max_new_tokens: the group with `form` asks for the length."""
-
-    def compare(
-        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
-    ) -> None:
-        @functools.wraps(function)
-        def cut(*args: Any) -> Any:
-            text = function(*args)
-            return text[: args[4]] if isinstance(text, list | tuple | np.ndarray) else text
-
-        super().compare(function if form else cut, args, expected, hint, form)
-
-
-greedy_speculative_decode = Decode("greedy_speculative_decode")
+greedy_speculative_decode = texts.TextExercise("greedy_speculative_decode")
 # Lengths of a text after which the draft is off; tokens of the prompt, k, new tokens; the passes.
 DECODES = (
     ((ALWAYS, 2, 3, 7), 7),
@@ -307,21 +289,13 @@ greedy_speculative_decode.bug(
     think="rejected draft tokens are written all the same.",
     because="the target's token replaces the first of them, and the text goes on after it.",
 )
-greedy_speculative_decode.bug(
-    ("[*prefix, *drafted]", "prefix"),
-    think="all tokens of a block are drafted after the same prefix.",
-    because="token i follows the tokens drafted before it, so they belong in the call.",
-)
+greedy_speculative_decode.bug(("[*prefix, *drafted]", "prefix"), **texts.SAME_PREFIX)
 greedy_speculative_decode.bug(
     ("[*prefix, *drafted])", "[*prefix, *drafted])[-1]"),
     think="the draft gives a row for every token, as the target does.",
     because="it gives one distribution (V,); [-1] is its last number, whose argmax is always 0.",
 )
-greedy_speculative_decode.bug(
-    ("[*prompt, *written], []", "list(prompt), []"),
-    think="every block starts after the prompt.",
-    because="it starts after the prompt and all that is written: both models read that.",
-)
+greedy_speculative_decode.bug(("[*prompt, *written], []", "list(prompt), []"), **texts.FROM_PROMPT)
 greedy_speculative_decode.bug(
     ("p[m]", "p[-1]"),
     ("p[m]", "p[m - 1]"),
@@ -343,11 +317,7 @@ greedy_speculative_decode.bug(
     think="the prompt belongs to the new tokens.",
     because="only what follows it is returned, counted, and compared with eos.",
 )
-greedy_speculative_decode.bug(
-    ("if eos in block", "if eos == block[-1]"),
-    think="eos can only stand at the end of a block.",
-    because="a draft token can be eos too, and what is accepted after it must go.",
-)
+greedy_speculative_decode.bug(("if eos in block", "if eos == block[-1]"), **texts.EOS_AT_END)
 greedy_speculative_decode.bug(
     ("min(k, max_new_tokens - len(written) - 1)", "k"),
     ("min(k, max_new_tokens - len(written) - 1)", "min(k, max_new_tokens - len(written))"),

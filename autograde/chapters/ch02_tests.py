@@ -5,13 +5,13 @@ and refuse more calls than a case allows.
 """
 
 import copy
-import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from autograde.chapters.common import Asked, Exercise, prediction, quiz
+from autograde.chapters import texts
+from autograde.chapters.common import Exercise, prediction, quiz
 from autograde.chapters.distributions import hashed, pair, ratio, thousandths
 from autograde.check import RemoteObject, by_cause
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
@@ -64,17 +64,6 @@ class Lent(RemoteObject):
 def tokens(size: int, rng: np.random.Generator) -> list[int]:
     """So many random tokens."""
     return rng.integers(V, size=size).tolist()
-
-
-def partly(function: Callable, part: Callable) -> Callable:
-    """`function`, of whose answers only `part(answer, arguments)` is looked at."""
-
-    @functools.wraps(function)
-    def look(*args: Any) -> Any:
-        out = function(*args)
-        return part(out, args) if isinstance(out, list | tuple | np.ndarray) else out
-
-    return look
 
 
 def coin(p: np.ndarray, q: np.ndarray, token: int, keep: bool, rng: np.random.Generator) -> float:
@@ -150,13 +139,13 @@ def drafting(rng: np.random.Generator, counted: bool = False) -> Iterator[tuple]
     for before, k in ((1, 1), (2, 3), (3, 4), (4, 6)):
         draft = DraftModel(hashed(V, rng), Calls(in_a_block=k if counted else MANY))
         uniforms = (rng.integers(1000, size=k) + 0.5) / 1000  # between two borders
-        yield Lent(Asked(draft), "draft_model"), tokens(before, rng), k, uniforms
+        yield Lent(texts.Asked(draft), "draft_model"), tokens(before, rng), k, uniforms
 
 
 def expect_tokens(student, solution, cases: Iterator[tuple]) -> None:
     """Raise Different unless the tokens, the first of the two results, are the solution's."""
     hint = "Token i is drawn with uniforms[i], after the prefix and the tokens drafted so far."
-    function = partly(student.draft_block, lambda out, _: out[0] if len(out) == 2 else out)
+    function = texts.partly(student.draft_block, lambda out, _: out[0] if len(out) == 2 else out)
     for args in cases:
         gives = solution.draft_block(*copy.deepcopy(args))[0]
         draft_block.compare(function, args, gives, hint, form=False)
@@ -182,11 +171,7 @@ draft_block.bug(
     think="a good draft proposes its most probable token.",
     because="the ratio p/q is about a token that was drawn from q, and an argmax is not drawn.",
 )
-draft_block.bug(
-    ("[*prefix, *drafted]", "prefix"),
-    think="all tokens of a block are drafted after the same prefix.",
-    because="token i follows the tokens drafted before it, so they belong in the call.",
-)
+draft_block.bug(("[*prefix, *drafted]", "prefix"), **texts.SAME_PREFIX)
 draft_block.bug(
     ("uniforms[i]", "uniforms[0]"),
     think="one random number serves the whole block.",
@@ -386,18 +371,9 @@ def step_edges(rng):
     yield [0], np.array([NO_FIRST, HALF]), np.array([HALF]), np.array([0.9]), 0.6
 
 
+speculative_step.bug(("return [*", "return accepted if n == k else [*"), **NO_BONUS)
 speculative_step.bug(
-    (
-        "return [*accepted, sample_from(last, u)]",
-        "return accepted if n == k else [*accepted, sample_from(last, u)]",
-    ),
-    **NO_BONUS,
-)
-speculative_step.bug(
-    (
-        "return [*accepted, sample_from(last, u)]",
-        "return accepted if n < k else [*accepted, sample_from(last, u)]",
-    ),
+    ("return [*", "return accepted if n < k else [*"),
     think="a rejected token just ends the step.",
     because="the step owes one token; without it, what was rejected is never made up for.",
 )
@@ -425,11 +401,7 @@ speculative_step.bug(
     because="the rejected position n has its own p[n] and q[n].",
 )
 speculative_step.bug(
-    (
-        "return [*accepted, sample_from(last, u)]",
-        "own = [sample_from(last, u)] if n < k else []\n"
-        "    return [*accepted, *own, sample_from(p[k], u)]",
-    ),
+    ("(last, u)]", "(last, u), *([sample_from(p[k], u)] if n < k else [])]"),
     think="every block ends with a token from row K.",
     because="after a rejection the correction ends the step: row K follows a text with the "
     "rejected token in it.",
@@ -458,17 +430,7 @@ TEXTS = ((1, 1, 6), (3, 2, 8), (2, 3, 9), (4, 4, 12), (2, 3, 7), (3, 2, 10))  # 
 DRAWS = "rng.random(n) drafts; the last n + 1 rows and rng.random(n) judge; rng.random() draws u."
 
 
-class Sampler(Exercise):
-    """Its text counts up to max_new_tokens: the group with `form` asks for the length."""
-
-    def compare(
-        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
-    ) -> None:
-        seen = function if form else partly(function, lambda text, args: text[: args[4]])
-        super().compare(seen, args, expected, hint, form)
-
-
-speculative_sample = Sampler("speculative_sample")
+speculative_sample = texts.TextExercise("speculative_sample")
 
 
 @speculative_sample.group("the text, number for number", weight=2, hint=DRAWS)
@@ -540,11 +502,7 @@ speculative_sample.bug(
     think="the probabilities are divided by the temperature.",
     because="the logits are divided, before the softmax: probabilities must sum to 1.",
 )
-speculative_sample.bug(
-    ("[*prompt, *written]", "prompt"),
-    think="every block starts after the prompt.",
-    because="it starts after the prompt and all that is written: both models read that.",
-)
+speculative_sample.bug(("[*prompt, *written]", "prompt"), **texts.FROM_PROMPT)
 speculative_sample.bug(
     ("min(k, max_new_tokens - len(written) - 1)", "k"),
     think="the last block may be written whole.",
@@ -616,11 +574,7 @@ speculative_sample.bug(
     think="the text is the prompt and what follows.",
     because="only the new tokens are returned.",
 )
-speculative_sample.bug(
-    ("if eos in block", "if eos == block[-1]"),
-    think="eos can only stand at the end of a block.",
-    because="a draft token can be eos too, and what is accepted after it must go.",
-)
+speculative_sample.bug(("if eos in block", "if eos == block[-1]"), **texts.EOS_AT_END)
 speculative_sample.bug(
     ("if eos in block", "if eos and eos in block"),
     think="an eos of 0 means that there is none.",

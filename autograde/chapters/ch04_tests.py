@@ -252,10 +252,7 @@ prompt_lookup.bug(
     because="the suffix always equals itself, and nothing follows it.",
 )
 prompt_lookup.bug(
-    (
-        "range(min(max_ngram, len(tokens) - 1), 0, -1)",
-        "range(1, min(max_ngram, len(tokens) - 1) + 1)",
-    ),
+    ("(min(max_ngram, len(tokens) - 1), 0, -1)", "(1, min(max_ngram, len(tokens) - 1) + 1)"),
     think="a single token is enough to look for.",
     because="a longer suffix is surer of what follows, so the longest one that occurs is taken.",
 )
@@ -410,10 +407,7 @@ distillation_loss.bug(
     because="training needs its gradient: item(), detach(), NumPy and a new tensor cut it off.",
 )
 distillation_loss.bug(
-    (
-        "target_logits.float().softmax(-1)\n    q = draft_logits.float()",
-        "target_logits.softmax(-1)\n    q = draft_logits",
-    ),
+    (".float().softmax(-1)\n    q = draft_logits.float()", ".softmax(-1)\n    q = draft_logits"),
     think=NARROW,
     because="bfloat16 has three digits, and thousands of small probabilities are added up.",
 )

@@ -259,10 +259,7 @@ implied_alpha.bug(
     because="it drafts K tokens, and the token after them comes from the target.",
 )
 implied_alpha.bug(
-    (
-        'raise ValueError(f"a block of {k} writes 1 to {k + 1} tokens, not {wanted:.3g}")',
-        "return 0.0 if wanted < 1 else 1.0",
-    ),
+    ("raise ", "return 0.0 if wanted < 1 else 1.0\n        raise "),
     think="a time outside the range means that alpha is 0 or 1.",
     because="no alpha explains such a time, and an answer hides that something else costs time.",
 )
@@ -350,10 +347,10 @@ paired_speedup.bug(
 )
 paired_speedup.bug(
     (
-        "if len(baseline_seconds) != len(speculative_seconds) or len(baseline_seconds) == 0",
+        "if len(baseline_seconds) != len(speculative_seconds) or ",
         "n = min(len(baseline_seconds), len(speculative_seconds))\n"
-        "    baseline_seconds, speculative_seconds = baseline_seconds[:n], speculative_seconds[:n]\n"
-        "    if n == 0",
+        "    baseline_seconds = baseline_seconds[:n]\n"
+        "    speculative_seconds = speculative_seconds[:n]\n    if ",
     ),
     think="a run without a partner can be skipped.",
     because="if one is missing, nobody knows which: from there on all pairs may be shifted.",

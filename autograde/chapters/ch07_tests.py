@@ -459,22 +459,20 @@ def rate_edges(rng):
     yield [0.75, 0.0, 0.5]
 
 
+_SUM = "1.0 + float(np.sum(np.cumprod(rates)))"
 tokens_from_positions.bug(
-    ("1.0 + float(np.sum(np.cumprod(rates)))", "1.0 + float(np.sum(rates))"),
+    (_SUM, "1.0 + float(np.sum(rates))"),
     think="every position adds its own rate.",
     because="these rates hold only if all tokens before were accepted: multiply them up. (vLLM's "
     "log prints the products; there the plain sum is right.)",
 )
 tokens_from_positions.bug(
-    ("1.0 + float(np.sum(np.cumprod(rates)))", "float(np.sum(np.cumprod(rates)))"),
+    (_SUM, "float(np.sum(np.cumprod(rates)))"),
     think="only accepted draft tokens count.",
     because="the target's pass adds one token more, the correction or the bonus.",
 )
 tokens_from_positions.bug(
-    (
-        "1.0 + float(np.sum(np.cumprod(rates)))",
-        "1.0 + sum(float(np.mean(rates)) ** i for i in range(1, len(rates) + 1))",
-    ),
+    (_SUM, "1.0 + sum(float(np.mean(rates)) ** i for i in range(1, len(rates) + 1))"),
     think="one mean alpha can stand for all positions.",
     because="the first rate is a factor of every product, the last of one only.",
 )
@@ -484,7 +482,7 @@ tokens_from_positions.bug(
     because="its own rate is a factor too: it can still be rejected.",
 )
 tokens_from_positions.bug(
-    ("1.0 + float(np.sum(np.cumprod(rates)))", "1.0 + len(rates) * float(np.prod(rates))"),
+    (_SUM, "1.0 + len(rates) * float(np.prod(rates))"),
     think="a block is accepted whole or not at all.",
     because="the accepted tokens before the first rejection are written too.",
 )

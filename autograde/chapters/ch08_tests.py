@@ -283,8 +283,8 @@ for _half in ("half()", "bfloat16()"):
         )
 verification.bug(
     (
-        "return count, sample_rows(law, u)",
-        "return count, torch.cat([sample_rows(law[i : i + 1], u[i : i + 1]) for i in range(len(u))])",
+        "sample_rows(law, u)",
+        "torch.cat([sample_rows(law[i : i + 1], u[i : i + 1]) for i in range(len(u))])",
     ),
     think="a loop over the rows is clearer and costs nothing.",
     because="it starts the same operations once for every row, and a GPU waits for Python.",
@@ -501,11 +501,7 @@ for _draft in (DRAFT_BACK, DRAFT_WHOLE, TARGET_WHOLE.replace("target", "draft"))
         because="no model has read the text's last token yet, the correction or the bonus.",
     )
 generation.bug(
-    (
-        "    while len(text) < end:\n",
-        "    while len(text) < end:\n"
-        "        target_cache, draft_cache = target.new_cache(), draft.new_cache()\n",
-    ),
+    ("end:\n", "end:\n        target_cache, draft_cache = target.new_cache(), draft.new_cache()\n"),
     think="a fresh cache for every block is simpler.",
     because="the prompt is then read again in every block, and a long one costs more than all the "
     "rest.",

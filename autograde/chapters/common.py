@@ -97,22 +97,3 @@ def no_warning(student: Student) -> None:
 def _text_of(student: Student, function: str, args: tuple) -> str:
     """A call as it can be pasted into a notebook."""
     return format_call(getattr(student, function), args)
-
-
-LONGEST = 1000  # tokens that are noted of a text: no right answer asks with so many
-
-
-class Asked:
-    """A function to lend, which notes what it was asked: that tells wrong answers apart."""
-
-    def __init__(self, function: Callable[[list[int]], Any]) -> None:
-        self.function = function
-        self.trace: list[list[int]] = []
-
-    def __call__(self, tokens: list[int]) -> Any:
-        given = self.function(tokens)
-        self.trace.append(list(tokens)[:LONGEST])
-        return given
-
-    def __repr__(self) -> str:
-        return repr(self.function)
