@@ -80,12 +80,7 @@ class Exercise:
         self.bugs: list[Bug] = []
 
     def group(
-        self,
-        name: str,
-        *,
-        weight: int = 1,
-        form: bool = False,
-        hint: str = "",
+        self, name: str, *, weight: int = 1, form: bool = False, hint: str = ""
     ) -> Callable[[Callable], Callable]:
         """Decorate a generator of cases, each a tuple of arguments or one argument.
 

@@ -1,12 +1,12 @@
 """Hidden tests of chapter 04: test groups and known bugs; see autograde/check.py."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 
 from autograde.chapters.common import Exercise, prediction, quiz
+from autograde.chapters.distributions import share
 from autograde.check import by_cause, untouched
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.common.describing import describe, told_apart
@@ -18,11 +18,6 @@ prediction_04_b = prediction("prediction_04_b", 0, 20)
 prediction_04_c = prediction("prediction_04_c", 0.2, 1.2)
 quiz_04 = quiz("quiz_04")
 quiz_04_b = quiz("quiz_04_b")
-
-
-def share(rng: np.random.Generator, low: float = 0.05, high: float = 0.95) -> float:
-    """A number of two digits."""
-    return round(float(rng.uniform(low, high)), 2)
 
 
 def means(rng):
@@ -273,17 +268,12 @@ prompt_lookup.bug(
 )
 
 
-class LossExercise(Exercise):
+def expect_number(*call: Any, gives: torch.Tensor, **how: Any) -> None:
     """A loss is compared as its card says: to 1e-6, and not by its dtype."""
-
-    def compare(
-        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
-    ) -> None:
-        """Raise Different unless `function(*args)` gives what the solution gives."""
-        expect_loss(function, *args, gives=float(expected), hint=hint, form=form)
+    expect_loss(*call, gives=float(gives), **how)
 
 
-distillation_loss = LossExercise("distillation_loss")
+distillation_loss = Exercise("distillation_loss", expect_number)
 
 LOG_P = torch.tensor([[-0.8, -1.2, -1.9, -2.3]], dtype=torch.float64)
 LOG_Q = torch.tensor([[-1.2, -0.8, -1.6, -3.0]], dtype=torch.float64)

@@ -1,8 +1,7 @@
 """Hidden tests of chapter 05: test groups and known bugs; see autograde/check.py."""
 
-import numpy as np
-
 from autograde.chapters.common import Exercise, prediction, quiz
+from autograde.chapters.distributions import share
 from specdec_lib.lessons.common.comparing import difference
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different
@@ -95,11 +94,6 @@ EXPLAINS = (
 )
 
 
-def share(rng: np.random.Generator) -> float:
-    """An acceptance rate of two digits."""
-    return round(float(rng.uniform(0.4, 0.8)), 2)
-
-
 def between(low: float, high: float) -> float:
     """A number of tokens of two digits, well inside."""
     return round((low + high) / 2, 2)
@@ -113,7 +107,7 @@ def limit(alpha: float, k: int) -> float:
 @audit.group("the formula or an order", weight=2, hint=EXPLAINS)
 def formula_or_order(rng):
     for k in (4, 5, 7):
-        alpha = share(rng)
+        alpha = share(rng, 0.4, 0.8)
         formula = expected_tokens(alpha, k)
         yield alpha, k, round(0.97 * formula, 2), *EXACT
         yield alpha, k, round(0.7 * formula, 2), *EXACT
@@ -124,7 +118,7 @@ def formula_or_order(rng):
 @audit.group("the limit: 1/(1 - alpha), and K + 1", weight=2, hint=EXPLAINS)
 def limits(rng):
     for k in (5, 7):
-        alpha = share(rng)
+        alpha = share(rng, 0.4, 0.8)
         yield alpha, k, round(1.1 * limit(alpha, k), 2), *EXACT
         yield alpha, k, round(0.99 * limit(alpha, k), 2), *EXACT
     for k in (1, 2, 3, 7):  # 1/(1 - alpha) is above K + 1
@@ -207,7 +201,7 @@ implied_alpha = Exercise("implied_alpha")
 )
 def rates_to_find(rng):
     for k, draft in ((1, 2.0), (2, 2.0), (3, 0.0), (4, 2.0)):
-        tokens = expected_tokens(share(rng), k)
+        tokens = expected_tokens(share(rng, 0.4, 0.8), k)
         yield 10.0, round(10 * tokens - draft * k, 9), draft, k  # numbers of few digits
     yield 1.0, 4.58559, 0.02, 5  # 0.9
     yield 2.0, 7.647146, 0.0, 3  # 0.97

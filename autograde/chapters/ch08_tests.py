@@ -110,17 +110,7 @@ rollback.bug(
 )
 
 
-class Verification(Exercise):
-    """An exercise whose function judges rows: a message is about one row that is wrong."""
-
-    def compare(
-        self, function: Callable, args: tuple, expected: tuple, hint: str, form: bool
-    ) -> None:
-        """Raise Different unless `function(*args)` gives both tensors that the solution gives."""
-        expect_verdict(function, *args, gives=expected, hint=hint, form=form)
-
-
-verification = Verification("verify_block")
+verification = Exercise("verify_block", expect_verdict)
 
 
 def block(

@@ -17,8 +17,12 @@ class Exercise(check.Exercise):
 
     Only values count, so a tuple is as good as a list and float32 as good as float64. In a group
     with `form`, the type is the one that the card names, no warning appears, and neither a changed
-    argument nor the memory of one comes back.
+    argument nor the memory of one comes back. `expect` is the comparer of the visible check.
     """
+
+    def __init__(self, name: str, expect: Callable = examples.expect) -> None:
+        super().__init__(name)
+        self.expect = expect
 
     def compare(
         self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
@@ -27,7 +31,7 @@ class Exercise(check.Exercise):
         if isinstance(expected, StudentError):
             examples.expect_value_error(function, *args, why=hint.removesuffix("."))
             return
-        examples.expect(function, *args, gives=expected, hint=hint, form=form)
+        self.expect(function, *args, gives=expected, hint=hint, form=form)
         if form:
             no_warning(function.student)
             own_array(function.student)

@@ -25,6 +25,11 @@ def thousandths(size: int, rng: np.random.Generator) -> np.ndarray:
     return parts / 1000
 
 
+def share(rng: np.random.Generator, low: float = 0.05, high: float = 0.95) -> float:
+    """A number of two digits."""
+    return round(float(rng.uniform(low, high)), 2)
+
+
 def hundredths(low: int, high: int, rng: np.random.Generator) -> float:
     """A number of two digits, from `low` to `high` hundredths."""
     return int(rng.integers(low, high + 1)) / 100
