@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.check import RemoteObject, by_cause
+from autograde.chapters.common import Exercise, Lent, prediction, quiz
+from autograde.check import by_cause
 from specdec_lib.lessons.ch00.checks import Passes, require_calls
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.common.pasting import format_call
@@ -58,22 +58,12 @@ OTHER_CLOCK = "any clock will do."
 time_pass = Timed("time_pass")
 
 
-class Lent(RemoteObject):
-    """Passes as an argument; their clock is another, on the same time."""
-
-    def __init__(self, seconds: list[float]) -> None:
-        super().__init__(Passes(seconds), call=True)
-        self.code = self.thing.code
-
-    def __repr__(self) -> str:
-        return repr(self.thing)
-
-
 def timing(warmup: int, repeats: int, rng: np.random.Generator) -> tuple:
     """Arguments of time_pass: each pass has a time of its own, slow ones first and one later."""
     seconds = (1 + rng.choice(40, size=repeats, replace=False)) / 8
     seconds[rng.integers(repeats)] *= 20
-    forward = Lent([*(40 + 2 * np.arange(warmup)[::-1]), *seconds.tolist()])
+    forward = Lent(Passes([*(40 + 2 * np.arange(warmup)[::-1]), *seconds.tolist()]))
+    forward.code = forward.thing.code
     return forward, int(rng.integers(5, 100)), forward.thing.clock, warmup, repeats
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from autograde.chapters import texts
-from autograde.chapters.common import Exercise, prediction, quiz
+from autograde.chapters.common import Exercise, Lent, prediction, quiz
 from autograde.chapters.distributions import hashed
-from autograde.check import RemoteObject
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 
 V = 6
@@ -24,16 +23,6 @@ prediction_01 = prediction("prediction_01", 0, 9)
 prediction_01_b = prediction("prediction_01_b", 5, 25)
 quiz_01 = quiz("quiz_01")
 quiz_01_b = quiz("quiz_01_b")
-
-
-class Lent(RemoteObject):
-    """A model as an argument."""
-
-    def __init__(self, model: Callable) -> None:
-        super().__init__(texts.Asked(model), call=True)
-
-    def __repr__(self) -> str:
-        return repr(self.thing)
 
 
 def favouring(token: int, probs: np.ndarray) -> np.ndarray:
@@ -50,7 +39,10 @@ def scoring(rng: np.random.Generator, *sizes: tuple[int, int], targets: int = MA
     """Arguments for prefixes and blocks of these sizes."""
     for before, k in sizes:
         target = TargetModel(hashed(V, rng), Calls(targets=targets))
-        yield Lent(target), *(rng.integers(V, size=size).tolist() for size in (before, k))
+        yield (
+            Lent(texts.Asked(target)),
+            *(rng.integers(V, size=size).tolist() for size in (before, k)),
+        )
 
 
 @score_block.group(
@@ -211,7 +203,7 @@ def decoding(
         text[before + place] = eos
     row, calls = writing(text, rng), calls or Calls(targets=MANY, in_a_block=MANY)
     models = TargetModel(row, calls), DraftModel(off_at(row, off), calls)
-    return *map(Lent, models), text[:before], k, count, eos
+    return *(Lent(texts.Asked(model)) for model in models), text[:before], k, count, eos
 
 
 def writing(text: list[int], rng: np.random.Generator) -> Row:

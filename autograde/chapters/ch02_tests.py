@@ -6,14 +6,13 @@ and refuse more calls than a case allows.
 
 import copy
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from autograde.chapters import texts
-from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.chapters.distributions import hashed, pair, ratio, thousandths
-from autograde.check import RemoteObject, by_cause
+from autograde.chapters.common import Exercise, Lent, prediction, quiz
+from autograde.chapters.distributions import coin, hashed, pair, ratio, thousandths
+from autograde.check import by_cause
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 from specdec_lib.lessons.common.distributions import LARGEST
 from specdec_lib.lessons.common.examples import Different
@@ -42,34 +41,15 @@ NO_BONUS = {
     "think": "a block that is accepted whole ends with its last draft token.",
     "because": "row K of p is paid for; without the bonus token a step yields less than it could.",
 }
-
-
 NO_SUM = {
     "think": "the positive part is a distribution already.",
     "because": "it sums to the rejected share, not to 1.",
 }
 
 
-class Lent(RemoteObject):
-    """A model as an argument, or something of which `names` may be used; `name` is its text."""
-
-    def __init__(self, thing: Any, name: str, *names: str) -> None:
-        super().__init__(thing, *names, call=not names)
-        self.name = name
-
-    def __repr__(self) -> str:
-        return self.name
-
-
 def tokens(size: int, rng: np.random.Generator) -> list[int]:
     """So many random tokens."""
     return rng.integers(V, size=size).tolist()
-
-
-def coin(p: np.ndarray, q: np.ndarray, token: int, keep: bool, rng: np.random.Generator) -> float:
-    """A coin that keeps a token, or one that rejects it; of three digits, so that it is read."""
-    share, chance = 0.1 + 0.8 * rng.random(), ratio(p, q, token)
-    return float(round(share * chance if keep else chance + share * (1 - chance), 3))
 
 
 def block(verdicts: list[bool], rng: np.random.Generator) -> tuple:
@@ -80,7 +60,7 @@ def block(verdicts: list[bool], rng: np.random.Generator) -> tuple:
         for keep, (p, q) in zip(verdicts, pairs, strict=True)
     ]
     each = zip(pairs, tokens, verdicts, strict=True)
-    coins = [coin(p, q, token, keep, rng) for (p, q), token, keep in each]
+    coins = [coin(ratio(p, q, token), keep, rng, 3) for (p, q), token, keep in each]
     p, q = (np.array(rows).reshape(-1, 4) for rows in zip(*pairs, strict=True))
     return tokens, p, q, np.array(coins)
 

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.chapters.distributions import ratio, thousandths
+from autograde.chapters.distributions import coin, ratio, thousandths
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, told_apart, type_name
 from specdec_lib.lessons.common.distributions import pieces, residual
@@ -18,13 +18,6 @@ prediction_07_b = prediction("prediction_07_b", 0, 0.5)
 prediction_07_c = prediction("prediction_07_c", 1, 8)
 quiz_07 = quiz("quiz_07")
 quiz_07_b = quiz("quiz_07_b")
-
-
-def coin(chance: float, keep: bool, rng: np.random.Generator) -> float:
-    """A coin of four digits that accepts with this chance, or one that rejects."""
-    share = 0.1 + 0.8 * rng.random()
-    number = share * chance if keep else chance + share * (1 - chance)
-    return min(round(float(number), 4), 0.9999)
 
 
 def draw(rng: np.random.Generator) -> float:

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from autograde import check
-from autograde.check import Student, StudentError, untouched
+from autograde.check import RemoteObject, Student, StudentError, untouched
 from specdec_lib.lessons.common import examples
 from specdec_lib.lessons.common.answers import letter_of, quizzes_of, require_guess, told_of
 from specdec_lib.lessons.common.examples import Different
@@ -76,6 +76,20 @@ def _truth_told(name: str, guess: float) -> str:
 def _lesson_of(name: str) -> str:
     """The package of the chapter in which a quiz or a prediction stands, "quiz_02_b" in ch02."""
     return f"specdec_lib.lessons.ch{name.split('_')[1]}"
+
+
+class Lent(RemoteObject):
+    """A thing as an argument, to call, or of which `names` may be used; `text` is how it is shown.
+
+    Without a text it is shown as it shows itself.
+    """
+
+    def __init__(self, thing: Any, text: str = "", *names: str) -> None:
+        super().__init__(thing, *names, call=not names)
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text or repr(self.thing)
 
 
 def own_array(student: Student) -> None:
