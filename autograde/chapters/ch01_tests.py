@@ -38,11 +38,8 @@ score_block = Exercise("score_block")
 def scoring(rng: np.random.Generator, *sizes: tuple[int, int], targets: int = MANY) -> Any:
     """Arguments for prefixes and blocks of these sizes."""
     for before, k in sizes:
-        target = TargetModel(hashed(V, rng), Calls(targets=targets))
-        yield (
-            Lent(texts.Asked(target)),
-            *(rng.integers(V, size=size).tolist() for size in (before, k)),
-        )
+        target = texts.Asked(TargetModel(hashed(V, rng), Calls(targets=targets)))
+        yield Lent(target), *(rng.integers(V, size=size).tolist() for size in (before, k))
 
 
 @score_block.group(
