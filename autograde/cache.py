@@ -14,15 +14,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograde.chapter import (
-    BUILD,
-    LIBRARY,
-    ROOT,
-    TESTS,
-    Chapter,
-    course_seed,
-    library_folders,
-)
+from autograde.chapter import BUILD, LIBRARY, ROOT, TESTS, Chapter, course_seed, library_folders
 from autograde.files import digest_of, files_below, write_if_changed
 from autograde.result import Result
 from autograde.submission import is_demo

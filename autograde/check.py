@@ -80,12 +80,7 @@ class Exercise:
         self.bugs: list[Bug] = []
 
     def group(
-        self,
-        name: str,
-        *,
-        weight: int = 1,
-        form: bool = False,
-        hint: str = "",
+        self, name: str, *, weight: int = 1, form: bool = False, hint: str = ""
     ) -> Callable[[Callable], Callable]:
         """Decorate a generator of cases, each a tuple of arguments or one argument.
 
@@ -117,9 +112,9 @@ class Exercise:
 
         return register
 
-    def bug(self, old: str, new: str, *, think: str, because: str) -> None:
-        """Note a known bug: the solution with `new` in place of `old` (see `Bug`)."""
-        self.bugs.append(Bug(self.name, old, new, think, because))
+    def bug(self, *patches: tuple[str, str], think: str, because: str) -> None:
+        """Note a known bug in one form or in several: each is a text and what replaces it."""
+        self.bugs += [Bug(self.name, old, new, think, because) for old, new in patches]
 
     def compare(
         self, function: Callable, args: tuple, expected: Any, hint: str, form: bool

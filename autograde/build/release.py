@@ -32,9 +32,7 @@ from autograde.runner import collected
 
 
 def build(
-    solutions: Path = SOLUTIONS,
-    notebooks: Path = NOTEBOOKS,
-    chapters: list[str] | None = None,
+    solutions: Path = SOLUTIONS, notebooks: Path = NOTEBOOKS, chapters: list[str] | None = None
 ) -> list[Path]:
     """Build `chapters`, or all; returns the notebooks that were out of date.
 
@@ -52,9 +50,7 @@ def build(
 
 
 def check(
-    solutions: Path = SOLUTIONS,
-    notebooks: Path = NOTEBOOKS,
-    chapters: list[str] | None = None,
+    solutions: Path = SOLUTIONS, notebooks: Path = NOTEBOOKS, chapters: list[str] | None = None
 ) -> list[str]:
     """What is out of date, one line a file. Raises what `build` raises for a text."""
     stale = [f"{path}: out of date" for path in _stale(solutions, notebooks, chapters)]

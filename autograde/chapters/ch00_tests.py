@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.check import RemoteObject, by_cause
+from autograde.chapters.common import Exercise, Lent, prediction, quiz
+from autograde.check import by_cause
 from specdec_lib.lessons.ch00.checks import Passes, require_calls
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.common.pasting import format_call
@@ -58,22 +58,12 @@ OTHER_CLOCK = "any clock will do."
 time_pass = Timed("time_pass")
 
 
-class Lent(RemoteObject):
-    """Passes as an argument; their clock is another, on the same time."""
-
-    def __init__(self, seconds: list[float]) -> None:
-        super().__init__(Passes(seconds), call=True)
-        self.code = self.thing.code
-
-    def __repr__(self) -> str:
-        return repr(self.thing)
-
-
 def timing(warmup: int, repeats: int, rng: np.random.Generator) -> tuple:
     """Arguments of time_pass: each pass has a time of its own, slow ones first and one later."""
     seconds = (1 + rng.choice(40, size=repeats, replace=False)) / 8
     seconds[rng.integers(repeats)] *= 20
-    forward = Lent([*(40 + 2 * np.arange(warmup)[::-1]), *seconds.tolist()])
+    forward = Lent(Passes([*(40 + 2 * np.arange(warmup)[::-1]), *seconds.tolist()]))
+    forward.code = forward.thing.code
     return forward, int(rng.integers(5, 100)), forward.thing.clock, warmup, repeats
 
 
@@ -116,8 +106,7 @@ def calls(student, solution, rng):
 
 
 time_pass.bug(
-    "seconds = []",
-    "import time\n    clock = time.perf_counter\n    seconds = []",
+    ("seconds = []", "import time\n    clock = time.perf_counter\n    seconds = []"),
     think=OTHER_CLOCK,
     because="a test knows the right answer only by the clock that it gives you.",
 )
@@ -127,14 +116,13 @@ for _old, _new, _think, _because in (
     ("seconds))", "seconds)) / n_tokens", "the answer is for one token.", "it is for the pass."),
     ("- start", "", "clock() says how long a call took.", "it says what time it is."),
 ):
-    time_pass.bug(_old, _new, think=_think, because=_because)
-for _new in ("", "repeats += warmup\n    "):
-    time_pass.bug(
-        "for _ in range(warmup):\n        forward(n_tokens)\n    ",
-        _new,
-        think="the first calls are like all others.",
-        because="they are slower, since code and memory are not ready: they only warm up.",
-    )
+    time_pass.bug((_old, _new), think=_think, because=_because)
+time_pass.bug(
+    ("for _ in range(warmup):\n        forward(n_tokens)\n    ", ""),
+    ("for _ in range(warmup):\n        forward(n_tokens)\n    ", "repeats += warmup\n    "),
+    think="the first calls are like all others.",
+    because="they are slower, since code and memory are not ready: they only warm up.",
+)
 
 
 forward_time = Exercise("forward_time")
@@ -171,26 +159,28 @@ def ridge(rng):
         yield n_tokens, n_params, 2, 128, 512
 
 
-forward_time.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
-for _new in ("2 * bytes_per_param * n_tokens", "bytes_per_param * n_tokens"):
-    forward_time.bug("2 * n_tokens", _new, **PER_BYTE)
-forward_time.bug("max(reading, calculating)", "reading + calculating", **ADDED)
+forward_time.bug(("2 * n_tokens", "n_tokens"), **ONE_FLOP)
+forward_time.bug(
+    ("2 * n_tokens", "2 * bytes_per_param * n_tokens"),
+    ("2 * n_tokens", "bytes_per_param * n_tokens"),
+    **PER_BYTE,
+)
+forward_time.bug(("max(reading, calculating)", "reading + calculating"), **ADDED)
 for _new, _think, _because in (
     ("min(reading, calculating)", "the faster job ends the pass.", "both have to be finished."),
     ("reading", "a pass is always memory-bound.", "the arithmetic of many tokens takes longer."),
 ):
-    forward_time.bug("max(reading, calculating)", _new, think=_think, because=_because)
+    forward_time.bug(("max(reading, calculating)", _new), think=_think, because=_because)
+forward_time.bug(
+    ("reading = n_params", "reading = n_tokens * n_params"),
+    think="the weights are read again for every token.",
+    because="the tokens of a pass share one reading; that is why checking is cheap.",
+)
 for _old, _new, _think, _because in (
-    (
-        "reading = n_params",
-        "reading = n_tokens * n_params",
-        "the weights are read again for every token.",
-        "the tokens of a pass share one reading; that is why checking is cheap.",
-    ),
     ("* bytes_per_param", "", "the bandwidth counts parameters.", "it counts their bytes."),
     ("* n_params /", "/", "a token takes two FLOP.", "it takes two for every parameter."),
 ):
-    forward_time.bug(_old, _new, think=_think, because=_because)
+    forward_time.bug((_old, _new), think=_think, because=_because)
 
 
 free_tokens = Exercise("free_tokens")
@@ -225,30 +215,27 @@ def at_least_one(rng):
     yield 0.5, 4.0, 16.0 * int(rng.integers(2, 10))
 
 
-free_tokens.bug("(2 * bandwidth)", "bandwidth", **ONE_FLOP)
+free_tokens.bug(("(2 * bandwidth)", "bandwidth"), **ONE_FLOP)
 for _new in ("int(bytes_per_param)", "round(bytes_per_param)", "max(1, int(bytes_per_param))"):
     free_tokens.bug(
-        "int(bytes_per_param",
-        f"int({_new}",
+        ("int(bytes_per_param", f"int({_new}"),
         think="a weight has a whole number of bytes.",
         because="bytes_per_param may be 0.5, two weights in a byte; only the answer is rounded.",
     )
-for _new in ("peak_flops / bandwidth", "peak_flops / (2 * bandwidth)"):
-    free_tokens.bug(
-        "bytes_per_param * peak_flops / (2 * bandwidth)",
-        _new,
-        think="the format of the weights does not matter, only the two limits do.",
-        because="weights of fewer bytes are read sooner, and leave time for fewer tokens.",
-    )
+_FREE = "bytes_per_param * peak_flops / (2 * bandwidth)"
 free_tokens.bug(
-    "bytes_per_param * peak_flops / (2 * bandwidth)",
-    "peak_flops / (2 * bytes_per_param * bandwidth)",
+    (_FREE, "peak_flops / bandwidth"),
+    (_FREE, "peak_flops / (2 * bandwidth)"),
+    think="the format of the weights does not matter, only the two limits do.",
+    because="weights of fewer bytes are read sooner, and leave time for fewer tokens.",
+)
+free_tokens.bug(
+    (_FREE, "peak_flops / (2 * bytes_per_param * bandwidth)"),
     think="weights of more bytes leave fewer tokens free.",
     because="they take longer to read, and the arithmetic has that time.",
 )
 free_tokens.bug(
-    "(2 * bandwidth))",
-    "(2 * bandwidth)) + 1",
+    ("(2 * bandwidth))", "(2 * bandwidth)) + 1"),
     think="the token that makes the pass longer is the one asked for.",
     because="it is the first that is not free: the answer is one less.",
 )
@@ -292,35 +279,31 @@ def pass_ridge(rng):
         yield n_tokens, 2, context * times, 64 * times, 2, 1, 128, 512
 
 
-pass_time.bug("2 * n_tokens", "n_tokens", **ONE_FLOP)
-pass_time.bug("2 * n_tokens", "2 * bytes_per_param * n_tokens", **PER_BYTE)
-pass_time.bug("max(reading, calculating)", "reading + calculating", **ADDED)
+pass_time.bug(("2 * n_tokens", "n_tokens"), **ONE_FLOP)
+pass_time.bug(("2 * n_tokens", "2 * bytes_per_param * n_tokens"), **PER_BYTE)
+pass_time.bug(("max(reading, calculating)", "reading + calculating"), **ADDED)
 for _old, _new, _think, _because in (
     (" + caches", "", "only the weights are read.", "attention looks back at the whole text."),
     ("batch * context", "context", "the rows share one cache.", "each row has a text of its own."),
-    (
-        "* context",
-        "* (context + n_tokens)",
-        "the new tokens are in the cache already.",
-        "the pass calculates their keys and values, and `context` counts what the cache holds.",
-    ),
-    (
-        "caches = batch",
-        "caches = n_tokens * batch",
-        "each new token reads the cache again.",
-        "the new tokens of a row go through one pass and share one reading of its cache.",
-    ),
-    (
-        "(n_params",
-        "(batch * n_params",
-        "every row reads the weights for itself.",
-        "all rows go through one pass, which reads each weight once for all of them.",
-    ),
-    (
-        "n_tokens * batch",
-        "n_tokens",
-        "the rows calculate in the time of one.",
-        "the peak is that of the whole machine, and every row's tokens take FLOP from it.",
-    ),
 ):
-    pass_time.bug(_old, _new, think=_think, because=_because)
+    pass_time.bug((_old, _new), think=_think, because=_because)
+pass_time.bug(
+    ("* context", "* (context + n_tokens)"),
+    think="the new tokens are in the cache already.",
+    because="the pass calculates their keys and values, and `context` counts what the cache holds.",
+)
+pass_time.bug(
+    ("caches = batch", "caches = n_tokens * batch"),
+    think="each new token reads the cache again.",
+    because="the new tokens of a row go through one pass and share one reading of its cache.",
+)
+pass_time.bug(
+    ("(n_params", "(batch * n_params"),
+    think="every row reads the weights for itself.",
+    because="all rows go through one pass, which reads each weight once for all of them.",
+)
+pass_time.bug(
+    ("n_tokens * batch", "n_tokens"),
+    think="the rows calculate in the time of one.",
+    because="the peak is that of the whole machine, and every row's tokens take FLOP from it.",
+)

@@ -4,15 +4,14 @@ Models are lent to the student's function. They look at all tokens before a posi
 they were asked, and refuse more calls than a case allows.
 """
 
-import functools
 from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
 
-from autograde.chapters.common import Asked, Exercise, prediction, quiz
+from autograde.chapters import texts
+from autograde.chapters.common import Exercise, Lent, prediction, quiz
 from autograde.chapters.distributions import hashed
-from autograde.check import RemoteObject
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 
 V = 6
@@ -24,16 +23,6 @@ prediction_01 = prediction("prediction_01", 0, 9)
 prediction_01_b = prediction("prediction_01_b", 5, 25)
 quiz_01 = quiz("quiz_01")
 quiz_01_b = quiz("quiz_01_b")
-
-
-class Lent(RemoteObject):
-    """A model as an argument."""
-
-    def __init__(self, model: Callable) -> None:
-        super().__init__(Asked(model), call=True)
-
-    def __repr__(self) -> str:
-        return repr(self.thing)
 
 
 def favouring(token: int, probs: np.ndarray) -> np.ndarray:
@@ -49,7 +38,7 @@ score_block = Exercise("score_block")
 def scoring(rng: np.random.Generator, *sizes: tuple[int, int], targets: int = MANY) -> Any:
     """Arguments for prefixes and blocks of these sizes."""
     for before, k in sizes:
-        target = TargetModel(hashed(V, rng), Calls(targets=targets))
+        target = texts.Asked(TargetModel(hashed(V, rng), Calls(targets=targets)))
         yield Lent(target), *(rng.integers(V, size=size).tolist() for size in (before, k))
 
 
@@ -75,36 +64,34 @@ def score_edges(rng):
     yield from scoring(rng, (1, 1), (1, 2), (2, 1), (3, 0), (1, 0))
 
 
-for _new in (": len(drafted) + 1", ":"):
-    score_block.bug(
-        "len(prefix) - 1 :",
-        _new,
-        think="the rows begin with the block.",
-        because="the target gives a row for every token, and row 0 follows the prefix's first one.",
-    )
 score_block.bug(
-    "rows = target_model([*prefix, *drafted])\n    return rows[len(prefix) - 1 :]",
-    "return target_model(drafted)",
+    ("len(prefix) - 1 :", ": len(drafted) + 1"),
+    ("len(prefix) - 1 :", ":"),
+    think="the rows begin with the block.",
+    because="the target gives a row for every token, and row 0 follows the prefix's first one.",
+)
+score_block.bug(
+    ("rows = target", "return target_model(drafted)\n    rows = target"),
     think="the target needs only the block.",
     because="every row depends on all tokens before it, and the first one follows the prefix.",
 )
-for _new in ("len(prefix) :", "-len(drafted) :"):
-    score_block.bug(
-        "len(prefix) - 1 :",
-        _new,
-        think="the row of a draft token judges that token.",
-        because="it is the distribution of the token after it; the row before judges it.",
-    )
 score_block.bug(
-    "- 1 :",
-    "- 1 : -1",
+    ("len(prefix) - 1 :", "len(prefix) :"),
+    ("len(prefix) - 1 :", "-len(drafted) :"),
+    think="the row of a draft token judges that token.",
+    because="it is the distribution of the token after it; the row before judges it.",
+)
+score_block.bug(
+    ("- 1 :", "- 1 : -1"),
     think="K draft tokens need K distributions.",
     because="the row after the last draft token is paid for and gives the bonus token.",
 )
 score_block.bug(
-    "rows = target_model([*prefix, *drafted])\n    return rows[len(prefix) - 1 :]",
-    "blocks = [drafted[:i] for i in range(len(drafted) + 1)]\n"
-    "    return np.array([target_model([*prefix, *block])[-1] for block in blocks])",
+    (
+        "rows = target_model([*prefix, *drafted])\n    return rows[len(prefix) - 1 :]",
+        "blocks = [drafted[:i] for i in range(len(drafted) + 1)]\n"
+        "    return np.array([target_model([*prefix, *block])[-1] for block in blocks])",
+    ),
     think="every position needs a pass of its own.",
     because="all tokens are known, so one pass gives all rows; that is the whole gain.",
 )
@@ -151,60 +138,45 @@ def prefix_edges(rng):
 
 
 greedy_prefix.bug(
-    "return i\n    return len(drafted)",
-    "continue\n    return sum(int(np.argmax(p[i]) == token) for i, token in enumerate(drafted))",
+    (
+        "return i\n    return len(drafted)",
+        "continue\n    return sum(np.argmax(row) == token for row, token in zip(p, drafted))",
+    ),
     think="every token that agrees counts.",
     because="after the first difference the rows were computed for a text that is not written.",
 )
 greedy_prefix.bug(
-    "return i\n",
-    "return i + 1\n",
+    ("return i\n", "return i + 1\n"),
     think="the token at the first difference still counts.",
     because="it is the one that is rejected, and only accepted draft tokens are counted.",
 )
-for _new in ("return i", "break\n    return i"):
-    greedy_prefix.bug(
-        "return i\n    return len(drafted)",
-        _new,
-        think="the loop always meets a token that differs.",
-        because="a block may be accepted whole: say after the loop what is returned then.",
-    )
 greedy_prefix.bug(
-    "    for i, token in enumerate(drafted):",
-    "    return int(np.argmin(np.argmax(p[: len(drafted)], axis=1) == drafted))\n"
-    "    for i, token in enumerate(drafted):",
+    ("return i\n    return len(drafted)", "return i"),
+    ("return i\n    return len(drafted)", "break\n    return i"),
+    think="the loop always meets a token that differs.",
+    because="a block may be accepted whole: say after the loop what is returned then.",
+)
+greedy_prefix.bug(
+    (
+        "    for i,",
+        "    return int(np.argmin(np.argmax(p[: len(drafted)], axis=1) == drafted))\n    for i,",
+    ),
     think="np.argmin finds the first token that differs.",
     because="where none differs it gives 0, and for no tokens an error.",
 )
 greedy_prefix.bug(
-    "i, token in enumerate(drafted):",
-    "i in range(len(p)):\n        token = drafted[i]",
+    ("i, token in enumerate(drafted):", "i in range(len(p)):\n        token = drafted[i]"),
     think="p has a row for each draft token and no more.",
     because="p has rows to spare, as for the bonus: loop over the draft tokens.",
 )
 greedy_prefix.bug(
-    "token != int(np.argmax(p[i]))",
-    "p[i][token] < 0.5",
+    ("token != int(np.argmax(p[i]))", "p[i][token] < 0.5"),
     think="the target's choice has a probability of at least 0.5.",
     because="it is the most probable token of its row, however small its probability is.",
 )
 
 
-class Decode(Exercise):
-    """Its text counts up to max_new_tokens: the group with `form` asks for the length."""
-
-    def compare(
-        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
-    ) -> None:
-        @functools.wraps(function)
-        def cut(*args: Any) -> Any:
-            text = function(*args)
-            return text[: args[4]] if isinstance(text, list | tuple | np.ndarray) else text
-
-        super().compare(function if form else cut, args, expected, hint, form)
-
-
-greedy_speculative_decode = Decode("greedy_speculative_decode")
+greedy_speculative_decode = texts.TextExercise("greedy_speculative_decode")
 # Lengths of a text after which the draft is off; tokens of the prompt, k, new tokens; the passes.
 DECODES = (
     ((ALWAYS, 2, 3, 7), 7),
@@ -228,7 +200,7 @@ def decoding(
         text[before + place] = eos
     row, calls = writing(text, rng), calls or Calls(targets=MANY, in_a_block=MANY)
     models = TargetModel(row, calls), DraftModel(off_at(row, off), calls)
-    return *map(Lent, models), text[:before], k, count, eos
+    return *(Lent(texts.Asked(model)) for model in models), text[:before], k, count, eos
 
 
 def writing(text: list[int], rng: np.random.Generator) -> Row:
@@ -289,80 +261,55 @@ def length_of_text(rng):
 
 _BLOCK = "block = [*drafted[:m], int(np.argmax(p[m]))]"
 greedy_speculative_decode.bug(
-    _BLOCK,
-    f"{_BLOCK}\n        if 0 < m == len(drafted):\n            block = drafted",
+    (_BLOCK, f"{_BLOCK}\n        if 0 < m == len(drafted):\n            block = drafted"),
     think="a block that is accepted whole ends with its last draft token.",
     because="row K is paid for and gives one more token; without it the text takes more passes.",
 )
 greedy_speculative_decode.bug(
-    _BLOCK,
-    "block = drafted[:m]",
+    (_BLOCK, "block = drafted[:m]"),
     think="a block adds only its accepted tokens.",
     because="each pass also adds the argmax of row m; without it a bad draft stops the text.",
 )
 _REJECTED = f"{_BLOCK}\n        if m < len(drafted):\n            block = drafted[: m + 1]"
-for _new in (_REJECTED, _BLOCK.replace("[:m]", ""), _BLOCK.replace("[:m]", "[: m + 1]")):
-    greedy_speculative_decode.bug(
-        _BLOCK,
-        _new,
-        think="rejected draft tokens are written all the same.",
-        because="the target's token replaces the first of them, and the text goes on after it.",
-    )
 greedy_speculative_decode.bug(
-    "[*prefix, *drafted]",
-    "prefix",
-    think="all tokens of a block are drafted after the same prefix.",
-    because="token i follows the tokens drafted before it, so they belong in the call.",
+    (_BLOCK, _REJECTED),
+    (_BLOCK, _BLOCK.replace("[:m]", "")),
+    (_BLOCK, _BLOCK.replace("[:m]", "[: m + 1]")),
+    think="rejected draft tokens are written all the same.",
+    because="the target's token replaces the first of them, and the text goes on after it.",
 )
+greedy_speculative_decode.bug(("[*prefix, *drafted]", "prefix"), **texts.SAME_PREFIX)
 greedy_speculative_decode.bug(
-    "[*prefix, *drafted])",
-    "[*prefix, *drafted])[-1]",
+    ("[*prefix, *drafted])", "[*prefix, *drafted])[-1]"),
     think="the draft gives a row for every token, as the target does.",
     because="it gives one distribution (V,); [-1] is its last number, whose argmax is always 0.",
 )
+greedy_speculative_decode.bug(("[*prompt, *written], []", "list(prompt), []"), **texts.FROM_PROMPT)
 greedy_speculative_decode.bug(
-    "[*prompt, *written], []",
-    "list(prompt), []",
-    think="every block starts after the prompt.",
-    because="it starts after the prompt and all that is written: both models read that.",
+    ("p[m]", "p[-1]"),
+    ("p[m]", "p[m - 1]"),
+    think="the correction comes from another row than row m.",
+    because="row m rejected the token; other rows judged tokens that stay, or are void.",
 )
-for _new in ("p[-1]", "p[m - 1]"):
-    greedy_speculative_decode.bug(
-        "p[m]",
-        _new,
-        think="the correction comes from another row than row m.",
-        because="row m rejected the token; other rows judged tokens that stay, or are void.",
-    )
 _AGAIN = "target_model([*prefix, *drafted[:m]])"
-for _new in (f"{_AGAIN}[-1]", f"(p if m == len(drafted) else {_AGAIN})[-1]"):
-    greedy_speculative_decode.bug(
-        "p[m]",
-        _new,
-        think="the correction needs a pass of its own.",
-        because="row m of the pass that judged the block holds it already.",
-    )
+greedy_speculative_decode.bug(
+    ("p[m]", f"{_AGAIN}[-1]"),
+    ("p[m]", f"(p if m == len(drafted) else {_AGAIN})[-1]"),
+    think="the correction needs a pass of its own.",
+    because="row m of the pass that judged the block holds it already.",
+)
 _RETURN = "written + block[: block.index(eos) + 1]\n        written += block\n    return "
-for _old, _new in (
+greedy_speculative_decode.bug(
     ("while len(written)", "while len(prompt) + len(written)"),
     ("< max_new_tokens:", "< max_new_tokens and eos not in [*prompt, *written]:"),
     (f"{_RETURN}written", f"prompt + {_RETURN}prompt + written"),
-):
-    greedy_speculative_decode.bug(
-        _old,
-        _new,
-        think="the prompt belongs to the new tokens.",
-        because="only what follows it is returned, counted, and compared with eos.",
-    )
-greedy_speculative_decode.bug(
-    "if eos in block",
-    "if eos == block[-1]",
-    think="eos can only stand at the end of a block.",
-    because="a draft token can be eos too, and what is accepted after it must go.",
+    think="the prompt belongs to the new tokens.",
+    because="only what follows it is returned, counted, and compared with eos.",
 )
-for _new in ("k", "min(k, max_new_tokens - len(written))"):
-    greedy_speculative_decode.bug(
-        "min(k, max_new_tokens - len(written) - 1)",
-        _new,
-        think="the last block may draft k tokens, or all that are left.",
-        because="each block also has one token of the target's: draft left - 1 at most.",
-    )
+greedy_speculative_decode.bug(("if eos in block", "if eos == block[-1]"), **texts.EOS_AT_END)
+greedy_speculative_decode.bug(
+    ("min(k, max_new_tokens - len(written) - 1)", "k"),
+    ("min(k, max_new_tokens - len(written) - 1)", "min(k, max_new_tokens - len(written))"),
+    think="the last block may draft k tokens, or all that are left.",
+    because="each block also has one token of the target's: draft left - 1 at most.",
+)

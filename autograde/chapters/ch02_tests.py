@@ -5,15 +5,14 @@ and refuse more calls than a case allows.
 """
 
 import copy
-import functools
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
-from autograde.chapters.common import Asked, Exercise, prediction, quiz
-from autograde.chapters.distributions import hashed, pair, ratio, thousandths
-from autograde.check import RemoteObject, by_cause
+from autograde.chapters import texts
+from autograde.chapters.common import Exercise, Lent, prediction, quiz
+from autograde.chapters.distributions import coin, hashed, pair, ratio, thousandths
+from autograde.check import by_cause
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 from specdec_lib.lessons.common.distributions import LARGEST
 from specdec_lib.lessons.common.examples import Different
@@ -42,45 +41,15 @@ NO_BONUS = {
     "think": "a block that is accepted whole ends with its last draft token.",
     "because": "row K of p is paid for; without the bonus token a step yields less than it could.",
 }
-
-
 NO_SUM = {
     "think": "the positive part is a distribution already.",
     "because": "it sums to the rejected share, not to 1.",
 }
 
 
-class Lent(RemoteObject):
-    """A model as an argument, or something of which `names` may be used; `name` is its text."""
-
-    def __init__(self, thing: Any, name: str, *names: str) -> None:
-        super().__init__(thing, *names, call=not names)
-        self.name = name
-
-    def __repr__(self) -> str:
-        return self.name
-
-
 def tokens(size: int, rng: np.random.Generator) -> list[int]:
     """So many random tokens."""
     return rng.integers(V, size=size).tolist()
-
-
-def partly(function: Callable, part: Callable) -> Callable:
-    """`function`, of whose answers only `part(answer, arguments)` is looked at."""
-
-    @functools.wraps(function)
-    def look(*args: Any) -> Any:
-        out = function(*args)
-        return part(out, args) if isinstance(out, list | tuple | np.ndarray) else out
-
-    return look
-
-
-def coin(p: np.ndarray, q: np.ndarray, token: int, keep: bool, rng: np.random.Generator) -> float:
-    """A coin that keeps a token, or one that rejects it; of three digits, so that it is read."""
-    share, chance = 0.1 + 0.8 * rng.random(), ratio(p, q, token)
-    return float(round(share * chance if keep else chance + share * (1 - chance), 3))
 
 
 def block(verdicts: list[bool], rng: np.random.Generator) -> tuple:
@@ -91,7 +60,7 @@ def block(verdicts: list[bool], rng: np.random.Generator) -> tuple:
         for keep, (p, q) in zip(verdicts, pairs, strict=True)
     ]
     each = zip(pairs, tokens, verdicts, strict=True)
-    coins = [coin(p, q, token, keep, rng) for (p, q), token, keep in each]
+    coins = [coin(ratio(p, q, token), keep, rng, 3) for (p, q), token, keep in each]
     p, q = (np.array(rows).reshape(-1, 4) for rows in zip(*pairs, strict=True))
     return tokens, p, q, np.array(coins)
 
@@ -120,23 +89,23 @@ def numbers(rng):
         yield NO_FIRST, np.array([0.25, 0.5, 0.25]), token
 
 
-for _old in ("p[token] / q[token]", "min(1.0, float(p[token] / q[token]))"):
-    acceptance_probability.bug(_old, "float(q[token] / p[token])", **DRAFT_OVER_TARGET)
 acceptance_probability.bug(
-    "min(1.0, float(p[token] / q[token]))",
-    "float(p[token] / q[token])",
+    ("p[token] / q[token]", "float(q[token] / p[token])"),
+    ("min(1.0, float(p[token] / q[token]))", "float(q[token] / p[token])"),
+    **DRAFT_OVER_TARGET,
+)
+acceptance_probability.bug(
+    ("min(1.0, float(p[token] / q[token]))", "float(p[token] / q[token])"),
     think="p/q is a probability as it stands.",
     because="where the draft understates a token the ratio is above 1; to keep it always is 1.",
 )
 acceptance_probability.bug(
-    "min(1.0, float(p[token] / q[token]))",
-    "float(p[token] >= q[token])",
+    ("min(1.0, float(p[token] / q[token]))", "float(p[token] >= q[token])"),
     think="a token is kept if p is at least q, and dropped otherwise, without a coin.",
     because="keeping it only where p >= q loses the share p of every overstated token.",
 )
 acceptance_probability.bug(
-    "min(1.0, float(p[token] / q[token]))",
-    "float(min(p[token], q[token]))",
+    ("min(1.0, float(p[token] / q[token]))", "float(min(p[token], q[token]))"),
     think="it is the smaller of p and q.",
     because="that is how often it is drafted and accepted; divide by q for the share of drafts.",
 )
@@ -150,13 +119,13 @@ def drafting(rng: np.random.Generator, counted: bool = False) -> Iterator[tuple]
     for before, k in ((1, 1), (2, 3), (3, 4), (4, 6)):
         draft = DraftModel(hashed(V, rng), Calls(in_a_block=k if counted else MANY))
         uniforms = (rng.integers(1000, size=k) + 0.5) / 1000  # between two borders
-        yield Lent(Asked(draft), "draft_model"), tokens(before, rng), k, uniforms
+        yield Lent(texts.Asked(draft), "draft_model"), tokens(before, rng), k, uniforms
 
 
 def expect_tokens(student, solution, cases: Iterator[tuple]) -> None:
     """Raise Different unless the tokens, the first of the two results, are the solution's."""
     hint = "Token i is drawn with uniforms[i], after the prefix and the tokens drafted so far."
-    function = partly(student.draft_block, lambda out, _: out[0] if len(out) == 2 else out)
+    function = texts.partly(student.draft_block, lambda out, _: out[0] if len(out) == 2 else out)
     for args in cases:
         gives = solution.draft_block(*copy.deepcopy(args))[0]
         draft_block.compare(function, args, gives, hint, form=False)
@@ -178,26 +147,18 @@ def calls_of_the_draft(student, solution, rng):
 
 
 draft_block.bug(
-    "sample_from(q[i], uniforms[i])",
-    "int(np.argmax(q[i]))",
+    ("sample_from(q[i], uniforms[i])", "int(np.argmax(q[i]))"),
     think="a good draft proposes its most probable token.",
     because="the ratio p/q is about a token that was drawn from q, and an argmax is not drawn.",
 )
+draft_block.bug(("[*prefix, *drafted]", "prefix"), **texts.SAME_PREFIX)
 draft_block.bug(
-    "[*prefix, *drafted]",
-    "prefix",
-    think="all tokens of a block are drafted after the same prefix.",
-    because="token i follows the tokens drafted before it, so they belong in the call.",
-)
-draft_block.bug(
-    "uniforms[i]",
-    "uniforms[0]",
+    ("uniforms[i]", "uniforms[0]"),
     think="one random number serves the whole block.",
     because="the tokens would then be drawn together; uniforms[i] is there for token i.",
 )
 draft_block.bug(
-    "[*prefix, *drafted]",
-    "[*prefix, *drafted][-1:]",
+    ("[*prefix, *drafted]", "[*prefix, *drafted][-1:]"),
     think="a draft reads the last token alone.",
     because="only the two small models do so; every call gives the model the whole text.",
 )
@@ -247,64 +208,50 @@ def accept_edges(rng):
 
 
 speculative_accept.bug(
-    "r[i] >= acceptance_probability(p[i], q[i], token)",
-    "p[i, token] < q[i, token]",
+    ("r[i] >= acceptance_probability(p[i], q[i], token)", "p[i, token] < q[i, token]"),
     think="a token is kept if p is at least q, and dropped otherwise, without a coin.",
     because="where p is below q a coin decides: the token is kept with probability p/q.",
 )
 speculative_accept.bug(
-    "r[i]",
-    "r[0]",
+    ("r[i]", "r[0]"),
     think="one coin serves the whole block.",
     because="positions would then stand and fall together; each has a coin r[i] of its own.",
 )
-for _new in ("r[i] < ", "p[i, token] == 0 or r[i] <= "):
-    speculative_accept.bug(
-        "r[i] >= ",
-        _new,
-        think="a token is accepted where its coin is above the ratio.",
-        because="a uniform number is below p/q with the probability p/q: below it, it accepts.",
-    )
-speculative_accept.bug("p[i], q[i]", "q[i], p[i]", **DRAFT_OVER_TARGET)
-for _new in ("p[i, token]", "min(p[i, token], q[i, token])"):
-    speculative_accept.bug(
-        "acceptance_probability(p[i], q[i], token)",
-        _new,
-        think="the coin is compared with p or q alone.",
-        because="the token was drawn from q, so it stays with p over q: divide.",
-    )
-for _old, _new, _think, _because in (
-    (
-        "q[i], token)",
-        "q[i], i)",
-        "position i looks at entry i of its rows.",
-        "a row has an entry for every token, and that of the draft token counts.",
-    ),
-    (
-        "break",
-        "return [*accepted, token]",
-        "the rejected token still stays.",
-        "it is the first that is not in the text: only the tokens before it stay.",
-    ),
-    (
-        "break",
-        "return []",
-        "a rejection drops the whole block.",
-        "the tokens before it were accepted, and they stay.",
-    ),
-):
-    speculative_accept.bug(_old, _new, think=_think, because=_because)
+speculative_accept.bug(
+    ("r[i] >= ", "r[i] < "),
+    ("r[i] >= ", "p[i, token] == 0 or r[i] <= "),
+    think="a token is accepted where its coin is above the ratio.",
+    because="a uniform number is below p/q with the probability p/q: below it, it accepts.",
+)
+speculative_accept.bug(("p[i], q[i]", "q[i], p[i]"), **DRAFT_OVER_TARGET)
+speculative_accept.bug(
+    ("acceptance_probability(p[i], q[i], token)", "p[i, token]"),
+    ("acceptance_probability(p[i], q[i], token)", "min(p[i, token], q[i, token])"),
+    think="the coin is compared with p or q alone.",
+    because="the token was drawn from q, so it stays with p over q: divide.",
+)
+speculative_accept.bug(
+    ("q[i], token)", "q[i], i)"),
+    think="position i looks at entry i of its rows.",
+    because="a row has an entry for every token, and that of the draft token counts.",
+)
+speculative_accept.bug(
+    ("break", "return [*accepted, token]"),
+    think="the rejected token still stays.",
+    because="it is the first that is not in the text: only the tokens before it stay.",
+)
+speculative_accept.bug(
+    ("break", "return []"),
+    think="a rejection drops the whole block.",
+    because="the tokens before it were accepted, and they stay.",
+)
 _END = "break\n        accepted.append(token)\n    return "
-for _old, _new in (
+speculative_accept.bug(
     ("break", "continue"),
     (f"{_END}accepted", f"{_END}draft_tokens[: len(accepted)]".replace("break", "continue")),
-):
-    speculative_accept.bug(
-        _old,
-        _new,
-        think="one rejection costs one token, and the walk goes on.",
-        because="the later tokens were scored after a token that is not in the text.",
-    )
+    think="one rejection costs one token, and the walk goes on.",
+    because="the later tokens were scored after a token that is not in the text.",
+)
 
 
 residual_distribution = Exercise("residual_distribution")
@@ -337,45 +284,30 @@ def new_array(rng):
     yield p, p.copy()
 
 
+residual_distribution.bug(("missing = np.maximum(p - q, 0)", "return p.copy()"), **FROM_TARGET)
 residual_distribution.bug(
-    "missing = np.maximum(p - q, 0)",
-    "return p.copy()",
-    **FROM_TARGET,
-)
-residual_distribution.bug(
-    "p - q",
-    "q - p",
+    ("p - q", "q - p"),
     think="the surplus of the draft is what is left over.",
     because="q - p is what was rejected; what is missing is p - q.",
 )
 residual_distribution.bug(
-    "np.maximum(p - q, 0)",
-    "np.abs(p - q)",
+    ("np.maximum(p - q, 0)", "np.abs(p - q)"),
     think="the distance |p - q| is the part to repair.",
     because="it gives a share to the overstated tokens as well, which lack nothing.",
 )
-for _old, _new in (
+residual_distribution.bug(
     ("np.maximum(p - q, 0)", "p - q"),
     ("missing = np.maximum(p - q, 0)", "return p - q"),
-):
-    residual_distribution.bug(
-        _old,
-        _new,
-        think="p - q is what is missing.",
-        because="it is below 0 where q has more, and sums to 0: only its positive part is missing.",
-    )
-for _old in (
-    "return missing / total",
-    "if total == 0:\n        return p.copy()\n    return missing / total",
-):
-    residual_distribution.bug(
-        _old,
-        "return missing",
-        **NO_SUM,
-    )
+    think="p - q is what is missing.",
+    because="it is below 0 where q has more, and sums to 0: only its positive part is missing.",
+)
 residual_distribution.bug(
-    "    if total == 0:\n        return p.copy()\n",
-    "",
+    ("return missing / total", "return missing"),
+    ("if total == 0:\n        return p.copy()\n    return missing / total", "return missing"),
+    **NO_SUM,
+)
+residual_distribution.bug(
+    ("    if total == 0:\n        return p.copy()\n", ""),
     think="something is always missing.",
     because="if p equals q the sum is 0, and 0/0 fills the result with NaN.",
 )
@@ -419,52 +351,37 @@ def step_edges(rng):
     yield [0], np.array([NO_FIRST, HALF]), np.array([HALF]), np.array([0.9]), 0.6
 
 
+speculative_step.bug(("return [*", "return accepted if n == k else [*"), **NO_BONUS)
 speculative_step.bug(
-    "return [*accepted, sample_from(last, u)]",
-    "return accepted if n == k else [*accepted, sample_from(last, u)]",
-    **NO_BONUS,
-)
-speculative_step.bug(
-    "return [*accepted, sample_from(last, u)]",
-    "return accepted if n < k else [*accepted, sample_from(last, u)]",
+    ("return [*", "return accepted if n < k else [*"),
     think="a rejected token just ends the step.",
     because="the step owes one token; without it, what was rejected is never made up for.",
 )
 speculative_step.bug(
-    "else p[k]",
-    "else p[max(k - 1, 0)]",
+    ("else p[k]", "else p[max(k - 1, 0)]"),
     think="the bonus token comes from row K - 1 of p.",
     because="that row is the distribution of the last draft token, not of the one after it.",
 )
-speculative_step.bug(
-    "residual_distribution(p[n], q[n])",
-    "p[n]",
-    **FROM_TARGET,
-)
-speculative_step.bug("residual_distribution(p[n], q[n])", "np.maximum(p[n] - q[n], 0)", **NO_SUM)
+speculative_step.bug(("residual_distribution(p[n], q[n])", "p[n]"), **FROM_TARGET)
+speculative_step.bug(("residual_distribution(p[n], q[n])", "np.maximum(p[n] - q[n], 0)"), **NO_SUM)
 for _new in ("r[n] if n < k else u", "r[-1] if k else u"):
     speculative_step.bug(
-        "(last, u)",
-        f"(last, {_new})",
+        ("(last, u)", f"(last, {_new})"),
         think="a coin of r can draw the last token, too.",
         because="a coin that has judged is no longer any number: u is there for the last token.",
     )
 speculative_step.bug(
-    " if n < k else p[k]",
-    "",
+    (" if n < k else p[k]", ""),
     think="every step ends with a correction.",
     because="where all are accepted there is none, and q has no row K: p[k] gives the bonus.",
 )
 speculative_step.bug(
-    "p[n], q[n]",
-    "p[n - 1], q[n - 1]",
+    ("p[n], q[n]", "p[n - 1], q[n - 1]"),
     think="the correction is drawn from the residual of the last accepted position.",
     because="the rejected position n has its own p[n] and q[n].",
 )
 speculative_step.bug(
-    "return [*accepted, sample_from(last, u)]",
-    "own = [sample_from(last, u)] if n < k else []\n"
-    "    return [*accepted, *own, sample_from(p[k], u)]",
+    ("(last, u)]", "(last, u), *([sample_from(p[k], u)] if n < k else [])]"),
     think="every block ends with a token from row K.",
     because="after a rejection the correction ends the step: row K follows a text with the "
     "rejected token in it.",
@@ -493,17 +410,7 @@ TEXTS = ((1, 1, 6), (3, 2, 8), (2, 3, 9), (4, 4, 12), (2, 3, 7), (3, 2, 10))  # 
 DRAWS = "rng.random(n) drafts; the last n + 1 rows and rng.random(n) judge; rng.random() draws u."
 
 
-class Sampler(Exercise):
-    """Its text counts up to max_new_tokens: the group with `form` asks for the length."""
-
-    def compare(
-        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
-    ) -> None:
-        seen = function if form else partly(function, lambda text, args: text[: args[4]])
-        super().compare(seen, args, expected, hint, form)
-
-
-speculative_sample = Sampler("speculative_sample")
+speculative_sample = texts.TextExercise("speculative_sample")
 
 
 @speculative_sample.group("the text, number for number", weight=2, hint=DRAWS)
@@ -558,54 +465,40 @@ def ends(rng):
 
 
 speculative_sample.bug(
-    "(tokens)[-1] / temperature",
-    "(tokens)[-1]",
+    ("(tokens)[-1] / temperature", "(tokens)[-1]"),
     think="the draft needs no temperature.",
     because="such a draft is rejected more often, though the text stays exact.",
 )
 speculative_sample.bug(
-    "softmax(logits / temperature)",
-    "softmax(logits)",
+    ("softmax(logits / temperature)", "softmax(logits)"),
     think="the target needs no temperature.",
     because="the text would follow another distribution than the one that was asked for.",
 )
 _BOTH = "soft = globals()['softmax']\n    softmax = lambda x: soft(x * temperature) / temperature\n"
-for _old, _new in (
+speculative_sample.bug(
     ("    def draft_model", f"    {_BOTH}    def draft_model"),
     ("softmax(logits / temperature)", "softmax(logits) / temperature"),
     ("[-1] / temperature)", "[-1]) / temperature"),
-):
-    speculative_sample.bug(
-        _old,
-        _new,
-        think="the probabilities are divided by the temperature.",
-        because="the logits are divided, before the softmax: probabilities must sum to 1.",
-    )
-speculative_sample.bug(
-    "[*prompt, *written]",
-    "prompt",
-    think="every block starts after the prompt.",
-    because="it starts after the prompt and all that is written: both models read that.",
+    think="the probabilities are divided by the temperature.",
+    because="the logits are divided, before the softmax: probabilities must sum to 1.",
 )
+speculative_sample.bug(("[*prompt, *written]", "prompt"), **texts.FROM_PROMPT)
 speculative_sample.bug(
-    "min(k, max_new_tokens - len(written) - 1)",
-    "k",
+    ("min(k, max_new_tokens - len(written) - 1)", "k"),
     think="the last block may be written whole.",
     because="it can pass the limit by up to K tokens, which the caller has no room for.",
 )
 speculative_sample.bug(
-    "len(written) - 1)",
-    "len(written))",
+    ("len(written) - 1)", "len(written))"),
     think="with `left` tokens to write a block may draft min(k, left).",
     because="each block also has one token of the target's: draft left - 1 at most.",
 )
-for _new in ("[len(prefix) :]", "[-n:]"):
-    speculative_sample.bug(
-        "[len(prefix) - 1 :]",
-        _new,
-        think="the row of a draft token judges that token.",
-        because="the row before judges it, and the draft token's own row judges the next one.",
-    )
+speculative_sample.bug(
+    ("[len(prefix) - 1 :]", "[len(prefix) :]"),
+    ("[len(prefix) - 1 :]", "[-n:]"),
+    think="the row of a draft token judges that token.",
+    because="the row before judges it, and the draft token's own row judges the next one.",
+)
 _DRAFT = "drafted, q = draft_block(draft_model, prefix, n, rng.random(n))"
 _SCORE = """
         logits = target_logits([*prefix, *drafted])[len(prefix) - 1 :]
@@ -621,8 +514,7 @@ _REST = f"""
     return written"""
 for _new in ("k", "min(k, max_new_tokens - len(written))"):
     speculative_sample.bug(
-        f"min(k, max_new_tokens - len(written) - 1){_REST}",
-        f"{_new}{_REST}[:max_new_tokens]",
+        (f"min(k, max_new_tokens - len(written) - 1){_REST}", f"{_new}{_REST}[:max_new_tokens]"),
         think="a block may draft too much, if the text is cut at the end.",
         because="what is cut was drafted in vain, and other numbers are drawn: draft left - 1.",
     )
@@ -634,38 +526,37 @@ for _first, _rest in (
     ("", "*[rng.random(), rng.random(n)][::-1]"),
 ):
     speculative_sample.bug(
-        f"{_DRAFT}{_SCORE}        {_STEP}",
-        f"{_first}\n        {_DRAFT}{_SCORE}        {_JUDGE}, {_rest})",
+        (
+            f"{_DRAFT}{_SCORE}        {_STEP}",
+            f"{_first}\n        {_DRAFT}{_SCORE}        {_JUDGE}, {_rest})",
+        ),
         think="a block may draw its numbers in any order.",
         because="the distribution stays, but the text changes: draft, r, u is what is graded.",
     )
 speculative_sample.bug(
-    _STEP,
-    "n = len(accepted := speculative_accept(drafted, p[:n], q, rng.random(n)))\n"
-    "        block = [*accepted, sample_from(p[n], rng.random())]",
+    (
+        _STEP,
+        "n = len(accepted := speculative_accept(drafted, p[:n], q, rng.random(n)))\n"
+        "        block = [*accepted, sample_from(p[n], rng.random())]",
+    ),
     **FROM_TARGET,
 )
-speculative_sample.bug(_STEP, f"{_STEP}\n        block = block[: n or 1]", **NO_BONUS)
+speculative_sample.bug((_STEP, f"{_STEP}\n        block = block[: n or 1]"), **NO_BONUS)
 speculative_sample.bug(
-    "target_logits([*prefix, *drafted])[len(prefix) - 1 :]",
-    "np.array([target_logits([*prefix, *drafted[:i]])[-1] for i in range(n + 1)])",
+    (
+        "target_logits([*prefix, *drafted])[len(prefix) - 1 :]",
+        "np.array([target_logits([*prefix, *drafted[:i]])[-1] for i in range(n + 1)])",
+    ),
     **ONE_BY_ONE,
 )
 speculative_sample.bug(
-    "written += block\n    return written",
-    "written += block\n    return [*prompt, *written]",
+    ("written += block\n    return written", "written += block\n    return [*prompt, *written]"),
     think="the text is the prompt and what follows.",
     because="only the new tokens are returned.",
 )
+speculative_sample.bug(("if eos in block", "if eos == block[-1]"), **texts.EOS_AT_END)
 speculative_sample.bug(
-    "if eos in block",
-    "if eos == block[-1]",
-    think="eos can only stand at the end of a block.",
-    because="a draft token can be eos too, and what is accepted after it must go.",
-)
-speculative_sample.bug(
-    "if eos in block",
-    "if eos and eos in block",
+    ("if eos in block", "if eos and eos in block"),
     think="an eos of 0 means that there is none.",
     because="0 is a token like any other; None says that there is no eos.",
 )

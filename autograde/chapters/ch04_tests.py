@@ -1,12 +1,12 @@
 """Hidden tests of chapter 04: test groups and known bugs; see autograde/check.py."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 
 from autograde.chapters.common import Exercise, prediction, quiz
+from autograde.chapters.distributions import share
 from autograde.check import by_cause, untouched
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.common.describing import describe, told_apart
@@ -18,11 +18,6 @@ prediction_04_b = prediction("prediction_04_b", 0, 20)
 prediction_04_c = prediction("prediction_04_c", 0.2, 1.2)
 quiz_04 = quiz("quiz_04")
 quiz_04_b = quiz("quiz_04_b")
-
-
-def share(rng: np.random.Generator, low: float = 0.05, high: float = 0.95) -> float:
-    """A number of two digits."""
-    return round(float(rng.uniform(low, high)), 2)
 
 
 def means(rng):
@@ -50,26 +45,22 @@ expected_tokens.group("alpha 0 and 1, and k = 0; a number", hint=POWERS, form=Tr
 SUM = "sum(alpha**i for i in range(k + 1))"
 for _zero in ("", " + 0.0"):  # without draft tokens, an int or a float
     expected_tokens.bug(
-        SUM,
-        f"sum(alpha**i for i in range(1, k + 1)){_zero}",
+        (SUM, f"sum(alpha**i for i in range(1, k + 1)){_zero}"),
         think="a block writes its accepted tokens and no more.",
         because="the target's pass always adds one token, the correction or the bonus.",
     )
     expected_tokens.bug(
-        SUM,
-        f"sum(alpha**i for i in range(k)){_zero}",
+        (SUM, f"sum(alpha**i for i in range(k)){_zero}"),
         think="the sum has one power of alpha for each of the k draft tokens, from the power 0 on.",
         because="the power 0 is the target's own token, and the k draft tokens come on top.",
     )
 expected_tokens.bug(
-    SUM,
-    "k * alpha + 1.0",
+    (SUM, "k * alpha + 1.0"),
     think="each of the k draft tokens is accepted with alpha, so a block writes k alpha + 1.",
     because="later draft tokens count only where the earlier ones were accepted.",
 )
 expected_tokens.bug(
-    SUM,
-    "(1 - alpha ** (k + 1)) / (1 - alpha)",
+    (SUM, "(1 - alpha ** (k + 1)) / (1 - alpha)"),
     think="the closed form holds for every alpha.",
     because="at alpha = 1 it divides 0 by 0; k + 1 tokens come out there.",
 )
@@ -101,26 +92,25 @@ def slow_downs(rng):
 
 
 walltime_speedup.bug(
-    "c * k",
-    "c",
+    ("c * k", "c"),
     think="drafting a block takes c.",
     because="c is one draft step, and a block has k of them, one after the other.",
 )
 walltime_speedup.bug(
-    "verify_cost)",
-    "1)",
+    ("verify_cost)", "1)"),
     think="a verification costs one pass, whatever was measured.",
     because="verify_cost is what the pass really takes, so it replaces the 1.",
 )
 walltime_speedup.bug(
-    "c * k",
-    "c * (expected_tokens(alpha, k) - 1)",
+    ("c * k", "c * (expected_tokens(alpha, k) - 1)"),
     think="only the accepted draft tokens are paid for.",
     because="all k were drafted, and a rejected one took as long as an accepted one.",
 )
 walltime_speedup.bug(
-    "expected_tokens(alpha, k) / (c * k + verify_cost)",
-    "max(1.0, expected_tokens(alpha, k) / (c * k + verify_cost))",
+    (
+        "expected_tokens(alpha, k) / (c * k + verify_cost)",
+        "max(1.0, expected_tokens(alpha, k) / (c * k + verify_cost))",
+    ),
     think="speculation can help and never hurts, so the least is 1.",
     because="quality is never hurt, time is: a block whose tokens are all rejected was paid for.",
 )
@@ -160,55 +150,44 @@ RULE = (
     "k_max)"
 )
 best_k.bug(
-    SEARCH,
-    "sum(alpha**k > c for k in range(1, k_max + 1))",
+    (SEARCH, "sum(alpha**k > c for k in range(1, k_max + 1))"),
     think="a draft token pays as long as it adds more than it costs.",
     because="it must yield more for its time than the block does already, not just alpha^k > c.",
 )
-for _new in (
-    "int(1 / (1 - alpha))",
-    "min(k_max, int(1 / (1 - alpha))) if alpha < 1 else k_max",
-    "min(k_max, round(1 / (1 - alpha))) if alpha < 1 else k_max",
-):
-    best_k.bug(
-        SEARCH,
-        _new,
-        think="the best K is 1/(1 - alpha), the tokens of a block without an end.",
-        because="that does not ask what a draft token costs: the best K falls as c grows.",
-    )
 best_k.bug(
-    SEARCH,
-    "int(np.argmax([walltime_speedup(alpha, c, k) for k in range(1, k_max + 1)]))",
+    (SEARCH, "int(1 / (1 - alpha))"),
+    (SEARCH, "min(k_max, int(1 / (1 - alpha))) if alpha < 1 else k_max"),
+    (SEARCH, "min(k_max, round(1 / (1 - alpha))) if alpha < 1 else k_max"),
+    think="the best K is 1/(1 - alpha), the tokens of a block without an end.",
+    because="that does not ask what a draft token costs: the best K falls as c grows.",
+)
+best_k.bug(
+    (SEARCH, "int(np.argmax([walltime_speedup(alpha, c, k) for k in range(1, k_max + 1)]))"),
     think="np.argmax gives the K.",
     because="it gives the place in a list, which is K only if the list begins with K = 0.",
 )
 best_k.bug(
-    "range(k_max + 1)",
-    "range(1, k_max + 1)",
+    ("range(k_max + 1)", "range(1, k_max + 1)"),
     think="some K is always at least as good as none.",
     because="where alpha is not above c every K loses, and the answer is 0.",
 )
 best_k.bug(
-    "walltime_speedup(alpha, c, k))",
-    "walltime_speedup(alpha, 0, k))",
+    ("walltime_speedup(alpha, c, k))", "walltime_speedup(alpha, 0, k))"),
     think="the best K is the one that writes the most tokens per block.",
     because="a longer block takes longer too; what counts is tokens for the time.",
 )
 best_k.bug(
-    SEARCH,
-    "max((k for k in range(k_max + 1) if walltime_speedup(alpha, c, k) > 1), default=0)",
+    (SEARCH, "max((k for k in range(k_max + 1) if walltime_speedup(alpha, c, k) > 1), default=0)"),
     think="the best K is the largest that is faster than plain decoding.",
     because="a smaller K may be faster still: the speed-up rises to a top and then falls.",
 )
 best_k.bug(
-    SEARCH,
-    RULE.replace("k + 1", "k"),
+    (SEARCH, RULE.replace("k + 1", "k")),
     think="after K draft tokens the next one adds alpha^K.",
     because="it's token number K + 1, and adds alpha^(K + 1): your rule drafts one token too many.",
 )
 best_k.bug(
-    SEARCH,
-    RULE.replace(" > c *", " / c >"),
+    (SEARCH, RULE.replace(" > c *", " / c >")),
     think="c is never 0, so both sides can be divided by it.",
     because="a draft may cost nothing. Compare alpha^(K + 1) with c times the speed-up instead.",
 )
@@ -258,54 +237,43 @@ def nothing(rng):
 
 
 prompt_lookup.bug(
-    "range(len(tokens) - size - 1, -1, -1)",
-    "range(len(tokens) - size)",
+    ("range(len(tokens) - size - 1, -1, -1)", "range(len(tokens) - size)"),
     think="the first occurrence in the text is as good as any.",
     because="the latest one is asked for: what was said last is closest to what is said now.",
 )
 prompt_lookup.bug(
-    "size - 1, -1",
-    "size, -1",
+    ("size - 1, -1", "size, -1"),
     think="the search may start at the suffix itself.",
     because="the suffix always equals itself, and nothing follows it.",
 )
 prompt_lookup.bug(
-    "range(min(max_ngram, len(tokens) - 1), 0, -1)",
-    "range(1, min(max_ngram, len(tokens) - 1) + 1)",
+    ("(min(max_ngram, len(tokens) - 1), 0, -1)", "(1, min(max_ngram, len(tokens) - 1) + 1)"),
     think="a single token is enough to look for.",
     because="a longer suffix is surer of what follows, so the longest one that occurs is taken.",
 )
 prompt_lookup.bug(
-    "range(min(max_ngram, len(tokens) - 1), 0, -1)",
-    "[max_ngram]",
+    ("range(min(max_ngram, len(tokens) - 1), 0, -1)", "[max_ngram]"),
     think="a suffix has max_ngram tokens.",
     because="that is the most. If the long one is not found, a shorter one may be.",
 )
 prompt_lookup.bug(
-    "size - 1, -1, -1",
-    "size - 1, 0, -1",
+    ("size - 1, -1, -1", "size - 1, 0, -1"),
     think="the search ends with range(..., 0, -1).",
     because="a range leaves out its end, here position 0, where an occurrence may stand.",
 )
 prompt_lookup.bug(
-    "len(tokens) - size - 1",
-    "len(tokens) - 2 * size",
+    ("len(tokens) - size - 1", "len(tokens) - 2 * size"),
     think="an occurrence must not overlap the suffix.",
     because="in a text that repeats itself the latest occurrence does, and it is a good one.",
 )
 
 
-class LossExercise(Exercise):
+def expect_number(*call: Any, gives: torch.Tensor, **how: Any) -> None:
     """A loss is compared as its card says: to 1e-6, and not by its dtype."""
-
-    def compare(
-        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
-    ) -> None:
-        """Raise Different unless `function(*args)` gives what the solution gives."""
-        expect_loss(function, *args, gives=float(expected), hint=hint, form=form)
+    expect_loss(*call, gives=float(gives), **how)
 
 
-distillation_loss = LossExercise("distillation_loss")
+distillation_loss = Exercise("distillation_loss", expect_number)
 
 LOG_P = torch.tensor([[-0.8, -1.2, -1.9, -2.3]], dtype=torch.float64)
 LOG_Q = torch.tensor([[-1.2, -0.8, -1.6, -3.0]], dtype=torch.float64)
@@ -393,7 +361,7 @@ for _loss in (f"1 - {SHARED}", "(p - q).abs().sum(-1).mean() / 2"):  # one only 
         ("clone()", "logits are probabilities.", "they may be negative: softmax first."),
     ):
         _code = f"{_first}\n    q = draft_logits.float().{_first}\n    return {_loss}"
-        distillation_loss.bug(WHOLE, _code, think=_think, because=_because)
+        distillation_loss.bug((WHOLE, _code), think=_think, because=_because)
 
 KL = (
     "distillation is the Kullback-Leibler divergence.",
@@ -422,16 +390,14 @@ for _loss, (_think, _because) in {
     "(1 - torch.minimum(p, q).sum(-1)).sum()": SUMMED,
     "1 - torch.minimum(p, q).sum()": SUMMED,
 }.items():
-    distillation_loss.bug(f"1 - {SHARED}", _loss, think=_think, because=_because)
+    distillation_loss.bug((f"1 - {SHARED}", _loss), think=_think, because=_because)
 distillation_loss.bug(
-    "draft_logits.float()",
-    "draft_logits.detach().float()",
+    ("draft_logits.float()", "draft_logits.detach().float()"),
     think=CUT_OFF,
     because="training needs its gradient: item(), detach(), NumPy and a new tensor cut it off.",
 )
 distillation_loss.bug(
-    "target_logits.float().softmax(-1)\n    q = draft_logits.float()",
-    "target_logits.softmax(-1)\n    q = draft_logits",
+    (".float().softmax(-1)\n    q = draft_logits.float()", ".softmax(-1)\n    q = draft_logits"),
     think=NARROW,
     because="bfloat16 has three digits, and thousands of small probabilities are added up.",
 )

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from autograde.chapters.common import Exercise, prediction, quiz
-from autograde.chapters.distributions import ratio, thousandths
+from autograde.chapters.distributions import coin, ratio, thousandths
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, told_apart, type_name
 from specdec_lib.lessons.common.distributions import pieces, residual
@@ -18,13 +18,6 @@ prediction_07_b = prediction("prediction_07_b", 0, 0.5)
 prediction_07_c = prediction("prediction_07_c", 1, 8)
 quiz_07 = quiz("quiz_07")
 quiz_07_b = quiz("quiz_07_b")
-
-
-def coin(chance: float, keep: bool, rng: np.random.Generator) -> float:
-    """A coin of four digits that accepts with this chance, or one that rejects."""
-    share = 0.1 + 0.8 * rng.random()
-    number = share * chance if keep else chance + share * (1 - chance)
-    return min(round(float(number), 4), 0.9999)
 
 
 def draw(rng: np.random.Generator) -> float:
@@ -100,10 +93,7 @@ def candidates(number: int, accepted: tuple[int, ...], rng: np.random.Generator)
     return tokens, p[0], q[0], coins, u
 
 
-@multi_candidate_accept.group(
-    "each candidate against what is still wanted",
-    hint=IN_TURN,
-)
+@multi_candidate_accept.group("each candidate against what is still wanted", hint=IN_TURN)
 def in_turn(rng):
     p, q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
     yield [2, 0], p, q, np.array([0.9, 0.5]), 0.1  # r[0] would reject token 0
@@ -112,10 +102,7 @@ def in_turn(rng):
         yield candidates(rejected + 2, (rejected,), rng)
 
 
-@multi_candidate_accept.group(
-    "the draw where all are rejected",
-    hint=IN_TURN,
-)
+@multi_candidate_accept.group("the draw where all are rejected", hint=IN_TURN)
 def all_rejected(rng):
     for number in (1, 1, 2, 2, 2, 2, 3, 3, 3, 4):
         yield candidates(number, (), rng)
@@ -148,46 +135,42 @@ def candidate_edges(rng):
 
 
 multi_candidate_accept.bug(
-    "< residual[token]",
-    "< p[token]",
+    ("< residual[token]", "< p[token]"),
     think="every candidate is judged against p.",
     because="a rejection has changed what is wanted: the next one is judged against the residual.",
 )
 multi_candidate_accept.bug(
-    "residual_distribution(residual, q)",
-    "residual_distribution(p, q)",
+    ("residual_distribution(residual, q)", "residual_distribution(p, q)"),
     think="one residual serves all rejections.",
     because="every rejection of a draw from q takes q off once more.",
 )
 multi_candidate_accept.bug(
-    "sample_from(residual, u)",
-    "sample_from(p, u)",
+    ("sample_from(residual, u)", "sample_from(p, u)"),
     think="if all are rejected, the token is drawn from the target.",
     because="acceptance has paid out a part of p already; only the last residual is owed.",
 )
 multi_candidate_accept.bug(
-    "residual_distribution(residual, q)",
-    "np.maximum(residual - q, 0)",
+    ("residual_distribution(residual, q)", "np.maximum(residual - q, 0)"),
     think="what is left of p need not be divided by its sum.",
     because="a residual that sums to less than 1 rejects too often, and its last token is drawn "
     "too often.",
 )
 multi_candidate_accept.bug(
-    "coin * q[token]",
-    "r[0] * q[token]",
+    ("coin * q[token]", "r[0] * q[token]"),
     think="one coin is enough for all candidates.",
     because="after a rejection r[0] is known to be large; each candidate needs its own coin.",
 )
 multi_candidate_accept.bug(
-    "residual = residual_distribution(residual, q)",
-    "residual = residual_distribution(residual, q)\n"
-    "        q = np.where(np.arange(len(q)) == token, 0, q) / (1 - q[token])",
+    (
+        "residual = residual_distribution(residual, q)",
+        "residual = residual_distribution(residual, q)\n"
+        "        q = np.where(np.arange(len(q)) == token, 0, q) / (1 - q[token])",
+    ),
     think="a rejected token is struck out of q for the next candidate.",
     because="that is right for draws without replacement; these are all drawn from the same q.",
 )
 multi_candidate_accept.bug(
-    "    residual = p\n",
-    "    return sample_from(p, u)\n    residual = p\n",
+    ("    residual = p\n", "    return sample_from(p, u)\n    residual = p\n"),
     think="the target draws a token, and a candidate is accepted if it is that token.",
     because="that keeps the distribution and wastes the overlap of p and q; the rule uses coins.",
 )
@@ -235,32 +218,27 @@ def mask_kind(student, solution, rng):
 
 
 tree_attention_mask.bug(
-    "return mask",
-    "return np.tril(np.ones_like(mask))",
+    ("return mask", "return np.tril(np.ones_like(mask))"),
     think="the causal mask serves a tree as well.",
     because="a node that is listed earlier may be on another branch, which is hidden.",
 )
 tree_attention_mask.bug(
-    "mask[node] |= mask[parent]",
-    "mask[node, parent] = True",
+    ("mask[node] |= mask[parent]", "mask[node, parent] = True"),
     think="a node sees itself and its parent.",
     because="its past goes on beyond the parent, up to the text.",
 )
 tree_attention_mask.bug(
-    "parent >= 0",
-    "parent > 0",
+    ("parent >= 0", "parent > 0"),
     think="the way up ends at node 0.",
     because="node 0 is a draft token like the others; the text is -1.",
 )
 tree_attention_mask.bug(
-    "        if parent >= 0:\n            mask[node]",
-    "        mask[node]",
+    ("        if parent >= 0:\n            mask[node]", "        mask[node]"),
     think="the parent -1 is a node like the others.",
     because="-1 is the text; as an index it is NumPy's last row.",
 )
 tree_attention_mask.bug(
-    "return mask",
-    "return ~mask",
+    ("return mask", "return ~mask"),
     think="True marks what is masked out.",
     because="here True says that the node of the row sees the node of the column.",
 )
@@ -274,19 +252,13 @@ ROWS = (
 )
 
 
-@walk_tree.group(
-    "children of the text, in turn",
-    hint=ROWS,
-)
+@walk_tree.group("children of the text, in turn", hint=ROWS)
 def one_level(rng):
     for accepted in ((), (0,), (1,), (2,)) * 3:
         yield drafted([-1] * 3, accepted, rng)
 
 
-@walk_tree.group(
-    "on to the children of the accepted node",
-    hint=ROWS,
-)
+@walk_tree.group("on to the children of the accepted node", hint=ROWS)
 def downwards(rng):
     for parents, accepted in (
         *(([-1, 0, 1], (0,)), ([-1, 0, 1], (0, 1)), ([-1, 0, 1], (0, 1, 2))),
@@ -332,48 +304,44 @@ def walk_edges(rng):
     yield TWINS, [2, 2, 0, 2], p, q, np.array([0.9, 0.0, 0.1, 0.1]), draw(rng)  # both rejected
 
 
-for _row in ("max(node, 0)", "node"):
-    walk_tree.bug(
-        "node + 1",
-        _row,
-        think="row i belongs to node i.",
-        because="row 0 is for the text; what follows node i is in row i + 1.",
-    )
 walk_tree.bug(
-    "node + 1",
-    "len(written)",
+    ("node + 1", "max(node, 0)"),
+    ("node + 1", "node"),
+    think="row i belongs to node i.",
+    because="row 0 is for the text; what follows node i is in row i + 1.",
+)
+walk_tree.bug(
+    ("node + 1", "len(written)"),
     think="row i belongs to level i of the tree.",
     because="each node has its own row, i + 1 for node i: two nodes of a level follow other texts.",
 )
 walk_tree.bug(
-    "r[children], u))\n        if written[-1] not in drawn:\n            return written\n",
-    "r[: len(drawn)], u))\n        if written[-1] not in drawn:\n            return written\n"
-    "        r = r[drawn.index(written[-1]) + 1 :]\n",
+    (
+        "r[children], u))\n        if written[-1] not in drawn:\n            return written\n",
+        "r[: len(drawn)], u))\n        if written[-1] not in drawn:\n            return written\n"
+        "        r = r[drawn.index(written[-1]) + 1 :]\n",
+    ),
     think="the coins are used in the order in which they are needed.",
     because="coin i belongs to node i, also if nodes before it were never judged.",
 )
 walk_tree.bug(
-    "r[children], u",
-    "r[: len(children)], u",
+    ("r[children], u", "r[: len(children)], u"),
     think="the children of every node are judged by the first coins of r.",
     because="coin i belongs to node i: the children of a node have their own.",
 )
 walk_tree.bug(
-    "if parent == node",
-    "if i > node",
+    ("if parent == node", "if i > node"),
     think="the nodes are judged in the order of the list.",
     because="a node counts only if its parent was accepted; the others are on dropped branches.",
 )
 walk_tree.bug(
-    "if parent == node]",
-    "if parent == node][:1]",
+    ("if parent == node]", "if parent == node][:1]"),
     think="the walk tries the first child only, and stops if it is rejected.",
     because="its siblings were drafted and scored; each of them has its own chance.",
 )
 for _goes_on in ("drawn", "drawn or node < 0"):
     walk_tree.bug(
-        "return written",
-        f"return written if {_goes_on} else written[:-1]",
+        ("return written", f"return written if {_goes_on} else written[:-1]"),
         think="a branch that is accepted to its leaf ends there.",
         because="the pass has a distribution after the leaf too, and its token is the bonus.",
     )
@@ -418,38 +386,35 @@ def certain_edges(rng):
 
 
 one_hot_accept.bug(
-    "sample_from(rest / rest.sum(), u)",
-    "sample_from(p, u)",
+    ("sample_from(rest / rest.sum(), u)", "sample_from(p, u)"),
     think="after a rejection the token is drawn from the target itself.",
     because="the rejected token could come again, beyond the p that acceptance gave it.",
 )
 one_hot_accept.bug(
-    "rest / rest.sum()",
-    "rest",
+    ("rest / rest.sum()", "rest"),
     think="p without its token can be drawn from as it is.",
     because="it sums to 1 - p(token); the last token gets all that is missing to 1.",
 )
 one_hot_accept.bug(
-    "r < p[draft_token]",
-    "draft_token == int(np.argmax(p))",
+    ("r < p[draft_token]", "draft_token == int(np.argmax(p))"),
     think="a token without a q is accepted if it is the target's favourite.",
     because="that is greedy decoding; when sampling, token x is owed p(x), favourite or not.",
 )
 one_hot_accept.bug(
-    "r < p[draft_token]",
-    "r < 1 - p[draft_token]",
+    ("r < p[draft_token]", "r < 1 - p[draft_token]"),
     think="the token is accepted with probability 1 - p.",
     because="q is 1 on it, so p/q is p, and 1 - p is how often it is rejected.",
 )
 one_hot_accept.bug(
-    "r < p",
-    "r > p",
+    ("r < p", "r > p"),
     think="a large r accepts.",
     because="r is below p(token) with probability p(token), so a small r accepts.",
 )
 one_hot_accept.bug(
-    "    if r < p[draft_token]:\n",
-    "    token = sample_from(p, u)\n    return token, token == draft_token\n    if True:\n",
+    (
+        "    if r < p[draft_token]:\n",
+        "    token = sample_from(p, u)\n    return token, token == draft_token\n    if True:\n",
+    ),
     think="the target draws its own token, and the draft's is accepted if both are equal.",
     because="here the verdict belongs to r, and u draws a replacement only. (The distribution "
     "would be right, and some engines do it.)",
@@ -487,34 +452,30 @@ def rate_edges(rng):
     yield [0.75, 0.0, 0.5]
 
 
+_SUM = "1.0 + float(np.sum(np.cumprod(rates)))"
 tokens_from_positions.bug(
-    "1.0 + float(np.sum(np.cumprod(rates)))",
-    "1.0 + float(np.sum(rates))",
+    (_SUM, "1.0 + float(np.sum(rates))"),
     think="every position adds its own rate.",
     because="these rates hold only if all tokens before were accepted: multiply them up. (vLLM's "
     "log prints the products; there the plain sum is right.)",
 )
 tokens_from_positions.bug(
-    "1.0 + float(np.sum(np.cumprod(rates)))",
-    "float(np.sum(np.cumprod(rates)))",
+    (_SUM, "float(np.sum(np.cumprod(rates)))"),
     think="only accepted draft tokens count.",
     because="the target's pass adds one token more, the correction or the bonus.",
 )
 tokens_from_positions.bug(
-    "1.0 + float(np.sum(np.cumprod(rates)))",
-    "1.0 + sum(float(np.mean(rates)) ** i for i in range(1, len(rates) + 1))",
+    (_SUM, "1.0 + sum(float(np.mean(rates)) ** i for i in range(1, len(rates) + 1))"),
     think="one mean alpha can stand for all positions.",
     because="the first rate is a factor of every product, the last of one only.",
 )
 tokens_from_positions.bug(
-    "np.cumprod(rates)",
-    "np.cumprod([1.0, *rates[:-1]][: len(rates)])",
+    ("np.cumprod(rates)", "np.cumprod([1.0, *rates[:-1]][: len(rates)])"),
     think="token i counts if those before it were accepted.",
     because="its own rate is a factor too: it can still be rejected.",
 )
 tokens_from_positions.bug(
-    "1.0 + float(np.sum(np.cumprod(rates)))",
-    "1.0 + len(rates) * float(np.prod(rates))",
+    (_SUM, "1.0 + len(rates) * float(np.prod(rates))"),
     think="a block is accepted whole or not at all.",
     because="the accepted tokens before the first rejection are written too.",
 )

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from autograde import check
-from autograde.check import Student, StudentError, untouched
+from autograde.check import RemoteObject, Student, StudentError, untouched
 from specdec_lib.lessons.common import examples
 from specdec_lib.lessons.common.answers import letter_of, quizzes_of, require_guess, told_of
 from specdec_lib.lessons.common.examples import Different
@@ -17,8 +17,12 @@ class Exercise(check.Exercise):
 
     Only values count, so a tuple is as good as a list and float32 as good as float64. In a group
     with `form`, the type is the one that the card names, no warning appears, and neither a changed
-    argument nor the memory of one comes back.
+    argument nor the memory of one comes back. `expect` is the comparer of the visible check.
     """
+
+    def __init__(self, name: str, expect: Callable = examples.expect) -> None:
+        super().__init__(name)
+        self.expect = expect
 
     def compare(
         self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
@@ -27,7 +31,7 @@ class Exercise(check.Exercise):
         if isinstance(expected, StudentError):
             examples.expect_value_error(function, *args, why=hint.removesuffix("."))
             return
-        examples.expect(function, *args, gives=expected, hint=hint, form=form)
+        self.expect(function, *args, gives=expected, hint=hint, form=form)
         if form:
             no_warning(function.student)
             own_array(function.student)
@@ -74,6 +78,20 @@ def _lesson_of(name: str) -> str:
     return f"specdec_lib.lessons.ch{name.split('_')[1]}"
 
 
+class Lent(RemoteObject):
+    """A thing as an argument, to call, or of which `names` may be used; `text` is how it is shown.
+
+    Without a text it is shown as it shows itself.
+    """
+
+    def __init__(self, thing: Any, text: str = "", *names: str) -> None:
+        super().__init__(thing, *names, call=not names)
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text or repr(self.thing)
+
+
 def own_array(student: Student) -> None:
     """Raise Different if a call of this case returned an argument, or a view of one."""
     shared = [call for call in student.calls if call.reply and call.reply.shares]
@@ -97,22 +115,3 @@ def no_warning(student: Student) -> None:
 def _text_of(student: Student, function: str, args: tuple) -> str:
     """A call as it can be pasted into a notebook."""
     return format_call(getattr(student, function), args)
-
-
-LONGEST = 1000  # tokens that are noted of a text: no right answer asks with so many
-
-
-class Asked:
-    """A function to lend, which notes what it was asked: that tells wrong answers apart."""
-
-    def __init__(self, function: Callable[[list[int]], Any]) -> None:
-        self.function = function
-        self.trace: list[list[int]] = []
-
-    def __call__(self, tokens: list[int]) -> Any:
-        given = self.function(tokens)
-        self.trace.append(list(tokens)[:LONGEST])
-        return given
-
-    def __repr__(self) -> str:
-        return repr(self.function)

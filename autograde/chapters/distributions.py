@@ -25,6 +25,18 @@ def thousandths(size: int, rng: np.random.Generator) -> np.ndarray:
     return parts / 1000
 
 
+def coin(chance: float, keep: bool, rng: np.random.Generator, digits: int = 4) -> float:
+    """A coin of few digits that accepts what is accepted with this chance, or one that rejects."""
+    share = 0.1 + 0.8 * rng.random()
+    number = share * chance if keep else chance + share * (1 - chance)
+    return min(round(float(number), digits), 1 - 10**-digits)
+
+
+def share(rng: np.random.Generator, low: float = 0.05, high: float = 0.95) -> float:
+    """A number of two digits."""
+    return round(float(rng.uniform(low, high)), 2)
+
+
 def hundredths(low: int, high: int, rng: np.random.Generator) -> float:
     """A number of two digits, from `low` to `high` hundredths."""
     return int(rng.integers(low, high + 1)) / 100

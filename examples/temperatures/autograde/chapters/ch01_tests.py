@@ -19,8 +19,7 @@ def below(rng):
 
 
 celsius.bug(
-    "return (f - 32) * 5 / 9",
-    "return abs(f - 32) * 5 / 9",
+    ("return (f - 32) * 5 / 9", "return abs(f - 32) * 5 / 9"),
     think="a temperature is never negative.",
     because="below 32 degrees Fahrenheit it freezes, and Celsius counts down from 0.",
 )
