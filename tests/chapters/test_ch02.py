@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 import pytest
+from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
-from autograde.bugs import answers_of
 from autograde.grade import solved
 from specdec_lib.lessons.ch02 import checks, figures
 from specdec_lib.lessons.ch02.checks import P, Q
@@ -54,9 +54,8 @@ NO_BONUS = (_STEP, f"{_STEP}[: n or 1]")
 
 def wrong_sample(old: str, new: str):
     """The decoder of the solution with `new` for `old`."""
-    code = answers_of(CHAPTER)["speculative_sample"]
-    assert code.count(old) == 1
-    return solved(CHAPTER).defined("speculative_sample", code.replace(old, new))
+    code = with_slips("speculative_sample", (old, new))
+    return solved(CHAPTER).defined("speculative_sample", code)
 
 
 def test_without_a_bonus_token_what_was_accepted_is_drawn_as_accepted(monkeypatch):

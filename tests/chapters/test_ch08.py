@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 import torch
+from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
-from autograde.bugs import answers_of, bugs_of
+from autograde.bugs import bugs_of
 from autograde.chapters import ch08_tests
 from autograde.grade import solved
 from autograde.tools.proof import grade_with, judged
@@ -35,15 +36,6 @@ TEXT = text_of(CHAPTER).replace("\n# ", " ")
 FUNCTIONS = functions_of(CHAPTER)
 GENERATE = "speculative_generate"
 LOOP = FUNCTIONS[GENERATE]
-
-
-def patched(name: str, *patches: tuple[str, str]) -> str:
-    """The solution's answer with other parts."""
-    code = answers_of(CHAPTER)[name]
-    for old, new in patches:
-        assert old in code
-        code = code.replace(old, new)
-    return code
 
 
 def defined(name: str, code: str):
@@ -134,14 +126,14 @@ RIGHT = {
 
 @pytest.mark.parametrize("name, patch", RIGHT.values(), ids=RIGHT)
 def test_another_right_answer_passes_its_check_and_keeps_full_marks(name: str, patch: tuple):
-    getattr(ch08, f"check_{name}")(defined(name, patched(name, patch)))
-    exercise = grade_with(CHAPTER, **{name: patched(name, patch)}).exercises[name]
+    getattr(ch08, f"check_{name}")(defined(name, with_slips(name, patch)))
+    exercise = grade_with(CHAPTER, **{name: with_slips(name, patch)}).exercises[name]
     assert exercise.score == exercise.max_score
 
 
-@pytest.mark.parametrize("name, patch", RIGHT.values(), ids=RIGHT)
-def test_nothing_false_is_said_of_the_caches_of_a_right_loop(name: str, patch: tuple[str, str]):
-    loop = defined(name, patched(name, patch)) if name == GENERATE else LOOP
+@pytest.mark.parametrize("patch", [patch for name, patch in RIGHT.values() if name == GENERATE])
+def test_nothing_false_is_said_of_the_caches_of_a_right_loop(patch: tuple[str, str]):
+    loop = defined(GENERATE, with_slips(GENERATE, patch))
     _, request = ch08.EXAMPLES[1]
     said = set()
     for seed in range(30):
@@ -161,12 +153,12 @@ A_TENTH = {
 
 @pytest.mark.parametrize("patch", A_TENTH.values(), ids=A_TENTH)
 def test_the_form_and_the_work_of_a_verdict_cost_a_tenth(patch: tuple[str, str]):
-    exercise = judged(CHAPTER, verify_block=patched("verify_block", patch))["verify_block"]
+    exercise = judged(CHAPTER, verify_block=with_slips("verify_block", patch))["verify_block"]
     assert exercise.score == pytest.approx(0.9 * exercise.max_score)
 
 
 def test_without_a_rollback_the_texts_in_which_nothing_is_rejected_still_count():
-    code = patched(GENERATE, (DRAFT_BACK, "pass"))
+    code = with_slips(GENERATE, (DRAFT_BACK, "pass"))
     assert judged(CHAPTER, speculative_generate=code)[GENERATE].score > 1
 
 

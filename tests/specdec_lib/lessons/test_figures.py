@@ -4,7 +4,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
-from classes.chapter_cases import unwritten
 
 from specdec_lib.lessons.ch02 import paragraph
 from specdec_lib.lessons.common import series
@@ -55,14 +54,3 @@ def test_a_figure_gives_copies():
     row = np.array([1.0, 2.0])
     drawn_from("f")(lambda function, given: function(given))(halved_in_place, row)
     assert row.tolist() == [1.0, 2.0]
-
-
-def test_figures_wait_for_their_function(capsys):
-    @drawn_from("f")
-    def figure(function):
-        function()
-
-    figure(unwritten)
-    figure(lambda: 1 / 0)
-    out = capsys.readouterr().out
-    assert "Write it first" in out and "cannot be used yet: raised ZeroDivisionError" in out
