@@ -52,16 +52,11 @@ _STEP = "block = speculative_step(drafted, p, q, rng.random(n), rng.random())"
 NO_BONUS = (_STEP, f"{_STEP}[: n or 1]")
 
 
-def wrong_sample(old: str, new: str):
-    """The decoder of the solution with `new` for `old`."""
-    code = with_slips("speculative_sample", (old, new))
-    return solved(CHAPTER).defined("speculative_sample", code)
-
-
 def test_without_a_bonus_token_what_was_accepted_is_drawn_as_accepted(monkeypatch):
     words = []
     monkeypatch.setattr(figures, "show", lambda figure, alt: words.append(alt))
-    figures.blocks_written(wrong_sample(*NO_BONUS), seed=1)
+    code = with_slips("speculative_sample", NO_BONUS)
+    figures.blocks_written(solved(CHAPTER).defined("speculative_sample", code), seed=1)
     assert "writes B accepted, B accepted, A accepted; block 2" in words[0]
     step = functions_of(CHAPTER)["speculative_step"]
     law = exact_paths(one_position(lambda tokens, *args: step(tokens, *args)[:1]), P, Q)

@@ -47,7 +47,12 @@ HEAD = (
     *("**Intuition**", "**Mathematics**", "**Code**", "**Demo**"),
     *("**You come with**", "**You build**", "**You leave with**"),
 )
-
+MOST_WORDS = 2200  # of a chapter's prose
+# What is not read from top to bottom: folds, code, formulas and tables.
+ELSEWHERE = re.compile(
+    r"<details>.*?</details>|```.*?```|\$\$.*?\$\$|^\|.*?$", re.DOTALL | re.MULTILINE
+)
+TAG = re.compile(r"</?[A-Za-z][^>]*>")  # and no "<" of a comparison, which hides what follows
 
 # What no exercise's examples all ask for.
 VALUES = [None, [], 7, 0.1, "1", {"tokens": 9}, (1, True), np.zeros(4), torch.zeros(3)]
@@ -238,6 +243,13 @@ def test_chapter_has_all_its_parts(chapter):
     assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 2
     assert len(re.findall(r'solution="prediction_', text)) >= 2
     assert 3 <= text.count("# ### Exercise: ") <= 7
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_can_be_read_in_one_evening(chapter):
+    texts = [cell.source for cell in release_of(chapter).cells if cell.cell_type == "markdown"]
+    read = TAG.sub("", ELSEWHERE.sub("", "\n\n".join(texts)))
+    assert len(re.findall(r"[A-Za-z][\w’'-]*", read)) <= MOST_WORDS
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

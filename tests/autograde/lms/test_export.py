@@ -73,11 +73,6 @@ def test_a_folders_number_is_the_lms_own_and_no_other(tmp_path: Path):
     assert merged.not_in_table == ["x-3", "102", "Lovelace, Ada"]
 
 
-def test_if_the_lms_has_another_maximum_full_marks_are_full_marks_there(tmp_path: Path):
-    merged = merged_with(tmp_path, {"ada-101": 24, "zoe-102": 6}, CANVAS.replace("24.00", "10"))
-    assert [row[5] for row in merged.table.rows[2:5]] == ["10", "10", "2.5"]
-
-
 def test_the_command_names_who_is_missing_and_its_exit_code_says_so(tmp_path: Path, capsys):
     students = {"x-101": "failed", "nobody": "failed"}
     code, _ = exported(tmp_path, CANVAS.encode(), "canvas", students=students)

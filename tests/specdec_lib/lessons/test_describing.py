@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from specdec_lib.lessons.common.describing import (
-    MOST_SHOWN,
-    describe,
-    told_apart,
-)
-from specdec_lib.lessons.common.examples import (
-    Different,
-    expect,
-)
+from specdec_lib.lessons.common.describing import MOST_SHOWN, describe, told_apart
+from specdec_lib.lessons.common.examples import Different, expect
 from specdec_lib.lessons.common.pasting import as_code, format_call
 
 
@@ -51,10 +44,7 @@ def test_a_value_of_any_size_is_told_shortly(value: object):
         *(np.array([np.nan, -np.inf]), torch.tensor([[np.inf]]), np.nan, np.float64(np.inf)),
         *(torch.zeros(0, 3), torch.zeros(0).long(), np.zeros((2, 0), int)),
         *(np.tile([0.45, 0.3, 0.15, 0.1], (7, 1)), torch.tensor([[[0.1, 0.2, 0.3]] * 3] * 5)),
-        *(
-            np.float32([1 / 3, 1e-9]),
-            np.arange(4, dtype="u1"),
-        ),
+        *(np.float32([1 / 3, 1e-9]), np.arange(4, dtype="u1")),
     ],
     ids=repr,
 )
