@@ -17,9 +17,7 @@ from transformers import (
     Gemma3nTextConfig,
     Gemma3TextConfig,
     Gemma4TextConfig,
-    Lfm2Config,
     LlamaConfig,
-    MambaConfig,
     MistralConfig,
     OpenAIGPTConfig,
     Phi3Config,
@@ -192,19 +190,6 @@ def test_cache_keeps_the_source_that_it_was_made_for():
     model.set_source(SOURCE)
     close(model.forward(tokens[None], model.new_cache())[0], whole(model, tokens))
     assert (model.forward(tokens[None], other)[0] - whole(model, tokens)).abs().max() > 1e-3
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        MambaConfig(vocab_size=V, hidden_size=16, num_hidden_layers=1),
-        Lfm2Config(**SIZES, conv_L_cache=3, layer_types=["conv", "full_attention"]),
-    ],
-    ids=["recurrent", "convolution"],
-)
-def test_state_that_cannot_be_cut_back_is_refused(config: PreTrainedConfig):
-    with pytest.raises(ValueError, match="keeps a state that cannot be cut back"):
-        Causal(causal(config))
 
 
 def test_model_that_ignores_its_cache_is_refused():

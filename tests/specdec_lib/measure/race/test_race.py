@@ -23,7 +23,7 @@ from specdec_lib.measure.race.race import race
 from specdec_lib.measure.race.record import Race, recorded
 from specdec_lib.measure.race.turns import PLAIN, Text, passes
 
-LONG = 32
+LONG, SHORT = 32, 8
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
 SAMPLE = functions_of("02_rejection_sampling")["speculative_sample"]
 WALK = functions_of("07_connections")["walk_tree"]
@@ -118,21 +118,20 @@ def fails(*args):
     raise ImportError("no such module")
 
 
-WRONG = (
-    None, 3, "ab", [], [0.5], [[1]], [-1], [10**6], [1] * (LONG - 1), [1] * (LONG + 1), [1] * LONG
-)  # fmt: skip
+LENGTHS = SHORT - 1, SHORT + 1, SHORT
+WRONG = (None, 3, "ab", [], [0.5], [[1]], [-1], [10**6], *([1] * length for length in LENGTHS))
 
 
 @pytest.mark.parametrize("gives", [fails, *WRONG], ids=lambda gives: str(gives)[:9])
 def test_a_wrong_function_of_the_reader_is_told_in_a_line(capsys, gives):
-    """[1] * LONG is right in form, but the target was never asked."""
+    """[1] * SHORT is right in form, but the target was never asked."""
 
     def wrong(*args):
         return gives(*args) if callable(gives) else gives
 
     student = own(wrong, models.draft("small"), 3)
     for mine in (sampler_of(wrong, "small"), student, walking(wrong, "small")):
-        assert race("08", {"yours": mine}, tokens=LONG, texts=1, temperature=1.0) == []
+        assert race("08", {"yours": mine}, tokens=SHORT, texts=1, temperature=1.0) == []
         (line,) = capsys.readouterr().out.splitlines()
         assert "your own function" in line
         assert ("no such module" if gives is fails else str(gives)[:3]) in line
