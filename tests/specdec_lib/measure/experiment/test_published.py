@@ -37,7 +37,7 @@ def test_a_pair_is_run_beside_hugging_face_and_the_papers(
     monkeypatch.setattr(published, "texts_of", lambda task, count: (["a b c d"] * count, True))
     names = folders(tmp_path, make, name, draft)
     pair = replace(load_pair(*names, device="cpu"), eos_id=frozenset())
-    rows = published.rows(LIBRARY, pair, *names, size=(2, 8))
+    rows = published.rows(LIBRARY, pair, *names, size=(1, 8))
     assert rows.task.tolist() == list(printed) and (rows.temperature == 0).all()
     found = rows.printed.astype(object).where(rows.printed.notna(), None)
     assert found.tolist() == list(printed.values())

@@ -23,7 +23,7 @@ from specdec_lib.measure.race.race import race
 from specdec_lib.measure.race.record import Race, recorded
 from specdec_lib.measure.race.turns import PLAIN, Text, passes
 
-LONG, SHORT = 32, 8
+LONG, SHORT = 16, 8
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
 SAMPLE = functions_of("02_rejection_sampling")["speculative_sample"]
 WALK = functions_of("07_connections")["walk_tree"]
