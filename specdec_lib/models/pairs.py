@@ -9,8 +9,8 @@ from tokenizers import Tokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.blame import unusable
 from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
+from specdec_lib.errors import library_error
 from specdec_lib.models.catalogue import BUILT_IN, LIMIT, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
@@ -92,7 +92,8 @@ def load_pair(
     `target_cost` (a name in scale.COSTS) makes the built-in target as slow as a model of that size
     without changing its distribution. The defaults are CUDA and bfloat16 with a GPU (float16 before
     compute capability 8.0), else the CPU and float32. It asks before a download, unless `yes`, and
-    downloads at most `limit` gigabytes. Raises PairError if the pair cannot be loaded.
+    downloads at most `limit` gigabytes. Raises PairError if the pair cannot be loaded,
+    and LibraryError without the transformers that it needs.
     """
     device = torch.device(device or default_device())
     dtype = dtype or default_dtype(device)
@@ -104,7 +105,7 @@ def load_pair(
     try:
         from specdec_lib.models import hub
     except ImportError as error:
-        raise PairError(str(unusable("transformers", error))) from error
+        raise library_error("transformers", error) from error
     return hub.load(name, draft, device, dtype, yes, limit)
 
 

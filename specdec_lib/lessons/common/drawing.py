@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
-from specdec_lib.blame import Unusable, is_unwritten, own_frames, told
+from specdec_lib.blame import is_unwritten, own_frames, told
+from specdec_lib.errors import LibraryError
 from specdec_lib.lessons.common.lending import on_copies
 from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
 from specdec_lib.lessons.common.wording import TOKENS, by_token
@@ -56,7 +57,7 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
 def _why_not(error: Exception, names: Sequence[str]) -> str:
     """Why a picture is missing. Only their own code in the traceback makes it a student's fault."""
     all_names = " and ".join(names)
-    if isinstance(error, Unusable):
+    if isinstance(error, LibraryError):
         return f"{error} Your {all_names} has no part in this."
     if is_unwritten(error):
         return f"This cell uses your own {all_names}. Write it first."

@@ -92,17 +92,9 @@ def test_scaled_target_has_the_same_distribution():
     assert (p - q).abs().sum(-1).max() / 2 < 3e-5
 
 
-def identical(prompts: list[list[int]], ks: list[int], tokens: int, apart: int = 1) -> None:
-    """Compare with the greedy text of transformers, in float64."""
-    expected = greedy_text(transformers_model("target"), prompts, tokens)
-    target, draft = (model(name, torch.float64) for name in ("target", "base"))
-    require_identical(target, draft, prompts, expected, ks, apart)
-
-
-def test_greedy_text_is_that_of_transformers():
-    identical(held_out.prompts(1), [4], tokens=16)
-
-
 @pytest.mark.slow
 def test_greedy_text_is_that_of_transformers_for_12_prompts():
-    identical(held_out.prompts(12), [*range(1, 9)], tokens=24, apart=8)
+    prompts = held_out.prompts(12)
+    expected = greedy_text(transformers_model("target"), prompts, 24)
+    target, draft = (model(name, torch.float64) for name in ("target", "base"))
+    require_identical(target, draft, prompts, expected, range(1, 9), apart=8)

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 import torch
-from decoders.greedy import greedy_text, require_identical, worse
+from decoders.greedy import begin, greedy_text, require_identical, worse
 from decoders.random_models import VOCAB as V
 from decoders.random_models import gpt2, llama, t5
 from torch import Tensor
@@ -17,9 +17,7 @@ from transformers import (
     Gemma3nTextConfig,
     Gemma3TextConfig,
     Gemma4TextConfig,
-    Lfm2Config,
     LlamaConfig,
-    MambaConfig,
     MistralConfig,
     OpenAIGPTConfig,
     Phi3Config,
@@ -31,6 +29,7 @@ from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.errors import UsageError
 from specdec_lib.models.hf import Causal, EncoderDecoder
+from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Greedy, Warp
 
 SOURCE = [7, 3, 9, 9, 1]
@@ -63,11 +62,13 @@ SHARING = {
     "gemma3n": partial(causal, Gemma3nTextConfig(**ALTUP)),
 }
 CAUSAL = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1), **SLIDING, **SHARING}
-KINDS = pytest.mark.parametrize("kind", [*CAUSAL, "t5"])
+MAKERS = CAUSAL | {"t5": t5}
+KINDS = pytest.mark.parametrize("kind", MAKERS)
 
 
 def adapter(kind: str) -> Causal | EncoderDecoder:
-    return EncoderDecoder(t5(), SOURCE) if kind == "t5" else Causal(CAUSAL[kind]())
+    model = MAKERS[kind]()
+    return EncoderDecoder(model, SOURCE) if kind == "t5" else Causal(model)
 
 
 def whole(model: Causal | EncoderDecoder, tokens: Tensor) -> Tensor:
@@ -154,13 +155,20 @@ def test_only_the_new_tokens_are_fed(kind: str):
     assert fed == [6, 1, 3]
 
 
-@pytest.mark.parametrize("kind", SLIDING)
-def test_speculative_text_with_a_sliding_window_is_that_of_generate(kind: str):
-    model, draft = (CAUSAL[kind]() for _ in range(2))
-    prompts = [text(9).tolist(), text(3, seed=1).tolist()]
-    expected = greedy_text(model, prompts, 14)
-    accepted = require_identical(Causal(model), Causal(worse(draft)), prompts, expected, ks=[3])
-    assert 0 < sum(accepted) < 3 * len(accepted)
+@pytest.mark.parametrize("kind", ["our llama", "gpt2", *SLIDING, "t5"])
+def test_the_tokens_are_those_of_greedy_generate(kind: str, models: list[Llama]):
+    """In float64, in which rounding decides no argmax, alone and in a batch."""
+    prompts = [text(length, seed=length).tolist() for length in (1, 20, 7, 12)]
+    if kind == "our llama":
+        theirs, (target, draft) = llama(), models
+    else:
+        theirs, target, draft = MAKERS[kind](), adapter(kind), adapter(kind)
+        worse(draft.model)
+    expected = greedy_text(theirs, prompts, 14)
+    plain = plain_generate(target, begin(prompts, target), Settings(14, Warp(0)), Greedy())
+    assert plain.tokens == expected
+    accepted = require_identical(target, draft, prompts, expected, ks=[4])
+    assert len(set(accepted)) > 2  # the draft is neither useless nor perfect
 
 
 def test_encoder_runs_once_for_each_source_and_only_when_needed():
@@ -182,19 +190,6 @@ def test_cache_keeps_the_source_that_it_was_made_for():
     model.set_source(SOURCE)
     close(model.forward(tokens[None], model.new_cache())[0], whole(model, tokens))
     assert (model.forward(tokens[None], other)[0] - whole(model, tokens)).abs().max() > 1e-3
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        MambaConfig(vocab_size=V, hidden_size=16, num_hidden_layers=1),
-        Lfm2Config(**SIZES, conv_L_cache=3, layer_types=["conv", "full_attention"]),
-    ],
-    ids=["recurrent", "convolution"],
-)
-def test_state_that_cannot_be_cut_back_is_refused(config: PreTrainedConfig):
-    with pytest.raises(ValueError, match="keeps a state that cannot be cut back"):
-        Causal(causal(config))
 
 
 def test_model_that_ignores_its_cache_is_refused():

@@ -8,21 +8,17 @@ from decoders.fake_hub import VOCABULARY, Hub, write_model
 from decoders.random_models import gpt2, llama
 
 from specdec_lib.cli import main
-from specdec_lib.decoding.generate import plain_generate, speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure import hugging
 from specdec_lib.models import pairs
 from specdec_lib.models.catalogue import PUBLISHED, PairError
-from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.pairs import Pair, load_pair
 from specdec_lib.models.protocol import end_ids
 from specdec_lib.sampling import Greedy, Warp
 
 NAMES = "org/target", "org/draft"
 WEIGHTS = [f"{name}/model.safetensors" for name in NAMES]
-GREEDY = Settings(20, Warp(0))
-TEXT = "c a b"
 
 
 def load(target: str, draft: str, **options) -> Pair:
@@ -35,27 +31,6 @@ def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "y")
     return asked
-
-
-@pytest.mark.parametrize(
-    "names, kind",
-    [(NAMES, Causal), (("org/t5", "org/t5-small"), EncoderDecoder)],
-    ids=["causal", "encoder-decoder"],
-)
-@pytest.mark.parametrize("from_hub", [True, False], ids=["hub", "folder"])
-def test_greedy_text_is_that_of_generate_and_assisted_generation(
-    fake_hub: Hub, names: tuple[str, str], kind: type, from_hub: bool
-):
-    pair = load(*(name if from_hub else str(fake_hub.root / name) for name in names), yes=True)
-    assert isinstance(pair.target, kind) and isinstance(pair.draft, kind)
-    rows = [pair.prompt(TEXT)]
-    plain = plain_generate(pair.target, rows, GREEDY, Greedy())
-    ours = speculative_generate(pair.target, ModelDrafter(pair.draft), rows, 3, GREEDY, Greedy())
-    target, draft = (hugging.Counted(each.model) for each in (pair.target, pair.draft))
-    ids = pair.tokenizer.encode(TEXT)
-    theirs = [hugging.generate(target, ids, 20, draft=each, k=3) for each in (None, draft)]
-    assert ours.tokens == plain.tokens == theirs[0].tokens == theirs[1].tokens
-    assert ours.target_passes <= plain.target_passes == theirs[0].target_passes == 20
 
 
 def test_pair_is_asked_for_once_and_kept(fake_hub: Hub, questions: list[str]):

@@ -65,11 +65,13 @@ def pickled(folder: Path) -> None:
 
 def other(auto: type, kind: str, **fields) -> Change:
     """Another architecture with the same tokenizer."""
-    made = AutoConfig.for_model(kind, **SIZES, **fields)
+    made = AutoConfig.for_model(kind, **SIZES | fields)
     return lambda folder: auto.from_config(made).save_pretrained(folder)
 
 
 GEMMA = {"num_key_value_heads": 1, "head_dim": 8, "use_bidirectional_attention": True}
+CONVOLUTION = {"num_hidden_layers": 2, "layer_types": ["conv", "full_attention"]}
+CONVOLUTION |= {"num_key_value_heads": 1, "intermediate_size": 24, "conv_L_cache": 3}
 BROKEN = {
     **{
         how: (config(quantization_config={"quant_method": how}), f"are quantised ({how})")
@@ -80,7 +82,10 @@ BROKEN = {
         for kind in ("bert", "roberta", "electra")
     },
     "gemma": (other(AutoModelForCausalLM, "gemma3_text", **GEMMA), "reads the tokens after"),
-    "mamba": (other(AutoModelForCausalLM, "mamba"), "keeps a state"),
+    "recurrent": (other(AutoModelForCausalLM, "mamba"), "keeps a state that cannot be cut back"),
+    "convolution": (
+        other(AutoModelForCausalLM, "lfm2", **CONVOLUTION), "keeps a state that cannot be cut back"
+    ),
     "cut weights": (cut("model.safetensors"), "may not be whole"),
     "cut weights of PyTorch": (pickled, "may not be whole"),
     "no weights": (gone("*.safetensors"), "model.safetensors"),

@@ -26,7 +26,8 @@ def test_a_row_promises_with_v_and_without():
     assert poor["alpha"] == 0 and poor["K"] == 1 and poor["measured v"] < 1
 
 
-def test_hugging_face_comes_first_and_then_all_six_rows(machine):
+def test_hugging_face_comes_first_and_then_all_six_rows(machine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(grid, "TOKENS", 12)
     promised = grid.promised(machine)
     settings = set(zip(promised.draft, promised.temperature, strict=True))
     assert settings == set(product(BUILT_IN_DRAFTS, (0, 1))) and len(promised) == 6
@@ -79,7 +80,9 @@ def test_a_trace_holds_what_the_picture_needs(machine):
     assert all(block["token"] for block in blocks)
 
 
-def test_batches_run_every_way_by_turns(machine):
+def test_batches_run_every_way_by_turns(machine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(batches, "TOKENS", 4)
+    monkeypatch.setattr(batches, "WARM_UP", 2)
     rows = batches.measure(LIBRARY, machine, "small")
     ways = (batches.PLAIN, *(f"K = {k}" for k in batches.KS))
     assert list(zip(rows.batch, rows.way, strict=True)) == list(product(batches.BATCHES, ways))

@@ -37,7 +37,7 @@ def test_a_pair_is_run_beside_hugging_face_and_the_papers(
     monkeypatch.setattr(published, "texts_of", lambda task, count: (["a b c d"] * count, True))
     names = folders(tmp_path, make, name, draft)
     pair = replace(load_pair(*names, device="cpu"), eos_id=frozenset())
-    rows = published.rows(LIBRARY, pair, *names, size=(2, 8))
+    rows = published.rows(LIBRARY, pair, *names, size=(1, 8))
     assert rows.task.tolist() == list(printed) and (rows.temperature == 0).all()
     found = rows.printed.astype(object).where(rows.printed.notna(), None)
     assert found.tolist() == list(printed.values())
@@ -66,7 +66,7 @@ def test_a_pair_that_is_too_large_for_the_card_is_refused_before_the_question(mo
 
 
 @pytest.mark.parametrize("make", [random_models.gpt2, random_models.t5])
-@pytest.mark.parametrize("widths", [(48, 48), (50, 48), (48, 64)], ids=str)
+@pytest.mark.parametrize("widths", [(50, 48), (48, 64)], ids=str)
 def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tuple[int, int]):
     def padded(seed: int, layers: int) -> PreTrainedModel:
         model = make(seed, layers)
