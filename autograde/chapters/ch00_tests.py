@@ -62,7 +62,7 @@ def timing(warmup: int, repeats: int, rng: np.random.Generator) -> tuple:
     """Arguments of time_pass: each pass has a time of its own, slow ones first and one later."""
     seconds = (1 + rng.choice(40, size=repeats, replace=False)) / 8
     seconds[rng.integers(repeats)] *= 20
-    forward = Lent(Passes([*(40 + 2 * np.arange(warmup)[::-1]), *seconds.tolist()]))
+    forward = Lent(Passes([*(40 + 2 * np.arange(warmup)[::-1]).tolist(), *seconds.tolist()]))
     forward.code = forward.thing.code
     return forward, int(rng.integers(5, 100)), forward.thing.clock, warmup, repeats
 

@@ -122,7 +122,8 @@ def test_visible_checks_pass_a_stub_through(chapter, name):
 
 @pytest.mark.parametrize("chapter, name", EXERCISES)
 @pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_visible_checks_say_call_got_and_expected(chapter, name, value):
+def test_visible_checks_say_call_got_and_expected(chapter, name, value, monkeypatch):
+    monkeypatch.setattr(examples, "AGAIN", (0, 0.0))  # a constant is the same again
     with pytest.raises(Different, match=r"(?s).*\(.*\) (returned|called) .*, expected .*"):
         check_of(chapter, name)(lambda *args: value)
 

@@ -12,7 +12,8 @@ from nbformat import NotebookNode
 
 from autograde.binding import bound_names
 from autograde.grade import code_cells
-from autograde.sandbox.inside.cells import plain_python
+from autograde.sandbox.inside import magics
+from autograde.sandbox.inside.cells import Cells
 from autograde.sandbox.workers import Limits
 from autograde.submission import ELSEWHERE, Refused, parse, rebuild, release_of
 
@@ -122,11 +123,11 @@ def rebuilt(cells: list) -> NotebookNode:
 
 def run(notebook: NotebookNode) -> dict:
     """The names after all cells that grading runs, in this process; a failed cell ends alone."""
-    names: dict = {"__name__": "__main__", "display": lambda *_: None}
+    cells = Cells({})
+    magics.install(cells, for_imports=False)
     for cell in code_cells(notebook, Limits()):
-        with suppress(Exception):
-            exec(compile(plain_python(cell.source), cell.key, "exec"), names)
-    return names
+        cells.run(cell.source, cell.key)
+    return cells.namespace
 
 
 def is_right(notebook: NotebookNode) -> bool:
