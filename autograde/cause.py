@@ -120,6 +120,14 @@ def causes_of(known: Known, cases: list[Case]) -> dict[Group, KnownBug]:
     return found | {case.group: bugs[case.cause] for case in cases if case.cause in bugs}
 
 
+def is_explained(known: Known, cases: list[Case]) -> bool:
+    """Whether an exercise is wrong by itself: unwritten, or each failed group has its cause."""
+    failed = [case for case in cases if case.error is not None]
+    if all(case.unwritten for case in failed):
+        return True
+    return {case.group for case in failed} <= causes_of(known, cases).keys()
+
+
 def _thoughts(known: Known, seen: list[Seen], group: Group) -> set[str]:
     """The thoughts of the known bugs that explain a failed group."""
     failed = [s for s in seen if s.case.group is group and s.case.error is not None]

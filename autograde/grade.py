@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from autograde import cache as result_cache
 from autograde.bounds import bounded
 from autograde.bugs import bugs_of
-from autograde.cause import Known
+from autograde.cause import Known, is_explained
 from autograde.chapter import Chapter
 from autograde.judge import judge
 from autograde.result import Exercise, Result
@@ -56,7 +56,9 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     with bounded():
         with Session(cells, limits) as session:
             student = Student(session, parameters_of(chapter), given_of(chapter))
-            cases = follow_through(tests, student, right)
+            cases = follow_through(
+                tests, student, right, lambda own: is_explained(known[own[0].exercise], own)
+            )
         if session.broken is not None:
             raise session.broken
         judge(cases, exercises, known.__getitem__)

@@ -97,13 +97,20 @@ class HiddenTests:
             return [trial.run(student, self.solution()) for trial in trials]
 
 
-def follow_through(tests: HiddenTests, student: Student, right: Mapping[str, Cell]) -> list[Case]:
+def follow_through(
+    tests: HiddenTests,
+    student: Student,
+    right: Mapping[str, Cell],
+    is_explained: Callable[[list[Case]], bool] = lambda cases: False,
+) -> list[Case]:
     """Every case, as it goes by itself: with right answers above it where one is wrong.
 
     An exercise may call the functions of all exercises above it. If it fails, its failed cases run
     a second time, in a new worker, in which the chapter's own answers have taken the place of all
     functions above: `right` has the cell of each. So two right answers that do not fit together,
-    such as one that gives np.array([]) and one that wants a matrix without rows, lose nothing.
+    such as one that gives np.array([]) and one that wants a matrix without rows, lose nothing. If
+    nothing above is wrong and `is_explained` says of its cases that it is wrong by itself, it is
+    not run again: a new worker takes time.
 
     By then all that these answer has been graded. An exercise never meets its own answer or one
     below it, so nothing that the worker keeps is worth anything to a later one. Raises RuntimeError
@@ -113,7 +120,13 @@ def follow_through(tests: HiddenTests, student: Student, right: Mapping[str, Cel
     failed = {case.exercise for case in cases if case.error is not None}
     wrong = [name for name in functions if name in failed]
     above = {name: functions[: functions.index(name)] for name in wrong}
-    again = [name for name in wrong if _are_mentioned(above[name], student.session.cells)]
+
+    def may_be_right(name: str) -> bool:
+        own = [case for case in cases if case.exercise == name]
+        return not set(wrong).isdisjoint(above[name]) or not is_explained(own)
+
+    mentioned = [name for name in wrong if _are_mentioned(above[name], student.session.cells)]
+    again = [name for name in mentioned if may_be_right(name)]
     if again:
         student.session.renew()
     for name in again:

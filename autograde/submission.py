@@ -148,7 +148,9 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
     answered = any(is_answer(cell) and cell.id in standing for cell in release.cells)
     if not answered and (foreign or not bound):
         raise Refused("none of this chapter's answer cells is in it; is it another chapter?")
-    return nbformat.from_dict({**release, "cells": _laid_out(cells, release, standing, bound)})
+    notebook = nbformat.from_dict({**release, "cells": []})
+    notebook.cells = _laid_out(cells, release, standing, bound)
+    return notebook
 
 
 def _laid_out(cells: list, release: NotebookNode, standing: dict, bound: set[str]) -> list:
@@ -224,10 +226,12 @@ def _standing(cells: list, release: NotebookNode, bound: set[str]) -> dict[str, 
     An answer that became text is turned back, unless code binds its name. A cell of ours with an
     answer written into it is the student's own.
     """
-    standing = {}
+    standing, copies_of = {}, {}
+    for each in cells:
+        copies_of.setdefault(each.home, []).append(each)
     for cell in release.cells:
         free = is_answer(cell) or _is_given(cell)
-        copies = [each for each in cells if each.home == cell.id and (free or not each.binds)]
+        copies = [each for each in copies_of.get(cell.id, []) if free or not each.binds]
         if cell.id in bound:
             copies = [each for each in copies if each.kind == "code"]
         if copies:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from specdec_lib.lessons.common.lending import read
+
 WORDS = ("the", "cat", "sat", "on", "mat", ".", "dog", "ran")
 END = WORDS.index(".")
 
@@ -108,19 +110,6 @@ class DraftModel(TargetModel):
         tokens = read(tokens)
         self.calls.of_draft()
         return np.array(self.row(tokens))
-
-
-def read(tokens: object) -> list[int]:
-    """`tokens` as a list of whole numbers. ValueError if there is none."""
-    if isinstance(tokens, list | tuple) and any(np.ndim(token) for token in tokens):
-        raise ValueError(
-            f"a model reads one flat list of tokens, and {tokens!r} has a list in it. "
-            "`append` puts a list in as it is, `+=` puts in its tokens"
-        )
-    given = list(np.asarray(tokens).reshape(-1).tolist()) if np.ndim(tokens) == 1 else None
-    if not given or not all(type(token) is int for token in given):
-        raise ValueError(f"a model reads a list of one token or more, not {tokens!r}")
-    return given
 
 
 TARGET = TargetModel(by_words(_TABLES["target"]))

@@ -96,3 +96,16 @@ def on_copies(function: Callable) -> Callable:
         return function(*map(copied, args))
 
     return call
+
+
+def read(tokens: object) -> list[int]:
+    """`tokens` as a list of whole numbers. ValueError if there is none."""
+    if isinstance(tokens, list | tuple) and any(np.ndim(token) for token in tokens):
+        raise ValueError(
+            f"a model reads one flat list of tokens, and {tokens!r} has a list in it. "
+            "`append` puts a list in as it is, `+=` puts in its tokens"
+        )
+    given = list(np.asarray(tokens).reshape(-1).tolist()) if np.ndim(tokens) == 1 else None
+    if not given or not all(type(token) is int for token in given):
+        raise ValueError(f"a model reads a list of one token or more, not {tokens!r}")
+    return given
