@@ -101,7 +101,7 @@ def follow_through(
     tests: HiddenTests,
     student: Student,
     right: Mapping[str, Cell],
-    is_explained: Callable[[list[Case]], bool] = lambda cases: False,
+    is_explained: Callable[[list[Case]], bool],
 ) -> list[Case]:
     """Every case, as it goes by itself: with right answers above it where one is wrong.
 
