@@ -16,7 +16,7 @@ ROOT = str(Path(__file__).resolve().parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
-from autograde.chapter import course_dir, library_folders  # noqa: E402
+from autograde.course import course_dir, library_folders  # noqa: E402
 from autograde.nbgrader import config as course  # noqa: E402
 from autograde.nbgrader import exchange  # noqa: E402
 from autograde.report import offline  # noqa: E402

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from autograde.chapter import (
+from autograde.course import (
     BUILD,
     LIBRARY,
     ROOT,
@@ -22,8 +22,8 @@ from autograde.chapter import (
     exit_code,
     require_chapter,
 )
-from autograde.files import write_if_changed, write_json
-from autograde.result import read_grades
+from autograde.grading.result import read_grades
+from autograde.intake.files import write_if_changed, write_json
 from autograde.sandbox.isolation import NoIsolation
 
 PURPOSE = """Make the chapters' notebooks, and grade what a class hands in.
@@ -104,7 +104,7 @@ def gates(chapters: Chapters = None) -> int:
     Grade each chapter's release, its solution, its known bugs, and constants and copies of
     arguments, in this process. 1: a gate does not hold, and what was graded wrongly is printed.
     """
-    from autograde.tools.proof import faults
+    from autograde.tools.gates import faults
 
     names = chapters or chapter_names()
     for name in names:
@@ -177,7 +177,7 @@ def grade(
     that cannot be graded stops nobody: it is listed with its reason, with 0 points. --scheduler
     grades on the workers of a dask cluster. 1: a submission could not be graded.
     """
-    from autograde.pool import grade_class
+    from autograde.grading.classroom import grade_class
     from autograde.report.table import print_table
     from autograde.sandbox import isolation, selftest
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from specdec_lib.lessons.common.style import palette
+from specdec_lib.lessons.drawing.style import palette
 from specdec_lib.measure.race.record import Lane, Race, recorded
 
 PATH = Path(__file__).parent / "_static" / "race.png"

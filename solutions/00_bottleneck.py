@@ -25,7 +25,7 @@
 # model with 234 million.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.common.race import show_race
+from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
@@ -51,8 +51,8 @@ show_race(race("00", {"speculative decoding": drafting("large", k=3)}))
 # %%
 import numpy as np
 
-from specdec_lib.lessons.ch00 import checks as lesson
-from specdec_lib.lessons.ch00.checks import LLAMA, MACHINES
+from specdec_lib.lessons.ch00 import lesson
+from specdec_lib.lessons.ch00.lesson import LLAMA, MACHINES
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch00 import figures
@@ -130,8 +130,8 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 import torch
 
 from specdec_lib.device import leave_cores
-from specdec_lib.measure.core import models
-from specdec_lib.measure.core.costs import pass_tasks
+from specdec_lib.measure import models
+from specdec_lib.measure.costs import pass_tasks
 
 leave_cores()
 # The arithmetic is in float32. Weights that fit into 16 bits without loss are stored in 16 bits.
@@ -233,7 +233,7 @@ def forward_time(
 # The next cell measures your machine's two limits, with a large copy and a large matrix product.
 
 # %% tags=["demo"]
-from specdec_lib.measure.core.limits import machine_limits, weights_read
+from specdec_lib.measure.limits import machine_limits, weights_read
 
 limits, (n_weights, size) = machine_limits(), weights_read(target)
 print(f"{limits['bandwidth'] / 1e9:.1f} GB/s, {limits['peak_flops'] / 1e9:.0f} GFLOP/s")

@@ -25,7 +25,7 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons.ch01 import checks as lesson
+from specdec_lib.lessons.ch01 import lesson
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, named, tokens
 
 # %% tags=["demo"]
@@ -347,7 +347,7 @@ import torch
 
 from specdec_lib.device import leave_cores
 from specdec_lib.drafters.lookup import lookup
-from specdec_lib.measure.core.acceptance import model_reader
+from specdec_lib.measure.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
 
 leave_cores()  # torch computes on half of your cores, and leaves the others to other programs
@@ -448,7 +448,7 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # lane is timed once, so on a busy machine the times jump; run the cell again then.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.common.race import show_race
+from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.contestants import copying, greedy_of, guessing
 from specdec_lib.measure.race.race import race
 

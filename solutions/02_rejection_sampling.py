@@ -16,8 +16,8 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons.ch02 import checks as lesson
-from specdec_lib.lessons.ch02.checks import P, Q
+from specdec_lib.lessons.ch02 import lesson
+from specdec_lib.lessons.ch02.lesson import P, Q
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
@@ -511,7 +511,7 @@ lesson.answered("quiz_02_b", quiz_02_b)
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch02.paragraph import coloured_paragraph
-from specdec_lib.measure.core.models import two_functions
+from specdec_lib.measure.models import two_functions
 
 coloured_paragraph(two_functions("large"))
 
@@ -527,6 +527,7 @@ coloured_paragraph(two_functions("large"))
 # model gives **logits**, one score for each token, and the softmax makes them a distribution.
 # Users divide the logits by a **temperature** first: below 1 it makes the distribution sharper,
 # above 1 flatter. The draft gets the target's temperature, so that it is accepted often.
+
 
 # %%
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -574,6 +575,7 @@ def speculative_sample(
     eos: int | None = None,
 ) -> list[int]:
     """The new tokens of sampled decoding by the target, in blocks of up to k draft tokens."""
+
     ### BEGIN SOLUTION
     def draft_model(tokens):
         return softmax(draft_logits(tokens)[-1] / temperature)
@@ -645,6 +647,7 @@ figures.every_text(speculative_sample, k=2)
 # Keep this picture: if a decoder changes the distribution, some bar leaves its line. Here is yours
 # without the target's temperature: your function divides by 0.5, and the factor 0.5 cancels that.
 
+
 # %% tags=["demo", "shown"]
 def forgetful(target_logits, draft_logits, *rest):
     return speculative_sample(lambda text: 0.5 * target_logits(text), draft_logits, *rest)
@@ -670,7 +673,7 @@ prediction_02_c = 2.5
 lesson.committed("prediction_02_c", prediction_02_c, 1, 4)
 
 # %% tags=["demo"]
-from specdec_lib.lessons.common.race import show_race
+from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.contestants import sampler_of
 from specdec_lib.measure.race.race import race
 

@@ -16,9 +16,9 @@
 import numpy as np
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch03 import checks as lesson
-from specdec_lib.lessons.ch03.checks import P, Q
-from specdec_lib.lessons.common.distributions import total_variation
+from specdec_lib.lessons.ch03 import lesson
+from specdec_lib.lessons.ch03.lesson import P, Q
+from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.sampling import softmax
 
 # %% [markdown]

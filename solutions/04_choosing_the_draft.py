@@ -16,10 +16,10 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons.ch04 import checks as lesson
+from specdec_lib.lessons.ch04 import lesson
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch04 import figures, measured as charts
+from specdec_lib.lessons.ch04 import figures, charts
 
 # %% [markdown]
 # ## The smallest example: one block
@@ -269,7 +269,7 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
 from specdec_lib.measure import gap, strategies
-from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
@@ -413,7 +413,7 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # The race of chapter 00 at temperature 1, with the draft and the `K` that your `best_k` chose.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.common.race import show_race
+from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 

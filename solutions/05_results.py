@@ -17,12 +17,12 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons.ch05 import checks as lesson
+from specdec_lib.lessons.ch05 import lesson
 from specdec_lib.theory import expected_tokens
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch05 import figures, measured as charts
-from specdec_lib.lessons.common.series import table
+from specdec_lib.lessons.ch05 import figures, charts
+from specdec_lib.lessons.drawing.series import table
 from specdec_lib.measure import papers
 
 # %% [markdown]
@@ -391,8 +391,8 @@ for row in papers.table("eagle_3"):
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
-from specdec_lib.measure.core.kinds import KINDS
-from specdec_lib.measure.core.runs import SAMPLED, accepted_counts
+from specdec_lib.measure.prompt_kinds import KINDS
+from specdec_lib.measure.runs import SAMPLED, accepted_counts
 from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
@@ -549,7 +549,7 @@ lesson.answered("quiz_05_b", quiz_05_b)
 # picture below it shows your `paired_speedup` of all pairs.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.common.race import show_race
+from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 

@@ -16,10 +16,10 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons.ch06 import checks as lesson, service
+from specdec_lib.lessons.ch06 import lesson, service
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch06 import experts, figures, measured as charts
+from specdec_lib.lessons.ch06 import experts, figures, charts
 
 # %% [markdown]
 # ## A block is a row of coins
@@ -584,7 +584,7 @@ lesson.answered("quiz_06_b", quiz_06_b)
 # that.
 
 # %% tags=["demo", "shown"]
-from specdec_lib.lessons.common.race import show_race
+from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 

@@ -16,8 +16,8 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons.ch07 import checks as lesson
-from specdec_lib.lessons.ch07.checks import P, Q
+from specdec_lib.lessons.ch07 import lesson
+from specdec_lib.lessons.ch07.lesson import P, Q
 from specdec_lib.sampling import sample_from
 
 
@@ -28,7 +28,7 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch07 import figures, measured as charts
+from specdec_lib.lessons.ch07 import figures, charts
 from specdec_lib.lessons.ch07.timeline import timeline
 
 # %% [markdown]
@@ -363,7 +363,7 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
 from specdec_lib.measure import strategies
-from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.prompts import prompts
 
 # %% tags=["demo", "shown"]
 leave_cores()  # as in chapter 00
@@ -406,7 +406,7 @@ charts.heads(strategies.tokens_per_pass(target, strategies.trained_heads(target)
 # were*? The DSpark paper measured seven positions, on chat with Qwen3-4B:
 
 # %% tags=["demo", "shown"]
-from specdec_lib.lessons.ch07.checks import POSITIONS
+from specdec_lib.lessons.ch07.lesson import POSITIONS
 
 for name, rates in POSITIONS.items():
     print(f"{name:8}", "  ".join(f"{rate:.2f}" for rate in rates), f"  mean {np.mean(rates):.2f}")
@@ -583,7 +583,7 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # four and four. A chain with the same draft runs beside it. Who needs fewer passes, and who is faster?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.common.race import show_race
+from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.contestants import drafting, walking
 from specdec_lib.measure.race.race import race
 

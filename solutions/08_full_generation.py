@@ -17,11 +17,11 @@
 import numpy as np
 import torch
 
-from specdec_lib.lessons.ch08 import checks as lesson
+from specdec_lib.lessons.ch08 import lesson
 from specdec_lib.sampling import Warp, sample_rows
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch08 import broken, figures, measured as charts
+from specdec_lib.lessons.ch08 import broken, figures, charts
 
 # %% [markdown]
 # ## The smallest example: two caches and six letters
@@ -311,12 +311,12 @@ figures.law_of_texts(speculative_generate)
 # larger one; on a GPU also published models. With `MINE = False` the library's decoder runs instead.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.common.series import table
+from specdec_lib.lessons.drawing.series import table
 from specdec_lib.lessons.widgets.trace import trace_picture
 from specdec_lib.measure import papers, results, strategies
-from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.experiment import batches, grid, published, survey, traces
-from specdec_lib.measure.experiment import loops as decoders
+from specdec_lib.measure.experiment import decoders
 
 # %% tags=["demo"]
 MINE = True
@@ -607,7 +607,7 @@ lesson.answered("quiz_08_b", quiz_08_b)
 # own. Reading the prompt counts for everybody.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.common.race import show_race
+from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.hugging import assisted
 from specdec_lib.measure.race.contestants import own
 from specdec_lib.measure.race.race import race

@@ -231,7 +231,7 @@ def _words_of_figures(monkeypatch: pytest.MonkeyPatch, paint: Callable) -> list[
     import matplotlib.pyplot as plt
     from classes.chapter_cases import CHAPTERS, figure_modules
 
-    from specdec_lib.lessons.common import series
+    from specdec_lib.lessons.drawing import series
 
     texts: list[str] = []
 

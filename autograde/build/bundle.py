@@ -6,8 +6,8 @@ It has no solutions, no hidden tests and no grader. Made twice a bundle has the 
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from autograde.chapter import LIBRARY, NOTEBOOKS, ROOT, library_folders
-from autograde.files import files_below, write_if_changed, zip_of
+from autograde.course import LIBRARY, NOTEBOOKS, ROOT, library_folders
+from autograde.intake.files import files_below, write_if_changed, zip_of
 
 OURS = "specdec_lib"  # the library of this course
 FOLDER = "specdec-course"

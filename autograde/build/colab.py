@@ -6,7 +6,7 @@ address there is no link, and the course comes from the zip that the student upl
 
 import tomllib
 
-from autograde.chapter import ROOT
+from autograde.course import ROOT
 
 ID = "colab"  # of the cell
 COLAB = "https://colab.research.google.com/github"

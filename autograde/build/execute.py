@@ -11,8 +11,8 @@ from nbclient import NotebookClient
 from nbformat.notebooknode import NotebookNode
 
 from autograde.build.source import read_chapter
-from autograde.chapter import BUILD, ROOT, AuthorError, library_folders
-from autograde.files import digest_of, files_below, write_if_changed
+from autograde.course import BUILD, ROOT, AuthorError, library_folders
+from autograde.intake.files import digest_of, files_below, write_if_changed
 from autograde.nbgrader import regions
 
 

@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograde.chapter import ROOT, TESTS, UsageError
-from autograde.files import files_below, write_if_changed
+from autograde.course import ROOT, TESTS, UsageError
+from autograde.intake.files import files_below, write_if_changed
 
 EXAMPLE = ROOT / "examples" / "temperatures"
 # What the grader and the builder import, and JupyterLab, in which the notebooks are looked at.

@@ -15,9 +15,9 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
 from nbgrader.apps import NbGraderAPI
 
-from autograde.build import gates
+from autograde.build import leaks
 from autograde.build.source import read_chapter
-from autograde.chapter import (
+from autograde.course import (
     NOTEBOOKS,
     SOLUTIONS,
     AuthorError,
@@ -26,9 +26,9 @@ from autograde.chapter import (
     notebook_path,
     require_chapter,
 )
-from autograde.files import write_if_changed
+from autograde.hidden.runner import collected
+from autograde.intake.files import write_if_changed
 from autograde.nbgrader.config import load_config, set_folders
-from autograde.runner import collected
 
 
 def build(
@@ -101,8 +101,8 @@ def _release(name: str, source: NotebookNode) -> bytes:
     for preprocessor in config.GenerateAssignment.preprocessors:
         exporter.register_preprocessor(preprocessor)
     text, _ = exporter.from_notebook_node(source, {"nbgrader": {"notebook": name}})
-    if leaks := [*gates.leaks(source, nbformat.reads(text, as_version=4))]:
-        raise AuthorError("\n".join(f"{name}: {leak}" for leak in leaks))
+    if found := [*leaks.leaks(source, nbformat.reads(text, as_version=4))]:
+        raise AuthorError("\n".join(f"{name}: {leak}" for leak in found))
     return text.encode()
 
 

@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograde.build import colab, looks
 from autograde.build.checks import check_cells
 from autograde.build.text import TextCell, text_cells
-from autograde.chapter import LIBRARY
+from autograde.course import LIBRARY
 from autograde.nbgrader.regions import HIDDEN_TESTS
 
 METADATA = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograde.chapter import AuthorError
+from autograde.course import AuthorError
 
 MARKER = re.compile(r"# %%(?: \[(?P<type>\w+)\])?(?P<options>.*)")
 # A value is a text, a list or a number.

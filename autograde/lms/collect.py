@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograde.chapter import UsageError, notebook_path
-from autograde.files import printable, write_if_changed
-from autograde.submission import MAX_BYTES
+from autograde.course import UsageError, notebook_path
+from autograde.intake.files import printable, write_if_changed
+from autograde.intake.submission import MAX_BYTES
 
 LONGEST = 150  # bytes of a name in a folder's; file systems take 255, and some of them fewer
 FORMS = {

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograde.chapter import UsageError
-from autograde.files import printable, write_if_changed, write_json, zip_of
+from autograde.course import UsageError
+from autograde.intake.files import printable, write_if_changed, write_json, zip_of
 from autograde.lms.collect import collect
 from autograde.lms.export import marks_of, merge, read_table, write_table
 

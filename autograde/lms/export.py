@@ -25,9 +25,9 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, SubmittedAssignment
 
-from autograde.chapter import UsageError
-from autograde.files import printable, write_if_changed
-from autograde.result import read_grades
+from autograde.course import UsageError
+from autograde.grading.result import read_grades
+from autograde.intake.files import printable, write_if_changed
 
 # Whose a row is. `autograde collect` ends a folder's name in the number that ends the cell of the
 # first of these columns; a folder that somebody else has named may be called like the second's.

@@ -13,7 +13,7 @@ from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograde.chapter import ROOT, SOLUTIONS
+from autograde.course import ROOT, SOLUTIONS
 from autograde.nbgrader.stubs import Stubs
 
 CONFIG_NAME = "nbgrader_config.py"

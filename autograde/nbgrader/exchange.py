@@ -18,8 +18,8 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import parse_utc
 
-from autograde.files import Trap, read_untrusted
-from autograde.submission import MAX_BYTES
+from autograde.intake.files import Trap, read_untrusted
+from autograde.intake.submission import MAX_BYTES
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
 SMALL = 256  # bytes: nbgrader 0.9.6 writes 128 digits as a secret (exchange/submit.py)

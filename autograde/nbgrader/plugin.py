@@ -11,12 +11,12 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 
-from autograde.grade import grade
+from autograde.grading.grade import grade
+from autograde.intake.submission import take_in
 from autograde.nbgrader.stamps import drop_outdated
 from autograde.report.marks import add_marks
 from autograde.sandbox import selftest
 from autograde.sandbox.isolation import NoIsolation
-from autograde.submission import take_in
 
 # Characters that make markup of a name: formgrader writes names into its pages as they are.
 MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')

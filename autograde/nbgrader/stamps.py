@@ -9,9 +9,9 @@ from pathlib import Path
 
 from nbgrader.utils import rmtree
 
-from autograde.chapter import notebook_path
+from autograde.course import notebook_path
+from autograde.intake.submission import Refused, read_submitted
 from autograde.nbgrader import exchange
-from autograde.submission import Refused, read_submitted
 
 STAMP = ".graded"  # nbgrader's later steps leave names with a leading dot alone
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from autograde.bugs import bugs_of
+from autograde.grading.result import Grades, ResultJson
+from autograde.hidden.known_bugs import bugs_of
 from autograde.report.feedback import points
-from autograde.result import Grades, ResultJson
 
 TEMPLATES = Path(__file__).with_name("templates")
 

@@ -7,7 +7,7 @@ may hold a student's values, so every text is escaped.
 import re
 from html import escape
 
-from autograde.result import Exercise, GroupResult, Result
+from autograde.grading.result import Exercise, GroupResult, Result
 
 # Characters that turn the direction of what follows, and old control characters.
 TURNING = dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)])

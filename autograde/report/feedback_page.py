@@ -14,11 +14,11 @@ from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
-from autograde.bounds import bounded
+from autograde.intake.bounds import bounded
+from autograde.intake.submission import is_ours
 from autograde.report.feedback import points
 from autograde.report.folding import fold
 from autograde.report.offline import FILTERS, TEMPLATES, is_folded
-from autograde.submission import is_ours
 
 LEFT_OUT = "What you wrote is left out here: a page could not be made of it."
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from nbformat import NotebookNode
 
-from autograde.binding import bound_names
+from autograde.intake.binding import bound_names
 
 SUMMARY = "result"  # the id of the cell about the whole
 OPEN = ("intake-", "course-")  # how the ids of other cells begin that are for all

@@ -5,9 +5,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograde.grading.result import Result
 from autograde.report.feedback import exercise_html, summary_markdown
 from autograde.report.folding import SUMMARY
-from autograde.result import Result
 
 
 def add_marks(nb: NotebookNode, result: Result) -> None:

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograde.files import printable
+from autograde.grading.result import Grades, ResultJson
+from autograde.intake.files import printable
 from autograde.report.feedback import points
-from autograde.result import Grades, ResultJson
 
 
 def print_table(grades: Grades) -> None:

@@ -13,7 +13,7 @@ import sysconfig
 from functools import cache
 from pathlib import Path
 
-from autograde.chapter import library_folders
+from autograde.course import library_folders
 
 PROGRAM = Path(__file__).parent / "inside"
 INSIDE = "/specdec-worker"

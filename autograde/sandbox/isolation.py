@@ -7,7 +7,7 @@ can be `none`: then there is no sandbox, on any system.
 import os
 from functools import cache
 
-from autograde.chapter import UsageError
+from autograde.course import UsageError
 from autograde.sandbox import bwrap
 
 VARIABLE = "SPECDEC_ISOLATION"

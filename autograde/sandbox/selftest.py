@@ -8,7 +8,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from autograde.chapter import ROOT, UsageError
+from autograde.course import ROOT, UsageError
 from autograde.sandbox import bwrap, isolation, workers
 from autograde.sandbox.isolation import ADVICE, BUBBLEWRAP, DESCRIBED, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits, SandboxError, Worker

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from autograde import bounds
+from autograde.intake import bounds
 from autograde.sandbox import isolation, workers
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import ObjectTable

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from autograde.chapter import library_folders
+from autograde.course import library_folders
 from autograde.sandbox import bwrap
 from autograde.sandbox.inside import wire
 

@@ -5,8 +5,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from autograde.bounds import TooCostly
-from autograde.chapter import UsageError, exit_code
+from autograde.course import UsageError, exit_code
+from autograde.intake.bounds import TooCostly
 from autograde.sandbox.isolation import isolate_nothing
 from autograde.sandbox.workers import SandboxError
 

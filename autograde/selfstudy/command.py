@@ -10,12 +10,12 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograde.cache import grader_fingerprint
-from autograde.chapter import UsageError, chapter_names, notebook_path
-from autograde.files import digest_of, write_if_changed
+from autograde.course import UsageError, chapter_names, notebook_path
+from autograde.grading.cache import grader_fingerprint
+from autograde.intake.files import digest_of, write_if_changed
+from autograde.intake.submission import Refused, is_answer, parse, rebuild, release_of
 from autograde.report.feedback import points
 from autograde.selfstudy.mark import is_stub, mark
-from autograde.submission import Refused, is_answer, parse, rebuild, release_of
 
 FOLDER = "marks"
 

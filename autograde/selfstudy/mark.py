@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.grade import grade_now
+from autograde.grading.grade import grade_now
+from autograde.grading.result import Result
+from autograde.intake.submission import is_answer, release_of, solution_of
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.marks import add_marks
-from autograde.result import Result
-from autograde.submission import is_answer, release_of, solution_of
 
 
 def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:

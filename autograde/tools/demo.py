@@ -13,11 +13,11 @@ from pathlib import Path
 
 from autograde.build.execute import execute
 from autograde.build.release import build, release_into
-from autograde.chapter import BUILD, ROOT, chapter_names, chapters, exit_code
-from autograde.files import write_json
-from autograde.pool import grade_class
+from autograde.course import BUILD, ROOT, chapter_names, chapters, exit_code
+from autograde.grading.classroom import grade_class
+from autograde.grading.result import read_grades
+from autograde.intake.files import write_json
 from autograde.report.table import print_table
-from autograde.result import read_grades
 from autograde.sandbox import isolation, selftest
 from autograde.sandbox.isolation import NoIsolation
 from autograde.tools.samples import write_students

@@ -14,7 +14,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograde.build.looks import STOPPED
-from autograde.chapter import Chapter
+from autograde.course import Chapter
 from autograde.report.offline import is_folded
 
 NOTE = """

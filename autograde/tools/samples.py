@@ -7,11 +7,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.bugs import answers_of, bugs_of
-from autograde.chapter import notebook_path
-from autograde.files import write_if_changed
-from autograde.grade import exercises_of, parameters_of
-from autograde.submission import is_answer, release_of
+from autograde.course import notebook_path
+from autograde.grading.grade import exercises_of, parameters_of
+from autograde.hidden.known_bugs import answers_of, bugs_of
+from autograde.intake.files import write_if_changed
+from autograde.intake.submission import is_answer, release_of
 
 Answers = dict[str, str]  # what stands in a cell, by the cell's name
 

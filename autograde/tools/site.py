@@ -10,8 +10,8 @@ import nbformat
 
 from autograde.build.execute import execute
 from autograde.build.release import build
-from autograde.chapter import BUILD, ROOT, Chapter, chapters, exit_code
-from autograde.files import files_below, write_if_changed
+from autograde.course import BUILD, ROOT, Chapter, chapters, exit_code
+from autograde.intake.files import files_below, write_if_changed
 from autograde.tools.pages import page
 from specdec_lib.lessons.widgets.linked import linked_simulator
 

@@ -12,7 +12,7 @@ from functools import partial
 import pandas as pd
 
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure.core.timing import timed_result
+from specdec_lib.measure.timing import timed_result
 from specdec_lib.progress import progress
 
 # From a prompt (or, for a batch, a list of prompts) to what was generated after it.

@@ -14,8 +14,8 @@ from torch import Tensor
 from specdec_lib.decoding.state import Generation
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import compare, ratios
-from specdec_lib.measure.core.costs import K_MAX
-from specdec_lib.measure.core.runs import SAMPLED, Decoder, plain, speculative
+from specdec_lib.measure.costs import K_MAX
+from specdec_lib.measure.runs import SAMPLED, Decoder, plain, speculative
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache

@@ -17,8 +17,8 @@ from transformers.utils import logging
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure.core.models import target_weights
-from specdec_lib.measure.core.runs import GREEDY, Decoder, decoder
+from specdec_lib.measure.models import target_weights
+from specdec_lib.measure.runs import GREEDY, Decoder, decoder
 from specdec_lib.models.checkpoint import configuration, named_tensors
 from specdec_lib.models.protocol import Ends, end_ids
 from specdec_lib.sampling import Warp

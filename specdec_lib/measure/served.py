@@ -13,8 +13,8 @@ from pathlib import Path
 
 from specdec_lib.device import leave_cores, processor
 from specdec_lib.files import write_whole
-from specdec_lib.measure.core.costs import Task, pass_tasks
-from specdec_lib.measure.core.timing import interleaved
+from specdec_lib.measure.costs import Task, pass_tasks
+from specdec_lib.measure.timing import interleaved
 from specdec_lib.models.pairs import Pair, load_pair
 
 PATH = Path(__file__).resolve().parents[1] / "lessons" / "ch06" / "passes.json"

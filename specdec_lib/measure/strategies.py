@@ -19,17 +19,17 @@ from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.medusa import Medusa, load_heads
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.measure.core.acceptance import (
+from specdec_lib.measure.acceptance import (
     Reader,
     acceptances,
     model_reader,
     ngram_reader,
     remembered,
 )
-from specdec_lib.measure.core.costs import CONTEXT, Task, in_turn, pass_task, relative
-from specdec_lib.measure.core.held_out import all_tokens
-from specdec_lib.measure.core.runs import GREEDY, SAMPLED, speculative
-from specdec_lib.measure.core.timing import interleaved
+from specdec_lib.measure.costs import CONTEXT, Task, in_turn, pass_task, relative
+from specdec_lib.measure.prompts import all_tokens
+from specdec_lib.measure.runs import GREEDY, SAMPLED, speculative
+from specdec_lib.measure.timing import interleaved
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters

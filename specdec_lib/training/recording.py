@@ -1,6 +1,6 @@
 """Real blocks of the built-in pair, recorded for the lessons, which load no models.
 
-`python -m specdec_lib.training.recording` writes lessons/common/recorded.json, in some minutes.
+`python -m specdec_lib.training.recording` writes lessons/data/recorded.json, in some minutes.
 Every draft token in it was drawn from the draft's distribution at a context that the draft has
 read, and judged by a target that has read the same. The file holds `runs`, block by block with what
 decided each verdict, and `requests`: longer texts, of which it keeps only the accepted counts.
@@ -19,12 +19,12 @@ from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.files import write_whole
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import SAMPLED, choices
+from specdec_lib.measure.prompts import prompts
+from specdec_lib.measure.runs import SAMPLED, choices
 from specdec_lib.models.pairs import Pair, load_pair
 from specdec_lib.sampling import Uniforms
 
-PATH = Path(__file__).resolve().parents[1] / "lessons" / "common" / "recorded.json"
+PATH = Path(__file__).resolve().parents[1] / "lessons" / "data" / "recorded.json"
 DRAFT = "base"
 KS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
 PROMPT = 64  # tokens

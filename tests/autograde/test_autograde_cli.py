@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER, FULL, WRITTEN, hand_in, right, text
 
-from autograde.chapter import UsageError
 from autograde.cli import main
+from autograde.course import UsageError
 from autograde.sandbox import selftest
 
 KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from classes.gradebook import compare, read_scores
 
-from autograde.chapter import AuthorError, chapter_names, exit_code
-from autograde.result import read_grades
+from autograde.course import AuthorError, chapter_names, exit_code
+from autograde.grading.result import read_grades
 from autograde.tools import demo as course
 from autograde.tools.samples import STUDENTS
 

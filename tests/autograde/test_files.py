@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograde.files import write_if_changed
+from autograde.intake.files import write_if_changed
 from specdec_lib.files import write_whole
 
 WRITERS = pytest.mark.parametrize("write", [write_if_changed, write_whole])

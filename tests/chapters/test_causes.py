@@ -8,10 +8,10 @@ import pytest
 from attempts import chapter_of, table, with_slips
 from classes.chapter_cases import lesson_of
 
-from autograde.grade import solved
-from autograde.tools.proof import judged
-from specdec_lib.lessons.common import examples
-from specdec_lib.lessons.common.examples import UNSTEADY, Different
+from autograde.grading.grade import solved
+from autograde.tools.gates import judged
+from specdec_lib.lessons.checking import examples
+from specdec_lib.lessons.checking.examples import UNSTEADY, Different
 
 # What is said where no cause is named.
 NO_CAUSE = (

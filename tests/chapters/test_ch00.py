@@ -3,10 +3,10 @@
 import pytest
 from classes.chapter_cases import functions_of
 
-from autograde.submission import release_of
-from specdec_lib.lessons.ch00 import checks as ch00
+from autograde.intake.submission import release_of
 from specdec_lib.lessons.ch00 import figures
-from specdec_lib.lessons.ch00.checks import LLAMA, MACHINES
+from specdec_lib.lessons.ch00 import lesson as ch00
+from specdec_lib.lessons.ch00.lesson import LLAMA, MACHINES
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 CHAPTER = "00_bottleneck"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
 
-from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.ch01 import lesson as ch01
+from specdec_lib.lessons.checking.examples import Different
 
 CHAPTER = "01_draft_then_verify"
 FUNCTIONS = functions_of(CHAPTER)

@@ -7,13 +7,13 @@ import pytest
 from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
-from autograde.grade import solved
-from specdec_lib.lessons.ch02 import checks, figures
-from specdec_lib.lessons.ch02.checks import P, Q
+from autograde.grading.grade import solved
+from specdec_lib.lessons.ch02 import figures
 from specdec_lib.lessons.ch02.computed import RULES, exact_paths, one_position, paths
 from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100, real_text
+from specdec_lib.lessons.ch02.lesson import P, Q
 from specdec_lib.lessons.ch02.models import draft_logits, target_logits
-from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.checking.examples import Different
 
 CHAPTER = "02_rejection_sampling"
 WANTED = {
@@ -89,5 +89,5 @@ ASKED = [
 @pytest.mark.parametrize("name, got, question, asked", ASKED)
 def test_a_check_asks_only_what_fits_the_answer(name: str, got, question: str, asked: bool):
     with pytest.raises(Different) as caught:
-        getattr(checks, f"check_{name}")(lambda *args: got)
+        getattr(lesson, f"check_{name}")(lambda *args: got)
     assert (question in str(caught.value)) is asked

@@ -6,8 +6,8 @@ import torch
 from classes.chapter_cases import functions_of, random_pairs, text_of
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch03 import computed, figures, library, rules
+from specdec_lib.lessons.ch03 import lesson as ch03
 
 TEXT = text_of("03_lossless").replace("\n# ", " ")
 P, Q = ch03.P, ch03.Q

@@ -5,11 +5,11 @@ import pytest
 import torch
 from classes.chapter_cases import functions_of, unwritten
 
-from autograde.tools.proof import grade_with, judged
+from autograde.tools.gates import grade_with, judged
 from specdec_lib import theory
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.lessons.ch04 import checks as ch04
+from specdec_lib.lessons.ch04 import lesson as ch04
 from specdec_lib.measure import strategies
 from specdec_lib.training.short import distil, trainable
 

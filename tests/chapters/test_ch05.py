@@ -5,7 +5,7 @@ import re
 import pytest
 from classes.chapter_cases import SETTINGS, functions_of, text_of
 
-from specdec_lib.lessons.ch05 import checks, computed
+from specdec_lib.lessons.ch05 import computed, lesson
 from specdec_lib.lessons.ch05.computed import HALF, needed_tokens, rounding_interval
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
 from specdec_lib.measure import papers
@@ -18,10 +18,10 @@ LOGS = papers.table("logs")
 
 
 def test_predictions_are_held_against_what_is_computed():
-    truths = {name.removeprefix("prediction_05"): t.value for name, t in checks.TRUTHS.items()}
+    truths = {name.removeprefix("prediction_05"): t.value for name, t in lesson.TRUTHS.items()}
     best = max(len(o) / len(computed.blocks_of(o, 5)) for o in computed.orders().values())
     rows = [(row.printed, row.k, row.tokens, *row[4:]) for row in LOGS]
-    assert truths[""] == FUNCTIONS["alpha_from_blocks"](checks.BLOCKS, checks.K) == 14 / 18
+    assert truths[""] == FUNCTIONS["alpha_from_blocks"](lesson.BLOCKS, lesson.K) == 14 / 18
     assert truths["_b"] == SETTINGS[2].measured and SETTINGS[2][:2] == ("EnDe", "T5-large")
     assert truths["_c"] == best
     assert truths["_d"] == [FUNCTIONS["audit"](*row) for row in rows].count("order")

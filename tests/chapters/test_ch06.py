@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
 
-from specdec_lib.lessons.ch00.checks import LLAMA
-from specdec_lib.lessons.ch06 import budget, checks, computed, experts, figures, service
-from specdec_lib.lessons.common import recorded
-from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.ch00.lesson import LLAMA
+from specdec_lib.lessons.ch06 import budget, computed, experts, figures, lesson, service
+from specdec_lib.lessons.checking.examples import Different
+from specdec_lib.lessons.data import recorded
 
 CHAPTER = "06_simulator"
 FUNCTIONS = functions_of(CHAPTER)
@@ -77,7 +77,7 @@ def test_a_run_that_writes_nothing_is_ended_in_check_and_figures(capsys):
             rng.random(0)
 
     with pytest.raises(Different, match="writes a token at least"):
-        checks.check_simulate_decode(endless)
+        lesson.check_simulate_decode(endless)
     figures.speed_against_k(endless, 0.7, 0.1)
     assert "every block writes a token, so 200 tokens take 200 blocks" in capsys.readouterr().out
 
@@ -86,7 +86,7 @@ def test_a_policy_that_gives_no_number_is_told_in_one_line(capsys):
     figures.policies(lambda *state: None)
     assert len(capsys.readouterr().out.splitlines()) == 1
     with pytest.raises(Different):  # the race
-        checks.choice(lambda *state: None, 0, 2, 0.7, service.measured(service.SHORT))
+        lesson.choice(lambda *state: None, 0, 2, 0.7, service.measured(service.SHORT))
 
 
 def test_the_services_numbers_in_the_text_are_those_of_its_simulation():

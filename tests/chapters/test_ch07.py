@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs
 
-from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed
+from specdec_lib.lessons.ch07 import lesson as ch07
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "07_connections"

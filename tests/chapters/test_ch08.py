@@ -8,10 +8,10 @@ import torch
 from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
-from autograde.bugs import bugs_of
-from autograde.chapters import ch08_tests
-from autograde.grade import solved
-from autograde.tools.proof import grade_with, judged
+from autograde.grading.grade import solved
+from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden_tests import test_08_full_generation
+from autograde.tools.gates import grade_with, judged
 from specdec_lib import exact
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import speculative_generate
@@ -19,12 +19,12 @@ from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08 import broken, computed
-from specdec_lib.lessons.ch08 import checks as ch08
+from specdec_lib.lessons.ch08 import lesson as ch08
 from specdec_lib.lessons.ch08.diagnosis import told
 from specdec_lib.lessons.ch08.models import WatchedModel, dyadic_table
-from specdec_lib.lessons.common.examples import Different
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.experiment.loops import library_generate
+from specdec_lib.lessons.checking.examples import Different
+from specdec_lib.measure.experiment.decoders import library_generate
+from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import ratio
@@ -56,7 +56,7 @@ def test_the_texts_of_the_check_are_the_librarys():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_the_solutions_verdict_is_the_librarys(dtype: torch.dtype):
-    args = ch08_tests.block(np.random.default_rng(0), 200, 3, dtype)
+    args = test_08_full_generation.block(np.random.default_rng(0), 200, 3, dtype)
     assert all(map(torch.equal, FUNCTIONS["verify_block"](*args), verify_block(*args)))
 
 

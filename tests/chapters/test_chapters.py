@@ -19,12 +19,12 @@ from classes.chapter_cases import (
     visible_message,
 )
 
-from autograde.bugs import answers_of, bugs_of
-from autograde.grade import solved
-from autograde.submission import release_of
-from specdec_lib.lessons.common import examples
-from specdec_lib.lessons.common.answers import OPTIONS, quizzes_of
-from specdec_lib.lessons.common.examples import Different
+from autograde.grading.grade import solved
+from autograde.hidden.known_bugs import answers_of, bugs_of
+from autograde.intake.submission import release_of
+from specdec_lib.lessons.checking import examples
+from specdec_lib.lessons.checking.answers import OPTIONS, quizzes_of
+from specdec_lib.lessons.checking.examples import Different
 
 EXERCISES = [(c, n) for c in CHAPTERS for n in answers_of(c) if hasattr(lesson_of(c), f"check_{n}")]
 TRUTHS = [(c, name) for c in CHAPTERS for name in answers_of(c) if name.startswith("prediction_")]

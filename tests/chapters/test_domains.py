@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograde.chapter import chapter_names
-from autograde.grade import parameters_of, right_cases_of
+from autograde.course import chapter_names
+from autograde.grading.grade import parameters_of, right_cases_of
 
 
 def uniform(value: object) -> bool:

@@ -3,10 +3,10 @@
 import pytest
 from attempts import chapter_of
 
-from autograde.bugs import answers_of
-from autograde.chapter import chapter_names
-from autograde.result import Exercise
-from autograde.tools.proof import judged
+from autograde.course import chapter_names
+from autograde.grading.result import Exercise
+from autograde.hidden.known_bugs import answers_of
+from autograde.tools.gates import judged
 from autograde.tools.samples import functions_of
 
 # A value in other containers, and with other kinds of numbers.

@@ -1,19 +1,18 @@
 """Three gates for every exercise of every chapter: the stub, the solution, the known bugs.
 
-They are those of `autograde gates` (`autograde/tools/proof.py`). Each is shown to be able to fail.
+They are those of `autograde gates` (`autograde/tools/gates.py`). Each is shown to be able to fail.
 """
 
 import pytest
 from classes.submitting import CHAPTER
 
-from autograde import check
-from autograde.bugs import answers_of, bugs_of, patched
-from autograde.chapter import AuthorError, chapter_names
-from autograde.check import Bug
-from autograde.grade import grade, hidden_tests_of, known_of, right_cases_of
-from autograde.submission import release_of
-from autograde.tools import proof
-from autograde.tools.proof import (
+from autograde.course import AuthorError, chapter_names
+from autograde.grading.grade import grade, hidden_tests_of, known_of, right_cases_of
+from autograde.hidden.exercise import Bug
+from autograde.hidden.known_bugs import answers_of, bugs_of, patched
+from autograde.intake.submission import release_of
+from autograde.tools import gates
+from autograde.tools.gates import (
     faults,
     judged,
     of_empty_answer,
@@ -85,7 +84,7 @@ def test_stub_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_solution_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
-    wrong = proof.cases_with(CHAPTER, {"quiz_02": 'quiz_02 = "a"'})
+    wrong = gates.cases_with(CHAPTER, {"quiz_02": 'quiz_02 = "a"'})
     monkeypatch.setattr(proof, "right_cases_of", lambda chapter: wrong)
     assert any("the solution fails a case" in fault for fault in of_solution(CHAPTER))
 
@@ -104,7 +103,9 @@ def test_gate_of_empty_answers_can_fail():
     """What is returned without a look at the arguments may be an answer all the same."""
     p, q = "args[0][args[2]]", "args[1][args[2]]"
     given = list(of_empty_answer(CHAPTER, f"float(min(1, {p} / {q}))"))
-    start = "ch02_tests.py: acceptance_probability: functions that return float(min(1, "
+    start = (
+        "test_02_rejection_sampling.py: acceptance_probability: functions that return float(min(1, "
+    )
     assert len(given) == 3 and all(each.startswith(start) for each in given)
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 from attempts import with_slips
 
-from autograde.tools.proof import judged
+from autograde.tools.gates import judged
 
 VECTORISED = """if not draft_tokens:
         return []

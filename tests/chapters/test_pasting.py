@@ -6,11 +6,11 @@ import inspect
 import pytest
 from classes.chapter_cases import CHAPTERS, functions_of, lesson_of
 
-from autograde.bugs import answers_of
-from autograde.grade import cases_with
-from specdec_lib.lessons.common import examples
-from specdec_lib.lessons.common.comparing import difference
-from specdec_lib.lessons.common.examples import Different
+from autograde.grading.grade import cases_with
+from autograde.hidden.known_bugs import answers_of
+from specdec_lib.lessons.checking import examples
+from specdec_lib.lessons.checking.comparing import difference
+from specdec_lib.lessons.checking.examples import Different
 
 EXERCISES = [(c, n) for c in CHAPTERS for n in answers_of(c) if hasattr(lesson_of(c), f"check_{n}")]
 # The grader lends models of its own to every call of these: no notebook can make them.

@@ -4,11 +4,11 @@ import ast
 
 import pytest
 
-from autograde.bugs import answers_of
-from autograde.chapter import chapter_names
-from autograde.grade import hidden_tests_of
-from autograde.runner import Case, Trial
-from specdec_lib.lessons.common.answers import OPTIONS
+from autograde.course import chapter_names
+from autograde.grading.grade import hidden_tests_of
+from autograde.hidden.known_bugs import answers_of
+from autograde.hidden.runner import Case, Trial
+from specdec_lib.lessons.checking.answers import OPTIONS
 
 
 class Answers:

@@ -8,8 +8,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograde.bugs import answers_of
-from autograde.chapter import chapter_names
+from autograde.course import chapter_names
+from autograde.hidden.known_bugs import answers_of
 
 
 @dataclass(frozen=True)

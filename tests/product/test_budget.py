@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from autograde.chapter import ROOT
+from autograde.course import ROOT
 
 ROW = re.compile(r"^\| `([\w/]+)` \| ([\d,]+) \|$", re.MULTILINE)
 BUDGET = ROW.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))

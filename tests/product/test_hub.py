@@ -25,7 +25,7 @@ import requests
 from classes.hub_programs import PATH
 from classes.submitting import CHAPTER, FULL, right
 
-from autograde.chapter import ROOT
+from autograde.course import ROOT
 
 PAGE = ROOT / "docs" / "jupyterhub.md"
 PATIENCE = 60  # seconds for the hub, and for somebody's JupyterLab, to answer

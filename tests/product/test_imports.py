@@ -8,7 +8,7 @@ from grimp import build_graph
 from importlinter.cli import lint_imports
 from importlinter.contracts.protected import ProtectedContract
 
-from autograde.chapter import LIBRARY, ROOT
+from autograde.course import LIBRARY, ROOT
 
 CHAPTERS = sorted((ROOT / "solutions").glob("*.py"))
 
@@ -23,14 +23,14 @@ def test_no_module_of_the_grader_may_import_the_library_or_hidden_tests():
     linter = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     (options,) = (each for each in linter["contracts"] if each["type"] == "protected")
     contract, graph = ProtectedContract("", {}, options), build_graph(*linter["root_packages"])
-    grader = graph.find_descendants("autograde") - graph.find_descendants("autograde.chapters")
+    grader = graph.find_descendants("autograde") - graph.find_descendants("autograde.hidden_tests")
     held = set()
     for module in grader:
-        for imported in ("specdec_lib.theory", "autograde.chapters.ch02_tests"):
+        for imported in ("specdec_lib.theory", "autograde.hidden_tests.test_02_rejection_sampling"):
             graph.add_import(importer=module, imported=imported)
             held |= set() if contract.check(graph, verbose=False).kept else {module}
             graph.remove_import(importer=module, imported=imported)
-    assert grader - held == {"autograde.chapters", "autograde.tools.site"}
+    assert grader - held == {"autograde.hidden_tests", "autograde.tools.site"}
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)

@@ -7,7 +7,7 @@ import pytest
 from classes.submitting import CHAPTER, right
 from pages.jupyter_lab import Lab
 
-from autograde.submission import release_of
+from autograde.intake.submission import release_of
 from autograde.tools.samples import functions_of
 from specdec_lib.lessons.widgets.linked import linked_simulator
 

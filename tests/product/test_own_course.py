@@ -17,8 +17,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograde.chapter import ROOT
 from autograde.cli import main
+from autograde.course import ROOT
 
 PAGE = (ROOT / "docs" / "own_course.md").read_text(encoding="utf-8")
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)

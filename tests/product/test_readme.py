@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from autograde.chapter import ROOT, SOLUTIONS, chapter_names
+from autograde.course import ROOT, SOLUTIONS, chapter_names
 
 
 @pytest.mark.parametrize("chapter", chapter_names())

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from pages.site_pages import made_site
 
 from autograde.build.source import read_chapter
-from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
+from autograde.course import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
 from autograde.nbgrader.regions import solution_view
 from autograde.tools.pages import page
 

@@ -9,7 +9,7 @@ from pages.serving import served
 from pages.simulators import FITS, NAMES, look_at
 from pages.site_pages import made_site
 
-from autograde.chapter import chapter_names
+from autograde.course import chapter_names
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch00.checks import Machine, Model
-from specdec_lib.lessons.common.drawing import (
+from specdec_lib.lessons.ch00.lesson import Machine, Model
+from specdec_lib.lessons.checking.examples import Different
+from specdec_lib.lessons.checking.kinds import FLOATS, INTS
+from specdec_lib.lessons.drawing.axes import (
     LINES,
     drawn_from,
     legend_below,
@@ -16,10 +18,8 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     swatches,
 )
-from specdec_lib.lessons.common.examples import Different
-from specdec_lib.lessons.common.kinds import FLOATS, INTS
-from specdec_lib.lessons.common.series import draw, grid, in_words, table
-from specdec_lib.lessons.common.style import role, show
+from specdec_lib.lessons.drawing.series import draw, grid, in_words, table
+from specdec_lib.lessons.drawing.style import role, show
 
 MOST_FREE = 1000  # tokens, where counting them ends, and the map's scale
 GIVEN = role("target") | {"label": "the pass gives its distribution"}

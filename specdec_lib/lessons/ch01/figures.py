@@ -16,17 +16,9 @@ from specdec_lib.lessons.ch01.models import (
     greedy_decode,
     text,
 )
-from specdec_lib.lessons.common.drawing import drawn_from, named_bars, picture
-from specdec_lib.lessons.common.style import show
-from specdec_lib.lessons.common.tokens import (
-    FIRST,
-    arrow,
-    board,
-    boxes,
-    fates,
-    key,
-    write,
-)
+from specdec_lib.lessons.drawing.axes import drawn_from, named_bars, picture
+from specdec_lib.lessons.drawing.style import show
+from specdec_lib.lessons.drawing.tokens import FIRST, arrow, board, boxes, fates, key, write
 
 MANY = 200  # calls of a model, more than any right answer to a figure makes
 

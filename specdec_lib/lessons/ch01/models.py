@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from specdec_lib.lessons.common.lending import read
+from specdec_lib.lessons.checking.lending import read
 
 WORDS = ("the", "cat", "sat", "on", "mat", ".", "dog", "ran")
 END = WORDS.index(".")

@@ -10,12 +10,12 @@ from html import escape
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from specdec_lib.lessons.ch01.checks import BLOCK, PREFIX, target_rows
 from specdec_lib.lessons.ch01.figures import boxed
+from specdec_lib.lessons.ch01.lesson import BLOCK, PREFIX, target_rows
 from specdec_lib.lessons.ch01.models import DRAFT, WORDS, text
-from specdec_lib.lessons.common.series import table
-from specdec_lib.lessons.common.style import display_page, image
-from specdec_lib.lessons.common.tokens import FIRST, board, boxes, fates
+from specdec_lib.lessons.drawing.series import table
+from specdec_lib.lessons.drawing.style import display_page, image
+from specdec_lib.lessons.drawing.tokens import FIRST, board, boxes, fates
 
 WANTED = target_rows(PREFIX, BLOCK)[:-1].argmax(axis=1).tolist()
 N = next(i for i, token in enumerate(BLOCK) if token != WANTED[i])  # accepted

@@ -6,8 +6,8 @@ import numpy as np
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch02 import models, undecided
-from specdec_lib.lessons.common.distributions import residual
-from specdec_lib.lessons.common.lending import at_most
+from specdec_lib.lessons.checking.lending import at_most
+from specdec_lib.lessons.data.distributions import residual
 
 RULES = (
     "accept everything",

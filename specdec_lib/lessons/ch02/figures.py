@@ -22,8 +22,8 @@ from specdec_lib.lessons.ch02.computed import (
     paths,
 )
 from specdec_lib.lessons.ch02.models import TEMPERATURE, draft_model
-from specdec_lib.lessons.common.distributions import total_variation
-from specdec_lib.lessons.common.drawing import (
+from specdec_lib.lessons.data.distributions import total_variation
+from specdec_lib.lessons.drawing.axes import (
     bars,
     drawn_from,
     legend_below,
@@ -36,11 +36,11 @@ from specdec_lib.lessons.common.drawing import (
     write_above,
     write_inside,
 )
-from specdec_lib.lessons.common.race import KEY, style_sheet
-from specdec_lib.lessons.common.series import in_words, series_figure
-from specdec_lib.lessons.common.style import GREY, display_page, role, show
-from specdec_lib.lessons.common.tokens import draw_blocks, fates
-from specdec_lib.lessons.common.wording import TOKENS, by_token
+from specdec_lib.lessons.drawing.race import KEY, style_sheet
+from specdec_lib.lessons.drawing.series import in_words, series_figure
+from specdec_lib.lessons.drawing.style import GREY, display_page, role, show
+from specdec_lib.lessons.drawing.tokens import draw_blocks, fates
+from specdec_lib.lessons.drawing.wording import TOKENS, by_token
 
 
 def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.common.lending import fixed, read
+from specdec_lib.lessons.checking.lending import fixed, read
 
 TEMPERATURE = 0.5
 # Row t follows token t.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.common.style import display_page, in_both_themes
+from specdec_lib.lessons.drawing.style import display_page, in_both_themes
 
 RARE = 0.25  # what is accepted less often is underlined too
 SHADE = 50  # percent, where nothing is accepted: text is easy to read on it in both themes
@@ -13,7 +13,7 @@ SHEET = Path(__file__).with_name("paragraph.css")
 
 
 def coloured_paragraph(places: Sequence[Any]) -> None:
-    """Show the tokens of a text as measure.core.acceptance.places gives them.
+    """Show the tokens of a text as measure.acceptance.places gives them.
 
     `accepted` is sum min(p, q) at a token's position; its own p and q are in its tooltip.
     """

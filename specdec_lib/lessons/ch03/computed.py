@@ -4,7 +4,7 @@ import numpy as np
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch03.rules import Rule
-from specdec_lib.lessons.common.distributions import residual
+from specdec_lib.lessons.data.distributions import residual
 
 
 def noise(p: np.ndarray, draws: float) -> float:

@@ -10,8 +10,9 @@ import numpy as np
 
 from specdec_lib.lessons.ch03 import computed, rules
 from specdec_lib.lessons.ch03.rules import SEEN, Rule
-from specdec_lib.lessons.common.distributions import total_variation
-from specdec_lib.lessons.common.drawing import (
+from specdec_lib.lessons.checking.lending import at_most
+from specdec_lib.lessons.data.distributions import total_variation
+from specdec_lib.lessons.drawing.axes import (
     drawn_from,
     masses_by_path,
     named_bars,
@@ -21,10 +22,9 @@ from specdec_lib.lessons.common.drawing import (
     token_axis,
     write_inside,
 )
-from specdec_lib.lessons.common.lending import at_most
-from specdec_lib.lessons.common.series import draw
-from specdec_lib.lessons.common.style import show
-from specdec_lib.lessons.common.wording import TOKENS, by_token
+from specdec_lib.lessons.drawing.series import draw
+from specdec_lib.lessons.drawing.style import show
+from specdec_lib.lessons.drawing.wording import TOKENS, by_token
 
 SETTINGS = {
     "temperature 1": (1.0, None, None),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdec_lib.lessons.common.distributions import residual
+from specdec_lib.lessons.data.distributions import residual
 
 Rule = Callable[[np.ndarray, np.ndarray, object], int]
 

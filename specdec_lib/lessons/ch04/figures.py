@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.common.drawing import (
+from specdec_lib.lessons.drawing.axes import (
     HOLLOW,
     bars,
     drawn_from,
@@ -16,8 +16,8 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     write_inside,
 )
-from specdec_lib.lessons.common.series import draw, grid, in_words
-from specdec_lib.lessons.common.style import show
+from specdec_lib.lessons.drawing.series import draw, grid, in_words
+from specdec_lib.lessons.drawing.style import show
 
 RING = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": "black"}
 

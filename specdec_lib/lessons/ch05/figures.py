@@ -24,7 +24,7 @@ from specdec_lib.lessons.ch05.computed import (
     rounding_interval,
     setting_name,
 )
-from specdec_lib.lessons.common.drawing import (
+from specdec_lib.lessons.drawing.axes import (
     drawn_from,
     legend_below,
     named_rows,
@@ -32,9 +32,9 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     swatches,
 )
-from specdec_lib.lessons.common.series import draw, in_words, table
-from specdec_lib.lessons.common.style import BAND, DRAFT, GREY, TARGET, show
-from specdec_lib.lessons.common.tokens import draw_blocks, dress, fates, plain_box
+from specdec_lib.lessons.drawing.series import draw, in_words, table
+from specdec_lib.lessons.drawing.style import BAND, DRAFT, GREY, TARGET, show
+from specdec_lib.lessons.drawing.tokens import draw_blocks, dress, fates, plain_box
 from specdec_lib.theory import expected_tokens
 
 SAMPLES = 2000  # seeded blocks for each point of the one figure that samples

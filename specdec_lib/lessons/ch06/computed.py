@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from specdec_lib.lessons.common.distributions import block_law
+from specdec_lib.lessons.data.distributions import block_law
 
 
 def request_law(alpha: float, k: int, n_tokens: int) -> np.ndarray:

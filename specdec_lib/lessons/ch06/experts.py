@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from specdec_lib.lessons.ch06.checks import choice
-from specdec_lib.lessons.common.drawing import CROSS, drawn_from, legend_below, panels
-from specdec_lib.lessons.common.lending import fixed
-from specdec_lib.lessons.common.series import draw, table
-from specdec_lib.lessons.common.style import show
+from specdec_lib.lessons.ch06.lesson import choice
+from specdec_lib.lessons.checking.lending import fixed
+from specdec_lib.lessons.drawing.axes import CROSS, drawn_from, legend_below, panels
+from specdec_lib.lessons.drawing.series import draw, table
+from specdec_lib.lessons.drawing.style import show
 from specdec_lib.theory import expected_tokens
 
 ExpectedExperts = Callable[[int, int, int], float]

@@ -10,9 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from specdec_lib.lessons.ch06 import budget, service
-from specdec_lib.lessons.ch06.checks import choice
 from specdec_lib.lessons.ch06.computed import quantile, request_law
-from specdec_lib.lessons.common.drawing import (
+from specdec_lib.lessons.ch06.lesson import choice
+from specdec_lib.lessons.checking.lending import at_most
+from specdec_lib.lessons.drawing.axes import (
     LINES,
     bars,
     drawn_from,
@@ -22,10 +23,9 @@ from specdec_lib.lessons.common.drawing import (
     write_above,
     write_beside,
 )
-from specdec_lib.lessons.common.lending import at_most
-from specdec_lib.lessons.common.series import draw, grid
-from specdec_lib.lessons.common.style import ACCEPTED, GREY, show
-from specdec_lib.lessons.common.tokens import fates
+from specdec_lib.lessons.drawing.series import draw, grid
+from specdec_lib.lessons.drawing.style import ACCEPTED, GREY, show
+from specdec_lib.lessons.drawing.tokens import fates
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 RUNS = 40  # runs for each point of the speed

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from specdec_lib.lessons.ch00.checks import LLAMA, MACHINES, Machine
+from specdec_lib.lessons.ch00.lesson import LLAMA, MACHINES, Machine
 from specdec_lib.lessons.ch06.computed import of_sample
-from specdec_lib.lessons.common.lending import fixed
-from specdec_lib.lessons.common.pasting import as_code
+from specdec_lib.lessons.checking.lending import fixed
+from specdec_lib.lessons.checking.pasting import as_code
 
 PATH = Path(__file__).with_name("passes.json")
 SHORT, LONG = 64, 448  # tokens in each row's cache of the recorded passes

@@ -11,7 +11,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from specdec_lib.lessons.common.distributions import overlap, pieces, residual
+from specdec_lib.lessons.data.distributions import overlap, pieces, residual
 
 
 def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:

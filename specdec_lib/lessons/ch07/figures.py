@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed
-from specdec_lib.lessons.ch07.checks import LAYERS, POSITIONS, TREE, WALK_R, WALK_TOKENS, P, Q
-from specdec_lib.lessons.common.drawing import (
+from specdec_lib.lessons.ch07.lesson import LAYERS, POSITIONS, TREE, WALK_R, WALK_TOKENS, P, Q
+from specdec_lib.lessons.drawing.axes import (
     drawn_from,
     legend_below,
     masses_by_path,
@@ -25,9 +25,9 @@ from specdec_lib.lessons.common.drawing import (
     token_axis,
     write_above,
 )
-from specdec_lib.lessons.common.series import draw, grid
-from specdec_lib.lessons.common.style import ACCEPTED, GREY, TARGET, show
-from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
+from specdec_lib.lessons.drawing.series import draw, grid
+from specdec_lib.lessons.drawing.style import ACCEPTED, GREY, TARGET, show
+from specdec_lib.lessons.drawing.wording import TOKENS, by_token, listed
 
 # Where the nodes of TREE are drawn, and the text before it: depth and height.
 TEXT = (0.0, 0.0)

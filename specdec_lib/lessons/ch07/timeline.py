@@ -4,15 +4,15 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.common.drawing import (
+from specdec_lib.lessons.drawing.axes import (
     legend_below,
     named_rows,
     picture,
     swatches,
     write_inside,
 )
-from specdec_lib.lessons.common.style import show
-from specdec_lib.lessons.common.tokens import dress, plain_box
+from specdec_lib.lessons.drawing.style import show
+from specdec_lib.lessons.drawing.tokens import dress, plain_box
 
 K = 4
 PASS = 1.0  # the width of the target's pass

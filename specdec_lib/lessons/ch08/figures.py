@@ -7,13 +7,13 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed
+from specdec_lib.lessons.ch08 import lesson as ch08
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
-from specdec_lib.lessons.common.drawing import CROSS, drawn_from, panels, picture, piled, swatches
-from specdec_lib.lessons.common.series import draw, in_words
-from specdec_lib.lessons.common.style import role, show
-from specdec_lib.lessons.common.tokens import board, boxes, key, token_box, write
+from specdec_lib.lessons.drawing.axes import CROSS, drawn_from, panels, picture, piled, swatches
+from specdec_lib.lessons.drawing.series import draw, in_words
+from specdec_lib.lessons.drawing.style import role, show
+from specdec_lib.lessons.drawing.tokens import board, boxes, key, token_box, write
 
 WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is accepted whole
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from specdec_lib.lessons.ch07.checks import SHAPES
+from specdec_lib.lessons.ch07.lesson import SHAPES
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.data import recorded
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.common.style import in_both_themes, variables
+from specdec_lib.lessons.drawing.style import in_both_themes, variables
 
 HERE = Path(__file__).parent
 PARTS = ("elements", "formulas", "charts", "controls", "stage", "blocks", "frame")

@@ -13,11 +13,11 @@ from specdec_lib.device import name_of
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
 from specdec_lib.measure.compare import Decoder, compare
-from specdec_lib.measure.core.costs import K_MAX, Measured, costs_by_dtype
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.models import accepted, draft, dtypes, target
-from specdec_lib.measure.core.runs import GREEDY, SAMPLED, plain, speculative, straight
-from specdec_lib.measure.core.timing import interleaved
+from specdec_lib.measure.costs import K_MAX, Measured, costs_by_dtype
+from specdec_lib.measure.models import accepted, draft, dtypes, target
+from specdec_lib.measure.prompts import prompts
+from specdec_lib.measure.runs import GREEDY, SAMPLED, plain, speculative, straight
+from specdec_lib.measure.timing import interleaved
 from specdec_lib.sampling import Warp
 
 POOL = 300  # held-out prompts to choose from

@@ -10,7 +10,7 @@ import torch
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.scale import parameters
 from specdec_lib.sampling import Greedy, Warp

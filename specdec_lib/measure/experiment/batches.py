@@ -4,10 +4,10 @@ import pandas as pd
 
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import SAMPLED, plain, speculative
-from specdec_lib.measure.experiment.loops import Loop
+from specdec_lib.measure.experiment.decoders import Loop
 from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.prompts import prompts
+from specdec_lib.measure.runs import SAMPLED, plain, speculative
 from specdec_lib.progress import progress
 
 BATCHES = (1, 2, 4, 8)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from statistics import median
 from typing import NamedTuple
 
-from specdec_lib.measure.core.costs import in_turn, pass_task, relative
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.timing import interleaved
+from specdec_lib.measure.costs import in_turn, pass_task, relative
+from specdec_lib.measure.prompts import prompts
+from specdec_lib.measure.timing import interleaved
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
 from specdec_lib.theory import Costs

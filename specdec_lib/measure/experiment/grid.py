@@ -14,16 +14,16 @@ import pandas as pd
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure import hugging
+from specdec_lib.measure.acceptance import Acceptance, acceptances, model_reader, remembered
 from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.core.acceptance import Acceptance, acceptances, model_reader, remembered
-from specdec_lib.measure.core.held_out import all_tokens, prompts
-from specdec_lib.measure.core.models import dtypes
-from specdec_lib.measure.core.runs import GREEDY, SAMPLED, plain, straight
-from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.costs import PROMPT_TOKENS, Found
+from specdec_lib.measure.experiment.decoders import Loop
 from specdec_lib.measure.experiment.identity import verdicts
-from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.models import dtypes
+from specdec_lib.measure.prompts import all_tokens, prompts
+from specdec_lib.measure.runs import GREEDY, SAMPLED, plain, straight
+from specdec_lib.measure.timing import interleaved
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs, walltime_speedup
 

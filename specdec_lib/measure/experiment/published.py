@@ -19,10 +19,10 @@ from specdec_lib.decoding.state import Generation
 from specdec_lib.device import default_device, free_memory
 from specdec_lib.measure import hugging, papers
 from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.core.runs import GREEDY, plain
 from specdec_lib.measure.experiment import traces
+from specdec_lib.measure.experiment.decoders import Loop
 from specdec_lib.measure.experiment.grid import ASSISTED, GENERATE, LOOP, PLAIN
-from specdec_lib.measure.experiment.loops import Loop
+from specdec_lib.measure.runs import GREEDY, plain
 from specdec_lib.models.catalogue import LIMIT, PUBLISHED, PairError
 from specdec_lib.models.pairs import Pair, load_pair
 

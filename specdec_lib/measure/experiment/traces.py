@@ -6,10 +6,10 @@ from typing import Any
 from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import Block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import SAMPLED, speculative
-from specdec_lib.measure.experiment.loops import Loop
+from specdec_lib.measure.experiment.decoders import Loop
 from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.prompts import prompts
+from specdec_lib.measure.runs import SAMPLED, speculative
 from specdec_lib.models.pairs import BuiltInTokenizer, Pair
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream

@@ -17,8 +17,8 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter, Proposal, certain
 from specdec_lib.drafters.tree import ROOT, Candidates, TreeProposal
-from specdec_lib.measure.core import models
-from specdec_lib.measure.core.runs import Decoder, decoder, speculative
+from specdec_lib.measure import models
+from specdec_lib.measure.runs import Decoder, decoder, speculative
 from specdec_lib.models.function import logits_of
 from specdec_lib.models.protocol import Model, Texts
 from specdec_lib.sampling import Choices, Warp, choices_for, softmax

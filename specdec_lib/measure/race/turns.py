@@ -17,12 +17,12 @@ from torch import Tensor
 from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import leave_cores
+from specdec_lib.measure import models
 from specdec_lib.measure.compare import Decoder, compare
-from specdec_lib.measure.core import models
-from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import GREEDY, plain
+from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.race.contestants import Contestant, WrongFunction
 from specdec_lib.measure.race.record import Lane, Pass, Race
+from specdec_lib.measure.runs import GREEDY, plain
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache
 from specdec_lib.sampling import Warp

@@ -8,7 +8,7 @@ import pytest
 from classes.builder_fixtures import TINY, changed, write_chapter
 
 from autograde.build.execute import execute
-from autograde.chapter import AuthorError
+from autograde.course import AuthorError
 
 
 def chapter(folder: Path, text: str = TINY, name: str = "01_tiny") -> Path:

@@ -17,7 +17,7 @@ from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config
 
 from autograde.build.release import build, check, release_into
-from autograde.chapter import ROOT, AuthorError, chapter_names, notebook_path
+from autograde.course import ROOT, AuthorError, chapter_names, notebook_path
 
 TWO = TINY.replace("# A tiny chapter", "# Another")
 

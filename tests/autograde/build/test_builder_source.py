@@ -13,8 +13,8 @@ from nbgrader.nbgraderformat import MetadataValidator
 from autograde.build import colab
 from autograde.build.checks import RESERVED
 from autograde.build.source import read_chapter
-from autograde.chapter import AuthorError
-from autograde.submission import is_demo
+from autograde.course import AuthorError
+from autograde.intake.submission import is_demo
 
 
 def read(folder: Path, text: str = TINY) -> nbformat.NotebookNode:

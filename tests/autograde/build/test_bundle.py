@@ -11,9 +11,9 @@ import pytest
 from classes.submitting import CHAPTER, WRONG_LETTER
 
 from autograde.build.bundle import write_bundle
-from autograde.chapter import chapter_names
 from autograde.cli import main
-from specdec_lib.lessons.common.answers import quizzes_of
+from autograde.course import chapter_names
+from specdec_lib.lessons.checking.answers import quizzes_of
 
 SOME = ["00_bottleneck", CHAPTER]
 # How the words for an option of each quiz of chapter 02 begin: for quiz_02 a wrong one's.
@@ -81,7 +81,7 @@ def test_its_quizzes_answer_at_once_or_hold_no_answers(unpacked: Path, tmp_path:
     assert not [quiz for quiz in QUIZZES if f"[{quiz}]" in text or QUIZZES[quiz] in text]
     chosen = f"answered('quiz_02', '{WRONG_LETTER}')"
     shown = f"try:\n    {chosen}\nexcept AssertionError as wrong:\n    print(wrong)"
-    asked = f"from specdec_lib.lessons.ch02.checks import answered\n{shown}"
+    asked = f"from specdec_lib.lessons.ch02.lesson import answered\n{shown}"
     assert f"not right. {QUIZZES['quiz_02']}" in python(unpacked, "-c", asked)
     assert python(without, "-c", asked) == f"quiz_02: your answer {WRONG_LETTER} is recorded.\n"
 

@@ -13,13 +13,13 @@ import pytest
 from classes.gradebook import read_scores
 from classes.submitting import hand_in, run_nbgrader, text
 
-from autograde import cache, pool
-from autograde.bugs import answers_of
 from autograde.build.release import release_into
-from autograde.chapter import ROOT, chapter_names
 from autograde.cli import main
+from autograde.course import ROOT, chapter_names
+from autograde.grading import cache, classroom
+from autograde.hidden.known_bugs import answers_of
+from autograde.intake.submission import release_of
 from autograde.nbgrader.stamps import STAMP
-from autograde.submission import release_of
 from autograde.tools.samples import STUDENTS, filled, write_students
 
 CHAPTER = chapter_names()[5]  # one that is graded soon
@@ -120,8 +120,8 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(
 
 
 def test_only_the_submission_that_ends_its_process_is_lost(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pool, "grade_now", eval)
-    processes = pool.Processes()
+    monkeypatch.setattr(classroom, "grade_now", eval)
+    processes = classroom.Processes()
     with pytest.raises(RuntimeError, match="twice"):
         processes.grade("__import__('os')._exit(1)", {})
     assert processes.grade("6 * 7", {}) == 42
@@ -133,7 +133,7 @@ def disk_full(*_: object) -> None:
 
 def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, monkeypatch):
     monkeypatch.setattr(cache, "key", disk_full)
-    for grades in pool.grade_class(submitted).values():
+    for grades in classroom.grade_class(submitted).values():
         result = grades[CHAPTER]
         assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
         assert result["score"] == 0 < result["max_score"]
@@ -148,9 +148,9 @@ def test_workers_are_as_many_as_the_cores_that_the_process_may_use(
 ):
     if time:
         (tmp_path / "cpu.max").write_text(f"{time}\n")
-    monkeypatch.setattr(pool, "CPU_TIME", tmp_path / "cpu.max")
+    monkeypatch.setattr(classroom, "CPU_TIME", tmp_path / "cpu.max")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(bound_to)), raising=False)
-    assert pool.usable_cores() == cores
+    assert classroom.usable_cores() == cores
 
 
 @pytest.fixture
@@ -194,6 +194,6 @@ def test_a_cluster_gives_the_same_bytes_and_is_refused_if_its_code_differs(
     with LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
         address = local.scheduler_address
         assert grade(submitted, tmp_path, f"--scheduler={address}") == undisturbed
-        monkeypatch.setattr(pool, "grader_fingerprint", lambda chapter: os.getpid())
+        monkeypatch.setattr(classroom, "grader_fingerprint", lambda chapter: os.getpid())
         with pytest.raises(ValueError, match="has another version"):
-            pool.grade_class(submitted, scheduler=address)
+            classroom.grade_class(submitted, scheduler=address)

@@ -4,11 +4,11 @@ import nbformat
 import pytest
 from classes.submitting import CHAPTER, POINTS, right
 
-from autograde import grade as engine
-from autograde.bugs import answers_of, bugs_of
-from autograde.chapter import chapter_names
-from autograde.result import Result
-from autograde.tools.proof import grade_with
+from autograde.course import chapter_names
+from autograde.grading import grade as engine
+from autograde.grading.result import Result
+from autograde.hidden.known_bugs import answers_of, bugs_of
+from autograde.tools.gates import grade_with
 from autograde.tools.samples import functions_of
 
 NINE = "def acceptance_probability(p, q, token):\n    return 0.9"

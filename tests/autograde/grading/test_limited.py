@@ -7,14 +7,14 @@ import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
 
-from autograde import bounds
-from autograde import grade as engine
-from autograde.bugs import answers_of
+from autograde.grading import grade as engine
+from autograde.grading.result import Result
+from autograde.hidden.known_bugs import answers_of
+from autograde.intake import bounds
+from autograde.intake.submission import release_of
 from autograde.report.class_page import class_page
 from autograde.report.feedback import summary_markdown
 from autograde.report.table import print_table
-from autograde.result import Result
-from autograde.submission import release_of
 from autograde.tools.samples import filled
 
 ENDLESS = "def speculative_step(*_):\n    while True: pass"

@@ -10,19 +10,19 @@ import torch
 from attempts import ATTEMPTS, Attempt
 from classes.submitting import CHAPTER, right
 
-from autograde import check
-from autograde import grade as engine
-from autograde.bugs import KnownBug
-from autograde.cause import Known
-from autograde.chapter import AuthorError
-from autograde.check import is_close
-from autograde.judge import judge
-from autograde.result import Exercise
-from autograde.runner import HiddenTests
+from autograde.course import AuthorError
+from autograde.grading import grade as engine
+from autograde.grading.judge import judge
+from autograde.grading.result import Exercise
+from autograde.hidden import exercise
+from autograde.hidden.causes import Known
+from autograde.hidden.exercise import is_close
+from autograde.hidden.known_bugs import KnownBug
+from autograde.hidden.reference import Trusted
+from autograde.hidden.runner import HiddenTests
 from autograde.sandbox.session import Cell
 from autograde.sandbox.student import Student
-from autograde.tools.proof import judged
-from autograde.trusted import Trusted
+from autograde.tools.gates import judged
 
 RIGHT = "return x + 1"
 BUGS = {
@@ -34,18 +34,18 @@ BUGS = {
 }
 
 
-def toy() -> check.Exercise:
+def toy() -> exercise.Exercise:
     """An exercise of three groups, one of which counts twice."""
-    f = check.Exercise("f")
+    f = exercise.Exercise("f")
     f.group("small")(lambda rng: iter((1.0, 2.0, 3.0)))
     f.group("zero")(lambda rng: iter((0.0, 4.0)))
     f.group("large", weight=2, hint="Look at ten.")(lambda rng: iter((10.0, 20.0, 30.0)))
     return f
 
 
-def collected(*exercises: check.Exercise, graded: tuple[str, ...] = ("f",)) -> HiddenTests:
+def collected(*exercises: exercise.Exercise, graded: tuple[str, ...] = ("f",)) -> HiddenTests:
     module = SimpleNamespace(**{f"e{i}": each for i, each in enumerate(exercises)})
-    module.__file__ = "ch00_tests.py"
+    module.__file__ = "test_00_bottleneck.py"
     return HiddenTests(module, graded, lambda: student_of(RIGHT))
 
 
@@ -54,7 +54,7 @@ def student_of(body: str) -> Student:
 
 
 def test_an_exercise_without_a_test_is_told():
-    with pytest.raises(AuthorError, match="^ch00_tests.py: g has points and no test"):
+    with pytest.raises(AuthorError, match="^test_00_bottleneck.py: g has points and no test"):
         collected(toy(), graded=("f", "g"))
 
 

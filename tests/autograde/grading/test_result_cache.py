@@ -7,10 +7,11 @@ import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
 
-from autograde import cache, chapter
-from autograde.chapter import ROOT
-from autograde.grade import grade
-from autograde.result import Result
+from autograde import course
+from autograde.course import ROOT
+from autograde.grading import cache
+from autograde.grading.grade import grade
+from autograde.grading.result import Result
 
 
 @pytest.fixture(autouse=True)
@@ -21,11 +22,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_key_covers_the_chapters_files_and_no_other_chapters():
     """The import contracts hold that grading imports nothing beside these."""
-    for one in chapter.chapters():
+    for one in course.chapters():
         ingredients = {path for _, path in cache._ingredients(one)}
         grader = {ROOT / "autograde" / name for name in ("grade.py", "sandbox/session.py")}
         assert {one.source, one.release, one.solution, one.tests} | grader <= ingredients
-        assert not ingredients & {other.tests for other in chapter.chapters() if other != one}
+        assert not ingredients & {other.tests for other in course.chapters() if other != one}
 
 
 def test_the_key_covers_answers_grader_and_isolation_but_no_output(monkeypatch):
@@ -44,7 +45,7 @@ def test_the_key_covers_answers_grader_and_isolation_but_no_output(monkeypatch):
 def test_the_key_covers_the_seed_of_the_hidden_cases(monkeypatch):
     fingerprints = set()
     for seed in (2026, 7, 0):
-        monkeypatch.setattr(chapter, "_setting", lambda name, seed=seed: seed)
+        monkeypatch.setattr(course, "_setting", lambda name, seed=seed: seed)
         fingerprints.add(cache.grader_fingerprint.__wrapped__(CHAPTER))
     assert len(fingerprints) == 3
 

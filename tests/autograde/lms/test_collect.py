@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograde.cli import main
-from autograde.files import zip_of
+from autograde.intake.files import zip_of
 from autograde.lms import collect as collecting
 from autograde.lms.collect import Collected, collect
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograde.chapter import UsageError
 from autograde.cli import main
+from autograde.course import UsageError
 from autograde.lms.export import Mark, Merged, Table, marks_of, merge, read_table, write_table
 from autograde.nbgrader.config import own_commands_first
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograde.cli import main
-from autograde.files import zip_of
+from autograde.intake.files import zip_of
 
 CHAPTER = "02_rejection_sampling"
 ZIPS = {  # as each LMS names what was handed in, and what its feedback must be called

@@ -15,13 +15,13 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import determine_grade, notebook_hash
 
 from autograde.build.release import release_into
-from autograde.chapter import ROOT
+from autograde.course import ROOT
+from autograde.grading.result import Exercise, GroupResult, Result
+from autograde.intake.submission import release_of
 from autograde.nbgrader import config as settings
 from autograde.nbgrader import exchange
 from autograde.nbgrader.exchange import SECRET, TIME
 from autograde.report.marks import mark
-from autograde.result import Exercise, GroupResult, Result
-from autograde.submission import release_of
 
 GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
 DUE = re.search(r"`nbgrader (db assignment add .*)`", GUIDE)[1]

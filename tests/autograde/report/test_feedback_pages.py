@@ -8,13 +8,13 @@ from classes.submitting import CHAPTER, POINTS, TOTAL, WRITTEN, cell_of, right, 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograde import bounds
-from autograde.grade import parameters_of
+from autograde.grading.grade import parameters_of
+from autograde.grading.result import Exercise, GroupResult
+from autograde.intake import bounds
+from autograde.intake.submission import parse, rebuild, release_of
 from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import exercise_html
 from autograde.report.feedback_page import FeedbackPage
-from autograde.result import Exercise, GroupResult
-from autograde.submission import parse, rebuild, release_of
 
 # Known bugs of three exercises; speculative_accept builds on the first of them, and is right.
 WRONG = {

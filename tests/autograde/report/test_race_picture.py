@@ -3,7 +3,7 @@
 import runpy
 from types import SimpleNamespace
 
-from autograde.chapter import ROOT
+from autograde.course import ROOT
 from specdec_lib.measure.race.record import recorded
 
 

@@ -19,12 +19,12 @@ from attacks.twins import TWINS, Twin
 from classes.submitting import CHAPTER, FULL, hand_in, right, text
 from nbformat import NotebookNode
 
-from autograde import grade as engine
-from autograde.bugs import answers_of
-from autograde.result import Result
+from autograde.grading import grade as engine
+from autograde.grading.result import Result
+from autograde.hidden.known_bugs import answers_of
+from autograde.intake.submission import release_of, take_in
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP
-from autograde.submission import release_of, take_in
 from autograde.tools.samples import filled
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]

@@ -12,14 +12,15 @@ from attacks.filling import FILLING
 from classes.gradebook import read_scores
 from classes.submitting import hand_in, text
 
-from autograde import bounds, grade
-from autograde.bugs import answers_of
 from autograde.build.release import release_into
-from autograde.chapter import ROOT
+from autograde.course import ROOT
+from autograde.grading import grade
+from autograde.hidden.known_bugs import answers_of
+from autograde.hidden.reference import Trusted
+from autograde.intake import bounds
+from autograde.intake.submission import release_of
 from autograde.sandbox.session import Cell
-from autograde.submission import release_of
 from autograde.tools.samples import filled
-from autograde.trusted import Trusted
 
 QUICK = ("numbers in frames", "empty arrays", "many numbers drawn")
 MEGABYTES, SECONDS = 160, 4  # that a submission may take here, to be quick

@@ -10,8 +10,8 @@ import pytest
 from classes.sessions import value_of
 from classes.submitting import CHAPTER, hand_in, right, text
 
-from autograde.chapter import LIBRARY, ROOT
 from autograde.cli import main
+from autograde.course import LIBRARY, ROOT
 from autograde.nbgrader.plugin import Grade
 from autograde.sandbox import bwrap, isolation, selftest, workers
 from autograde.sandbox.isolation import BUBBLEWRAP, NONE, VARIABLE, NoIsolation

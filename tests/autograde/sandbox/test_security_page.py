@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from autograde.chapter import ROOT
+from autograde.course import ROOT
 
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`(test_\w+\.py)::(test_\w+)`", PAGE)

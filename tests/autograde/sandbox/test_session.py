@@ -12,7 +12,7 @@ from attacks.inside import written
 from classes.sessions import session
 from classes.submitting import CHAPTER, right
 
-from autograde.grade import grade_now
+from autograde.grading.grade import grade_now
 from autograde.sandbox import workers
 from autograde.sandbox.session import (
     CallTimedOut,

@@ -12,14 +12,14 @@ from classes import any_system
 from classes.submitting import CHAPTER, FULL, POINTS, QUIZ, WRITTEN, WRONG_LETTER, right
 from nbformat import NotebookNode
 
-from autograde import grade
-from autograde.chapter import notebook_path
-from autograde.result import Exercise, Result
+from autograde.course import notebook_path
+from autograde.grading import grade
+from autograde.grading.result import Exercise, Result
+from autograde.intake.submission import release_of
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP
 from autograde.selfstudy import command
 from autograde.selfstudy.command import FOLDER, page_of
-from autograde.submission import release_of
 
 WRONG = "residual_distribution"
 TARGET_AGAIN = "def residual_distribution(p, q):\n    return p.copy()"
@@ -115,7 +115,7 @@ def test_a_class_and_who_studies_alone_get_the_same_points_and_words(monkeypatch
 IMPORTED = """
 import sys
 from autograde.selfstudy import command
-from autograde.chapter import Chapter
+from autograde.course import Chapter
 Chapter("02_rejection_sampling").import_tests()
 print(*{each.partition(".")[0] for each in sys.modules})
 """

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nbformat import NotebookNode
 
-from autograde import bounds
+from autograde.intake import bounds
+from autograde.intake.submission import Refused, is_answer, is_ours, parse, rebuild, release_of
 from autograde.report.offline import markdown2html
-from autograde.submission import Refused, is_answer, is_ours, parse, rebuild, release_of
 
 RELEASE = release_of(CHAPTER)
 RIGHT = json.loads(json.dumps(right()))

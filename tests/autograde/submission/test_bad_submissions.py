@@ -13,9 +13,9 @@ from classes.gradebook import compare, read_scores
 from classes.submitting import CHAPTER, FULL, POINTS, cell_of, hand_in, right, run_nbgrader, text
 
 from autograde.build.release import release_into
+from autograde.grading.classroom import grade_class
 from autograde.nbgrader.exchange import SECRET, TIME
 from autograde.nbgrader.stamps import STAMP
-from autograde.pool import grade_class
 
 EXERCISE = "speculative_step"
 WITHOUT = FULL - POINTS[EXERCISE]

@@ -11,8 +11,8 @@ from classes.submitting import CHAPTER, WRITTEN, cell_of, right, text, with_cell
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
-from autograde import bounds
-from autograde.submission import (
+from autograde.intake import bounds
+from autograde.intake.submission import (
     JOINER,
     MAX_CELLS,
     MAX_LISTS,

@@ -10,12 +10,12 @@ import pytest
 from classes.submitting import CHAPTER, WRITTEN, cell_of, right, text
 from nbformat import NotebookNode
 
-from autograde.binding import bound_names
-from autograde.grade import code_cells
+from autograde.grading.grade import code_cells
+from autograde.intake.binding import bound_names
+from autograde.intake.submission import ELSEWHERE, Refused, parse, rebuild, release_of
 from autograde.sandbox.inside import magics
 from autograde.sandbox.inside.cells import Cells
 from autograde.sandbox.workers import Limits
-from autograde.submission import ELSEWHERE, Refused, parse, rebuild, release_of
 
 RELEASE = release_of(CHAPTER)
 NAME = "residual_distribution"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograde.files import Trap, read_untrusted
+from autograde.intake.files import Trap, read_untrusted
 
 MAX = 1000
 SECRET = b"the gradebook"

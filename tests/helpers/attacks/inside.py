@@ -56,7 +56,7 @@ _PYTEST = """
 import pytest
 with open("conftest.py", "w") as file:
     file.write("def pytest_runtest_makereport(item, call): call.excinfo = None")
-print("REACHED" if any("ch02_tests" in str(m) for m in sys.modules) else "")
+print("REACHED" if any("test_02_rejection_sampling" in str(m) for m in sys.modules) else "")
 """
 _PRINTED = """
 print("22.0")
@@ -67,7 +67,7 @@ print('{"output_type": "execute_result", "data": {"text/plain": "22.0"}}')
 
 PATCHES = {
     "checks of the lesson": """
-import specdec_lib.lessons.common.examples as examples, specdec_lib.lessons.ch02.checks as lesson
+import specdec_lib.lessons.checking.examples as examples, specdec_lib.lessons.ch02.lesson as lesson
 examples.expect = lambda *args, **kwargs: None
 examples.Different = KeyError
 for name in dir(lesson):

@@ -53,7 +53,8 @@ for path in ("/", "/home", "/root", "/tmp", "/proc", "/etc", "/sys", "/var", "/r
         attempt(path, lambda: os.listdir(path))
 """,
     "modules of the grader": """
-for name in ("autograde", "autograde.chapters.ch02_tests", "autograde.sandbox.session", "tests"):
+hidden = "autograde.hidden_tests.test_02_rejection_sampling"
+for name in ("autograde", hidden, "autograde.sandbox.session", "tests"):
     attempt(name, lambda: __import__(name))
 """,
     "programs and packages changed": """

@@ -13,18 +13,18 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from autograde.chapter import Chapter, chapter_names
-from autograde.grade import solved
-from autograde.submission import release_of
+from autograde.course import Chapter, chapter_names
+from autograde.grading.grade import solved
+from autograde.intake.submission import release_of
 from specdec_lib.drafters.lookup import lookup
-from specdec_lib.lessons.ch00 import checks as ch00
-from specdec_lib.lessons.ch01 import checks as ch01
+from specdec_lib.lessons.ch00 import lesson as ch00
+from specdec_lib.lessons.ch01 import lesson as ch01
 from specdec_lib.lessons.ch01.models import TARGET, text
-from specdec_lib.lessons.ch02 import checks as ch02
-from specdec_lib.lessons.ch03 import checks as ch03
-from specdec_lib.lessons.ch04 import checks as ch04
-from specdec_lib.lessons.ch05 import checks as ch05
-from specdec_lib.lessons.ch07 import checks as ch07
+from specdec_lib.lessons.ch02 import lesson as ch02
+from specdec_lib.lessons.ch03 import lesson as ch03
+from specdec_lib.lessons.ch04 import lesson as ch04
+from specdec_lib.lessons.ch05 import lesson as ch05
+from specdec_lib.lessons.ch07 import lesson as ch07
 from specdec_lib.measure import gap, papers
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.theory import Costs
@@ -58,7 +58,7 @@ def visible_message(chapter: str, exercise: str, code: str) -> str:
 
 def lesson_of(chapter: str) -> ModuleType:
     """The module of the chapter's checks."""
-    return importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.checks")
+    return importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.lesson")
 
 
 def unwritten(*args):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from autograde.result import Grades
+from autograde.grading.result import Grades
 
 Scores = dict[str, dict[str, dict[str, float]]]
 

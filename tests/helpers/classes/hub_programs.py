@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from autograde.chapter import ROOT
+from autograde.course import ROOT
 
 PROGRAMS = ("useradd", "runuser", "git", "jupyterhub", "configurable-http-proxy")
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"

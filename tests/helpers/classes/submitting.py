@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 from nbformat import NotebookNode
 
-from autograde.bugs import answers_of
-from autograde.chapter import ROOT
-from autograde.grade import exercises_of
-from autograde.submission import release_of
+from autograde.course import ROOT
+from autograde.grading.grade import exercises_of
+from autograde.hidden.known_bugs import answers_of
+from autograde.intake.submission import release_of
 from autograde.tools.samples import filled
-from specdec_lib.lessons.common.answers import OPTIONS, quizzes_of
+from specdec_lib.lessons.checking.answers import OPTIONS, quizzes_of
 
 CHAPTER = "02_rejection_sampling"
 POINTS = {name: each.max_score for name, each in exercises_of(release_of(CHAPTER)).items()}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from autograde.chapter import BUILD
-from autograde.files import write_if_changed
+from autograde.course import BUILD
+from autograde.intake.files import write_if_changed
 
 VERSION = "4.14.1"
 AXE = BUILD / f"axe-core-{VERSION}.js"

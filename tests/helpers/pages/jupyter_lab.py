@@ -23,7 +23,7 @@ import pytest
 from nbformat import NotebookNode
 from pages.browsing import leaves_machine
 
-from autograde.chapter import ROOT
+from autograde.course import ROOT
 
 PATIENCE = 90  # seconds for anything that loads
 # What is read of a cell's code: a folded cell shows the first line alone.

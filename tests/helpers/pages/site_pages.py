@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from autograde.chapter import BUILD, ROOT
+from autograde.course import BUILD, ROOT
 
 
 @cache

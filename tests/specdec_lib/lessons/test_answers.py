@@ -2,9 +2,9 @@
 
 import pytest
 
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import Quiz, Truth, answering, committed, revealing
-from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.checking import answers
+from specdec_lib.lessons.checking.answers import Quiz, Truth, answering, committed, revealing
+from specdec_lib.lessons.checking.examples import Different
 
 
 def test_predictions_are_committed_before_anything_is_revealed(capsys):
@@ -43,7 +43,7 @@ def test_a_prediction_gets_the_reason_of_its_number(guess, truth: Truth, said: s
     assert capsys.readouterr().out == said + "\n"
 
 
-WITHOUT_QUIZZES = "specdec_lib.lessons.common"
+WITHOUT_QUIZZES = "specdec_lib.lessons.checking"
 
 
 def test_quiz_answers_are_letters():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from specdec_lib.lessons.common.comparing import difference
+from specdec_lib.lessons.checking.comparing import difference
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from specdec_lib.lessons.common.describing import MOST_SHOWN, describe, told_apart
-from specdec_lib.lessons.common.examples import Different, expect
-from specdec_lib.lessons.common.pasting import as_code, format_call
+from specdec_lib.lessons.checking.describing import MOST_SHOWN, describe, told_apart
+from specdec_lib.lessons.checking.examples import Different, expect
+from specdec_lib.lessons.checking.pasting import as_code, format_call
 
 
 def test_a_text_is_the_same_in_every_run():

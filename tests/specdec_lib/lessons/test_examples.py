@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from specdec_lib.lessons.ch02 import checks as ch02
-from specdec_lib.lessons.common.comparing import difference
-from specdec_lib.lessons.common.drawing import drawn_from
-from specdec_lib.lessons.common.examples import (
+from specdec_lib.lessons.ch02 import lesson as ch02
+from specdec_lib.lessons.checking.comparing import difference
+from specdec_lib.lessons.checking.examples import (
     Different,
     expect,
     expect_value_error,
     helpers_first,
     visible_check,
 )
-from specdec_lib.lessons.common.lending import at_most, copied, fixed
+from specdec_lib.lessons.checking.lending import at_most, copied, fixed
+from specdec_lib.lessons.drawing.axes import drawn_from
 
 
 def test_exceptions_become_messages():

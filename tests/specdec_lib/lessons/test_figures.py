@@ -6,9 +6,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from specdec_lib.lessons.ch02 import paragraph
-from specdec_lib.lessons.common import series
-from specdec_lib.lessons.common.drawing import drawn_from, picture
-from specdec_lib.measure.core.acceptance import Place
+from specdec_lib.lessons.drawing import series
+from specdec_lib.lessons.drawing.axes import drawn_from, picture
+from specdec_lib.measure.acceptance import Place
 
 VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
 

@@ -6,7 +6,7 @@ import time
 import pytest
 from pages.accessibility import faults
 
-from specdec_lib.lessons.common import race as shown
+from specdec_lib.lessons.drawing import race as shown
 from specdec_lib.measure.race.record import Lane, Pass, Race
 
 SLOW = Lane("plain decoding", [[Pass(1.0, ["a<b"]), Pass(2.0, [" or"]), Pass(3.0, [" c"])]])

@@ -9,9 +9,8 @@ import torch
 
 from specdec_lib import theory
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure import gap
-from specdec_lib.measure.core import models
-from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure import gap, models
+from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.theory import Costs
 

@@ -16,8 +16,7 @@ from transformers.generation import candidate_generator
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure import hugging
-from specdec_lib.measure.core import models
+from specdec_lib.measure import hugging, models
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS

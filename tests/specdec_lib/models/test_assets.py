@@ -9,12 +9,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.measure.core import held_out
-from specdec_lib.measure.core.acceptance import (
-    acceptance,
-    bits_per_byte,
-    model_reader,
-)
+from specdec_lib.measure import prompts
+from specdec_lib.measure.acceptance import acceptance, bits_per_byte, model_reader
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.scale import scaled
@@ -75,7 +71,7 @@ def test_tokenizer_gives_what_transformers_gives():
 
 @pytest.mark.slow
 def test_model_cards_say_what_is_measured():
-    target, texts = model_reader(model("target")), held_out.all_tokens()
+    target, texts = model_reader(model("target")), prompts.all_tokens()
     bits = bits_per_byte(target, texts)
     assert bits == pytest.approx(said("target", "held-out loss"), abs=2e-3)
     for name in BUILT_IN_DRAFTS:
@@ -86,7 +82,7 @@ def test_model_cards_say_what_is_measured():
 
 
 def test_scaled_target_has_the_same_distribution():
-    tokens = torch.tensor([held_out.prompts(1)[0]])
+    tokens = torch.tensor([prompts.prompts(1)[0]])
     small, large = model("target"), scaled(ASSETS / "target", "40m")
     p, q = (m.forward(tokens, m.new_cache()).softmax(-1) for m in (small, large))
     assert (p - q).abs().sum(-1).max() / 2 < 3e-5
@@ -94,7 +90,7 @@ def test_scaled_target_has_the_same_distribution():
 
 @pytest.mark.slow
 def test_greedy_text_is_that_of_transformers_for_12_prompts():
-    prompts = held_out.prompts(12)
-    expected = greedy_text(transformers_model("target"), prompts, 24)
+    texts = prompts.prompts(12)
+    expected = greedy_text(transformers_model("target"), texts, 24)
     target, draft = (model(name, torch.float64) for name in ("target", "base"))
-    require_identical(target, draft, prompts, expected, range(1, 9), apart=8)
+    require_identical(target, draft, texts, expected, range(1, 9), apart=8)

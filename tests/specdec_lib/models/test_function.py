@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from decoders.decoding_cases import Counted
 
-from specdec_lib.measure.core import models
+from specdec_lib.measure import models
 from specdec_lib.models.function import logits_of
 
 TEXTS = ([5, 6, 7], [5, 6, 7, 8], [5, 6, 9, 9, 9], [5, 6, 9], [5, 6, 9], [1])

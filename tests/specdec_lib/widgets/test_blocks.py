@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from specdec_lib.decoding.verify import accepts
-from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.data import recorded
 from specdec_lib.lessons.widgets.batch import batch_simulator
 from specdec_lib.lessons.widgets.generation import generation_simulator
 from specdec_lib.lessons.widgets.trace import trace_picture

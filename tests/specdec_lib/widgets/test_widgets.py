@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from specdec_lib.lessons.common import style
+from specdec_lib.lessons.drawing import style
 from specdec_lib.lessons.widgets import Simulator, linked_simulator
 from specdec_lib.lessons.widgets.simulator import style_sheet
 

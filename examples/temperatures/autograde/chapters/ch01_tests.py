@@ -1,6 +1,6 @@
 """Hidden tests of chapter 01."""
 
-from autograde.check import Exercise
+from autograde.hidden.exercise import Exercise
 
 celsius = Exercise("celsius")
 

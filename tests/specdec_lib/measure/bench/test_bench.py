@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 import torch
 
+from specdec_lib.measure.acceptance import Acceptance
 from specdec_lib.measure.bench import __main__ as bench
 from specdec_lib.measure.bench import figures
-from specdec_lib.measure.core.acceptance import Acceptance
-from specdec_lib.measure.core.runs import GREEDY
+from specdec_lib.measure.runs import GREEDY
 from specdec_lib.theory import Costs
 
 RAN = {figures.PLAIN: 4.0, figures.OURS: 2.0, figures.GENERATE: 8.0, figures.ASSISTED: 6.0}

@@ -5,14 +5,9 @@ import torch
 
 from specdec_lib.assets import Document, documents
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure.core import costs, held_out, models, runs, timing
-from specdec_lib.measure.core.acceptance import (
-    Acceptance,
-    acceptance,
-    bits_per_byte,
-    places,
-)
-from specdec_lib.measure.core.held_out import Tokens
+from specdec_lib.measure import costs, models, prompts, runs, timing
+from specdec_lib.measure.acceptance import Acceptance, acceptance, bits_per_byte, places
+from specdec_lib.measure.prompts import Tokens
 from specdec_lib.theory import Costs
 from specdec_lib.training.corpus import train_tokenizer
 
@@ -29,7 +24,7 @@ TEXT = Document("x.py", "import os\ny = 2\nimport os\n", frozenset({0, 2}))
 
 
 def test_a_token_counts_with_the_line_that_it_ends_in():
-    tokens = held_out.encoded(TEXT, train_tokenizer(["ab"]))  # each is a byte
+    tokens = prompts.encoded(TEXT, train_tokenizer(["ab"]))  # each is a byte
     assert len(tokens.ids) == len(tokens.novel) == len(tokens.sizes) == len(TEXT.text) + 1
     assert tokens.ids[0] == 0 and not tokens.novel[0]
     novel = "".join(c for c, new in zip(TEXT.text, tokens.novel[1:], strict=True) if new)
@@ -38,9 +33,9 @@ def test_a_token_counts_with_the_line_that_it_ends_in():
 
 
 def test_the_share_of_repeated_runs():
-    assert held_out.repeated_share([1, 2, 3] * 4, size=3) == pytest.approx(1 - 3 / 10)
-    assert held_out.repeated_share(list(range(20))) == 0
-    assert held_out.repeated_share([1, 2]) == 0
+    assert prompts.repeated_share([1, 2, 3] * 4, size=3) == pytest.approx(1 - 3 / 10)
+    assert prompts.repeated_share(list(range(20))) == 0
+    assert prompts.repeated_share([1, 2]) == 0
 
 
 P = torch.tensor([0.5, 0.25, 0.25])

@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_lib.assets import tokenizer
-from specdec_lib.measure.core.kinds import BEGUN, KINDS, SOURCE
+from specdec_lib.measure.prompt_kinds import BEGUN, KINDS, SOURCE
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,7 +2,7 @@
 
 import torch
 
-from specdec_lib.measure.core import limits, models
+from specdec_lib.measure import limits, models
 
 
 def test_both_limits_are_measured_here():

@@ -7,10 +7,10 @@ import torch
 
 from specdec_lib.assets import BUILT_IN_DRAFTS, tokenizer
 from specdec_lib.decoding.state import Block
-from specdec_lib.measure.core.acceptance import Acceptance
+from specdec_lib.measure.acceptance import Acceptance
 from specdec_lib.measure.experiment import batches, grid, survey, traces
 from specdec_lib.measure.experiment.costs import Found, costs_on
-from specdec_lib.measure.experiment.loops import LIBRARY
+from specdec_lib.measure.experiment.decoders import LIBRARY
 from specdec_lib.text_stream import TextStream
 from specdec_lib.theory import Costs, walltime_speedup
 

@@ -6,10 +6,10 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core import held_out
-from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
+from specdec_lib.measure import prompts
 from specdec_lib.measure.experiment import identity
-from specdec_lib.measure.experiment.loops import LIBRARY, as_verifier, yours
+from specdec_lib.measure.experiment.decoders import LIBRARY, as_verifier, yours
+from specdec_lib.measure.runs import GREEDY, SAMPLED, choices
 from specdec_lib.sampling import Warp
 
 
@@ -17,11 +17,11 @@ from specdec_lib.sampling import Warp
 @pytest.mark.parametrize("rows", [1, 3])
 def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, warp, rows):
     target, draft = machine.target, machine.drafts["small"]
-    prompts = held_out.prompts(rows)
+    texts = prompts.prompts(rows)
     for drafter in (ModelDrafter(draft), PromptLookup(target.vocab_size)):
         texts = [
             speculative_generate(
-                target, drafter, prompts, 4, Settings(13, warp), choices(warp, 1, rows), **more
+                target, drafter, texts, 4, Settings(13, warp), choices(warp, 1, rows), **more
             ).tokens
             for more in ({}, {"verifier": as_verifier(LIBRARY.verify_block)})
         ]
@@ -30,7 +30,7 @@ def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, war
 
 def test_the_library_keeps_the_signature_of_the_chapter(machine):
     target, draft = machine.target, machine.drafts["small"]
-    (prompt,) = held_out.prompts(1)
+    (prompt,) = prompts.prompts(1)
     runs = [
         yours(LIBRARY.generate, LIBRARY.verify_block).decoder(target, draft, 3, SAMPLED, 8)(prompt)
         for _ in range(2)
@@ -40,7 +40,7 @@ def test_the_library_keeps_the_signature_of_the_chapter(machine):
 
 def test_all_passes_of_a_loop_are_counted(machine):
     target, draft = machine.target, machine.drafts["small"]
-    (prompt,) = held_out.prompts(1)
+    (prompt,) = prompts.prompts(1)
     found = LIBRARY.decoder(target, draft, 3, GREEDY, 8)(prompt)
     plain = LIBRARY.decoder(target, draft, 1, GREEDY, 1)(prompt)  # reads a prompt, and one token
     assert plain.target_passes == 2 and 4 <= found.target_passes <= 9

@@ -11,7 +11,7 @@ from decoders.fake_hub import write_model
 from transformers import PreTrainedModel
 
 from specdec_lib.measure.experiment import published
-from specdec_lib.measure.experiment.loops import LIBRARY
+from specdec_lib.measure.experiment.decoders import LIBRARY
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.pairs import load_pair
 

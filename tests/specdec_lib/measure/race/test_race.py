@@ -5,10 +5,9 @@ import torch
 from classes.chapter_cases import functions_of
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.measure.core import models
-from specdec_lib.measure.core.held_out import repeated_share
-from specdec_lib.measure.core.runs import MOST_REPEATED
+from specdec_lib.measure import models
 from specdec_lib.measure.hugging import Counted, assisted
+from specdec_lib.measure.prompts import repeated_share
 from specdec_lib.measure.race import turns
 from specdec_lib.measure.race.contestants import (
     copying,
@@ -22,6 +21,7 @@ from specdec_lib.measure.race.contestants import (
 from specdec_lib.measure.race.race import race
 from specdec_lib.measure.race.record import Race, recorded
 from specdec_lib.measure.race.turns import PLAIN, Text, passes
+from specdec_lib.measure.runs import MOST_REPEATED
 
 LONG, SHORT = 16, 8
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]

@@ -1,1 +1,0 @@
-"""For each chapter its hidden tests and known bugs, chNN_tests.py."""

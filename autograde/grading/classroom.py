@@ -1,0 +1,195 @@
+"""Grading a class: a folder of submissions in nbgrader's layout, several at a time.
+
+A thread takes one submission after the other and has it graded by a process of its own. One that
+is killed is replaced, and costs no other submission anything. In place of this machine's processes
+the workers of a dask cluster can grade: every machine needs Linux, this repository and its packages
+at the same versions. Submissions are read, and results stored, on the machine that sends.
+"""
+
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from multiprocessing import connection, get_context, parent_process
+from pathlib import Path
+
+from nbformat import NotebookNode
+from tqdm import tqdm
+
+from autograde.course import UsageError, chapter_names, notebook_path
+from autograde.grading.cache import grader_fingerprint
+from autograde.grading.grade import Grader, exercises_of, grade, grade_now, pending_of
+from autograde.grading.result import Grades, Result
+from autograde.intake.submission import release_of, take_in
+
+CPU_TIME = Path("/sys/fs/cgroup/cpu.max")  # of a container, on Linux
+CONNECT_SECONDS = 15  # to a dask scheduler, and to its first worker
+_ALONE = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Task:
+    """One student's notebook of one chapter, below the folder `submitted`."""
+
+    submitted: Path
+    student: str
+    chapter: str
+
+    @property
+    def path(self) -> Path:
+        return notebook_path(Path(self.student), self.chapter)
+
+
+def grade_class(
+    submitted: Path,
+    chapter: str | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> Grades:
+    """Grade every STUDENT/CHAPTER/CHAPTER.ipynb below `submitted`, one chapter or all.
+
+    With `scheduler`, the address of a dask scheduler, on its workers; else in `workers` processes
+    here, by default one for every core that this process may use. One submission's trouble never
+    stops another. Raises FileNotFoundError if there is no such folder, UsageError if the cluster
+    cannot grade.
+    """
+    # Chapter by chapter: a process keeps what one chapter needs, and not much of every other.
+    tasks = sorted(tasks_in(submitted, chapter), key=lambda task: task.chapter)
+    students = sorted({task.student for task in tasks})
+    grades: Grades = {student: {} for student in students}
+    if scheduler is None:
+        found = _results(tasks, Processes().grade, workers or usable_cores())
+    else:
+        found = _results(tasks, *cluster(scheduler, {task.chapter for task in tasks}))
+    for task, result in found:
+        grades[task.student][task.chapter] = result.to_json()
+    return {name: dict(sorted(grades[name].items())) for name in students}
+
+
+def usable_cores() -> int:
+    """The cores that this process may use: a container often has fewer than the machine.
+
+    Either it is bound to some of them, or its processor time is limited to that of so many.
+    """
+    may_use = getattr(os, "sched_getaffinity", None)  # macOS and Windows have none
+    cores = len(may_use(0)) if may_use else os.cpu_count() or 1
+    if CPU_TIME.exists():
+        most, period = CPU_TIME.read_text().split()  # microseconds, or "max"
+        cores = cores if most == "max" else min(cores, max(1, int(most) // int(period)))
+    return cores
+
+
+def tasks_in(submitted: Path, chapter: str | None) -> Iterator[Task]:
+    """The notebooks that are there, and with `chapter` also those that should be.
+
+    A folder whose name begins with a dot is nobody's, as for nbgrader.
+    """
+    if not submitted.is_dir():
+        raise FileNotFoundError(f"there is no folder of submissions at {submitted}")
+    for student in sorted(entry.name for entry in os.scandir(submitted) if _is_student(entry)):
+        for name in [chapter] if chapter else chapter_names():
+            if chapter or os.path.lexists(submitted / student / name):
+                yield Task(submitted, student, name)
+
+
+def _is_student(entry: os.DirEntry) -> bool:
+    return not entry.name.startswith(".") and (entry.is_symlink() or entry.is_dir())
+
+
+def _results(tasks: list[Task], grader: Grader, workers: int) -> Iterator[tuple[Task, Result]]:
+    """Each task's result as they come, and stored at once: a run cut off loses little."""
+    bar = tqdm(total=len(tasks), desc="grading", unit="submission")
+    with bar, ThreadPoolExecutor(workers) as threads:
+        try:
+            running = {threads.submit(_result, task, grader): task for task in tasks}
+            for future in as_completed(running):
+                bar.update()
+                yield running[future], future.result()
+        finally:
+            threads.shutdown(cancel_futures=True)
+
+
+def _result(task: Task, grader: Grader) -> Result:
+    """A task's result; whatever goes wrong stops this submission only, and is its reason."""
+    try:
+        submission = take_in(task.submitted, task.path, task.chapter)
+        return replace(grade(submission.notebook, task.chapter, grader), reason=submission.reason)
+    except Exception as error:
+        reason = f"the grader could not finish: {type(error).__name__}: {error}"
+    blank = release_of(task.chapter)
+    return Result(exercises_of(blank), pending_of(blank), reason=reason)
+
+
+class Processes(threading.local):
+    """A process for each thread that grades, made anew if it was killed."""
+
+    executor: ProcessPoolExecutor | None = None
+
+    def grade(self, notebook: NotebookNode, chapter: str) -> Result:
+        """What `grade_now` gives in the process. Raises RuntimeError if it was killed twice."""
+        for _ in range(2):
+            # Fresh ones: a forked one would share this process's open files.
+            spawned = get_context("spawn")
+            if self.executor is None:
+                self.executor = ProcessPoolExecutor(1, spawned, initializer=_end_with_parent)
+            try:
+                return self.executor.submit(grade_now, notebook, chapter).result()
+            except BrokenProcessPool:
+                self.executor = None
+        raise RuntimeError("the process that graded it was killed, twice")
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, even by kill -9.
+
+    A worker of ProcessPoolExecutor holds both ends of the queue that it reads from, so it would
+    wait there for ever.
+    """
+
+    def watch() -> None:
+        connection.wait([parent_process().sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def cluster(address: str, chapters: Iterable[str]) -> tuple[Grader, int]:
+    """What grades on the workers of the dask scheduler at `address`, and how many these are.
+
+    Raises UsageError if dask.distributed is missing, no scheduler with a worker answers, or a
+    worker has another version of what grades `chapters`.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError("--scheduler needs dask: pip install -e '.[cluster]'") from None
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"no dask scheduler with a worker answers at {address}: {error}") from None
+    for chapter in sorted(chapters):
+        _require_same_grader(client, chapter)
+
+    def grade(notebook: NotebookNode, chapter: str) -> Result:
+        return client.submit(_grade_alone, notebook, chapter, pure=False, retries=0).result()
+
+    return grade, len(client.ncores())
+
+
+def _grade_alone(notebook: NotebookNode, chapter: str) -> Result:
+    """One at a time in a process, whatever threads it has: a submission's limits hold for it."""
+    with _ALONE:
+        return grade_now(notebook, chapter)
+
+
+def _require_same_grader(client, chapter: str) -> None:
+    """Raise UsageError if a worker would grade by other code than this machine."""
+    ours = grader_fingerprint(chapter)
+    theirs = client.run(grader_fingerprint, chapter, on_error="return")
+    if strange := [name for name, other in theirs.items() if other != ours]:
+        raise UsageError(
+            f"the worker {strange[0]} has another version of the course, of Python or of a package"
+        )

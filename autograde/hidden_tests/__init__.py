@@ -1,0 +1,1 @@
+"""For each chapter its hidden tests and known bugs, test_NN_topic.py."""

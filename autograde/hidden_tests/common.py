@@ -1,0 +1,117 @@
+"""What the hidden tests of several chapters share: quizzes, predictions, what NumPy gave away."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from autograde.hidden import exercise
+from autograde.hidden.exercise import RemoteObject, Student, StudentError, untouched
+from specdec_lib.lessons.checking import examples
+from specdec_lib.lessons.checking.answers import letter_of, quizzes_of, require_guess, told_of
+from specdec_lib.lessons.checking.examples import Different
+from specdec_lib.lessons.checking.pasting import format_call
+
+
+class Exercise(exercise.Exercise):
+    """A graded function of this course: compared and told as the chapters' visible checks do it.
+
+    Only values count, so a tuple is as good as a list and float32 as good as float64. In a group
+    with `form`, the type is the one that the card names, no warning appears, and neither a changed
+    argument nor the memory of one comes back. `expect` is the comparer of the visible check.
+    """
+
+    def __init__(self, name: str, expect: Callable = examples.expect) -> None:
+        super().__init__(name)
+        self.expect = expect
+
+    def compare(
+        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
+    ) -> None:
+        """Raise Different unless `function(*args)` gives what the solution gives."""
+        if isinstance(expected, StudentError):
+            examples.expect_value_error(function, *args, why=hint.removesuffix("."))
+            return
+        self.expect(function, *args, gives=expected, hint=hint, form=form)
+        if form:
+            no_warning(function.student)
+            own_array(function.student)
+            untouched(function.student)
+
+
+def quiz(name: str) -> Exercise:
+    """The quiz of this name: each option gets its own explanation."""
+    exercise, told = Exercise(name), quizzes_of(_lesson_of(name))[name]
+
+    @exercise.check("the right option")
+    def right_option(student: Student, solution: Student, rng: object) -> None:
+        letter = letter_of(exercise.name, student.value(exercise.name))
+        if letter != told.right:
+            raise Different(f"You chose {letter}. {told.told[letter]}")
+        student.told = f"You chose {letter}. {told.told[letter]}"
+
+    return exercise
+
+
+def prediction(name: str, low: float, high: float) -> Exercise:
+    """A prediction: any number from `low` to `high` passes, and is told the truth."""
+    exercise = Exercise(name)
+
+    @exercise.check(f"a guess from {low:,} to {high:,}")
+    def in_range(student: Student, solution: Student, rng: object) -> None:
+        guess = student.value(name)
+        require_guess(name, guess, low, high)
+        student.told = _truth_told(name, guess)
+
+    return exercise
+
+
+def _truth_told(name: str, guess: float) -> str:
+    """What the chapter of the prediction `name` says of a guess."""
+    truth = import_module(f"{_lesson_of(name)}.lesson").TRUTHS[name]
+    if truth.value is None:
+        return f"You said {guess:g}. The chapter measures it, in the cell below your guess."
+    return told_of(guess, truth)
+
+
+def _lesson_of(name: str) -> str:
+    """The package of the chapter in which a quiz or a prediction stands, "quiz_02_b" in ch02."""
+    return f"specdec_lib.lessons.ch{name.split('_')[1]}"
+
+
+class Lent(RemoteObject):
+    """A thing as an argument, to call, or of which `names` may be used; `text` is how it is shown.
+
+    Without a text it is shown as it shows itself.
+    """
+
+    def __init__(self, thing: Any, text: str = "", *names: str) -> None:
+        super().__init__(thing, *names, call=not names)
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text or repr(self.thing)
+
+
+def own_array(student: Student) -> None:
+    """Raise Different if a call of this case returned an argument, or a view of one."""
+    shared = [call for call in student.calls if call.reply and call.reply.shares]
+    if shared:
+        call = shared[0]
+        raise Different(
+            f"{_text_of(student, call.function, call.args)} returned an array that shares its "
+            "memory with an argument. Return a copy: whoever changes the result would change p or "
+            "q."
+        )
+
+
+def no_warning(student: Student) -> None:
+    """Raise Different if a call of this case gave a warning."""
+    for call in student.calls:
+        if call.reply and call.reply.warnings:
+            said = examples.warned(call.reply.warnings[0])
+            raise Different(f"{_text_of(student, call.function, call.args)} {said}")
+
+
+def _text_of(student: Student, function: str, args: tuple) -> str:
+    """A call as it can be pasted into a notebook."""
+    return format_call(getattr(student, function), args)

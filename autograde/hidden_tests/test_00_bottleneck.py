@@ -1,0 +1,309 @@
+"""Hidden tests of chapter 00: test groups and known bugs; see autograde/hidden/exercise.py."""
+
+import numpy as np
+
+from autograde.hidden.exercise import by_cause
+from autograde.hidden_tests.common import Exercise, Lent, prediction, quiz
+from specdec_lib.lessons.ch00.lesson import Passes, require_calls
+from specdec_lib.lessons.checking.examples import Different
+from specdec_lib.lessons.checking.pasting import format_call
+
+A100, H100 = (2.039e12, 312e12), (3.35e12, 989.5e12)  # bytes/s, FLOP/s
+# Thoughts that show in several exercises.
+ONE_FLOP = {
+    "think": "a multiplication and an addition are one operation.",
+    "because": "data sheets count them as two FLOP, and so does the peak of a machine.",
+}
+ADDED = {
+    "think": "reading and calculating follow one another.",
+    "because": "they go on at the same time, so the pass takes the longer of the two times.",
+}
+PER_BYTE = {
+    "think": "a weight of two bytes takes twice the arithmetic.",
+    "because": "a FLOP works on one number, however many bytes hold it.",
+}
+
+prediction_00 = prediction("prediction_00", 1, 8)
+prediction_00_b = prediction("prediction_00_b", 1, 100_000_000)
+quiz_00 = quiz("quiz_00")
+quiz_00_b = quiz("quiz_00_b")
+
+
+def passing(n_tokens: int, batch: int, share: float, rng, text: bool = True) -> tuple:
+    """Arguments of pass_time: it calculates `share` times as long as it reads.
+
+    With `text` its weights have from half to all of the bytes of its caches.
+    """
+    size, context = (0.5, 1, 2, 4)[rng.integers(4)], int(rng.integers(20, 60))
+    kv_size, bandwidth = int(rng.integers(3, 9)), 100 * int(rng.integers(1, 10))
+    n_params = round(batch * context * kv_size * rng.uniform(0.5, 1) / size)
+    reading = (n_params * size + batch * context * kv_size * text) / bandwidth
+    peak = round(2 * n_tokens * batch * n_params / (reading * share))
+    return n_tokens, batch, context * text, n_params, size, kv_size, bandwidth, peak
+
+
+class Timed(Exercise):
+    """Whoever never read the clock is told so: no other advice would help."""
+
+    def compare(self, function, args: tuple, *more) -> None:
+        try:
+            super().compare(function, args, *more)
+        except Different as error:
+            if args[0].thing.unread:
+                error = by_cause(error, OTHER_CLOCK)
+            raise error from None
+
+
+OTHER_CLOCK = "any clock will do."
+time_pass = Timed("time_pass")
+
+
+def timing(warmup: int, repeats: int, rng: np.random.Generator) -> tuple:
+    """Arguments of time_pass: each pass has a time of its own, slow ones first and one later."""
+    seconds = (1 + rng.choice(40, size=repeats, replace=False)) / 8
+    seconds[rng.integers(repeats)] *= 20
+    forward = Lent(Passes([*(40 + 2 * np.arange(warmup)[::-1]).tolist(), *seconds.tolist()]))
+    forward.code = forward.thing.code
+    return forward, int(rng.integers(5, 100)), forward.thing.clock, warmup, repeats
+
+
+@time_pass.group(
+    "the median of the counted calls",
+    hint="Without a call to warm up, every one counts: sort their times and take the middle one.",
+)
+def no_warm_up(rng):
+    for repeats in (3, 5, 7, 9):
+        yield timing(0, repeats, rng)
+
+
+@time_pass.group(
+    "calls that warm up come first and do not count",
+    hint="The first `warmup` calls, 2 unless told otherwise, leave no trace in the answer.",
+)
+def slow_at_first(rng):
+    for warmup, repeats in ((1, 3), (2, 3), (4, 5)):
+        yield timing(warmup, repeats, rng)
+    yield timing(2, 5, rng)[:3]
+
+
+@time_pass.group(
+    "an even number of calls, and a single one",
+    form=True,
+    hint="Of an even number the median is the mean of the two in the middle.",
+)
+def even(rng):
+    for warmup, repeats in ((0, 2), (0, 4), (1, 6), (0, 1), (2, 1)):
+        yield timing(warmup, repeats, rng)
+
+
+@time_pass.check("warmup + repeats calls, each with n_tokens")
+def calls(student, solution, rng):
+    for warmup, repeats in ((2, 5), (0, 1), (3, 2)):
+        args = timing(warmup, repeats, rng)
+        call = format_call(student.time_pass, args)
+        student.time_pass(*args)
+        require_calls(call, args[0].thing.trace, [args[1]] * (warmup + repeats))
+
+
+time_pass.bug(
+    ("seconds = []", "import time\n    clock = time.perf_counter\n    seconds = []"),
+    think=OTHER_CLOCK,
+    because="a test knows the right answer only by the clock that it gives you.",
+)
+for _old, _new, _think, _because in (
+    ("np.median", "np.mean", "the mean is the usual time.", "one interrupted call raises it."),
+    ("np.median", "np.min", "the fastest call is the true time.", "the card asks for the middle."),
+    ("seconds))", "seconds)) / n_tokens", "the answer is for one token.", "it is for the pass."),
+    ("- start", "", "clock() says how long a call took.", "it says what time it is."),
+):
+    time_pass.bug((_old, _new), think=_think, because=_because)
+time_pass.bug(
+    ("for _ in range(warmup):\n        forward(n_tokens)\n    ", ""),
+    ("for _ in range(warmup):\n        forward(n_tokens)\n    ", "repeats += warmup\n    "),
+    think="the first calls are like all others.",
+    because="they are slower, since code and memory are not ready: they only warm up.",
+)
+
+
+forward_time = Exercise("forward_time")
+
+
+def alone(n_tokens: int, share: float, rng: np.random.Generator) -> tuple:
+    """Arguments of forward_time: `passing` for one row without text."""
+    _, _, _, n_params, size, _, *limits = passing(n_tokens, 1, share, rng, text=False)
+    return n_tokens, n_params, size, *limits
+
+
+@forward_time.group("a short pass takes the time of reading")
+def short_passes(rng):
+    for n_tokens, share in ((1, 0.3), (5, 0.2), (2, 0.4), (150, 0.1)):
+        yield alone(n_tokens, share, rng)
+    yield 1, 8e9, 2, *H100
+
+
+@forward_time.group("a long pass takes the time of calculating")
+def long_passes(rng):
+    for n_tokens, share in ((1, 2.5), (20, 3), (64, 6), (7, 4)):
+        yield alone(n_tokens, share, rng)
+    yield from ((4096, 8e9, 2, *A100), (7, 3, 0.5, 1000, 1))
+
+
+@forward_time.group(
+    "the larger of the two, at the kink and next to it",
+    form=True,
+    hint="Both go on at the same time: with these limits 4 tokens take as long as reading.",
+)
+def ridge(rng):
+    n_params = 64 * int(rng.integers(1, 10))
+    for n_tokens in (1, 3, 4, 5, 6, 8):
+        yield n_tokens, n_params, 2, 128, 512
+
+
+forward_time.bug(("2 * n_tokens", "n_tokens"), **ONE_FLOP)
+forward_time.bug(
+    ("2 * n_tokens", "2 * bytes_per_param * n_tokens"),
+    ("2 * n_tokens", "bytes_per_param * n_tokens"),
+    **PER_BYTE,
+)
+forward_time.bug(("max(reading, calculating)", "reading + calculating"), **ADDED)
+for _new, _think, _because in (
+    ("min(reading, calculating)", "the faster job ends the pass.", "both have to be finished."),
+    ("reading", "a pass is always memory-bound.", "the arithmetic of many tokens takes longer."),
+):
+    forward_time.bug(("max(reading, calculating)", _new), think=_think, because=_because)
+forward_time.bug(
+    ("reading = n_params", "reading = n_tokens * n_params"),
+    think="the weights are read again for every token.",
+    because="the tokens of a pass share one reading; that is why checking is cheap.",
+)
+for _old, _new, _think, _because in (
+    ("* bytes_per_param", "", "the bandwidth counts parameters.", "it counts their bytes."),
+    ("* n_params /", "/", "a token takes two FLOP.", "it takes two for every parameter."),
+):
+    forward_time.bug((_old, _new), think=_think, because=_because)
+
+
+free_tokens = Exercise("free_tokens")
+
+
+@free_tokens.group(
+    "as many as the time of reading has room for, rounded down",
+    hint="Up to the n where b N / B equals 2 n N / F: a token that takes exactly as long is free, "
+    "and part of one is not.",
+)
+def room(rng):
+    for size, part in ((2, 0.75), (2, 0.25), (4, 0.5), (1, 0.25), (0.5, 0.75)):
+        bandwidth = 1000 * int(rng.integers(1, 10))
+        yield size, bandwidth, int(2 * bandwidth * (int(rng.integers(2, 300)) + part) / size)
+    yield 2, *A100
+
+
+@free_tokens.group("exactly as long is free, one more is not")
+def exactly_as_long(rng):
+    for size, bandwidth in ((2, 1), (4, 128), (1, 4), (0.5, 2**40)):
+        yield size, bandwidth, int(2 * bandwidth * int(rng.integers(3, 60)) / size)
+    yield 2, 64, 511
+
+
+@free_tokens.group(
+    "at least one, as a whole number",
+    form=True,
+    hint="One token is always free, and a token that takes exactly as long as one is, too.",
+)
+def at_least_one(rng):
+    yield from ((1, 100, 50), (2, 1e12, 1e9), (0.5, 4, 15), (2, 3, 2))
+    yield 0.5, 4.0, 16.0 * int(rng.integers(2, 10))
+
+
+free_tokens.bug(("(2 * bandwidth)", "bandwidth"), **ONE_FLOP)
+for _new in ("int(bytes_per_param)", "round(bytes_per_param)", "max(1, int(bytes_per_param))"):
+    free_tokens.bug(
+        ("int(bytes_per_param", f"int({_new}"),
+        think="a weight has a whole number of bytes.",
+        because="bytes_per_param may be 0.5, two weights in a byte; only the answer is rounded.",
+    )
+_FREE = "bytes_per_param * peak_flops / (2 * bandwidth)"
+free_tokens.bug(
+    (_FREE, "peak_flops / bandwidth"),
+    (_FREE, "peak_flops / (2 * bandwidth)"),
+    think="the format of the weights does not matter, only the two limits do.",
+    because="weights of fewer bytes are read sooner, and leave time for fewer tokens.",
+)
+free_tokens.bug(
+    (_FREE, "peak_flops / (2 * bytes_per_param * bandwidth)"),
+    think="weights of more bytes leave fewer tokens free.",
+    because="they take longer to read, and the arithmetic has that time.",
+)
+free_tokens.bug(
+    ("(2 * bandwidth))", "(2 * bandwidth)) + 1"),
+    think="the token that makes the pass longer is the one asked for.",
+    because="it is the first that is not free: the answer is one less.",
+)
+
+
+pass_time = Exercise("pass_time")
+
+
+@pass_time.group("without text, all rows' tokens share one reading of the weights")
+def no_text(rng):
+    for n_tokens, batch, share in ((1, 1, 0.2), (4, 32, 0.3), (3, 20, 2), (1, 5, 5), (6, 2, 3)):
+        yield passing(n_tokens, batch, share, rng, text=False)
+
+
+@pass_time.group(
+    "the weights once, and the cache of every row once",
+    hint="Reading decides: the weights and batch x context tokens of cache, once a pass.",
+)
+def reading_decides(rng):
+    for n_tokens, batch, share in ((1, 1, 0.15), (1, 64, 0.15), (4, 8, 0.15), (7, 2, 0.7)):
+        yield passing(n_tokens, batch, share, rng)
+
+
+@pass_time.group(
+    "the arithmetic of every new token of every row",
+    hint="Calculating decides: two FLOP per parameter for batch x n_tokens tokens.",
+)
+def calculating_decides(rng):
+    for n_tokens, batch in ((64, 3), (2, 10), (9, 4), (1, 16)):
+        yield passing(n_tokens, batch, 2, rng)
+
+
+@pass_time.group(
+    "the larger of the two, at the kink and next to it",
+    form=True,
+    hint="Reading and calculating go on at the same time, and the longer of the two counts.",
+)
+def pass_ridge(rng):
+    times = int(rng.integers(1, 10))
+    for n_tokens, context in ((1, 0), (1, 32), (2, 32), (3, 32), (4, 32), (6, 96)):
+        yield n_tokens, 2, context * times, 64 * times, 2, 1, 128, 512
+
+
+pass_time.bug(("2 * n_tokens", "n_tokens"), **ONE_FLOP)
+pass_time.bug(("2 * n_tokens", "2 * bytes_per_param * n_tokens"), **PER_BYTE)
+pass_time.bug(("max(reading, calculating)", "reading + calculating"), **ADDED)
+for _old, _new, _think, _because in (
+    (" + caches", "", "only the weights are read.", "attention looks back at the whole text."),
+    ("batch * context", "context", "the rows share one cache.", "each row has a text of its own."),
+):
+    pass_time.bug((_old, _new), think=_think, because=_because)
+pass_time.bug(
+    ("* context", "* (context + n_tokens)"),
+    think="the new tokens are in the cache already.",
+    because="the pass calculates their keys and values, and `context` counts what the cache holds.",
+)
+pass_time.bug(
+    ("caches = batch", "caches = n_tokens * batch"),
+    think="each new token reads the cache again.",
+    because="the new tokens of a row go through one pass and share one reading of its cache.",
+)
+pass_time.bug(
+    ("(n_params", "(batch * n_params"),
+    think="every row reads the weights for itself.",
+    because="all rows go through one pass, which reads each weight once for all of them.",
+)
+pass_time.bug(
+    ("n_tokens * batch", "n_tokens"),
+    think="the rows calculate in the time of one.",
+    because="the peak is that of the whole machine, and every row's tokens take FLOP from it.",
+)

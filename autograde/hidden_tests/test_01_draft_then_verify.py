@@ -1,0 +1,315 @@
+"""Hidden tests of chapter 01: test groups and known bugs; see autograde/hidden/exercise.py.
+
+Models are lent to the student's function. They look at all tokens before a position, note what
+they were asked, and refuse more calls than a case allows.
+"""
+
+from collections.abc import Callable, Container
+from typing import Any
+
+import numpy as np
+
+from autograde.hidden_tests import texts
+from autograde.hidden_tests.common import Exercise, Lent, prediction, quiz
+from autograde.hidden_tests.distributions import hashed
+from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
+
+V = 6
+MANY = 100  # calls, where a case does not count them: no right answer comes near
+NEVER, ALWAYS = (), range(100)
+Row = Callable[[list[int]], np.ndarray]
+
+prediction_01 = prediction("prediction_01", 0, 9)
+prediction_01_b = prediction("prediction_01_b", 5, 25)
+quiz_01 = quiz("quiz_01")
+quiz_01_b = quiz("quiz_01_b")
+
+
+def favouring(token: int, probs: np.ndarray) -> np.ndarray:
+    """A distribution (V,) whose largest probability has moved to `token`."""
+    top, probs = int(np.argmax(probs)), probs.copy()
+    probs[[top, token]] = probs[[token, top]]
+    return probs
+
+
+score_block = Exercise("score_block")
+
+
+def scoring(rng: np.random.Generator, *sizes: tuple[int, int], targets: int = MANY) -> Any:
+    """Arguments for prefixes and blocks of these sizes."""
+    for before, k in sizes:
+        target = texts.Asked(TargetModel(hashed(V, rng), Calls(targets=targets)))
+        yield Lent(target), *(rng.integers(V, size=size).tolist() for size in (before, k))
+
+
+@score_block.group(
+    "the K + 1 rows from the end of the prefix",
+    hint="Row len(prefix) - 1 judges the first draft token, and the last row follows the block.",
+)
+def scored_rows(rng):
+    yield from scoring(rng, (2, 4), (6, 2), (3, 6), (1, 3))
+
+
+@score_block.group("one pass of the target")
+def one_pass(rng):
+    yield from scoring(rng, (2, 4), (6, 2), (3, 6), targets=1)
+
+
+@score_block.group(
+    "short prefixes, short blocks; an array; nothing modified",
+    form=True,
+    hint="A prefix may be one token long, and a block may be empty: then one row comes back.",
+)
+def score_edges(rng):
+    yield from scoring(rng, (1, 1), (1, 2), (2, 1), (3, 0), (1, 0))
+
+
+score_block.bug(
+    ("len(prefix) - 1 :", ": len(drafted) + 1"),
+    ("len(prefix) - 1 :", ":"),
+    think="the rows begin with the block.",
+    because="the target gives a row for every token, and row 0 follows the prefix's first one.",
+)
+score_block.bug(
+    ("rows = target", "return target_model(drafted)\n    rows = target"),
+    think="the target needs only the block.",
+    because="every row depends on all tokens before it, and the first one follows the prefix.",
+)
+score_block.bug(
+    ("len(prefix) - 1 :", "len(prefix) :"),
+    ("len(prefix) - 1 :", "-len(drafted) :"),
+    think="the row of a draft token judges that token.",
+    because="it is the distribution of the token after it; the row before judges it.",
+)
+score_block.bug(
+    ("- 1 :", "- 1 : -1"),
+    think="K draft tokens need K distributions.",
+    because="the row after the last draft token is paid for and gives the bonus token.",
+)
+score_block.bug(
+    (
+        "rows = target_model([*prefix, *drafted])\n    return rows[len(prefix) - 1 :]",
+        "blocks = [drafted[:i] for i in range(len(drafted) + 1)]\n"
+        "    return np.array([target_model([*prefix, *block])[-1] for block in blocks])",
+    ),
+    think="every position needs a pass of its own.",
+    because="all tokens are known, so one pass gives all rows; that is the whole gain.",
+)
+
+
+greedy_prefix = Exercise("greedy_prefix")
+
+
+def judged(k: int, off: Container[int], rows: int, rng: np.random.Generator) -> tuple:
+    """k draft tokens and (rows, 4); those at the places `off` are not the target's choice."""
+    wanted = rng.integers(4, size=rows).tolist()
+    shift = [int(rng.integers(1, 4)) * (i in off) for i in range(k)]
+    drafted = [(token + by) % 4 for token, by in zip(wanted, shift, strict=False)]
+    rows = (favouring(token, rng.permutation([0.1, 0.2, 0.3, 0.4])) for token in wanted)
+    return drafted, np.array(list(rows))
+
+
+@greedy_prefix.group(
+    "counts the draft tokens that are the target's choice",
+    hint="The target's choice has the largest probability of its row, however small that is.",
+)
+def agreeing(rng):
+    for k, accepted in ((4, 3), (4, 4), (1, 1), (2, 1), (6, 6), (5, 2)):
+        yield judged(k, range(accepted, k), k + 1, rng)
+
+
+@greedy_prefix.group("stops at the first that is not")
+def stopping(rng):
+    for k, off in ((4, [1]), (4, [0]), (4, [2]), (5, [1, 3]), (3, [0])):
+        yield judged(k, off, k + 1, rng)
+
+
+@greedy_prefix.group(
+    "ties, spare rows, an empty block; a whole number; nothing modified",
+    form=True,
+    hint="Of equal probabilities the lowest index counts; p may have rows to spare.",
+)
+def prefix_edges(rng):
+    tie = np.array([[0.1, 0.4, 0.4, 0.1], [0.25, 0.25, 0.25, 0.25], [0.0, 0.5, 0.0, 0.5]])
+    for drafted in ([1, 0], [2, 0], [1, 3], [1, 0, 1], [1, 0, 3]):
+        yield drafted, tie
+    for k, rows in ((2, 2), (2, 6), (0, 1)):
+        yield judged(k, [], rows, rng)
+
+
+greedy_prefix.bug(
+    (
+        "return i\n    return len(drafted)",
+        "continue\n    return sum(np.argmax(row) == token for row, token in zip(p, drafted))",
+    ),
+    think="every token that agrees counts.",
+    because="after the first difference the rows were computed for a text that is not written.",
+)
+greedy_prefix.bug(
+    ("return i\n", "return i + 1\n"),
+    think="the token at the first difference still counts.",
+    because="it is the one that is rejected, and only accepted draft tokens are counted.",
+)
+greedy_prefix.bug(
+    ("return i\n    return len(drafted)", "return i"),
+    ("return i\n    return len(drafted)", "break\n    return i"),
+    think="the loop always meets a token that differs.",
+    because="a block may be accepted whole: say after the loop what is returned then.",
+)
+greedy_prefix.bug(
+    (
+        "    for i,",
+        "    return int(np.argmin(np.argmax(p[: len(drafted)], axis=1) == drafted))\n    for i,",
+    ),
+    think="np.argmin finds the first token that differs.",
+    because="where none differs it gives 0, and for no tokens an error.",
+)
+greedy_prefix.bug(
+    ("i, token in enumerate(drafted):", "i in range(len(p)):\n        token = drafted[i]"),
+    think="p has a row for each draft token and no more.",
+    because="p has rows to spare, as for the bonus: loop over the draft tokens.",
+)
+greedy_prefix.bug(
+    ("token != int(np.argmax(p[i]))", "p[i][token] < 0.5"),
+    think="the target's choice has a probability of at least 0.5.",
+    because="it is the most probable token of its row, however small its probability is.",
+)
+
+
+greedy_speculative_decode = texts.TextExercise("greedy_speculative_decode")
+# Lengths of a text after which the draft is off; tokens of the prompt, k, new tokens; the passes.
+DECODES = (
+    ((ALWAYS, 2, 3, 7), 7),
+    ((NEVER, 1, 4, 9), 2),
+    (((4, 7, 8, 13), 2, 4, 12), 4),
+    (((3, 6), 3, 1, 8), 5),
+    (((9,), 3, 7, 15), 2),
+)
+
+
+def decoding(
+    rng, off: Container[int], before: int, k: int, count: int, eos=None, at=(), calls=None
+) -> tuple:
+    """The arguments for a text that is drawn at random, its prompt of `before` tokens included.
+
+    `eos` stands at the places `at` of the new tokens, -1 being the prompt's last, and nowhere else.
+    """
+    others = [token for token in range(V) if token != eos]
+    text = rng.choice(others, size=before + count + k).tolist()
+    for place in at:
+        text[before + place] = eos
+    row, calls = writing(text, rng), calls or Calls(targets=MANY, in_a_block=MANY)
+    models = TargetModel(row, calls), DraftModel(off_at(row, off), calls)
+    return *(Lent(texts.Asked(model)) for model in models), text[:before], k, count, eos
+
+
+def writing(text: list[int], rng: np.random.Generator) -> Row:
+    """A target that writes `text`, and something else after anything else."""
+    other = hashed(V, rng)
+
+    def row(tokens: list[int]) -> np.ndarray:
+        there = tokens == text[: len(tokens)] and len(tokens) < len(text)
+        return favouring(text[len(tokens)], other(tokens)) if there else other(tokens)
+
+    return row
+
+
+def off_at(row: Row, lengths: Container[int]) -> Row:
+    """A draft that is `row`, but another token's favourite after texts of these lengths."""
+    return lambda tokens: np.roll(row(tokens), 1) if len(tokens) in lengths else row(tokens)
+
+
+@greedy_speculative_decode.group(
+    "the target's own greedy text",
+    hint="A block adds its m accepted tokens, no rejected ones, and then the argmax of row m of p.",
+)
+def greedy_text(rng):
+    for case, _ in DECODES:
+        yield decoding(rng, *case)
+
+
+@greedy_speculative_decode.group(
+    "one pass of the target a block, at most k draft calls",
+    hint="Every block takes one pass and writes all that it can; for 0 tokens there is none.",
+)
+def counted(rng):
+    for case, needed in (*DECODES, ((NEVER, 2, 3, 0), 0)):
+        calls = Calls(targets=needed, in_a_block=case[2] if needed else 0)
+        yield decoding(rng, *case, calls=calls)
+
+
+@greedy_speculative_decode.group(
+    "stops after eos",
+    hint="A text keeps its first new eos and ends there; a rejected eos isn't in it. 0 is a token.",
+)
+def end_of_text(rng):
+    for eos, *at in ((3, 1), (5, 0), (2, 4), (4, 7), (2, 3), (0, 1), (0, 4), (0, 5, -1), (3, -2)):
+        yield decoding(rng, NEVER, 2, 4, 12, eos, at)
+    yield decoding(rng, (4,), 2, 4, 12, 1, [2])  # as the correction
+    yield decoding(rng, ALWAYS, 2, 4, 12, 1, [3])
+    yield decoding(rng, ALWAYS, 2, 4, 12, 1)  # rejected at most
+
+
+@greedy_speculative_decode.group("as many tokens as asked for, in a list", form=True)
+def length_of_text(rng):
+    for count in (1, 2, 3, 4, 5, 6, 9):
+        for off in (NEVER, (5,)):
+            yield decoding(rng, off, 2, 4, count)
+    yield decoding(rng, NEVER, 2, 3, 0)
+    yield decoding(rng, NEVER, 2, 3, 0, 1)
+
+
+_BLOCK = "block = [*drafted[:m], int(np.argmax(p[m]))]"
+greedy_speculative_decode.bug(
+    (_BLOCK, f"{_BLOCK}\n        if 0 < m == len(drafted):\n            block = drafted"),
+    think="a block that is accepted whole ends with its last draft token.",
+    because="row K is paid for and gives one more token; without it the text takes more passes.",
+)
+greedy_speculative_decode.bug(
+    (_BLOCK, "block = drafted[:m]"),
+    think="a block adds only its accepted tokens.",
+    because="each pass also adds the argmax of row m; without it a bad draft stops the text.",
+)
+_REJECTED = f"{_BLOCK}\n        if m < len(drafted):\n            block = drafted[: m + 1]"
+greedy_speculative_decode.bug(
+    (_BLOCK, _REJECTED),
+    (_BLOCK, _BLOCK.replace("[:m]", "")),
+    (_BLOCK, _BLOCK.replace("[:m]", "[: m + 1]")),
+    think="rejected draft tokens are written all the same.",
+    because="the target's token replaces the first of them, and the text goes on after it.",
+)
+greedy_speculative_decode.bug(("[*prefix, *drafted]", "prefix"), **texts.SAME_PREFIX)
+greedy_speculative_decode.bug(
+    ("[*prefix, *drafted])", "[*prefix, *drafted])[-1]"),
+    think="the draft gives a row for every token, as the target does.",
+    because="it gives one distribution (V,); [-1] is its last number, whose argmax is always 0.",
+)
+greedy_speculative_decode.bug(("[*prompt, *written], []", "list(prompt), []"), **texts.FROM_PROMPT)
+greedy_speculative_decode.bug(
+    ("p[m]", "p[-1]"),
+    ("p[m]", "p[m - 1]"),
+    think="the correction comes from another row than row m.",
+    because="row m rejected the token; other rows judged tokens that stay, or are void.",
+)
+_AGAIN = "target_model([*prefix, *drafted[:m]])"
+greedy_speculative_decode.bug(
+    ("p[m]", f"{_AGAIN}[-1]"),
+    ("p[m]", f"(p if m == len(drafted) else {_AGAIN})[-1]"),
+    think="the correction needs a pass of its own.",
+    because="row m of the pass that judged the block holds it already.",
+)
+_RETURN = "written + block[: block.index(eos) + 1]\n        written += block\n    return "
+greedy_speculative_decode.bug(
+    ("while len(written)", "while len(prompt) + len(written)"),
+    ("< max_new_tokens:", "< max_new_tokens and eos not in [*prompt, *written]:"),
+    (f"{_RETURN}written", f"prompt + {_RETURN}prompt + written"),
+    think="the prompt belongs to the new tokens.",
+    because="only what follows it is returned, counted, and compared with eos.",
+)
+greedy_speculative_decode.bug(("if eos in block", "if eos == block[-1]"), **texts.EOS_AT_END)
+greedy_speculative_decode.bug(
+    ("min(k, max_new_tokens - len(written) - 1)", "k"),
+    ("min(k, max_new_tokens - len(written) - 1)", "min(k, max_new_tokens - len(written))"),
+    think="the last block may draft k tokens, or all that are left.",
+    because="each block also has one token of the target's: draft left - 1 at most.",
+)

@@ -1,0 +1,542 @@
+"""Hidden tests of chapter 03: test groups and known bugs; see autograde/hidden/exercise.py.
+
+Several of the bugs are in published code and explanations. A tape stays in the process that made
+it, so rules are judged where the student's code runs: the notebook's `verdict_on` takes a name.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograde.hidden.exercise import RemoteObject, untouched
+from autograde.hidden_tests.common import Exercise, prediction, quiz
+from autograde.hidden_tests.distributions import pair, thousandths
+from specdec_lib import exact
+from specdec_lib.lessons.ch03 import rules
+from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, documented, expect_repaired
+from specdec_lib.lessons.checking.comparing import in_form_of
+from specdec_lib.lessons.checking.describing import describe
+from specdec_lib.lessons.checking.examples import Different, expect
+
+# Each has more of two tokens, and the draft's favourite is one of its own.
+P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
+ONE = np.array([0.0, 1.0, 0.0])
+
+prediction_03 = prediction("prediction_03", 0, 1)
+prediction_03_b = prediction("prediction_03_b", 0, 1)
+quiz_03 = quiz("quiz_03")
+quiz_03_b = quiz("quiz_03_b")
+
+
+def usual(rng):
+    """Pairs without a zero; each has more of two tokens in the first two."""
+    yield P, Q
+    yield Q, P
+    for size in (2, 3, 5, 9):
+        yield pair(size, rng)
+
+
+def ends(rng):
+    """Equal ones, nothing shared, and tokens with p alone 0, q alone 0 and both 0."""
+    p = thousandths(4, rng)
+    yield p, p.copy()
+    yield ONE, ONE.copy()
+    yield np.array([0.25, 0.75, 0.0]), np.array([0.0, 0.0, 1.0])
+    yield np.array([0.0, 0.5, 0.5, 0.0]), np.array([0.0, 0.25, 0.0, 0.75])
+
+
+acceptance_rate = Exercise("acceptance_rate")
+
+
+acceptance_rate.group(
+    "what both share", hint="Token x is drafted with q(x) and then accepted with min(1, p/q)."
+)(usual)
+acceptance_rate.group(
+    "the ends and the zeros, as a number and without a warning",
+    form=True,
+    hint="Equal models accept all. A token with q = 0 is never drafted, one with p = 0 not kept.",
+)(ends)
+
+NO_RESIDUAL = {
+    "think": "there is always a residual to divide by.",
+    "because": "with p equal to q nothing is missing, and 0/0 fills the result with NaN.",
+}
+SAFE = "dividing by q is safe, since q is what was drawn from."
+RATIO = "np.minimum(1, np.divide(p, q, out=np.ones(len(p)), where=q > 0))"
+
+acceptance_rate.bug(
+    ("np.minimum(p, q).sum()", "np.abs(p - q).sum() / 2"),
+    think="the total variation is the accepted share.",
+    because="it is the rejected one; the two add up to 1.",
+)
+acceptance_rate.bug(
+    ("np.minimum(p, q).sum()", f"{RATIO}.mean()"),
+    think="the mean of min(1, p/q) over the vocabulary is the rate.",
+    because="tokens are not drafted equally often; token x counts with q(x).",
+)
+acceptance_rate.bug(
+    ("np.minimum(p, q).sum()", "(p * q).sum()"),
+    think="a token is accepted when two draws, one from p and one from q, agree.",
+    because="that rule is lossless too, and accepts the sum of p q only.",
+)
+acceptance_rate.bug(
+    ("np.minimum(p, q)", "(q * np.minimum(1, p / q))"),
+    think=SAFE,
+    because="q is 0 on tokens that are never drawn, and the sum visits them too: 0/0 is NaN.",
+)
+
+
+two_paths = Exercise("two_paths")
+
+
+def expect_mass(student, solution, number: int, rng: np.random.Generator, hint: str) -> None:
+    """Raise Different unless the array 0, accepted, or 1, corrected, is the solution's."""
+
+    def mass(p, q):
+        came = student.two_paths(p, q)
+        rows = in_form_of((p, q), came)
+        if not isinstance(rows, tuple) or [getattr(r, "shape", 0) for r in rows] != [p.shape] * 2:
+            raise Different(f"two_paths returned {describe(came)}, expected two arrays like p.")
+        return rows[number]
+
+    mass.__name__ = ("the accepted mass of two_paths", "the corrected mass of two_paths")[number]
+    for p, q in usual(rng):
+        expect(mass, p, q, gives=solution.two_paths(p, q)[number], hint=hint, form=False)
+
+
+@two_paths.check("the accepted mass, first")
+def accepted_mass(student, solution, rng):
+    hint = "A token is drafted with q and then accepted with min(1, p/q)."
+    expect_mass(student, solution, 0, rng, hint)
+
+
+@two_paths.check("the corrected mass, second")
+def corrected_mass(student, solution, rng):
+    hint = "It is the rejected share times the residual: what p has beyond q."
+    expect_mass(student, solution, 1, rng, hint)
+
+
+two_paths.group(
+    "the ends, without a warning, as a tuple of new arrays",
+    form=True,
+    hint="With p equal to q everything is accepted; with nothing shared, nothing is.",
+)(ends)
+
+two_paths.bug(
+    ("np.minimum(p, q)", "np.minimum(1, p / q)"),
+    ("np.minimum(p, q)", RATIO),
+    think="min(1, p/q) is the mass by acceptance.",
+    because="that is how often a drafted token stays, and it is drafted with q.",
+)
+two_paths.bug(
+    ("np.minimum(p, q), np.maximum(p - q, 0)", "np.maximum(p - q, 0), np.minimum(p, q)"),
+    think="the corrected mass comes first.",
+    because="the first array is the mass by acceptance, the second by correction.",
+)
+two_paths.bug(
+    ("np.maximum(p - q, 0)", "np.maximum(p - q, 0) / (np.maximum(p - q, 0).sum() or 1)"),
+    think="the corrected mass is the residual distribution.",
+    because="the residual counts only after a rejection, so its mass is 1 - beta times that.",
+)
+two_paths.bug(
+    (
+        "np.maximum(p - q, 0)",
+        "(1 - np.minimum(p, q).sum()) * (np.maximum(p - q, 0) / np.maximum(p - q, 0).sum())",
+    ),
+    **NO_RESIDUAL,
+)
+two_paths.bug(
+    ("np.maximum(p - q, 0)", "np.abs(p - q)"),
+    think="the corrected mass is |p - q|.",
+    because="a token of which q has more lacks nothing: it is never the correction.",
+)
+two_paths.bug(
+    ("np.maximum(p - q, 0)", "np.maximum(q - p, 0)"),
+    think="what q has beyond p is corrected.",
+    because="that is what is rejected; it goes to the tokens of which p has more.",
+)
+two_paths.bug(
+    ("np.maximum(p - q, 0)", "p - q"),
+    think="the corrected mass is p - q.",
+    because="no mass is below 0, also where q has more.",
+)
+two_paths.bug(
+    ("np.maximum(p - q, 0)", "(1 - np.minimum(p, q).sum()) * p"),
+    think="after a rejection the token is drawn from p.",
+    because="acceptance has paid a part of p already. Only what p has beyond q is missing, and the "
+    "residual is drawn from that: read the two paths of the 60 proposals again.",
+)
+
+
+argmax_draft_law = Exercise("argmax_draft_law")
+
+
+@argmax_draft_law.group(
+    "one token is always drafted, the residual does the rest",
+    hint="The draft token is argmax q every time; ratio and residual use all of q.",
+)
+def overstated(rng):
+    yield P, Q
+    for size in (2, 3, 3, 5, 8):
+        yield tuple(sorted(pair(size, rng), key=max))  # so p is below q on the draft's favourite
+
+
+@argmax_draft_law.group(
+    "always accepted where the ratio is 1 or more",
+    hint="The acceptance probability is at most 1, and then nothing is left for the residual.",
+)
+def understated(rng):
+    for size in (2, 3, 5, 8):
+        q, p = sorted(pair(size, rng), key=max)
+        yield np.roll(p, np.argmax(q) - np.argmax(p)), q  # they have one favourite
+    p = thousandths(4, rng)
+    yield p, p.copy()
+    yield ONE, ONE.copy()
+
+
+@argmax_draft_law.group(
+    "ties, zeros, a new array",
+    form=True,
+    hint="The argmax of q is drafted, of equal ones the lowest index; p and q may have zeros.",
+)
+def favourites_edges(rng):
+    for p, q in (
+        ([0.2, 0.3, 0.5], [0.4, 0.4, 0.2]),  # two favourites
+        ([0.5, 0.2, 0.3], [0.25, 0.375, 0.375]),  # two favourites further on
+        ([0.0, 0.5, 0.5], [0.5, 0.25, 0.25]),  # p = 0 on the favourite
+        ([0.0, 1.0, 0.0], [0.75, 0.0, 0.25]),  # q = 0 where p is 1
+    ):
+        yield np.array(p), np.array(q)
+
+
+argmax_draft_law.bug(
+    ("token = int(np.argmax(q))", "return p.copy()"),
+    think="the target has the last word, so its distribution comes out.",
+    because="the rule repairs a token drawn from q; this one was not drawn from q.",
+)
+argmax_draft_law.bug(
+    ("np.maximum(p - q, 0)", "p"),
+    think="after a rejection the token is drawn from the target.",
+    because="this library corrects with the residual of the full q, which is not p.",
+)
+argmax_draft_law.bug(
+    ("(1 - accepted) * missing / missing.sum()", "missing / missing.sum()"),
+    think="the residual is added whole.",
+    because="it counts only after a rejection, with the factor 1 - a. Your result sums to "
+    "more than 1.",
+)
+argmax_draft_law.bug(
+    ("(1 - accepted) * missing / missing.sum()", "missing"),
+    think="max(0, p - q) is the residual.",
+    because="it has to be divided by its sum. In the two paths the divisor cancels with the "
+    "rejected share; here the share is another one, and your result does not sum to 1.",
+)
+argmax_draft_law.bug(
+    (
+        "(1 - accepted) * missing / missing.sum()\n    law[token] += accepted\n    return law",
+        "missing / missing.sum()\n    law[token] += accepted\n    return law / law.sum()",
+    ),
+    think="the parts may be added as they are and divided by their sum in the end.",
+    because="that takes from the accepted share too. Acceptance keeps its a, and the residual "
+    "gets exactly 1 - a.",
+)
+for _if in ("True", "accepted < 1", "accepted != 1", "(p > q).any()"):
+    argmax_draft_law.bug(
+        (
+            "min(1.0, p[token] / q[token])\n    law = np.zeros(len(p))\n    if accepted < 1:",
+            f"p[token] / q[token]\n    law = np.zeros(len(p))\n    if {_if}:",
+        ),
+        think="the accepted share is p/q.",
+        because="above 1 it is no probability; the coin always accepts then, and no more.",
+    )
+argmax_draft_law.bug(
+    ("np.argmax(q)", "np.argmax(p)"),
+    think="the draft token is the target's favourite.",
+    because="a draft knows q alone, and drafts its own favourite.",
+)
+argmax_draft_law.bug(
+    ("np.maximum(p - q, 0)", "np.maximum(p - np.eye(len(p))[token], 0)"),
+    think="the residual is that of a one-hot draft.",
+    because="it would be after the repair. This library subtracts all of q.",
+)
+argmax_draft_law.bug(("if accepted < 1:", "if True:"), **NO_RESIDUAL)
+
+
+warp = Exercise("warp")
+
+LOGITS = np.array([1.5, -0.5, 2.0, 0.25, 1.0, -2.0])
+SPREAD = np.array([-3.0, -0.92, -2.3, -1.39, -1.61])  # in no order; about 0.4 for the largest
+
+
+def different(rng: np.random.Generator) -> np.ndarray:
+    """Six logits without a tie, in quarters."""
+    return rng.choice(np.arange(-8, 9) / 4, 6, replace=False)
+
+
+@warp.group("without a filter", hint="It is the softmax of `scaled`; np.exp overflows above 709.")
+def temperatures(rng):
+    for temperature in (1.0, 0.5, 3.0, 0.01):
+        yield different(rng), temperature
+    yield different(rng) + 900
+    yield different(rng) - 900
+
+
+@warp.group(
+    "top-k", hint="The k largest logits stay, and all that equal the k-th. None, 0, above V: all."
+)
+def top_k(rng):
+    for k in (1, 2, 3, 5, 6, 9, 0, None):
+        yield different(rng), 1.0, k
+    for k in (1, 2, 3):
+        yield np.array([0.5, 1.0, 0.5, 0.5, 0.0]), 1.0, k  # three equal ones in second place
+
+
+@warp.group(
+    "top-p",
+    hint="A token stays if the mass before it is below top_p, from the most probable down, of "
+    "equal ones the lowest index first.",
+)
+def top_p(rng):
+    for share in (0.3, 0.55, 0.8, 0.9, 0.97, 0.01, 0.0, 1.0, 1.5, None):
+        yield SPREAD, 1.0, None, share
+        yield different(rng), 1.0, None, share
+    for size, share in ((4, 0.3), (4, 0.2), (4, 0.6), (4, 0.5), (4, 0.25), (4, 0.75), (2, 0.5)):
+        yield np.full(size, 0.5), 1.0, None, share
+
+
+@warp.group(
+    "the order of the steps; an array",
+    form=True,
+    hint="Temperature first, then top-k, then top-p on what top-k has left, renormalised.",
+)
+def orders(rng):
+    for temperature, k, share in (  # in another order, other tokens stay
+        *((2.0, 4, 0.7), (0.5, 3, 0.9), (4.0, None, 0.5)),
+        *((0.25, 3, 0.8), (1.0, 2, 0.6), (3.0, 3, 0.75)),
+    ):
+        yield rng.permutation(LOGITS), temperature, k, share
+
+
+ORDER = """order = np.argsort(-probs, kind="stable")
+        before = np.cumsum(probs[order]) - probs[order]"""
+CUT = "\n        probs[order[1:][before[1:] >= top_p]] = 0"
+
+warp.bug(
+    ("softmax(scaled)", "np.exp(scaled) / np.exp(scaled).sum()"),
+    think="softmax is exp over its sum.",
+    because="exp of a logit above 709 is infinite; the largest is subtracted first.",
+)
+warp.bug(
+    (
+        "np.where(scaled < np.sort(scaled)[-min(top_k, len(logits))], -np.inf, scaled)",
+        'np.where(np.argsort(np.argsort(-scaled, kind="stable")) < top_k, scaled, -np.inf)',
+    ),
+    think="top-k keeps exactly k tokens.",
+    because="logits that equal the k-th are no worse than it; the warpers in use keep them all.",
+)
+warp.bug(
+    (ORDER + CUT, ORDER.removesuffix(" - probs[order]") + CUT.replace(">=", ">")),
+    think="top-p keeps tokens while their sum stays within top_p.",
+    because="the token that crosses it is kept: what counts is the mass before a token.",
+)
+warp.bug(
+    (CUT, "\n        probs = probs[order]\n        probs[1:][before[1:] >= top_p] = 0"),
+    think="the sorted probabilities are the result.",
+    because="probs[order] moves each away from its token. probs[order[...]] = 0 does not.",
+)
+warp.bug(
+    ("-min(top_k, len(logits))", "-top_k"),
+    think="top_k is never larger than the vocabulary.",
+    because="a setting of 50 meets a small vocabulary too, and then keeps all of it.",
+)
+warp.bug(
+    (ORDER, "mass = softmax(logits / temperature)\n        " + ORDER.replace("probs", "mass")),
+    think="top-p adds up the masses from before top-k.",
+    because="what top-k has left sums to 1 again before top-p looks at it.",
+)
+
+
+class ByName(Exercise):
+    """An exercise on a rule, which the notebook's `verdict_on` gets by its name."""
+
+    def compare(
+        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
+    ) -> None:
+        """As for every exercise; a message and the search for a cause see the call of the judge."""
+        student = function.student
+
+        @functools.wraps(function)
+        def judge(rule, p, q):
+            try:
+                return student.verdict_on(rule.__name__, p, q)
+            finally:
+                if student.calls and student.calls[-1].function == "verdict_on":
+                    student.calls[-1] = replace(student.calls[-1], function=self.name, args=args)
+
+        super().compare(judge, args, expected, hint, form)
+
+
+is_lossless = ByName("is_lossless")
+
+FEW = np.array([0.25, 0.75]), np.array([0.75, 0.25])
+NOTHING_SHARED = np.array([0.0, 0.25, 0.75]), np.array([1.0, 0.0, 0.0])
+
+
+def judged(name: str, *cases: tuple, form: bool = False) -> None:
+    """Cases of the group `name`: a rule, and the pairs of it; None stands for random ones."""
+    for rule, *pairs in cases:
+
+        @is_lossless.group(name, form=form, hint=documented(rule))
+        def verdicts(rng, rule=rule, pairs=pairs):
+            for each in pairs:
+                p, q = each or pair(int(rng.integers(3, 6)), rng)
+                yield rule, p, q
+
+
+EVERY = "every mistake is seen, and no lossless rule is taken for one"
+judged(EVERY, *((rule, (P, Q), None) for rule in (*rules.LOSSLESS, rules.from_target)))
+judged(EVERY, *((rule, (P, Q)) for rule in rules.MISTAKES if rule is not rules.rarely_unjudged))
+THIS_PAIR = "a mistake counts only where it changes the distribution"
+judged(THIS_PAIR, (rules.from_target, (P, P), FEW), (rules.always, (Q, Q), (Q, P)))
+judged(THIS_PAIR, (rules.no_coin, NOTHING_SHARED, FEW), (rules.right_rule, NOTHING_SHARED))
+judged(THIS_PAIR, (rules.argmax_draft, (P, ONE[[1, 0, 2, 2]]), (Q, P)))
+UNPROPOSED = "tokens that the draft never proposes"
+judged(UNPROPOSED, (rules.even_residual, UNSEEN, FEW), (rules.right_rule, UNSEEN))
+judged(UNPROPOSED, (rules.sampler_match, UNSEEN, NOTHING_SHARED), (rules.from_target, UNSEEN))
+EXACT = "counted to 1e-12, and rounding is no mistake; True or False"
+judged(EXACT, (rules.coarse_coin, (P, Q), (Q, P)), (rules.rarely_unjudged, (P, Q), None), form=True)
+judged(EXACT, (rules.right_rule, None, None, None, None), form=True)
+
+ASKED = "rule(p, q, choices)"
+FOUND = f"found = exact.distribution(lambda choices: {ASKED})"
+LAW = "np.array([found.get(token, 0.0) for token in range(len(p))])"
+VERDICT = "bool(np.abs(law - p).max() < 1e-12)"
+is_lossless.bug(
+    (VERDICT, "bool(abs((law - p).sum()) < 1e-12)"),
+    think="two distributions are equal if their sums are.",
+    because="both always sum to 1. Every token has to agree.",
+)
+is_lossless.bug(
+    (VERDICT, "bool(np.abs(law - p).max() < 1e-3)"),
+    (VERDICT, "bool(np.allclose(law, p))"),
+    think="a small difference is rounding.",
+    because="the count is exact to about 1e-16. A difference above 1e-12 is a bias, and "
+    "np.allclose lets 1e-8 pass.",
+)
+is_lossless.bug(
+    (VERDICT, "bool((law == p).all())"),
+    think="an exact count gives the very digits of p.",
+    because="sums of products round in the sixteenth digit. Compare with the tolerance 1e-12.",
+)
+is_lossless.bug(
+    (VERDICT, "float(np.abs(law - p).sum() / 2)"),
+    think="the distance is the verdict.",
+    because="the caller asks for True or False, and a distance of 0.2 would count as true.",
+)
+for _new in ("list(found.values())", "(list(found.values()) + [0.0] * len(p))[: len(p)]"):
+    is_lossless.bug(
+        (LAW, f"np.array({_new})"),
+        think="the values stand in the order of the tokens.",
+        because="the dictionary has only tokens that can be written, in the order in which they "
+        "were met. Look every token up, with 0 if it is not there.",
+    )
+is_lossless.bug(
+    ("found.get(token, 0.0)", "found[token]"),
+    (VERDICT, "all(abs(found[t] - p[t]) < 1e-12 for t in range(len(p)))"),
+    think="every token is in the dictionary.",
+    because="one that no branch returns is not. found.get(token, 0.0) gives its probability 0.",
+)
+is_lossless.bug(
+    (ASKED, "rule(P, Q, choices)"),
+    (FOUND, "p, q = P, Q\n    " + FOUND),
+    think="the rule is judged on the chapter's P and Q.",
+    because="is_lossless gets a p and a q of its own, and P and Q are one such pair. Ask the "
+    "rule about p and q, and compare with p.",
+)
+is_lossless.bug(
+    (
+        FOUND,
+        "ways = [token for token, _ in exact.branches(lambda choices: rule(p, q, choices))]\n"
+        "    found = {token: ways.count(token) / len(ways) for token in ways}",
+    ),
+    think="every branch counts alike.",
+    because="a branch counts with the product of the probabilities along it, and "
+    "exact.distribution adds these up.",
+)
+
+
+repair = Exercise("repair")
+
+
+class Noted(exact.Tape):
+    """A tape that notes what it is asked for, which tells wrong answers apart."""
+
+    code = CHOICES.code
+    trace: tuple = ()
+
+    def choose(self, probabilities):
+        """As every tape; of many probabilities and many questions the first are noted."""
+        numbers = np.asarray(probabilities, dtype=float).ravel()
+        self.trace = (*self.trace[:9], tuple(np.round(numbers[:12], 6).tolist()))
+        return super().choose(numbers.tolist())
+
+
+def require_repaired(student, *cases: tuple[np.ndarray, np.ndarray]) -> None:
+    """Raise Different unless the library is lossless on the student's draft: (logits, p) each."""
+    for logits, p in cases:
+        expect_repaired(student.repair, logits, p, lambda t: RemoteObject(t, "choose()"), Noted)
+
+
+def drafts(rng: np.random.Generator, *sizes: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Logits of few digits without a tie, and a target, for each size."""
+    steps = np.arange(-16, 17) / 8
+    return [(rng.choice(steps, size, replace=False), thousandths(size, rng)) for size in sizes]
+
+
+@repair.check("the library is lossless on what is drafted and reported", weight=2)
+def lossless_drafts(student, solution, rng):
+    require_repaired(student, *drafts(rng, 2, 3, 4, 5))
+
+
+@repair.check("with ties, and with peaked drafts", weight=2)
+def odd_drafts(student, solution, rng):
+    even, peaked = np.zeros(3), np.array([12.0, -12.0, 0.0])
+    two = np.array([-1.0, 0.5, 0.5, -2.0])
+    for logits in (even, two, peaked, 900 + peaked, -900 + even):
+        require_repaired(student, (logits, thousandths(len(logits), rng)))
+
+
+@repair.check("a token and logits (V,), the logits as they were")
+def drafted_form(student, solution, rng):
+    require_repaired(student, *drafts(rng, 3, 6))
+    untouched(student)
+
+
+DRAWN = "token = choices.choose(softmax(logits))\n    return token, logits"
+HOT = "token = int(np.argmax(logits))\n    return token, "
+repair.bug(
+    (DRAWN, HOT + "logits"),
+    think="the target judges the draft, so the draft may take its favourite and report all logits.",
+    because="the rule divides by the q that is reported. This token was not drawn from it, so the "
+    "first condition is broken.",
+)
+repair.bug(
+    (DRAWN, HOT + "np.eye(len(logits))[token]"),
+    (DRAWN, "token = choices.choose(softmax(logits))\n    return token, softmax(logits)"),
+    think="the library takes probabilities.",
+    because="it takes the softmax of what is reported. The logits of a one-hot q are 0 and "
+    "minus infinity, and those of a drawn token are the logits it was drawn with.",
+)
+repair.bug(
+    (DRAWN, HOT + "np.where(logits == logits.max(), 0.0, -np.inf)"),
+    think="every token with the largest logit gets a share of the reported q.",
+    because="of equal ones the draft always takes the first, so that one alone has q = 1.",
+)
+repair.bug(
+    (DRAWN, DRAWN.replace("softmax(logits)", "np.exp(logits - logits.max())")),
+    think="choices.choose divides by the sum itself.",
+    because="it takes probabilities as they are, and they have to sum to 1.",
+)

@@ -1,0 +1,351 @@
+"""Hidden tests of chapter 05: test groups and known bugs; see autograde/hidden/exercise.py."""
+
+from autograde.hidden_tests.common import Exercise, prediction, quiz
+from autograde.hidden_tests.distributions import share
+from specdec_lib.lessons.checking.comparing import difference
+from specdec_lib.lessons.checking.describing import describe
+from specdec_lib.lessons.checking.examples import Different
+from specdec_lib.theory import expected_tokens
+
+prediction_05 = prediction("prediction_05", 0, 1)
+prediction_05_b = prediction("prediction_05_b", 0, 8)
+prediction_05_c = prediction("prediction_05_c", 1, 6)
+prediction_05_d = prediction("prediction_05_d", 0, 4)
+quiz_05 = quiz("quiz_05")
+quiz_05_b = quiz("quiz_05_b")
+
+
+alpha_from_blocks = Exercise("alpha_from_blocks")
+
+
+@alpha_from_blocks.group(
+    "accepted over judged, summed over the blocks",
+    hint="A block that stopped after n tokens judged n + 1.",
+)
+def stopped_blocks(rng):
+    for k in (3, 4, 6):
+        yield [0, 2, *rng.integers(k, size=k).tolist()], k
+    yield rng.permutation([7, *rng.integers(8, size=20)]).tolist(), 8
+
+
+@alpha_from_blocks.group(
+    "whole blocks judge K tokens and reject none",
+    hint="A whole block has no rejected token, so it judged K and not K + 1.",
+)
+def whole_blocks(rng):
+    yield [4, 0, 2, 4, 1, 3], 4  # the chapter's six blocks
+    yield [3, 3], 3
+    yield [1, 0, 1, 1], 1
+    for k in (3, 5):
+        yield rng.permutation([k, k, 0, *rng.integers(k + 1, size=3)]).tolist(), k
+
+
+@alpha_from_blocks.group(
+    "nothing accepted is 0, no block is an error",
+    hint="Nothing accepted is the rate 0; without a block nothing was judged.",
+)
+def nothing_accepted(rng):
+    for blocks in (1, int(rng.integers(2, 6)), 0):
+        yield [0] * blocks, 4
+
+
+@alpha_from_blocks.group(
+    "counts that no block can have are refused", form=True, hint="A count may be 0 to k."
+)
+def impossible_counts(rng):
+    for accepted in ([2, 5], [5, 0, 0, 0, 0], [-1, 3], [3]):
+        yield accepted, 4
+
+
+alpha_from_blocks.bug(
+    ("sum(min(n + 1, k) for n in accepted)", "(k * len(accepted))"),
+    think="every drafted token is a trial.",
+    because="a draft token behind a rejection was never judged, so it says nothing about alpha.",
+)
+alpha_from_blocks.bug(
+    ("min(n + 1, k)", "n + 1"),
+    think="every block has one rejected token.",
+    because="a block that is accepted whole has none: it judged K tokens, not K + 1.",
+)
+alpha_from_blocks.bug(
+    (
+        "sum(accepted) / sum(min(n + 1, k) for n in accepted)",
+        "sum(n / min(n + 1, k) for n in accepted) / len(accepted)",
+    ),
+    think="alpha is the average of the blocks' own rates.",
+    because="a block that judged one token then counts as much as one that judged five.",
+)
+alpha_from_blocks.bug(
+    ("if not accepted or", "if not accepted:\n        return 0.0\n    if"),
+    think="the rate is 0 if there is no block.",
+    because="0 would say that the draft is useless; without a trial nothing is known.",
+)
+alpha_from_blocks.bug(
+    ("not accepted or min(accepted) < 0 or max(accepted) > k", "not accepted"),
+    think="the counts need no check, since whoever recorded them knew K.",
+    because="a count above K belongs to another K, and the result is wrong without a word.",
+)
+
+
+audit = Exercise("audit")
+EXACT = (0.0, 0.0)  # no rounding
+EXPLAINS = (
+    "The formula gives expected_tokens, the best order the smaller of 1/(1 - alpha) and K + 1."
+)
+
+
+def between(low: float, high: float) -> float:
+    """A number of tokens of two digits, well inside."""
+    return round((low + high) / 2, 2)
+
+
+def limit(alpha: float, k: int) -> float:
+    """The most tokens per block in any order."""
+    return min(k + 1, 1 / (1 - alpha))
+
+
+@audit.group("the formula or an order", weight=2, hint=EXPLAINS)
+def formula_or_order(rng):
+    for k in (4, 5, 7):
+        alpha = share(rng, 0.4, 0.8)
+        formula = expected_tokens(alpha, k)
+        yield alpha, k, round(0.97 * formula, 2), *EXACT
+        yield alpha, k, round(0.7 * formula, 2), *EXACT
+        yield 0.75, k, between(expected_tokens(0.75, k), 4.0), *EXACT
+    yield 0.9, 7, 6.5, *EXACT
+
+
+@audit.group("the limit: 1/(1 - alpha), and K + 1", weight=2, hint=EXPLAINS)
+def limits(rng):
+    for k in (5, 7):
+        alpha = share(rng, 0.4, 0.8)
+        yield alpha, k, round(1.1 * limit(alpha, k), 2), *EXACT
+        yield alpha, k, round(0.99 * limit(alpha, k), 2), *EXACT
+    for k in (1, 2, 3, 7):  # 1/(1 - alpha) is above K + 1
+        yield 0.9, k, round(1.1 * (k + 1), 2), *EXACT
+        yield 0.9, k, between(expected_tokens(0.9, k), k + 1), *EXACT
+    yield 1.0, 3, 4.2, *EXACT
+
+
+@audit.group(
+    "the rounding counts in the row's favour",
+    form=True,
+    hint="The row's best case: alpha + alpha_error, and tokens - tokens_error. Just enough is "
+    "enough.",
+)
+def rounded(rng):
+    yield 0.75, 5, 3.3, 0.0, 0.05  # the formula gives 3.288
+    yield 0.75, 5, 3.3, 0.005, 0.0
+    yield 0.75, 5, 4.03, 0.0, 0.05  # the limit is 4
+    yield 0.75, 5, 4.05, 0.005, 0.0
+    yield 0.75, 5, 4.3, 0.005, 0.05
+    yield 0.65, 5, 3.41, 0.005, 0.1  # T5-small, CNNDM
+    yield 0.54, 3, 2.17, 0.005, 0.005
+    yield 0.9, 7, 6.9, 0.005, 0.05
+    yield 0.25, 1, 1.75, 0.25, 0.25  # just what the formula gives
+    yield 0.5, 5, 4.5, 0.25, 0.5  # just the limit
+
+
+LIMIT, HIGHEST, FEWEST = "max(1 - highest, 1 / (k + 1))", "alpha + alpha_error", "- tokens_error"
+audit.bug(
+    (LIMIT, "(1 / (k + 1))"),
+    think="in the best order every block is whole.",
+    because="the wrong positions have to stand somewhere, and each of them ends a block.",
+)
+audit.bug(
+    (f"1 / {LIMIT}", "1 + highest * k"),
+    think="the best order accepts alpha K tokens of every block.",
+    because="alpha counts judged tokens only, and behind a rejection none is judged.",
+)
+audit.bug(
+    (LIMIT, "max(1e-12, 1 - highest)"),
+    think="only a wrong position ends a block.",
+    because="a block that is accepted whole ends too, with its bonus: K + 1 tokens at most.",
+)
+audit.bug(
+    ("1 / max(1 - highest, 1 / (k + 1))", "min(k, highest / max(1e-12, 1 - highest))"),
+    think="a block writes what was accepted.",
+    because="each block writes one token more, the correction or the bonus.",
+)
+audit.bug(
+    (f"highest, fewest = {HIGHEST}, tokens {FEWEST}", "highest, fewest = alpha, tokens"),
+    think="the printed numbers are exact.",
+    because="a true value nearby may be explained where the rounded one is not.",
+)
+audit.bug(
+    (f"{HIGHEST}, tokens {FEWEST}", "alpha - alpha_error, tokens + tokens_error"),
+    think="the row has to hold for every value that its numbers may stand for.",
+    because="one possible value is enough: a row is innocent until nothing explains it.",
+)
+audit.bug(
+    ('return "formula"', 'return "order"'),
+    think="a row that an order can explain is one for an order.",
+    because="the formula comes first: an order has to explain only the rows beyond it.",
+)
+audit.bug(
+    (
+        "fewest <= expected_tokens(highest, k)",
+        "abs(tokens - expected_tokens(alpha, k)) <= max(tokens_error, alpha_error, 1e-9)",
+    ),
+    think="the formula explains only the number that it gives.",
+    because="the row needs at least so many tokens, and the formula may well give more.",
+)
+
+
+implied_alpha = Exercise("implied_alpha")
+
+
+@implied_alpha.group(
+    "finds the rate behind a time a token",
+    hint="A block takes K draft steps and one target step, and writes E tokens in that time.",
+)
+def rates_to_find(rng):
+    for k, draft in ((1, 2.0), (2, 2.0), (3, 0.0), (4, 2.0)):
+        tokens = expected_tokens(share(rng, 0.4, 0.8), k)
+        yield 10.0, round(10 * tokens - draft * k, 9), draft, k  # numbers of few digits
+    yield 1.0, 4.58559, 0.02, 5  # 0.9
+    yield 2.0, 7.647146, 0.0, 3  # 0.97
+
+
+@implied_alpha.group(
+    "right to 1e-9: the times of Chen et al.",
+    form=True,
+    hint="The loop takes 4 x 1.8 + 14.1 ms.",
+)
+def chen(rng):
+    for milliseconds in (7.52, 7.0, 5.73):
+        yield milliseconds, 14.1, 1.8, 4
+
+
+@implied_alpha.group(
+    "a time that no rate explains is an error",
+    hint="A block of 7 s writes 1 to 3 tokens here, so only 7/3 to 7 s per token have a rate.",
+)
+def impossible_times(rng):
+    for seconds in (8.0, 7.1, 7.0, 2.0, 2.3):
+        yield seconds, 7.0, 0.0, 2
+    yield 5.0, 7.0, 0.0, 2
+
+
+implied_alpha.bug(
+    ("expected_tokens(middle, k)", "expected_tokens(middle, k - 1)"),
+    think="a block of K writes at most K tokens.",
+    because="the bonus token makes it K + 1; without it every time implies too high a rate.",
+)
+implied_alpha.bug(
+    ("low, high = 0.0, 1.0", "return (wanted - 1) / k"),
+    think="alpha is the share of the K draft tokens that were accepted.",
+    because="that counts the tokens that were never judged as failures, so it is below alpha.",
+)
+implied_alpha.bug(
+    ("k * draft_seconds + target_seconds", "target_seconds"),
+    think="the draft is too small to matter.",
+    because="with Chen et al. a third of the loop is drafting: 7.2 of 21.3 ms.",
+)
+implied_alpha.bug(
+    ("k * draft_seconds", "draft_seconds"),
+    think="the draft runs once per block.",
+    because="it runs once for each of the K tokens, one after the other.",
+)
+implied_alpha.bug(
+    ("k * draft_seconds", "(k + 1) * draft_seconds"),
+    think="the draft runs K + 1 times per block.",
+    because="it drafts K tokens, and the token after them comes from the target.",
+)
+implied_alpha.bug(
+    ("raise ", "return 0.0 if wanted < 1 else 1.0\n        raise "),
+    think="a time outside the range means that alpha is 0 or 1.",
+    because="no alpha explains such a time, and an answer hides that something else costs time.",
+)
+for _places in (2, 3, 4):  # what a grid finds
+    implied_alpha.bug(
+        ("return low", f"return round(low, {_places})"),
+        think="a few decimals are enough.",
+        because="a printed table is rounded; a function that others build on is right to 1e-9.",
+    )
+
+
+paired_speedup = Exercise("paired_speedup")
+
+
+@paired_speedup.group(
+    "the geometric mean of the ratios",
+    hint="Multiply baseline over speculative of all pairs; take the root of so many factors.",
+)
+def geometric_mean(rng):
+    yield [2.0, 8.0], [1.0, 1.0]
+    yield [100.0, 1.0], [50.0, 1.0]  # one long text
+    yield [1.0, 1.0, 1.0], [1.25, 1.6, 2.0]  # slower
+    for count in (2, 3, 4, 5):
+        seconds = rng.integers(5, 100, size=(2, count)) / 10
+        yield tuple(seconds.tolist())
+
+
+@paired_speedup.group(
+    "twice as fast and half as fast cancel", hint="A ratio and its inverse give 1 together."
+)
+def cancelling(rng):
+    ratio = float(rng.integers(2, 10))
+    yield [ratio, 1.0], [1.0, ratio]
+    yield [1.0, 8.0, 1.0], [2.0, 1.0, 4.0]
+    yield [2.0, 1.0, 1.0], [1.0, 2.0, 8.0]
+
+
+@paired_speedup.check("thousands of pairs")
+def many_pairs(student, solution, rng):
+    for ratio, count in ((8.0, 2000), (0.125, 2000), (1.5, 3000)):
+        got = student.paired_speedup([ratio] * count, [1.0] * count)
+        if difference(got, ratio, form=False) is not None:
+            raise Different(
+                f"paired_speedup of {count} pairs, each with the ratio {ratio}, returned "
+                f"{describe(got)}. Average the logarithms: no float holds the product."
+            )
+
+
+@paired_speedup.group(
+    "no pair, or a run without a partner, is an error",
+    form=True,
+    hint="Every run needs a partner, and one pair is enough.",
+)
+def partners(rng):
+    yield from (([], []), ([1.0, 2.0], [1.0]), ([1.0], [1.0, 2.0]), ([], [1.0]), ([3.0], [1.5]))
+
+
+paired_speedup.bug(
+    ("np.exp(np.mean(np.log(ratios)))", "np.mean(ratios)"),
+    think="the mean of the ratios is their sum over their number.",
+    because="then 2 and 1/2 give 1.25, and so do 1/2 and 2: both sides would be faster.",
+)
+paired_speedup.bug(
+    ("np.exp(np.mean(np.log(ratios)))", "np.sum(baseline_seconds) / np.sum(speculative_seconds)"),
+    think="the total times can be divided.",
+    because="the longest text then decides alone; every pair should count alike.",
+)
+paired_speedup.bug(
+    ("np.mean(np.log(ratios))", "np.sum(np.log(ratios))"),
+    think="the product of the ratios is their mean.",
+    because="it grows with the number of pairs; the root of so many factors is missing.",
+)
+paired_speedup.bug(
+    (
+        "np.array(baseline_seconds) / np.array(speculative_seconds)",
+        "np.array(speculative_seconds) / np.array(baseline_seconds)",
+    ),
+    think="a speed-up is the new time over the old.",
+    because="that is below 1 where it is faster; it is baseline over speculative.",
+)
+paired_speedup.bug(
+    ("np.exp(np.mean(np.log(ratios)))", "np.prod(ratios) ** (1 / len(ratios))"),
+    think="the product of all ratios can be taken first, then the root.",
+    because="thousands of factors overflow a float, or vanish; sums of logarithms do neither.",
+)
+paired_speedup.bug(
+    (
+        "if len(baseline_seconds) != len(speculative_seconds) or ",
+        "n = min(len(baseline_seconds), len(speculative_seconds))\n"
+        "    baseline_seconds = baseline_seconds[:n]\n"
+        "    speculative_seconds = speculative_seconds[:n]\n    if ",
+    ),
+    think="a run without a partner can be skipped.",
+    because="if one is missing, nobody knows which: from there on all pairs may be shifted.",
+)

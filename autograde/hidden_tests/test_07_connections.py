@@ -1,0 +1,481 @@
+"""Hidden tests of chapter 07: test groups and known bugs; see autograde/hidden/exercise.py."""
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from autograde.hidden_tests.common import Exercise, prediction, quiz
+from autograde.hidden_tests.distributions import coin, ratio, thousandths
+from specdec_lib.lessons.checking.comparing import in_form_of
+from specdec_lib.lessons.checking.describing import describe, told_apart, type_name
+from specdec_lib.lessons.checking.examples import Different
+from specdec_lib.lessons.data.distributions import pieces, residual
+
+prediction_07 = prediction("prediction_07", 0, 1)
+prediction_07_b = prediction("prediction_07_b", 0, 0.5)
+prediction_07_c = prediction("prediction_07_c", 1, 8)
+quiz_07 = quiz("quiz_07")
+quiz_07_b = quiz("quiz_07_b")
+
+
+def draw(rng: np.random.Generator) -> float:
+    """A uniform number that equals no sum of thousandths, nor a share of one."""
+    return round(int(rng.integers(1000)) / 1000 + 0.0003, 4)
+
+
+def drafted(parents: list[int], accepted: tuple[int, ...], rng: np.random.Generator) -> tuple:
+    """The arguments of a walk down a tree (N nodes) on which the judge accepts just these nodes.
+
+    It is parents, tokens, p and q (N + 1, 4), coins (N,), u. A node that is never judged counts as
+    rejected.
+    """
+    p, q = (np.array([thousandths(4, rng) for _ in [-1, *parents]]) for _ in range(2))
+    left, tokens, coins = list(p), [], []
+    for node, parent in enumerate(parents):
+        row, keep = parent + 1, node in accepted
+        share = left[row] / q[row]
+        tokens.append(int(rng.choice(np.flatnonzero(share > 0 if keep else share < 1))))
+        coins.append(coin(min(1.0, share[tokens[-1]]), keep, rng))
+        left[row] = residual(left[row], q[row])
+    return parents, tokens, p, q, np.array(coins), draw(rng)
+
+
+def every_way(parents: list[int], after: np.ndarray, draft: np.ndarray) -> Iterator[tuple]:
+    """Every way that a walk down a tree can go: its arguments, and its probability.
+
+    `after` and `draft` (V + 1, V) are models that look at one token only: row 0 follows the text,
+    row t + 1 follows token t. Between the cuts of the rule each uniform takes one midpoint.
+    """
+    for tokens in np.ndindex(*(after.shape[1],) * len(parents)):
+        rows = [0, *(token + 1 for token in tokens)]
+        p, q, left, sides = after[rows], draft[rows], list(after[rows]), []
+        weight = prod(float(q[up + 1, token]) for up, token in zip(parents, tokens, strict=True))
+        for up, token in zip(parents, tokens, strict=True):
+            sides.append(list(pieces(np.array([ratio(left[up + 1], q[up + 1], token)]))))
+            left[up + 1] = residual(left[up + 1], q[up + 1])
+        draws = list(pieces(np.concatenate([np.cumsum(row) for row in left])))
+        for choice in product(*sides, draws):
+            *coins, u = (middle for middle, _ in choice)
+            lengths = prod(length for _, length in choice)
+            yield (parents, list(map(int, tokens)), p, q, np.array(coins), u), weight * lengths
+
+
+def token_below(size: int, out: object, name: str) -> int:
+    """The token that a function returned. Raises Different for anything else."""
+    token = in_form_of(0, out)
+    if type(token) is not int or not 0 <= token < size:
+        raise Different(f"{name} returned {describe(out)}, where a token below {size} should be.")
+    return token
+
+
+def require_target(came: np.ndarray, wanted: np.ndarray, of: str) -> None:
+    """Raise Different unless a distribution is the target's, to 1e-12."""
+    if not np.abs(came - wanted).max() <= 1e-12:
+        texts = told_apart(came, wanted)
+        raise Different(
+            f"Over all drafts, coins and draws, the distribution of {of} is {texts[0]}; the "
+            f"target's is {texts[1]}."
+        )
+
+
+multi_candidate_accept = Exercise("multi_candidate_accept")
+IN_TURN = (
+    "Each candidate is judged by its own coin against the residual, which begins as p. A rejection "
+    "takes q off and divides by the sum; what is left at the end is drawn from."
+)
+
+
+def candidates(number: int, accepted: tuple[int, ...], rng: np.random.Generator) -> tuple:
+    """So many candidates with p, q, coins and u, as `drafted`: they are a tree of one level."""
+    _, tokens, p, q, coins, u = drafted([-1] * number, accepted, rng)
+    return tokens, p[0], q[0], coins, u
+
+
+@multi_candidate_accept.group("each candidate against what is still wanted", hint=IN_TURN)
+def in_turn(rng):
+    p, q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
+    yield [2, 0], p, q, np.array([0.9, 0.5]), 0.1  # r[0] would reject token 0
+    yield [2, 2, 0], p, q, np.array([0.9, 0.1, 0.5]), 0.5  # one rejection would accept it
+    for rejected in (0, 0, 1, 1, 1, 1, 2, 2, 2, 3):
+        yield candidates(rejected + 2, (rejected,), rng)
+
+
+@multi_candidate_accept.group("the draw where all are rejected", hint=IN_TURN)
+def all_rejected(rng):
+    for number in (1, 1, 2, 2, 2, 2, 3, 3, 3, 4):
+        yield candidates(number, (), rng)
+
+
+@multi_candidate_accept.check("the distribution is the target's")
+def candidates_together(student, solution, rng):
+    for number, size in ((1, 3), (2, 3), (2, 4), (3, 3)):
+        p, q = (np.tile(thousandths(size, rng), (size + 1, 1)) for _ in range(2))
+        came = np.zeros(size)
+        for (_, tokens, _, _, coins, u), weight in every_way([-1] * number, p, q):
+            out = student.multi_candidate_accept(tokens, p[0], q[0], coins, u)
+            came[token_below(size, out, "multi_candidate_accept")] += weight
+        many = f"{number} candidates" if number > 1 else "a candidate"
+        of = f"multi_candidate_accept with {many} drawn from {describe(q[0])}"
+        require_target(came, p[0], of)
+
+
+@multi_candidate_accept.group(
+    "the edges: no candidate, the same one again, equal models",
+    form=True,
+    hint=IN_TURN,
+)
+def candidate_edges(rng):
+    for _ in range(2):
+        yield [], thousandths(4, rng), thousandths(4, rng), np.array([]), draw(rng)
+    p, q = np.array([0.25, 0.75]), np.array([0.75, 0.25])
+    yield [0, 0], p, q, np.array([0.9, 0.1]), 0.3
+    yield [1, 0], q, q, np.array([0.9, 0.1]), 0.3
+
+
+multi_candidate_accept.bug(
+    ("< residual[token]", "< p[token]"),
+    think="every candidate is judged against p.",
+    because="a rejection has changed what is wanted: the next one is judged against the residual.",
+)
+multi_candidate_accept.bug(
+    ("residual_distribution(residual, q)", "residual_distribution(p, q)"),
+    think="one residual serves all rejections.",
+    because="every rejection of a draw from q takes q off once more.",
+)
+multi_candidate_accept.bug(
+    ("sample_from(residual, u)", "sample_from(p, u)"),
+    think="if all are rejected, the token is drawn from the target.",
+    because="acceptance has paid out a part of p already; only the last residual is owed.",
+)
+multi_candidate_accept.bug(
+    ("residual_distribution(residual, q)", "np.maximum(residual - q, 0)"),
+    think="what is left of p need not be divided by its sum.",
+    because="a residual that sums to less than 1 rejects too often, and its last token is drawn "
+    "too often.",
+)
+multi_candidate_accept.bug(
+    ("coin * q[token]", "r[0] * q[token]"),
+    think="one coin is enough for all candidates.",
+    because="after a rejection r[0] is known to be large; each candidate needs its own coin.",
+)
+multi_candidate_accept.bug(
+    (
+        "residual = residual_distribution(residual, q)",
+        "residual = residual_distribution(residual, q)\n"
+        "        q = np.where(np.arange(len(q)) == token, 0, q) / (1 - q[token])",
+    ),
+    think="a rejected token is struck out of q for the next candidate.",
+    because="that is right for draws without replacement; these are all drawn from the same q.",
+)
+multi_candidate_accept.bug(
+    ("    residual = p\n", "    return sample_from(p, u)\n    residual = p\n"),
+    think="the target draws a token, and a candidate is accepted if it is that token.",
+    because="that keeps the distribution and wastes the overlap of p and q; the rule uses coins.",
+)
+
+
+tree_attention_mask = Exercise("tree_attention_mask")
+
+
+@tree_attention_mask.group(
+    "itself and every ancestor", hint="A node sees itself, its parent, that one's parent and so on."
+)
+def upwards(rng):
+    yield [-1, 0, 1, 2, 3, 4]
+    yield [-1, -1, 1, 2, 3]
+    for size in (6, 9, 12):
+        yield [-1, 0, 1, *(int(rng.integers(node)) for node in range(3, size))]
+
+
+@tree_attention_mask.group(
+    "no other branch, whatever the order",
+    hint="Siblings and cousins are hidden, also those that are listed before.",
+)
+def other_branches(rng):
+    yield [-1, -1, 0, 1, 0, 1]
+    yield [-1, 0, 0, 0]
+    for size in (4, 6, 8):  # two levels: a parent has no parent
+        roots = size // 2
+        yield [-1] * roots + [int(rng.integers(roots)) for _ in range(roots, size)]
+
+
+MASK_EDGES = "the edges: one node, none, many; True and False"
+
+
+@tree_attention_mask.group(MASK_EDGES, form=True, hint="N nodes make an N by N mask, also N = 0.")
+def mask_sizes(rng):
+    yield from ([], [-1], [-1, -1], [-1, *range(19)])
+
+
+@tree_attention_mask.check(MASK_EDGES)
+def mask_kind(student, solution, rng):
+    mask = student.tree_attention_mask([-1, 0, 0])
+    kind = str(getattr(mask, "dtype", type_name(mask)))
+    if kind != "bool":
+        raise Different(f"tree_attention_mask([-1, 0, 0]) holds {kind}; a mask is True or False.")
+
+
+tree_attention_mask.bug(
+    ("return mask", "return np.tril(np.ones_like(mask))"),
+    think="the causal mask serves a tree as well.",
+    because="a node that is listed earlier may be on another branch, which is hidden.",
+)
+tree_attention_mask.bug(
+    ("mask[node] |= mask[parent]", "mask[node, parent] = True"),
+    think="a node sees itself and its parent.",
+    because="its past goes on beyond the parent, up to the text.",
+)
+tree_attention_mask.bug(
+    ("parent >= 0", "parent > 0"),
+    think="the way up ends at node 0.",
+    because="node 0 is a draft token like the others; the text is -1.",
+)
+tree_attention_mask.bug(
+    ("        if parent >= 0:\n            mask[node]", "        mask[node]"),
+    think="the parent -1 is a node like the others.",
+    because="-1 is the text; as an index it is NumPy's last row.",
+)
+tree_attention_mask.bug(
+    ("return mask", "return ~mask"),
+    think="True marks what is masked out.",
+    because="here True says that the node of the row sees the node of the column.",
+)
+
+
+walk_tree = Exercise("walk_tree")
+TWINS = [-1, -1, 0, 1]
+ROWS = (
+    "Row 0 of p and q judges the children of the text, row i + 1 those of node i, coin i node i. "
+    "The last token is drawn with the row of the place where the walk ends."
+)
+
+
+@walk_tree.group("children of the text, in turn", hint=ROWS)
+def one_level(rng):
+    for accepted in ((), (0,), (1,), (2,)) * 3:
+        yield drafted([-1] * 3, accepted, rng)
+
+
+@walk_tree.group("on to the children of the accepted node", hint=ROWS)
+def downwards(rng):
+    for parents, accepted in (
+        *(([-1, 0, 1], (0,)), ([-1, 0, 1], (0, 1)), ([-1, 0, 1], (0, 1, 2))),
+        *(([-1, -1, 0, 1], (1,)), ([-1, -1, 0, 1], (1, 3)), ([-1, -1, 0, 1], (0, 2))),
+        *(([-1, -1, 0, 0, 1, 1], (1, 5)), ([-1, -1, 0, 0, 1, 1], (0, 3))),
+        *(([-1, -1, 0, 0, 1, 1], (1,)), ([-1, -1, 1, 0, 2, 3], (1, 2, 4))),
+        *(([-1, 0, 0, 2, 1], (0, 2, 3)), ([-1, 0, -1, 2, 1, 3], (2, 3, 5))),
+    ):
+        yield drafted(parents, accepted, rng)
+
+
+@walk_tree.check("the distribution is the target's")
+def walks_together(student, solution, rng):
+    target, draft = (np.array([thousandths(3, rng) for _ in range(4)]) for _ in range(2))
+    for parents in ([-1, -1], [-1, 0], [-1, -1, 0]):
+        came = np.zeros((3, 3))
+        for args, weight in every_way(parents, target, draft):
+            came += weight * first_two(student.walk_tree(*args), target)
+        require_target(came, target[0][:, None] * target[1:], f"two tokens on the tree {parents}")
+
+
+def first_two(out: object, target: np.ndarray) -> np.ndarray:
+    """The distribution (3, 3) of two tokens that begin with `out` and go on by the target."""
+    listed = in_form_of([0], out)
+    if not isinstance(listed, list) or not listed:
+        raise Different(f"walk_tree returned {describe(out)}, not a list of tokens.")
+    tokens = [token_below(3, token, "walk_tree") for token in listed[:2]]
+    came = np.zeros((3, 3))
+    came[tokens[0]] = np.eye(3)[tokens[1]] if len(tokens) > 1 else target[tokens[0] + 1]
+    return came
+
+
+@walk_tree.group(
+    "the edges: no node, a leaf, twins, the boundary",
+    form=True,
+    hint=f"{ROWS} Twins are two nodes, each with a coin and children of its own.",
+)
+def walk_edges(rng):
+    for parents in ([], [], [-1], [-1, 0, 1, 2]):
+        yield drafted(parents, (0, 1, 2, 3), rng)
+    p, q = np.tile([0.45, 0.3, 0.15, 0.1], (5, 1)), np.tile([0.3, 0.45, 0.2, 0.05], (5, 1))
+    yield TWINS, [1, 1, 0, 2], p, q, np.array([0.5, 0.5, 0.1, 0.1]), draw(rng)
+    yield TWINS, [2, 2, 0, 2], p, q, np.array([0.9, 0.0, 0.1, 0.1]), draw(rng)  # both rejected
+
+
+walk_tree.bug(
+    ("node + 1", "max(node, 0)"),
+    ("node + 1", "node"),
+    think="row i belongs to node i.",
+    because="row 0 is for the text; what follows node i is in row i + 1.",
+)
+walk_tree.bug(
+    ("node + 1", "len(written)"),
+    think="row i belongs to level i of the tree.",
+    because="each node has its own row, i + 1 for node i: two nodes of a level follow other texts.",
+)
+walk_tree.bug(
+    (
+        "r[children], u))\n        if written[-1] not in drawn:\n            return written\n",
+        "r[: len(drawn)], u))\n        if written[-1] not in drawn:\n            return written\n"
+        "        r = r[drawn.index(written[-1]) + 1 :]\n",
+    ),
+    think="the coins are used in the order in which they are needed.",
+    because="coin i belongs to node i, also if nodes before it were never judged.",
+)
+walk_tree.bug(
+    ("r[children], u", "r[: len(children)], u"),
+    think="the children of every node are judged by the first coins of r.",
+    because="coin i belongs to node i: the children of a node have their own.",
+)
+walk_tree.bug(
+    ("if parent == node", "if i > node"),
+    think="the nodes are judged in the order of the list.",
+    because="a node counts only if its parent was accepted; the others are on dropped branches.",
+)
+walk_tree.bug(
+    ("if parent == node]", "if parent == node][:1]"),
+    think="the walk tries the first child only, and stops if it is rejected.",
+    because="its siblings were drafted and scored; each of them has its own chance.",
+)
+for _goes_on in ("drawn", "drawn or node < 0"):
+    walk_tree.bug(
+        ("return written", f"return written if {_goes_on} else written[:-1]"),
+        think="a branch that is accepted to its leaf ends there.",
+        because="the pass has a distribution after the leaf too, and its token is the bonus.",
+    )
+
+
+one_hot_accept = Exercise("one_hot_accept")
+
+
+@one_hot_accept.group(
+    "accepts with the target's own probability", hint="q is 1 on this token, so p/q is p."
+)
+def either_side(rng):
+    for keep in [True, False] * 4:
+        p, token = thousandths(2, rng), int(rng.integers(2))
+        # The other token is the only replacement, and u picks it from p as well.
+        u = float(p[0] / 2 if token else (1 + p[0]) / 2)
+        yield token, p, coin(p[token], keep, rng), round(u, 4)
+
+
+@one_hot_accept.group(
+    "replaces from the target without that token",
+    hint="After a rejection u draws from the other tokens, each with its share of p.",
+)
+def replaced(rng):
+    for size in (3, 3, 4, 4, 5, 5, 6, 7, 8):
+        p = thousandths(size, rng)
+        for token in (int(np.argmax(p)), int(rng.integers(size))):
+            yield token, p, coin(p[token], False, rng), draw(rng)
+
+
+@one_hot_accept.group(
+    "the edges: a target that is certain, p as it was",
+    form=True,
+    hint="A greedy target has p = 1 on one token: it accepts that token and no other.",
+)
+def certain_edges(rng):
+    only = np.array([0.0, 1.0, 0.0])
+    yield 1, only, 0.9, 0.5
+    yield 0, only, 0.3, 0.5
+    yield 2, np.array([0.5, 0.5, 0.0]), 0.4, 0.75
+    yield 1, np.array([0.5, 0.25, 0.25]), 0.75, 0.1  # a change of p in place would show
+
+
+one_hot_accept.bug(
+    ("sample_from(rest / rest.sum(), u)", "sample_from(p, u)"),
+    think="after a rejection the token is drawn from the target itself.",
+    because="the rejected token could come again, beyond the p that acceptance gave it.",
+)
+one_hot_accept.bug(
+    ("rest / rest.sum()", "rest"),
+    think="p without its token can be drawn from as it is.",
+    because="it sums to 1 - p(token); the last token gets all that is missing to 1.",
+)
+one_hot_accept.bug(
+    ("r < p[draft_token]", "draft_token == int(np.argmax(p))"),
+    think="a token without a q is accepted if it is the target's favourite.",
+    because="that is greedy decoding; when sampling, token x is owed p(x), favourite or not.",
+)
+one_hot_accept.bug(
+    ("r < p[draft_token]", "r < 1 - p[draft_token]"),
+    think="the token is accepted with probability 1 - p.",
+    because="q is 1 on it, so p/q is p, and 1 - p is how often it is rejected.",
+)
+one_hot_accept.bug(
+    ("r < p", "r > p"),
+    think="a large r accepts.",
+    because="r is below p(token) with probability p(token), so a small r accepts.",
+)
+one_hot_accept.bug(
+    (
+        "    if r < p[draft_token]:\n",
+        "    token = sample_from(p, u)\n    return token, token == draft_token\n    if True:\n",
+    ),
+    think="the target draws its own token, and the draft's is accepted if both are equal.",
+    because="here the verdict belongs to r, and u draws a replacement only. (The distribution "
+    "would be right, and some engines do it.)",
+)
+
+
+tokens_from_positions = Exercise("tokens_from_positions")
+
+
+def rates_of(count: int, rng: np.random.Generator) -> list[float]:
+    """So many acceptance rates of three digits, neither 0 nor 1, no two alike."""
+    return (rng.choice(np.arange(200, 950), count, replace=False) / 1000).tolist()
+
+
+@tokens_from_positions.group(
+    "a token counts if all before it are accepted",
+    weight=2,
+    hint="Token i counts with the product of the rates up to its own.",
+)
+def products(rng):
+    for count in (2, 3, 4, 5, 7, 7, 15):
+        yield rates_of(count, rng)
+
+
+@tokens_from_positions.group(
+    "the edges: no draft token, one, a certain and an impossible one",
+    form=True,
+    hint="It is 1, and for each draft token the product of the rates up to its own.",
+)
+def rate_edges(rng):
+    yield []
+    yield rates_of(1, rng)
+    yield [1.0, 1.0, 1.0]
+    yield [0.0, 0.9]
+    yield [0.75, 0.0, 0.5]
+
+
+_SUM = "1.0 + float(np.sum(np.cumprod(rates)))"
+tokens_from_positions.bug(
+    (_SUM, "1.0 + float(np.sum(rates))"),
+    think="every position adds its own rate.",
+    because="these rates hold only if all tokens before were accepted: multiply them up. (vLLM's "
+    "log prints the products; there the plain sum is right.)",
+)
+tokens_from_positions.bug(
+    (_SUM, "float(np.sum(np.cumprod(rates)))"),
+    think="only accepted draft tokens count.",
+    because="the target's pass adds one token more, the correction or the bonus.",
+)
+tokens_from_positions.bug(
+    (_SUM, "1.0 + sum(float(np.mean(rates)) ** i for i in range(1, len(rates) + 1))"),
+    think="one mean alpha can stand for all positions.",
+    because="the first rate is a factor of every product, the last of one only.",
+)
+tokens_from_positions.bug(
+    ("np.cumprod(rates)", "np.cumprod([1.0, *rates[:-1]][: len(rates)])"),
+    think="token i counts if those before it were accepted.",
+    because="its own rate is a factor too: it can still be rejected.",
+)
+tokens_from_positions.bug(
+    (_SUM, "1.0 + len(rates) * float(np.prod(rates))"),
+    think="a block is accepted whole or not at all.",
+    because="the accepted tokens before the first rejection are written too.",
+)

@@ -1,0 +1,63 @@
+"""What the chapters share whose functions write texts: what is looked at, and common thoughts."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograde.hidden_tests.common import Exercise
+
+LONGEST = 1000  # tokens that are noted of a text: no right answer asks with so many
+
+
+class Asked:
+    """A function to lend, which notes what it was asked: that tells wrong answers apart."""
+
+    def __init__(self, function: Callable[[list[int]], Any]) -> None:
+        self.function = function
+        self.trace: list[list[int]] = []
+
+    def __call__(self, tokens: list[int]) -> Any:
+        given = self.function(tokens)
+        self.trace.append(list(tokens)[:LONGEST])
+        return given
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+
+def partly(function: Callable, part: Callable) -> Callable:
+    """`function`, of whose answers only `part(answer, arguments)` is looked at."""
+
+    @functools.wraps(function)
+    def look(*args: Any) -> Any:
+        out = function(*args)
+        return part(out, args) if isinstance(out, list | tuple | np.ndarray) else out
+
+    return look
+
+
+class TextExercise(Exercise):
+    """Its text counts up to max_new_tokens: the group with `form` asks for the length."""
+
+    def compare(
+        self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
+    ) -> None:
+        seen = function if form else partly(function, lambda text, args: text[: args[4]])
+        super().compare(seen, args, expected, hint, form)
+
+
+# Thoughts that show in two chapters.
+SAME_PREFIX = {
+    "think": "all tokens of a block are drafted after the same prefix.",
+    "because": "token i follows the tokens drafted before it, so they belong in the call.",
+}
+FROM_PROMPT = {
+    "think": "every block starts after the prompt.",
+    "because": "it starts after the prompt and all that is written: both models read that.",
+}
+EOS_AT_END = {
+    "think": "eos can only stand at the end of a block.",
+    "because": "a draft token can be eos too, and what is accepted after it must go.",
+}

@@ -1,0 +1,189 @@
+"""Chapter 01, draft then verify: its examples and the visible checks on them."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from specdec_lib.lessons.ch01.models import (
+    DRAFT,
+    END,
+    TARGET,
+    WORDS,
+    Calls,
+    DraftModel,
+    TargetModel,
+    greedy_decode,
+    text,
+    tokens,
+)
+from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.checking.examples import Different, expect, helpers_first, visible_check
+
+__all__ = ["committed"]
+
+# The text and the block that the chapter works on: the draft's favourites after "the cat sat". The
+# target rejects the third. It agrees with the fourth, which is dropped all the same.
+PREFIX, BLOCK = tokens("the cat sat"), tokens("on the cat sat")
+LONG = 12  # new tokens of a whole decode
+# What a wrong loop writes, and its cause.
+_WRONG = (
+    ("on the on the the cat sat on the mat . the", "The correction stands in row m, not the last."),
+    ("on the the cat sat on the the cat sat on on", "The correction stands in row m, not m - 1."),
+    ("on the cat sat mat . the cat sat dog ran .", "Only drafted[:m] stays, not the whole draft."),
+    (3 * "on the cat sat ", "That is the draft's own text. A block ends with row m's choice."),
+    (
+        4 * "on the mat ",
+        "Does every block begin after the prompt? It begins after all that is new.",
+    ),
+    (
+        "on the cat mat . the cat dog ran . the dog",
+        "The rejected token stays. Only drafted[:m] does.",
+    ),
+)
+
+# Greedy text of the built-in target soon runs in circles; after this prompt its first 32 tokens do
+# not repeat any four tokens in a row.
+REAL_PROMPT = (
+    'class Stack:\n    """A list that is used from one end."""\n\n    def __init__(self):\n'
+)
+
+TRUTHS = truths_of(__package__)
+
+answered = answering(__package__)
+reveal = revealing(TRUTHS)
+
+
+def target_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
+    """What the small target gives from the prefix's last token on (k + 1, V)."""
+    return np.array([TARGET.row([*prefix, *drafted[:i]]) for i in range(len(drafted) + 1)])
+
+
+def models(
+    draft: TargetModel = DRAFT, which: str = "", **limits: int
+) -> tuple[TargetModel, DraftModel]:
+    """The target, and a draft with the rows of `draft`; Calls has their `limits` and `which`."""
+    calls = Calls(**limits, which=which)
+    target, second = TargetModel(TARGET.row, calls), DraftModel(draft.row, calls)
+    given = [f"{name}={most}" for name, most in limits.items()]
+    target.code = f"*lesson.models({', '.join(['lesson.TARGET'] * (draft is TARGET) + given)})"
+    second.code = ""  # it is made with the target
+    return target, second
+
+
+@visible_check
+def check_score_block(function: Callable) -> None:
+    """The block of the card, a short prefix and a long one, and no draft tokens at all."""
+    start = "Yours begin at the start of the prefix."
+    late = "Yours begin one row late: the last prefix token's row judges the first draft token."
+    alone = "Does the target read the prefix, too?"
+    told_apart = TARGET, tokens("sat on"), tokens("the mat")
+    after_prefix, block_alone = TARGET(tokens("sat on the mat"))[2:], TARGET(tokens("the mat"))
+    for prefix, drafted in (
+        ("the cat sat", "on the cat sat"),
+        ("the", "dog ran"),
+        ("sat on the", "mat ."),
+        ("the cat", ""),
+    ):
+        before, block = tokens(prefix), tokens(drafted)
+        every = TARGET([*before, *block])
+        asks = [(every, start), (every[: len(block) + 1], start)]
+        asks += [(every[len(before) :], late, (told_apart, after_prefix))]
+        asks += [(every[len(before) :], alone, (told_apart, block_alone))]
+        asks += [(every[len(before) - 1 : -1], "The row after the last draft token is missing.")]
+        rows = "1 row: that" if not block else f"{len(block) + 1} rows, starting with that"
+        hint = f"Return {rows} of the last prefix token."
+        target, _ = models(targets=1)
+        target.code = "lesson.models(targets=1)[0]"
+        gives = target_rows(before, block)
+        expect(function, target, before, block, gives=gives, hint=hint, asks=asks)
+
+
+@visible_check
+def check_greedy_prefix(function: Callable) -> None:
+    """A block that parts at its first token, in its middle, and nowhere; then a tie."""
+    rejected = "Only accepted tokens count, not the rejected one."
+    after = "Did you count a token after the first rejected one?"
+    nowhere = "Nothing is rejected here, and np.argmin or np.argmax of equal entries is 0."
+    loop = "All are accepted here. What do you return after the loop?"
+    for drafted, count, asks in (
+        ("ran . the dog", 0, [(1, rejected), (3, after)]),
+        ("on the cat sat", 2, [(3, rejected)]),
+        ("on the mat .", 4, [(5, "The bonus is no draft token."), (0, nowhere), (3, loop)]),
+    ):
+        block = tokens(drafted)
+        rows = target_rows(PREFIX, block)
+        hint = f"The target's choices are {rows[:-1].argmax(axis=1).tolist()}; p has one row more."
+        expect(function, block, rows, gives=count, hint=hint, asks=asks)
+    tie = np.array([[0.3, 0.4, 0.3], [0.2, 0.4, 0.4]])
+    hint = "The target's choice is 1 in row 0, where 0.4 is the most, and 1 in row 1, with a tie."
+    expect(function, [1, 2], tie, gives=1, hint=hint)
+
+
+@visible_check
+@helpers_first(check_score_block, check_greedy_prefix)
+def check_greedy_speculative_decode(function: Callable) -> None:
+    """The text, its passes, its end, whole blocks, and no tokens at all.
+
+    If that fails, the functions that the loop calls are checked first.
+    """
+    _check_text(function)
+    _check_passes(function)
+
+
+def _check_text(function: Callable) -> None:
+    """What is written, whatever the number of passes: a whole text, and two that end early."""
+    whole = greedy_decode(TARGET, PREFIX, LONG + 2)
+    alone, many = whole[:LONG], "How many tokens may the last block draft, if one comes on top?"
+    hint = f'The target alone writes "{text(alone)}".'
+    asks = [(whole, many), (whole[:-1], many)]
+    asks += [([*PREFIX, *alone], "Only the new tokens are asked for.")]
+    asks += [(alone[:n], "max_new_tokens counts only the new tokens.") for n in (9, 10)]
+    asks += [(tokens(wrong), cause) for wrong, cause in _WRONG]
+    pair = models(targets=100, which="(does each pass add a token of the target's?)")
+    expect(function, *pair, PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
+    every = "Look for eos in the whole block, not only at its end."
+    false = "0 is a token, and `if 0` is false: ask `if eos is not None`."
+    cut, rejected = "What follows eos in its block goes.", "A rejected eos isn't in the text."
+    for eos, end, asks in (
+        (END, 4, [(alone, every), (alone[:6], cut)]),
+        (WORDS.index("cat"), LONG, [(tokens("on the cat"), rejected)]),
+        (0, 2, [(alone, false), (alone[:3], cut)]),
+    ):
+        gives = alone[:end]
+        asks += [([], "Only new tokens are compared with eos.")]
+        asks += [(gives[:-1], "The text keeps its eos.")]
+        expect(function, *pair, PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
+
+
+def _check_passes(function: Callable) -> None:
+    """The calls: with the card's draft, with a draft that is always right, and for no tokens."""
+    card = "(the card writes these 12 tokens in 4 passes)"
+    moves = "Each pass also gives its correction (row m) or bonus (row K), without a second call. "
+    moves += "Each call of the draft reads the tokens drafted so far."
+    perfect = "This draft is always right: a block of 4 writes 5 tokens, with the bonus."
+    for draft, count, passes, hint, which in (
+        (DRAFT, LONG, 4, moves, card),
+        (TARGET, LONG + 1, 3, perfect, ""),
+        (DRAFT, 0, 0, "Nothing is asked for.", ""),
+    ):
+        pair = models(draft, which, targets=passes, in_a_block=4 if passes else 0)
+        gives = greedy_decode(TARGET, PREFIX, count)
+        try:
+            expect(function, *pair, PREFIX, 4, count, gives=gives, hint=hint)
+        except Different as wrong:
+            raise Different(wrong.seen, _other_block(draft.row, pair[0].calls) or hint) from None
+
+
+def _other_block(row: Callable, calls: Calls) -> str:
+    """What was drafted first, if these aren't the draft's choices; an empty text if they are."""
+    choices: list[int] = []
+    for _ in range(4):
+        choices.append(int(np.argmax(row([*PREFIX, *choices]))))
+    first = calls.blocks[0][1] if calls.blocks else []
+    drafted = first[len(PREFIX) :]
+    if first[: len(PREFIX)] != PREFIX or len(drafted) != 4 or drafted == choices:
+        return ""
+    return (
+        f"Your first block drafts {drafted}, and the draft's choices are {choices}: each is the "
+        "argmax of all that draft_model returns for the text and the tokens drafted so far."
+    )

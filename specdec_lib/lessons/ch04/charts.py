@@ -1,0 +1,101 @@
+"""The figures of chapter 04 that show what was measured in the notebook, each with its words."""
+
+from collections.abc import Callable, Mapping
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from specdec_lib.lessons.drawing.axes import (
+    drawn_from,
+    named_bars,
+    named_rows,
+    picture,
+    write_beside,
+)
+from specdec_lib.lessons.drawing.series import draw, table
+from specdec_lib.lessons.drawing.style import EXCESS, role, show
+
+
+@drawn_from("walltime_speedup")
+def promise_and_clock(speedup: Callable, account: Any) -> None:
+    """The student's speed-up with one cost more in each bar, and the measured one below.
+
+    `account` has `alpha`, `k`, `tokens_a_block`, `measured`, `by_text`, `tokens` of each text, and
+    `steps`: by name the c and the v of each.
+    """
+    alpha, k, found = account.alpha, account.k, account.tokens_a_block
+    speeds = {name: speedup(alpha, c, k, v) for name, (c, v) in account.steps.items()}
+    promised, last = speedup(alpha, 0.0, k, 1.0), list(speeds.values())[-1]
+    speeds[f"text: {found:.2f} tokens per block, not {promised:.2f}"] = last * found / promised
+    speeds["the clock"] = account.measured
+    ax = picture(f"From the promise to the clock, K = {k}", size=(8.4, 3.2))
+    told = named_bars(ax, speeds, [f"{speed:.2f}" for speed in speeds.values()], "target")
+    ax.barh(0, account.measured, 0.6, **role("accepted"))  # the lowest row, in another dress
+    ax.axvline(1, color="black", linewidth=1.2)
+    ax.set_xlim(0, 1.15 * max(*speeds.values(), 1))
+    count, low, high = len(account.by_text), min(account.by_text), max(account.by_text)
+    texts = f"texts: {count} of {account.tokens} tokens, {low:.2f} to {high:.2f}"
+    ax.set_xlabel(f"times as fast as plain decoding; {texts}")
+    show(ax.figure, f"Speed-up with one cost more in each bar. {told}; {texts}.")
+
+
+def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
+    """Alpha of every draft as a bar, and its c as a diamond on the same axis."""
+    names = sorted(drafts, key=lambda name: -drafts[name][0])
+    told = [f"alpha {drafts[name][0]:.2f}, c {drafts[name][1]:.2g}" for name in names]
+    title = "A draft pays only if alpha exceeds c"
+    ax = picture(title, size=(8.0, 0.42 * len(names) + 1.3))
+    y, (bar, diamond) = named_rows(ax, names), np.array([drafts[name] for name in names]).T
+    ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
+    ax.plot(diamond, y, "D", color="black", label="c", clip_on=False)
+    write_beside(ax, np.maximum(bar, diamond), y, told)
+    ax.set_xlim(0, max(1.0, 1.3 * diamond.max()))
+    ax.legend(loc="lower right")
+    listed = "; ".join(f"{name}: {text}" for name, text in zip(names, told, strict=True))
+    show(ax.figure, f"{title}. {listed}.")
+
+
+def learning_curve(curve: Mapping[int, float], c: float) -> None:
+    """Alpha on unseen text over the steps of a distillation, and the draft's c."""
+    ax = picture("The early exit learns on your loss", "alpha")
+    told = draw(ax, list(curve), {"alpha on unseen text": list(curve.values())}, text=".3f")
+    ax.axhline(c, color=EXCESS, linestyle="--", label=f"c = {c:.2f}: break-even")
+    ax.set(xlabel="steps", ylim=(0, 1.25 * max(*curve.values(), c)))
+    ax.margins(x=0.08)
+    ax.legend(loc="lower right")
+    show(ax.figure, f"By steps of training, {told}. The draft's c is {c:.2f}.")
+
+
+def read_curve(curve: Mapping[int, float], c: float) -> None:
+    """Print whether the draft of a learning curve has come to pay."""
+    first, last = curve[0], curve[max(curve)]
+    crossed = "It has crossed the line: a useless draft has just become a useful one."
+    below = "It is below the line: here the draft costs more than it gives."
+    said = crossed if first <= c < last else below if last <= c else "The draft pays."
+    print(f"Alpha went from {first:.3f} to {last:.3f}, and c is {c:.2f}. {said}")
+
+
+def table_of_drafts(rows: Mapping[str, Any], choices: Mapping[str, Any], assumed: str) -> None:
+    """What was measured of each draft, and the choice of K with what it promises, as a table.
+
+    `assumed` is what the choice assumes of v. The columns are few: a phone shows them all.
+    """
+    steps = {name: 1000 / row.tokens_per_second for name, row in rows.items()}
+    passes = median(steps[name] / row.costs.c for name, row in rows.items())
+    caption = (
+        f"Your K and its promise with {assumed}. A target pass takes {passes:.3g} ms, a draft step "
+    )
+    cells = [
+        {
+            "draft": name,
+            "size": f"{row.parameters / 1e6:.2f}M",
+            "alpha": row.alpha,
+            "c": row.costs.c,
+            "s": choices[name].s,
+            "K": choices[name].k,
+            "promise": choices[name].speedup,
+        }
+        for name, row in rows.items()
+    ]
+    table(cells, caption + ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + ".")

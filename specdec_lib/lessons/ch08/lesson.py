@@ -1,0 +1,274 @@
+"""Chapter 08, full generation: its examples and the visible checks on them."""
+
+import contextlib
+import functools
+import io
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+
+from specdec_lib.lessons.ch08.diagnosis import Request, told, told_of_an_error
+from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel, tables
+from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.checking.describing import describe
+from specdec_lib.lessons.checking.examples import (
+    Different,
+    expect,
+    expect_value_error,
+    visible_check,
+)
+from specdec_lib.lessons.checking.pasting import format_call
+
+__all__ = ["committed"]
+
+# What the first prediction is held against: 10 tokens of text, a block of four, one accepted.
+READ, K, ACCEPTED = 9, 4, 1
+
+# The true values that predictions.toml does not hold; None is measured in the chapter.
+TRUTHS = truths_of(
+    __package__, prediction_08=READ + 1 + K - (READ + 1 + ACCEPTED), prediction_08_c=None
+)
+
+answered = answering(__package__)
+reveal = revealing(TRUTHS)
+
+# One block of two in three rows, with the same p and q in each: rejected at once, after one
+# accepted token, and not at all.
+P = torch.tensor([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.125, 0.25, 0.625]]).double()
+Q = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]).double()
+DRAFTED = torch.tensor([[0, 1], [1, 2], [1, 0]])
+R = torch.tensor([[0.75, 0.1], [0.9, 0.5], [0.9, 0.6]], dtype=torch.float64)
+U = torch.tensor([0.5, 0.5, 0.5]).double()
+BLOCK = (P.expand(3, 3, 3), Q.expand(3, 2, 3), DRAFTED, R, U)
+
+# More rows of two. In the first both are accepted, with a coin each; in the second the residual is
+# [1/3, 2/3, 0], which sums to 0.375 before it is divided; in the third, as at temperature 0, r is 0
+# and the target gives the token no probability.
+MORE = (
+    torch.tensor([
+        [[0.875, 0.125, 0.0], [0.125, 0.75, 0.125], [0.625, 0.25, 0.125]],
+        [[0.375, 0.5, 0.125], [0.75, 0.0, 0.25], [0.625, 0.125, 0.25]],
+        [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
+    ]).double(),
+    torch.tensor([
+        [[0.375, 0.375, 0.25], [0.5, 0.125, 0.375]],
+        [[0.25, 0.25, 0.5], [0.125, 0.125, 0.75]],
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
+    ]).double(),
+    torch.tensor([[0, 2], [2, 0], [0, 2]]),
+    torch.tensor([[0.8, 0.1], [0.5, 0.9], [0.0, 0.0]], dtype=torch.float64),
+    torch.tensor([0.6, 0.2, 0.0], dtype=torch.float64),
+)  # fmt: skip
+
+HINTS_OF_BLOCK = (
+    "The first token is rejected, as 0.75 x 0.5 is not below 0.25, so the second does not count. "
+    "The residual is [0, 1, 0].",
+    "The first token is accepted and the second rejected: 0.5 x 0.5 equals its p, and an equal "
+    "product rejects. What p has above q in row 1 is [1, 0, 0] after its division.",
+    "Both tokens are accepted, so the next one comes from row 2 of p.",
+)
+HINTS_OF_MORE = (
+    "Each position has a coin of its own, and a whole block ends with row K of p.",
+    "p is [0.125, 0.25, 0] above q, divided by the sum [1/3, 2/3, 0], and u = 0.2 picks token 0.",
+    "As at temperature 0, r is 0. A token of p = 0 is rejected all the same: compare with <.",
+)
+
+# One row of p and q that half precision rounds: r q is just below p, and u just below p[1, 0].
+CLOSE = (
+    torch.tensor(
+        [[[0.25787353515625, 0.74212646484375], [0.25006103515625, 0.74993896484375]]]
+    ).double(),
+    torch.tensor([[[0.5078125, 0.4921875]]]).double(),
+    torch.tensor([[0]]),
+    torch.tensor([[0.50775146484375]], dtype=torch.float64),
+    torch.tensor([0.250030517578125], dtype=torch.float64),
+)
+
+P_ROWS = "Are these the last n + 1 rows? In its first pass the target reads the prompt, too."
+WARM = "Do p and q both take the temperature? At 0, Warp gives rows that are one-hot."
+DRAFT_WARM = (
+    "Does the draft take the temperature, too? Its tokens are drawn from Warp(temperature)."
+)
+# Texts of the example models: the generator's seed, and what is asked and written, block by block,
+# and what wrong loops write. A test holds the blocks against specdec_lib.decoding.
+PROMPT = [1, 2, 3]
+TOKENS = 9
+GREEDY_SLIPS = (
+    ([1, 3, 0, 1, 1, 2, 0, 1, 1], P_ROWS),
+    ([2, 0, 1, 0, 3, 0, 3, 0, 0], WARM),
+    ([0] * 9, WARM),
+)
+COOL_SLIPS = (([2, 2, 1, 2, 0, 1, 2, 3, 2], DRAFT_WARM),)
+EXAMPLES = (
+    (0, Request(1, PROMPT, 3, 9, 0.0, None, [[3], [2, 1], [3, 0, 1], [1, 2], [0]], GREEDY_SLIPS)),
+    (10, Request(1, PROMPT, 3, 9, 1.0, None, [[3, 2], [1], [3, 2, 0, 1], [3, 3]])),
+    (6, Request(3, PROMPT, 3, 9, 0.5, None, [[2, 1], [1, 2, 0, 1], [2, 1, 3]], COOL_SLIPS)),
+    (1, Request(1, PROMPT, 3, 9, 1.0, 1, [[3], [1]])),
+    (0, Request(1, PROMPT, 3, 1, 1.0, None, [[3]])),
+)
+
+
+def models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, WatchedModel]:
+    """A target of at most `most` passes and its draft, which note their passes in one list."""
+    (target, draft), passes = tables(seed), []
+    first = WatchedModel(target, "target", passes, most)
+    first.code = f"*lesson.models({seed})"  # both of them
+    return first, WatchedModel(draft, "draft", passes)
+
+
+@visible_check
+def check_rollback(function: Callable) -> None:
+    """A cut, a cut to nothing, a length that is there already, and two that cannot be."""
+    for held, length, cuts in ((14, 11, [11]), (6, 6, []), (5, 0, [0])):
+        cache = WatchedCache(range(held))
+        expect(function, cache, length, gives=None, hint="Nothing is returned.")
+        call = format_call(function, (WatchedCache(range(held)), length))
+        if cache.cuts != cuts:
+            raise Different(
+                f"{call} called truncate with {describe(cache.cuts)}, expected {describe(cuts)}."
+            )
+    for held, length in ((3, 4), (3, -1)):
+        why, cache = f"it cannot go back to {length} of {held} positions", WatchedCache(range(held))
+        expect_value_error(function, cache, length, why=why)
+        if cache.cuts:
+            call = format_call(function, (WatchedCache(range(held)), length))
+            raise Different(
+                f"{call} called truncate({cache.cuts[0]}) first. Find the mistake yourself, before "
+                "any call: another cache may not notice it."
+            )
+
+
+@visible_check
+def check_verify_block(function: Callable) -> None:
+    """The card's block and its rows alone, other rows, no draft tokens, and a close call."""
+    gives = (torch.tensor([0, 1, 2]), torch.tensor([1, 0, 2]))
+    expect_verdict(function, *BLOCK, gives=gives, hint=HINTS_OF_BLOCK)
+    for row, hint in enumerate(HINTS_OF_BLOCK):
+        expect_verdict(function, *_alone(BLOCK, row), gives=_alone(gives, row), hint=hint)
+    gives = (torch.tensor([2, 0, 0]), torch.tensor([0, 0, 1]))
+    expect_verdict(function, *MORE, gives=gives, hint=HINTS_OF_MORE)
+    p, q, drafted, r, u = BLOCK
+    empty = (p[:, :1], q[:, :0], drafted[:, :0], r[:, :0], u)
+    gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
+    hint = "Without draft tokens there is only the bonus row."
+    expect_verdict(function, *empty, gives=gives, hint=hint)
+    hint = "r q is 0.00003 below p, and u is as close to p[1, 0]: too close for half precision."
+    expect_verdict(function, *CLOSE, gives=(torch.tensor([1]), torch.tensor([0])), hint=hint)
+
+
+SWAPPED = "The counts come first, then the tokens."
+
+
+def expect_verdict(
+    function: Callable,
+    *block: torch.Tensor,
+    gives: tuple,
+    hint: str | Sequence[str],
+    form: bool = True,
+) -> None:
+    """Raise Different unless `function(*block)` returns the two tensors `gives`, both long.
+
+    The message is about one row that is wrong by itself, if there is one. `hint` is for the block,
+    or one for each of its rows.
+    """
+    rows = len(block[0])
+    hints = [hint] * rows if isinstance(hint, str) else hint
+    try:
+        whole = hint if isinstance(hint, str) else ""
+        asks = [(gives[::-1], SWAPPED)] if rows > 1 else []
+        expect(function, *block, gives=gives, hint=whole, asks=asks, form=form)
+    except Different as wrong:
+        if rows == 1 or SWAPPED in wrong.hint:
+            raise
+        for row in range(rows):
+            alone, right = _alone(block, row), _alone(gives, row)
+            expect(function, *alone, gives=right, hint=hints[row], form=form)
+        raise Different(
+            f"{wrong} Alone, every row is judged right: is something of another row used for it?"
+        ) from None
+
+
+def heard(function: Callable, returned: list) -> Callable:
+    """`function`, which notes what it returns."""
+
+    @functools.wraps(function)
+    def call(*args: object) -> object:
+        returned.append(function(*args))
+        return returned[-1]
+
+    return call
+
+
+def _alone(parts: tuple[torch.Tensor, ...], row: int) -> tuple[torch.Tensor, ...]:
+    """One row of each tensor."""
+    return tuple(part[row : row + 1] for part in parts)
+
+
+@visible_check
+def check_speculative_generate(function: Callable) -> None:
+    """Texts of the example models, what was drawn and read for them, and 0 tokens."""
+    faults: list[tuple[int, str]] = []  # said only if all texts are right: these tell more
+    for numbers, request in EXAMPLES:
+        pair = models(request.models, request.passes)
+        expect_text(function, request, pair, WatchedGenerator(numbers))
+        faults += [(request.k, fault) for fault in pair[0].faults]
+    for k, fault in faults:
+        raise Different(f"With k={k} the target {fault}. {FAULTS[fault]}")
+    nothing, pair = Request(1, PROMPT, 3, 0, 1.0, None, []), models()
+    expect_text(function, nothing, pair, WatchedGenerator(0))
+    if pair[0].count:
+        raise Different("0 tokens are asked for, and the target was called. Read nothing for them.")
+
+
+def require_right(rollback: Callable, verify_block: Callable, generate: Callable) -> None:
+    """Check the three functions again, in silence: a wrong decoder's times would tell nothing."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        check_rollback(rollback)
+        check_verify_block(verify_block)
+        check_speculative_generate(generate)
+
+
+def expect_text(
+    function: Callable,
+    request: Request,
+    pair: Sequence[WatchedModel],
+    rng: WatchedGenerator,
+    strict: bool = True,
+) -> None:
+    """Raise Different unless `function` writes the text of `request`, and say why it does not.
+
+    `pair` are target and draft, which share one list of passes. If not `strict`, what is wrong with
+    the text's form and its end counts for nothing.
+    """
+    returned: list = []
+    asked = request.k, request.most, request.temperature, rng, request.eos_id
+    args = (*pair, list(request.prompt), *asked)
+    try:
+        expect(heard(function, returned), *args, gives=request.text, form=strict)
+    except Different as wrong:
+        got = returned[0] if returned else None
+        written = list(got) if isinstance(got, list | tuple) else None
+        if not strict and written is not None and request.is_begun_by(written):
+            return
+        why = ""
+        if not returned:
+            why = told_of_an_error(_name_of(wrong.__context__), pair[0].passes)
+        elif written is not None and written != request.text:  # else its form is wrong
+            why = told(request, written, pair[0].passes)
+        raise Different(f"{wrong} {why}".strip()) from None
+    if request.temperature == 0 and rng.drew:
+        raise Different(f"{function.__name__} drew random numbers at temperature 0.")
+
+
+def _name_of(error: BaseException | None) -> str:
+    """The name of what the student's function raised; from a grader's worker it comes wrapped."""
+    return error.name if hasattr(error, "what_happened") else type(error).__name__
+
+
+FAULTS = {
+    "read a token twice": "Every pass reads only what its cache lacks, and a cut keeps all of the "
+    "text but its last token.",
+    "made too many passes": "One pass for each block is enough, and one for the prompt. Does a "
+    "block take more, or are fewer draft tokens accepted than should be?",
+}

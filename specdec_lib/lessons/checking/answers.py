@@ -1,0 +1,192 @@
+"""Answers that are words or numbers: predictions to commit, quiz letters to record."""
+
+import math
+import textwrap
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib import resources
+from typing import Any
+
+from specdec_lib.lessons.checking.describing import shortened
+from specdec_lib.lessons.checking.examples import Different, Unwritten
+
+CLOSE = 0.1  # of the truth: a guess no farther away is close
+OPTIONS = tuple("abcd")
+#: By prediction, the guess that its check has refused: nothing is revealed for it.
+_refused: dict[str, object] = {}
+WIDE = 92  # characters: a page breaks a longer printed line inside a word
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a prediction is held against.
+
+    `value` is None if the chapter measures it. Everybody is told `why` it is so. `typical` are
+    likely wrong numbers, each with the thought behind it.
+    """
+
+    value: float | None
+    why: str
+    typical: Mapping[float, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Quiz:
+    """A quiz: the right letter, and by letter what is said to those who choose it.
+
+    A wrong option is refuted, and the right one gets its reason.
+    """
+
+    right: str
+    told: Mapping[str, str]
+
+
+def truths_of(chapter: str, **values: float | None) -> dict[str, Truth]:
+    """The truth of each prediction in predictions.toml of the chapter whose package is `chapter`.
+
+    `values` are the true values that the file does not hold, None for a measured one.
+    """
+    return {
+        name: Truth(values[name] if name in values else told["value"], told["why"], _typical(told))
+        for name, told in _read(chapter, "predictions.toml").items()
+    }
+
+
+def _typical(told: Mapping) -> dict[float, str]:
+    """The thought behind each typical wrong number, which is written like 2.77 or 2/3."""
+    return {float(Fraction(key)): thought for key, thought in told.get("typical", {}).items()}
+
+
+def quizzes_of(chapter: str) -> dict[str, Quiz]:
+    """The quizzes in quizzes.toml of the chapter whose package is `chapter`.
+
+    A class whose quizzes are answered only by grading has a library without these files (`autograde
+    bundle --quizzes after-grading`): there it has none.
+    """
+    found = _read(chapter, "quizzes.toml").items()
+    return {
+        name: Quiz(parts["right"], {key: parts[key] for key in OPTIONS}) for name, parts in found
+    }
+
+
+def _read(chapter: str, file: str) -> dict:
+    """The tables of a TOML file in a package, each text in one line; {} without the file."""
+    path = resources.files(chapter) / file
+    return _in_one_line(tomllib.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def _in_one_line(value: object) -> Any:
+    """The value with each text in it in one line: the file breaks lines as it needs to."""
+    if isinstance(value, dict):
+        return {key: _in_one_line(part) for key, part in value.items()}
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def committed(name: str, guess: object, low: float, high: float) -> None:
+    """Check that a guess from `low` to `high` is written down, and say so."""
+    _refused[name] = guess
+    require_guess(name, guess, low, high)
+    del _refused[name]
+    print(f"{name}: {guess:g} is written down. Right or wrong, it counts.")
+
+
+def require_guess(name: str, guess: object, low: float, high: float) -> None:
+    """Raise Unwritten if there is no guess, Different unless it is a number in range."""
+    if guess is None:
+        raise Unwritten(f"{name}: no guess yet")
+    if not _is_number(guess) or not low <= guess <= high:
+        raise Different(
+            f"{name} is {shortened(guess)}; write a number from {low:,.10g} to {high:,.10g}. "
+            "Any guess counts."
+        )
+
+
+def _is_number(guess: object) -> bool:
+    return isinstance(guess, int | float) and not isinstance(guess, bool)
+
+
+def revealing(truths: Mapping[str, Truth]) -> Callable[..., None]:
+    """`reveal(name, guess)` of a chapter: `truths` has the truth of each of its predictions."""
+
+    def reveal(name: str, guess: object, measured: float | None = None) -> None:
+        """Set a committed guess beside the truth, or beside what was `measured`.
+
+        Before a guess is written down, nothing is told.
+        """
+        if not _is_number(guess) or guess is _refused.get(name):
+            print(f"Write your guess into {name} first: this cell waits for it.")
+        else:
+            _say(told_of(guess, truths[name], measured))
+
+    return reveal
+
+
+def told_of(guess: float, truth: Truth, measured: float | None = None) -> str:
+    """What is said of a guess: how far it is from the truth, or from what was measured, and why."""
+    value = float(truth.value if measured is None else measured)
+    return f"{_judged(float(guess), value, truth.typical)} {truth.why}"
+
+
+def _say(text: str) -> None:
+    """Print a paragraph in lines that end between two words."""
+    print(textwrap.fill(text, WIDE, break_long_words=False, break_on_hyphens=False))
+
+
+def _judged(guess: float, value: float, typical: Mapping[float, str]) -> str:
+    """What is said of a guess: right, a typical wrong number, close, or the right number alone."""
+    said, right = f"You said {guess:,.10g}", few_digits(value)
+    if _is_same(guess, value):
+        return f"{said}, and it is {right}."
+    nearest = min(typical, key=lambda number: abs(guess - number), default=None)
+    if nearest is not None and _is_same(guess, nearest):
+        return f"{said}. It is {right}. {few_digits(nearest)} {typical[nearest]}"
+    close = " That is close." if abs(guess - value) <= CLOSE * abs(value) else ""
+    return f"{said}.{close} It is {right}."
+
+
+def _is_same(guess: float, number: float) -> bool:
+    """Whether a guess is this number, written with two digits or more."""
+    return math.isclose(guess, number, rel_tol=0.005) or guess == float(f"{number:.2g}")
+
+
+def few_digits(number: float) -> str:
+    """A number with three significant digits at most, and no exponent: 1.68, 41.4, 1,340,000."""
+    rounded = float(f"{number:.3g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
+
+
+def answering(chapter: str) -> Callable[[str, object], None]:
+    """`answered(name, choice)` of the chapter whose package is `chapter`."""
+
+    def answered(name: str, choice: object) -> None:
+        """Check a quiz answer, and tell what there is to say of that option.
+
+        Raises Different with it for a wrong one, so that Validate does not call it right. Without
+        quizzes.toml the answer is only recorded: grading tells whether it is right.
+        """
+        letter, quizzes = letter_of(name, choice), quizzes_of(chapter)
+        if not quizzes:
+            print(f"{name}: your answer {letter} is recorded.")
+            return
+        quiz = quizzes[name]
+        if letter != quiz.right:
+            said = f"{name}: {letter} is not right. {quiz.told[letter]}"
+            raise Different(f"{said} Choose again if you like.")
+        _say(f"{name}: {letter} is right. {quiz.told[letter]}")
+
+    return answered
+
+
+def letter_of(name: str, choice: object) -> str:
+    """The option that a quiz answer names: "B)" is b.
+
+    Raises Unwritten if there is none, Different for anything but one of the letters.
+    """
+    if choice is None or choice == "":
+        raise Unwritten(f"{name}: no answer yet")
+    letter = choice.strip().strip(".)(").lower() if isinstance(choice, str) else None
+    if letter not in OPTIONS:
+        raise Different(f"{name} is {shortened(choice)}; write one letter of {', '.join(OPTIONS)}")
+    return letter

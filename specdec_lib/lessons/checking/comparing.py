@@ -1,0 +1,179 @@
+"""Whether a value is as good as the expected one; if it is not, what to say of its type."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from specdec_lib.lessons.checking.describing import (
+    ENTRIES,
+    describe,
+    is_told_by_shape,
+    told_apart,
+    type_name,
+)
+from specdec_lib.lessons.checking.kinds import ARRAYS, BOOLS, FLOATS, INTS, as_array, is_tensor
+
+NUMBERS = BOOLS + INTS + FLOATS
+#: How far a number may be off: relative to its value, and at least.
+EXACT = (0.0, 1e-9)
+ROUGH = (1e-6, 1e-7)  # what float32 leaves of a number
+MOST_ROWS = 10_000  # an array with more is never made a list
+#: Of each kind of expected number: the kinds that are as good, and their name.
+SCALARS = (
+    (BOOLS, BOOLS, "True or False"),
+    (INTS, INTS, "a whole number"),
+    (FLOATS, INTS + FLOATS, "a number"),
+)
+
+
+def difference(got: Any, expected: Any, form: bool = True) -> str | None:
+    """None if `got` is as good as `expected`; else a remark on its type, or an empty text.
+
+    Without `form` only the values count: a tuple or an array is as good as a list, an array of
+    floats or of float32 as good as one of whole numbers or of float64.
+    """
+    if form:
+        return _difference(got, expected, EXACT)
+    return _difference(in_form_of(expected, got), expected, ROUGH)
+
+
+def _difference(got: Any, expected: Any, room: tuple[float, float]) -> str | None:
+    if isinstance(got, ARRAYS) and got.shape == () and not isinstance(expected, ARRAYS):
+        got = got[()]  # np.where and its kind give one number this way
+    for kinds, as_good, what in SCALARS:
+        if isinstance(expected, kinds):
+            is_bool = isinstance(got, BOOLS) and kinds is not BOOLS
+            if is_bool or not isinstance(got, as_good):
+                return f" (it should be {what}, not {type_name(got)})"
+            return None if got == expected or _near(got, expected, room) else ""
+    if is_tensor(expected) and is_tensor(got):
+        if room == EXACT and got.dtype != expected.dtype:
+            return f" (its dtype is {got.dtype}, it should be {expected.dtype})"
+        return _array(as_array(got), as_array(expected), room)
+    if isinstance(expected, ARRAYS):
+        return _array(got, expected, room)
+    return _collection(got, expected, room)
+
+
+def _near(got: Any, expected: Any, room: tuple[float, float]) -> bool:
+    """Whether two numbers are that close; what is counted is never rounded."""
+    if isinstance(expected, INTS):
+        return False
+    try:
+        return math.isclose(got, expected, rel_tol=room[0], abs_tol=room[1])
+    except OverflowError:  # a whole number that no float can hold
+        return False
+
+
+def _array(got: Any, expected: np.ndarray, room: tuple[float, float]) -> str | None:
+    if not isinstance(got, ARRAYS):
+        return f" (it should be a NumPy array, not {type_name(got)})"
+    if got.shape != expected.shape:
+        return _shapes(got, expected)
+    if got.dtype.kind not in "biuf":
+        return f" (its dtype is {got.dtype}, it should hold numbers)"
+    if np.isclose(got, expected, *room).all():
+        return None
+    narrow = got.dtype.kind == "f" and got.dtype.itemsize < 8
+    if narrow and np.isclose(got, expected, *ROUGH).all():
+        return f" (its dtype is {got.dtype}; calculate in float64)"
+    return ""
+
+
+def _shapes(got: np.ndarray, expected: np.ndarray) -> str:
+    """Of two shapes what the texts of the arrays leave out: `describe` tells a long one by it."""
+    said = [] if is_told_by_shape(got) else [f"its shape is {got.shape}"]
+    said += [] if is_told_by_shape(expected) else [f"it should be {expected.shape}"]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _collection(got: Any, expected: Any, room: tuple[float, float]) -> str | None:
+    """The first difference of two lists, tuples or dictionaries; anything else has to be equal."""
+    if type(got) is not type(expected):
+        return f" (it should be {type_name(expected)}, not {type_name(got)})"
+    if not isinstance(expected, list | tuple | dict):
+        return None if got == expected else ""
+    if isinstance(expected, dict):
+        if got.keys() != expected.keys():
+            keys = describe(list(got)), describe(list(expected))
+            return f" (its keys are {keys[0]}, they should be {keys[1]})"
+        got, expected = [got[key] for key in expected], list(expected.values())
+    if len(got) != len(expected):
+        return ""
+    remarks = (_difference(g, e, room) for g, e in zip(got, expected, strict=True))
+    return next((remark for remark in remarks if remark is not None), None)
+
+
+def in_form_of(expected: Any, got: Any) -> Any:
+    """`got` in the container and of the kind of number that `expected` has.
+
+    It comes back as it is if its values do not fit: 1.5 is not a whole number. So does an array of
+    more than MOST_ROWS, since in a list each of its rows takes more room than its numbers.
+    """
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return {key: in_form_of(expected.get(key), item) for key, item in got.items()}
+    if is_tensor(got) and not is_tensor(expected):
+        got = as_array(got)
+    if isinstance(expected, ARRAYS) or is_tensor(expected):
+        return _in_form_of_array(expected, got)
+    if isinstance(expected, list | tuple) and isinstance(got, (list, tuple, *ARRAYS)):
+        if isinstance(got, ARRAYS) and got.ndim and len(got) > MOST_ROWS:
+            return got
+        items = list(got) if getattr(got, "ndim", 1) else [got]
+        pairs = zip(expected, items, strict=False)
+        return type(expected)([*(in_form_of(e, g) for e, g in pairs), *items[len(expected) :]])
+    if isinstance(got, ARRAYS) and got.size == 1 and isinstance(expected, NUMBERS):
+        got = got.reshape(-1)[0]
+    return _number_in_form(expected, got) if isinstance(got, NUMBERS) else got
+
+
+def _in_form_of_array(expected: Any, got: Any) -> Any:
+    """Nested lists as an array or a tensor; as they are, if their rows differ in length."""
+    try:
+        numbers = np.asarray(got) if isinstance(got, list | tuple) else got
+    except ValueError:
+        return got
+    if is_tensor(expected) and isinstance(numbers, ARRAYS) and numbers.dtype.kind in "biuf":
+        # Flat, since an array without columns can have any number of rows, and so could its list.
+        return expected.new_tensor(numbers.ravel().tolist()).reshape(numbers.shape)
+    return numbers
+
+
+def _number_in_form(expected: Any, got: Any) -> Any:
+    """0 and 1 as a bool, a whole float or a bool as an int."""
+    if isinstance(expected, BOOLS):
+        return bool(got) if got in (0, 1) else got
+    if isinstance(expected, FLOATS) and isinstance(got, BOOLS):
+        return int(got)
+    if not isinstance(expected, INTS) or isinstance(got, FLOATS) and not math.isfinite(got):
+        return got
+    return int(got) if got == int(got) else got
+
+
+def differing_place(got: Any, gives: Any, form: bool = True) -> str | None:
+    """The first row of a table (..., V) that is not as expected, or entry of a long array.
+
+    In words; None if `got` is short, right, or of another shape. Of a tuple it is the place in its
+    first wrong part.
+    """
+    if isinstance(gives, tuple) and type(got) is tuple and len(got) == len(gives):
+        pairs = zip(got, gives, strict=True)
+        wrong = (pair for pair in pairs if difference(*pair, form) is not None)
+        return next((differing_place(*pair, form) for pair in wrong), None)
+    kind = "a tensor" if is_tensor(gives) else "an array"
+    if kind == "an array" and not isinstance(gives, ARRAYS) or difference(got, gives, form) != "":
+        return None  # no numbers, of another type or shape, or right
+    got = got if form else in_form_of(gives, got)
+    got, gives = (as_array(each) if is_tensor(each) else each for each in (got, gives))
+    if got.shape != gives.shape:
+        return None
+    in_rows = gives.ndim > 1 and gives.shape[-1] <= ENTRIES
+    if gives.ndim == 0 or (gives.ndim == 1 and gives.size <= ENTRIES):
+        return None
+    apart = ~np.isclose(got, gives, *(EXACT if form else ROUGH))
+    place = tuple(map(int, np.argwhere(apart)[0]))
+    place = place[:-1] if in_rows else place
+    texts = told_apart(got[place].tolist(), gives[place].tolist())
+    at = place[0] if len(place) == 1 else place
+    return f"{kind} whose {'row' if in_rows else 'entry'} {at} is {texts[0]}, expected {texts[1]}"

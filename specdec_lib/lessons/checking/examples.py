@@ -1,0 +1,325 @@
+"""One example of a function: call it, compare, and say exactly what differs.
+
+The visible checks and the hidden tests both speak through `expect`, so a student reads the same
+three things in both: the call, what came back, and what was expected. A visible check also calls
+on copies, and refuses a warning and a changed argument.
+"""
+
+import contextlib
+import functools
+import inspect
+import io
+import textwrap
+import time
+import traceback
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from specdec_lib.blame import is_unwritten, told
+from specdec_lib.lessons.checking.comparing import difference, differing_place
+from specdec_lib.lessons.checking.describing import describe, parameter_names, told_apart
+from specdec_lib.lessons.checking.kinds import ARRAYS
+from specdec_lib.lessons.checking.lending import copied
+from specdec_lib.lessons.checking.pasting import brief_call, format_call
+
+LINE = 96  # characters of a line that a check prints
+AGAIN = 20, 1.0  # how often a check that fails is run again at most, and for how many seconds
+UNSTEADY = (
+    "Asked again, it gives another answer. Use the arguments alone: no random numbers of your own, "
+    "and nothing that an earlier call has left."
+)
+LESSONS = str(Path(__file__).parents[1])
+
+
+class Different(AssertionError):
+    """A call whose result is not the expected one; its text is written for the student.
+
+    `seen` is what happened, and `hint` the likely cause, if one is known.
+    """
+
+    def __init__(self, seen: str, hint: str = "") -> None:
+        super().__init__(f"{seen} {hint}".strip())
+        self.seen, self.hint = seen, hint
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the message, without the frames of the check itself."""
+        return textwrap.wrap(str(self), 88, break_long_words=False)
+
+
+class Unwritten(NotImplementedError):
+    """An answer that is not there yet; in a notebook it is one line."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{self}. This cell waits for it, and 'Run All Cells' stops here."]
+
+
+#: The calls that agreed, a line each, while a visible check runs; None at any other time.
+_agreeing: list[str] | None = None
+
+
+def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], None]:
+    """Decorate a check that stands in a notebook: it prints the calls that it made, if all agree.
+
+    The function is called on copies, and may neither warn nor change them (`watched`). A stub
+    shows one line, and no frames.
+    """
+
+    @functools.wraps(check)
+    def run(function: Callable) -> None:
+        global _agreeing
+        _agreeing = []
+        try:
+            check(watched(function))
+            _tell_all(check.__name__.removeprefix("check_"), _agreeing)
+        except NotImplementedError as stub:
+            if not is_unwritten(stub):
+                raise
+            raise Unwritten(str(stub)) from None
+        except Different as wrong:
+            steady = _is_steady(check, function, str(wrong))
+            raise wrong if steady else Different(wrong.seen, UNSTEADY) from None
+        finally:
+            _agreeing = None
+
+    return run
+
+
+def _is_steady(check: Callable, function: Callable, said: str) -> bool:
+    """Whether a check that failed with `said` fails with the same words again and again.
+
+    Every run makes its arguments anew, so only the function itself can make a difference.
+    """
+    most, seconds = AGAIN
+    end = time.monotonic() + seconds
+    with contextlib.redirect_stdout(io.StringIO()):
+        for _ in range(most):
+            try:
+                check(watched(function))
+                return False
+            except Exception as again:
+                if str(again) != said:
+                    return False
+            if time.monotonic() > end:
+                break
+    return True
+
+
+def worked(function: Callable, *cases: tuple, hint: str = "") -> None:
+    """A visible check of typed cases: the arguments of each, and last what they give.
+
+    Raises Different for the first case that a function gets wrong; `hint` is true of every case.
+    """
+
+    def check(function: Callable) -> None:
+        for *args, gives in cases:
+            expect(function, *args, gives=gives, hint=hint)
+
+    check.__name__ = function.__name__
+    visible_check(check)(function)
+
+
+def helpers_first(*checks: Callable[[Callable], None]) -> Callable:
+    """Decorate a check of a function that calls others: if it fails, theirs are asked first.
+
+    Raises Different with what `checks` say of a function that is wrong by itself. One that is not
+    written counts as right: the function may do without.
+    """
+
+    def decorate(check: Callable[[Callable], None]) -> Callable[[Callable], None]:
+        @functools.wraps(check)
+        def run(function: Callable) -> None:
+            try:
+                check(function)
+            except Different:
+                _ask_helpers(inspect.unwrap(function), checks)
+                raise
+
+        return run
+
+    return decorate
+
+
+def _ask_helpers(function: Callable, checks: Sequence[Callable]) -> None:
+    """Raise Different if one that `function` may call fails its own check."""
+    known, code = getattr(function, "__globals__", {}), getattr(function, "__code__", None)
+    for check in checks:
+        name = check.__name__.removeprefix("check_")
+        if name not in known or not _names(code, name):
+            continue
+        try:
+            inspect.unwrap(check)(watched(known[name]))
+        except NotImplementedError:
+            continue
+        except Different as wrong:
+            said = f"Is {name} right? {function.__name__} calls it, and {wrong}"
+            raise Different(said) from None
+
+
+def _names(code: object, name: str) -> bool:
+    """Whether the code of a function, or of one that is defined in it, uses this name."""
+    if not isinstance(code, types.CodeType):
+        return False
+    return name in code.co_names or any(_names(part, name) for part in code.co_consts)
+
+
+def watched(function: Callable) -> Callable:
+    """`function` on copies of its arguments; it raises Different for what no answer may do.
+
+    That is: a warning, a changed argument, and an array that is an argument or a part of one.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        given = [copied(arg) for arg in args]
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            got = function(*given)
+        if fault := _fault(function, args, given, got, seen):
+            raise Different(f"{format_call(function, args)} {fault}")
+        return got
+
+    return call
+
+
+def _fault(
+    function: Callable,
+    args: Sequence,
+    given: Sequence,
+    got: Any,
+    seen: Sequence[warnings.WarningMessage],
+) -> str | None:
+    """What no answer may do, in words; `given` are the copies that it worked on."""
+    if seen:
+        return warned(str(seen[0].message))
+    names = [*parameter_names(function), *map(str, range(len(args)))]
+    for name, now, before in zip(names, given, args, strict=False):
+        if difference(now, before) is not None:
+            return (
+                f"changed its argument {name}. Work on a copy: the caller still needs the old one."
+            )
+    arrays = [arg for arg in given if isinstance(arg, ARRAYS)]
+    if isinstance(got, ARRAYS) and any(np.may_share_memory(got, arg) for arg in arrays):
+        return "returned an array that shares its memory with an argument. Return a copy."
+    return None
+
+
+def warned(text: str) -> str:
+    """What is said of a warning: its text, and the likely cause."""
+    asks = {
+        "divide": " Did you divide before you looked for a zero?",
+        "log": " Did you take the logarithm of 0?",
+        "exp": " np.exp overflows above 709: subtract the largest logit first.",
+    }
+    return f'gave a warning: "{text}".{asks.get(text.rpartition(" ")[2], "")}'
+
+
+def agrees(call: str, outcome: str) -> None:
+    """Note a call that agreed, for the visible check that runs, if one does."""
+    if _agreeing is not None:
+        line = f"{call} -> {outcome}"
+        _agreeing.append(line if len(line) <= LINE else f"{call}\n    -> {outcome}")
+
+
+def _tell_all(name: str, calls: Sequence[str]) -> None:
+    """Print the calls of a check, a line each, which all agreed."""
+    for call in calls:
+        print(call)
+    said = f"all {len(calls)} examples agree" if len(calls) > 1 else "the example agrees"
+    print(f"{name}: {said}. Grading looks at more cases than these.")
+
+
+def expect(
+    function: Callable,
+    *args: Any,
+    gives: Any,
+    hint: str = "",
+    asks: Sequence[tuple] = (),
+    form: bool = True,
+) -> Any:
+    """Call `function(*args)` and raise `Different` unless it returns `gives`.
+
+    Numbers agree within 1e-9; without `form` only the values count (`difference`). A stub's
+    NotImplementedError passes through unchanged, and so does an exception with the attribute
+    `no_answer`, so that a missing answer is told from a wrong one. `hint` is
+    true of the example whatever came back. `asks` are wrong values, each with the question for
+    exactly that value; it is said alone. Where several thoughts give one value, the question is
+    followed by other calls that tell them apart, each the arguments and what this thought gives.
+    """
+    texts = _texts_before(function, args)
+    try:
+        got = function(*args)
+    except Exception as error:
+        pass_through(error)
+        happened = getattr(error, "what_happened", None)
+        call = texts[0] or format_call(function, args)
+        seen = f"{call} {happened or told(error)}; expected {describe(gives)}."
+        raise Different(seen, "" if happened or _is_refused(error) else hint) from None
+    why = difference(got, gives, form)
+    if why is None:
+        agrees(texts[1], describe(got))
+        return got
+    call = texts[0] or format_call(function, args)
+    asked = _question(function, got, asks)
+    returned = differing_place(got, gives, form) or "{}, expected {}".format(
+        *told_apart(got, gives)
+    )
+    raise Different(f"{call} returned {returned}{why}.", asked or ("" if why else hint))
+
+
+def _question(function: Callable, got: Any, asks: Sequence[tuple]) -> str:
+    """The question of `asks` for the value `got` in any form; an empty text if there is none."""
+    fitting = ((ask, also) for wrong, ask, *also in asks if difference(got, wrong, False) is None)
+    return next((ask for ask, also in fitting if all(_gives(function, *call) for call in also)), "")
+
+
+def _gives(function: Callable, args: tuple, value: Any) -> bool:
+    """Whether a call gives this value, in any form; an error is none."""
+    try:
+        return difference(function(*args), value, False) is None
+    except Exception:
+        return False
+
+
+def expect_value_error(function: Callable, *args: Any, why: str) -> None:
+    """Call `function(*args)` and raise `Different` unless it raises ValueError."""
+    texts = _texts_before(function, args)
+    try:
+        said = f"returned {describe(function(*args))}"
+    except Exception as error:
+        pass_through(error)
+        # From the grader's worker an error comes wrapped: its name there, and what happened.
+        happened = getattr(error, "what_happened", None)
+        name = getattr(error, "name", "") if happened else type(error).__name__
+        if name == "ValueError":
+            agrees(texts[1], "ValueError")
+            return
+        said = happened or f"raised {name}"
+    call = texts[0] or format_call(function, args)
+    raise Different(f"{call} {said}, expected ValueError: {why}.") from None
+
+
+def _texts_before(function: Callable, args: tuple) -> tuple[str, str]:
+    """The call as code and in short, before the function can change its arguments.
+
+    The hidden tests get empty texts: they make thousands of calls, and the function works in
+    another process, on copies.
+    """
+    if _agreeing is None:
+        return "", ""
+    return format_call(function, args), brief_call(function, args)
+
+
+def pass_through(error: Exception) -> None:
+    """Raise `error` again if it says that there is no answer yet, or is written for the student."""
+    if isinstance(error, Different) or is_unwritten(error) or getattr(error, "no_answer", False):
+        raise error
+
+
+def _is_refused(error: Exception) -> bool:
+    """Whether code of a lesson raised it: what is lent says itself what it was given."""
+    return traceback.extract_tb(error.__traceback__)[-1].filename.startswith(LESSONS)

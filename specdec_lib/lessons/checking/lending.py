@@ -1,0 +1,111 @@
+"""What a lesson lends to a student's function: copies, fixed arrays, and functions that end a loop.
+
+A function that works in place then spoils nothing for the cells below, and a loop that cannot end
+is stopped by what it calls.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from specdec_lib.lessons.checking.kinds import ARRAYS, is_tensor
+
+MOST_CALLS = 100  # of `Numbers`; whoever asks for 0 of them would go on for ever
+
+
+class NoEnd(RuntimeError):
+    """A function went on for longer than any right answer needs, and was ended."""
+
+    def __init__(self, what_happened: str) -> None:
+        super().__init__(what_happened)
+        self.what_happened = what_happened
+
+
+def at_most(calls: int, function: Callable, name: str = "", why: str = "") -> Callable:
+    """`function`, which raises NoEnd at one call more than `calls`.
+
+    The message says that the student's function called `name`, such as "the target", too often,
+    and why it never has to.
+    """
+    called, made = name or function.__name__, 0
+
+    @functools.wraps(function)
+    def lent(*args: Any) -> Any:
+        nonlocal made
+        made += 1
+        if made > calls:
+            most = "once" if calls == 1 else f"{calls} times"
+            raise NoEnd(f"called {called} more than {most}" + f": {why}" * bool(why))
+        return function(*args)
+
+    if hasattr(function, "code"):
+        lent.code = f"lesson.at_most({calls}, {function.code})"
+    return lent
+
+
+class Numbers:
+    """Given numbers, one after the other, where a function asks a generator for random ones.
+
+    `why` is said to those who ask for too many.
+    """
+
+    def __init__(self, *numbers: float, why: str = "") -> None:
+        self.numbers, self.used, self.calls, self.why = numbers, 0, 0, why
+        self.code = f"lesson.Numbers{numbers}"
+
+    def random(self, size: int | None = None) -> float | np.ndarray:
+        """The next number, or the next `size` of them (size,). NoEnd after the last."""
+        if size is None:
+            return float(self.random(1)[0])
+        self.used, self.calls = self.used + size, self.calls + 1
+        if self.used > len(self.numbers) or self.calls > MOST_CALLS:
+            raise NoEnd(
+                f"asked rng for more than {len(self.numbers)} numbers, or too often: {self.why}"
+            )
+        return np.array(self.numbers[self.used - size : self.used])
+
+    def __repr__(self) -> str:
+        return self.code
+
+
+def fixed(values: Sequence) -> np.ndarray:
+    """An array that nobody can change, for a name that a notebook shares with its lesson."""
+    made = np.array(values)
+    made.setflags(write=False)
+    return made
+
+
+def copied(value: Any) -> Any:
+    """A copy of plain data, which may be changed; a model or a generator as it is."""
+    if isinstance(value, ARRAYS):
+        return value.copy()
+    if is_tensor(value):
+        return value.clone()  # gradients flow through
+    if type(value) in (list, tuple):
+        return type(value)(map(copied, value))
+    return {key: copied(item) for key, item in value.items()} if type(value) is dict else value
+
+
+def on_copies(function: Callable) -> Callable:
+    """`function`, called with copies of its arguments."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return function(*map(copied, args))
+
+    return call
+
+
+def read(tokens: object) -> list[int]:
+    """`tokens` as a list of whole numbers. ValueError if there is none."""
+    if isinstance(tokens, list | tuple) and any(np.ndim(token) for token in tokens):
+        raise ValueError(
+            f"a model reads one flat list of tokens, and {tokens!r} has a list in it. "
+            "`append` puts a list in as it is, `+=` puts in its tokens"
+        )
+    given = list(np.asarray(tokens).reshape(-1).tolist()) if np.ndim(tokens) == 1 else None
+    if not given or not all(type(token) is int for token in given):
+        raise ValueError(f"a model reads a list of one token or more, not {tokens!r}")
+    return given

@@ -1,1 +1,0 @@
-"""What all chapters' lessons are made of: examples, hints, drawing, answers."""

@@ -1,0 +1,1 @@
+"""What lessons read: recorded distributions, and small functions of distributions."""

@@ -1,0 +1,1 @@
+"""Figures and tables: axes, bars, tokens in boxes, the race."""

@@ -1,0 +1,254 @@
+"""Figures: one way to draw axes, bars, labels and legends, and to wait for a student's function.
+
+The look is that of style.py; numbers in words are in wording.py.
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from matplotlib.transforms import ScaledTranslation
+
+from specdec_lib.blame import is_unwritten, own_frames, told
+from specdec_lib.errors import LibraryError
+from specdec_lib.lessons.checking.lending import on_copies
+from specdec_lib.lessons.drawing.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
+from specdec_lib.lessons.drawing.wording import TOKENS, by_token
+
+#: Colour, dash and marker of the lines of a figure: any one of the three tells them apart.
+LINES = ((TARGET, "-", "o"), (ACCEPTED, "--", "s"), (EXCESS, "-.", "^"), (DRAFT, ":", "D"))
+#: A mark that stands across what it is compared with.
+CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
+#: Black lines with marks that are white inside.
+HOLLOW = {"color": "black", "markerfacecolor": "white"}
+#: What keeps words legible on a hatch or a line.
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+
+
+def drawn_from(*names: str) -> Callable[[Callable], Callable]:
+    """Decorate a figure that calls the student's functions `names`.
+
+    They are the figure's first arguments, and get copies of theirs. An unwritten function is asked
+    for, and an error of a wrong one is told in one line, so that the picture never stops the
+    notebook. The names are the figure's attribute `functions`.
+    """
+
+    def decorate(figure: Callable) -> Callable:
+        @functools.wraps(figure)
+        def draw(*args, **kwargs) -> None:
+            try:
+                own = map(on_copies, args[: len(names)])
+                figure(*own, *args[len(names) :], **kwargs)
+            except Exception as error:  # whatever a half-written function does
+                print(_why_not(error, names))
+            finally:
+                plt.close("all")  # else the notebook would show a picture that is half drawn
+
+        draw.functions = names
+        return draw
+
+    return decorate
+
+
+def _why_not(error: Exception, names: Sequence[str]) -> str:
+    """Why a picture is missing. Only their own code in the traceback makes it a student's fault."""
+    all_names = " and ".join(names)
+    if isinstance(error, LibraryError):
+        return f"{error} Your {all_names} has no part in this."
+    if is_unwritten(error):
+        return f"This cell uses your own {all_names}. Write it first."
+    said = getattr(error, "what_happened", getattr(error, "seen", None))
+    own = own_frames(error)
+    if said or own:
+        blamed = next((each.name for each in own if each.name in names), all_names)
+        return f"Your {blamed} cannot be used yet: {said or told(error)}"
+    return (
+        f"There is no picture: code that is not yours {told(error)}. Run the check of {all_names}. "
+        "If it passes, this is a mistake of the course: please report it."
+    )
+
+
+def picture(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)) -> Axes:
+    """One pair of axes with a title; `size` in inches."""
+    (ax,) = panels(1, size, ylabel=ylabel)
+    ax.set_title(title)
+    return ax
+
+
+def panels(count: int, size: tuple[float, float], ylabel: str = "", **more: Any) -> list[Axes]:
+    """`count` pairs of axes side by side; the first has the `ylabel`.
+
+    `more` is for plt.subplots.
+    """
+    style()
+    _, axes = plt.subplots(1, count, figsize=size, squeeze=False, **more)
+    axes.flat[0].set_ylabel(ylabel)
+    return list(axes.flat)
+
+
+def token_axis(ax: Axes, count: int, top: float, low: float = 0.0) -> None:
+    """The names of `count` tokens, and room from `low` to above `top` for the labels of bars."""
+    ax.set_xticks(np.arange(count), list(TOKENS[:count]))
+    ax.set_ylim(min(0.0, 1.2 * low), 1.2 * max(top, 1e-3))
+
+
+def named_rows(ax: Axes, names: Sequence[str]) -> np.ndarray:
+    """Name the rows of a horizontal picture, the first on top; returns their heights (n,)."""
+    y = np.arange(len(names))[::-1]
+    ax.set_yticks(y, names)
+    ax.set_ylim(-0.6, len(names) - 0.4)
+    ax.grid(visible=True, axis="x")
+    ax.grid(visible=False, axis="y")
+    return y
+
+
+def log_log(ax: Axes, xlabel: str) -> None:
+    """Both axes logarithmic, with plain numbers."""
+    ax.set(xscale="log", yscale="log", xlabel=xlabel)
+    ax.grid(axis="both", visible=True)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(plain_ticks)
+
+
+def plain_ticks(value: float, _: int) -> str:
+    """A tick as 1,000 and not as a power of ten."""
+    return f"{value:,.10g}"
+
+
+def bars(
+    ax: Axes,
+    x: Sequence[float],
+    heights: Sequence[float],
+    name: str,
+    width: float = 0.6,
+    *,
+    bottom: np.ndarray | float = 0.0,
+    label: str | None = None,
+) -> None:
+    """Bars in the look of a role; a bar of no height leaves no line behind."""
+    x, heights = np.asarray(x, dtype=float), np.asarray(heights, dtype=float)
+    drawn = np.abs(heights) > 1e-12
+    if drawn.any():
+        floor = np.broadcast_to(bottom, heights.shape)[drawn]
+        dress = role(name) | ({"label": label} if label else {})
+        ax.bar(x[drawn], heights[drawn], width, bottom=floor, **dress)
+
+
+def masses_by_path(
+    ax: Axes,
+    paths: Sequence[np.ndarray],
+    p: np.ndarray,
+    texts: Iterable[str],
+    labels: Sequence[str] = ("came by acceptance", "came by correction"),
+) -> str:
+    """Mass by acceptance and, on it, by correction, each (V,), against the target p (V,).
+
+    Returns the masses in words.
+    """
+    parts = dict(zip(labels, paths, strict=True))
+    stacked(ax, parts, ("accepted", "residual"), texts, target=p)
+    accepted, corrected = paths
+    by_path = f"by acceptance {by_token(accepted)}, by correction {by_token(corrected)}"
+    return f"{by_path}, together {by_token(accepted + corrected)}; the target {by_token(p)}"
+
+
+def piled(
+    ax: Axes,
+    x: Sequence[float],
+    parts: Mapping[str, np.ndarray],
+    roles: Sequence[str],
+    width: float = 0.6,
+) -> np.ndarray:
+    """Draw bars at `x` (n,), each of the `parts` (n,) on the one before; returns the tops (n,)."""
+    top = np.zeros(len(x))
+    for (label, part), name in zip(parts.items(), roles, strict=True):
+        bars(ax, x, part, name, width, bottom=top, label=label)
+        top = top + part
+    return top
+
+
+def stacked(
+    ax: Axes,
+    parts: Mapping[str, np.ndarray],
+    roles: Sequence[str],
+    texts: Iterable[str] = (),
+    target: np.ndarray | None = None,
+) -> str:
+    """Bars over the tokens, the `parts` (V,) of each one on the other, and `texts` above them.
+
+    A black line across each token marks the `target` (V,). Returns the parts in words.
+    """
+    x = np.arange(len(next(iter(parts.values()))))
+    top = piled(ax, x, parts, roles)
+    if target is not None:
+        target_lines(ax, target)
+        top = np.maximum(top, target)
+    if texts:
+        write_above(ax, x, top, texts)
+    token_axis(ax, len(x), top=top.max())
+    legend_below(ax)
+    return "; ".join(f"{label}: {by_token(part)}" for label, part in parts.items())
+
+
+def named_bars(ax: Axes, values: Mapping[str, float], texts: Sequence[str], name: str) -> str:
+    """Horizontal bars in the look of a role, the first on top, a text beside each.
+
+    Returns the texts by the names of their bars.
+    """
+    y, lengths = named_rows(ax, list(values)), list(values.values())
+    ax.barh(y, lengths, 0.6, **role(name))
+    write_beside(ax, lengths, y, texts)
+    return "; ".join(f"{each}: {text}" for each, text in zip(values, texts, strict=True))
+
+
+def target_lines(ax: Axes, p: np.ndarray) -> None:
+    """The target p (V,) as a black line across each token."""
+    x = np.arange(len(p))
+    ax.hlines(p, x - 0.38, x + 0.38, color="black", linewidth=2.5, label="target p")
+
+
+def write_above(
+    ax: Axes,
+    x: Iterable[float],
+    heights: Iterable[float],
+    texts: Iterable[str],
+    gap: int = 4,
+    **look: Any,
+) -> None:
+    """Write a text above each point, `gap` points away."""
+    place = {"xytext": (0, gap), "textcoords": "offset points", "ha": "center"}
+    for at, height, text in zip(x, heights, texts, strict=True):
+        ax.annotate(text, (at, height), **place, **look)
+
+
+def write_beside(ax: Axes, x: Iterable[float], y: Iterable[float], texts: Iterable[str]) -> None:
+    """Write a text at the right of each point, as at the end of a horizontal bar."""
+    for at, height, text in zip(x, y, texts, strict=True):
+        ax.annotate(text, (at, height), xytext=(7, -4), textcoords="offset points")
+
+
+def write_inside(ax: Axes, x: float, y: float, text: str, **look: Any) -> None:
+    """Write a text in the middle of an area, legible on its hatch."""
+    ax.text(x, y, text, ha="center", va="center", **{"bbox": PAPER} | look)
+
+
+def legend_below(ax: Axes, columns: int = 3, **more: Any) -> None:
+    """The legend under the picture, clear of the ticks and their words; call it last."""
+    ticks = max((_lines(tick.get_text()) for tick in ax.get_xticklabels()), default=0)
+    points = 8 + 14 * (ticks + _lines(ax.get_xlabel()))
+    down = ScaledTranslation(0, -points / 72, ax.figure.dpi_scale_trans)
+    place = {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": ax.transAxes + down}
+    ax.legend(loc="upper center", ncol=columns, **place, **more)
+
+
+def _lines(text: str) -> int:
+    return len(text.splitlines())
+
+
+def swatches(dresses: Iterable[dict]) -> list[Patch]:
+    """Handles for a legend, one for each dress with a label."""
+    return [Patch(**dress) for dress in dresses]

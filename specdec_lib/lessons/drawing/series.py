@@ -1,0 +1,135 @@
+"""A figure from {name: values}: bars or lines in the look of the course, and the words for it.
+
+The alternative text is made from the very values that are drawn, so the two cannot part.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from specdec_lib.lessons.drawing.axes import LINES, bars, legend_below, picture, write_above
+from specdec_lib.lessons.drawing.style import PALE, display_page, show
+from specdec_lib.lessons.drawing.wording import short
+
+Values = Mapping[str, Sequence[float]]
+ROLES = ("target", "draft", "accepted", "excess", "residual")
+
+
+def series_figure(
+    title: str,
+    x: Sequence,
+    values: Values,
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    **how: Any,
+) -> None:
+    """One picture of `values`, each as long as `x`; `how` goes to `draw`.
+
+    Its alternative text is the title and every value at its place.
+    """
+    ax = picture(title, ylabel)
+    ax.set_xlabel(xlabel)
+    told = draw(ax, x, values, **how)
+    if len(values) > 1:
+        legend_below(ax)
+    show(ax.figure, f"{title}. {told}.")
+
+
+def draw(
+    ax: Axes,
+    x: Sequence,
+    values: Values,
+    *,
+    kind: str = "lines",
+    roles: Sequence[str] = ROLES,
+    text: str = "",
+    errors: Sequence[float] = (),
+    looks: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+) -> str:
+    """Draw `values` over `x` into `ax`; returns them in words.
+
+    `kind` is lines, marks or bars; bars stand side by side in the look of `roles`. Where `x` holds
+    names, they are written at equal distances. `text`, such as ".2f", writes every value above
+    its place. `errors` of a single series are drawn as intervals, and stand in the words. `looks`,
+    by name, goes to `ax.plot`.
+    """
+    named = any(isinstance(each, str) for each in x)
+    at = np.arange(len(x)) if named or kind == "bars" else np.asarray(x, dtype=float)
+    if named or kind == "bars":
+        ax.set_xticks(at, [f"{each}" for each in x])
+    width = 0.8 / max(1, len(values))
+    for i, (name, numbers) in enumerate(values.items()):
+        place = at + (i - (len(values) - 1) / 2) * width if kind == "bars" else at
+        if kind == "bars":
+            bars(ax, place, numbers, roles[i % len(roles)], 0.95 * width, label=name)
+        else:
+            colour, dash, marker = LINES[i % len(LINES)]
+            look = {"linestyle": dash if kind == "lines" else "none", "marker": marker}
+            ax.plot(place, numbers, **look | {"color": colour, "label": name} | looks.get(name, {}))
+        if errors:
+            ax.errorbar(place, numbers, errors, fmt="none", ecolor="black", elinewidth=1.6)
+        if text:
+            ax.margins(y=0.12)  # room for the highest
+            write_above(ax, place, numbers, (format(each, text) for each in numbers), fontsize=9)
+    return in_words(x, values, errors)
+
+
+def in_words(x: Sequence, values: Values, errors: Sequence[float] = ()) -> str:
+    """Values and places: "plain: 1.2 at 3, 1.4 at 4; ..." or "plain: code: 1.2; ..."."""
+    told = []
+    for name, numbers in values.items():
+        texts = [short(number) for number in numbers]
+        if errors:
+            texts = [f"{text} ± {short(e)}" for text, e in zip(texts, errors, strict=True)]
+        cells = (_at_place(place, text) for place, text in zip(x, texts, strict=True))
+        told.append(f"{name}: {', '.join(cells)}")
+    return "; ".join(told)
+
+
+def _at_place(place: Any, text: str) -> str:
+    """A value with its place; the name of a place may have two lines."""
+    return f"{' '.join(place.split())}: {text}" if isinstance(place, str) else f"{text} at {place}"
+
+
+def grid(
+    ax: Axes,
+    cells: Sequence[Sequence[str]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    shades: np.ndarray | None = None,
+) -> str:
+    """Write `cells`, texts in rows, into a grid with names; returns those with text in words.
+
+    `shades`, as many as cells, colour them from white at 0 to dark blue at 1.
+    """
+    told = []
+    for y, texts in enumerate(cells):
+        for x, text in enumerate(texts):
+            ax.text(x, y, text, ha="center", va="center")
+        filled = zip(texts, columns, strict=True)
+        told.append(f"{rows[y]}: " + ", ".join(f"{text} at {at}" for text, at in filled if text))
+    if shades is not None:
+        ax.imshow(shades, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+    ax.grid(visible=False)
+    ax.hlines(np.arange(len(rows)) + 0.5, -0.5, len(columns) - 0.5, color=PALE, linewidth=0.8)
+    ax.vlines(np.arange(len(columns)) + 0.5, -0.5, len(rows) - 0.5, color=PALE, linewidth=0.8)
+    return "; ".join(told)
+
+
+def table(rows: Any, caption: str = "") -> None:
+    """Show a DataFrame, or what makes one, as the notebook shows tables; elsewhere print it."""
+    import pandas as pd  # takes half a second, and most cells need no table
+
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+    shown = {"index": not isinstance(frame.index, pd.RangeIndex)}  # numbers of rows say nothing
+    shown |= {"float_format": "{:.3g}".format, "na_rep": ""}
+    text = f"{caption}\n{frame.to_string(**shown)}".strip("\n")
+    page = frame.to_html(border=0, **shown)
+    display_page(f"<p>{caption}</p>{page}" if caption else page, text)

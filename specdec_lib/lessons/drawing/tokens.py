@@ -1,0 +1,146 @@
+"""Tokens as pictures draw them: a shape, a hatch and a sign for every kind, besides a colour.
+
+The simulators (widgets/parts/blocks.js) draw the same shapes.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
+
+from specdec_lib.lessons.drawing.axes import panels, swatches, write_inside
+from specdec_lib.lessons.drawing.style import GREY, PALE, role
+
+# The role that lends each kind its colour and hatch, and the sign before its text.
+KINDS = {
+    "plain": (None, ""),
+    "ahead": (None, ""),
+    "chosen": (None, ""),
+    "drafted": ("draft", ""),
+    "scored": ("target", ""),
+    "accepted": ("accepted", "✓ "),
+    "rejected": ("excess", "✗ "),
+    "dropped": (None, "– "),
+    "corrected": ("residual", "↺ "),
+    "bonus": ("target", "+ "),
+}
+
+NAMES = {
+    "drafted": "drafted: striped box",
+    "accepted": "accepted: ✓ solid box",
+    "rejected": "rejected: ✗ crossed box",
+    "dropped": "dropped: – dashed box",
+    "corrected": "corrected: ↺ hexagon",
+    "bonus": "bonus: + rounded, double edge",
+}
+
+WIDTH, HEIGHT = 0.88, 0.42
+FIRST = 1.5  # where the first box of a row stands
+
+
+def fates(accepted: int, count: int) -> list[str]:
+    """The kinds of `count` draft tokens of a block, of which the first `accepted` pass."""
+    return (["accepted"] * accepted + ["rejected"] + ["dropped"] * count)[:count]
+
+
+def board(width: float, height: float, scale: float, title: str = "") -> Axes:
+    """An empty surface, `width` by `height` units, `scale` inches to a unit of height."""
+    (ax,) = panels(1, (8.2, scale * height + (0.65 if title else 0.35)))
+    ax.set(xlim=(-0.3, width), ylim=(-0.2, height), title=title)
+    ax.axis("off")
+    return ax
+
+
+def token_box(ax: Axes, x: float, y: float, kind: str, words: str) -> None:
+    """A token of this kind with its middle at (x, y)."""
+    for patch in _patches(kind, x, y):
+        ax.add_patch(patch)
+    role_of, sign = KINDS[kind]
+    look = {"color": "#55555f"} if role_of is None else {"fontweight": "bold"}
+    if kind == "chosen":
+        look = {"fontweight": "bold", "bbox": None}
+    write_inside(ax, x, y, sign + words, fontsize=9.5, **look)
+
+
+def boxes(
+    ax: Axes, y: float, name: str, words: Iterable[tuple[str, str]], start: float = 0
+) -> None:
+    """Boxes (kind, word) from place `start` of a row on, with its name before them."""
+    write(ax, 0.4, y, name, bold=True)
+    for i, (kind, word) in enumerate(words):
+        token_box(ax, FIRST + start + i, y, kind, word)
+
+
+def dress(kind: str) -> dict:
+    """How a box of this kind is drawn; colour is never all that tells two apart."""
+    if name := KINDS[kind][0]:
+        return role(name) | {"label": kind}
+    if kind == "chosen":
+        return {"facecolor": PALE, "edgecolor": "black", "linewidth": 2.2}
+    line = "-" if kind == "plain" else (0, (2, 2))
+    return {"facecolor": "white", "edgecolor": GREY, "linestyle": line, "linewidth": 1.2}
+
+
+def plain_box(ax: Axes, x: float, y: float, width: float, kind: str) -> None:
+    """A box of this kind from x on, without a sign or words; rows of boxes are 1 apart."""
+    ax.add_patch(Rectangle((x, y - 0.34), width, 0.68, **dress(kind)))
+
+
+def _patches(kind: str, x: float, y: float) -> list[Patch]:
+    """The outline of a kind."""
+    look = dress(kind)
+    left, low = x - WIDTH / 2, y - HEIGHT / 2
+    box = Rectangle((left, low), WIDTH, HEIGHT, **look)
+    if kind == "corrected":
+        side, cut = WIDTH / 2, 0.12
+        flat = side - cut
+        corners = [(-side, 0), (-flat, 1), (flat, 1), (side, 0), (flat, -1), (-flat, -1)]
+        return [Polygon([(x + a, y + b * HEIGHT / 2) for a, b in corners], closed=True, **look)]
+    if kind == "bonus":
+        rounded = "round,pad=0,rounding_size=0.18"
+        outer = FancyBboxPatch((left, low), WIDTH, HEIGHT, boxstyle=rounded, **look)
+        inner = (left + 0.04, low + 0.05)
+        thin = look | {"facecolor": "none", "linewidth": 0.9}
+        size = (WIDTH - 0.08, HEIGHT - 0.1)
+        return [outer, FancyBboxPatch(inner, *size, boxstyle=rounded, **thin)]
+    if kind == "rejected":
+        cross = {"color": look["edgecolor"], "linewidth": 1.2, "fill": False, "closed": False}
+        ends = (
+            [(left, low), (left + WIDTH, low + HEIGHT)],
+            [(left, low + HEIGHT), (left + WIDTH, low)],
+        )
+        return [box, *(Polygon(end, **cross) for end in ends)]
+    return [box]
+
+
+def write(ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold: bool = False) -> None:
+    """Words with their middle at (x, y)."""
+    weight = "bold" if bold else "normal"
+    ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight)
+
+
+def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
+    """An arrow; `bold` if it is one to look at."""
+    look = {"arrowstyle": "-|>", "linewidth": 2.0 if bold else 0.8}
+    ax.annotate("", end, start, arrowprops=look | {"color": "black" if bold else GREY})
+
+
+def key(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
+    """What the shapes mean, below the picture."""
+    dresses = [dress(kind) | {"label": NAMES[kind]} for kind in kinds]
+    ax.legend(
+        handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
+    )
+
+
+def draw_blocks(
+    ax: Axes, blocks: Sequence[Sequence[tuple[str, str]]], names: Sequence[str], columns: int
+) -> None:
+    """Rows of boxes, one for each block, with its name before it and a legend below."""
+    for number, (name, block) in enumerate(zip(names, blocks, strict=True)):
+        boxes(ax, -0.6 * number, name, block)
+    end = FIRST + max(map(len, blocks)) - 0.4
+    ax.set(xlim=(-0.3, end), ylim=(0.1 - 0.6 * len(blocks), 0.4))
+    ax.axis("off")
+    used = {kind for block in blocks for kind, _ in block}
+    key(ax, tuple(kind for kind in NAMES if kind in used), columns)

@@ -1,0 +1,54 @@
+"""The two limits of this processor, measured: bytes a second from memory, FLOP a second.
+
+Both are the best of several rounds, since they stand for what the machine can do at most.
+"""
+
+from collections.abc import Callable
+
+import torch
+
+from specdec_lib.measure.timing import timed
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.scale import parameters
+
+COPY_MEGABYTES = 256  # much more than a processor's cache holds
+WIDTH = 1024  # of the square matrices
+
+
+def copy_bandwidth(megabytes: float = COPY_MEGABYTES, rounds: int = 7) -> float:
+    """Bytes a second of a copy within memory, those read and those written together.
+
+    Needs twice `megabytes` of memory.
+    """
+    source = torch.ones(int(megabytes * 2**20 / 4))
+    copy = torch.empty_like(source)
+    return 2 * source.nbytes / fastest(lambda: copy.copy_(source), rounds)
+
+
+def matrix_rate(rounds: int = 7) -> float:
+    """FLOP a second of a product of two square matrices; a multiplication and an addition are two.
+
+    The matrices hold float32, as the course's models do on a processor.
+    """
+    left, right = torch.rand(2, WIDTH, WIDTH)
+    return 2 * WIDTH**3 / fastest(lambda: left @ right, rounds)
+
+
+def machine_limits() -> dict[str, float]:
+    """Both limits of the processor: "bandwidth" in bytes/s, "peak_flops" in FLOP/s."""
+    return {"bandwidth": copy_bandwidth(), "peak_flops": matrix_rate()}
+
+
+def fastest(task: Callable[[], object], rounds: int) -> float:
+    """The seconds of the fastest of `rounds` rounds, after one that is not counted."""
+    timed(task)
+    return min(timed(task) for _ in range(rounds))
+
+
+def weights_read(model: Llama) -> tuple[int, int]:
+    """The weights that a pass reads, and the bytes of each in memory.
+
+    That is all but the embedding, of which a pass looks up a few rows.
+    """
+    shape = model.shape
+    return parameters(shape) - shape.vocab_size * shape.width, model.head.bytes_per_weight
