@@ -8,7 +8,7 @@ from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
 from autograde.grading.grade import solved
-from specdec_lib.lessons.ch02 import figures
+from specdec_lib.lessons.ch02 import figures, lesson
 from specdec_lib.lessons.ch02.computed import RULES, exact_paths, one_position, paths
 from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100, real_text
 from specdec_lib.lessons.ch02.lesson import P, Q

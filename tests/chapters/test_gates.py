@@ -8,6 +8,7 @@ from classes.submitting import CHAPTER
 
 from autograde.course import AuthorError, chapter_names
 from autograde.grading.grade import grade, hidden_tests_of, known_of, right_cases_of
+from autograde.hidden import exercise
 from autograde.hidden.exercise import Bug
 from autograde.hidden.known_bugs import answers_of, bugs_of, patched
 from autograde.intake.submission import release_of
@@ -49,7 +50,7 @@ def test_the_gates_hold_for_the_seed_of_a_private_fork(
     chapter: str, monkeypatch: pytest.MonkeyPatch
 ):
     caches = (hidden_tests_of, right_cases_of, known_of)
-    monkeypatch.setattr(check, "course_seed", lambda: 7)
+    monkeypatch.setattr(exercise, "course_seed", lambda: 7)
     try:
         for each in caches:
             each.cache_clear()
@@ -79,13 +80,13 @@ def test_stub_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
     solved.cells = [cell.copy() for cell in solved.cells]
     (answer,) = (c for c in solved.cells if c.id == "speculative_step")
     answer.source = answers_of(CHAPTER)["speculative_step"]
-    monkeypatch.setattr(proof, "release_of", lambda chapter: solved)
+    monkeypatch.setattr(gates, "release_of", lambda chapter: solved)
     assert any("speculative_step" in fault for fault in of_stub(CHAPTER))
 
 
 def test_solution_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
     wrong = gates.cases_with(CHAPTER, {"quiz_02": 'quiz_02 = "a"'})
-    monkeypatch.setattr(proof, "right_cases_of", lambda chapter: wrong)
+    monkeypatch.setattr(gates, "right_cases_of", lambda chapter: wrong)
     assert any("the solution fails a case" in fault for fault in of_solution(CHAPTER))
 
 

@@ -17,11 +17,11 @@ from specdec_lib.sampling import Warp
 @pytest.mark.parametrize("rows", [1, 3])
 def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, warp, rows):
     target, draft = machine.target, machine.drafts["small"]
-    texts = prompts.prompts(rows)
+    held_out = prompts.prompts(rows)
     for drafter in (ModelDrafter(draft), PromptLookup(target.vocab_size)):
         texts = [
             speculative_generate(
-                target, drafter, texts, 4, Settings(13, warp), choices(warp, 1, rows), **more
+                target, drafter, held_out, 4, Settings(13, warp), choices(warp, 1, rows), **more
             ).tokens
             for more in ({}, {"verifier": as_verifier(LIBRARY.verify_block)})
         ]
