@@ -1,6 +1,6 @@
-"""The course's own answers, run in this very process: nobody else wrote them, so nothing is fenced.
+"""Runs the course's own solution in the grader's process, without a sandbox.
 
-Author's gates, and what the right answer gives in each case, need no sandbox and no start of one.
+Nobody else wrote it. The gates, and what the right answer gives in each case, need no more.
 """
 
 import copy
@@ -16,7 +16,7 @@ from autograde.sandbox.remote import RemoteObject, is_lent
 from autograde.sandbox.session import Cell, NotDefined, Reply, StudentError
 
 
-class Trusted:
+class Reference:
     """Stands where a Session does for the hidden tests, over the cells of a course's notebook."""
 
     part: object = None  # of the tests, as a Session keeps it

@@ -1,11 +1,15 @@
 """What the hidden tests of several chapters share: quizzes, predictions, what NumPy gave away."""
 
+import copy
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from autograde.hidden import exercise
-from autograde.hidden.exercise import RemoteObject, Student, StudentError, untouched
+from autograde.hidden.exercise import untouched
+from autograde.sandbox.remote import RemoteObject
+from autograde.sandbox.session import StudentError
+from autograde.sandbox.student import Student
 from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.answers import letter_of, quizzes_of, require_guess, told_of
 from specdec_lib.lessons.checking.examples import Different
@@ -15,19 +19,33 @@ from specdec_lib.lessons.checking.pasting import format_call
 class Exercise(exercise.Exercise):
     """A graded function of this course: compared and told as the chapters' visible checks do it.
 
-    Only values count, so a tuple is as good as a list and float32 as good as float64. In a group
-    with `form`, the type is the one that the card names, no warning appears, and neither a changed
-    argument nor the memory of one comes back. `expect` is the comparer of the visible check.
+    `expect` is the comparer of the visible check.
     """
 
     def __init__(self, name: str, expect: Callable = examples.expect) -> None:
         super().__init__(name)
         self.expect = expect
 
+    def assert_same(
+        self, student: Student, solution: Student, args: tuple, hint: str = "", form: bool = False
+    ) -> None:
+        """Raise Different unless the student's function gives what the solution gives for `args`.
+
+        `hint` is true of every case. Only values count, so a tuple is as good as a list and float32
+        as good as float64. With `form`, the type is the one that the card names, no warning
+        appears, and neither a changed argument nor the memory of one comes back.
+        """
+        try:
+            expected = getattr(solution, self.name)(*copy.deepcopy(args))
+        except StudentError as error:
+            expected = error
+        given = copy.deepcopy(args)  # a generator moves on
+        self.compare(getattr(student, self.name), given, expected, hint, form)
+
     def compare(
         self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
     ) -> None:
-        """Raise Different unless `function(*args)` gives what the solution gives."""
+        """Raise Different unless `function(*args)` gives `expected`, or raises what it is."""
         if isinstance(expected, StudentError):
             examples.expect_value_error(function, *args, why=hint.removesuffix("."))
             return
@@ -38,31 +56,30 @@ class Exercise(exercise.Exercise):
             untouched(function.student)
 
 
-def quiz(name: str) -> Exercise:
-    """The quiz of this name: each option gets its own explanation."""
-    exercise, told = Exercise(name), quizzes_of(_lesson_of(name))[name]
+def quiz(name: str) -> Callable:
+    """The test of the quiz of this name: each option gets its own explanation."""
+    told = quizzes_of(_lesson_of(name))[name]
 
-    @exercise.check("the right option")
-    def right_option(student: Student, solution: Student, rng: object) -> None:
-        letter = letter_of(exercise.name, student.value(exercise.name))
+    @Exercise(name).group("the right option")
+    def right_option(student: Student) -> None:
+        letter = letter_of(name, student.value(name))
         if letter != told.right:
             raise Different(f"You chose {letter}. {told.told[letter]}")
         student.told = f"You chose {letter}. {told.told[letter]}"
 
-    return exercise
+    return right_option
 
 
-def prediction(name: str, low: float, high: float) -> Exercise:
-    """A prediction: any number from `low` to `high` passes, and is told the truth."""
-    exercise = Exercise(name)
+def prediction(name: str, low: float, high: float) -> Callable:
+    """The test of a prediction: any number from `low` to `high` passes, and is told the truth."""
 
-    @exercise.check(f"a guess from {low:,} to {high:,}")
-    def in_range(student: Student, solution: Student, rng: object) -> None:
+    @Exercise(name).group(f"a guess from {low:,} to {high:,}")
+    def in_range(student: Student) -> None:
         guess = student.value(name)
         require_guess(name, guess, low, high)
         student.told = _truth_told(name, guess)
 
-    return exercise
+    return in_range
 
 
 def _truth_told(name: str, guess: float) -> str:
