@@ -101,11 +101,12 @@ def with_hidden_tests(chapter: str, use: Callable[[HiddenTests], Used]) -> Used:
     file, session = Chapter(chapter).tests, _Use(chapter, use)
     off = [word for name in UNUSED for word in ("-p", f"no:{name}")]
     options = ["--disable-plugin-autoload", "-c", os.devnull, f"--rootdir={ROOT}", *off]
-    pytest.main([*options, str(file)], [plugin, session])
+    code = pytest.main([*options, str(file)], [plugin, session])
     if session.error is not None:
         raise session.error
-    if session.failures:
-        raise AuthorError(f"pytest cannot collect {file.name}:\n{session.failures[0]}")
+    if session.failures or code != pytest.ExitCode.OK:
+        why = session.failures[0] if session.failures else f"it ended with {code!r}"
+        raise AuthorError(f"pytest cannot collect {file.name}:\n{why}")
     return session.result
 
 

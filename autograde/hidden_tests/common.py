@@ -35,6 +35,7 @@ class Exercise(exercise.Exercise):
         as good as float64. With `form`, the type is the one that the card names, no warning
         appears, and neither a changed argument nor the memory of one comes back.
         """
+        __tracebackhide__ = True  # pytest shows the test and what differs
         try:
             expected = getattr(solution, self.name)(*copy.deepcopy(args))
         except StudentError as error:
@@ -46,6 +47,7 @@ class Exercise(exercise.Exercise):
         self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
     ) -> None:
         """Raise Different unless `function(*args)` gives `expected`, or raises what it is."""
+        __tracebackhide__ = True
         if isinstance(expected, StudentError):
             examples.expect_value_error(function, *args, why=hint.removesuffix("."))
             return

@@ -88,9 +88,8 @@ def every_token(rng):
 
 @acceptance_probability.group("never above 1", cases=every_token)
 def test_acceptance_probability_every_token(student, solution, args):
-    acceptance_probability.assert_same(
-        student, solution, args, hint="Is it p over q, but at most 1?"
-    )
+    hint = "Is it p over q, but at most 1?"
+    acceptance_probability.assert_same(student, solution, args, hint)
 
 
 def numbers(rng):
@@ -216,9 +215,8 @@ def rejected_last(rng):
 
 @speculative_accept.group("every position has its own row and its own coin", cases=rejected_last)
 def test_speculative_accept_rejected_last(student, solution, args):
-    speculative_accept.assert_same(
-        student, solution, args, hint="Position i uses p[i], q[i] and r[i]."
-    )
+    hint = "Position i uses p[i], q[i] and r[i]."
+    speculative_accept.assert_same(student, solution, args, hint)
 
 
 def accept_edges(rng):

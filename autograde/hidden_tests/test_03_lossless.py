@@ -52,14 +52,17 @@ def ends(rng):
 acceptance_rate = Exercise("acceptance_rate")
 
 
-acceptance_rate.group(
-    "what both share", hint="Token x is drafted with q(x) and then accepted with min(1, p/q)."
-)(usual)
-acceptance_rate.group(
-    "the ends and the zeros, as a number and without a warning",
-    form=True,
-    hint="Equal models accept all. A token with q = 0 is never drafted, one with p = 0 not kept.",
-)(ends)
+@acceptance_rate.group("what both share", cases=usual)
+def test_acceptance_rate_usual(student, solution, args):
+    hint = "Token x is drafted with q(x) and then accepted with min(1, p/q)."
+    acceptance_rate.assert_same(student, solution, args, hint)
+
+
+@acceptance_rate.group("the ends and the zeros, as a number and without a warning", cases=ends)
+def test_acceptance_rate_ends(student, solution, args):
+    hint = "Equal models accept all. A token with q = 0 is never drafted, one with p = 0 not kept."
+    acceptance_rate.assert_same(student, solution, args, hint, form=True)
+
 
 NO_RESIDUAL = {
     "think": "there is always a residual to divide by.",
@@ -120,11 +123,11 @@ def test_two_paths_corrected_mass(student, solution, rng):
     expect_mass(student, solution, 1, rng, hint)
 
 
-two_paths.group(
-    "the ends, without a warning, as a tuple of new arrays",
-    form=True,
-    hint="With p equal to q everything is accepted; with nothing shared, nothing is.",
-)(ends)
+@two_paths.group("the ends, without a warning, as a tuple of new arrays", cases=ends)
+def test_two_paths_ends(student, solution, args):
+    hint = "With p equal to q everything is accepted; with nothing shared, nothing is."
+    two_paths.assert_same(student, solution, args, hint, form=True)
+
 
 two_paths.bug(
     ("np.minimum(p, q)", "np.minimum(1, p / q)"),

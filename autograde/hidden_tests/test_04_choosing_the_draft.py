@@ -39,8 +39,17 @@ def mean_ends(rng):
 expected_tokens = Exercise("expected_tokens")
 
 POWERS = "Draft token i counts with alpha to the power i, and the target adds one token."
-expected_tokens.group("the powers of alpha, and the target's token", hint=POWERS)(means)
-expected_tokens.group("alpha 0 and 1, and k = 0; a number", hint=POWERS, form=True)(mean_ends)
+
+
+@expected_tokens.group("the powers of alpha, and the target's token", cases=means)
+def test_expected_tokens_means(student, solution, args):
+    expected_tokens.assert_same(student, solution, args, POWERS)
+
+
+@expected_tokens.group("alpha 0 and 1, and k = 0; a number", cases=mean_ends)
+def test_expected_tokens_ends(student, solution, args):
+    expected_tokens.assert_same(student, solution, args, POWERS, form=True)
+
 
 SUM = "sum(alpha**i for i in range(k + 1))"
 for _zero in ("", " + 0.0"):  # without draft tokens, an int or a float
@@ -150,9 +159,8 @@ def none_pays(rng):
 
 @best_k.group("0 where no K pays", cases=none_pays)
 def test_best_k_none_pays(student, solution, args):
-    best_k.assert_same(
-        student, solution, args, hint="Plain decoding is K = 0 with a speed-up of 1."
-    )
+    hint = "Plain decoding is K = 0 with a speed-up of 1."
+    best_k.assert_same(student, solution, args, hint)
 
 
 def up_to_k_max(rng):

@@ -316,9 +316,8 @@ def cancelling(rng):
 
 @paired_speedup.group("twice as fast and half as fast cancel", cases=cancelling)
 def test_paired_speedup_cancelling(student, solution, args):
-    paired_speedup.assert_same(
-        student, solution, args, hint="A ratio and its inverse give 1 together."
-    )
+    hint = "A ratio and its inverse give 1 together."
+    paired_speedup.assert_same(student, solution, args, hint)
 
 
 @paired_speedup.group("thousands of pairs")
