@@ -7,7 +7,12 @@ from typing import Any
 from autograde.hidden import exercise
 from autograde.hidden.exercise import RemoteObject, Student, StudentError, untouched
 from specdec_lib.lessons.checking import examples
-from specdec_lib.lessons.checking.answers import letter_of, quizzes_of, require_guess, told_of
+from specdec_lib.lessons.checking.answers import (
+    feedback_on_guess,
+    quiz_letter,
+    quizzes_of,
+    require_guess,
+)
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.pasting import format_call
 
@@ -44,7 +49,7 @@ def quiz(name: str) -> Exercise:
 
     @exercise.check("the right option")
     def right_option(student: Student, solution: Student, rng: object) -> None:
-        letter = letter_of(exercise.name, student.value(exercise.name))
+        letter = quiz_letter(exercise.name, student.value(exercise.name))
         if letter != told.right:
             raise Different(f"You chose {letter}. {told.told[letter]}")
         student.told = f"You chose {letter}. {told.told[letter]}"
@@ -70,7 +75,7 @@ def _truth_told(name: str, guess: float) -> str:
     truth = import_module(f"{_lesson_of(name)}.lesson").TRUTHS[name]
     if truth.value is None:
         return f"You said {guess:g}. The chapter measures it, in the cell below your guess."
-    return told_of(guess, truth)
+    return feedback_on_guess(guess, truth)
 
 
 def _lesson_of(name: str) -> str:
@@ -108,7 +113,7 @@ def no_warning(student: Student) -> None:
     """Raise Different if a call of this case gave a warning."""
     for call in student.calls:
         if call.reply and call.reply.warnings:
-            said = examples.warned(call.reply.warnings[0])
+            said = examples.describe_warning(call.reply.warnings[0])
             raise Different(f"{_text_of(student, call.function, call.args)} {said}")
 
 
