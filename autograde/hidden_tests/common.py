@@ -51,8 +51,8 @@ def quiz(name: str) -> Exercise:
     def right_option(student: Student, solution: Student, rng: object) -> None:
         letter = quiz_letter(exercise.name, student.value(exercise.name))
         if letter != told.right:
-            raise Different(f"You chose {letter}. {told.told[letter]}")
-        student.told = f"You chose {letter}. {told.told[letter]}"
+            raise Different(f"You chose {letter}. {told.explanations[letter]}")
+        student.told = f"You chose {letter}. {told.explanations[letter]}"
 
     return exercise
 

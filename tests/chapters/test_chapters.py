@@ -165,13 +165,13 @@ def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
     told = quizzes_of(lesson_of(chapter).__package__)[name]
     assert lesson_of(chapter).answered(name, told.right) is None
     said = " ".join(capsys.readouterr().out.split())
-    assert f"{told.right} is right. {told.told[told.right]}" in said
+    assert f"{told.right} is right. {told.explanations[told.right]}" in said
     for letter in set(QUIZ_OPTIONS) - {told.right}:
         with pytest.raises(Different) as wrong:
             lesson_of(chapter).answered(name, letter)
-        assert f"{letter} is not right. {told.told[letter]}" in str(wrong.value)
+        assert f"{letter} is not right. {told.explanations[letter]}" in str(wrong.value)
     assert f'"{told.right}"' in answers_of(chapter)[name]
-    assert len({told.told[letter] for letter in QUIZ_OPTIONS}) == len(QUIZ_OPTIONS)
+    assert len({told.explanations[letter] for letter in QUIZ_OPTIONS}) == len(QUIZ_OPTIONS)
 
 
 @pytest.mark.parametrize("chapter, name", FIGURES)

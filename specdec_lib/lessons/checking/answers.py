@@ -173,9 +173,9 @@ def make_answered(chapter: str) -> Callable[[str, object], None]:
             return
         quiz = quizzes[name]
         if letter != quiz.right:
-            said = f"{name}: {letter} is not right. {quiz.told[letter]}"
+            said = f"{name}: {letter} is not right. {quiz.explanations[letter]}"
             raise Different(f"{said} Choose again if you like.")
-        _say(f"{name}: {letter} is right. {quiz.told[letter]}")
+        _say(f"{name}: {letter} is right. {quiz.explanations[letter]}")
 
     return answered
 
