@@ -11,7 +11,12 @@ from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import StudentError
 from autograde.sandbox.student import Student
 from specdec_lib.lessons.checking import examples
-from specdec_lib.lessons.checking.answers import letter_of, quizzes_of, require_guess, told_of
+from specdec_lib.lessons.checking.answers import (
+    feedback_on_guess,
+    quiz_letter,
+    quizzes_of,
+    require_guess,
+)
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.pasting import format_call
 
@@ -64,10 +69,10 @@ def quiz(name: str) -> Callable:
 
     @Exercise(name).group("the right option")
     def right_option(student: Student) -> None:
-        letter = letter_of(name, student.value(name))
+        letter = quiz_letter(name, student.value(name))
         if letter != told.right:
-            raise Different(f"You chose {letter}. {told.told[letter]}")
-        student.told = f"You chose {letter}. {told.told[letter]}"
+            raise Different(f"You chose {letter}. {told.explanations[letter]}")
+        student.told = f"You chose {letter}. {told.explanations[letter]}"
 
     return right_option
 
@@ -89,7 +94,7 @@ def _truth_told(name: str, guess: float) -> str:
     truth = import_module(f"{_lesson_of(name)}.lesson").TRUTHS[name]
     if truth.value is None:
         return f"You said {guess:g}. The chapter measures it, in the cell below your guess."
-    return told_of(guess, truth)
+    return feedback_on_guess(guess, truth)
 
 
 def _lesson_of(name: str) -> str:
@@ -127,7 +132,7 @@ def no_warning(student: Student) -> None:
     """Raise Different if a call of this case gave a warning."""
     for call in student.calls:
         if call.reply and call.reply.warnings:
-            said = examples.warned(call.reply.warnings[0])
+            said = examples.describe_warning(call.reply.warnings[0])
             raise Different(f"{_text_of(student, call.function, call.args)} {said}")
 
 

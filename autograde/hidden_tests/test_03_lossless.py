@@ -18,7 +18,7 @@ from autograde.sandbox.remote import RemoteObject
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, documented, expect_repaired
-from specdec_lib.lessons.checking.comparing import in_form_of
+from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect
 
@@ -101,7 +101,7 @@ def expect_mass(student, solution, number: int, rng: np.random.Generator, hint: 
 
     def mass(p, q):
         came = student.two_paths(p, q)
-        rows = in_form_of((p, q), came)
+        rows = coerce_like((p, q), came)
         if not isinstance(rows, tuple) or [getattr(r, "shape", 0) for r in rows] != [p.shape] * 2:
             raise Different(f"two_paths returned {describe(came)}, expected two arrays like p.")
         return rows[number]

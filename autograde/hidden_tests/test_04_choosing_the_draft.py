@@ -9,7 +9,7 @@ from autograde.hidden.exercise import untouched, with_cause
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import share
 from specdec_lib.lessons.ch04.lesson import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
-from specdec_lib.lessons.checking.describing import describe, told_apart
+from specdec_lib.lessons.checking.describing import describe, distinct_texts
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import is_tensor
 
@@ -397,7 +397,7 @@ def test_distillation_loss_narrow_logits(student, solution, rng):
         right = float(solution.distillation_loss(p, q))
         wide, (narrow, _) = student.distillation_loss(p, q), given_loss(student, p, q, "bfloat16")
         if not abs(narrow - right) <= 1e-6:
-            came, wanted = told_apart(narrow, right)
+            came, wanted = distinct_texts(narrow, right)
             said = f"with bfloat16 logits {shape} distillation_loss returned {came}, not {wanted}."
             by_rounding = abs(float(wide) - right) <= 1e-6
             raise with_cause(Different(said), NARROW) if by_rounding else Different(said)

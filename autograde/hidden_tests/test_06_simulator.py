@@ -12,7 +12,7 @@ from autograde.hidden.exercise import with_cause
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import hundredths
 from specdec_lib.lessons.ch06 import lesson, service
-from specdec_lib.lessons.checking.comparing import difference, in_form_of
+from specdec_lib.lessons.checking.comparing import coerce_like, difference
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.pasting import format_call
@@ -60,7 +60,7 @@ def run_of(student, args: tuple) -> tuple[str, dict]:
     """A student's run and what it gave, in words. Raises Different if nothing was counted."""
     got = student.simulate_decode(*args)
     said = f"{format_call(student.simulate_decode, args)} returned {describe(got)}"
-    run = in_form_of({"tokens": 1, "target_passes": 1, "time": 1.0}, got)
+    run = coerce_like({"tokens": 1, "target_passes": 1, "time": 1.0}, got)
     counts = [run.get(name) for name in ("tokens", "target_passes")] if type(run) is dict else []
     if list(map(type, counts)) != [int, int] or counts[1] < 1:
         raise Different(f'{said}; "tokens" and "target_passes" should be ints in a dict.')

@@ -8,8 +8,8 @@ import numpy as np
 
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import coin, ratio, thousandths
-from specdec_lib.lessons.checking.comparing import in_form_of
-from specdec_lib.lessons.checking.describing import describe, told_apart, type_name
+from specdec_lib.lessons.checking.comparing import coerce_like
+from specdec_lib.lessons.checking.describing import describe, distinct_texts, type_name
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.data.distributions import pieces, residual
 
@@ -64,7 +64,7 @@ def every_way(parents: list[int], after: np.ndarray, draft: np.ndarray) -> Itera
 
 def token_below(size: int, out: object, name: str) -> int:
     """The token that a function returned. Raises Different for anything else."""
-    token = in_form_of(0, out)
+    token = coerce_like(0, out)
     if type(token) is not int or not 0 <= token < size:
         raise Different(f"{name} returned {describe(out)}, where a token below {size} should be.")
     return token
@@ -73,7 +73,7 @@ def token_below(size: int, out: object, name: str) -> int:
 def require_target(came: np.ndarray, wanted: np.ndarray, of: str) -> None:
     """Raise Different unless a distribution is the target's, to 1e-12."""
     if not np.abs(came - wanted).max() <= 1e-12:
-        texts = told_apart(came, wanted)
+        texts = distinct_texts(came, wanted)
         raise Different(
             f"Over all drafts, coins and draws, the distribution of {of} is {texts[0]}; the "
             f"target's is {texts[1]}."
@@ -310,7 +310,7 @@ def test_walk_tree_walks_together(student, rng):
 
 def first_two(out: object, target: np.ndarray) -> np.ndarray:
     """The distribution (3, 3) of two tokens that begin with `out` and go on by the target."""
-    listed = in_form_of([0], out)
+    listed = coerce_like([0], out)
     if not isinstance(listed, list) or not listed:
         raise Different(f"walk_tree returned {describe(out)}, not a list of tokens.")
     tokens = [token_below(3, token, "walk_tree") for token in listed[:2]]

@@ -69,7 +69,7 @@ def test_the_page_is_that_of_a_class_with_the_courses_own_written_answer(there):
     assert "The course's own answer, to compare yours with: " in text
     assert "a person marks it" not in text and page.find("script") is None
     assert page.find("math") is not None
-    assert f"You chose {WRONG_LETTER}. {QUIZ.told[WRONG_LETTER][:20]}" in text
+    assert f"You chose {WRONG_LETTER}. {QUIZ.explanations[WRONG_LETTER][:20]}" in text
     said = page.find(string=re.compile("it took longer than 0.3 s and was stopped"))
     assert said and not said.find_parent("details")
 
