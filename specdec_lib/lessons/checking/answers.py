@@ -9,8 +9,8 @@ from fractions import Fraction
 from importlib import resources
 from typing import Any
 
-from specdec_lib.lessons.checking.describing import shortened
-from specdec_lib.lessons.checking.examples import Different, Unwritten
+from .describing import shortened
+from .examples import Different, Unwritten
 
 CLOSE = 0.1  # of the truth: a guess no farther away is close
 OPTIONS = tuple("abcd")

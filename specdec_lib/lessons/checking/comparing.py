@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.checking.describing import (
+from .describing import (
     ENTRIES,
     describe,
     is_told_by_shape,
     told_apart,
     type_name,
 )
-from specdec_lib.lessons.checking.kinds import ARRAYS, BOOLS, FLOATS, INTS, as_array, is_tensor
+from .kinds import ARRAYS, BOOLS, FLOATS, INTS, as_array, is_tensor, tensor_as_numpy
 
 NUMBERS = BOOLS + INTS + FLOATS
 #: How far a number may be off: relative to its value, and at least.
@@ -177,3 +177,60 @@ def differing_place(got: Any, gives: Any, form: bool = True) -> str | None:
     texts = told_apart(got[place].tolist(), gives[place].tolist())
     at = place[0] if len(place) == 1 else place
     return f"{kind} whose {'row' if in_rows else 'entry'} {at} is {texts[0]}, expected {texts[1]}"
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two plain values are one: equal numbers of equal kinds, and all else equal.
+
+    Numbers agree within 1e-9 or their own rounding, and nan agrees with nan. An array, a tensor, a
+    list and a tuple are alike, but 1.0 is not 1, nor is True.
+    """
+    return is_close(one, other) and _kinds(one) == _kinds(other)
+
+
+def is_close(one: Any, other: Any) -> bool:
+    """Whether two plain values are one, whatever kind their numbers have: 1.0 is 1 here."""
+    first, second = _numbers(one), _numbers(other)
+    if first is not None and second is not None:
+        return _are_close(first, second)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(is_close, one, other))
+    return type(one) is type(other) and bool(one == other)
+
+
+def _are_close(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays of one shape agree; np.allclose alone would repeat a short one."""
+    if one.shape != other.shape:
+        return False
+    rounding = max(_rounding(one), _rounding(other))
+    return np.allclose(one, other, rtol=rounding, atol=EXACT[1], equal_nan=True)
+
+
+def _kinds(value: Any) -> set[str]:
+    """The kinds of numbers in a value: NumPy's letters for truth values, whole ones and floats."""
+    if isinstance(value, list | tuple | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        return set().union(*map(_kinds, parts))
+    numbers = _numbers(value)
+    return set() if numbers is None else {numbers.dtype.kind}
+
+
+def _numbers(value: Any) -> np.ndarray | None:
+    """A number, numbers in a row or a tensor as an array; None for anything else."""
+    try:
+        array = tensor_as_numpy(value) if is_tensor(value) else np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return None
+    return array if array.dtype.kind in "biufc" else None
+
+
+def _rounding(numbers: np.ndarray) -> float:
+    """The relative error of a float that is a sum: two processes may add it up in another order.
+
+    A type narrower than float32 gets no more room: an answer must not choose how rough it may be.
+    """
+    if numbers.dtype.kind not in "fc":
+        return 0.0
+    return 32 * float(min(np.finfo(numbers.dtype).eps, np.finfo(np.float32).eps))

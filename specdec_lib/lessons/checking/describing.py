@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from specdec_lib.lessons.checking.kinds import ARRAYS, BOOLS, FLOATS, is_tensor
+from .kinds import ARRAYS, BOOLS, FLOATS, is_tensor
 
 MOST_SHOWN = 2000  # characters of one value in a message; a student's may have millions
 ENTRIES = 12  # numbers of an array that a message shows

@@ -15,17 +15,16 @@ import traceback
 import types
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from specdec_lib.blame import is_unwritten, told
-from specdec_lib.lessons.checking.comparing import difference, differing_place
-from specdec_lib.lessons.checking.describing import describe, parameter_names, told_apart
-from specdec_lib.lessons.checking.kinds import ARRAYS
-from specdec_lib.lessons.checking.lending import copied
-from specdec_lib.lessons.checking.pasting import brief_call, format_call
+from .blame import PACKAGES, is_unwritten, told
+from .comparing import difference, differing_place
+from .describing import describe, parameter_names, told_apart
+from .kinds import ARRAYS
+from .lending import copied
+from .pasting import brief_call, format_call
 
 LINE = 96  # characters of a line that a check prints
 AGAIN = 20, 1.0  # how often a check that fails is run again at most, and for how many seconds
@@ -33,7 +32,7 @@ UNSTEADY = (
     "Asked again, it gives another answer. Use the arguments alone: no random numbers of your own, "
     "and nothing that an earlier call has left."
 )
-LESSONS = str(Path(__file__).parents[1])
+LESSONS = PACKAGES[:2][-1]  # this package and what stands beside it
 
 
 class Different(AssertionError):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.checking.kinds import ARRAYS, is_tensor
+from .kinds import ARRAYS, is_tensor
 
 MOST_CALLS = 100  # of `Numbers`; whoever asks for 0 of them would go on for ever
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.checking.describing import (
+from .describing import (
     describe,
     name_of,
     parameter_names,
     shortened,
     type_name,
 )
-from specdec_lib.lessons.checking.kinds import ARRAYS, BOOLS, FLOATS, INTS, is_tensor
+from .kinds import ARRAYS, BOOLS, FLOATS, INTS, is_tensor, tensor_as_numpy
 
 MOST_CODE = 400  # characters of one argument
 LINE = 80  # characters of numbers, above which a row that repeats is written once
@@ -52,9 +52,10 @@ def _given(name: str, code: str) -> str:
 def as_code(value: Any) -> str:
     """`value` as an expression for a notebook; in angle brackets if there is none, or a long one.
 
-    A thing that a lesson lends says by its attribute `code` how a notebook makes it.
+    A thing that a lesson lends says by its attribute `code` how a notebook makes it; a proxy has
+    such a thing as its attribute `thing`.
     """
-    code = getattr(value, "code", None)
+    code = getattr(value, "code", getattr(getattr(value, "thing", None), "code", None))
     if isinstance(code, str):
         return code
     code = _plain_code(value)
@@ -84,7 +85,7 @@ def _plain_code(value: Any) -> str | None:
 def _array_code(value: Any) -> str | None:
     """An array or a tensor as an expression; None if it holds no numbers."""
     module, make = ("torch", "tensor") if is_tensor(value) else ("np", "array")
-    numbers = _as_numpy(value)
+    numbers = tensor_as_numpy(value) if is_tensor(value) else value
     if numbers.dtype.kind not in "biuf":
         return None
     # The dtypes that the numbers tell by themselves; no numbers are floats.
@@ -99,14 +100,6 @@ def _array_code(value: Any) -> str | None:
     if probs is None or make == "tensor" or dtype:
         text = f"{module}.{make}({text}{dtype})"
     return f"{text if probs is None else f'{module}.log({text})'}{order}"
-
-
-def _as_numpy(value: Any) -> np.ndarray:
-    """An array, or a tensor as one of its own width; bfloat16, which NumPy lacks, as float32."""
-    if not is_tensor(value):
-        return value
-    plain = value.detach().cpu()
-    return (plain.float() if "bfloat16" in str(plain.dtype) else plain).numpy()
 
 
 def _rows_once(numbers: np.ndarray) -> tuple[np.ndarray, str]:

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
-from specdec_lib.blame import is_unwritten, own_frames, told
 from specdec_lib.errors import LibraryError
+from specdec_lib.lessons.checking.blame import is_unwritten, own_frames, told
 from specdec_lib.lessons.checking.lending import on_copies
 from specdec_lib.lessons.drawing.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
 from specdec_lib.lessons.drawing.wording import TOKENS, by_token

@@ -10,10 +10,10 @@ import torch
 from classes.chapter_cases import draw, unwritten
 from transformers.generation import candidate_generator, utils
 
-from specdec_lib.blame import is_unwritten
 from specdec_lib.errors import library_error
 from specdec_lib.lessons.ch03 import figures, library
 from specdec_lib.lessons.ch03.lesson import P, Q
+from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.lessons.checking.examples import Different, expect, visible_check
 from specdec_lib.lessons.drawing.axes import drawn_from
 from specdec_lib.measure.race.contestants import WrongFunction, given_by

@@ -4,9 +4,11 @@ import sysconfig
 import traceback
 from pathlib import Path
 
-#: Where code stands that is not the reader's: this package, Python's own, and what pip installs.
+#: The folder of this package, and those of the packages that it is in, the outermost last.
+PACKAGES = [str(folder) for folder in Path(__file__).parents[: __name__.count(".")]]
+#: Where code stands that is not the reader's: the course's, Python's own, and what pip installs.
 NOT_THEIRS = (
-    *(str(Path(__file__).parent), "<frozen "),
+    *(PACKAGES[-1], "<frozen "),
     *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")),
 )
 
