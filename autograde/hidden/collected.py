@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from autograde.course import ROOT, AuthorError, Chapter
+from autograde.course import AuthorError, Chapter, current_course
 from autograde.hidden import plugin
 from autograde.hidden.exercise import Exercise
 from autograde.hidden.known_bugs import KnownBug, patched
@@ -101,7 +101,7 @@ def with_hidden_tests(chapter: str, use: Callable[[HiddenTests], Used]) -> Used:
     """
     file, session = Chapter(chapter).tests, _Use(chapter, use)
     off = [word for name in UNUSED for word in ("-p", f"no:{name}")]
-    options = ["--disable-plugin-autoload", "-c", os.devnull, f"--rootdir={ROOT}", *off]
+    options = ["--disable-plugin-autoload", "-c", os.devnull, f"--rootdir={current_course().root}", *off]
     code = pytest.main([*options, str(file)], [plugin, session])
     if session.error is not None:
         raise session.error
@@ -115,7 +115,7 @@ def require_tests(chapter: str, exercises: Iterable[str]) -> None:
     """Raise AuthorError unless each of the exercises of a chapter has a hidden test."""
     file = Chapter(chapter).tests
     if not file.is_file():
-        place = file.relative_to(ROOT).as_posix()
+        place = file.relative_to(current_course().root).as_posix()
         raise AuthorError(
             f"{chapter}: nothing grades {', '.join(exercises)}: there is no {place}. "
             "Write it, with a test for each."

@@ -8,7 +8,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from autograde.course import ROOT, UsageError
+from autograde.course import GRADER, SOLUTIONS, UsageError
 from autograde.sandbox import bwrap, isolation, workers
 from autograde.sandbox.isolation import ADVICE, BUBBLEWRAP, DESCRIBED, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits, SandboxError, Worker
@@ -71,7 +71,7 @@ def examine(how: str) -> dict[str, str]:
 
 def _names(decoy: str) -> str:
     """What the probes are told: that the file `decoy` should not be seen, among others."""
-    places = [decoy, *map(str, (ROOT / "autograde", ROOT / "solutions", Path.home() / ".bashrc"))]
+    places = [decoy, *map(str, (GRADER / "cli.py", SOLUTIONS, Path.home() / ".bashrc"))]
     names = {*bwrap.ENVIRONMENT, "PWD", "LC_CTYPE"}
     limits = f"MEMORY, SECONDS = {TRIAL.memory_mib}, {TRIAL.total_seconds + 1}"
     return f"PLACES = {places}\nNAMES = {names}\n{limits}\n"
