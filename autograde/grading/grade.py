@@ -15,7 +15,7 @@ from autograde.hidden.causes import Known, is_explained
 from autograde.hidden.known_bugs import bugs_of
 from autograde.hidden.reference import Trusted
 from autograde.hidden.runner import Case, HiddenTests, collected, follow_through
-from autograde.intake.bounds import bounded
+from autograde.intake.bounds import limit_resources
 from autograde.intake.submission import is_answer, is_demo, release_of, solution_of
 from autograde.sandbox import isolation
 from autograde.sandbox.inside.cells import plain_python
@@ -32,7 +32,7 @@ def grade(notebook: NotebookNode, chapter: str, grader: Grader | None = None) ->
     Without a grader it is graded in this process. What a time limit decided may be the fault of a
     busy machine: it is not stored, so the next grading tries again. Raises as `grade_now` does.
     """
-    key = result_cache.key(notebook, chapter, isolation.chosen())
+    key = result_cache.key(notebook, chapter, isolation.mode())
     result = result_cache.load(key)
     if result is None:
         result = (grader or grade_now)(notebook, chapter)
@@ -53,17 +53,17 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     exercises = exercises_of(release_of(chapter))
     # Before the limit: all later submissions are compared with what is remembered here.
     known = {name: known_of(chapter, name) for name in exercises}
-    with bounded():
+    with limit_resources():
         with Session(cells, limits) as session:
             student = Student(session, parameters_of(chapter), given_of(chapter))
             cases = follow_through(
                 tests, student, right, lambda own: is_explained(known[own[0].exercise], own)
             )
-        if session.broken is not None:
-            raise session.broken
+        if session.start_error is not None:
+            raise session.start_error
         judge(cases, exercises, known.__getitem__)
     reports = {cell.key: session.reports[cell.key] for cell in cells if cell.key in session.reports}
-    return Result(exercises, pending_of(release_of(chapter)), reports, session.limited)
+    return Result(exercises, pending_of(release_of(chapter)), reports, session.timed_out)
 
 
 def limits_of(chapter: str) -> Limits:

@@ -53,8 +53,8 @@ class Trial:
 
     def run(self, student: Student, solution: Student) -> Case:
         """How the case goes with the functions of `student`."""
-        student.calls, student.told, error = [], "", None
-        student.session.part = self.group
+        student.calls, student.pass_message, error = [], "", None
+        student.session.group = self.group
         try:
             self.case(student, solution)
         except KeyboardInterrupt:
@@ -65,7 +65,7 @@ class Trial:
         case = Case(self.exercise, self.group, message, message, unwritten, student.calls)
         seen = _cut(getattr(error, "seen", None) or message or "")
         return replace(
-            case, cause=getattr(error, "cause", None), told=_cut(student.told), seen=seen
+            case, cause=getattr(error, "cause", None), told=_cut(student.pass_message), seen=seen
         )
 
 
@@ -128,9 +128,9 @@ def follow_through(
     mentioned = [name for name in wrong if _are_mentioned(above[name], student.session.cells)]
     again = [name for name in mentioned if may_be_right(name)]
     if again:
-        student.session.renew()
+        student.session.restart()
     for name in again:
-        student.session.put_in_place(right[each] for each in above[name])
+        student.session.override(right[each] for each in above[name])
         which = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
         used = frozenset(wrong) & frozenset(above[name])
         for i, case in zip(which, tests.run(student, which), strict=True):

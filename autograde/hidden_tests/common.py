@@ -47,7 +47,7 @@ def quiz(name: str) -> Exercise:
         letter = letter_of(exercise.name, student.value(exercise.name))
         if letter != told.right:
             raise Different(f"You chose {letter}. {told.told[letter]}")
-        student.told = f"You chose {letter}. {told.told[letter]}"
+        student.pass_message = f"You chose {letter}. {told.told[letter]}"
 
     return exercise
 
@@ -60,7 +60,7 @@ def prediction(name: str, low: float, high: float) -> Exercise:
     def in_range(student: Student, solution: Student, rng: object) -> None:
         guess = student.value(name)
         require_guess(name, guess, low, high)
-        student.told = _truth_told(name, guess)
+        student.pass_message = _truth_told(name, guess)
 
     return exercise
 
@@ -89,12 +89,12 @@ class Lent(RemoteObject):
         self.text = text
 
     def __repr__(self) -> str:
-        return self.text or repr(self.thing)
+        return self.text or repr(self.obj)
 
 
 def own_array(student: Student) -> None:
     """Raise Different if a call of this case returned an argument, or a view of one."""
-    shared = [call for call in student.calls if call.reply and call.reply.shares]
+    shared = [call for call in student.calls if call.reply and call.reply.shares_memory]
     if shared:
         call = shared[0]
         raise Different(

@@ -35,16 +35,16 @@ SECONDS = 30  # of its processor
 _COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
-def share_out(cells: Iterable["NotebookNode"]) -> None:
+def truncate_cells(cells: Iterable["NotebookNode"]) -> None:
     """Cut the text of a cell, in place, if it or that of all cells is too long: the first stay."""
     left = MAX_TEXT
     for cell in cells:
         before = len(cell.source)
-        cell.source = cut(cell.kind, cell.source, left)
+        cell.source = truncate_cell(cell.kind, cell.source, left)
         left -= min(left, before)
 
 
-def cut(kind: str, source: str, left: int = MAX_TEXT) -> str:
+def truncate_cell(kind: str, source: str, left: int = MAX_TEXT) -> str:
     """`source`, or the beginning of Markdown with a line above it, or code that raises.
 
     `kind` is as in the notebook's format, `left` what the cells before leave of a notebook's
@@ -60,12 +60,12 @@ def cut(kind: str, source: str, left: int = MAX_TEXT) -> str:
     return f"**Only the beginning of this text is kept: {why}.**\n\n{source[:most]}"
 
 
-def without_colours(text: str) -> str:
+def strip_colours(text: str) -> str:
     """What a cell printed, without codes for colours: each of them is an element of a page."""
     return _COLOUR.sub("", text).replace("\x1b", "")
 
 
-def beginning(printed: str, most: int) -> str:
+def truncate_output(printed: str, most: int) -> str:
     """The first `most` characters of what a cell printed, and a line if that is not all."""
     if len(printed) <= most:
         return printed
@@ -81,7 +81,7 @@ class _Stopped(KeyboardInterrupt):
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
+def limit_resources() -> Iterator[None]:
     """Let this process have so much more memory and processor time until the block ends.
 
     Raises TooCostly for more than that. Nothing happens on other systems than Linux, which isolate

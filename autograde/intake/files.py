@@ -30,7 +30,7 @@ def write_json(target: Path, data: dict) -> None:
     write_if_changed(target, (json.dumps(data, indent=2) + "\n").encode())
 
 
-class Trap(ValueError):
+class UnsafePath(ValueError):
     """A path below a student's folder is no plain file; the text says what it is."""
 
 
@@ -40,11 +40,11 @@ def read_untrusted(root: Path, path: Path, most: int) -> bytes:
     `path` is relative to `root`, which is ours. Every step below `root` must be a real folder and
     the file a regular one of `most` bytes or less, with one name. Each step is opened in the folder
     opened before it and examined once it is open, so that nothing can be swapped in between.
-    Raises Trap.
+    Raises UnsafePath.
     """
     *folders, name = Path(path).parts
     if Path(path).is_absolute() or ".." in folders or name == "..":
-        raise Trap(f"{path} leads out of its folder")
+        raise UnsafePath(f"{path} leads out of its folder")
     handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for folder in folders:
@@ -60,9 +60,9 @@ def _step(folder: int, name: str, kind: int) -> int:
     try:
         below = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=folder)
     except FileNotFoundError:
-        raise Trap(f"there is no file {name}") from None
+        raise UnsafePath(f"there is no file {name}") from None
     except OSError:
-        raise Trap(f"{name} is a link, or no plain file") from None
+        raise UnsafePath(f"{name} is a link, or no plain file") from None
     os.close(folder)
     return below
 
@@ -70,16 +70,16 @@ def _step(folder: int, name: str, kind: int) -> int:
 def _plain_bytes(handle: int, name: str, most: int) -> bytes:
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
-        raise Trap(f"{name} is not a regular file")
+        raise UnsafePath(f"{name} is not a regular file")
     if status.st_nlink > 1:
-        raise Trap(f"{name} is one of {status.st_nlink} names (hard links) of a file")
+        raise UnsafePath(f"{name} is one of {status.st_nlink} names (hard links) of a file")
     data = b""
     if status.st_size <= most:
         with os.fdopen(os.dup(handle), "rb") as file:
             data = file.read(most + 1)  # it may have grown since
     if max(len(data), status.st_size) > most:
         size = max(len(data), status.st_size) / 1e6
-        raise Trap(f"{name} has {size:.0f} MB, {most / 2**20:.0f} are allowed")
+        raise UnsafePath(f"{name} has {size:.0f} MB, {most / 2**20:.0f} are allowed")
     return data
 
 

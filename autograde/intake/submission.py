@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from autograde.course import Chapter
 from autograde.intake import bounds
 from autograde.intake.binding import bound_names
-from autograde.intake.files import Trap, read_untrusted
+from autograde.intake.files import UnsafePath, read_untrusted
 
 MAX_BYTES = 20 * 2**20
 MAX_CELLS = 2000  # a release has about 60
@@ -28,7 +28,7 @@ MAX_LISTS = 500_000  # lists and objects in the file: Python needs up to 200 byt
 ELSEWHERE = "# {name} is defined in another cell of this notebook, and graded as it is there."
 
 
-class Refused(Exception):
+class InvalidSubmission(Exception):
     """A submission that cannot be read; the text says why, for student and instructor."""
 
 
@@ -52,54 +52,58 @@ def solution_of(chapter: str) -> NotebookNode:
     return nbformat.read(Chapter(chapter).solution, as_version=4)
 
 
-def take_in(root: Path, path: Path, chapter: str) -> Submission:
+def sanitise(root: Path, path: Path, chapter: str) -> Submission:
     """The submission at `path`, a path relative to the folder `root` of submissions."""
     release = release_of(chapter)
     try:
         return Submission(rebuild(parse(read_submitted(root, path)), release))
-    except Refused as refusal:
+    except InvalidSubmission as refusal:
         return Submission(_blank(release, str(refusal)), str(refusal))
 
 
 def read_submitted(root: Path, path: Path) -> bytes:
-    """The bytes of a student's file, opened as `files.read_untrusted` does. Raises Refused."""
+    """The bytes of a student's file, read by `read_untrusted`. Raises InvalidSubmission."""
     try:
         return read_untrusted(root, path, MAX_BYTES)
-    except Trap as trap:
-        raise Refused(f"{trap}; hand in the notebook file itself, its outputs cleared") from None
+    except UnsafePath as unsafe:
+        raise InvalidSubmission(
+            f"{unsafe}; hand in the notebook file itself, its outputs cleared"
+        ) from None
 
 
 def parse(data: bytes) -> NotebookNode:
-    """The cells of the notebook in `data`, as `_plain_cell` keeps them. Raises Refused."""
+    """The cells of the notebook in `data`, as `_plain_cell`s. Raises InvalidSubmission."""
     if data.count(b"[") + data.count(b"{") > MAX_LISTS:
-        raise Refused(
+        raise InvalidSubmission(
             f"the file holds more than {MAX_LISTS:,} lists and objects; clear the outputs and save"
         )
     try:
         plain = json.loads(data)
         return nbformat.from_dict({"cells": [_plain_cell(cell) for cell in _cells_of(plain)]})
-    except Refused:
+    except InvalidSubmission:
         raise
     except (UnicodeDecodeError, json.JSONDecodeError):
-        raise Refused("the file is not valid JSON; is it empty or cut off?") from None
+        raise InvalidSubmission("the file is not valid JSON; is it empty or cut off?") from None
     except Exception as error:  # a student's file may hold anything
-        raise Refused(f"the file is not a notebook that can be read ({error})") from None
+        raise InvalidSubmission(f"the file is not a notebook that can be read ({error})") from None
 
 
 def _cells_of(plain: object) -> list:
-    """The cells of a notebook in format 4. Raises Refused.
+    """The cells of a notebook in format 4. Raises InvalidSubmission.
 
     Nothing but cells is looked at: nbformat would copy and validate all the rest.
     """
     if not isinstance(plain, dict) or plain.get("nbformat") != 4:
-        raise Refused(
+        raise InvalidSubmission(
             "the file is not in notebook format 4; save it in JupyterLab, then hand it in"
         )
     cells = plain.get("cells")
     if not isinstance(cells, list):
-        raise Refused("the file has no list of cells; save it in JupyterLab, then hand it in")
+        raise InvalidSubmission(
+            "the file has no list of cells; save it in JupyterLab, then hand it in"
+        )
     if len(cells) > MAX_CELLS:
-        raise Refused(
+        raise InvalidSubmission(
             f"the file has {len(cells):,} cells, {MAX_CELLS:,} are allowed; "
             "remove the cells that are not needed"
         )
@@ -138,7 +142,7 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
     copies one stands in its place (`_merit`); the others run where they are, as cells of the
     student's own do. What is missing is put back below the cell above it. A stub that the student's
     code makes needless is left out, wherever that code stands. What is too long is cut, answers
-    last. Raises Refused if the notebook answers nothing of the chapter.
+    last. Raises InvalidSubmission if the notebook answers nothing of the chapter.
     """
     cells = submitted.cells
     _read(cells, release)
@@ -147,7 +151,9 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
     foreign = any(cell.grade_id and cell.home is None for cell in cells)
     answered = any(is_answer(cell) and cell.id in standing for cell in release.cells)
     if not answered and (foreign or not bound):
-        raise Refused("none of this chapter's answer cells is in it; is it another chapter?")
+        raise InvalidSubmission(
+            "none of this chapter's answer cells is in it; is it another chapter?"
+        )
     notebook = nbformat.from_dict({**release, "cells": []})
     notebook.cells = _laid_out(cells, release, standing, bound)
     return notebook
@@ -208,7 +214,7 @@ def _read(cells: list[NotebookNode], release: NotebookNode) -> None:
         cell.number = number
         cell.home = names.get(cell.grade_id) or names.get(cell.id) or names.get(code)
         cell.written = cell.source.strip() != texts.get(cell.home)
-    bounds.share_out(sorted(cells, key=lambda cell: _rank(cell, answers)))
+    bounds.truncate_cells(sorted(cells, key=lambda cell: _rank(cell, answers)))
     for cell in cells:  # only now: all texts together are short
         cell.binds = coded & bound_names(cell.source) if cell.written else set()
 

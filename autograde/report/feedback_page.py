@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
-from autograde.intake.bounds import bounded
+from autograde.intake.bounds import limit_resources
 from autograde.intake.submission import is_ours
 from autograde.report.feedback import points
 from autograde.report.folding import fold
@@ -41,7 +41,7 @@ class FeedbackPage(HTMLExporter):
         code_style = HtmlFormatter(style="default").get_style_defs(".highlight")
         resources = {**(resources or {}), "code_style": code_style}
         try:
-            with bounded():
+            with limit_resources():
                 return super().from_notebook_node(nb, resources, **kw)
         except Exception as error:  # what a student wrote may do anything to the converter
             self.log.error("A page shows nothing that the student wrote: %r", error)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograde.course import ROOT, UsageError
 from autograde.sandbox import bwrap, isolation, workers
-from autograde.sandbox.isolation import ADVICE, BUBBLEWRAP, DESCRIBED, VARIABLE, NoIsolation
+from autograde.sandbox.isolation import ADVICE, BUBBLEWRAP, DESCRIPTIONS, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits, SandboxError, Worker
 
 # Attacks, cells of one worker. Each prints what it got through to.
@@ -59,7 +59,7 @@ def examine(how: str) -> dict[str, str]:
     """What each probe got through to: an empty text where all is well. Nothing is raised."""
     try:
         with tempfile.NamedTemporaryFile(prefix="specdec-decoy-") as decoy:
-            worker = workers.start(TRIAL, how == BUBBLEWRAP)
+            worker = workers.start_worker(TRIAL, how == BUBBLEWRAP)
             try:
                 names = _names(decoy.name)
                 return {name: _run(worker, names + PREPARE + code) for name, code in PROBES.items()}
@@ -91,14 +91,14 @@ def require() -> str:
 
     Raises NoIsolation if there is none, or one that an attack gets through.
     """
-    how = isolation.chosen()
+    how = isolation.mode()
     if how == BUBBLEWRAP:
         wrong = [f"\n  {name}: {found}" for name, found in examine(how).items() if found]
         if wrong:
             raise NoIsolation(
-                f"the isolation ({DESCRIBED[how]}) does not hold:{''.join(wrong)}\n{ADVICE}"
+                f"the isolation ({DESCRIPTIONS[how]}) does not hold:{''.join(wrong)}\n{ADVICE}"
             )
-    return f"isolation: {DESCRIBED[how]}"
+    return f"isolation: {DESCRIPTIONS[how]}"
 
 
 def report() -> tuple[list[str], bool]:
@@ -108,6 +108,6 @@ def report() -> tuple[list[str], bool]:
         lines.append(require())
     except (NoIsolation, UsageError) as error:
         return [*lines, str(error)], False
-    if isolation.chosen() != BUBBLEWRAP:
+    if isolation.mode() != BUBBLEWRAP:
         return [*lines, f"{VARIABLE} asks for none. Unset it to be protected."], False
     return [*lines, *(f"  {name}: stopped" for name in PROBES)], True

@@ -51,7 +51,7 @@ def isolate_if_possible() -> None:
         print(selftest.require())
     except NoIsolation:
         print("The samples are graded without isolation (`autograde doctor` says what is missing).")
-        isolation.isolate_nothing()
+        isolation.disable_isolation()
 
 
 def grade_sample_class(course: Path, names: list[str]) -> None:

@@ -29,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
         forget()
 
     def forget() -> None:
-        isolation.chosen.cache_clear()
+        isolation.mode.cache_clear()
         selftest.require.cache_clear()
 
     ask("")
@@ -56,7 +56,7 @@ def test_the_self_test_sees_what_is_open():
 def test_a_process_ends_with_its_sandbox(monkeypatch):
     """With an ordinary account it could ask to outlive it, and the grader would wait for it."""
     monkeypatch.setattr(bwrap, "is_root", lambda: False)
-    worker = workers.start(Limits(), isolated=True)
+    worker = workers.start_worker(Limits(), isolated=True)
     code = "import ctypes, time\nctypes.CDLL(None).prctl(1, 0)\ntime.sleep(1e9)"
     with pytest.raises(TimeoutError):
         worker.ask({"do": "cell", "source": code, "key": ""}, 0.5)
@@ -124,7 +124,7 @@ def test_an_installed_autograde_is_masked(tmp_path: Path, monkeypatch):
 
 @needs_isolation
 def test_of_the_repository_the_library_alone_is_there(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(isolation, "chosen", lambda: BUBBLEWRAP)
+    monkeypatch.setattr(isolation, "mode", lambda: BUBBLEWRAP)
     code = f"""
 import os, {LIBRARY} as library
 def f(root):

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from nbformat import NotebookNode
 
 from autograde.intake import bounds
-from autograde.intake.submission import Refused, is_answer, is_ours, parse, rebuild, release_of
+from autograde.intake.submission import (
+    InvalidSubmission,
+    is_answer,
+    is_ours,
+    parse,
+    rebuild,
+    release_of,
+)
 from autograde.report.offline import markdown2html
 
 RELEASE = release_of(CHAPTER)
@@ -82,7 +89,7 @@ ANY = st.one_of(NOTEBOOK.map(with_answer), JSON.map(lambda value: json.dumps(val
 def test_any_file_is_refused_or_rebuilt_within_bounds(data: bytes):
     try:
         notebook = rebuild(parse(data), RELEASE)
-    except Refused as reason:
+    except InvalidSubmission as reason:
         assert 10 < len(str(reason)) < 1_000
     else:
         in_bounds(notebook)
