@@ -64,7 +64,7 @@ class Grade(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         try:
-            selftest.require()
+            selftest.require_isolation()
         except NoIsolation as error:
             raise RuntimeError(f"could not be graded: {error}") from None
         chapter = resources["nbgrader"]["assignment"]

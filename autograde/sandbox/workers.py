@@ -166,10 +166,10 @@ def start_worker(limits: Limits, isolated: bool) -> Worker:
     folders = [str(folder.parent) for folder in library_folders()]
     settings = asdict(limits) | {
         "isolated": isolated, "become_nobody": isolated and bwrap.is_root(),
-        "home": bwrap.SCRATCH, "library": [bwrap.SHELF] if isolated else folders,
+        "home": bwrap.SCRATCH, "library": [bwrap.LIBRARY_FOLDER] if isolated else folders,
     }  # fmt: skip
     if isolated:
-        return Worker(bwrap.command(json.dumps(settings)), cwd="/", env={})
+        return Worker(bwrap.bwrap_command(json.dumps(settings)), cwd="/", env={})
     environment = os.environ | bwrap.ONE_THREAD | {"MPLBACKEND": "Agg"}
     command = [sys.executable, "-X", "utf8", str(bwrap.PROGRAM / "start.py"), json.dumps(settings)]
     return Worker(command, env=environment)

@@ -30,7 +30,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 
     def forget() -> None:
         isolation.mode.cache_clear()
-        selftest.require.cache_clear()
+        selftest.require_isolation.cache_clear()
 
     ask("")
     yield ask
@@ -42,12 +42,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 def test_every_attack_of_the_doctor_is_stopped(root: bool, monkeypatch):
     if not root:  # as with an ordinary account
         monkeypatch.setattr(bwrap, "is_root", lambda: False)
-    found = selftest.examine(BUBBLEWRAP)
+    found = selftest.run_probes(BUBBLEWRAP)
     assert len(found) == 5 and not any(found.values()), found
 
 
 def test_the_self_test_sees_what_is_open():
-    found = selftest.examine(NONE)
+    found = selftest.run_probes(NONE)
     for attack in ("files and names of the machine", "the network", "forbidden system calls"):
         assert found[attack]
 
@@ -95,7 +95,7 @@ def test_nbgrader_gets_no_mark_without_isolation(no_bubblewrap):
 def test_an_isolation_that_leaks_is_refused(monkeypatch, asked):
     monkeypatch.setitem(selftest.PROBES, "the network", "print('a socket')")
     with pytest.raises(NoIsolation, match="does not hold:\n.*network: a socket"):
-        selftest.require()
+        selftest.require_isolation()
 
 
 @needs_isolation
@@ -113,7 +113,7 @@ def test_a_step_that_fails_is_a_failed_start(monkeypatch, asked):
     bwrap.mounts()  # of the true place
     monkeypatch.setattr(bwrap, "SCRATCH", "/no/such/place")
     with pytest.raises(NoIsolation, match="did not start: .*/no/such/place"):
-        selftest.require()
+        selftest.require_isolation()
 
 
 def test_an_installed_autograde_is_masked(tmp_path: Path, monkeypatch):
