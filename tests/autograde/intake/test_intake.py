@@ -130,7 +130,7 @@ def test_of_a_long_text_the_beginning_stays_and_long_code_is_left_out(kind: str)
 @pytest.mark.parametrize("kind", ["markdown", "code", "raw"])
 def test_all_cells_together_are_bounded_and_the_answers_come_first(kind: str):
     cells = with_own(kind, *["#" * 9_000] * 300)
-    assert sum(len(cell.source) for cell in cells) < bounds.MAX_TEXT + 300 * 200
+    assert sum(len(cell.source) for cell in cells) < bounds.MAX_NOTEBOOK + 300 * 200
     assert cells[0].source == "#" * 9_000 and "a notebook may have 100,000" in cells[-1].source
 
 
