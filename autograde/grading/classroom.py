@@ -23,7 +23,7 @@ from autograde.grading.cache import grader_fingerprint
 from autograde.grading.grade import Grader, grade, grade_now
 from autograde.grading.result import Exercise, Grades, Result
 from autograde.hidden.material import material_of
-from autograde.intake.submission import take_in
+from autograde.intake.submission import sanitise
 
 CPU_TIME = Path("/sys/fs/cgroup/cpu.max")  # of a container, on Linux
 CONNECT_SECONDS = 15  # to a dask scheduler, and to its first worker
@@ -115,7 +115,7 @@ def _results(tasks: list[Task], grader: Grader, workers: int) -> Iterator[tuple[
 def _result(task: Task, grader: Grader) -> Result:
     """A task's result; whatever goes wrong stops this submission only, and is its reason."""
     try:
-        submission = take_in(task.submitted, task.path, task.chapter)
+        submission = sanitise(task.submitted, task.path, task.chapter)
         return replace(grade(submission.notebook, task.chapter, grader), reason=submission.reason)
     except Exception as error:
         reason = f"the grader could not finish: {type(error).__name__}: {error}"

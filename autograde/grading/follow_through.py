@@ -38,9 +38,9 @@ def follow_through(
     mentioned = [name for name in wrong if _are_mentioned(above[name], student.session.cells)]
     again = [name for name in mentioned if may_be_right(name)]
     if again:
-        student.session.renew()
+        student.session.restart()
     for name in again:
-        student.session.put_in_place(right[each] for each in above[name])
+        student.session.override(right[each] for each in above[name])
         which = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
         replaced = frozenset(wrong) & frozenset(above[name])
         for i, case in zip(which, tests.run(student, which), strict=True):

@@ -12,7 +12,7 @@ from autograde.grading.result import Result
 from autograde.hidden.causes import Known
 from autograde.hidden.collected import require_tests, with_hidden_tests
 from autograde.hidden.material import code_cells, material_of
-from autograde.intake.bounds import bounded
+from autograde.intake.bounds import limit_resources
 from autograde.sandbox import isolation
 from autograde.sandbox.session import Session
 from autograde.sandbox.student import Student
@@ -26,7 +26,7 @@ def grade(notebook: NotebookNode, chapter: str, grader: Grader | None = None) ->
     Without a grader it is graded in this process. What a time limit decided may be the fault of a
     busy machine: it is not stored, so the next grading tries again. Raises as `grade_now` does.
     """
-    key = result_cache.key(notebook, chapter, isolation.chosen())
+    key = result_cache.key(notebook, chapter, isolation.mode())
     result = result_cache.load(key)
     if result is None:
         result = (grader or grade_now)(notebook, chapter)
@@ -44,16 +44,16 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     # Before the limit: all later submissions are compared with what is remembered here.
     material, known = material_of(chapter), known_of(chapter)
     cells = code_cells(notebook, material.limits)  # in the student's order
-    with bounded():
+    with limit_resources():
         with Session(cells, material.limits) as session:
             student = Student(session, material.parameters, material.given)
             use = partial(follow_through, student=student, right=material.right, known=known)
             cases = with_hidden_tests(chapter, use)
-        if session.broken is not None:
-            raise session.broken
+        if session.start_error is not None:
+            raise session.start_error
         exercises = judge(cases, material.points, known)
     reports = {cell.key: session.reports[cell.key] for cell in cells if cell.key in session.reports}
-    return Result(exercises, material.pending, reports, session.limited)
+    return Result(exercises, material.pending, reports, session.timed_out)
 
 
 @cache

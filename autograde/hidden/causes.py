@@ -21,7 +21,7 @@ from autograde.hidden.exercise import Group
 from autograde.hidden.known_bugs import KnownBug
 from autograde.hidden.plugin import Case
 from autograde.hidden.reference import raise_if_out_of_memory, reply_of
-from autograde.sandbox.remote import is_lent
+from autograde.sandbox.remote import is_proxied
 from autograde.sandbox.student import Call, traces_of
 
 # What a call ended with if it says nothing of the function: it was stopped, or there is none.
@@ -53,7 +53,7 @@ def outcome_of(call: Call) -> Outcome | None:
     """What a recorded call gave; None if it says nothing of the function."""
     if call.reply is None:
         return None if call.error in ENDED else Outcome(error=call.error, traces=call.traces)
-    return Outcome(call.reply.value, None, tuple(call.reply.changed), call.traces)
+    return Outcome(call.reply.value, None, tuple(call.reply.mutated_args), call.traces)
 
 
 def outcome_with(function: Callable, call: Call) -> Outcome:
@@ -67,7 +67,7 @@ def outcome_with(function: Callable, call: Call) -> Outcome:
     except Exception as error:
         raise_if_out_of_memory(error)
         return Outcome(error=type(error).__name__, traces=traces_of(args))
-    return Outcome(reply.value, None, tuple(reply.changed), traces_of(args))
+    return Outcome(reply.value, None, tuple(reply.mutated_args), traces_of(args))
 
 
 class Known:
@@ -153,5 +153,5 @@ def _observations(known: Known, cases: list[Case]) -> Iterator[Observation]:
 def _has_same_arguments(call: Call, other: Call) -> bool:
     """Whether two calls had the same plain arguments: a failed test may ask for more."""
     pairs = zip(call.args, other.args, strict=False)
-    plain = [(a, b) for a, b in pairs if not is_lent(a) and a is not b]
+    plain = [(a, b) for a, b in pairs if not is_proxied(a) and a is not b]
     return len(call.args) == len(other.args) and all(same_value(a, b) for a, b in plain)

@@ -89,9 +89,9 @@ def with_cause(error: AssertionError, cause: str) -> AssertionError:
 def untouched(student: Student) -> None:
     """Raise AssertionError if a call of this case changed one of its arguments."""
     for call in student.calls:
-        if call.reply and call.reply.changed:
+        if call.reply and call.reply.mutated_args:
             names = student.parameters.get(call.function, [])
-            which = ", ".join(names[i] for i in call.reply.changed)
+            which = ", ".join(names[i] for i in call.reply.mutated_args)
             raise AssertionError(
                 f"{call.function} changed its argument {which}. Work on a copy: the caller "
                 "still needs the old one."

@@ -22,7 +22,7 @@ from autograde.course import course_seed
 from autograde.hidden.exercise import Group
 from autograde.hidden.known_bugs import patched
 from autograde.hidden.material import Material, code_cells, material_of
-from autograde.intake.submission import take_in
+from autograde.intake.submission import sanitise
 from autograde.sandbox import isolation
 from autograde.sandbox.session import Session
 from autograde.sandbox.student import Call, Student
@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker of `Exercise.group`."""
     config.addinivalue_line("markers", "test_group(group, cases): a hidden test of an exercise")
     if config.getoption("--unsafe-no-isolation"):
-        isolation.isolate_nothing()
+        isolation.disable_isolation()
     config.stash[JUDGED], config.stash[AT_END] = {}, ExitStack()
 
 
@@ -156,7 +156,7 @@ def student(request: pytest.FixtureRequest) -> Student:
     if chapter not in judged:
         judged[chapter] = _judged(request, material_of(chapter))
     student = judged[chapter]
-    student.calls, student.told, student.session.part = [], "", group_of(request.node)
+    student.calls, student.pass_message, student.session.group = [], "", group_of(request.node)
     return student
 
 
@@ -183,7 +183,7 @@ def _number(name: str, most: int) -> int:
 
 def _submitted(config: pytest.Config, material: Material, file: Path) -> Student:
     """A submission in its sandbox. Ends the run if it cannot be read."""
-    submission = take_in(file.parent, Path(file.name), material.chapter)
+    submission = sanitise(file.parent, Path(file.name), material.chapter)
     if submission.reason:
         pytest.exit(f"{file}: {submission.reason}", 4)
     limits = material.limits
@@ -223,7 +223,7 @@ def pytest_runtest_makereport(
 def case_of(group: Group, error: BaseException | None, student: Student | None) -> Case:
     """What one run of a test says of a student's functions."""
     message, unwritten = _reason(error)
-    calls, praise = (student.calls, _cut(student.told)) if student else ([], "")
+    calls, praise = (student.calls, _cut(student.pass_message)) if student else ([], "")
     seen = _cut(getattr(error, "seen", None) or message or "")
     cause = getattr(error, "cause", None)
     return Case(group, message, message, unwritten, calls, cause=cause, praise=praise, seen=seen)
@@ -245,5 +245,5 @@ def _reason(error: BaseException | None) -> tuple[str | None, bool]:
 
 
 def _cut(message: str) -> str:
-    """A message of bounded length: it stands in every report on the submission."""
+    """A message of limit_resources length: it stands in every report on the submission."""
     return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]} ... (cut here)"

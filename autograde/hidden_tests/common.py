@@ -72,7 +72,7 @@ def quiz(name: str) -> Callable:
         letter = quiz_letter(name, student.value(name))
         if letter != told.right:
             raise Different(f"You chose {letter}. {told.explanations[letter]}")
-        student.told = f"You chose {letter}. {told.explanations[letter]}"
+        student.pass_message = f"You chose {letter}. {told.explanations[letter]}"
 
     return right_option
 
@@ -84,7 +84,7 @@ def prediction(name: str, low: float, high: float) -> Callable:
     def in_range(student: Student) -> None:
         guess = student.value(name)
         require_guess(name, guess, low, high)
-        student.told = _truth_told(name, guess)
+        student.pass_message = _truth_told(name, guess)
 
     return in_range
 
@@ -113,12 +113,12 @@ class Lent(RemoteObject):
         self.text = text
 
     def __repr__(self) -> str:
-        return self.text or repr(self.thing)
+        return self.text or repr(self.obj)
 
 
 def own_array(student: Student) -> None:
     """Raise Different if a call of this case returned an argument, or a view of one."""
-    shared = [call for call in student.calls if call.reply and call.reply.shares]
+    shared = [call for call in student.calls if call.reply and call.reply.shares_memory]
     if shared:
         call = shared[0]
         raise Different(

@@ -49,7 +49,7 @@ class Timed(Exercise):
         try:
             super().compare(function, args, *more)
         except Different as error:
-            if args[0].thing.unread:
+            if args[0].obj.unread:
                 error = with_cause(error, OTHER_CLOCK)
             raise error from None
 
@@ -63,8 +63,8 @@ def timing(warmup: int, repeats: int, rng: np.random.Generator) -> tuple:
     seconds = (1 + rng.choice(40, size=repeats, replace=False)) / 8
     seconds[rng.integers(repeats)] *= 20
     forward = Lent(Passes([*(40 + 2 * np.arange(warmup)[::-1]).tolist(), *seconds.tolist()]))
-    forward.code = forward.thing.code
-    return forward, int(rng.integers(5, 100)), forward.thing.clock, warmup, repeats
+    forward.code = forward.obj.code
+    return forward, int(rng.integers(5, 100)), forward.obj.clock, warmup, repeats
 
 
 def no_warm_up(rng):
@@ -107,7 +107,7 @@ def test_time_pass_calls(student, rng):
         args = timing(warmup, repeats, rng)
         call = format_call(student.time_pass, args)
         student.time_pass(*args)
-        require_calls(call, args[0].thing.trace, [args[1]] * (warmup + repeats))
+        require_calls(call, args[0].obj.trace, [args[1]] * (warmup + repeats))
 
 
 time_pass.bug(

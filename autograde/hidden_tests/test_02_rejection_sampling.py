@@ -490,13 +490,13 @@ def test_speculative_sample_calls_of_the_target(student, solution, rng):
         right, given = copy.deepcopy(args), copy.deepcopy(args)
         expected = solution.speculative_sample(*right)
         speculative_sample.compare(student.speculative_sample, given, expected, DRAWS, False)
-        needed, made = (len(each[0].thing.calls.blocks) for each in (right, given))
+        needed, made = (len(each[0].obj.calls.blocks) for each in (right, given))
         if made != needed:
             error = Different(
                 f"speculative_sample called the target {made} times for a text of {needed} blocks "
                 f"(k = {args[3]}, {args[4]} new tokens). Call it once per block."
             )
-            one_by_one = given[0].thing.calls.blocks[:1] == [(0, args[2])]  # the prompt alone
+            one_by_one = given[0].obj.calls.blocks[:1] == [(0, args[2])]  # the prompt alone
             raise with_cause(error, ONE_BY_ONE["think"]) if one_by_one else error
 
 

@@ -204,23 +204,23 @@ def edge(p: list, q: list, drafted: list, r: list, u: float) -> tuple[Tensor, ..
 
 @verification.group("float32: two tensors of torch.long, nothing changed, no loop over rows")
 def test_verification_form_and_work(student, solution, rng):
-    counted, replies = student.counted("verify_block"), []
+    counted, replies = student.profile("verify_block"), []
     for rows in (2, 64):
         args = block(rng, rows, 3, torch.float32)
         expect_verdict(counted, *args, gives=solution.verify_block(*args), hint="")
         untouched(student)
         replies.append(student.calls[-1].reply)
     few, many = replies
-    if many.waits:
-        used = ", ".join(dict.fromkeys(many.waits)).replace("__bool__", "a tensor as a condition")
+    if many.host_syncs:
+        used = ", ".join(dict.fromkeys(many.host_syncs)).replace("__bool__", "a tensor as a condition")
         raise Different(
             f"With 64 rows verify_block used {used}. On a GPU each use waits for the device. Keep "
             "every value in tensors."
         )
-    if few.operators != many.operators:
+    if few.torch_calls != many.torch_calls:
         more = Different(
-            f"verify_block used {few.operators} functions of torch for 2 rows and "
-            f"{many.operators} for 64. Is there a loop over rows?"
+            f"verify_block used {few.torch_calls} functions of torch for 2 rows and "
+            f"{many.torch_calls} for 64. Is there a loop over rows?"
         )
         raise with_cause(more, "a loop over the rows is clearer and costs nothing.")
 
