@@ -212,7 +212,9 @@ def test_verification_form_and_work(student, solution, rng):
         replies.append(student.calls[-1].reply)
     few, many = replies
     if many.host_syncs:
-        used = ", ".join(dict.fromkeys(many.host_syncs)).replace("__bool__", "a tensor as a condition")
+        used = ", ".join(dict.fromkeys(many.host_syncs)).replace(
+            "__bool__", "a tensor as a condition"
+        )
         raise Different(
             f"With 64 rows verify_block used {used}. On a GPU each use waits for the device. Keep "
             "every value in tensors."
