@@ -6,11 +6,14 @@ They are those of `autograde gates` (`autograde/tools/gates.py`). Each is shown 
 import pytest
 from classes.submitting import CHAPTER
 
+from autograde.hidden.collected import bugs_of
+from autograde.hidden.material import material_of
+from classes.chapter_cases import cases_with
 from autograde.course import AuthorError, chapter_names
-from autograde.grading.grade import grade, hidden_tests_of, known_of, right_cases_of
+from autograde.grading.grade import grade, hidden_tests_of, known_of
 from autograde.hidden import exercise
 from autograde.hidden.exercise import Bug
-from autograde.hidden.known_bugs import answers_of, bugs_of, patched
+from autograde.hidden.known_bugs import patched
 from autograde.intake.submission import release_of
 from autograde.tools import gates
 from autograde.tools.gates import (
@@ -67,7 +70,7 @@ def test_constants_and_copies_of_a_run_earn_nothing():
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_functions_have_two_to_five_groups_and_four_bugs_or_more(chapter: str):
-    answers = answers_of(chapter)
+    answers = material_of(chapter).answers
     exercises = judged(chapter, **{name: answers[name] for name in functions_of(chapter)})
     assert all(2 <= len(exercise.groups) <= 5 for exercise in exercises.values())
     known = [(bug.exercise, bug.think) for bug in bugs_of(chapter)]
@@ -79,7 +82,7 @@ def test_stub_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
     solved = release_of(CHAPTER).copy()
     solved.cells = [cell.copy() for cell in solved.cells]
     (answer,) = (c for c in solved.cells if c.id == "speculative_step")
-    answer.source = answers_of(CHAPTER)["speculative_step"]
+    answer.source = material_of(CHAPTER).answers["speculative_step"]
     monkeypatch.setattr(gates, "release_of", lambda chapter: solved)
     assert any("speculative_step" in fault for fault in of_stub(CHAPTER))
 

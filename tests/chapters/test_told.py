@@ -4,9 +4,9 @@ import ast
 
 import pytest
 
+from autograde.hidden.material import material_of
 from autograde.course import chapter_names
 from autograde.grading.grade import hidden_tests_of
-from autograde.hidden.known_bugs import answers_of
 from autograde.hidden.runner import Case, Trial
 from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS
 
@@ -32,7 +32,7 @@ def went(trial: Trial, value: object) -> Case:
 
 def right_value(chapter: str, name: str) -> object:
     """The value that the solution gives a quiz or a prediction."""
-    return ast.literal_eval(answers_of(chapter)[name].partition("=")[2].partition("#")[0].strip())
+    return ast.literal_eval(material_of(chapter).answers[name].partition("=")[2].partition("#")[0].strip())
 
 
 @pytest.mark.parametrize("chapter", chapter_names())

@@ -11,14 +11,14 @@ from attempts import ATTEMPTS, Attempt
 from classes.submitting import CHAPTER, right
 
 from autograde.course import AuthorError
-from autograde.grading import grade as engine
+from autograde.grading import grade
 from autograde.grading.judge import judge
 from autograde.grading.result import Exercise
 from autograde.hidden import exercise
 from autograde.hidden.causes import Known
 from autograde.hidden.exercise import is_close
 from autograde.hidden.known_bugs import KnownBug
-from autograde.hidden.reference import Trusted
+from autograde.hidden.reference import Reference
 from autograde.hidden.runner import HiddenTests
 from autograde.sandbox.session import Cell
 from autograde.sandbox.student import Student
@@ -50,7 +50,7 @@ def collected(*exercises: exercise.Exercise, graded: tuple[str, ...] = ("f",)) -
 
 
 def student_of(body: str) -> Student:
-    return Student(Trusted([Cell("f", f"def f(x):\n    {body}", 1.0)]), {"f": ["x"]})
+    return Student(Reference([Cell("f", f"def f(x):\n    {body}", 1.0)]), {"f": ["x"]})
 
 
 def test_an_exercise_without_a_test_is_told():
@@ -61,7 +61,7 @@ def test_an_exercise_without_a_test_is_told():
 @pytest.fixture(scope="module")
 def marked() -> Callable[[str], Exercise]:
     """What a function `f` whose body is given gets in the toy exercise."""
-    tests, own = collected(toy()), Trusted([])
+    tests, own = collected(toy()), Reference([])
     bugs = [KnownBug("f", think, "it is not so.", body) for think, body in BUGS.items()]
     functions = [own.defined("f", f"def f(x):\n    {bug.code}") for bug in bugs]
     known = Known(tests.run(student_of(RIGHT)), bugs, functions)
@@ -155,7 +155,7 @@ HUGE = {
 
 def test_a_students_value_of_any_size_makes_a_short_report():
     """nbgrader writes the messages into the notebook and twice into each page."""
-    result = engine.grade_now(right(**HUGE), CHAPTER)
+    result = grade.grade_now(right(**HUGE), CHAPTER)
     assert not any(result.exercises[name].score for name in HUGE)
     assert "'xxxxx" in str(result.exercises["acceptance_probability"].messages)
     assert len(json.dumps(result.to_json())) < 150_000
