@@ -16,7 +16,7 @@ from typing import Any
 
 from specdec_lib.lessons.drawing.style import display_page, in_both_themes
 
-HERE = Path(__file__).parent
+_HERE = Path(__file__).parent
 # Where scripts run, the replay waits until it is in sight.
 _IN_SIGHT = """<script>(() => {
 for (const race of document.querySelectorAll(".sd-race:not([data-seen])")) {
@@ -24,11 +24,11 @@ race.dataset.seen = race.dataset.wait = "";
 new IntersectionObserver((seen, watch) => { if (seen.some((each) => each.isIntersecting)) {
 delete race.dataset.wait; watch.disconnect(); } }, { threshold: 0.3 }).observe(race);
 } })();</script>"""
-KEY = (
+COLOUR_KEY = (
     '<span class="sd-own">Blue: written by the target.</span> '
     '<span class="sd-draft">Green and underlined: proposed by a draft and accepted.</span>'
 )
-HOW = (
+_METHOD = (
     "Replayed at the measured speed. When it was measured, the decoders took turns, text by text, "
     "each with its own timer."
 )
@@ -40,10 +40,10 @@ def show_race(races: Sequence[Any], yours: str = "") -> None:
     `yours` is the name of the lane that the reader's own decoder ran in.
     """
     for race in races:
-        display_page(as_page(race, yours), as_text(race, yours))
+        display_page(race_page(race, yours), race_text(race, yours))
 
 
-def as_text(race: Any, yours: str = "") -> str:
+def race_text(race: Any, yours: str = "") -> str:
     """The texts, and under them who wrote them in which time."""
     first = race.lanes[0]
     lines = [_about(race)]
@@ -89,7 +89,7 @@ def verdict(race: Any) -> str:
     return f"The tokens were compared: {names} did not write the text of {race.lanes[0].name}."
 
 
-def as_page(race: Any, yours: str = "") -> str:
+def race_page(race: Any, yours: str = "") -> str:
     """The replay as HTML that needs nothing else."""
     lanes = "".join(_lane(race, lane) for lane in race.lanes)
     mark = "sd-race-" + hashlib.sha256(lanes.encode()).hexdigest()[:12]
@@ -97,13 +97,13 @@ def as_page(race: Any, yours: str = "") -> str:
     sentences = verdict(race), *readings(race, yours)
     said = "".join(f"<p>{html.escape(each)}</p>" for each in sentences)
     return (
-        f'<div class="sd-race"><style>{style_sheet()}</style>'
+        f'<div class="sd-race"><style>{race_css()}</style>'
         f"<p>{html.escape(_about(race))}</p>"
         f'<input class="sd-again" type="checkbox" id="{mark}" aria-label="Run the race again">'
         f'<label class="sd-button" for="{mark}">Run it again</label>'
         f'<div class="sd-lanes">{lanes}</div>'
         f'<div class="sd-end sd-t" style="--t:{end:.2f}s">{said}</div>'
-        f"<p>{KEY} {HOW}</p></div>{_IN_SIGHT}"
+        f"<p>{COLOUR_KEY} {_METHOD}</p></div>{_IN_SIGHT}"
     )
 
 
@@ -169,7 +169,7 @@ def _all(race: Any, lane: Any) -> str:
 
 
 @cache
-def style_sheet() -> str:
+def race_css() -> str:
     """The palette as CSS variables, in a light and a dark version, then race.css."""
-    rules = (HERE / "race.css").read_text(encoding="utf-8")
+    rules = (_HERE / "race.css").read_text(encoding="utf-8")
     return f"{in_both_themes('.sd-race')}\n{rules}"
