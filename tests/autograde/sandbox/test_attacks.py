@@ -51,8 +51,9 @@ def sandbox() -> Iterator[None]:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little time for a cell that never ends."""
-    short = replace(engine.limits_of(CHAPTER), extra_cell_seconds=4.0)
-    monkeypatch.setattr(grade, "limits_of", lambda chapter: short)
+    material = material_of(CHAPTER)
+    hurried = replace(material, limits=replace(material.limits, extra_cell_seconds=4.0))
+    monkeypatch.setattr(grade, "material_of", lambda chapter: hurried)
 
 
 @pytest.fixture(scope="module")
