@@ -1,6 +1,5 @@
 """Chapter 02: the rules that a reader can break, the 100 proposals, and all texts exactly."""
 
-from autograde.hidden.material import material_of
 import re
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
+from autograde.hidden.material import material_of
 from specdec_lib.lessons.ch02 import figures, lesson
 from specdec_lib.lessons.ch02.computed import RULES, exact_paths, one_position, paths
 from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100, real_text

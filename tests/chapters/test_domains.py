@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-
-from autograde.hidden.material import material_of
 from classes.chapter_cases import cases_with
+
 from autograde.course import chapter_names
+from autograde.hidden.material import material_of
 
 
 def uniform(value: object) -> bool:

@@ -3,9 +3,9 @@
 import pytest
 from attempts import chapter_of
 
-from autograde.hidden.material import material_of
 from autograde.course import chapter_names
 from autograde.grading.result import Exercise
+from autograde.hidden.material import material_of
 from autograde.tools.gates import judge_answers
 from autograde.tools.samples import functions_of
 

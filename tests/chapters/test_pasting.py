@@ -1,18 +1,19 @@
 """The calls in messages: each runs in the notebook, or says in angle brackets what no cell has."""
 
-from autograde.hidden.material import material_of
-from classes.chapter_cases import cases_with
 import ast
 import inspect
 
 import pytest
-from classes.chapter_cases import CHAPTERS, functions_of, lesson_of
+from classes.chapter_cases import CHAPTERS, cases_with, functions_of, lesson_of
 
+from autograde.hidden.material import material_of
 from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.comparing import difference
 from specdec_lib.lessons.checking.examples import Different
 
-EXERCISES = [(c, n) for c in CHAPTERS for n in material_of(c).answers if hasattr(lesson_of(c), f"check_{n}")]
+EXERCISES = [
+    (c, n) for c in CHAPTERS for n in material_of(c).answers if hasattr(lesson_of(c), f"check_{n}")
+]
 # The grader lends models of its own to every call of these: no notebook can make them.
 LENT = {"score_block", "greedy_speculative_decode", "draft_block", "speculative_sample"}
 

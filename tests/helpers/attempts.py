@@ -8,8 +8,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograde.hidden.material import material_of
 from autograde.course import chapter_names
+from autograde.hidden.material import material_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def chapter_of(exercise: str) -> str:
 
 def with_slips(exercise: str, *slips: tuple[str, str]) -> str:
     """The solution's answer with the new text of each slip for the old, which stands there once."""
-    code = answers_of(chapter_of(exercise))[exercise]
+    code = material_of(chapter_of(exercise)).answers[exercise]
     for old, new in slips:
         assert code.count(old) == 1, (exercise, old)
         code = code.replace(old, new)

@@ -4,11 +4,11 @@ import nbformat
 import pytest
 from classes.submitting import CHAPTER, POINTS, right
 
-from autograde.hidden.collected import bugs_of
-from autograde.hidden.material import material_of
 from autograde.course import chapter_names
 from autograde.grading import grade
 from autograde.grading.result import Result
+from autograde.hidden.collected import bugs_of
+from autograde.hidden.material import material_of
 from autograde.tools.gates import grade_with
 from autograde.tools.samples import functions_of
 
@@ -77,7 +77,10 @@ FUNCTIONS = [
     (chapter, name)
     for chapter in chapter_names()
     for name in functions_of(chapter)
-    if any(f"{name}(" in code.replace(f"def {name}(", "") for code in material_of(chapter).answers.values())
+    if any(
+        f"{name}(" in code.replace(f"def {name}(", "")
+        for code in material_of(chapter).answers.values()
+    )
 ]
 
 

@@ -6,9 +6,9 @@ import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
 
-from autograde.hidden.material import material_of
 from autograde.grading import grade
 from autograde.grading.result import Result
+from autograde.hidden.material import material_of
 from autograde.intake import bounds
 from autograde.intake.submission import release_of
 from autograde.report.class_page import class_page

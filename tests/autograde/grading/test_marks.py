@@ -2,22 +2,18 @@
 
 import json
 from collections.abc import Callable
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
-import torch
 from attempts import ATTEMPTS, Attempt
 from classes.submitting import CHAPTER, right
 
-from autograde.grading import grade
+from autograde.grading import grade, result
 from autograde.grading.judge import judge
-from autograde.grading import result
 from autograde.hidden.causes import Known
 from autograde.hidden.exercise import Exercise, Group
 from autograde.hidden.known_bugs import KnownBug
-from autograde.hidden.reference import Reference
 from autograde.hidden.plugin import Case, case_of
+from autograde.hidden.reference import Reference
 from autograde.sandbox.session import Cell
 from autograde.sandbox.student import Student
 from autograde.tools.gates import judge_answers

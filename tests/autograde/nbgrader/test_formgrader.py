@@ -11,9 +11,9 @@ from nbgrader.api import Gradebook
 from pages.accessibility import faults, pictures_without_words
 from pages.jupyter_lab import InstructorServer, Lab
 
-from autograde.hidden.collected import bugs_of
 from autograde.build.release import release_into
 from autograde.grading.classroom import grade_class
+from autograde.hidden.collected import bugs_of
 from autograde.report.feedback import points as shown
 from autograde.tools.samples import sample
 

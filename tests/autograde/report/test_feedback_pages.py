@@ -8,8 +8,8 @@ from classes.submitting import CHAPTER, POINTS, TOTAL, WRITTEN, cell_of, right, 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograde.hidden.material import material_of
 from autograde.grading.result import Exercise, GroupResult
+from autograde.hidden.material import material_of
 from autograde.intake import bounds
 from autograde.intake.submission import parse, rebuild, release_of
 from autograde.nbgrader.plugin import Grade

@@ -19,9 +19,9 @@ from attacks.twins import TWINS, Twin
 from classes.submitting import CHAPTER, FULL, hand_in, right, text
 from nbformat import NotebookNode
 
-from autograde.hidden.material import material_of
 from autograde.grading import grade
 from autograde.grading.result import Result
+from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of, sanitise
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP

@@ -12,10 +12,10 @@ from attacks.filling import FILLING
 from classes.gradebook import read_scores
 from classes.submitting import hand_in, text
 
-from autograde.hidden.material import material_of
 from autograde.build.release import release_into
 from autograde.course import ROOT
 from autograde.grading import grade
+from autograde.hidden.material import material_of
 from autograde.hidden.reference import Reference
 from autograde.intake import bounds
 from autograde.intake.submission import release_of

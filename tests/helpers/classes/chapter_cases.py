@@ -13,10 +13,10 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pandas as pd
 
+from autograde.course import Chapter, chapter_names
 from autograde.hidden.collected import with_hidden_tests
 from autograde.hidden.material import material_of
 from autograde.hidden.plugin import Case
-from autograde.course import Chapter, chapter_names
 from autograde.intake.submission import release_of
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch00 import lesson as ch00

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 from nbformat import NotebookNode
 
-from autograde.hidden.material import material_of
 from autograde.course import ROOT
+from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from autograde.tools.samples import filled
 from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS, quizzes_of
