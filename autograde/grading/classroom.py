@@ -9,10 +9,11 @@ at the same versions. Submissions are read, and results stored, on the machine t
 import os
 import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from multiprocessing import connection, get_context, parent_process
+from functools import partial
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -20,8 +21,9 @@ from tqdm import tqdm
 
 from autograde.course import UsageError, chapter_names, notebook_path
 from autograde.grading.cache import grader_fingerprint
-from autograde.grading.grade import Grader, grade, grade_now
+from autograde.grading.grade import Grader, grade, grade_by, grade_now, known_of
 from autograde.grading.result import Exercise, Grades, Result
+from autograde.hidden.collected import HiddenTests, with_hidden_tests
 from autograde.hidden.material import material_of
 from autograde.intake.submission import sanitise
 
@@ -125,36 +127,66 @@ def _result(task: Task, grader: Grader) -> Result:
 
 
 class Processes(threading.local):
-    """A process for each thread that grades, made anew if it was killed."""
+    """A grading process for each thread, made anew if it was killed."""
 
-    executor: ProcessPoolExecutor | None = None
+    requests: Connection | None = None
 
     def grade(self, notebook: NotebookNode, chapter: str) -> Result:
         """What `grade_now` gives in the process. Raises RuntimeError if it was killed twice."""
         for _ in range(2):
-            # Fresh ones: a forked one would share this process's open files.
-            spawned = get_context("spawn")
-            if self.executor is None:
-                self.executor = ProcessPoolExecutor(1, spawned, initializer=_end_with_parent)
+            if self.requests is None:
+                self.requests = _start_process()
             try:
-                return self.executor.submit(grade_now, notebook, chapter).result()
-            except BrokenProcessPool:
-                self.executor = None
+                self.requests.send((notebook, chapter))
+                answer = self.requests.recv()
+            except (EOFError, OSError):
+                self.requests = None
+                continue
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
         raise RuntimeError("the process that graded it was killed, twice")
 
 
-def _end_with_parent() -> None:
-    """End this process when the one that started it is gone, even by kill -9.
+def _start_process() -> Connection:
+    """A new process that grades what is sent to it, until this process is gone."""
+    ours, theirs = Pipe()
+    # A fresh one: a forked one would share this process's open files.
+    get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True).start()
+    theirs.close()
+    return ours
 
-    A worker of ProcessPoolExecutor holds both ends of the queue that it reads from, so it would
-    wait there for ever.
-    """
 
-    def watch() -> None:
-        connection.wait([parent_process().sentinel])
-        os._exit(1)
+def _serve(requests: Connection) -> None:
+    """Grade one notebook after the other. The tests of a chapter are collected once for all."""
+    notebook, chapter = _next(requests)
+    while True:
+        try:
+            known_of(chapter)
+            use = partial(_grade_chapter, requests=requests, notebook=notebook)
+            notebook, chapter = with_hidden_tests(chapter, use)
+        except Exception as error:
+            requests.send(error)
+            notebook, chapter = _next(requests)
 
-    threading.Thread(target=watch, daemon=True).start()
+
+def _next(requests: Connection) -> tuple[NotebookNode, str]:
+    """The next notebook and its chapter. Ends this process if the one that asks is gone."""
+    try:
+        return requests.recv()
+    except (EOFError, OSError):
+        raise SystemExit from None
+
+
+def _grade_chapter(
+    tests: HiddenTests, requests: Connection, notebook: NotebookNode
+) -> tuple[NotebookNode, str]:
+    """Grade notebooks of one chapter. Returns the first request about another chapter."""
+    chapter = tests.chapter
+    while chapter == tests.chapter:
+        requests.send(grade_by(tests, notebook))
+        notebook, chapter = _next(requests)
+    return notebook, chapter
 
 
 def cluster(address: str, chapters: Iterable[str]) -> tuple[Grader, int]:

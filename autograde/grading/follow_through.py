@@ -5,14 +5,18 @@ from dataclasses import replace
 
 from autograde.hidden.causes import Known, causes_of
 from autograde.hidden.collected import HiddenTests
+from autograde.hidden.exercise import Group
+from autograde.hidden.known_bugs import KnownBug
 from autograde.hidden.plugin import Case
 from autograde.sandbox.session import Cell
 from autograde.sandbox.student import Student
 
+Causes = dict[str, dict[Group, KnownBug]]  # by exercise and failed test group
+
 
 def follow_through(
     tests: HiddenTests, student: Student, right: Mapping[str, Cell], known: Mapping[str, Known]
-) -> list[Case]:
+) -> tuple[list[Case], Causes]:
     """Every case, as it goes by itself: with right answers above it where one is wrong.
 
     An exercise may call the functions of all exercises above it. If it fails, its failed cases run
@@ -24,7 +28,8 @@ def follow_through(
 
     By then all that these answer has been graded. An exercise never meets its own answer or one
     below it, so nothing that the worker keeps is worth anything to a later one. Raises RuntimeError
-    if no worker can be started.
+    if no worker can be started. With the cases come the causes of the exercises that were asked for
+    theirs and not run again, by exercise.
     """
     cases, functions = tests.run(student), list(student.parameters)
     failed = {case.exercise for case in cases if case.error is not None}
@@ -32,9 +37,13 @@ def follow_through(
     above = {name: functions[: functions.index(name)] for name in wrong}
 
     def may_be_right(name: str) -> bool:
+        if not set(wrong).isdisjoint(above[name]):
+            return True
         own = [case for case in cases if case.exercise == name]
-        return not set(wrong).isdisjoint(above[name]) or not _is_explained(known[name], own)
+        causes[name] = causes_of(known[name], own)
+        return not _is_explained(own, causes[name])
 
+    causes: Causes = {}
     mentioned = [name for name in wrong if _are_mentioned(above[name], student.session.cells)]
     again = [name for name in mentioned if may_be_right(name)]
     if again:
@@ -45,15 +54,15 @@ def follow_through(
         replaced = frozenset(wrong) & frozenset(above[name])
         for i, case in zip(which, tests.run(student, which), strict=True):
             cases[i] = replace(case, own_error=cases[i].error, replaced=replaced)
-    return cases
+    return cases, {name: found for name, found in causes.items() if name not in again}
 
 
-def _is_explained(known: Known, cases: list[Case]) -> bool:
+def _is_explained(cases: list[Case], causes: Mapping[Group, KnownBug]) -> bool:
     """Whether an exercise is wrong by itself: unwritten, or each failed group has its cause."""
     failed = [case for case in cases if case.error is not None]
-    if all(case.unwritten for case in failed):
-        return True
-    return {case.group for case in failed} <= causes_of(known, cases).keys()
+    return (
+        all(case.unwritten for case in failed) or {case.group for case in failed} <= causes.keys()
+    )
 
 
 def _are_mentioned(functions: Collection[str], cells: Iterable[Cell]) -> bool:

@@ -11,7 +11,7 @@ from autograde.grading.follow_through import follow_through
 from autograde.grading.judge import judge
 from autograde.grading.result import Result
 from autograde.hidden.causes import Known
-from autograde.hidden.collected import require_tests, with_hidden_tests
+from autograde.hidden.collected import HiddenTests, require_tests, with_hidden_tests
 from autograde.hidden.material import code_cells, material_of
 from autograde.intake.bounds import limit_resources
 from autograde.sandbox import isolation
@@ -42,17 +42,22 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     Raises NoIsolation, AuthorError if the chapter has no hidden tests, RuntimeError if no worker
     can be started, and TooCostly if a submission takes too much of this process.
     """
+    known_of(chapter)  # it has a session of its own
+    return with_hidden_tests(chapter, partial(grade_by, notebook=notebook))
+
+
+def grade_by(tests: HiddenTests, notebook: NotebookNode) -> Result:
+    """The result of a rebuilt notebook by the collected tests of its chapter; raises the same."""
     # Before the limit: all later submissions are compared with what is remembered here.
-    material, known = material_of(chapter), known_of(chapter)
+    material, known = material_of(tests.chapter), known_of(tests.chapter)
     cells = code_cells(notebook, material.limits)  # in the student's order
     with limit_resources():
         with Session(cells, material.limits) as session:
             student = Student(session, material.parameters, material.given)
-            use = partial(follow_through, student=student, right=material.right, known=known)
-            cases = with_hidden_tests(chapter, use)
+            cases, causes = follow_through(tests, student, material.right, known)
         if session.start_error is not None:
             raise session.start_error
-        exercises = judge(cases, material.points, known)
+        exercises = judge(cases, material.points, known, causes)
     reports = {cell.key: session.reports[cell.key] for cell in cells if cell.key in session.reports}
     return Result(exercises, material.pending, reports, session.timed_out)
 

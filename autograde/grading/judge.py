@@ -17,12 +17,15 @@ TOGETHER = "Correct by itself. So is what it calls, but the two do not fit toget
 
 
 def judge(
-    cases: list[Case], points: Mapping[str, float], known: Mapping[str, Known]
+    cases: list[Case],
+    points: Mapping[str, float],
+    known: Mapping[str, Known],
+    causes: Mapping[str, dict[Group, KnownBug]],
 ) -> dict[str, Exercise]:
     """Every exercise of `points` with its test groups, in the order of the tests.
 
-    A misconception that shows in several exercises is explained in the first, and the others refer
-    to it.
+    `causes` are those that are known already, by exercise. A misconception that shows in several
+    exercises is explained in the first, and the others refer to it.
     """
     exercises = {name: Exercise(maximum) for name, maximum in points.items()}
     explained: dict[str, str] = {}  # each misconception with the exercise that explains it
@@ -30,13 +33,15 @@ def judge(
         own = [case for case in cases if case.exercise == name]
         exercise.note = next((case.error for case in own if case.unwritten), None)
         failed = [case for case in own if case.error is not None]
-        causes = causes_of(known[name], own) if failed and not exercise.note else {}
-        places = [explained.setdefault(cause.think, name) for cause in causes.values()]
+        own_causes = {}
+        if failed and not exercise.note:
+            own_causes = causes[name] if name in causes else causes_of(known[name], own)
+        places = [explained.setdefault(cause.think, name) for cause in own_causes.values()]
         exercise.see_first = next((place for place in places if place != name), None)
         prerequisites = _failed_prerequisites(own, cases, exercises)
         if prerequisites and not failed:
             exercise.see_first = prerequisites[0]
-        exercise.groups = _groups(own, causes, explained, prerequisites)
+        exercise.groups = _groups(own, own_causes, explained, prerequisites)
     return exercises
 
 

@@ -149,15 +149,21 @@ def chapter_of(path: Path) -> str:
     return path.stem.removeprefix("test_")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def student(request: pytest.FixtureRequest) -> Student:
-    """The functions that are judged, none of them called yet in this case."""
+    """The functions that are judged."""
     chapter, judged = chapter_of(request.path), request.config.stash[JUDGED]
     if chapter not in judged:
         judged[chapter] = _judged(request, material_of(chapter))
-    student = judged[chapter]
-    student.calls, student.pass_message, student.session.group = [], "", group_of(request.node)
-    return student
+    return judged[chapter]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Let every case begin with no calls."""
+    if student := item.funcargs.get("student"):
+        student.calls, student.pass_message = [], ""
+        student.session.group = group_of(item)
 
 
 def _judged(request: pytest.FixtureRequest, material: Material) -> Student:
@@ -167,7 +173,7 @@ def _judged(request: pytest.FixtureRequest, material: Material) -> Student:
         return _submitted(config, material, Path(file))
     answers = {}
     if name := config.getoption("--bug"):
-        bugs = group_of(request.node).exercise.bugs
+        bugs = group_of(request.session.items[0]).exercise.bugs
         bug = patched(material, bugs[_number(name, len(bugs)) - 1])
         answers[bug.exercise] = bug.code
     return config.stash[AT_END].enter_context(material.with_answers(answers))
@@ -194,7 +200,7 @@ def _submitted(config: pytest.Config, material: Material, file: Path) -> Student
     return Student(session, material.parameters, material.given)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def solution(request: pytest.FixtureRequest) -> Student:
     """The chapter's own functions, which say what is expected."""
     return material_of(chapter_of(request.path)).oracle

@@ -30,6 +30,7 @@ class Exercise(exercise.Exercise):
     def __init__(self, name: str, expect: Callable = examples.expect) -> None:
         super().__init__(name)
         self.expect = expect
+        self._expected: dict[int, tuple[tuple, Any]] = {}  # by the id of arguments, kept alive here
 
     def assert_same(
         self, student: Student, solution: Student, args: tuple, hint: str = "", form: bool = False
@@ -41,12 +42,19 @@ class Exercise(exercise.Exercise):
         appears, and neither a changed argument nor the memory of one comes back.
         """
         __tracebackhide__ = True  # pytest shows the test and what differs
-        try:
-            expected = getattr(solution, self.name)(*copy.deepcopy(args))
-        except StudentError as error:
-            expected = error
         given = copy.deepcopy(args)  # a generator moves on
+        expected = self.expected_of(solution, args)
         self.compare(getattr(student, self.name), given, expected, hint, form)
+
+    def expected_of(self, solution: Student, args: tuple) -> Any:
+        """What the solution gives for `args`, or the exception; it is asked once in a process."""
+        if id(args) not in self._expected:
+            try:
+                value = getattr(solution, self.name)(*copy.deepcopy(args))
+            except StudentError as error:
+                value = error
+            self._expected[id(args)] = args, value
+        return self._expected[id(args)][1]
 
     def compare(
         self, function: Callable, args: tuple, expected: Any, hint: str, form: bool

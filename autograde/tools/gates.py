@@ -50,7 +50,7 @@ def grade_with(chapter: str, **answers: str) -> Result:
 
 def judge_answers(chapter: str, **answers: str) -> dict[str, Exercise]:
     """What these answers get in the solution's place, judged in this process without a sandbox."""
-    known_of(chapter)  # it has a session of its own
+    known_of(chapter)
     return with_hidden_tests(chapter, lambda tests: judged(tests, **answers))
 
 
@@ -58,7 +58,7 @@ def judged(tests: HiddenTests, **answers: str) -> dict[str, Exercise]:
     """What these answers get in the solution's place, each by its exercise."""
     points = material_of(tests.chapter).points
     chosen = {name: maximum for name, maximum in points.items() if name in answers}
-    return judge(tests.run_with(answers), chosen, known_of(tests.chapter))
+    return judge(tests.run_with(answers), chosen, known_of(tests.chapter), {})
 
 
 def of_solution(tests: HiddenTests) -> Iterator[str]:

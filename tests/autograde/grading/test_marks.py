@@ -62,7 +62,7 @@ def marked() -> Callable[[str], result.Exercise]:
     bugs = [KnownBug("f", think, "it is not so.", body) for think, body in BUGS.items()]
     functions = [own.defined("f", f"def f(x):\n    {bug.code}") for bug in bugs]
     known = Known(run(RIGHT), bugs, functions)
-    return lambda body: judge(run(body), {"f": 4.0}, {"f": known})["f"]
+    return lambda body: judge(run(body), {"f": 4.0}, {"f": known}, {})["f"]
 
 
 @pytest.mark.parametrize(
