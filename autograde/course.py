@@ -174,6 +174,23 @@ def library_folders() -> list[Path]:
     return [Path(package.origin).parent]
 
 
+@cache
+def kit() -> ModuleType:
+    """The course's kit: how values are compared (`same`) and calls are printed (`format_call`).
+
+    Raises AuthorError if the course names none.
+    """
+    course = current_course()
+    if course.kit is None:
+        raise AuthorError(f"{course.root / 'pyproject.toml'}: [tool.autograde] names no kit")
+    return import_module(course.kit)
+
+
+def same_value(one: object, other: object) -> bool:
+    """Whether two values are one for the course's kit."""
+    return kit().same(one, other)
+
+
 def course_dir() -> Path:
     """The folder of the class that nbgrader works on: `course/`, or `$SPECDEC_COURSE`."""
     return (current_course().root / os.environ.get("SPECDEC_COURSE", "course")).resolve()
@@ -214,10 +231,6 @@ class Chapter:
     def tests(self) -> Path:
         """The file of its hidden tests."""
         return current_course().tests / f"test_{self.name}.py"
-
-    def import_tests(self) -> ModuleType:
-        """The module of its hidden tests."""
-        return import_module(f"autograde.hidden_tests.{self.tests.stem}")
 
 
 def chapters(solutions: Path | None = None) -> list[Chapter]:

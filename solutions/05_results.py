@@ -158,7 +158,7 @@ figures.expected_and_measured(settings)
 # slider. After that choose T5-small, CNNDM, temperature 0, measured 3.1. Can any `c` explain it?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
+from specdec_lib.lessons.widgets import paper_rows_simulator
 
 paper_rows_simulator(settings, row=2)
 

@@ -312,7 +312,7 @@ figures.law_of_texts(speculative_generate)
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.series import table
-from specdec_lib.lessons.widgets.trace import trace_picture
+from specdec_lib.lessons.widgets import trace_picture
 from specdec_lib.measure import papers, results, strategies
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.experiment import batches, grid, published, survey, traces

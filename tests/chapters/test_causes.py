@@ -41,7 +41,7 @@ def test_a_wrong_answer_is_told_its_cause_or_none(exercise: str, row: dict, monk
     checked, graded = row["check"], row["graded"]
     np.random.seed(0)  # two of the answers draw numbers of their own
     if checked != UNSTEADY:  # what is steady is so when it is run once more
-        monkeypatch.setattr(examples, "AGAIN", (1, 0.0))
+        monkeypatch.setattr(examples, "RERUN_LIMITS", (1, 0.0))
     code = with_slips(exercise, (row["old"], row["new"]))
     said = visible(exercise, code)
     others = [each["check"] for each in WRONG[exercise] if each["check"][:9] != checked[:9]]

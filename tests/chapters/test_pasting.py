@@ -66,7 +66,8 @@ def messages(chapter: str, name: str) -> list[tuple[str, object]]:
 
 @pytest.mark.parametrize("chapter, name", EXERCISES)
 def test_each_call_of_a_visible_check_runs_again_and_gives_the_same(chapter, name, monkeypatch):
-    monkeypatch.setattr(examples, "AGAIN", (0, 0.0))  # calls are counted from one run of a check
+    # Calls are counted from one run of a check.
+    monkeypatch.setattr(examples, "RERUN_LIMITS", (0, 0.0))
     said = messages(chapter, name)
     assert said
     for message, should in said:

@@ -8,7 +8,7 @@ from autograde.course import chapter_names
 from autograde.grading.grade import hidden_tests_of
 from autograde.hidden.known_bugs import answers_of
 from autograde.hidden.runner import Case, Trial
-from specdec_lib.lessons.checking.answers import OPTIONS
+from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS
 
 
 class Answers:
@@ -46,5 +46,5 @@ def test_the_right_answer_and_each_wrong_option_are_told_why(chapter: str):
         assert len(case.told) > len(said) + 20, trial.exercise
         assert went(trial, None).told == ""  # there is no answer
         if isinstance(value, str):
-            told = {went(trial, letter).error for letter in OPTIONS}
-            assert len(told) == len(OPTIONS) and None in told, trial.exercise
+            told = {went(trial, letter).error for letter in QUIZ_OPTIONS}
+            assert len(told) == len(QUIZ_OPTIONS) and None in told, trial.exercise

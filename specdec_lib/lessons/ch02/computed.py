@@ -6,7 +6,7 @@ import numpy as np
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch02 import models, undecided
-from specdec_lib.lessons.checking.lending import at_most
+from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.data.distributions import residual
 
 RULES = (
@@ -70,8 +70,8 @@ WHY = "does every block add its tokens to the text?"
 
 def lent() -> tuple[Callable, Callable]:
     """The small target and draft; a loop that does not end is ended."""
-    target = at_most(MANY, models.target_logits, "the target", WHY)
-    return target, at_most(10 * MANY, models.draft_logits, "the draft", WHY)
+    target = limit_calls(MANY, models.target_logits, "the target", WHY)
+    return target, limit_calls(10 * MANY, models.draft_logits, "the draft", WHY)
 
 
 def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]:

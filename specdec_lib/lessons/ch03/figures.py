@@ -10,7 +10,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch03 import computed, rules
 from specdec_lib.lessons.ch03.rules import SEEN, Rule
-from specdec_lib.lessons.checking.lending import at_most
+from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing.axes import (
     drawn_from,
@@ -115,7 +115,7 @@ def _verdicts(
     off = {name: total_variation(written, p) for name, written in counts.items()}
     told = []
     for name, rule in suspects.items():
-        lent = at_most(MOST_BRANCHES, rule, "the rule", ONCE)
+        lent = limit_calls(MOST_BRANCHES, rule, "the rule", ONCE)
         verdict, right = bool(judge(lent, p, q)), off[name] < 1e-12
         said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
         told.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")

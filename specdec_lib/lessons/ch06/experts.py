@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from specdec_lib.lessons.ch06.lesson import choice
-from specdec_lib.lessons.checking.lending import fixed
+from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.drawing.axes import CROSS, drawn_from, legend_below, panels
 from specdec_lib.lessons.drawing.series import draw, table
 from specdec_lib.lessons.drawing.style import show
@@ -44,7 +44,7 @@ class Mixture:
     def costs(self, experts: ExpectedExperts) -> np.ndarray:
         """`costs` (2, MOST_K + 1) of choose_k for one row, in passes over one token."""
         one = [C * k + self.v(experts, k + 1) for k in range(MOST_K + 1)]
-        return fixed([[0.0] * (MOST_K + 1), one])
+        return read_only([[0.0] * (MOST_K + 1), one])
 
 
 # From the configurations in transformers 5.23.0 (Qwen3-30B-A3B: its published config.json), at two

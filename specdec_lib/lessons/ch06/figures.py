@@ -12,7 +12,7 @@ import numpy as np
 from specdec_lib.lessons.ch06 import budget, service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
 from specdec_lib.lessons.ch06.lesson import choice
-from specdec_lib.lessons.checking.lending import at_most
+from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.drawing.axes import (
     LINES,
     bars,
@@ -67,7 +67,7 @@ def _speed(simulate: Callable, alpha: float, c: float, k: int) -> tuple[float, f
 def _ending(rng: np.random.Generator, k: int, n_tokens: int) -> SimpleNamespace:
     """The generator for one run, which ends a loop that would not end by itself."""
     why = f"every block writes a token, so {n_tokens} tokens take {n_tokens} blocks at most"
-    return SimpleNamespace(random=at_most((k + 1) * n_tokens, rng.random, "rng.random", why))
+    return SimpleNamespace(random=limit_calls((k + 1) * n_tokens, rng.random, "rng.random", why))
 
 
 @drawn_from("mixture_quantile")

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from specdec_lib.lessons.checking.answers import WIDE
+from specdec_lib.lessons.checking.answers import PRINT_WIDTH
 from specdec_lib.lessons.drawing.axes import legend_below, named_rows, panels, picture
 from specdec_lib.lessons.drawing.series import draw, in_words, series_figure, table
 from specdec_lib.lessons.drawing.style import ACCEPTED, show
@@ -47,7 +47,7 @@ def beside_hugging_face(met: Any, whose: str) -> None:
         ax.tick_params(axis="x", labelsize=8)
     what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
     show(left.figure, f"{what}. For 100 tokens, {'; '.join(told)}.")
-    print(textwrap.fill(_texts_of(*met.texts.values()), WIDE))
+    print(textwrap.fill(_texts_of(*met.texts.values()), PRINT_WIDTH))
     theirs = f"Hugging Face's speculation ({met.drafting})"
     for name, other in (("plain", "plain decoding"), ("assisted", theirs)):
         print(f"{mine.capitalize()}: {spread(*met.over.loc[name])} times as fast as {other}.")

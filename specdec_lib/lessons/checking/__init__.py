@@ -5,57 +5,57 @@ uses two of its functions: `same` and `format_call`.
 """
 
 from .answers import (
-    answering,
     committed,
-    letter_of,
+    make_answered,
+    make_reveal,
+    quiz_letter,
     quizzes_of,
     require_guess,
-    revealing,
     truths_of,
 )
-from .comparing import difference, in_form_of, is_close, same
-from .describing import describe, told_apart, type_name
+from .comparing import coerce_like, difference, is_close, same
+from .describing import describe, distinct_texts, type_name
 from .examples import (
     Different,
     Unwritten,
-    agrees,
+    check_examples,
     expect,
     expect_value_error,
     helpers_first,
+    record_agreement,
     visible_check,
-    worked,
 )
-from .lending import NoEnd, Numbers, at_most, fixed
+from .lending import CallLimitExceeded, ScriptedRandom, limit_calls, read_only
 from .pasting import as_code, brief_call, format_call
 
 __all__ = [
     "Different",
-    "NoEnd",
-    "Numbers",
+    "CallLimitExceeded",
+    "ScriptedRandom",
     "Unwritten",
-    "agrees",
-    "answering",
+    "record_agreement",
+    "make_answered",
     "as_code",
-    "at_most",
+    "limit_calls",
     "brief_call",
     "committed",
     "describe",
     "difference",
     "expect",
     "expect_value_error",
-    "fixed",
+    "read_only",
     "format_call",
     "helpers_first",
-    "in_form_of",
+    "coerce_like",
     "is_close",
-    "letter_of",
+    "quiz_letter",
     "quizzes_of",
     "require_guess",
-    "revealing",
+    "make_reveal",
     "same",
-    "told_apart",
+    "distinct_texts",
     "truths_of",
     "type_name",
     "visible_check",
-    "worked",
+    "check_examples",
 ]

@@ -11,29 +11,29 @@ import numpy as np
 
 from .describing import (
     describe,
-    name_of,
+    function_name,
     parameter_names,
-    shortened,
+    short_repr,
     type_name,
 )
 from .kinds import ARRAYS, BOOLS, FLOATS, INTS, is_tensor, tensor_as_numpy
 
-MOST_CODE = 400  # characters of one argument
-LINE = 80  # characters of numbers, above which a row that repeats is written once
+_MAX_CODE = 400  # characters of one argument
+_LINE_LENGTH = 80  # characters of numbers, above which a row that repeats is written once
 
 
 def format_call(function: Callable, args: tuple) -> str:
     """The call as code, with the parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""
     names = [f"{name}=" for name in parameter_names(function)] + [""] * len(args)
     given = map(_given, names, map(as_code, args))
-    return f"{name_of(function)}({', '.join(filter(None, given))})"
+    return f"{function_name(function)}({', '.join(filter(None, given))})"
 
 
 def brief_call(function: Callable, args: tuple) -> str:
     """The call as a check prints it: `f([0.5, 0.5], 1)`; a long argument by its name."""
     names = parameter_names(function) + [""] * len(args)
     texts = (_brief(arg, name) for arg, name in zip(args, names, strict=False))
-    return f"{name_of(function)}({', '.join(texts)})"
+    return f"{function_name(function)}({', '.join(texts)})"
 
 
 def _brief(value: Any, name: str) -> str:
@@ -60,9 +60,9 @@ def as_code(value: Any) -> str:
         return code
     code = _plain_code(value)
     if code is None:
-        text = describe(value) if callable(value) else shortened(value)
+        text = describe(value) if callable(value) else short_repr(value)
         return text if text.startswith("<") else f"<{text}>"
-    if len(code) <= MOST_CODE:
+    if len(code) <= _MAX_CODE:
         return code
     shape = f"shape {tuple(value.shape)}" if hasattr(value, "shape") else f"length {len(value)}"
     return f"<{type_name(value)} of {shape}>"
@@ -106,7 +106,7 @@ def _rows_once(numbers: np.ndarray) -> tuple[np.ndarray, str]:
     """The different rows of what is long, and the index that puts them in their places."""
     place: dict[bytes, int] = {}
     order = [place.setdefault(row.tobytes(), len(place)) for row in np.atleast_1d(numbers)]
-    if numbers.ndim < 2 or len(place) == len(order) or len(_digits(numbers)) <= LINE:
+    if numbers.ndim < 2 or len(place) == len(order) or len(_digits(numbers)) <= _LINE_LENGTH:
         return numbers, ""
     return numbers[[order.index(i) for i in range(len(place))]], f"[{order}]"
 

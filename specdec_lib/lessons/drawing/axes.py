@@ -14,8 +14,8 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
 from specdec_lib.errors import LibraryError
-from specdec_lib.lessons.checking.blame import is_unwritten, own_frames, told
-from specdec_lib.lessons.checking.lending import on_copies
+from specdec_lib.lessons.checking.blame import describe_error, is_unwritten, student_frames
+from specdec_lib.lessons.checking.lending import call_with_copies
 from specdec_lib.lessons.drawing.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
 from specdec_lib.lessons.drawing.wording import TOKENS, by_token
 
@@ -41,7 +41,7 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
         @functools.wraps(figure)
         def draw(*args, **kwargs) -> None:
             try:
-                own = map(on_copies, args[: len(names)])
+                own = map(call_with_copies, args[: len(names)])
                 figure(*own, *args[len(names) :], **kwargs)
             except Exception as error:  # whatever a half-written function does
                 print(_why_not(error, names))
@@ -62,12 +62,13 @@ def _why_not(error: Exception, names: Sequence[str]) -> str:
     if is_unwritten(error):
         return f"This cell uses your own {all_names}. Write it first."
     said = getattr(error, "what_happened", getattr(error, "seen", None))
-    own = own_frames(error)
+    own = student_frames(error)
     if said or own:
         blamed = next((each.name for each in own if each.name in names), all_names)
-        return f"Your {blamed} cannot be used yet: {said or told(error)}"
+        return f"Your {blamed} cannot be used yet: {said or describe_error(error)}"
     return (
-        f"There is no picture: code that is not yours {told(error)}. Run the check of {all_names}. "
+        f"There is no picture: code that is not yours {describe_error(error)}. "
+        f"Run the check of {all_names}. "
         "If it passes, this is a mistake of the course: please report it."
     )
 

@@ -18,7 +18,7 @@ from specdec_lib.lessons.checking.answers import quizzes_of
 SOME = ["00_bottleneck", CHAPTER]
 # How the words for an option of each quiz of chapter 02 begin: for quiz_02 a wrong one's.
 QUIZZES = {
-    name: quiz.told[WRONG_LETTER][:30]
+    name: quiz.explanations[WRONG_LETTER][:30]
     for name, quiz in quizzes_of("specdec_lib.lessons.ch02").items()
 }
 

@@ -62,7 +62,7 @@ ASKS = """def time_pass(forward, n_tokens, clock, warmup=2, repeats=5):
 
 def test_what_fills_the_grader_costs_its_author_alone(monkeypatch: pytest.MonkeyPatch):
     """The memory that it took before was 1.2 GB; here less is allowed, to be quick."""
-    monkeypatch.setattr(bounds, "MEMORY", 40 * 2**20)
+    monkeypatch.setattr(bounds, "EXTRA_MEMORY_BYTES", 40 * 2**20)
     chapter = "00_bottleneck"
     notebook = filled(release_of(chapter), answers_of(chapter) | {"time_pass": ASKS})
     before = bounds._data()

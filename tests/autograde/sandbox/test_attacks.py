@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 from autograde.grading import grade as engine
 from autograde.grading.result import Result
 from autograde.hidden.known_bugs import answers_of
-from autograde.intake.submission import release_of, take_in
+from autograde.intake.submission import release_of, sanitise
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP
 from autograde.tools.samples import filled
@@ -44,7 +44,7 @@ def named(tries: list) -> list:
 def sandbox() -> Iterator[None]:
     """The isolation that is used by everything below."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(isolation, "chosen", lambda: BUBBLEWRAP)
+        patch.setattr(isolation, "mode", lambda: BUBBLEWRAP)
         yield
 
 
@@ -67,7 +67,7 @@ def listener() -> Iterator[None]:
 def graded(folder: Path, notebook: NotebookNode) -> Result:
     """The result of a notebook handed in as a file, not taken from the cache."""
     path = hand_in(folder, f"s{len(list(folder.iterdir()))}", text(notebook))
-    submission = take_in(folder, path.relative_to(folder), CHAPTER)
+    submission = sanitise(folder, path.relative_to(folder), CHAPTER)
     assert submission.reason is None
     return engine.grade_now(submission.notebook, CHAPTER)
 

@@ -50,8 +50,8 @@ def test_a_submission_costs_the_grader_little_memory_and_time(
 ):
     chapter, notebook, names = attacked(name)
     grade.grade_now(filled(release_of(chapter), answers_of(chapter)), chapter)
-    monkeypatch.setattr(bounds, "MEMORY", MEGABYTES * 2**20)
-    monkeypatch.setattr(bounds, "SECONDS", SECONDS)
+    monkeypatch.setattr(bounds, "EXTRA_MEMORY_BYTES", MEGABYTES * 2**20)
+    monkeypatch.setattr(bounds, "CPU_SECONDS", SECONDS)
     Path("/proc/self/clear_refs").write_text("5")
     before, start = most_megabytes(), time.process_time()
     try:
@@ -72,8 +72,8 @@ def test_what_a_full_grader_could_not_compute_is_no_right_answer():
 
 NBGRADER = """
 import atexit, runpy, sys
-from autograde import bounds
-bounds.SECONDS = 2
+from autograde.intake import bounds
+bounds.CPU_SECONDS = 2
 sys.argv = ["nbgrader", "autograde", sys.argv[1]]
 atexit.register(lambda: print(open("/proc/self/status").read()))
 runpy.run_module("nbgrader", run_name="__main__")

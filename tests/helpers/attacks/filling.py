@@ -3,7 +3,8 @@
 from attacks.inside import written
 
 _ANSWER = (
-    "{'warnings': [], 'changed': [], 'shares': False, 'operators': 0, 'waits': [], 'value': None}"
+    "{'warnings': [], 'mutated_args': [], 'shares_memory': False, 'torch_calls': 0, "
+    "'host_syncs': [], 'value': None}"
 )
 
 

@@ -14,12 +14,13 @@ def NAME(*args):
             pass
 """
 _FRAME = 'struct.pack(">I", len(body)) + body'
-_FORGED_ANSWER = """json.dumps({"value": 1.0, "error": None, "warnings": [], "changed": [],
-                       "shares": False, "operators": 0, "waits": [],
+_FORGED_ANSWER = """json.dumps({"value": 1.0, "error": None, "warnings": [], "mutated_args": [],
+                       "shares_memory": False, "torch_calls": 0, "host_syncs": [],
                        "passed": True, "score": 22, "mark": 22.0}).encode()"""
 _DEEP = """b'{"value": ' + b'{"l": [' * 100000 + b']}' * 100000 + b'}'"""
 _TWICE = (
-    """b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, "changed": [1, 2]}'"""
+    """b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, """
+    """"mutated_args": [1, 2]}'"""
 )
 _NEVER_GIVEN = """b'{"ask": {"of": 0, "name": "__class__", "args": {"l": []}, "kwargs": {}}}'"""
 
@@ -77,14 +78,15 @@ for name in dir(lesson):
     "encoding of values": """
 import sys
 wire = sys.modules["__main__"].wire
-wire.encode = lambda value, depth=0: 1.0
-wire.changed = lambda sent, args: []
+wire.encode_value = lambda value, depth=0: 1.0
+wire.mutated_positions = lambda sent, args: []
 """,
     "worker": """
 import sys
 worker = sys.modules["__main__"].worker
-worker.call = lambda *args: {"value": True, "error": None, "warnings": [], "changed": [],
-                             "shares": False, "operators": 0, "waits": [], "passed": True}
+forged = {"value": True, "error": None, "warnings": [], "mutated_args": [], "passed": True}
+forged |= {"shares_memory": False, "torch_calls": 0, "host_syncs": []}
+worker.call_function = lambda *args: forged
 """,
     "numpy": """
 import numpy as np

@@ -16,13 +16,13 @@ from autograde.grading.grade import exercises_of
 from autograde.hidden.known_bugs import answers_of
 from autograde.intake.submission import release_of
 from autograde.tools.samples import filled
-from specdec_lib.lessons.checking.answers import OPTIONS, quizzes_of
+from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS, quizzes_of
 
 CHAPTER = "02_rejection_sampling"
 POINTS = {name: each.max_score for name, each in exercises_of(release_of(CHAPTER)).items()}
 FULL = sum(POINTS.values())  # of the tests
 QUIZ = quizzes_of("specdec_lib.lessons.ch02")["quiz_02"]
-WRONG_LETTER = next(letter for letter in OPTIONS if letter != QUIZ.right)
+WRONG_LETTER = next(letter for letter in QUIZ_OPTIONS if letter != QUIZ.right)
 _TEXTS = [cell for cell in release_of(CHAPTER).cells if cell.cell_type == "markdown"]
 (_BY_HAND,) = [cell for cell in _TEXTS if cell.metadata.get("nbgrader")]
 WRITTEN = _BY_HAND.id  # the answer that a person marks

@@ -121,7 +121,7 @@ def test_a_copy_of_the_kit_needs_numpy_alone(tmp_path: Path):
     program = (
         "import sys, kit, kit.blame\n"
         "def double(x):\n    return [][0]\n"
-        "try:\n    kit.worked(double, (1, 2))\n"
+        "try:\n    kit.check_examples(double, (1, 2))\n"
         "except kit.Different as wrong:\n    print(wrong)\n"
         "print(kit.blame.PACKAGES, *{'torch', 'specdec_lib'} & set(sys.modules))"
     )

@@ -6,9 +6,7 @@ import torch
 
 from specdec_lib.decoding.verify import accepts
 from specdec_lib.lessons.data import recorded
-from specdec_lib.lessons.widgets.batch import batch_simulator
-from specdec_lib.lessons.widgets.generation import generation_simulator
-from specdec_lib.lessons.widgets.trace import trace_picture
+from specdec_lib.lessons.widgets import batch_simulator, generation_simulator, trace_picture
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 pytestmark = pytest.mark.browser

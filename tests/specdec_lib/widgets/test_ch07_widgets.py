@@ -6,7 +6,7 @@ from classes.chapter_cases import ACCEPTED, functions_of
 
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch07 import lesson as ch07
-from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
+from specdec_lib.lessons.widgets import draft_tree_simulator
 
 pytestmark = pytest.mark.browser
 

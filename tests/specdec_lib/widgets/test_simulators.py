@@ -10,6 +10,7 @@ from pages.accessibility import faults, pictures_without_words
 from pages.browsing import Visitor
 from pages.simulators import FITS, MAKERS, NAMES, SEEN, look_at
 
+from specdec_lib.lessons.widgets import simulators
 from specdec_lib.lessons.widgets.simulator import HERE, style_sheet
 
 NETWORK = r"^\s*import\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
@@ -20,18 +21,19 @@ def test_every_simulator_is_here_and_a_chapter_shows_it():
     named = {path.stem for path in HERE.glob("*.js")}
     assert {make().name for make in MAKERS.values()} == set(NAMES) == named
     chapters = "".join(map(text_of, CHAPTERS))
-    assert all(f"lessons.widgets.{name} import" in chapters for name in NAMES)
+    makers = [name for name in vars(simulators) if name.endswith(("_simulator", "_picture"))]
+    assert len(makers) == len(NAMES)
+    assert all(f"lessons.widgets import {maker}" in chapters for maker in makers)
 
 
 @pytest.mark.browser
 def test_on_an_exported_page_all_move_and_are_open_to_everybody(browser, tmp_path):
-    simulators = [make() for make in MAKERS.values()]
-    shown = "".join(simulator._repr_mimebundle_()["text/html"] for simulator in simulators)
+    shown = "".join(make()._repr_mimebundle_()["text/html"] for make in MAKERS.values())
     page = tmp_path / "page.html"
     page.write_text(f'<!DOCTYPE html><html lang="en"><title>All</title><main>{shown}</main></html>')
     look = {"viewport": {"width": 400, "height": 900}, "color_scheme": "dark"}
     with Visitor(browser, **look).visit(page) as visitor:
-        assert look_at(visitor) == len(simulators)
+        assert look_at(visitor) == len(MAKERS)
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
 
 
