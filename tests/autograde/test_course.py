@@ -113,3 +113,11 @@ def test_without_a_course_a_command_says_so_and_help_and_new_work(courses: Path,
     assert done.stderr.count("\n") == 1
     assert autograde("--help").returncode == 0
     assert autograde("new", "mine").returncode == 0 and (courses / "mine" / "solutions").is_dir()
+
+
+def test_specdec_mark_marks_by_the_course_that_its_library_belongs_to(courses: Path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (courses / "work").mkdir()
+    command = [sys.executable, "-m", "specdec_lib.cli", "mark", "02", "--work", courses / "work"]
+    done = subprocess.run(command, cwd=courses / "one", capture_output=True, text=True)
+    assert "02_rejection_sampling.ipynb: `specdec start` copies it" in done.stderr
