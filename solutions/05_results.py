@@ -22,7 +22,7 @@ from specdec_lib.theory import expected_tokens
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch05 import figures, charts
-from specdec_lib.lessons.drawing.series import table
+from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.measure import papers
 
 # %% [markdown]
@@ -291,7 +291,7 @@ figures.judged_logs(audit, logs)
 # five numbers is it? Compare it with two quotients of the tokens.
 
 # %% tags=["demo"]
-table(lesson.meanings(logs))
+show_table(lesson.meanings(logs))
 
 # %% [markdown]
 # Three rows print accepted / drafted tokens, the fourth one written tokens / verified positions. That

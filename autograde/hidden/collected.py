@@ -101,7 +101,13 @@ def with_hidden_tests(chapter: str, use: Callable[[HiddenTests], Used]) -> Used:
     """
     file, session = Chapter(chapter).tests, _Use(chapter, use)
     off = [word for name in UNUSED for word in ("-p", f"no:{name}")]
-    options = ["--disable-plugin-autoload", "-c", os.devnull, f"--rootdir={current_course().root}", *off]
+    options = [
+        "--disable-plugin-autoload",
+        "-c",
+        os.devnull,
+        f"--rootdir={current_course().root}",
+        *off,
+    ]
     code = pytest.main([*options, str(file)], [plugin, session])
     if session.error is not None:
         raise session.error

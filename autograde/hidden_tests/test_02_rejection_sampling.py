@@ -15,7 +15,7 @@ from autograde.hidden_tests.common import Exercise, Lent, prediction, quiz
 from autograde.hidden_tests.distributions import coin, hashed, pair, ratio, thousandths
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 from specdec_lib.lessons.checking.examples import Different
-from specdec_lib.lessons.data.distributions import LARGEST
+from specdec_lib.lessons.data.distributions import LARGEST_UNIFORM
 
 V = 5
 MANY = 100  # calls, where a case does not count them: no right answer comes near
@@ -385,7 +385,7 @@ def step_edges(rng):
     first = np.array([0])[:0]
     yield [], np.array([p]), np.zeros((0, 4)), first, 0.5
     yield [2], np.array([p, flat]), np.array([p]), np.array([0.999]), 0.1  # equal models
-    yield [0], np.array([p, flat]), np.array([p]), np.array([LARGEST]), 0.1
+    yield [0], np.array([p, flat]), np.array([p]), np.array([LARGEST_UNIFORM]), 0.1
     yield [0], np.array([NO_FIRST, HALF]), np.array([HALF]), np.array([0.9]), 0.6
 
 

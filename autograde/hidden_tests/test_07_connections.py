@@ -11,7 +11,7 @@ from autograde.hidden_tests.distributions import coin, ratio, thousandths
 from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe, distinct_texts, type_name
 from specdec_lib.lessons.checking.examples import Different
-from specdec_lib.lessons.data.distributions import pieces, residual
+from specdec_lib.lessons.data.distributions import normalised_residual, unit_intervals
 
 test_prediction_07 = prediction("prediction_07", 0, 1)
 test_prediction_07_b = prediction("prediction_07_b", 0, 0.5)
@@ -38,7 +38,7 @@ def drafted(parents: list[int], accepted: tuple[int, ...], rng: np.random.Genera
         share = left[row] / q[row]
         tokens.append(int(rng.choice(np.flatnonzero(share > 0 if keep else share < 1))))
         coins.append(coin(min(1.0, share[tokens[-1]]), keep, rng))
-        left[row] = residual(left[row], q[row])
+        left[row] = normalised_residual(left[row], q[row])
     return parents, tokens, p, q, np.array(coins), draw(rng)
 
 
@@ -53,9 +53,9 @@ def every_way(parents: list[int], after: np.ndarray, draft: np.ndarray) -> Itera
         p, q, left, sides = after[rows], draft[rows], list(after[rows]), []
         weight = prod(float(q[up + 1, token]) for up, token in zip(parents, tokens, strict=True))
         for up, token in zip(parents, tokens, strict=True):
-            sides.append(list(pieces(np.array([ratio(left[up + 1], q[up + 1], token)]))))
-            left[up + 1] = residual(left[up + 1], q[up + 1])
-        draws = list(pieces(np.concatenate([np.cumsum(row) for row in left])))
+            sides.append(list(unit_intervals(np.array([ratio(left[up + 1], q[up + 1], token)]))))
+            left[up + 1] = normalised_residual(left[up + 1], q[up + 1])
+        draws = list(unit_intervals(np.concatenate([np.cumsum(row) for row in left])))
         for choice in product(*sides, draws):
             *coins, u = (middle for middle, _ in choice)
             lengths = prod(length for _, length in choice)

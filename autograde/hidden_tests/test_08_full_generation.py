@@ -25,7 +25,7 @@ from specdec_lib.lessons.ch08.lesson import FAULTS, expect_text, expect_verdict
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect, expect_value_error
 from specdec_lib.lessons.checking.pasting import format_call
-from specdec_lib.lessons.data.distributions import LARGEST
+from specdec_lib.lessons.data.distributions import LARGEST_UNIFORM
 
 test_prediction_08 = prediction("prediction_08", 0, 14)
 test_prediction_08_b = prediction("prediction_08_b", 0, 3)
@@ -177,7 +177,7 @@ def block_edges(rng):
     yield edge([[0.0, 0.5, 0.5], EVEN], [EVEN], [0], [0.0], 0.75)  # as at temperature 0
     yield edge([[0.0, 1.0, 0.0], EVEN], [[1.0, 0.0, 0.0]], [0], [0.0], 0.0)
     yield edge([EVEN, [0.25, 0.25, 0.5]], [EVEN], [0], [0.99], 0.6)  # p is q
-    yield edge([[0.75, 0.25, 0.0], EVEN], [EVEN], [2], [0.0], LARGEST)
+    yield edge([[0.75, 0.25, 0.0], EVEN], [EVEN], [2], [0.0], LARGEST_UNIFORM)
     yield edge([[0.25, 0.25, 0.5]], [], [], [], 0.6)  # no draft token
     yield edge([EVEN, EVEN[::-1], [0, 1, 0]], [EVEN, [0, 0, 1]], [0, 2], [0.9, 0.9], 0.2)
     # Half precision rounds p, r and q r to the other verdict, and p[1] to the other token.
@@ -212,7 +212,9 @@ def test_verification_form_and_work(student, solution, rng):
         replies.append(student.calls[-1].reply)
     few, many = replies
     if many.host_syncs:
-        used = ", ".join(dict.fromkeys(many.host_syncs)).replace("__bool__", "a tensor as a condition")
+        used = ", ".join(dict.fromkeys(many.host_syncs)).replace(
+            "__bool__", "a tensor as a condition"
+        )
         raise Different(
             f"With 64 rows verify_block used {used}. On a GPU each use waits for the device. Keep "
             "every value in tensors."

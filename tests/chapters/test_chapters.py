@@ -19,16 +19,22 @@ from classes.chapter_cases import (
     visible_message,
 )
 
-from autograde.grading.grade import solved
-from autograde.hidden.known_bugs import answers_of, bugs_of
+from autograde.hidden.collected import bugs_of
+from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS, quizzes_of
 from specdec_lib.lessons.checking.examples import Different
 
-EXERCISES = [(c, n) for c in CHAPTERS for n in answers_of(c) if hasattr(lesson_of(c), f"check_{n}")]
-TRUTHS = [(c, name) for c in CHAPTERS for name in answers_of(c) if name.startswith("prediction_")]
-QUIZZES = [(c, name) for c in CHAPTERS for name in answers_of(c) if name.startswith("quiz_")]
+EXERCISES = [
+    (c, n) for c in CHAPTERS for n in material_of(c).answers if hasattr(lesson_of(c), f"check_{n}")
+]
+TRUTHS = [
+    (c, name) for c in CHAPTERS for name in material_of(c).answers if name.startswith("prediction_")
+]
+QUIZZES = [
+    (c, name) for c in CHAPTERS for name in material_of(c).answers if name.startswith("quiz_")
+]
 FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapter)]
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
 
@@ -170,7 +176,7 @@ def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
         with pytest.raises(Different) as wrong:
             lesson_of(chapter).answered(name, letter)
         assert f"{letter} is not right. {told.explanations[letter]}" in str(wrong.value)
-    assert f'"{told.right}"' in answers_of(chapter)[name]
+    assert f'"{told.right}"' in material_of(chapter).answers[name]
     assert len({told.explanations[letter] for letter in QUIZ_OPTIONS}) == len(QUIZ_OPTIONS)
 
 
@@ -222,7 +228,7 @@ def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapte
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys):
     for name in figures_with(chapter, wrong.exercise):
-        function = solved(chapter).defined(wrong.exercise, wrong.code)
+        function = material_of(chapter).solved.defined(wrong.exercise, wrong.code)
         draw(chapter, name, **{wrong.exercise: function})
     assert shown or re.search(NOT_DRAWN, capsys.readouterr().out)
 

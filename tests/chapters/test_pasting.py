@@ -4,15 +4,16 @@ import ast
 import inspect
 
 import pytest
-from classes.chapter_cases import CHAPTERS, functions_of, lesson_of
+from classes.chapter_cases import CHAPTERS, cases_with, functions_of, lesson_of
 
-from autograde.grading.grade import cases_with
-from autograde.hidden.known_bugs import answers_of
+from autograde.hidden.material import material_of
 from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.comparing import difference
 from specdec_lib.lessons.checking.examples import Different
 
-EXERCISES = [(c, n) for c in CHAPTERS for n in answers_of(c) if hasattr(lesson_of(c), f"check_{n}")]
+EXERCISES = [
+    (c, n) for c in CHAPTERS for n in material_of(c).answers if hasattr(lesson_of(c), f"check_{n}")
+]
 # The grader lends models of its own to every call of these: no notebook can make them.
 LENT = {"score_block", "greedy_speculative_decode", "draft_block", "speculative_sample"}
 

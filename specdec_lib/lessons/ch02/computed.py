@@ -7,7 +7,7 @@ import numpy as np
 from specdec_lib import exact
 from specdec_lib.lessons.ch02 import models, undecided
 from specdec_lib.lessons.checking.lending import limit_calls
-from specdec_lib.lessons.data.distributions import residual
+from specdec_lib.lessons.data.distributions import normalised_residual
 
 RULES = (
     "accept everything",
@@ -52,7 +52,7 @@ def paths(rule: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     `p` and `q` (V,) are distributions that overlap and differ. The two rows together sum to 1.
     Raises KeyError if there is no such rule.
     """
-    overlap, lacking = np.minimum(p, q), residual(p, q)
+    overlap, lacking = np.minimum(p, q), normalised_residual(p, q)
     accepted, replacement = {
         "accept everything": (q, p),
         "accept only where p >= q": (np.where(p >= q, q, 0.0), lacking),

@@ -40,7 +40,7 @@ class Quiz:
     """
 
     right: str
-    told: Mapping[str, str]
+    explanations: Mapping[str, str]
 
 
 def truths_of(chapter: str, **values: float | None) -> dict[str, Truth]:

@@ -105,7 +105,7 @@ def generation_simulator(k: int = 5, c: float = 0.1, v: float = 1.0) -> Simulato
 
 def _page_record() -> dict[str, Any]:
     """What the page needs of the record: no prompt tokens but the last ones, as text."""
-    record = recorded.record()
+    record = recorded.data()
     tails = ["".join(record["pieces"][str(t)] for t in each[-24:]) for each in record["passages"]]
     requests = [{"k": each["k"], "accepted": each["accepted"]} for each in record["requests"]]
     kept = {name: record[name] for name in ("pieces", "runs")}

@@ -10,7 +10,7 @@ import pytest
 from classes.submitting import CHAPTER, WRITTEN, cell_of, right, text
 from nbformat import NotebookNode
 
-from autograde.grading.grade import code_cells
+from autograde.hidden.material import code_cells
 from autograde.intake.binding import bound_names
 from autograde.intake.submission import (
     DEFINED_ELSEWHERE,

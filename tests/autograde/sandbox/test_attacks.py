@@ -19,9 +19,9 @@ from attacks.twins import TWINS, Twin
 from classes.submitting import CHAPTER, FULL, hand_in, right, text
 from nbformat import NotebookNode
 
-from autograde.grading import grade as engine
+from autograde.grading import grade
 from autograde.grading.result import Result
-from autograde.hidden.known_bugs import answers_of
+from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of, sanitise
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP
@@ -51,8 +51,9 @@ def sandbox() -> Iterator[None]:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little time for a cell that never ends."""
-    short = replace(engine.limits_of(CHAPTER), extra_cell_seconds=4.0)
-    monkeypatch.setattr(engine, "limits_of", lambda chapter: short)
+    material = material_of(CHAPTER)
+    hurried = replace(material, limits=replace(material.limits, extra_cell_seconds=4.0))
+    monkeypatch.setattr(grade, "material_of", lambda chapter: hurried)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def graded(folder: Path, notebook: NotebookNode) -> Result:
     path = hand_in(folder, f"s{len(list(folder.iterdir()))}", text(notebook))
     submission = sanitise(folder, path.relative_to(folder), CHAPTER)
     assert submission.reason is None
-    return engine.grade_now(submission.notebook, CHAPTER)
+    return grade.grade_now(submission.notebook, CHAPTER)
 
 
 def with_cell(notebook: NotebookNode, source: str) -> NotebookNode:
@@ -90,7 +91,7 @@ def earned(sandbox: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 def half(**answers: str) -> NotebookNode:
     """A notebook with two right functions and, beside them, `answers`."""
-    right_ones = {name: answers_of(CHAPTER)[name] for name in HONEST}
+    right_ones = {name: material_of(CHAPTER).answers[name] for name in HONEST}
     return filled(release_of(CHAPTER), right_ones | answers)
 
 
@@ -129,11 +130,11 @@ def loss_and_gradient(target_logits, draft_logits, dtype):
 
 def test_a_given_function_that_is_defined_anew_earns_nothing():
     chapter = "04_choosing_the_draft"
-    answers = answers_of(chapter) | {"distillation_loss": KEEPS_BFLOAT16}
+    answers = material_of(chapter).answers | {"distillation_loss": KEEPS_BFLOAT16}
     notebook = filled(release_of(chapter), answers)
-    honest = engine.grade(notebook, chapter).exercises["distillation_loss"]
+    honest = grade.grade(notebook, chapter).exercises["distillation_loss"]
     notebook.cells.append(nbformat.v4.new_code_cell(WIDENS, id="extra-99"))
-    widened = engine.grade(notebook, chapter).exercises["distillation_loss"]
+    widened = grade.grade(notebook, chapter).exercises["distillation_loss"]
     assert widened.score == honest.score < honest.max_score
 
 

@@ -14,7 +14,7 @@ from specdec_lib.lessons.checking.examples import (
     visible_check,
 )
 from specdec_lib.lessons.checking.lending import copy_plain, limit_calls, read_only
-from specdec_lib.lessons.drawing.axes import drawn_from
+from specdec_lib.lessons.drawing.axes import uses_student_functions
 
 
 def test_exceptions_become_messages():
@@ -193,7 +193,9 @@ def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys)
     said = "called the target more than 3 times: each pass settles one place"
     message = refused(check_settled, settled)
     assert message == f"settled(step=<lambda>) {said}; expected 0."
-    figure = drawn_from("settled")(lambda function: function(limit_calls(3, len, "it", "why")))
+    figure = uses_student_functions("settled")(
+        lambda function: function(limit_calls(3, len, "it", "why"))
+    )
     figure(lambda step: [step("") for _ in range(9)])
     assert "cannot be used yet: called it more than 3 times: why" in capsys.readouterr().out
 

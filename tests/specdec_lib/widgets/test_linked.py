@@ -178,7 +178,7 @@ def test_formulas_of_the_sample_equal_the_library(module):
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_draws_are_those_of_the_rule(module, sampler: str):
     call, counts = module(linked_simulator("paths")), [0, 0, 0, 0]
-    replacement = P if sampler == "from_target" else rules.residual(P, Q)
+    replacement = P if sampler == "from_target" else rules.normalised_residual(P, Q)
     for u, r, v in np.reshape(call("uniforms", 3, 1500), (500, 3)):
         token = int(np.argmax(Q)) if sampler == "argmax" else sample_from(Q, u)
         counts[token if r * Q[token] < P[token] else sample_from(replacement, v)] += 1
