@@ -15,7 +15,7 @@ from autograde.course import (
     Chapter,
     UsageError,
     chapter_names,
-    course_dir,
+    class_folder,
     current_course,
     exit_code,
     require_chapter,
@@ -131,8 +131,8 @@ def bundle(
 
     for name in chapter or ():
         require_chapter(name)
-    made = current_course()
-    file = file or made.build / f"{made.name}.zip"
+    course = current_course()
+    file = file or course.build / f"{course.name}.zip"
     count = write_bundle(file, chapter or None, quizzes == "at-once")
     print(f"{file}: {count} files, {file.stat().st_size / 2**20:.1f} MiB")
     return 0
@@ -153,7 +153,7 @@ def collect(
     from autograde.lms.commands import run_collect
 
     require_chapter(chapter)
-    return run_collect(archive, lms, chapter, course or course_dir())
+    return run_collect(archive, lms, chapter, course or class_folder())
 
 
 @app.command()
@@ -202,7 +202,7 @@ def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: ClassFolder
     from autograde.lms.commands import run_feedback
 
     require_chapter(chapter)
-    course = course or course_dir()
+    course = course or class_folder()
     return run_feedback(lms, chapter, out or course / f"feedback-{chapter}.zip", course)
 
 
@@ -219,7 +219,7 @@ def report(
     """
     from autograde.report.class_page import class_page
 
-    page = out or (course or course_dir()) / "report.html"
+    page = out or (course or class_folder()) / "report.html"
     write_if_changed(page, class_page(read_grades(grades)).encode("utf-8"))
     print(f"the report: {page}")
     return 0

@@ -8,7 +8,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -89,9 +89,6 @@ class Course:
         return self.root / self.hidden_tests
 
 
-SETTINGS = {"hidden_tests", "kit", "library", "seed"}  # of [tool.autograde]
-
-
 @cache
 def current_course() -> Course:
     """The course of this process; its packages can be imported from now on.
@@ -101,8 +98,8 @@ def current_course() -> Course:
     """
     course = _find_course()
     if course is None:
-        asked = os.environ.get(ROOT_VARIABLE)
-        place = f"${ROOT_VARIABLE} names {asked}" if asked else f"looked in {Path.cwd()} and above"
+        root = os.environ.get(ROOT_VARIABLE)
+        place = f"${ROOT_VARIABLE} names {root}" if root else f"looked in {Path.cwd()} and above"
         raise UsageError(
             f"no course found: {place}, and no pyproject.toml there has a section "
             "[tool.autograde]. Go to the folder of your course, or make one: autograde new NAME"
@@ -123,8 +120,8 @@ def set_root(folder: Path) -> None:
 
 
 def _find_course() -> Course | None:
-    asked, start = os.environ.get(ROOT_VARIABLE), Path.cwd()
-    folders = [Path(asked).resolve()] if asked else [start, *start.parents]
+    root, start = os.environ.get(ROOT_VARIABLE), Path.cwd()
+    folders = [Path(root).resolve()] if root else [start, *start.parents]
     return next(filter(None, map(_course_at, folders)), None)
 
 
@@ -138,9 +135,10 @@ def _course_at(folder: Path) -> Course | None:
     settings = project.get("tool", {}).get("autograde")
     if settings is None:
         return None
-    if unknown := sorted(settings.keys() - SETTINGS):
-        known = ", ".join(sorted(SETTINGS))
-        raise UsageError(f"{file}: [tool.autograde] takes {known}, and not {unknown[0]}")
+    known = {field.name for field in fields(Course)} - {"root", "name"}
+    if unknown := sorted(settings.keys() - known):
+        names = ", ".join(sorted(known))
+        raise UsageError(f"{file}: [tool.autograde] takes {names}, and not {unknown[0]}")
     return Course(folder, project.get("project", {}).get("name", folder.name), **settings)
 
 
@@ -191,7 +189,7 @@ def same_value(one: object, other: object) -> bool:
     return kit().same(one, other)
 
 
-def course_dir() -> Path:
+def class_folder() -> Path:
     """The folder of the class that nbgrader works on: `course/`, or `$SPECDEC_COURSE`."""
     return (current_course().root / os.environ.get("SPECDEC_COURSE", "course")).resolve()
 

@@ -12,11 +12,11 @@ from autograde.intake.files import files_below, write_if_changed, zip_of
 
 # What installs the library. setuptools leaves out what pyproject.toml names and the bundle lacks.
 PROJECT = ("pyproject.toml", "LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
-# In pyproject.toml: commands and plugins of the grader, which students do not get.
-OF_THE_GRADER = re.compile(rb'^autograde = "autograde\..*"\n', re.MULTILINE)
+# In pyproject.toml: commands and plugins of the grader, which the bundle lacks.
+GRADER_ENTRY_POINTS = re.compile(rb'^autograde = "autograde\..*"\n', re.MULTILINE)
 QUIZZES = "quizzes.toml"  # of each chapter: the right letters, and what each option is told
 README = ROOT / "docs" / "student.md"
-OTHER_README = """\
+DEFAULT_README = """\
 # {name}
 
 Unpack this folder, {install}and open the notebooks in it with Jupyter: `jupyter lab notebooks`.
@@ -35,7 +35,7 @@ def write_bundle(
     files = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
     files["README.md"] = _readme().encode()
     if "pyproject.toml" in files:
-        files["pyproject.toml"] = OF_THE_GRADER.sub(b"", files["pyproject.toml"])
+        files["pyproject.toml"] = GRADER_ENTRY_POINTS.sub(b"", files["pyproject.toml"])
     folder = current_course().name
     write_if_changed(target, zip_of({f"{folder}/{name}": data for name, data in files.items()}))
     return len(files)
@@ -53,11 +53,11 @@ def _contents(chapters: Collection[str] | None) -> Iterator[Path]:
 
 def _own_library() -> Path | None:
     """The folder of the course's library. One from elsewhere is not the course's to give."""
-    return next((each for each in library_folders() if each.resolve() == ROOT / LIBRARY), None)
+    return next((path for path in library_folders() if path.resolve() == ROOT / LIBRARY), None)
 
 
 def _readme() -> str:
     if README.is_file():
         return README.read_text(encoding="utf-8")
     install = "run `pip install .` in it, " if _own_library() else ""
-    return OTHER_README.format(name=current_course().name, install=install)
+    return DEFAULT_README.format(name=current_course().name, install=install)

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 from autograde.build import colab
 from autograde.build.text import OPTIONS, TextCell
+from autograde.course import current_course
 from autograde.nbgrader.regions import (
     BEGIN_SOLUTION,
     END_SOLUTION,
@@ -68,7 +69,8 @@ def _check_regions(cell: TextCell) -> None:
     """
     lines = [line.strip() for line in cell.source.split("\n")]
     if any(word in line for line in lines for word in HIDDEN_WORDS):
-        remedy = "Hidden tests stand in autograde/chapters/chNN_tests.py: move these there"
+        folder = current_course().hidden_tests
+        remedy = f"Hidden tests stand in {folder}/test_NN_topic.py: move these there"
         raise cell.error("hidden tests in a chapter's text", remedy)
     found = [line for line in lines if any(word in line for word in SOLUTION_WORDS)]
     if cell.kind != "solution" and found:

@@ -5,7 +5,6 @@ new course have neither the grader nor this repository.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
@@ -19,8 +18,8 @@ EXAMPLE, EXAMPLE_NAME = Path(__file__).parent / "example", "temperatures"
 # Where the kit is below a package of the same distribution, which the grader does not import.
 KIT = ("specdec_lib", "lessons/checking")
 # What the grader and the builder need beside the distribution's own dependencies, and JupyterLab.
-NEEDED = {"docutils", "jupyterlab", "nbclient", "nbgrader", "pytest"}
-IGNORED = "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n"
+GRADER_PACKAGES = {"docutils", "jupyterlab", "nbclient", "nbgrader", "pytest"}
+GITIGNORE = "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n"
 
 
 def new_course(folder: Path) -> int:
@@ -49,21 +48,21 @@ def _files(name: str) -> Iterator[tuple[str, bytes]]:
         yield f"{name}_lib/checking/{path.relative_to(kit).as_posix()}", path.read_bytes()
     licence = metadata.distribution(DISTRIBUTION).read_text("licenses/LICENSE")
     yield f"{name}_lib/checking/LICENSE", licence.encode()  # the kit's, not the course's
-    yield ".gitignore", IGNORED.encode()
+    yield ".gitignore", GITIGNORE.encode()
 
 
 def _renamed(text: str, name: str) -> str:
     """A text of the example with the course's name, and in its pyproject.toml what it needs."""
     text = text.replace(f"{EXAMPLE_NAME}_lib", f"{name}_lib")
     text = text.replace(f'name = "{EXAMPLE_NAME}"', f'name = "{name}"')
-    return text.replace("grader = []", f"grader = {json.dumps(_needed())}")
+    return text.replace("grader = []", f"grader = {json.dumps(_grader_requirements())}")
 
 
-def _needed() -> list[str]:
+def _grader_requirements() -> list[str]:
     """What an instructor installs: the grader, and the versions that this one is tested with."""
     lines = [line.partition(";")[0].strip() for line in metadata.requires(DISTRIBUTION)]
-    pinned = {line for line in lines if "==" in line}
-    return [DISTRIBUTION, *sorted(p for p in pinned if re.match(r"[\w-]+", p)[0] in NEEDED)]
+    pins = {line for line in lines if line.partition("==")[0] in GRADER_PACKAGES}
+    return [DISTRIBUTION, *sorted(pins)]
 
 
 def _kit_folder() -> Path:

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograde.course import ROOT, SOLUTIONS, course_dir, library_folders
+from autograde.course import ROOT, SOLUTIONS, class_folder, library_folders
 from autograde.nbgrader import exchange
 from autograde.nbgrader.stubs import Stubs
 from autograde.report import offline
@@ -39,7 +39,7 @@ def configure(config: Config, load_subconfig: Callable) -> None:
     `load_subconfig(name, path=folder)` reads a further file of settings, if there is one.
     """
     own_commands_first()
-    set_folders(config, course_dir())
+    set_folders(config, class_folder())
     # Of our own folders: no stamps, no scratch files. Of students' folders nothing is copied at all
     # (plugin.Intake).
     config.CourseDirectory.ignore = [".*", "*.py*", "__pycache__"]
@@ -52,7 +52,7 @@ def configure(config: Config, load_subconfig: Callable) -> None:
     _set_feedback(config)
     for library in library_folders():  # Validate, as students have it
         load_subconfig(CONFIG_NAME, path=str(library / "jupyter"))
-    load_subconfig(CONFIG_NAME, path=str(course_dir()))  # a class's own settings
+    load_subconfig(CONFIG_NAME, path=str(class_folder()))  # a class's own settings
 
 
 def _set_grading(config: Config) -> None:

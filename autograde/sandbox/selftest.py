@@ -27,7 +27,7 @@ def attempt(name, action):
 PROBES = {
     "files and names of the machine": """
 print(*filter(os.path.lexists, PLACES), *set(os.environ) - NAMES)
-attempt("autograde", lambda: __import__("autograde"))
+attempt("autograde", lambda: __import__("autograde.course"))
 """,
     "the network": """
 for family in (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, 40):

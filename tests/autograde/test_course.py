@@ -49,7 +49,7 @@ def courses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path.resolve()
 
 
-def found() -> Course:
+def course_here() -> Course:
     """The course that another process would find now."""
     return the_course.current_course.__wrapped__()
 
@@ -60,7 +60,7 @@ def found() -> Course:
 )
 def test_the_course_is_the_nearest_one_upwards(courses: Path, monkeypatch, folder, root):
     monkeypatch.chdir(courses / folder)
-    course = found()
+    course = course_here()
     assert (course.root, course.name, course.seed) == (courses / root, Path(root).name, 5)
     assert course.tests == course.root / "hidden_tests" and course.library is None
     assert sys.path[0] == str(course.root)
@@ -69,7 +69,7 @@ def test_the_course_is_the_nearest_one_upwards(courses: Path, monkeypatch, folde
 def test_a_variable_names_the_course_of_what_runs_elsewhere(courses: Path, monkeypatch):
     monkeypatch.chdir(courses / "one")
     monkeypatch.setenv(the_course.ROOT_VARIABLE, str(courses / "other"))
-    assert found().root == courses / "other"
+    assert course_here().root == courses / "other"
 
 
 def test_a_file_of_settings_names_its_own_course_where_another_one_would_be_found(
@@ -80,7 +80,7 @@ def test_a_file_of_settings_names_its_own_course_where_another_one_would_be_foun
     assert the_course.ROOT_VARIABLE not in os.environ
     monkeypatch.setenv(the_course.ROOT_VARIABLE, "")  # restored at the end
     the_course.set_root(courses / "other")
-    assert found().root == courses / "other"
+    assert course_here().root == courses / "other"
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_what_is_wrong_is_said(courses: Path, monkeypatch, text: str, words: str
     (courses / "pyproject.toml").write_text(text)
     monkeypatch.chdir(courses)
     with pytest.raises(UsageError, match=words):
-        found()
+        course_here()
     monkeypatch.setenv(the_course.ROOT_VARIABLE, str(courses))
     with pytest.raises(UsageError, match=words.replace("looked in", "\\$AUTOGRADE_ROOT names")):
-        found()
+        course_here()
 
 
 def test_without_a_course_a_command_says_so_and_help_and_new_work(courses: Path, monkeypatch):
@@ -113,3 +113,11 @@ def test_without_a_course_a_command_says_so_and_help_and_new_work(courses: Path,
     assert done.stderr.count("\n") == 1
     assert autograde("--help").returncode == 0
     assert autograde("new", "mine").returncode == 0 and (courses / "mine" / "solutions").is_dir()
+
+
+def test_specdec_mark_marks_by_the_course_that_its_library_belongs_to(courses: Path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (courses / "work").mkdir()
+    command = [sys.executable, "-m", "specdec_lib.cli", "mark", "02", "--work", courses / "work"]
+    done = subprocess.run(command, cwd=courses / "one", capture_output=True, text=True)
+    assert "02_rejection_sampling.ipynb: `specdec start` copies it" in done.stderr

@@ -85,7 +85,7 @@ MISTAKES = [  # a text of TINY, what stands in its place, and what is said of th
     (CHECK, f'# %% test="square"{HERE}', "points=None is not a positive number"),
     ("_both\n    ### END SOLUTION", "_both + (\n    ### END SOLUTION\n    0)", "whole statements"),
     ("print(square(3))", f"%timeit square(3){HERE}", "no magics"),
-    ("\ncheck(square)", "\ncheck(square)\n### BEGIN HIDDEN TESTS", "chNN_tests.py: move"),
+    ("\ncheck(square)", "\ncheck(square)\n### BEGIN HIDDEN TESTS", "test_NN_topic.py: move"),
 ]
 
 

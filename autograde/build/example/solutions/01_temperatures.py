@@ -4,7 +4,7 @@
 # Write `celsius`. Water freezes at 32 degrees Fahrenheit and boils at 212.
 
 # %%
-from temperatures_lib.checking import worked
+from temperatures_lib.checking import check_examples
 
 
 # %% solution="celsius"
@@ -16,7 +16,7 @@ def celsius(f: float) -> float:
 
 
 # %% test="celsius" points=2
-worked(celsius, (212, 100.0), hint="Water boils at 100 degrees Celsius.")
+check_examples(celsius, (212, 100.0), hint="Water boils at 100 degrees Celsius.")
 
 # %% [markdown] written="why_two_scales" points=1
 # The first scale took what was cold and warm in a town; the second took water.
