@@ -123,7 +123,7 @@ def test_a_copy_of_the_kit_needs_numpy_alone(tmp_path: Path):
         "def double(x):\n    return [][0]\n"
         "try:\n    kit.check_examples(double, (1, 2))\n"
         "except kit.Different as wrong:\n    print(wrong)\n"
-        "print(kit.blame.PACKAGES, *{'torch', 'specdec_lib'} & set(sys.modules))"
+        "print(kit.blame.PACKAGE_FOLDERS, *{'torch', 'specdec_lib'} & set(sys.modules))"
     )
     python = [sys.executable, "-c", program]
     out = subprocess.run(python, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
