@@ -27,12 +27,8 @@ from specdec_lib.lessons.drawing.style import (
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
 #: Colour, dash and marker of the lines of a figure: any one of the three tells them apart.
-LINE_STYLES = (
-    (TARGET_COLOUR, "-", "o"),
-    (ACCEPTED_COLOUR, "--", "s"),
-    (EXCESS_COLOUR, "-.", "^"),
-    (DRAFT_COLOUR, ":", "D"),
-)
+_LINE_COLOURS = (TARGET_COLOUR, ACCEPTED_COLOUR, EXCESS_COLOUR, DRAFT_COLOUR)
+LINE_STYLES = tuple(zip(_LINE_COLOURS, ("-", "--", "-.", ":"), "os^D", strict=True))
 #: A mark that stands across what it is compared with.
 CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
 #: Black lines with marks that are white inside.
