@@ -18,7 +18,7 @@ from specdec_lib.lessons.drawing.axes import (
     swatches,
     uses_student_functions,
 )
-from specdec_lib.lessons.drawing.series import draw_series, series_in_words, show_table, text_grid
+from specdec_lib.lessons.drawing.series import draw_series, series_text, show_table, text_grid
 from specdec_lib.lessons.drawing.style import role, show
 
 MOST_FREE = 1000  # tokens, where counting them ends, and the map's scale
@@ -89,7 +89,7 @@ def predicted_and_measured(
     forecast = _times(forward, tokens, given)
     ax.plot(tokens, forecast, "|", color="black", markersize=9)
     _ticks(ax, tokens)
-    predicted = series_in_words(tokens, {"predicted": forecast})
+    predicted = series_text(tokens, {"predicted": forecast})
     show(ax.figure, f"Passes of the race's target on this machine, in ms. {predicted}; {told}.")
 
 

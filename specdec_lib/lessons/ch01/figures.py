@@ -101,9 +101,8 @@ def passes(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> 
         boxes(ax, height - 0.95 - 0.95 * i, f"pass {i + 1}", kept)
         boxes(ax, height - 0.95 - 0.95 * i, "", lost, most + 0.3)
     write_at(ax, FIRST_X + (most - 1) / 2, height - 0.3, "into the text", bold=True)
-    write_at(
-        ax, FIRST_X + most + 0.3 + (low - 1) / 2, height - 0.3, "out" if low else "", bold=True
-    )
+    if low:
+        write_at(ax, FIRST_X + most + 0.3 + (low - 1) / 2, height - 0.3, "out", bold=True)
     same = out == greedy_decode(TARGET, prompt, max_new_tokens)
     said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
     said += f"the target alone writes {'the same' if same else 'another text'}"

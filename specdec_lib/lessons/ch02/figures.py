@@ -37,7 +37,7 @@ from specdec_lib.lessons.drawing.axes import (
     write_inside,
 )
 from specdec_lib.lessons.drawing.race import COLOUR_KEY, race_css
-from specdec_lib.lessons.drawing.series import series_figure, series_in_words
+from specdec_lib.lessons.drawing.series import series_figure, series_text
 from specdec_lib.lessons.drawing.style import GREY, display_page, role, show
 from specdec_lib.lessons.drawing.tokens import draw_blocks, token_outcomes
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
@@ -238,9 +238,7 @@ def every_text(sample: Callable, k: int, count: int = 3) -> None:
         words += f"; {names[worst]} has {yours[worst]:.4f} instead of {target[worst]:.4f}"
     ax.set_xlabel(words)
     legend_below(ax)
-    show(
-        ax.figure, f"{words}. {series_in_words(names, {'your function': yours, 'target': target})}."
-    )
+    show(ax.figure, f"{words}. {series_text(names, {'your function': yours, 'target': target})}.")
 
 
 def _draw_missing(ax: Axes, missing: np.ndarray) -> None:

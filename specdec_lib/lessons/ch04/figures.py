@@ -16,7 +16,7 @@ from specdec_lib.lessons.drawing.axes import (
     uses_student_functions,
     write_inside,
 )
-from specdec_lib.lessons.drawing.series import draw_series, series_in_words, text_grid
+from specdec_lib.lessons.drawing.series import draw_series, series_text, text_grid
 from specdec_lib.lessons.drawing.style import show
 
 RING = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": "black"}
@@ -33,9 +33,7 @@ def found_formula(tokens: Callable, means: Mapping[float, Sequence[float]]) -> N
         ax.plot(ks, circles, "o", **HOLLOW | {"markersize": 11, "zorder": 1})
     ax.set_xlabel("K, draft tokens in a block; circles: 10,000 simulated blocks")
     legend_below(ax)
-    simulated = series_in_words(
-        ks, {f"simulated, alpha = {a:g}": each for a, each in means.items()}
-    )
+    simulated = series_text(ks, {f"simulated, alpha = {a:g}": each for a, each in means.items()})
     show(ax.figure, f"Tokens of a block, by K. {told}; {simulated}.")
 
 
@@ -72,7 +70,7 @@ def next_draft_token(tokens: Callable, speedup: Callable, alpha: float, c: float
     ax.annotate("top", (best, speeds[best]), xytext=(0, 7), textcoords="offset points", ha="center")
     ax.set_xlabel("number of the draft token in its block")
     legend_below(ax, 2)
-    so_far = series_in_words(ks, {"the speed-up so far": speeds})
+    so_far = series_text(ks, {"the speed-up so far": speeds})
     show(ax.figure, f"{title}. Tokens per target pass, by draft token. {told}; {so_far}.")
 
 

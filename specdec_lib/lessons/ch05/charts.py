@@ -6,7 +6,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch05.computed import HALF, TENTH
 from specdec_lib.lessons.drawing.axes import chart, legend_below, uses_student_functions
-from specdec_lib.lessons.drawing.series import series_in_words, show_table
+from specdec_lib.lessons.drawing.series import series_text, show_table
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, BAND, show
 from specdec_lib.theory import expected_tokens
 
@@ -47,6 +47,6 @@ def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float
     ax.axhline(1, color="black", linewidth=1)
     ax.set(xticks=x, xlabel="text", ylim=(0, 1.15 * max(*ratios, mean, 1)))
     legend_below(ax, 1)
-    told = series_in_words(x, {"by text": ratios})
+    told = series_text(x, {"by text": ratios})
     words = f"Their geometric mean by your function is {mean:.3f}; {spread}."
     show(ax.figure, f"Plain over speculative seconds, {told}. {words}")

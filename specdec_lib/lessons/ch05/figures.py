@@ -32,7 +32,7 @@ from specdec_lib.lessons.drawing.axes import (
     swatches,
     uses_student_functions,
 )
-from specdec_lib.lessons.drawing.series import draw_series, series_in_words, show_table
+from specdec_lib.lessons.drawing.series import draw_series, series_text, show_table
 from specdec_lib.lessons.drawing.style import BAND, DRAFT_COLOUR, GREY, TARGET_COLOUR, show
 from specdec_lib.lessons.drawing.tokens import box_style, draw_blocks, plain_box, token_outcomes
 from specdec_lib.theory import expected_tokens
@@ -128,7 +128,7 @@ def _marked_rows(
 def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str:
     """The values of every row in words."""
     rows = dict(zip(names, zip(*columns.values(), strict=True), strict=True))
-    return series_in_words(list(columns), rows).replace("\n", ", ")
+    return series_text(list(columns), rows).replace("\n", ", ")
 
 
 @uses_student_functions("paired_speedup")

@@ -7,7 +7,7 @@ import numpy as np
 from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
 from specdec_lib.lessons.ch06.figures import SHARES, outcome
 from specdec_lib.lessons.data import recorded
-from specdec_lib.lessons.drawing.axes import CROSS_MARKER, bars, chart, legend_below
+from specdec_lib.lessons.drawing.axes import CROSS, bars, chart, legend_below
 from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.tokens import draw_blocks
@@ -44,7 +44,7 @@ def requests_against_coins(k: int) -> None:
     coins_tail = _tail(quantile, law)
     bars(ax, middles, seen, "target", 0.85 * WIDTH, label=f"recorded: {recorded_tail}")
     label = f"coins of {request.alpha:.3f}, computed: {coins_tail}"
-    ax.plot(middles, coins, color="black", label=label, **CROSS_MARKER | {"markersize": 8})
+    ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
     ax.set_xlabel("blocks that a request took")
     legend_below(ax, 1)
     show(ax.figure, f"Blocks that requests took. Recorded: {recorded_tail}; coins: {coins_tail}.")

@@ -11,12 +11,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch06.lesson import choice
 from specdec_lib.lessons.checking.lending import read_only
-from specdec_lib.lessons.drawing.axes import (
-    CROSS_MARKER,
-    legend_below,
-    panels,
-    uses_student_functions,
-)
+from specdec_lib.lessons.drawing.axes import CROSS, legend_below, panels, uses_student_functions
 from specdec_lib.lessons.drawing.series import draw_series, show_table
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.theory import expected_tokens
@@ -81,8 +76,8 @@ def experts_read(experts: ExpectedExperts) -> None:
     ]
     seen = [drafted / plain for _, drafted, plain in MEASURED.values()]
     told += ". " + draw_series(right, list(MEASURED), {"independent routers, free draft": alone})
-    looks = {"measured": CROSS_MARKER | {"color": "black"}}
-    told += "; " + draw_series(right, list(MEASURED), {"measured": seen}, kind="marks", looks=looks)
+    marks = {"kind": "marks", "plot_options": {"measured": CROSS | {"color": "black"}}}
+    told += "; " + draw_series(right, list(MEASURED), {"measured": seen}, **marks)
     right.axhline(1, color="black", linewidth=1)
     right.set(title="gpt-oss-120b, K = 3: speed", xlabel="requests in the batch", xscale="log")
     right.set(ylim=(0, 1.15 * max(*alone, *seen)))

@@ -46,7 +46,7 @@ def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     exact = [walltime_speedup(alpha, c, k) for k in range(max(KS) + 1)]
     best = int(np.argmax(exact))
     ax = chart(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
-    computed = draw_series(ax, range(len(exact)), {"computed": exact}, looks=COMPUTED)
+    computed = draw_series(ax, range(len(exact)), {"computed": exact}, plot_options=COMPUTED)
     name = "your function, with one standard error"
     yours = draw_series(ax, KS, {name: means}, kind="marks", errors=errors)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
@@ -168,11 +168,10 @@ def spent(spend: Callable) -> None:
     left.set_xlabel("draft token, with the probability that it is accepted")
     found = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
     found["you"] = budget.tokens_a_ms(lambda each: spend(each, budget.pass_ms()))
-    rates = draw_series(
-        right, list(found), {"per ms": list(found.values())}, kind="bars", text=".2f"
-    )
+    rates = {"per ms": list(found.values())}
+    words = draw_series(right, list(found), rates, kind="bars", text=".2f")
     right.set(title=f"Tokens per millisecond, {budget.STEPS} steps")
-    show(left.figure, f"Checked {checked} of {told}. Tokens over {budget.STEPS} steps, {rates}.")
+    show(left.figure, f"Checked {checked} of {told}. Tokens over {budget.STEPS} steps, {words}.")
 
 
 def outcome(accepted: int, texts: Sequence[str], last: str) -> list[tuple[str, str]]:

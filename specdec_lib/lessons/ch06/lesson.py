@@ -60,9 +60,8 @@ def check_simulate_decode(function: Callable) -> None:
         asks = []  # for 8 tokens both give 8
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
     gives = {"tokens": 4, "target_passes": 2, "time": 2.8}
-    expect(
-        function, ALPHA, C, 4, 4, ScriptedRandom(*THREE_BLOCKS, why=COINS), gives=gives, hint=hint
-    )
+    coins = ScriptedRandom(*THREE_BLOCKS, why=COINS)
+    expect(function, ALPHA, C, 4, 4, coins, gives=gives, hint=hint)
     hint = "No token is wanted, so no block is needed."
     gives = {"tokens": 0, "target_passes": 0, "time": 0.0}
     expect(function, ALPHA, C, 4, 0, ScriptedRandom(why=COINS), gives=gives, hint=hint)

@@ -4,13 +4,7 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.drawing.axes import (
-    chart,
-    label_rows,
-    legend_below,
-    swatches,
-    write_inside,
-)
+from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below, swatches, write_inside
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.tokens import box_style, plain_box
 

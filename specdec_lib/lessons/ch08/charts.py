@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from specdec_lib.lessons.checking.answers import PRINT_WIDTH
 from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below, panels
-from specdec_lib.lessons.drawing.series import (
-    draw_series,
-    series_figure,
-    series_in_words,
-    show_table,
-)
+from specdec_lib.lessons.drawing.series import draw_series, series_figure, series_text, show_table
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, show
 
 if TYPE_CHECKING:
@@ -98,7 +93,7 @@ def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
     for name, (mark, look) in MARKS.items():
         found = values[name]
         ax.plot(found, y[: len(found)], mark, label=name, **look)
-        told.append(series_in_words(names[: len(found)], {name: found}))
+        told.append(series_text(names[: len(found)], {name: found}))
     ax.axvline(1, color="black", linewidth=1)
     ax.axhline(y[len(rows)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")

@@ -11,14 +11,14 @@ from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08 import lesson as ch08
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
 from specdec_lib.lessons.drawing.axes import (
-    CROSS_MARKER,
+    CROSS,
     chart,
     panels,
     pile_bars,
     swatches,
     uses_student_functions,
 )
-from specdec_lib.lessons.drawing.series import draw_series, series_in_words
+from specdec_lib.lessons.drawing.series import draw_series, series_text
 from specdec_lib.lessons.drawing.style import role, show
 from specdec_lib.lessons.drawing.tokens import board, box_legend, boxes, token_box, write_at
 
@@ -88,7 +88,7 @@ def law_of_blocks(verify_block: Callable) -> None:
         open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.P[i]
         masses = dict(zip(_PATHS, (accepted[i], added[i], open_mass), strict=True))
         pile_bars(ax, range(3), masses, list(_PATHS.values()))
-        ax.plot(range(3), computed.P[i], color="black", label="p, the target", **CROSS_MARKER)
+        ax.plot(range(3), computed.P[i], color="black", label="p, the target", **CROSS)
         ax.set_title(f"position {i + 1}")
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
@@ -163,9 +163,9 @@ def law_of_texts(speculative_generate: Callable) -> None:
     yours = [law.get(text, 0.0) for text in texts]
     theirs = [plain.get(text, 0.0) for text in texts]
     told = draw_series(ax, names, {"your loop": yours}, kind="bars", roles=("accepted",))
-    ax.plot(range(len(names)), theirs, color="black", label="plain decoding", **CROSS_MARKER)
+    ax.plot(range(len(names)), theirs, color="black", label="plain decoding", **CROSS)
     ax.legend()
-    other = series_in_words(names, {"plain decoding": theirs})
+    other = series_text(names, {"plain decoding": theirs})
     show(ax.figure, f"Distribution of texts. {told}; {other}. Total variation {apart:.1g}.")
 
 

@@ -21,10 +21,9 @@ PRINT_WIDTH = 92  # characters: a page breaks a longer printed line inside a wor
 
 @dataclass(frozen=True)
 class Truth:
-    """What a prediction is held against.
+    """The right value of a prediction, or None if the chapter measures it.
 
-    `value` is None if the chapter measures it. Everybody is told `why` it is so. `typical` are
-    likely wrong numbers, each with the thought behind it.
+    `why` explains it to everybody. `typical` are likely wrong numbers, each with its reason.
     """
 
     value: float | None
@@ -34,10 +33,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Quiz:
-    """A quiz: the right letter, and by letter what is said to those who choose it.
-
-    A wrong option is refuted, and the right one gets its reason.
-    """
+    """A quiz: the right letter, and by letter why that option is right or wrong."""
 
     right: str
     explanations: Mapping[str, str]
@@ -49,14 +45,16 @@ def truths_of(chapter: str, **values: float | None) -> dict[str, Truth]:
     `values` are the true values that the file does not hold, None for a measured one.
     """
     return {
-        name: Truth(values[name] if name in values else told["value"], told["why"], _typical(told))
-        for name, told in _read(chapter, "predictions.toml").items()
+        name: Truth(
+            values[name] if name in values else table["value"], table["why"], _typical(table)
+        )
+        for name, table in _read(chapter, "predictions.toml").items()
     }
 
 
-def _typical(told: Mapping) -> dict[float, str]:
-    """The thought behind each typical wrong number, which is written like 2.77 or 2/3."""
-    return {float(Fraction(key)): thought for key, thought in told.get("typical", {}).items()}
+def _typical(table: Mapping) -> dict[float, str]:
+    """The reason for each typical wrong number, which is written like 2.77 or 2/3."""
+    return {float(Fraction(key)): reason for key, reason in table.get("typical", {}).items()}
 
 
 def quizzes_of(chapter: str) -> dict[str, Quiz]:
@@ -65,10 +63,9 @@ def quizzes_of(chapter: str) -> dict[str, Quiz]:
     A class whose quizzes are answered only by grading has a library without these files (`autograde
     bundle --quizzes after-grading`): there it has none.
     """
-    found = _read(chapter, "quizzes.toml").items()
     return {
-        name: Quiz(parts["right"], {key: parts[key] for key in QUIZ_OPTIONS})
-        for name, parts in found
+        name: Quiz(table["right"], {key: table[key] for key in QUIZ_OPTIONS})
+        for name, table in _read(chapter, "quizzes.toml").items()
     }
 
 
@@ -114,29 +111,29 @@ def make_reveal(truths: Mapping[str, Truth]) -> Callable[..., None]:
     def reveal(name: str, guess: object, measured: float | None = None) -> None:
         """Set a committed guess beside the truth, or beside what was `measured`.
 
-        Before a guess is written down, nothing is told.
+        Before a guess is written down, nothing is revealed.
         """
         if not _is_number(guess) or guess is _refused.get(name):
             print(f"Write your guess into {name} first: this cell waits for it.")
         else:
-            _say(feedback_on_guess(guess, truths[name], measured))
+            _print_wrapped(feedback_on_guess(guess, truths[name], measured))
 
     return reveal
 
 
 def feedback_on_guess(guess: float, truth: Truth, measured: float | None = None) -> str:
-    """What is said of a guess: how far it is from the truth, or from what was measured, and why."""
+    """How far a guess is from the truth, or from what was measured, and why."""
     value = float(truth.value if measured is None else measured)
-    return f"{_judged(float(guess), value, truth.typical)} {truth.why}"
+    return f"{_comparison(float(guess), value, truth.typical)} {truth.why}"
 
 
-def _say(text: str) -> None:
+def _print_wrapped(text: str) -> None:
     """Print a paragraph in lines that end between two words."""
     print(textwrap.fill(text, PRINT_WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
-def _judged(guess: float, value: float, typical: Mapping[float, str]) -> str:
-    """What is said of a guess: right, a typical wrong number, close, or the right number alone."""
+def _comparison(guess: float, value: float, typical: Mapping[float, str]) -> str:
+    """Whether a guess is right, a typical wrong number or close, with the right number."""
     said, right = f"You said {guess:,.10g}", few_digits(value)
     if _is_same(guess, value):
         return f"{said}, and it is {right}."
@@ -162,7 +159,7 @@ def make_answered(chapter: str) -> Callable[[str, object], None]:
     """`answered(name, choice)` of the chapter whose package is `chapter`."""
 
     def answered(name: str, choice: object) -> None:
-        """Check a quiz answer, and tell what there is to say of that option.
+        """Check a quiz answer, and print the explanation of that option.
 
         Raises Different with it for a wrong one, so that Validate does not call it right. Without
         quizzes.toml the answer is only recorded: grading tells whether it is right.
@@ -175,7 +172,7 @@ def make_answered(chapter: str) -> Callable[[str, object], None]:
         if letter != quiz.right:
             said = f"{name}: {letter} is not right. {quiz.explanations[letter]}"
             raise Different(f"{said} Choose again if you like.")
-        _say(f"{name}: {letter} is right. {quiz.explanations[letter]}")
+        _print_wrapped(f"{name}: {letter} is right. {quiz.explanations[letter]}")
 
     return answered
 

@@ -5,10 +5,10 @@ import traceback
 from pathlib import Path
 
 #: The folder of this package, and those of the packages that it is in, the outermost last.
-PACKAGES = [str(folder) for folder in Path(__file__).parents[: __name__.count(".")]]
+PACKAGE_FOLDERS = [str(folder) for folder in Path(__file__).parents[: __name__.count(".")]]
 #: Where code stands that is not the reader's: the course's, Python's own, and what pip installs.
 _COURSE_AND_LIBRARIES = (
-    *(PACKAGES[-1], "<frozen "),
+    *(PACKAGE_FOLDERS[-1], "<frozen "),
     *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")),
 )
 
@@ -19,7 +19,7 @@ def student_frames(error: BaseException) -> list[traceback.FrameSummary]:
     return [frame for frame in frames if not frame.filename.startswith(_COURSE_AND_LIBRARIES)]
 
 
-def describe_error(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """The error, and the last line of the reader's own that led to it."""
     own = student_frames(error)
     at = f", at `{own[-1].line}`" if own and own[-1].line else ""

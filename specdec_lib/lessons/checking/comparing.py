@@ -5,13 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .describing import (
-    MAX_ENTRIES,
-    describe,
-    distinct_texts,
-    is_shown_by_shape,
-    type_name,
-)
+from .describing import MAX_ENTRIES, describe, distinct_texts, is_shown_by_shape, type_name
 from .kinds import ARRAYS, BOOLS, FLOATS, INTS, as_array, is_tensor, tensor_as_numpy
 
 _NUMBER_TYPES = BOOLS + INTS + FLOATS
@@ -38,7 +32,7 @@ def difference(got: Any, expected: Any, form: bool = True) -> str | None:
     return _difference(coerce_like(expected, got), expected, _ROUGH)
 
 
-def _difference(got: Any, expected: Any, room: tuple[float, float]) -> str | None:
+def _difference(got: Any, expected: Any, tolerance: tuple[float, float]) -> str | None:
     if isinstance(got, ARRAYS) and got.shape == () and not isinstance(expected, ARRAYS):
         got = got[()]  # np.where and its kind give one number this way
     for kinds, as_good, what in _SCALARS:
@@ -46,34 +40,34 @@ def _difference(got: Any, expected: Any, room: tuple[float, float]) -> str | Non
             is_bool = isinstance(got, BOOLS) and kinds is not BOOLS
             if is_bool or not isinstance(got, as_good):
                 return f" (it should be {what}, not {type_name(got)})"
-            return None if got == expected or _near(got, expected, room) else ""
+            return None if got == expected or _is_near(got, expected, tolerance) else ""
     if is_tensor(expected) and is_tensor(got):
-        if room == _EXACT and got.dtype != expected.dtype:
+        if tolerance == _EXACT and got.dtype != expected.dtype:
             return f" (its dtype is {got.dtype}, it should be {expected.dtype})"
-        return _array(as_array(got), as_array(expected), room)
+        return _array(as_array(got), as_array(expected), tolerance)
     if isinstance(expected, ARRAYS):
-        return _array(got, expected, room)
-    return _collection(got, expected, room)
+        return _array(got, expected, tolerance)
+    return _collection(got, expected, tolerance)
 
 
-def _near(got: Any, expected: Any, room: tuple[float, float]) -> bool:
+def _is_near(got: Any, expected: Any, tolerance: tuple[float, float]) -> bool:
     """Whether two numbers are that close; what is counted is never rounded."""
     if isinstance(expected, INTS):
         return False
     try:
-        return math.isclose(got, expected, rel_tol=room[0], abs_tol=room[1])
+        return math.isclose(got, expected, rel_tol=tolerance[0], abs_tol=tolerance[1])
     except OverflowError:  # a whole number that no float can hold
         return False
 
 
-def _array(got: Any, expected: np.ndarray, room: tuple[float, float]) -> str | None:
+def _array(got: Any, expected: np.ndarray, tolerance: tuple[float, float]) -> str | None:
     if not isinstance(got, ARRAYS):
         return f" (it should be a NumPy array, not {type_name(got)})"
     if got.shape != expected.shape:
         return _shapes(got, expected)
     if got.dtype.kind not in "biuf":
         return f" (its dtype is {got.dtype}, it should hold numbers)"
-    if np.isclose(got, expected, *room).all():
+    if np.isclose(got, expected, *tolerance).all():
         return None
     narrow = got.dtype.kind == "f" and got.dtype.itemsize < 8
     if narrow and np.isclose(got, expected, *_ROUGH).all():
@@ -88,7 +82,7 @@ def _shapes(got: np.ndarray, expected: np.ndarray) -> str:
     return f" ({', '.join(said)})" if said else ""
 
 
-def _collection(got: Any, expected: Any, room: tuple[float, float]) -> str | None:
+def _collection(got: Any, expected: Any, tolerance: tuple[float, float]) -> str | None:
     """The first difference of two lists, tuples or dictionaries; anything else has to be equal."""
     if type(got) is not type(expected):
         return f" (it should be {type_name(expected)}, not {type_name(got)})"
@@ -101,7 +95,7 @@ def _collection(got: Any, expected: Any, room: tuple[float, float]) -> str | Non
         got, expected = [got[key] for key in expected], list(expected.values())
     if len(got) != len(expected):
         return ""
-    remarks = (_difference(g, e, room) for g, e in zip(got, expected, strict=True))
+    remarks = (_difference(g, e, tolerance) for g, e in zip(got, expected, strict=True))
     return next((remark for remark in remarks if remark is not None), None)
 
 
@@ -109,14 +103,14 @@ def coerce_like(expected: Any, got: Any) -> Any:
     """`got` in the container and of the kind of number that `expected` has.
 
     It comes back as it is if its values do not fit: 1.5 is not a whole number. So does an array of
-    more than MOST_ROWS, since in a list each of its rows takes more room than its numbers.
+    more than _MAX_LIST_ROWS, since in a list each of its rows takes more room than its numbers.
     """
     if isinstance(expected, dict) and isinstance(got, dict):
         return {key: coerce_like(expected.get(key), item) for key, item in got.items()}
     if is_tensor(got) and not is_tensor(expected):
         got = as_array(got)
     if isinstance(expected, ARRAYS) or is_tensor(expected):
-        return _in_form_of_array(expected, got)
+        return _coerce_to_array(expected, got)
     if isinstance(expected, list | tuple) and isinstance(got, (list, tuple, *ARRAYS)):
         if isinstance(got, ARRAYS) and got.ndim and len(got) > _MAX_LIST_ROWS:
             return got
@@ -125,10 +119,10 @@ def coerce_like(expected: Any, got: Any) -> Any:
         return type(expected)([*(coerce_like(e, g) for e, g in pairs), *items[len(expected) :]])
     if isinstance(got, ARRAYS) and got.size == 1 and isinstance(expected, _NUMBER_TYPES):
         got = got.reshape(-1)[0]
-    return _number_in_form(expected, got) if isinstance(got, _NUMBER_TYPES) else got
+    return _coerce_number(expected, got) if isinstance(got, _NUMBER_TYPES) else got
 
 
-def _in_form_of_array(expected: Any, got: Any) -> Any:
+def _coerce_to_array(expected: Any, got: Any) -> Any:
     """Nested lists as an array or a tensor; as they are, if their rows differ in length."""
     try:
         numbers = np.asarray(got) if isinstance(got, list | tuple) else got
@@ -140,7 +134,7 @@ def _in_form_of_array(expected: Any, got: Any) -> Any:
     return numbers
 
 
-def _number_in_form(expected: Any, got: Any) -> Any:
+def _coerce_number(expected: Any, got: Any) -> Any:
     """0 and 1 as a bool, a whole float or a bool as an int."""
     if isinstance(expected, BOOLS):
         return bool(got) if got in (0, 1) else got

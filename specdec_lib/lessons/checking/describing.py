@@ -75,12 +75,14 @@ def is_shown_by_shape(value: Any) -> bool:
 def _items(value: list | tuple | dict, digits: int | None) -> Iterator[str]:
     """The pieces of a list, a tuple or a dict."""
     if isinstance(value, dict):
-        brackets, items = "{}", [(f"{short_repr(key)}: ", item) for key, item in value.items()]
+        brackets = "{}"
+        items = [(f"{short_repr(key)}: ", item) for key, item in value.items()]
     else:
-        brackets, items = "()" if isinstance(value, tuple) else "[]", [("", item) for item in value]
+        brackets = "()" if isinstance(value, tuple) else "[]"
+        items = [("", item) for item in value]
     yield brackets[0]
     for i, (name, item) in enumerate(items):
-        yield f"{', ' * bool(i)}{name}"
+        yield f", {name}" if i else name
         yield from _pieces(item, digits)
     yield ",)" if brackets == "()" and len(value) == 1 else brackets[1]
 
@@ -103,4 +105,6 @@ def parameter_names(function: Callable) -> list[str]:
     except (TypeError, ValueError):
         return []
     nameless = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL}
-    return [] if nameless & {each.kind for each in parameters} else [e.name for e in parameters]
+    if any(parameter.kind in nameless for parameter in parameters):
+        return []
+    return [parameter.name for parameter in parameters]

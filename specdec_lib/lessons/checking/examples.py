@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .blame import PACKAGES, describe_error, is_unwritten
+from .blame import PACKAGE_FOLDERS, error_text, is_unwritten
 from .comparing import difference, first_difference
 from .describing import describe, distinct_texts, parameter_names
 from .kinds import ARRAYS
@@ -32,7 +32,7 @@ UNSTEADY = (
     "Asked again, it gives another answer. Use the arguments alone: no random numbers of your own, "
     "and nothing that an earlier call has left."
 )
-_LESSONS = PACKAGES[:2][-1]  # this package and what stands beside it
+_LESSONS = PACKAGE_FOLDERS[:2][-1]  # this package and what stands beside it
 
 
 class Different(AssertionError):
@@ -88,8 +88,8 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
     return run
 
 
-def _is_steady(check: Callable, function: Callable, said: str) -> bool:
-    """Whether a check that failed with `said` fails with the same words again and again.
+def _is_steady(check: Callable, function: Callable, message: str) -> bool:
+    """Whether a check that failed with `message` fails with the same one again and again.
 
     Every run makes its arguments anew, so only the function itself can make a difference.
     """
@@ -101,7 +101,7 @@ def _is_steady(check: Callable, function: Callable, said: str) -> bool:
                 check(guard_calls(function))
                 return False
             except Exception as again:
-                if str(again) != said:
+                if str(again) != message:
                     return False
             if time.monotonic() > end:
                 break
@@ -174,11 +174,11 @@ def guard_calls(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        given = [copy_plain(arg) for arg in args]
-        with warnings.catch_warnings(record=True) as seen:
+        copies = [copy_plain(arg) for arg in args]
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            got = function(*given)
-        if fault := _fault(function, args, given, got, seen):
+            got = function(*copies)
+        if fault := _fault(function, args, copies, got, caught):
             raise Different(f"{format_call(function, args)} {fault}")
         return got
 
@@ -188,27 +188,30 @@ def guard_calls(function: Callable) -> Callable:
 def _fault(
     function: Callable,
     args: Sequence,
-    given: Sequence,
+    copies: Sequence,
     got: Any,
-    seen: Sequence[warnings.WarningMessage],
+    caught: Sequence[warnings.WarningMessage],
 ) -> str | None:
-    """What no answer may do, in words; `given` are the copies that it worked on."""
-    if seen:
-        return describe_warning(str(seen[0].message))
+    """The fault of a call that no answer may have; None if there is none.
+
+    The function worked on the `copies` of `args` and returned `got`.
+    """
+    if caught:
+        return describe_warning(str(caught[0].message))
     names = [*parameter_names(function), *map(str, range(len(args)))]
-    for name, now, before in zip(names, given, args, strict=False):
+    for name, now, before in zip(names, copies, args, strict=False):
         if difference(now, before) is not None:
             return (
                 f"changed its argument {name}. Work on a copy: the caller still needs the old one."
             )
-    arrays = [arg for arg in given if isinstance(arg, ARRAYS)]
+    arrays = [arg for arg in copies if isinstance(arg, ARRAYS)]
     if isinstance(got, ARRAYS) and any(np.may_share_memory(got, arg) for arg in arrays):
         return "returned an array that shares its memory with an argument. Return a copy."
     return None
 
 
 def describe_warning(text: str) -> str:
-    """What is said of a warning: its text, and the likely cause."""
+    """A warning in words: its text, and the likely cause."""
     asks = {
         "divide": " Did you divide before you looked for a zero?",
         "log": " Did you take the logarithm of 0?",
@@ -218,7 +221,7 @@ def describe_warning(text: str) -> str:
 
 
 def record_agreement(call: str, outcome: str) -> None:
-    """Note a call that agreed, for the visible check that runs, if one does."""
+    """Add a call that agreed to the list of the visible check that runs, if one does."""
     if _agreements is not None:
         line = f"{call} -> {outcome}"
         _agreements.append(line if len(line) <= _LINE_LENGTH else f"{call}\n    -> {outcome}")
@@ -256,8 +259,8 @@ def expect(
         reraise_for_student(error)
         happened = getattr(error, "what_happened", None)
         call = texts[0] or format_call(function, args)
-        seen = f"{call} {happened or describe_error(error)}; expected {describe(gives)}."
-        raise Different(seen, "" if happened or _is_from_lesson(error) else hint) from None
+        message = f"{call} {happened or error_text(error)}; expected {describe(gives)}."
+        raise Different(message, "" if happened or _is_from_lesson(error) else hint) from None
     why = difference(got, gives, form)
     if why is None:
         record_agreement(texts[1], describe(got))

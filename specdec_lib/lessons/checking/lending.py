@@ -29,26 +29,27 @@ def limit_calls(calls: int, function: Callable, name: str = "", why: str = "") -
     The message says that the student's function called `name`, such as "the target", too often,
     and why it never has to.
     """
-    called, made = name or function.__name__, 0
+    n_calls = 0
 
     @functools.wraps(function)
-    def lent(*args: Any) -> Any:
-        nonlocal made
-        made += 1
-        if made > calls:
-            most = "once" if calls == 1 else f"{calls} times"
-            raise CallLimitExceeded(f"called {called} more than {most}" + f": {why}" * bool(why))
+    def limited(*args: Any) -> Any:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls > calls:
+            times = "once" if calls == 1 else f"{calls} times"
+            reason = f": {why}" if why else ""
+            raise CallLimitExceeded(f"called {name or function.__name__} more than {times}{reason}")
         return function(*args)
 
     if hasattr(function, "code"):
-        lent.code = f"lesson.limit_calls({calls}, {function.code})"
-    return lent
+        limited.code = f"lesson.limit_calls({calls}, {function.code})"
+    return limited
 
 
 class ScriptedRandom:
-    """Given numbers, one after the other, where a function asks a generator for random ones.
+    """A generator of random numbers that gives `numbers` in their order.
 
-    `why` is said to those who ask for too many.
+    `why` ends the message of CallLimitExceeded for those who ask for more.
     """
 
     def __init__(self, *numbers: float, why: str = "") -> None:
@@ -72,9 +73,9 @@ class ScriptedRandom:
 
 def read_only(values: Sequence) -> np.ndarray:
     """An array that nobody can change, for a name that a notebook shares with its lesson."""
-    made = np.array(values)
-    made.setflags(write=False)
-    return made
+    array = np.array(values)
+    array.setflags(write=False)
+    return array
 
 
 def copy_plain(value: Any) -> Any:
@@ -105,7 +106,7 @@ def token_list(tokens: object) -> list[int]:
             f"a model reads one flat list of tokens, and {tokens!r} has a list in it. "
             "`append` puts a list in as it is, `+=` puts in its tokens"
         )
-    given = list(np.asarray(tokens).reshape(-1).tolist()) if np.ndim(tokens) == 1 else None
-    if not given or not all(type(token) is int for token in given):
+    numbers = np.asarray(tokens).tolist() if np.ndim(tokens) == 1 else []
+    if not numbers or not all(type(number) is int for number in numbers):
         raise ValueError(f"a model reads a list of one token or more, not {tokens!r}")
-    return given
+    return numbers

@@ -9,13 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .describing import (
-    describe,
-    function_name,
-    parameter_names,
-    short_repr,
-    type_name,
-)
+from .describing import describe, function_name, parameter_names, short_repr, type_name
 from .kinds import ARRAYS, BOOLS, FLOATS, INTS, is_tensor, tensor_as_numpy
 
 _MAX_CODE = 400  # characters of one argument

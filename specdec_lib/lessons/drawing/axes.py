@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
 from specdec_lib.errors import LibraryError
-from specdec_lib.lessons.checking.blame import describe_error, is_unwritten, student_frames
+from specdec_lib.lessons.checking.blame import error_text, is_unwritten, student_frames
 from specdec_lib.lessons.checking.lending import call_with_copies
 from specdec_lib.lessons.drawing.style import (
     ACCEPTED_COLOUR,
@@ -27,14 +27,10 @@ from specdec_lib.lessons.drawing.style import (
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
 #: Colour, dash and marker of the lines of a figure: any one of the three tells them apart.
-LINE_STYLES = (
-    (TARGET_COLOUR, "-", "o"),
-    (ACCEPTED_COLOUR, "--", "s"),
-    (EXCESS_COLOUR, "-.", "^"),
-    (DRAFT_COLOUR, ":", "D"),
-)
+_LINE_COLOURS = (TARGET_COLOUR, ACCEPTED_COLOUR, EXCESS_COLOUR, DRAFT_COLOUR)
+LINE_STYLES = tuple(zip(_LINE_COLOURS, ("-", "--", "-.", ":"), "os^D", strict=True))
 #: A mark that stands across what it is compared with.
-CROSS_MARKER = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
+CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
 #: Black lines with marks that are white inside.
 HOLLOW = {"color": "black", "markerfacecolor": "white"}
 #: What keeps words legible on a hatch or a line.
@@ -73,13 +69,13 @@ def _why_not(error: Exception, names: Sequence[str]) -> str:
         return f"{error} Your {all_names} has no part in this."
     if is_unwritten(error):
         return f"This cell uses your own {all_names}. Write it first."
-    said = getattr(error, "what_happened", getattr(error, "seen", None))
-    own = student_frames(error)
-    if said or own:
-        blamed = next((each.name for each in own if each.name in names), all_names)
-        return f"Your {blamed} cannot be used yet: {said or describe_error(error)}"
+    message = getattr(error, "what_happened", getattr(error, "seen", None))
+    frames = student_frames(error)
+    if message or frames:
+        blamed = next((frame.name for frame in frames if frame.name in names), all_names)
+        return f"Your {blamed} cannot be used yet: {message or error_text(error)}"
     return (
-        f"There is no picture: code that is not yours {describe_error(error)}. "
+        f"There is no picture: code that is not yours {error_text(error)}. "
         f"Run the check of {all_names}. "
         "If it passes, this is a mistake of the course: please report it."
     )
@@ -92,13 +88,13 @@ def chart(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)) 
     return ax
 
 
-def panels(count: int, size: tuple[float, float], ylabel: str = "", **more: Any) -> list[Axes]:
+def panels(count: int, size: tuple[float, float], ylabel: str = "", **options: Any) -> list[Axes]:
     """`count` pairs of axes side by side; the first has the `ylabel`.
 
-    `more` is for plt.subplots.
+    `options` go to plt.subplots.
     """
     use_course_style()
-    _, axes = plt.subplots(1, count, figsize=size, squeeze=False, **more)
+    _, axes = plt.subplots(1, count, figsize=size, squeeze=False, **options)
     axes.flat[0].set_ylabel(ylabel)
     return list(axes.flat)
 
@@ -144,11 +140,11 @@ def bars(
 ) -> None:
     """Bars in the look of a role; a bar of no height leaves no line behind."""
     x, heights = np.asarray(x, dtype=float), np.asarray(heights, dtype=float)
-    drawn = np.abs(heights) > 1e-12
-    if drawn.any():
-        floor = np.broadcast_to(bottom, heights.shape)[drawn]
-        dress = role(name) | ({"label": label} if label else {})
-        ax.bar(x[drawn], heights[drawn], width, bottom=floor, **dress)
+    visible = np.abs(heights) > 1e-12
+    if visible.any():
+        floor = np.broadcast_to(bottom, heights.shape)[visible]
+        options = role(name) | ({"label": label} if label else {})
+        ax.bar(x[visible], heights[visible], width, bottom=floor, **options)
 
 
 def masses_by_path(
@@ -215,7 +211,7 @@ def named_bars(ax: Axes, values: Mapping[str, float], texts: Sequence[str], name
     y, lengths = label_rows(ax, list(values)), list(values.values())
     ax.barh(y, lengths, 0.6, **role(name))
     write_beside(ax, lengths, y, texts)
-    return "; ".join(f"{each}: {text}" for each, text in zip(values, texts, strict=True))
+    return "; ".join(f"{bar}: {text}" for bar, text in zip(values, texts, strict=True))
 
 
 def target_lines(ax: Axes, p: np.ndarray) -> None:
@@ -230,12 +226,12 @@ def write_above(
     heights: Iterable[float],
     texts: Iterable[str],
     gap: int = 4,
-    **look: Any,
+    **options: Any,
 ) -> None:
-    """Write a text above each point, `gap` points away."""
+    """Write a text above each point, `gap` points away; `options` go to `ax.annotate`."""
     place = {"xytext": (0, gap), "textcoords": "offset points", "ha": "center"}
     for at, height, text in zip(x, heights, texts, strict=True):
-        ax.annotate(text, (at, height), **place, **look)
+        ax.annotate(text, (at, height), **place, **options)
 
 
 def write_beside(ax: Axes, x: Iterable[float], y: Iterable[float], texts: Iterable[str]) -> None:
@@ -244,24 +240,27 @@ def write_beside(ax: Axes, x: Iterable[float], y: Iterable[float], texts: Iterab
         ax.annotate(text, (at, height), xytext=(7, -4), textcoords="offset points")
 
 
-def write_inside(ax: Axes, x: float, y: float, text: str, **look: Any) -> None:
-    """Write a text in the middle of an area, legible on its hatch."""
-    ax.text(x, y, text, ha="center", va="center", **{"bbox": _WHITE_BOX} | look)
+def write_inside(ax: Axes, x: float, y: float, text: str, **options: Any) -> None:
+    """Write a text in the middle of an area, legible on its hatch; `options` go to `ax.text`."""
+    ax.text(x, y, text, ha="center", va="center", **{"bbox": _WHITE_BOX} | options)
 
 
-def legend_below(ax: Axes, columns: int = 3, **more: Any) -> None:
-    """The legend under the picture, clear of the ticks and their words; call it last."""
+def legend_below(ax: Axes, columns: int = 3, **options: Any) -> None:
+    """Draw the legend under the picture, clear of the ticks and their words; call it last.
+
+    `options` go to `ax.legend`.
+    """
     ticks = max((_lines(tick.get_text()) for tick in ax.get_xticklabels()), default=0)
     points = 8 + 14 * (ticks + _lines(ax.get_xlabel()))
     down = ScaledTranslation(0, -points / 72, ax.figure.dpi_scale_trans)
     place = {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": ax.transAxes + down}
-    ax.legend(loc="upper center", ncol=columns, **place, **more)
+    ax.legend(loc="upper center", ncol=columns, **place, **options)
 
 
 def _lines(text: str) -> int:
     return len(text.splitlines())
 
 
-def swatches(dresses: Iterable[dict]) -> list[Patch]:
-    """Handles for a legend, one for each dress with a label."""
-    return [Patch(**dress) for dress in dresses]
+def swatches(styles: Iterable[dict[str, Any]]) -> list[Patch]:
+    """Handles for a legend, one for each style of a patch with a label."""
+    return [Patch(**style) for style in styles]

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from specdec_lib.lessons.drawing.style import display_page, in_both_themes
 
 if TYPE_CHECKING:
-    from specdec_lib.measure.race.record import Lane, Pass, Race
+    from specdec_lib.measure.race.record import Lane, Race
 
 COLOUR_KEY = (
     '<span class="sd-own">Blue: written by the target.</span> '
@@ -124,27 +124,10 @@ def _lane(race: Race, lane: Lane) -> str:
     )
 
 
-class _Span(NamedTuple):
-    """A piece of text, who wrote it (prompt, draft or own, the target's), and when it appears."""
-
-    writer: str
-    seconds: float
-    text: str
-
-    def replayed(self) -> str:
-        """The piece as HTML that appears in its time."""
-        return _element("span", f"sd-{self.writer} sd-t", html.escape(self.text), self.seconds)
-
-    def at_once(self) -> str:
-        """The piece as HTML that is there from the beginning."""
-        return _element("span", f"sd-{self.writer}", html.escape(self.text))
-
-
 def _replayed_texts(race: Race, lane: Lane) -> Iterator[str]:
     """The texts of a lane, in one place: each gives way to the next one, and the last one stays."""
     last = len(lane.texts) - 1
-    for i, spans in enumerate(_spans_of_texts(race, lane)):
-        content = "".join(span.replayed() for span in spans)
+    for i, content in enumerate(_contents(race, lane, is_replayed=True)):
         if i == last:
             yield _element("pre", "sd-written", content)
         else:
@@ -155,28 +138,28 @@ def _all_texts(race: Race, lane: Lane) -> str:
     """All texts of the lane in a fold, if there are several: the replay keeps only the last."""
     if len(lane.texts) == 1:
         return ""
-    contents = ("".join(map(_Span.at_once, spans)) for spans in _spans_of_texts(race, lane))
+    contents = _contents(race, lane, is_replayed=False)
     texts = "".join(_element("pre", "sd-written", content) for content in contents)
-    summary = f"<summary>All {len(lane.texts)} texts</summary>"
-    return _element("details", "sd-all", summary + texts)
+    return _element("details", "sd-all", f"<summary>All {len(lane.texts)} texts</summary>{texts}")
 
 
-def _spans_of_texts(race: Race, lane: Lane) -> Iterator[list[_Span]]:
-    """The pieces of each text: its prompt, then what every pass wrote."""
+def _contents(race: Race, lane: Lane, is_replayed: bool) -> Iterator[str]:
+    """What each text consists of: its prompt, and by pass the accepted drafts and the target's."""
+
+    def span(writer: str, text: str, seconds: float) -> str:
+        classes, delay = (f"sd-{writer} sd-t", seconds) if is_replayed else (f"sd-{writer}", None)
+        return _element("span", classes, html.escape(text), delay)
+
     begins = 0.0
     for prompt, passes in zip(race.prompts, lane.texts, strict=True):
-        written = [span for each in passes for span in _spans_of_pass(each)]
-        yield [_Span("prompt", begins, prompt), *written]
+        spans = [span("prompt", prompt, begins)]
+        for target_pass in passes:
+            *drafted, own = target_pass.pieces or [""]
+            if drafted:
+                spans.append(span("draft", "".join(drafted), target_pass.ends))
+            spans.append(span("own", own, target_pass.ends))
         begins = passes[-1].ends
-
-
-def _spans_of_pass(target_pass: Pass) -> list[_Span]:
-    """The accepted draft tokens of a pass, if it had some, and the token of the target's own."""
-    *drafted, own = target_pass.pieces or [""]
-    spans = [_Span("own", target_pass.ends, own)]
-    if drafted:
-        spans.insert(0, _Span("draft", target_pass.ends, "".join(drafted)))
-    return spans
+        yield "".join(spans)
 
 
 def _element(tag: str, classes: str, content: str, delay: float | None = None) -> str:

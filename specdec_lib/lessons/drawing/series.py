@@ -25,18 +25,18 @@ def series_figure(
     *,
     xlabel: str = "",
     ylabel: str = "",
-    **how: Any,
+    **options: Any,
 ) -> None:
-    """One picture of `values`, each as long as `x`; `how` goes to `draw_series`.
+    """One picture of `values`, each as long as `x`; `options` go to `draw_series`.
 
     Its alternative text is the title and every value at its place.
     """
     ax = chart(title, ylabel)
     ax.set_xlabel(xlabel)
-    told = draw_series(ax, x, values, **how)
+    words = draw_series(ax, x, values, **options)
     if len(values) > 1:
         legend_below(ax)
-    show(ax.figure, f"{title}. {told}.")
+    show(ax.figure, f"{title}. {words}.")
 
 
 def draw_series(
@@ -48,19 +48,19 @@ def draw_series(
     roles: Sequence[str] = SERIES_ROLES,
     text: str = "",
     errors: Sequence[float] = (),
-    looks: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    plot_options: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> str:
     """Draw `values` over `x` into `ax`; returns them in words.
 
     `kind` is lines, marks or bars; bars stand side by side in the look of `roles`. Where `x` holds
     names, they are written at equal distances. `text`, such as ".2f", writes every value above
-    its place. `errors` of a single series are drawn as intervals, and stand in the words. `looks`,
-    by name, goes to `ax.plot`.
+    its place. `errors` of a single series are drawn as intervals, and stand in the words.
+    `plot_options`, by name, go to `ax.plot`.
     """
-    named = any(isinstance(each, str) for each in x)
+    named = any(isinstance(place, str) for place in x)
     at = np.arange(len(x)) if named or kind == "bars" else np.asarray(x, dtype=float)
     if named or kind == "bars":
-        ax.set_xticks(at, [f"{each}" for each in x])
+        ax.set_xticks(at, list(map(str, x)))
     width = 0.8 / max(1, len(values))
     for i, (name, numbers) in enumerate(values.items()):
         place = at + (i - (len(values) - 1) / 2) * width if kind == "bars" else at
@@ -68,26 +68,28 @@ def draw_series(
             bars(ax, place, numbers, roles[i % len(roles)], 0.95 * width, label=name)
         else:
             colour, dash, marker = LINE_STYLES[i % len(LINE_STYLES)]
-            look = {"linestyle": dash if kind == "lines" else "none", "marker": marker}
-            ax.plot(place, numbers, **look | {"color": colour, "label": name} | looks.get(name, {}))
+            line = dash if kind == "lines" else "none"
+            options = {"linestyle": line, "marker": marker, "color": colour, "label": name}
+            ax.plot(place, numbers, **options | plot_options.get(name, {}))
         if errors:
             ax.errorbar(place, numbers, errors, fmt="none", ecolor="black", elinewidth=1.6)
         if text:
             ax.margins(y=0.12)  # room for the highest
-            write_above(ax, place, numbers, (format(each, text) for each in numbers), fontsize=9)
-    return series_in_words(x, values, errors)
+            texts = [format(number, text) for number in numbers]
+            write_above(ax, place, numbers, texts, fontsize=9)
+    return series_text(x, values, errors)
 
 
-def series_in_words(x: Sequence, values: Values, errors: Sequence[float] = ()) -> str:
+def series_text(x: Sequence, values: Values, errors: Sequence[float] = ()) -> str:
     """Values and places: "plain: 1.2 at 3, 1.4 at 4; ..." or "plain: code: 1.2; ..."."""
-    told = []
+    parts = []
     for name, numbers in values.items():
         texts = [short_number(number) for number in numbers]
         if errors:
             texts = [f"{text} ± {short_number(e)}" for text, e in zip(texts, errors, strict=True)]
         cells = (_at_place(place, text) for place, text in zip(x, texts, strict=True))
-        told.append(f"{name}: {', '.join(cells)}")
-    return "; ".join(told)
+        parts.append(f"{name}: {', '.join(cells)}")
+    return "; ".join(parts)
 
 
 def _at_place(place: Any, text: str) -> str:
@@ -106,12 +108,12 @@ def text_grid(
 
     `shades`, as many as cells, colour them from white at 0 to dark blue at 1.
     """
-    told = []
+    parts = []
     for y, texts in enumerate(cells):
         for x, text in enumerate(texts):
             ax.text(x, y, text, ha="center", va="center")
         filled = zip(texts, columns, strict=True)
-        told.append(f"{rows[y]}: " + ", ".join(f"{text} at {at}" for text, at in filled if text))
+        parts.append(f"{rows[y]}: " + ", ".join(f"{text} at {at}" for text, at in filled if text))
     if shades is not None:
         ax.imshow(shades, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     ax.set_xticks(range(len(columns)), columns)
@@ -120,7 +122,7 @@ def text_grid(
     ax.grid(visible=False)
     ax.hlines(np.arange(len(rows)) + 0.5, -0.5, len(columns) - 0.5, color=PALE, linewidth=0.8)
     ax.vlines(np.arange(len(columns)) + 0.5, -0.5, len(rows) - 0.5, color=PALE, linewidth=0.8)
-    return "; ".join(told)
+    return "; ".join(parts)
 
 
 def show_table(rows: Any, caption: str = "") -> None:

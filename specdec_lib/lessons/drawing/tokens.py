@@ -4,6 +4,7 @@ The simulators (widgets/parts/blocks.js) draw the same shapes.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
@@ -52,27 +53,27 @@ def board(width: float, height: float, scale: float, title: str = "") -> Axes:
 
 
 def token_box(ax: Axes, x: float, y: float, kind: str, words: str) -> None:
-    """A token of this kind with its middle at (x, y)."""
+    """Draw a token of this kind with its middle at (x, y)."""
     for patch in _patches(kind, x, y):
         ax.add_patch(patch)
     role_of, sign = _KINDS[kind]
-    look = {"color": "#55555f"} if role_of is None else {"fontweight": "bold"}
+    text_style = {"color": "#55555f"} if role_of is None else {"fontweight": "bold"}
     if kind == "chosen":
-        look = {"fontweight": "bold", "bbox": None}
-    write_inside(ax, x, y, sign + words, fontsize=9.5, **look)
+        text_style = {"fontweight": "bold", "bbox": None}
+    write_inside(ax, x, y, sign + words, fontsize=9.5, **text_style)
 
 
 def boxes(
     ax: Axes, y: float, name: str, words: Iterable[tuple[str, str]], start: float = 0
 ) -> None:
-    """Boxes (kind, word) from place `start` of a row on, with its name before them."""
+    """Draw a row's name, and boxes (kind, word) from its place `start` on."""
     write_at(ax, 0.4, y, name, bold=True)
     for i, (kind, word) in enumerate(words):
         token_box(ax, FIRST_X + start + i, y, kind, word)
 
 
-def box_style(kind: str) -> dict:
-    """How a box of this kind is drawn; colour is never all that tells two apart."""
+def box_style(kind: str) -> dict[str, Any]:
+    """Options of a patch of this kind; colour is never all that tells two kinds apart."""
     if name := _KINDS[kind][0]:
         return role(name) | {"label": kind}
     if kind == "chosen":
@@ -88,23 +89,23 @@ def plain_box(ax: Axes, x: float, y: float, width: float, kind: str) -> None:
 
 def _patches(kind: str, x: float, y: float) -> list[Patch]:
     """The outline of a kind."""
-    look = box_style(kind)
+    style = box_style(kind)
     left, low = x - _WIDTH / 2, y - _HEIGHT / 2
-    box = Rectangle((left, low), _WIDTH, _HEIGHT, **look)
+    box = Rectangle((left, low), _WIDTH, _HEIGHT, **style)
     if kind == "corrected":
         side, cut = _WIDTH / 2, 0.12
         flat = side - cut
         corners = [(-side, 0), (-flat, 1), (flat, 1), (side, 0), (flat, -1), (-flat, -1)]
-        return [Polygon([(x + a, y + b * _HEIGHT / 2) for a, b in corners], closed=True, **look)]
+        return [Polygon([(x + a, y + b * _HEIGHT / 2) for a, b in corners], closed=True, **style)]
     if kind == "bonus":
         rounded = "round,pad=0,rounding_size=0.18"
-        outer = FancyBboxPatch((left, low), _WIDTH, _HEIGHT, boxstyle=rounded, **look)
+        outer = FancyBboxPatch((left, low), _WIDTH, _HEIGHT, boxstyle=rounded, **style)
         inner = (left + 0.04, low + 0.05)
-        thin = look | {"facecolor": "none", "linewidth": 0.9}
+        thin = style | {"facecolor": "none", "linewidth": 0.9}
         size = (_WIDTH - 0.08, _HEIGHT - 0.1)
         return [outer, FancyBboxPatch(inner, *size, boxstyle=rounded, **thin)]
     if kind == "rejected":
-        cross = {"color": look["edgecolor"], "linewidth": 1.2, "fill": False, "closed": False}
+        cross = {"color": style["edgecolor"], "linewidth": 1.2, "fill": False, "closed": False}
         ends = (
             [(left, low), (left + _WIDTH, low + _HEIGHT)],
             [(left, low + _HEIGHT), (left + _WIDTH, low)],
@@ -116,22 +117,22 @@ def _patches(kind: str, x: float, y: float) -> list[Patch]:
 def write_at(
     ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold: bool = False
 ) -> None:
-    """Words with their middle at (x, y)."""
+    """Write words with their middle at (x, y)."""
     weight = "bold" if bold else "normal"
     ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight)
 
 
 def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
     """An arrow; `bold` if it is one to look at."""
-    look = {"arrowstyle": "-|>", "linewidth": 2.0 if bold else 0.8}
-    ax.annotate("", end, start, arrowprops=look | {"color": "black" if bold else GREY})
+    style = {"arrowstyle": "-|>", "linewidth": 2.0 if bold else 0.8}
+    ax.annotate("", end, start, arrowprops=style | {"color": "black" if bold else GREY})
 
 
 def box_legend(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
     """What the shapes mean, below the picture."""
-    dresses = [box_style(kind) | {"label": _LABELS[kind]} for kind in kinds]
+    styles = [box_style(kind) | {"label": _LABELS[kind]} for kind in kinds]
     ax.legend(
-        handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
+        handles=swatches(styles), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
     )
 
 

@@ -12,12 +12,6 @@ from specdec_lib.lessons.widgets.simulators import (
 )
 
 __all__ = [
-    "Simulator",
-    "batch_simulator",
-    "bottleneck_simulator",
-    "draft_tree_simulator",
-    "generation_simulator",
-    "linked_simulator",
-    "paper_rows_simulator",
-    "trace_picture",
-]
+    "Simulator", "batch_simulator", "bottleneck_simulator", "draft_tree_simulator",
+    "generation_simulator", "linked_simulator", "paper_rows_simulator", "trace_picture",
+]  # fmt: skip
