@@ -13,7 +13,7 @@ from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.device import leave_cores
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.pairs import Pair
-from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.sampling import Warp, random_source_for
 
 ACCEPTED = "green underline"  # not by its colour alone
 
@@ -24,9 +24,9 @@ def write(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -
     console, prompt_ids = Console(highlight=False), pair.prompt(prompt)
     page = Page(pair, console, prompt, prompt_ids)
     settings = Settings(tokens, warp, pair.eos_id, page.add)
-    choices = choices_for(warp, [np.random.default_rng(seed)])
+    random_source = random_source_for(warp, [np.random.default_rng(seed)])
     drafter = ModelDrafter(pair.draft)
-    made = speculative_generate(pair.target, drafter, [prompt_ids], k, settings, choices)
+    made = speculative_generate(pair.target, drafter, [prompt_ids], k, settings, random_source)
     page.show(page.stream.rest() + "\n\n")
     console.print(counts(made), soft_wrap=True)
 
@@ -65,7 +65,7 @@ class Page:
 def counts(made: Generation) -> Text:
     """Tokens, target passes and seconds in a line, which also explains the colour."""
     tokens, passes = len(made.tokens[0]), made.target_passes
-    accepted = sum(block.accepted for block in made.blocks[0])
+    accepted = sum(block.n_accepted for block in made.blocks[0])
     return Text.assemble(
         f"{tokens} tokens (",
         (f"{accepted} drafted and accepted", ACCEPTED),

@@ -25,8 +25,8 @@ def require_library() -> None:
     try:
         for draws, rule in zip((3, 2), RULES.values(), strict=True):
             rule(half, half, tape := exact.Tape())
-            if len(tape.taken) != draws:
-                raise LookupError(f"it left {len(tape.taken)} of {draws} draws to the tape")
+            if len(tape.branch_taken) != draws:
+                raise LookupError(f"it left {len(tape.branch_taken)} of {draws} draws to the tape")
     except Exception as error:  # of another version, whatever it may be
         raise library_error("transformers", error) from None
 

@@ -25,14 +25,14 @@ from specdec_lib import decoder
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.sampling import Greedy, Warp, choices_for
+from specdec_lib.sampling import Greedy, Warp
 
 
 def alone(prompt: list[int], seed: int, temperature: float, eos_id: int | None, k: int = 3):
     """What decoder.py writes after one prompt; k = 0 is plain decoding."""
     warp = Warp(temperature)
-    choices = choices_for(warp, [np.random.default_rng(seed)])
-    return decoder.generate(TARGET, DRAFT, prompt, k, 10, warp, choices, eos_id).tokens
+    rng = np.random.default_rng(seed)
+    return decoder.generate(TARGET, DRAFT, prompt, k, 10, warp, rng, eos_id).tokens
 
 
 @pytest.mark.parametrize("eos_id", [None, EOS, (EOS, 1)])
@@ -43,11 +43,13 @@ def test_every_row_of_a_batch_is_what_the_textbook_decoder_writes(
 ):
     settings = Settings(10, Warp(temperature), eos_id)
     for seed in range(0, 24, 4):
-        choices = uniforms(*range(seed, seed + 4)) if temperature else Greedy()
+        random_source = uniforms(*range(seed, seed + 4)) if temperature else Greedy()
         if k:
-            made = speculative_generate(TARGET, ModelDrafter(DRAFT), PROMPTS, k, settings, choices)
+            made = speculative_generate(
+                TARGET, ModelDrafter(DRAFT), PROMPTS, k, settings, random_source
+            )
         else:
-            made = plain_generate(TARGET, PROMPTS, settings, choices)
+            made = plain_generate(TARGET, PROMPTS, settings, random_source)
         expected = [
             alone(prompt, seed + row, temperature, eos_id, k) for row, prompt in enumerate(PROMPTS)
         ]
@@ -105,10 +107,10 @@ def test_the_blocks_tell_what_happened(warp: Warp, eos_id: int | None):
                 before = [*text, *block.drafted[:i]]
                 assert block.p[i] == pytest.approx(probability(TARGET, before, token, warp))
                 assert block.q[i] == pytest.approx(probability(DRAFT, before, token, warp))
-            assert 0 <= block.accepted <= n <= 3
-            assert block.bonus == (block.accepted == n and block.kept > n)
-            assert 1 <= block.kept <= block.accepted + 1
-            text += [*block.drafted[: block.accepted], block.token][: block.kept]
+            assert 0 <= block.n_accepted <= n <= 3
+            assert block.has_bonus == (block.n_accepted == n and block.n_appended > n)
+            assert 1 <= block.n_appended <= block.n_accepted + 1
+            text += [*block.drafted[: block.n_accepted], block.next_token][: block.n_appended]
         assert text == [*prompt, *tokens]
-        assert sum(block.kept for block in blocks) == len(tokens)
-        assert all(block.kept == block.accepted + 1 for block in blocks[:-1])
+        assert sum(block.n_appended for block in blocks) == len(tokens)
+        assert all(block.n_appended == block.n_accepted + 1 for block in blocks[:-1])

@@ -36,7 +36,7 @@ def test_a_perfect_draft_takes_one_target_pass_for_k_plus_1_tokens(k: int, count
 def test_a_draft_of_other_tokens_takes_a_target_pass_for_every_token(k: int):
     made = generate([[1]], uniforms(0), k, 10, target=LOW, drafter=ModelDrafter(HIGH))
     assert made.target_passes == 10
-    assert {block.accepted for block in made.blocks[0]} == {0}
+    assert {block.n_accepted for block in made.blocks[0]} == {0}
     assert set(made.tokens[0]) <= {0, 1}
 
 
@@ -51,7 +51,7 @@ def test_the_target_is_fed_each_position_once_and_again_only_after_a_rejection(k
         held = length - 1
         for block in made.blocks[0]:
             expected.append(list(range(held, held + 1 + len(block.drafted))))
-            held += block.kept
+            held += block.n_appended
         assert target.positions == expected
         fed = {position: token for each in target.passes for position, token in each.items()}
         text = [*prompt, *made.tokens[0]]
@@ -70,8 +70,8 @@ def test_the_draft_is_fed_what_it_has_not_read_and_nothing_twice(k: int, length:
         for block in made.blocks[0]:
             singles = [[at] for at in range(held, held + len(block.drafted) - 1)]
             expected += [list(range(held - unread, held)), *singles] if block.drafted else []
-            unread = 2 if block.bonus else 1  # its last draft token was drawn and never fed
-            held += block.kept
+            unread = 2 if block.has_bonus else 1  # its last draft token was drawn and never fed
+            held += block.n_appended
         assert draft.positions == expected
         assert len(draft.passes) - (length > 1) == sum(len(b.drafted) for b in made.blocks[0])
         prompts_own = [at for fed in draft.positions for at in fed if at < length]
@@ -84,7 +84,7 @@ def test_a_single_token_takes_no_draft():
     assert made.tokens == plain_generate(TARGET, [[1, 2]], Settings(1), uniforms(0)).tokens
     assert draft.positions == [[0]] and target.positions == [[0], [1]]
     (block,) = made.blocks[0]
-    assert (block.token, block.kept, block.accepted) == (made.tokens[0][0], 1, 0)
+    assert (block.next_token, block.n_appended, block.n_accepted) == (made.tokens[0][0], 1, 0)
     assert block.drafted == block.p == block.q == []
 
 
@@ -92,8 +92,10 @@ def test_a_single_token_takes_no_draft():
 @pytest.mark.parametrize("k", [1, 4])
 def test_in_float32_too_the_target_accepts_everything_from_itself(k: int, temperature: float):
     model, warp = dyadic(1, torch.float32), Warp(temperature)
-    choices = uniforms(0, 1, 2, 3) if temperature else Greedy()
-    made = generate(PROMPTS, choices, k, 64, target=model, drafter=ModelDrafter(model), warp=warp)
+    random_source = uniforms(0, 1, 2, 3) if temperature else Greedy()
+    made = generate(
+        PROMPTS, random_source, k, 64, target=model, drafter=ModelDrafter(model), warp=warp
+    )
     for blocks in made.blocks:
-        assert [block.accepted for block in blocks] == [len(block.drafted) for block in blocks]
+        assert [block.n_accepted for block in blocks] == [len(block.drafted) for block in blocks]
         assert len(blocks) == math.ceil(64 / (k + 1))

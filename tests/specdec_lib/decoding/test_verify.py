@@ -12,7 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.verify import Given, accepts, residual, verify, verify_block
+from specdec_lib.decoding import verify
+from specdec_lib.decoding.verify import FixedUniforms, accepts, residual_rows, verify_block
 from specdec_lib.sampling import sample_from, sample_rows
 
 GRID = 12  # midpoints: a multiple of every whole number up to 4
@@ -112,7 +113,7 @@ def test_a_plain_loop_gives_the_same(K: int, V: int):
 def test_a_row_with_a_limit_is_judged_as_a_shorter_block():
     block = random_block(3, 25, 4, 5)
     limits = torch.arange(25) % 5
-    verdict = verify(*block[:3], limits, Given(block.r, block.u))
+    verdict = verify.verify_rows(*block[:3], limits, FixedUniforms(block.r, block.u))
     for b, n in enumerate(limits.tolist()):
         p, q, drafted, r, u = block.row(b)
         count, token = verify_block(p[:, : n + 1], q[:, :n], drafted[:, :n], r[:, :n], u)
@@ -134,7 +135,7 @@ def test_a_draft_equal_to_the_target_is_accepted_for_every_r(r: float, dtype: to
 def test_the_residual_is_a_distribution_without_nan(dtype: torch.dtype):
     p, q = (random_block(seed, 50, 0, 30).p[:, 0].to(dtype) for seed in (10, 11))
     q[::2] = p[::2] * (1 + torch.finfo(dtype).eps)  # equal up to rounding
-    rest = residual(p, q)
+    rest = residual_rows(p, q)
     assert rest.dtype == dtype and (rest >= 0).all()
     assert torch.allclose(rest.sum(-1), torch.ones(50, dtype=dtype))
     assert (rest[1::2][p[1::2] <= q[1::2]] == 0).all()
