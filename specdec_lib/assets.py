@@ -15,18 +15,18 @@ BUILT_IN_DRAFTS = ("large", "base", "small")  # the first one is the default
 
 
 class Document(NamedTuple):
-    """A held-out document; `seen` are the numbers of its lines that training text has too."""
+    """A held-out document; `training_lines` are the numbers of lines that training text has too."""
 
     name: str
     text: str
-    seen: frozenset[int]
+    training_lines: frozenset[int]
 
 
-def documents(assets: Path = ASSETS) -> list[Document]:
+def held_out_documents(assets: Path = ASSETS) -> list[Document]:
     """The held-out text, which the built-in models never saw."""
     lines = (assets / HELD_OUT).read_text(encoding="utf-8").splitlines()
-    loaded = [json.loads(line) for line in lines]
-    return [Document(each["name"], each["text"], frozenset(each["seen"])) for each in loaded]
+    records = [json.loads(line) for line in lines]
+    return [Document(doc["name"], doc["text"], frozenset(doc["seen"])) for doc in records]
 
 
 def tokenizer(assets: Path = ASSETS) -> Tokenizer:

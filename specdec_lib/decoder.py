@@ -17,11 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.errors import UsageError
 from specdec_lib.models.protocol import Cache, Ends, Model, end_ids
 from specdec_lib.sampling import Warp, sample_from
-
-GREEDY = Warp(0)
 
 
 @dataclass
@@ -29,7 +26,7 @@ class Continuation:
     """What `generate` returns. The target made one pass for each block."""
 
     tokens: list[int] = field(default_factory=list)  # the new tokens
-    accepted: list[int] = field(default_factory=list)  # draft tokens per block, beyond an end too
+    accepted: list[int] = field(default_factory=list)  # draft tokens per block, also after eos_id
 
 
 @torch.inference_mode()
@@ -39,18 +36,18 @@ def generate(
     prompt: Sequence[int],
     k: int,
     max_new_tokens: int,
-    warp: Warp = GREEDY,
+    warp: Warp = Warp(),
     rng: np.random.Generator | None = None,
     eos_id: Ends = None,
 ) -> Continuation:
     """Generate at most `max_new_tokens` tokens after `prompt`; stop after `eos_id` (inclusive).
 
-    `warp` holds the temperature. Above 0 it takes a generator `rng` of random numbers: UsageError
-    without one. k = 0 is plain decoding. `eos_id` is a token that ends the text, or several.
+    `warp` holds the temperature, and all random numbers come from `rng`, by default one without a
+    seed. k = 0 is plain decoding. `eos_id` is a token that ends the text, or several.
     """
-    if warp.temperature and rng is None:
-        raise UsageError(f"temperature is {warp.temperature}; give a generator of numpy as rng")
-    result, stop_tokens = Continuation(), end_ids(eos_id)
+    result = Continuation()
+    stop_tokens = end_ids(eos_id)
+    rng = rng or np.random.default_rng()
     capacity = len(prompt) + max_new_tokens
     target_cache = target.new_cache(1, capacity)
     draft_cache = draft_model.new_cache(1, capacity)
@@ -71,17 +68,17 @@ def generate(
         result.tokens += up_to_end([*drafted[:n_accepted], next_token], stop_tokens)
         result.accepted.append(n_accepted)
 
-        # Forget the rejected ones. The draft model has not read the last draft token yet.
-        correct = len(text) + n_accepted
-        target_cache.truncate(correct)
-        draft_cache.truncate(min(correct, int(draft_cache.length)))
+        # Roll back: forget the rejected ones. The draft model has not read its last token yet.
+        length = len(text) + n_accepted
+        target_cache.truncate(length)
+        draft_cache.truncate(min(length, int(draft_cache.length)))
     return result
 
 
 def uniform_numbers(
-    n: int, warp: Warp, rng: np.random.Generator | None
+    n: int, warp: Warp, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """What a block draws, in this order, used or not; at temperature 0 nothing.
+    """What a block draws from [0, 1), in this order, used or not; at temperature 0 nothing.
 
     n numbers for the draft tokens, n numbers r that accept them, and one for the token after them.
     """

@@ -109,7 +109,7 @@ def distribution(process: Process, tape_type: type[Tape] = Tape) -> dict[Hashabl
     return total
 
 
-def total_variation(p: Mapping[Hashable, float], q: Mapping[Hashable, float]) -> float:
+def total_variation_distance(p: Mapping[Hashable, float], q: Mapping[Hashable, float]) -> float:
     """Half the L1 distance of two distributions: 0 if equal, 1 if their supports are disjoint."""
     outcomes = p.keys() | q.keys()
     return sum(abs(p.get(outcome, 0.0) - q.get(outcome, 0.0)) for outcome in outcomes) / 2

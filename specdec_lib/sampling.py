@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from specdec_lib.errors import UsageError
+from specdec_lib.errors import SpecdecError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,13 +68,13 @@ class Warp:
 
     def __post_init__(self) -> None:
         if self.temperature != 0 and not 1e-4 <= self.temperature < float("inf"):
-            raise UsageError(
+            raise SpecdecError(
                 f"temperature is {self.temperature}; it must be 0 (greedy) or at least 0.0001"
             )
         if self.top_k is not None and self.top_k < 1:
-            raise UsageError(f"top_k is {self.top_k}; it must be 1 or more, or None")
+            raise SpecdecError(f"top_k is {self.top_k}; it must be 1 or more, or None")
         if not 0 < self.top_p <= 1:
-            raise UsageError(f"top_p is {self.top_p}; it must be above 0 and at most 1")
+            raise SpecdecError(f"top_p is {self.top_p}; it must be above 0 and at most 1")
 
     def __call__(self, logits: Tensor) -> Tensor:
         """The distributions (..., V), in float32 or better, of `logits` (..., V)."""

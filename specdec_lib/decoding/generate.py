@@ -30,7 +30,7 @@ def plain_generate(
 ) -> Generation:
     """Generate after every prompt, all rows together, with one pass of the target for every token.
 
-    Raises UsageError if a prompt is empty, too long or holds unknown tokens, and if the target's
+    Raises SpecdecError if a prompt is empty, too long or holds unknown tokens, and if the target's
     logits are not finite.
     """
     capacity = required_capacity(target, prompts, settings, random_source)
@@ -65,8 +65,8 @@ def speculative_generate(
 ) -> Generation:
     """Generate after every prompt, all rows together, with blocks of up to `k` draft tokens.
 
-    Raises UsageError if k is below 1, if target and drafter do not fit together, if a prompt cannot
-    be used and if logits are not finite.
+    Raises SpecdecError if k is below 1, if target and drafter do not fit together, if a prompt
+    cannot be used and if logits are not finite.
     """
     k = operator.index(k)
     check_block_size(k)
@@ -90,7 +90,7 @@ def tree_generate(
 ) -> Generation:
     """Generate after `prompt`, a batch of one row, with trees of at most `depth` levels.
 
-    Raises UsageError as speculative_generate does, and if the model has no room for the tree
+    Raises SpecdecError as speculative_generate does, and if the model has no room for the tree
     after the text.
     """
     n_nodes = drafter.nodes(depth)
@@ -110,7 +110,7 @@ def start_generation(
     settings: Settings,
     capacity: int,
 ) -> GenerationState:
-    """The target and the drafter at the ends of `prompts`. UsageError if the two do not fit."""
+    """The target and the drafter at the ends of `prompts`. SpecdecError if the two do not fit."""
     check_pair(target, drafter, capacity)
     if isinstance(drafter, StateReader):
         target = passing_states(target, drafter)

@@ -68,8 +68,8 @@ class HostVerdict(NamedTuple):
 def to_host(is_finite: Tensor, proposal: Proposal, verdict: Verdict) -> HostVerdict:
     """The verdict in plain numbers. The first transfer waits for all that a GPU has to do.
 
-    Raises UsageError unless the target's logits in every row are finite (`is_finite` (B,)), and the
-    draft's distributions too.
+    Raises SpecdecError unless the target's logits in every row (`is_finite` (B,)) and the draft's
+    distributions are finite.
     """
     require_finite_block(proposal.q, is_finite)
     count, token = torch.stack((verdict.count, verdict.token)).tolist()

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.errors import UsageError
+from specdec_lib.errors import SpecdecError
 from specdec_lib.sampling import RandomSource, sample_rows
 
 
@@ -120,7 +120,7 @@ def finite_rows(probs: Tensor) -> Tensor:
 
 
 def require_finite_block(q: Tensor, target_is_finite: Tensor) -> None:
-    """Raise UsageError unless `q` (..., V), and the target's logits in every row (B,), are finite.
+    """Raise SpecdecError unless `q` (..., V) and the target's rows (B,) are finite.
 
     This waits for the device.
     """
@@ -130,9 +130,9 @@ def require_finite_block(q: Tensor, target_is_finite: Tensor) -> None:
 
 
 def require_finite(is_finite: bool, source: str) -> None:
-    """Raise UsageError unless the logits of `source`, the target or the drafter, are finite."""
+    """Raise SpecdecError unless the logits of `source`, the target or the drafter, are finite."""
     if not is_finite:
-        raise UsageError(
+        raise SpecdecError(
             f"the {source} gave logits that are not finite: look at its weights, and if it runs "
             "in float16 try bfloat16 or float32"
         )

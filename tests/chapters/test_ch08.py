@@ -72,7 +72,9 @@ def test_the_solutions_loop_has_the_targets_distribution_and_a_wrong_one_has_not
     (code,) = (bug.code for bug in bugs_of(CHAPTER) if bug.think.startswith(thought))
     loops = LOOP, library_generate, defined(GENERATE, code)
     laws = [computed.text_law(loop) for loop in loops]
-    right, library, wrong = (exact.total_variation(law, computed.plain_law()) for law in laws)
+    right, library, wrong = (
+        exact.total_variation_distance(law, computed.plain_law()) for law in laws
+    )
     assert right == library == 0 and wrong > 0.05
 
 

@@ -11,9 +11,9 @@ import pytest
 import typer
 
 from specdec_lib import cli
-from specdec_lib.errors import UsageError
+from specdec_lib.errors import SpecdecError
 
-COMMANDS = typer.main.get_command(cli.app).commands
+COMMANDS = typer.main.get_command(cli.specdec).commands
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -60,7 +60,7 @@ def test_bad_input_is_named_in_a_line_before_anything_is_loaded(words, named, ca
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (UsageError("k is 0"), "specdec: k is 0\n"),
+        (SpecdecError("k is 0"), "specdec: k is 0\n"),
         (OSError(28, "No space left on device"), "specdec: No space left on device\n"),
         (OSError(2, "No such file", "a.json"), "specdec: a.json: No such file\n"),
         (OSError("closed"), "specdec: closed\n"),
@@ -93,7 +93,7 @@ STEPS = [
     ("from specdec_lib.cli import main; main(['--help'])", ["numpy", "rich", "torch"]),
     ("main(['pairs'])", ["numpy", "rich", "torch"]),
     ("from specdec_lib.lessons.widgets import linked_simulator; linked_simulator()", NOTEBOOK),
-    ("import specdec_lib.assets as a; a.documents(); a.tokenizer()", ["torch"]),
+    ("import specdec_lib.assets as a; a.held_out_documents(); a.tokenizer()", ["torch"]),
     ("import specdec_lib.sampling, specdec_lib.theory, specdec_lib.exact", ["torch"]),
     ("import specdec_lib.measure.results", ["torch"]),  # of `specdec compare`
     ("main(['race', '--recorded'])", ["torch"]),

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
-from specdec_lib.blame import is_unwritten, own_frames, told
-from specdec_lib.errors import LibraryError
+from specdec_lib.blame import error_summary, is_unwritten, user_frames
+from specdec_lib.errors import DependencyError
 from specdec_lib.lessons.checking.lending import on_copies
 from specdec_lib.lessons.drawing.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
 from specdec_lib.lessons.drawing.wording import TOKENS, by_token
@@ -57,18 +57,18 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
 def _why_not(error: Exception, names: Sequence[str]) -> str:
     """Why a picture is missing. Only their own code in the traceback makes it a student's fault."""
     all_names = " and ".join(names)
-    if isinstance(error, LibraryError):
+    if isinstance(error, DependencyError):
         return f"{error} Your {all_names} has no part in this."
     if is_unwritten(error):
         return f"This cell uses your own {all_names}. Write it first."
     said = getattr(error, "what_happened", getattr(error, "seen", None))
-    own = own_frames(error)
+    own = user_frames(error)
     if said or own:
         blamed = next((each.name for each in own if each.name in names), all_names)
-        return f"Your {blamed} cannot be used yet: {said or told(error)}"
+        return f"Your {blamed} cannot be used yet: {said or error_summary(error)}"
     return (
-        f"There is no picture: code that is not yours {told(error)}. Run the check of {all_names}. "
-        "If it passes, this is a mistake of the course: please report it."
+        f"There is no picture: code that is not yours {error_summary(error)}. Run the check of "
+        f"{all_names}. If it passes, this is a mistake of the course: please report it."
     )
 
 

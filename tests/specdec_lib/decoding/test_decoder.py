@@ -9,8 +9,7 @@ from specdec_lib import decoder
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.errors import UsageError
-from specdec_lib.exact import Tape, distribution, total_variation
+from specdec_lib.exact import Tape, distribution, total_variation_distance
 from specdec_lib.lessons.ch02 import undecided
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp, random_source_for
@@ -36,17 +35,12 @@ def test_the_distribution_is_the_targets(k: int):
         rng = undecided.Generator(tape)  # decides each comparison with a uniform number
         return decoder.generate(TARGET, DRAFT, PROMPT, k, 4, Warp(), rng).tokens
 
-    assert total_variation(distribution(run), autoregressive(TARGET, PROMPT, 4)) < EXACT
+    assert total_variation_distance(distribution(run), autoregressive(TARGET, PROMPT, 4)) < EXACT
 
 
 def test_each_pass_reads_only_what_is_new():
     target, draft = Counted(COUNTING), Counted(COUNTING)
-    decoder.generate(target, draft, [1, 2, 3], 2, 7)
+    decoder.generate(target, draft, [1, 2, 3], 2, 7, Warp(0))
     assert target.positions == [[0, 1, 2, 3, 4], [5, 6, 7], [8]]
     # All is accepted, so the draft has not read its own last token when the next block begins.
     assert draft.positions == [[0, 1, 2], [3], [4, 5], [6]]
-
-
-def test_sampling_needs_random_numbers():
-    with pytest.raises(UsageError, match=r"temperature is 1.0"):
-        decoder.generate(TARGET, DRAFT, PROMPT, 1, 4, Warp())

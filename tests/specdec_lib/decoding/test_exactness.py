@@ -33,7 +33,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.exact import Tape, distribution, total_variation
+from specdec_lib.exact import Tape, distribution, total_variation_distance
 from specdec_lib.models.protocol import Ends
 from specdec_lib.sampling import Warp
 
@@ -59,14 +59,17 @@ def plain(llamas: Llamas) -> Callable[[str, int], dict]:
 @pytest.mark.parametrize(("name", "size"), SIZES)
 def test_the_distribution_is_the_targets(llamas: Llamas, plain, name: str, size):
     row = ROWS[name]
-    assert total_variation(distribution(row.decoder(llamas, size)), plain(name, row.count)) < EXACT
+    assert (
+        total_variation_distance(distribution(row.decoder(llamas, size)), plain(name, row.count))
+        < EXACT
+    )
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_mistake_in_the_drafter_is_seen(llamas: Llamas, plain, name: str):
     row = ROWS[name]._replace(count=min(ROWS[name].count, 3))
     found = distribution(row.decoder(llamas, row.sizes[-1], wrong=True))
-    assert total_variation(found, plain(name, row.count)) > 0.01
+    assert total_variation_distance(found, plain(name, row.count)) > 0.01
 
 
 def test_no_drafter_is_left_out():
@@ -75,7 +78,7 @@ def test_no_drafter_is_left_out():
 
 
 def test_plain_decoding_on_a_table_has_the_distribution_that_the_table_says(llamas: Llamas, plain):
-    assert total_variation(plain("model", N), autoregressive(TARGET, PROMPT, N)) < EXACT
+    assert total_variation_distance(plain("model", N), autoregressive(TARGET, PROMPT, N)) < EXACT
 
 
 def decoder(
@@ -103,7 +106,7 @@ def warped(warp: Warp) -> TableModel:
 @pytest.mark.parametrize("prompt", [[0], [2, 0], [1, 2, 0, 1, 2]])
 def test_the_distribution_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
     found = distribution(decoder(ModelDrafter(DRAFT), 2, prompt=prompt, count=3))
-    assert total_variation(found, autoregressive(TARGET, prompt, 3)) < EXACT
+    assert total_variation_distance(found, autoregressive(TARGET, prompt, 3)) < EXACT
 
 
 @pytest.mark.parametrize("name", ["model", "bigram"])
@@ -114,7 +117,7 @@ def test_the_distribution_is_the_targets_for_prompts_of_every_length(prompt: lis
 )
 def test_the_distribution_is_the_warped_targets(name: str, warp: Warp):
     found = distribution(decoder(ROWS[name].make(), 2, warp, count=3))
-    assert total_variation(found, autoregressive(warped(warp), PROMPT, 3)) < EXACT
+    assert total_variation_distance(found, autoregressive(warped(warp), PROMPT, 3)) < EXACT
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -281,7 +284,7 @@ def test_the_enumeration_sees_the_mistake(name: str, monkeypatch: pytest.MonkeyP
     if mutant.function:
         monkeypatch.setattr(verify, *mutant.function)
     found = distribution(decoder(mutant.drafter(), 2, mutant.warp, count=3), mutant.tape)
-    assert total_variation(found, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
+    assert total_variation_distance(found, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
 
 
 def next_token_distribution(model: TableModel) -> Tensor:
@@ -306,4 +309,4 @@ def test_a_draft_is_accepted_as_often_as_both_distributions_overlap():
     assert acceptance(ModelDrafter(DRAFT)) == pytest.approx(float(torch.minimum(p, q).sum()))
     assert acceptance(OneHotQ(DRAFT)) == pytest.approx(float((p * q).sum()))
     certain = distribution(decoder(OneHotQ(DRAFT), 2, count=3))
-    assert total_variation(certain, autoregressive(TARGET, PROMPT, 3)) < EXACT
+    assert total_variation_distance(certain, autoregressive(TARGET, PROMPT, 3)) < EXACT

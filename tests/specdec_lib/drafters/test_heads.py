@@ -24,7 +24,7 @@ from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa
-from specdec_lib.exact import Tape, distribution, total_variation
+from specdec_lib.exact import Tape, distribution, total_variation_distance
 from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
@@ -99,7 +99,7 @@ def test_after_a_prompt_of_one_token_the_distribution_is_the_targets(target: Lla
     def run(tape: Tape) -> list[int]:
         return speculative_generate(target, chain, [[2]], 2, settings, tape).tokens[0]
 
-    assert total_variation(distribution(run), plain_distribution(target, [2], 2)) < EXACT
+    assert total_variation_distance(distribution(run), plain_distribution(target, [2], 2)) < EXACT
 
 
 @both

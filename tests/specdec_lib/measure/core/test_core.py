@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from specdec_lib.assets import Document, documents
+from specdec_lib.assets import Document, held_out_documents
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure import costs, models, prompts, runs, timing
 from specdec_lib.measure.acceptance import Acceptance, acceptance, bits_per_byte, places
@@ -62,7 +62,7 @@ def test_the_places_of_two_functions_spell_a_piece_of_the_held_out_text():
     found = models.two_functions("small")
     text = "".join(place.piece for place in found)
     assert text.startswith("    def run_script(") and text.endswith("stuff)")
-    assert any(text in document.text for document in documents())
+    assert any(text in document.text for document in held_out_documents())
     assert all(min(p, q) <= accepted + 1e-6 <= 1 + 1e-5 for _, accepted, p, q in found)
 
 
