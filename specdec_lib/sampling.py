@@ -154,8 +154,9 @@ class Uniforms:
 
     def acceptance_uniforms(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """In float64, in which r cannot round to 1."""
+        block = self._block_on(p)
         start = self.k + first
-        return self._block_on(p)[:, start : start + p.shape[1]]
+        return block[:, start : start + p.shape[1]]
 
     def next_token(self, probs: Tensor) -> Tensor:
         """By the inverse CDF."""

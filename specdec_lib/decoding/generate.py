@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_lib.decoding.checks import (
-    check_block_size,
-    check_capacity,
-    check_pair,
-    required_capacity,
-)
+from specdec_lib.decoding import checks
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Generation, GenerationState, Settings
 from specdec_lib.decoding.tree import TreeVerifier, decode_tree, verify_tree
@@ -33,7 +28,7 @@ def plain_generate(
     Raises SpecdecError if a prompt is empty, too long or holds unknown tokens, and if the target's
     logits are not finite.
     """
-    capacity = required_capacity(target, prompts, settings, random_source)
+    capacity = checks.required_capacity(target, prompts, settings, random_source)
     state = GenerationState(target, prompts, settings, capacity)
     start = time.perf_counter()
     while any(state.active):
@@ -69,8 +64,8 @@ def speculative_generate(
     cannot be used and if logits are not finite.
     """
     k = operator.index(k)
-    check_block_size(k)
-    capacity = required_capacity(target, prompts, settings, random_source, k)
+    checks.check_block_size(k)
+    capacity = checks.required_capacity(target, prompts, settings, random_source, k)
     state = start_generation(target, drafter, prompts, settings, capacity)
     start = time.perf_counter()
     while any(state.active):
@@ -94,8 +89,8 @@ def tree_generate(
     after the text.
     """
     n_nodes = drafter.nodes(depth)
-    capacity = required_capacity(target, [prompt], settings, random_source) + n_nodes
-    check_capacity(f"the text and a tree of {n_nodes} tokens", capacity, target, "target")
+    capacity = checks.required_capacity(target, [prompt], settings, random_source) + n_nodes
+    checks.check_capacity(f"the text and a tree of {n_nodes} tokens", capacity, target, "target")
     state = start_generation(target, drafter, [prompt], settings, capacity)
     start = time.perf_counter()
     while any(state.active):
@@ -111,7 +106,7 @@ def start_generation(
     capacity: int,
 ) -> GenerationState:
     """The target and the drafter at the ends of `prompts`. SpecdecError if the two do not fit."""
-    check_pair(target, drafter, capacity)
+    checks.check_pair(target, drafter, capacity)
     if isinstance(drafter, StateReader):
         target = passing_states(target, drafter)
     state = GenerationState(target, prompts, settings, capacity)

@@ -82,15 +82,12 @@ class GenerationState:
     def new_tokens(self) -> list[list[int]]:
         """The new tokens of every row."""
         rows = zip(self.sequences, self.prompt_lengths, strict=True)
-        return [sequence[length:] for sequence, length in rows]
+        return [sequence[start:] for sequence, start in rows]
 
     def draft_limits(self, k: int) -> list[int]:
         """How many tokens each row may draft: one fewer than it has left; the block adds one."""
         rows = zip(self.sequences, self.max_lengths, self.active, strict=True)
-        return [
-            min(k, max_length - len(sequence) - 1) if active else 0
-            for sequence, max_length, active in rows
-        ]
+        return [min(k, most - len(text) - 1) if active else 0 for text, most, active in rows]
 
     def score(self, drafted: Tensor | None = None, **forward_kwargs) -> tuple[Tensor, Tensor]:
         """The target's distributions (B, n + 1, V): after each row, and after each draft token.

@@ -53,8 +53,7 @@ def verify_rows(
     (B, n, V) those that the draft tokens were drawn from. `limits` (B,) says how many of a row's
     draft tokens count. Nothing here synchronises with the device.
     """
-    p_drafted = probability_of(drafted, p[:, :-1])
-    q_drafted = probability_of(drafted, q)
+    p_drafted, q_drafted = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
     r = random_source.acceptance_uniforms(p_drafted, q_drafted)
     count = accepted_prefix_length(accepts(p_drafted, q_drafted, r), limits)
     token = random_source.next_token(next_distribution(p, q, count, limits))
@@ -68,11 +67,11 @@ class FixedUniforms(NamedTuple):
     u: Tensor
 
     def start_block(self, n_drafts: Sequence[int], active: Sequence[bool]) -> None:
-        """The numbers are there."""
+        """Nothing is drawn."""
 
     def draft_token(self, q: Tensor, index: int) -> Tensor:
-        """ValueError: no number is given for drafting."""
-        raise ValueError("fixed uniforms verify a block; they hold no numbers that draft one")
+        """ValueError: the block is drafted already."""
+        raise ValueError("FixedUniforms verify a block that is drafted already")
 
     def acceptance_uniforms(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """r, in float64."""

@@ -11,7 +11,7 @@ from transformers.generation.logits_process import (
     TopPLogitsWarper,
 )
 
-from specdec_lib.sampling import Warp, sample_from
+from specdec_lib.sampling import Uniforms, Warp, sample_from
 
 F64 = torch.float64
 
@@ -36,6 +36,12 @@ def test_inverse_cdf(probs: list[float], u: float, token: int):
 def test_no_mass_at_all_is_an_error():
     with pytest.raises(ValueError, match="no positive entry"):
         sample_from(np.zeros(3), 0.5)
+
+
+def test_a_random_number_before_the_first_block_is_an_error():
+    probs = torch.full((1, 2), 0.5)
+    with pytest.raises(ValueError, match="call start_block"):
+        Uniforms([np.random.default_rng(0)]).acceptance_uniforms(probs, probs)
 
 
 def random_logits(seed: int, *shape: int) -> Tensor:

@@ -79,11 +79,7 @@ def walking(
 
 
 def judged(
-    walk_tree: Callable,
-    rng: np.random.Generator,
-    p: Tensor,
-    proposal: TreeProposal,
-    _: RandomSource,
+    walk_tree: Callable, rng: np.random.Generator, p: Tensor, proposal: TreeProposal, _: object
 ) -> tuple[list[int], int, bool]:
     """`verify_tree` of decoding/tree.py by a reader's `walk_tree`, with the uniforms of `rng`."""
     q = p.new_zeros(p.shape)
