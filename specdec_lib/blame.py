@@ -1,41 +1,41 @@
-"""Whose code an error comes from: the user's own, or the course's and installed libraries'."""
+"""Whose code an error comes from: the reader's own, or the course's and what is installed."""
 
 import sysconfig
 import traceback
 from pathlib import Path
 
-#: Prefixes of files that are not the user's: this package, Python's own, and what pip installs.
-_LIBRARY_PATHS = (
+#: Where code stands that is not the reader's: this package, Python's own, and what pip installs.
+NOT_THEIRS = (
     *(str(Path(__file__).parent), "<frozen "),
     *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")),
 )
 
 
-def user_frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """The frames of the user's own code that `error` passed through, the innermost last."""
+def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frames of the reader's own code through which `error` came, the last one last."""
     frames = traceback.extract_tb(error.__traceback__)
-    return [frame for frame in frames if not frame.filename.startswith(_LIBRARY_PATHS)]
+    return [frame for frame in frames if not frame.filename.startswith(NOT_THEIRS)]
 
 
-def error_summary(error: BaseException) -> str:
-    """The error, and the last line of the user's own code that led to it."""
-    frames = user_frames(error)
-    at = f", at `{frames[-1].line}`" if frames and frames[-1].line else ""
+def told(error: BaseException) -> str:
+    """The error, and the last line of the reader's own that led to it."""
+    own = own_frames(error)
+    at = f", at `{own[-1].line}`" if own and own[-1].line else ""
     return f"raised {type(error).__name__}: {error}{at}"
 
 
 def is_unwritten(error: BaseException) -> bool:
-    """Whether `error` is the `raise NotImplementedError` of a stub in the user's own code.
+    """Whether a `raise NotImplementedError` of the reader's own ended it, as in a stub.
 
     Libraries have the same exception for what they cannot do, and torch raises it inside a call.
     """
-    traceback_entry = error.__traceback__
-    if not isinstance(error, NotImplementedError) or traceback_entry is None:
+    last = error.__traceback__
+    if not isinstance(error, NotImplementedError) or last is None:
         return False
-    import dis  # every worker of the grader would wait for it
+    import dis  # which every worker of the grader would wait for
 
-    while traceback_entry.tb_next:
-        traceback_entry = traceback_entry.tb_next
-    code = traceback_entry.tb_frame.f_code
-    is_raise_statement = dis.opname[code.co_code[traceback_entry.tb_lasti]] == "RAISE_VARARGS"
-    return is_raise_statement and not code.co_filename.startswith(_LIBRARY_PATHS)
+    while last.tb_next:
+        last = last.tb_next
+    code = last.tb_frame.f_code
+    by_statement = dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
+    return by_statement and not code.co_filename.startswith(NOT_THEIRS)

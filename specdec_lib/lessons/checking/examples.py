@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.blame import error_summary, is_unwritten
+from specdec_lib.blame import is_unwritten, told
 from specdec_lib.lessons.checking.comparing import difference, differing_place
 from specdec_lib.lessons.checking.describing import describe, parameter_names, told_apart
 from specdec_lib.lessons.checking.kinds import ARRAYS
@@ -257,7 +257,7 @@ def expect(
         pass_through(error)
         happened = getattr(error, "what_happened", None)
         call = texts[0] or format_call(function, args)
-        seen = f"{call} {happened or error_summary(error)}; expected {describe(gives)}."
+        seen = f"{call} {happened or told(error)}; expected {describe(gives)}."
         raise Different(seen, "" if happened or _is_refused(error) else hint) from None
     why = difference(got, gives, form)
     if why is None:

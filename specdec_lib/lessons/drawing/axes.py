@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
-from specdec_lib.blame import error_summary, is_unwritten, user_frames
+from specdec_lib.blame import is_unwritten, own_frames, told
 from specdec_lib.errors import DependencyError
 from specdec_lib.lessons.checking.lending import on_copies
 from specdec_lib.lessons.drawing.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
@@ -62,13 +62,13 @@ def _why_not(error: Exception, names: Sequence[str]) -> str:
     if is_unwritten(error):
         return f"This cell uses your own {all_names}. Write it first."
     said = getattr(error, "what_happened", getattr(error, "seen", None))
-    own = user_frames(error)
+    own = own_frames(error)
     if said or own:
         blamed = next((each.name for each in own if each.name in names), all_names)
-        return f"Your {blamed} cannot be used yet: {said or error_summary(error)}"
+        return f"Your {blamed} cannot be used yet: {said or told(error)}"
     return (
-        f"There is no picture: code that is not yours {error_summary(error)}. Run the check of "
-        f"{all_names}. If it passes, this is a mistake of the course: please report it."
+        f"There is no picture: code that is not yours {told(error)}. Run the check of {all_names}. "
+        "If it passes, this is a mistake of the course: please report it."
     )
 
 
