@@ -14,7 +14,7 @@ HELD_OUT = "held_out.jsonl"
 BUILT_IN_DRAFTS = ("large", "base", "small")  # the first one is the default
 
 
-class Document(NamedTuple):
+class HeldOutDocument(NamedTuple):
     """A held-out document; `training_lines` are the numbers of lines that training text has too."""
 
     name: str
@@ -22,11 +22,11 @@ class Document(NamedTuple):
     training_lines: frozenset[int]
 
 
-def held_out_documents(assets: Path = ASSETS) -> list[Document]:
+def held_out_documents(assets: Path = ASSETS) -> list[HeldOutDocument]:
     """The held-out text, which the built-in models never saw."""
     lines = (assets / HELD_OUT).read_text(encoding="utf-8").splitlines()
-    records = [json.loads(line) for line in lines]
-    return [Document(doc["name"], doc["text"], frozenset(doc["seen"])) for doc in records]
+    rows = [json.loads(line) for line in lines]
+    return [HeldOutDocument(row["name"], row["text"], frozenset(row["seen"])) for row in rows]
 
 
 def tokenizer(assets: Path = ASSETS) -> Tokenizer:

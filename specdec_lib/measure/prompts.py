@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
-from specdec_lib.assets import ASSETS, Document, held_out_documents, tokenizer
+from specdec_lib.assets import ASSETS, HeldOutDocument, held_out_documents, tokenizer
 
 
 class Tokens(NamedTuple):
@@ -21,7 +21,7 @@ class Tokens(NamedTuple):
     sizes: list[int]
 
 
-def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
+def encoded(document: HeldOutDocument, tokenizer: Tokenizer) -> Tokens:
     """`document` in tokens; one that spans two lines counts with the line that it ends in."""
     encoding = tokenizer.encode(document.text)
     ends = [max(end - 1, 0) for _, end in encoding.offsets]
