@@ -45,15 +45,15 @@ def test_every_row_of_a_batch_is_what_the_textbook_decoder_writes(
     for seed in range(0, 24, 4):
         random_source = uniforms(*range(seed, seed + 4)) if temperature else Greedy()
         if k:
-            made = speculative_generate(
+            result = speculative_generate(
                 TARGET, ModelDrafter(DRAFT), PROMPTS, k, settings, random_source
             )
         else:
-            made = plain_generate(TARGET, PROMPTS, settings, random_source)
+            result = plain_generate(TARGET, PROMPTS, settings, random_source)
         expected = [
             alone(prompt, seed + row, temperature, eos_id, k) for row, prompt in enumerate(PROMPTS)
         ]
-        assert made.tokens == expected
+        assert result.tokens == expected
 
 
 @pytest.mark.parametrize("name", DRAFTERS)
@@ -62,8 +62,8 @@ def test_at_temperature_0_the_tokens_are_those_of_plain_decoding(k: int, name: s
     for seed in range(8):
         prompts = [prompt_of(seed, length) for length in (1, 2, 7, 3)]
         plain = plain_generate(TARGET, prompts, Settings(12, GREEDY), Greedy())
-        made = generate(prompts, Greedy(), k, drafter=DRAFTERS[name](), warp=GREEDY)
-        assert made.tokens == plain.tokens
+        result = generate(prompts, Greedy(), k, drafter=DRAFTERS[name](), warp=GREEDY)
+        assert result.tokens == plain.tokens
 
 
 def test_prompts_that_are_read_in_several_passes_give_what_they_give_alone():
@@ -89,16 +89,16 @@ def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) 
 @pytest.mark.parametrize("eos_id", [None, EOS])
 @pytest.mark.parametrize("warp", [Warp(), Warp(0.5, top_k=3, top_p=0.9)], ids=["plain", "warped"])
 def test_the_blocks_tell_what_happened(warp: Warp, eos_id: int | None):
-    told: list[list[int]] = [[], [], [], []]
-    made = generate(
+    streamed: list[list[int]] = [[], [], [], []]
+    result = generate(
         PROMPTS,
         uniforms(0, 1, 2, 3),
         eos_id=eos_id,
         warp=warp,
-        on_tokens=lambda row, tokens: told[row].extend(tokens),
+        on_tokens=lambda row, tokens: streamed[row].extend(tokens),
     )
-    assert told == made.tokens
-    for prompt, tokens, blocks in zip(PROMPTS, made.tokens, made.blocks, strict=True):
+    assert streamed == result.tokens
+    for prompt, tokens, blocks in zip(PROMPTS, result.tokens, result.blocks, strict=True):
         text = list(prompt)
         for block in blocks:
             n = len(block.drafted)

@@ -45,13 +45,13 @@ SIZES = [(name, size) for name, row in ROWS.items() for size in row.sizes]
 @pytest.fixture(scope="module")
 def plain(llamas: Llamas) -> Callable[[str, int], dict]:
     """The distribution of plain decoding under the target of a row, walked once for each length."""
-    known = {}
+    distributions = {}
 
     def find(name: str, count: int) -> dict:
         target = ROWS[name].target_of(llamas)
-        if (target, count) not in known:
-            known[target, count] = plain_distribution(target, PROMPT, count)
-        return known[target, count]
+        if (target, count) not in distributions:
+            distributions[target, count] = plain_distribution(target, PROMPT, count)
+        return distributions[target, count]
 
     return find
 
@@ -68,8 +68,8 @@ def test_the_distribution_is_the_targets(llamas: Llamas, plain, name: str, size)
 @pytest.mark.parametrize("name", ROWS)
 def test_a_mistake_in_the_drafter_is_seen(llamas: Llamas, plain, name: str):
     row = ROWS[name]._replace(count=min(ROWS[name].count, 3))
-    found = distribution(row.decoder(llamas, row.sizes[-1], wrong=True))
-    assert total_variation_distance(found, plain(name, row.count)) > 0.01
+    actual = distribution(row.decoder(llamas, row.sizes[-1], wrong=True))
+    assert total_variation_distance(actual, plain(name, row.count)) > 0.01
 
 
 def test_no_drafter_is_left_out():
@@ -105,8 +105,8 @@ def warped(warp: Warp) -> TableModel:
 
 @pytest.mark.parametrize("prompt", [[0], [2, 0], [1, 2, 0, 1, 2]])
 def test_the_distribution_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
-    found = distribution(decoder(ModelDrafter(DRAFT), 2, prompt=prompt, count=3))
-    assert total_variation_distance(found, autoregressive(TARGET, prompt, 3)) < EXACT
+    actual = distribution(decoder(ModelDrafter(DRAFT), 2, prompt=prompt, count=3))
+    assert total_variation_distance(actual, autoregressive(TARGET, prompt, 3)) < EXACT
 
 
 @pytest.mark.parametrize("name", ["model", "bigram"])
@@ -116,8 +116,8 @@ def test_the_distribution_is_the_targets_for_prompts_of_every_length(prompt: lis
     ids=["cold", "hot", "top-k", "top-p", "all three"],
 )
 def test_the_distribution_is_the_warped_targets(name: str, warp: Warp):
-    found = distribution(decoder(ROWS[name].make(), 2, warp, count=3))
-    assert total_variation_distance(found, autoregressive(warped(warp), PROMPT, 3)) < EXACT
+    actual = distribution(decoder(ROWS[name].make(), 2, warp, count=3))
+    assert total_variation_distance(actual, autoregressive(warped(warp), PROMPT, 3)) < EXACT
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -129,9 +129,9 @@ def test_the_distribution_ends_with_the_first_end_wherever_it_falls_in_a_block(k
     for tokens, weight in whole.items():
         end = next((i for i, token in enumerate(tokens, start=1) if token in listed), N)
         expected[tokens[:end]] = expected.get(tokens[:end], 0.0) + weight
-    found = distribution(decoder(ModelDrafter(DRAFT), k, eos_id=ends))
-    assert found.keys() == expected.keys()
-    assert max(abs(found[key] - expected[key]) for key in expected) < EXACT
+    actual = distribution(decoder(ModelDrafter(DRAFT), k, eos_id=ends))
+    assert actual.keys() == expected.keys()
+    assert max(abs(actual[key] - expected[key]) for key in expected) < EXACT
 
 
 class ArgmaxDraft(Tape):
@@ -197,8 +197,8 @@ class UnsureDropped(ModelDrafter):
     def propose(self, texts, limits, random_source):
         proposal = super().propose(texts, limits, random_source)
         chosen = proposal.q.gather(-1, proposal.tokens[..., None])[0, :, 0]
-        kept = int((chosen >= 0.4).long().cumprod(-1).sum())
-        return proposal._replace(limits=[min(kept, *proposal.limits)])
+        n_sure = int((chosen >= 0.4).long().cumprod(-1).sum())
+        return proposal._replace(limits=[min(n_sure, *proposal.limits)])
 
 
 class ShiftedQ(ModelDrafter):
@@ -224,8 +224,8 @@ def target_again(p: Tensor, q: Tensor) -> Tensor:
 
 
 def absolute_difference(p: Tensor, q: Tensor) -> Tensor:
-    rest = (p - q).abs()
-    return rest / rest.sum(-1, keepdim=True)
+    difference = (p - q).abs()
+    return difference / difference.sum(-1, keepdim=True)
 
 
 def draft_again(p: Tensor, q: Tensor) -> Tensor:
@@ -283,8 +283,8 @@ def test_the_enumeration_sees_the_mistake(name: str, monkeypatch: pytest.MonkeyP
     mutant = MUTANTS[name]
     if mutant.function:
         monkeypatch.setattr(verify, *mutant.function)
-    found = distribution(decoder(mutant.drafter(), 2, mutant.warp, count=3), mutant.tape)
-    assert total_variation_distance(found, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
+    actual = distribution(decoder(mutant.drafter(), 2, mutant.warp, count=3), mutant.tape)
+    assert total_variation_distance(actual, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
 
 
 def next_token_distribution(model: TableModel) -> Tensor:
