@@ -1,4 +1,4 @@
-"""`specdec`: the student's commands. Each is a function whose docstring is the help.
+"""`specdec`: the student's commands. The docstring of each function is its help.
 
 A command imports what it needs when it is called, because torch alone takes more than a second.
 """
@@ -15,14 +15,14 @@ from typer import Argument, Option
 
 from specdec_lib import workspace
 from specdec_lib.assets import BUILT_IN_DRAFTS
-from specdec_lib.errors import UsageError
+from specdec_lib.errors import SpecdecError
 from specdec_lib.models.catalogue import LIMIT
 
-PURPOSE = """Work through the chapters, and try speculative decoding on this machine.
+_PURPOSE = """Work through the chapters, and try speculative decoding on this machine.
 
 The first four commands are in their usual order. Use the others at any time.
 """
-NO_GRADER = (
+_NO_GRADER = (
     "there is no grader in this copy of the course: hand in your work to the person who gave it. "
     "The whole repository has one."
 )
@@ -31,17 +31,18 @@ NO_GRADER = (
 # is opened again. It shows nbgrader without its tools for instructors.
 LAB_DEFAULTS = Path(__file__).resolve().parent / "jupyter"
 
-app = typer.Typer(help=PURPOSE, add_completion=False, rich_markup_mode=None)
+_OTHER_OPTIONS_ALLOWED = {"allow_extra_args": True, "ignore_unknown_options": True}
+specdec = typer.Typer(help=_PURPOSE, add_completion=False, rich_markup_mode=None)
 
 Work = Annotated[Path | None, Option(file_okay=False, help="Your copies. Default: work/, here.")]
 Cost = Literal["40m", "234m", "1b", "7b"]
 Dtype = Literal["float32", "bfloat16", "float16"]
-K = Annotated[int, Option("--k", min=1, help="Draft tokens in a block.")]
+BlockSize = Annotated[int, Option("--k", min=1, help="Draft tokens in a block.")]
 Temperature = Annotated[float, Option(metavar="T", help="0 is greedy.")]
 
 
-@app.command()
-def doctor() -> None:
+@specdec.command("doctor")
+def describe_machine() -> None:
     """Say what this machine has, and which pairs of models fit.
 
     Example: specdec doctor
@@ -52,8 +53,8 @@ def doctor() -> None:
         print(line, flush=True)
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def start(
+@specdec.command("start", context_settings=_OTHER_OPTIONS_ALLOWED)
+def open_course(
     context: typer.Context,
     no_lab: Annotated[bool, Option("--no-lab", help="Only copy, for VS Code and others.")] = False,
     work: Work = None,
@@ -75,8 +76,8 @@ def start(
     return _open_lab(folder, context.args)
 
 
-@app.command()
-def mark(
+@specdec.command("mark")
+def mark_notebooks(
     chapters: Annotated[list[str] | None, Argument(help="By name or number.")] = None,
     no_browser: Annotated[bool, Option("--no-browser", help="Only say where it is.")] = False,
     work: Work = None,
@@ -91,9 +92,9 @@ def mark(
     """
     folder = workspace.folder(work)
     if find_spec("autograde") is None:  # as in the copies that a class gets
-        raise UsageError(NO_GRADER)
+        raise SpecdecError(_NO_GRADER)
     if not folder.is_dir():
-        raise UsageError(f"there is no {folder}; `specdec start` makes it, --work names another.")
+        raise SpecdecError(f"there is no {folder}; `specdec start` makes it, --work names another.")
     # A file of the current folder is no module of the grader: -P.
     command = [sys.executable, "-P", "-X", "utf8", "-m", "autograde.selfstudy"]
     command += [*(chapters or ()), "--work", str(folder)]
@@ -103,8 +104,8 @@ def mark(
     return subprocess.call(command, env=environment)
 
 
-@app.command()
-def update(work: Work = None) -> None:
+@specdec.command("update")
+def list_updates(work: Work = None) -> None:
     """Say which chapters changed since you started.
 
     Example: specdec update
@@ -113,10 +114,10 @@ def update(work: Work = None) -> None:
     print(workspace.report(folder, workspace.changes(folder)))
 
 
-@app.command()
-def race(
+@specdec.command("race")
+def run_race(
     context: typer.Context,
-    k: K = 3,
+    k: BlockSize = 3,
     draft: Annotated[Literal[BUILT_IN_DRAFTS], Option(help="The draft model.")] = "large",
     target_cost: Annotated[Literal["40m", "234m"], Option(help="Slow the target down.")] = "234m",
     temperature: Temperature = 0.0,
@@ -140,20 +141,20 @@ def race(
     for name in ("k", "draft", "target_cost", "temperature"):
         if context.get_parameter_source(name).name == "COMMANDLINE":
             option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} cannot change a recorded race: leave out {option}, or "
+            raise SpecdecError(f"{option} cannot change a recorded race: leave out {option}, or "
                              "--recorded to run the race here.")  # fmt: skip
     cli_race.show(record.recorded(), "on another machine")
 
 
-@app.command()
-def generate(
+@specdec.command("generate")
+def generate_text(
     prompt: Annotated[str, Argument(metavar="PROMPT", help="The text to go on with.")],
     pair: Annotated[
         str, Option(help="One of `specdec pairs`, OWNER/NAME, or a folder.")
     ] = "stdlib",
     draft: Annotated[str | None, Option(help="One of the pair's, OWNER/NAME, or a folder.")] = None,
     target_cost: Annotated[Cost | None, Option(help="Slow the built-in target down.")] = None,
-    k: K = 4,
+    k: BlockSize = 4,
     tokens: Annotated[int, Option(min=1, help="Most new tokens.")] = 128,
     temperature: Temperature = 0.0,
     top_k: Annotated[int | None, Option(min=1, help="Sample from so many tokens.")] = None,
@@ -176,7 +177,7 @@ def generate(
 
     warp = Warp(temperature, top_k, top_p)
     if not prompt:
-        raise UsageError("PROMPT is empty; give some text to go on with.")
+        raise SpecdecError("PROMPT is empty; give some text to go on with.")
     import torch
 
     from specdec_lib import cli_generate
@@ -184,11 +185,11 @@ def generate(
 
     weights = getattr(torch, dtype) if dtype else None
     loaded = load_pair(pair, draft, target_cost, dtype=weights, yes=yes, limit=limit)
-    cli_generate.write(loaded, prompt, k, tokens, warp, seed)
+    cli_generate.write_generation(loaded, prompt, k, tokens, warp, seed)
 
 
-@app.command()
-def pairs() -> None:
+@specdec.command("pairs")
+def list_pairs() -> None:
     """List the pairs of models.
 
     For a pair that has to be downloaded it says the size and the licences. It downloads nothing.
@@ -200,8 +201,8 @@ def pairs() -> None:
     print("\n".join(catalogue()))
 
 
-@app.command()
-def compare(
+@specdec.command("compare")
+def compare_results(
     first: Annotated[Path, Argument(metavar="A.json", exists=True, dir_okay=False)],
     second: Annotated[Path, Argument(metavar="B.json", exists=True, dir_okay=False)],
 ) -> None:
@@ -220,17 +221,18 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns its exit code: 2 if it could not start, after a line that says why."""
     words = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = typer.main.get_command(app).main(words, "specdec", standalone_mode=False)
+        code = typer.main.get_command(specdec).main(words, "specdec", standalone_mode=False)
     except typer.TyperException as error:
         why = f"{error.format_message().rstrip('.')}. See `{error.ctx.command_path} --help`."
     except ModuleNotFoundError as error:
         why = f"{error.name} is not installed here. Install the course: `pip install -e .[course]`."
     except OSError as error:
         why = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
-    except (UsageError, UnicodeEncodeError) as error:  # a text that the terminal's encoding lacks
+    except (SpecdecError, UnicodeEncodeError) as error:  # a text that the terminal's encoding lacks
         why = error
     else:
-        print(end="\n" if code == 130 else "", file=sys.stderr)  # Ctrl+C, within a line
+        if code == 130:  # Ctrl+C, within a line
+            print(file=sys.stderr)
         return code or 0
     print(f"specdec: {why}", file=sys.stderr)
     return 2
@@ -247,8 +249,8 @@ def _open_lab(work: Path, options: list[str]) -> int:
     settings = {"JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, paths))}
     # Start it in `work`: nbgrader's Validate reads the configuration in the current folder.
     code = _wait(subprocess.Popen(command, cwd=work, env=os.environ | settings))
-    how = "has stopped" if code == 0 else f"ended with exit code {code}; the reason is above"
-    print(f"JupyterLab {how}. Your work is in {work}; `specdec start` opens it again.")
+    outcome = "has stopped" if code == 0 else f"ended with exit code {code}; the reason is above"
+    print(f"JupyterLab {outcome}. Your work is in {work}; `specdec start` opens it again.")
     return code
 
 

@@ -13,26 +13,28 @@ from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.device import leave_cores
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.pairs import Pair
-from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.sampling import Warp, random_source_for
 
-ACCEPTED = "green underline"  # not by its colour alone
+ACCEPTED_STYLE = "green underline"  # not by its colour alone
 
 
-def write(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
-    """Write the text as it comes, and a line of counts. UsageError if it would be too long."""
+def write_generation(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
+    """Write the text as it comes, and a line of counts. SpecdecError if it would be too long."""
     leave_cores()  # with all of them, any other program would slow every pass
     console, prompt_ids = Console(highlight=False), pair.prompt(prompt)
-    page = Page(pair, console, prompt, prompt_ids)
-    settings = Settings(tokens, warp, pair.eos_id, page.add)
-    choices = choices_for(warp, [np.random.default_rng(seed)])
+    writer = ConsoleWriter(pair, console, prompt, prompt_ids)
+    settings = Settings(tokens, warp, pair.eos_id, writer.add)
+    random_source = random_source_for(warp, [np.random.default_rng(seed)])
     drafter = ModelDrafter(pair.draft)
-    made = speculative_generate(pair.target, drafter, [prompt_ids], k, settings, choices)
-    page.show(page.stream.rest() + "\n\n")
-    console.print(counts(made), soft_wrap=True)
+    generation = speculative_generate(
+        pair.target, drafter, [prompt_ids], k, settings, random_source
+    )
+    writer.show(writer.stream.flush() + "\n\n")
+    console.print(counts_line(generation), soft_wrap=True)
 
 
-class Page:
-    """A text that grows: the prompt as it was given, then what the models write after it."""
+class ConsoleWriter:
+    """Writes the prompt as it was given, then block by block what the models write after it."""
 
     def __init__(self, pair: Pair, console: Console, prompt: str, prompt_ids: list[int]) -> None:
         self.console, self.eos_id = console, pair.eos_id
@@ -40,15 +42,15 @@ class Page:
         self.stream = pair.stream(prompt_ids)
 
     def add(self, row: int, tokens: list[int]) -> None:
-        """Write a block: drafted tokens, and one of the target's own. An end of text is not shown.
+        """Write a block: draft tokens, and one of the target's own. An end of text is not shown.
 
         The prompt comes with the first block, when all checks have passed.
         """
         self.show(self.prompt)
         self.prompt = ""
-        *drafted, own = tokens
-        for ids, style in ((drafted, ACCEPTED), ([own], "none")):
-            pieces = [self.stream.add(each) for each in ids if each not in self.eos_id]
+        *drafted, next_token = tokens
+        for ids, style in ((drafted, ACCEPTED_STYLE), ([next_token], "none")):
+            pieces = [self.stream.add(token) for token in ids if token not in self.eos_id]
             self.show("".join(pieces), style)
 
     def show(self, text: str, style: str = "none") -> None:
@@ -58,16 +60,17 @@ class Page:
         """
         text = strip_control_codes(text) if self.console.is_terminal else text
         for part in re.split(r"(\n[ \t]*)", text):
-            look = self.console.get_style("none" if part.isspace() else style)
-            self.console.print(Segments([Segment(part, look)]), end="", soft_wrap=True)
+            part_style = self.console.get_style("none" if part.isspace() else style)
+            self.console.print(Segments([Segment(part, part_style)]), end="", soft_wrap=True)
 
 
-def counts(made: Generation) -> Text:
+def counts_line(generation: Generation) -> Text:
     """Tokens, target passes and seconds in a line, which also explains the colour."""
-    tokens, passes = len(made.tokens[0]), made.target_passes
-    accepted = sum(block.accepted for block in made.blocks[0])
+    tokens, passes = len(generation.tokens[0]), generation.target_passes
+    accepted = sum(block.n_accepted for block in generation.blocks[0])
     return Text.assemble(
         f"{tokens} tokens (",
-        (f"{accepted} drafted and accepted", ACCEPTED),
-        f"), {passes} target passes, {tokens / passes:.2f} tokens per pass, {made.seconds:.2f} s",
+        (f"{accepted} drafted and accepted", ACCEPTED_STYLE),
+        f"), {passes} target passes, {tokens / passes:.2f} tokens per pass, "
+        f"{generation.seconds:.2f} s",
     )

@@ -13,19 +13,20 @@ trees, and a test compares the two token by token.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from specdec_lib.models.protocol import Cache, Ends, Model, end_ids
-from specdec_lib.sampling import Choices, Warp
+from specdec_lib.sampling import Warp, sample_from
 
 
 @dataclass
-class Result:
-    """What `generate` gives. The target made one pass for each block."""
+class Continuation:
+    """What `generate` returns. The target made one pass for each block."""
 
-    tokens: list[int] = field(default_factory=list)  # the new ones
-    accepted: list[int] = field(default_factory=list)  # draft tokens, block by block
+    tokens: list[int] = field(default_factory=list)  # the new tokens
+    accepted: list[int] = field(default_factory=list)  # draft tokens per block, also after eos_id
 
 
 @torch.inference_mode()
@@ -35,76 +36,89 @@ def generate(
     prompt: Sequence[int],
     k: int,
     max_new_tokens: int,
-    warp: Warp,
-    choices: Choices,
+    warp: Warp = Warp(),
+    rng: np.random.Generator | None = None,
     eos_id: Ends = None,
-) -> Result:
-    """The tokens after `prompt`: up to `max_new_tokens`, or up to an end, which is kept.
+) -> Continuation:
+    """Generate at most `max_new_tokens` tokens after `prompt`; stop after `eos_id` (inclusive).
 
-    `warp` holds the temperature. `choices` makes every random decision (sampling.py):
-    `Uniforms([rng])` with the numbers of a generator, `Greedy()` at temperature 0. k = 0 is plain
-    decoding. `eos_id` is a token that ends the text, or several.
+    `warp` holds the temperature, and all random numbers come from `rng`, by default one without a
+    seed. k = 0 is plain decoding. `eos_id` is a token that ends the text, or several.
     """
-    result, room, ends = Result(), len(prompt) + max_new_tokens, end_ids(eos_id)
-    target_cache, draft_cache = target.new_cache(1, room), draft_model.new_cache(1, room)
-    while len(result.tokens) < max_new_tokens and ends.isdisjoint(result.tokens):
+    result = Continuation()
+    stop_tokens = end_ids(eos_id)
+    rng = rng or np.random.default_rng()
+    capacity = len(prompt) + max_new_tokens
+    target_cache = target.new_cache(1, capacity)
+    draft_cache = draft_model.new_cache(1, capacity)
+    while len(result.tokens) < max_new_tokens and stop_tokens.isdisjoint(result.tokens):
         text = [*prompt, *result.tokens]
         n = min(k, max_new_tokens - len(result.tokens) - 1)  # a block adds one more
-        choices.begin([n], [True])
+        u_draft, r, u_next = uniform_numbers(n, warp, rng)
 
         # 1. Sample n draft tokens, one after the other.
-        drafted, q = draft(draft_model, draft_cache, text, n, warp, choices)
+        drafted, q = draft_tokens(draft_model, text, draft_cache, u_draft, warp)
 
         # 2. Run the target once: p after the text, and after each draft token.
-        p = read(target, target_cache, text + drafted, warp)[-n - 1 :]  # (n + 1, V)
+        logits = logits_after(target, text + drafted, target_cache)
+        p = warp(logits[-n - 1 :]).cpu()  # (n + 1, V)
 
-        # 3. to 5. Accept draft tokens from the first on, and draw the token after them.
-        accepted, token = verify(p, q, drafted, choices)
-        result.tokens += up_to_end([*drafted[:accepted], token], ends)
-        result.accepted.append(accepted)
+        # 3. to 5. Accept draft tokens from the first on, and sample the token after them.
+        n_accepted, next_token = verify(p, q, drafted, r, u_next)
+        result.tokens += up_to_end([*drafted[:n_accepted], next_token], stop_tokens)
+        result.accepted.append(n_accepted)
 
-        # Forget the rejected ones. No cache has read the new token yet.
-        for cache in (target_cache, draft_cache):
-            roll_back(cache, len(text) + accepted)
+        # Roll back: forget the rejected ones. The draft model has not read its last token yet.
+        length = len(text) + n_accepted
+        target_cache.truncate(length)
+        draft_cache.truncate(min(length, int(draft_cache.length)))
     return result
 
 
-def draft(
-    model: Model, cache: Cache, text: list[int], n: int, warp: Warp, choices: Choices
+def uniform_numbers(
+    n: int, warp: Warp, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """What a block draws from [0, 1), in this order, used or not; at temperature 0 nothing.
+
+    n numbers for the draft tokens, n numbers r that accept them, and one for the token after them.
+    """
+    if warp.temperature == 0:  # each distribution stands on one token, which any number picks
+        return np.zeros(n), np.zeros(n), 0.0
+    return rng.random(n), rng.random(n), rng.random()
+
+
+def draft_tokens(
+    model: Model, text: list[int], cache: Cache, u: np.ndarray, warp: Warp
 ) -> tuple[list[int], list[Tensor]]:
-    """`n` draft tokens after `text`, and for each the distribution (V,) that it was drawn from."""
-    drafted, distributions = [], []
-    for i in range(n):
-        q = read(model, cache, text + drafted, warp)[-1]  # (V,)
-        drafted.append(int(choices.draft(q[None], i)))
-        distributions.append(q)
-    return drafted, distributions
+    """A draft token after `text` for each number of `u` (n,), and the q (V,) that it is from."""
+    drafted, q = [], []
+    for u_i in u:
+        logits = logits_after(model, text + drafted, cache)
+        q.append(warp(logits[-1]).cpu())
+        drafted.append(sample_from(q[-1], u_i))
+    return drafted, q
 
 
-def verify(p: Tensor, q: list[Tensor], drafted: list[int], choices: Choices) -> tuple[int, int]:
-    """How many of the `drafted` tokens are accepted, and the token that follows them.
+def verify(
+    p: Tensor, q: list[Tensor], drafted: list[int], r: np.ndarray, u: float
+) -> tuple[int, int]:
+    """How many of the n `drafted` tokens are accepted, and the token that follows them.
 
     `p` (n + 1, V) are the target's distributions, and `q`, n of (V,), those of the draft model.
     """
-    n = len(drafted)
-
-    # 3. Accept token i if r_i < p_i / q_i, with a uniform number r_i, up to the first rejection.
-    p_drafted, q_drafted = probability_of(drafted, p), probability_of(drafted, q)  # (1, n)
-    r = choices.coins(p_drafted, q_drafted)  # (1, n)
-    passed = (r * q_drafted < p_drafted)[0].tolist()
-    accepted = [*passed, False].index(False)
+    # 3. Accept token i if r_i < p_i / q_i, up to the first rejection.
+    n_accepted = 0
+    for i, token in enumerate(drafted):
+        if r[i] * float(q[i][token]) >= float(p[i, token]):
+            break
+        n_accepted += 1
 
     # 4. After a rejection, take away from p what the draft has covered already.
-    rest = residual(p[accepted], q[accepted]) if accepted < n else p[n]  # (V,)
+    rejected = n_accepted < len(drafted)
+    next_dist = residual(p[n_accepted], q[n_accepted]) if rejected else p[n_accepted]  # (V,)
 
     # 5. One token from there: the correction, or after a whole block the bonus token.
-    return accepted, int(choices.last(rest[None]))
-
-
-def probability_of(tokens: list[int], distributions: Sequence[Tensor]) -> Tensor:
-    """The probability (1, n) of each of `tokens` in the distribution (V,) at its place."""
-    pairs = zip(distributions, tokens, strict=False)  # p has one row more
-    return torch.tensor([[float(each[token]) for each, token in pairs]], dtype=torch.float64)
+    return n_accepted, sample_from(next_dist, u)
 
 
 def residual(p: Tensor, q: Tensor) -> Tensor:
@@ -112,22 +126,17 @@ def residual(p: Tensor, q: Tensor) -> Tensor:
 
     If p <= q everywhere (rounding), fall back to p.
     """
-    rest = (p - q).clamp(min=0)  # (V,)
-    return rest / rest.sum() if rest.any() else p
+    excess = (p - q).clamp(min=0)  # (V,)
+    return excess / excess.sum() if excess.any() else p
 
 
-def read(model: Model, cache: Cache, text: Sequence[int], warp: Warp) -> Tensor:
-    """The distributions (t, V) after those t tokens of `text` that `cache` does not hold yet."""
-    new = torch.tensor([text[int(cache.length) :]], device=model.device)  # (1, t)
-    return warp(model.forward(new, cache)[0])  # (t, V)
+def logits_after(model: Model, text: list[int], cache: Cache) -> Tensor:
+    """The logits (t, V) after those t tokens of `text` that `cache` does not hold yet."""
+    new_tokens = torch.tensor([text[int(cache.length) :]], device=model.device)  # a batch: (1, t)
+    return model.forward(new_tokens, cache)[0]
 
 
-def roll_back(cache: Cache, length: int) -> None:
-    """Let `cache` forget what lies beyond the first `length` tokens."""
-    cache.truncate(min(int(cache.length), length))
-
-
-def up_to_end(tokens: list[int], ends: frozenset[int]) -> list[int]:
-    """`tokens` up to the first of `ends`, which is kept; all of them if none is there."""
-    ended = [i for i, token in enumerate(tokens, start=1) if token in ends]
-    return tokens[: min(ended, default=None)]
+def up_to_end(tokens: list[int], stop_tokens: frozenset[int]) -> list[int]:
+    """`tokens` up to the first that ends a text (inclusive); all of them if none does."""
+    ends = [i for i, token in enumerate(tokens, start=1) if token in stop_tokens]
+    return tokens[: min(ends, default=None)]

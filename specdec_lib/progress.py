@@ -1,7 +1,4 @@
-"""How far a long loop is, for those who wait: in a terminal a bar, in a notebook a line that goes.
-
-Elsewhere, as in a log, there is neither.
-"""
+"""Progress: tqdm in a terminal, one transient line in a notebook, nothing elsewhere."""
 
 import sys
 import time
@@ -12,29 +9,29 @@ from tqdm import tqdm
 
 Item = TypeVar("Item")
 
-SOON = 1.0  # seconds after which a notebook says how far a loop is
-NOTHING = {"text/plain": "", "text/html": ""}
+NOTEBOOK_DELAY = 1.0  # seconds before a notebook shows progress
+EMPTY_OUTPUT = {"text/plain": "", "text/html": ""}
 
 
-def progress(items: Iterable[Item], what: str) -> Iterable[Item]:
-    """`items`, one by one; whoever waits reads `what` they are, and how many are done."""
+def progress(items: Iterable[Item], label: str) -> Iterable[Item]:
+    """`items`, one by one; `label` is shown with the count of those that are done."""
     if "ipykernel" in sys.modules:
-        return _in_notebook(items, what)
-    return tqdm(items, desc=what, leave=False, disable=None)
+        return _in_notebook(items, label)
+    return tqdm(items, desc=label, leave=False, disable=None)
 
 
-def _in_notebook(items: Iterable[Item], what: str) -> Iterator[Item]:
+def _in_notebook(items: Iterable[Item], label: str) -> Iterator[Item]:
     """A line under the cell. At the end it is empty, and a page shows nothing in its place."""
     from IPython.display import display
 
-    begun, line = time.monotonic(), None
-    many = f" of {len(items)}" if isinstance(items, Sized) else ""
+    start, line = time.monotonic(), None
+    total = f" of {len(items)}" if isinstance(items, Sized) else ""
     try:
         for done, item in enumerate(items):
-            if time.monotonic() - begun > SOON:
-                line = line or display(NOTHING, raw=True, display_id=True)
-                line.update({"text/plain": f"{what}: {done}{many} done"}, raw=True)
+            if time.monotonic() - start > NOTEBOOK_DELAY:
+                line = line or display(EMPTY_OUTPUT, raw=True, display_id=True)
+                line.update({"text/plain": f"{label}: {done}{total} done"}, raw=True)
             yield item
     finally:
         if line:
-            line.update(NOTHING, raw=True)
+            line.update(EMPTY_OUTPUT, raw=True)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from specdec_lib.errors import UsageError
+from specdec_lib.errors import SpecdecError
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """The distributions (..., V) of logits (..., V), of any size."""
+    """Numerically stable softmax over the last axis of `logits` (..., V)."""
     weights = np.exp(logits - logits.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True)
 
@@ -44,13 +44,13 @@ def sample_from(probs: np.ndarray, u: float) -> int:
 def sample_rows(probs: Tensor, u: Tensor) -> Tensor:
     """`sample_from` for every row of `probs` (B, V), with `u` (B,): the tokens (B,) long.
 
-    The sums are in float64, and nothing synchronises the device. If rounding leaves `u` at or above
-    a row's sum, it picks the last token of positive probability, which every row must have.
+    The CDF is in float64, and nothing synchronises the device. If rounding leaves `u` at or above
+    a row's total, it picks the last token of positive probability, which every row must have.
     """
-    sums = probs.double().cumsum(-1)
-    whole = sums[:, -1]
-    below = u.minimum(whole.nextafter(whole.new_zeros(())))
-    return (sums <= below[:, None]).sum(-1)
+    cdf = probs.double().cumsum(-1)
+    total = cdf[:, -1]
+    u_below_total = u.minimum(total.nextafter(total.new_zeros(())))
+    return (cdf <= u_below_total[:, None]).sum(-1)
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ class Warp:
 
     def __post_init__(self) -> None:
         if self.temperature != 0 and not 1e-4 <= self.temperature < float("inf"):
-            raise UsageError(
+            raise SpecdecError(
                 f"temperature is {self.temperature}; it must be 0 (greedy) or at least 0.0001"
             )
         if self.top_k is not None and self.top_k < 1:
-            raise UsageError(f"top_k is {self.top_k}; it must be 1 or more, or None")
+            raise SpecdecError(f"top_k is {self.top_k}; it must be 1 or more, or None")
         if not 0 < self.top_p <= 1:
-            raise UsageError(f"top_p is {self.top_p}; it must be above 0 and at most 1")
+            raise SpecdecError(f"top_p is {self.top_p}; it must be above 0 and at most 1")
 
     def __call__(self, logits: Tensor) -> Tensor:
         """The distributions (..., V), in float32 or better, of `logits` (..., V)."""
@@ -85,108 +85,113 @@ class Warp:
         if self.temperature != 1:
             logits = logits / self.temperature
         if self.top_k is not None and self.top_k < logits.shape[-1]:
-            least = logits.topk(self.top_k).values[..., -1:]
-            logits = logits.masked_fill(logits < least, float("-inf"))
+            threshold = logits.topk(self.top_k).values[..., -1:]
+            logits = logits.masked_fill(logits < threshold, float("-inf"))
         probs = logits.softmax(-1)
         return probs if self.top_p == 1 else _nucleus(probs, self.top_p)
 
 
 def _nucleus(probs: Tensor, top_p: float) -> Tensor:
     """`probs` on the fewest most probable tokens whose sum reaches `top_p`, renormalised."""
-    ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)
-    before = ordered.cumsum(-1) - ordered
-    kept = ordered.masked_fill(before >= top_p, 0.0)
-    kept = kept / kept.sum(-1, keepdim=True)
-    return probs.new_zeros(probs.shape).scatter_(-1, tokens, kept)
+    sorted_probs, tokens = probs.sort(dim=-1, descending=True, stable=True)
+    mass_before = sorted_probs.cumsum(-1) - sorted_probs
+    nucleus = sorted_probs.masked_fill(mass_before >= top_p, 0.0)
+    nucleus = nucleus / nucleus.sum(-1, keepdim=True)
+    return probs.new_zeros(probs.shape).scatter_(-1, tokens, nucleus)
 
 
-class Choices(Protocol):
+class RandomSource(Protocol):
     """Every random decision of a decoder, so that a test can make all of them, one by one."""
 
-    def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
-        """A block begins that drafts up to limits[b] tokens in row b, if that row is running."""
+    def start_block(self, n_drafts: Sequence[int], active: Sequence[bool]) -> None:
+        """Begin a block of up to n_drafts[b] draft tokens in every row b that is active."""
 
-    def draft(self, q: Tensor, index: int) -> Tensor:
+    def draft_token(self, q: Tensor, index: int) -> Tensor:
         """Draft token number `index` of the block in every row (B,), drawn from `q` (B, V)."""
 
-    def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+    def acceptance_uniforms(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """A uniform number r (B, n) for each draft token, from number `first` of the block on.
 
         The rule of verify.py compares it with p / q, the draft tokens' probabilities (B, n). Only
         an enumerator (exact.py) looks at them, to weigh the two outcomes.
         """
 
-    def last(self, probs: Tensor) -> Tensor:
+    def next_token(self, probs: Tensor) -> Tensor:
         """The block's last token in every row (B,), correction or bonus, from `probs` (B, V)."""
 
 
 class Uniforms:
-    """Choices from uniform numbers, one NumPy generator a row.
+    """Random decisions from uniform numbers, one NumPy generator a row.
 
-    A block of n draft tokens takes n numbers for the tokens, n for the coins r and one for the last
-    token, u, in this order, used or not. So a row's numbers do not depend on the other rows.
+    A block of n draft tokens takes n numbers for the draft tokens, n numbers r for their acceptance
+    and one, u, for the token after them: in this order, used or not. So a row's numbers do not
+    depend on the other rows.
     """
 
     def __init__(self, generators: Sequence[np.random.Generator]) -> None:
         self.generators = generators
+        self.block: np.ndarray | None = None  # (B, 2 k + 1) numbers, once a block has started
 
-    def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
+    def start_block(self, n_drafts: Sequence[int], active: Sequence[bool]) -> None:
         """Draw the numbers of a block. ValueError unless there is a generator for every row."""
-        rows = len(limits)
+        rows = len(n_drafts)
         if rows != len(self.generators):
             raise ValueError(f"{rows} rows need as many generators, not {len(self.generators)}")
-        k = max(limits)
-        self.numbers = np.zeros((rows, 2 * k + 1))
-        self.drafts, self.r = self.numbers[:, :k], self.numbers[:, k:-1]
-        self.u = self.numbers[:, -1]
-        for row, (generator, n) in enumerate(zip(self.generators, limits, strict=True)):
-            if running[row]:
-                drawn = generator.random(2 * n + 1)
-                self.drafts[row, :n], self.r[row, :n] = drawn[:n], drawn[n:-1]
-                self.u[row] = drawn[-1]
-        self._there: Tensor | None = None
+        self.k = max(n_drafts)
+        self.block = np.zeros((rows, 2 * self.k + 1))
+        self.r = self.block[:, self.k : -1]
+        self.u = self.block[:, -1]
+        for row, (generator, n) in enumerate(zip(self.generators, n_drafts, strict=True)):
+            if active[row]:
+                self.block[row, :n] = generator.random(n)
+                self.r[row, :n] = generator.random(n)
+                self.u[row] = generator.random()
+        self._on_device: Tensor | None = None
 
-    def draft(self, q: Tensor, index: int) -> Tensor:
+    def draft_token(self, q: Tensor, index: int) -> Tensor:
         """By the inverse CDF."""
-        return sample_rows(q, self._on_device_of(q)[:, index])
+        return sample_rows(q, self._block_on(q)[:, index])
 
-    def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+    def acceptance_uniforms(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """In float64, in which r cannot round to 1."""
-        first += self.drafts.shape[1]
-        return self._on_device_of(p)[:, first : first + p.shape[1]]
+        block = self._block_on(p)
+        start = self.k + first
+        return block[:, start : start + p.shape[1]]
 
-    def last(self, probs: Tensor) -> Tensor:
+    def next_token(self, probs: Tensor) -> Tensor:
         """By the inverse CDF."""
-        return sample_rows(probs, self._on_device_of(probs)[:, -1])
+        return sample_rows(probs, self._block_on(probs)[:, -1])
 
-    def _on_device_of(self, other: Tensor) -> Tensor:
-        """All numbers of the block (B, 2n + 1), sent to a device once, without synchronising."""
-        if self._there is None or self._there.device != other.device:
+    def _block_on(self, other: Tensor) -> Tensor:
+        """The block on the device of `other`: sent there once, without synchronising."""
+        if self.block is None:
+            raise ValueError("no block has started: call start_block, which draws its numbers")
+        if self._on_device is None or self._on_device.device != other.device:
             import torch
 
-            self._there = torch.from_numpy(self.numbers).to(other.device, non_blocking=True)
-        return self._there
+            self._on_device = torch.from_numpy(self.block).to(other.device, non_blocking=True)
+        return self._on_device
 
 
 class Greedy:
-    """Choices at temperature 0, and only there: every distribution stands on one token."""
+    """The decisions at temperature 0, and only there: every distribution stands on one token."""
 
-    def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
+    def start_block(self, n_drafts: Sequence[int], active: Sequence[bool]) -> None:
         """Nothing is drawn."""
 
-    def draft(self, q: Tensor, index: int) -> Tensor:
+    def draft_token(self, q: Tensor, index: int) -> Tensor:
         """The one token."""
         return q.argmax(-1)
 
-    def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+    def acceptance_uniforms(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """0: p is 0 or 1, and a draft token is accepted if the target's token is the same."""
         return p.new_zeros(p.shape)
 
-    def last(self, probs: Tensor) -> Tensor:
+    def next_token(self, probs: Tensor) -> Tensor:
         """The one token."""
         return probs.argmax(-1)
 
 
-def choices_for(warp: Warp, generators: Sequence[np.random.Generator]) -> Choices:
-    """Choices for this temperature, with a generator for every row."""
+def random_source_for(warp: Warp, generators: Sequence[np.random.Generator]) -> RandomSource:
+    """Uniform numbers of a generator for every row; at temperature 0 nothing is random."""
     return Uniforms(generators) if warp.temperature else Greedy()

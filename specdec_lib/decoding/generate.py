@@ -6,45 +6,46 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_lib.decoding.checks import check_block, check_pair, check_request, check_room
+from specdec_lib.decoding import checks
 from specdec_lib.decoding.speculative import decode_block
-from specdec_lib.decoding.state import Generation, Run, Settings
-from specdec_lib.decoding.tree import Walk, decode_tree, walk
-from specdec_lib.decoding.verify import Verifier, require_finite, verify
+from specdec_lib.decoding.state import Generation, GenerationState, Settings
+from specdec_lib.decoding.tree import TreeVerifier, decode_tree, verify_tree
+from specdec_lib.decoding.verify import Verifier, require_finite, verify_rows
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import TreeDrafter
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model, Texts
-from specdec_lib.sampling import Choices
+from specdec_lib.sampling import RandomSource
 
 
 @torch.inference_mode()
 def plain_generate(
-    target: Model, prompts: Texts, settings: Settings, choices: Choices
+    target: Model, prompts: Texts, settings: Settings, random_source: RandomSource
 ) -> Generation:
     """Generate after every prompt, all rows together, with one pass of the target for every token.
 
-    Raises UsageError if a prompt is empty, too long or holds unknown tokens, and if the target's
+    Raises SpecdecError if a prompt is empty, too long or holds unknown tokens, and if the target's
     logits are not finite.
     """
-    run = Run(target, prompts, settings, check_request(target, prompts, settings, choices))
-    begun = time.perf_counter()
-    while any(run.running):
-        plain_step(run, choices)
-    return run.result(time.perf_counter() - begun)
+    capacity = checks.required_capacity(target, prompts, settings, random_source)
+    state = GenerationState(target, prompts, settings, capacity)
+    start = time.perf_counter()
+    while any(state.active):
+        plain_step(state, random_source)
+    return state.result(time.perf_counter() - start)
 
 
-def plain_step(run: Run, choices: Choices) -> None:
-    """One pass of the target, and the token that it gives to every running row."""
-    choices.begin([0] * len(run.running), run.running)
-    p, finite = run.score()
-    read = torch.stack((finite.long(), choices.last(p[:, -1])), 1).tolist()
-    require_finite(all(sound for sound, _ in read), "target")
-    for row, (_, token) in enumerate(read):
-        if run.running[row]:
-            run.add(row, [token])
-    run.roll_back()
+def plain_step(state: GenerationState, random_source: RandomSource) -> None:
+    """One pass of the target, and the token that it gives to every active row."""
+    random_source.start_block([0] * len(state.active), state.active)
+    p, is_finite = state.score()
+    next_tokens = random_source.next_token(p[:, -1])
+    require_finite(bool(is_finite.all()), "target")
+    for row, token in enumerate(next_tokens.tolist()):
+        if state.active[row]:
+            state.append(row, [token])
+    state.roll_back()
 
 
 @torch.inference_mode()
@@ -54,22 +55,22 @@ def speculative_generate(
     prompts: Texts,
     k: int,
     settings: Settings,
-    choices: Choices,
-    verifier: Verifier = verify,
+    random_source: RandomSource,
+    verifier: Verifier = verify_rows,
 ) -> Generation:
     """Generate after every prompt, all rows together, with blocks of up to `k` draft tokens.
 
-    Raises UsageError if k is below 1, if target and drafter do not fit together, if a prompt cannot
-    be used and if logits are not finite.
+    Raises SpecdecError if k is below 1, if target and drafter do not fit together, if a prompt
+    cannot be used and if logits are not finite.
     """
     k = operator.index(k)
-    check_block(k)
-    capacity = check_request(target, prompts, settings, choices, k)
-    run = start_run(target, drafter, prompts, settings, capacity)
-    begun = time.perf_counter()
-    while any(run.running):
-        decode_block(run, drafter, k, choices, verifier)
-    return run.result(time.perf_counter() - begun)
+    checks.check_block_size(k)
+    capacity = checks.required_capacity(target, prompts, settings, random_source, k)
+    state = start_generation(target, drafter, prompts, settings, capacity)
+    start = time.perf_counter()
+    while any(state.active):
+        decode_block(state, drafter, k, random_source, verifier)
+    return state.result(time.perf_counter() - start)
 
 
 @torch.inference_mode()
@@ -79,35 +80,35 @@ def tree_generate(
     prompt: Sequence[int],
     depth: int,
     settings: Settings,
-    choices: Choices,
-    judge: Walk = walk,
+    random_source: RandomSource,
+    verifier: TreeVerifier = verify_tree,
 ) -> Generation:
     """Generate after `prompt`, a batch of one row, with trees of at most `depth` levels.
 
-    Raises UsageError as speculative_generate does, and if the model has no room for the tree
+    Raises SpecdecError as speculative_generate does, and if the model has no room for the tree
     after the text.
     """
-    nodes = drafter.nodes(depth)
-    capacity = check_request(target, [prompt], settings, choices) + nodes
-    check_room(f"the text and a tree of {nodes} tokens", capacity, target, "target")
-    run = start_run(target, drafter, [prompt], settings, capacity)
-    begun = time.perf_counter()
-    while any(run.running):
-        decode_tree(run, drafter, depth, choices, judge)
-    return run.result(time.perf_counter() - begun)
+    n_nodes = drafter.nodes(depth)
+    capacity = checks.required_capacity(target, [prompt], settings, random_source) + n_nodes
+    checks.check_capacity(f"the text and a tree of {n_nodes} tokens", capacity, target, "target")
+    state = start_generation(target, drafter, [prompt], settings, capacity)
+    start = time.perf_counter()
+    while any(state.active):
+        decode_tree(state, drafter, depth, random_source, verifier)
+    return state.result(time.perf_counter() - start)
 
 
-def start_run(
+def start_generation(
     target: Model,
     drafter: Drafter | TreeDrafter,
     prompts: Texts,
     settings: Settings,
     capacity: int,
-) -> Run:
-    """The target and the drafter at the ends of `prompts`. UsageError if the two do not fit."""
-    check_pair(target, drafter, capacity)
+) -> GenerationState:
+    """The target and the drafter at the ends of `prompts`. SpecdecError if the two do not fit."""
+    checks.check_pair(target, drafter, capacity)
     if isinstance(drafter, StateReader):
         target = passing_states(target, drafter)
-    run = Run(target, prompts, settings, capacity)
+    state = GenerationState(target, prompts, settings, capacity)
     drafter.start(prompts, settings.warp, capacity)
-    return run
+    return state

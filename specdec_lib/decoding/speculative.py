@@ -10,79 +10,86 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.state import Block, Run
-from specdec_lib.decoding.verify import Verdict, Verifier, finite_rows, require_finite, verify
+from specdec_lib.decoding.state import GenerationState, VerifiedBlock
+from specdec_lib.decoding.verify import Verdict, Verifier, require_finite_block, verify_rows
 from specdec_lib.device import Stopwatch
 from specdec_lib.drafters.protocol import Drafter, Proposal
-from specdec_lib.sampling import Choices
+from specdec_lib.sampling import RandomSource
 
 
 def decode_block(
-    run: Run, drafter: Drafter, k: int, choices: Choices, verifier: Verifier = verify
-) -> list[Block | None]:
-    """What one block of up to `k` draft tokens did in every running row (None in the others)."""
-    watch = Stopwatch(run.target.device)
+    state: GenerationState,
+    drafter: Drafter,
+    k: int,
+    random_source: RandomSource,
+    verifier: Verifier = verify_rows,
+) -> list[VerifiedBlock | None]:
+    """What one block of up to `k` draft tokens did in every active row (None in the others)."""
+    watch = Stopwatch(state.target.device)
     watch.mark()
-    limits = run.limits(k)
-    choices.begin(limits, run.running)
+    limits = state.draft_limits(k)
+    random_source.start_block(limits, state.active)
 
     # 1. Draft: tokens after each row, and the distributions q that they were drawn from.
-    proposal = drafter.propose(run.sequences, limits, choices)
+    proposal = drafter.propose(state.sequences, limits, random_source)
     watch.mark()
 
     # 2. Score: one pass of the target gives p after each row and after each draft token.
-    p, finite = run.score(proposal.tokens)
+    p, is_finite = state.score(proposal.tokens)
 
     # 3. Verify: the accepted draft tokens, from the first, and the correction or bonus.
-    counted = torch.tensor(proposal.limits).to(p.device, non_blocking=True)
-    verdict = verifier(p, proposal.q, proposal.tokens, counted, choices)
-    judged = read(finite, proposal, verdict)
+    n_drafts = torch.tensor(proposal.limits).to(p.device, non_blocking=True)
+    verdict = verifier(p, proposal.q, proposal.tokens, n_drafts, random_source)
+    host_verdict = to_host(is_finite, proposal, verdict)
     watch.mark()
 
-    # 4. Keep: append both to the text, up to its end.
+    # 4. Append both to the text, up to its end.
     seconds = watch.seconds()
     blocks = [
-        keep(run, row, proposal.limits[row], judged, seconds) if running else None
-        for row, running in enumerate(run.running)
+        append_block(state, row, proposal.limits[row], host_verdict, seconds) if active else None
+        for row, active in enumerate(state.active)
     ]
 
     # 5. Roll back: the cache forgets the rejected tokens.
-    run.roll_back()
+    state.roll_back()
     return blocks
 
 
-class Judged(NamedTuple):
+class HostVerdict(NamedTuple):
     """A verdict on the host, row by row, with the n draft tokens that it is about."""
 
-    ends: list[list[int]]  # (B, 2) the number of accepted tokens, and the token after them
+    count: list[int]  # (B,) accepted tokens, from the first
+    token: list[int]  # (B,) the correction or bonus
     drafted: list[list[int]]  # (B, n)
     p: list[list[float]]  # (B, n) the target's probability of each
     q: list[list[float]]  # (B, n) the draft's
 
 
-def read(finite: Tensor, proposal: Proposal, verdict: Verdict) -> Judged:
-    """The verdict in plain numbers. All of it comes in one transfer, which synchronises a GPU.
+def to_host(is_finite: Tensor, proposal: Proposal, verdict: Verdict) -> HostVerdict:
+    """The verdict in plain numbers. The first transfer waits for all that a GPU has to do.
 
-    Raises UsageError unless the target's logits in every row were `finite` (B,), and the draft's
-    distributions too. float64 holds token ids exactly.
+    Raises SpecdecError unless the target's logits in every row (`is_finite` (B,)) and the draft's
+    distributions are finite.
     """
-    ends = finite_rows(proposal.q).all(-1), finite, verdict.count, verdict.token
-    parts = torch.stack([each.double() for each in ends], 1), proposal.tokens, verdict.p, verdict.q
-    table = torch.cat([part.double() for part in parts], 1).cpu()
-    n = proposal.tokens.shape[1]
-    sound, ends, drafted, p, q = table.split((2, 2, n, n, n), 1)
-    for whose, column in zip(("drafter", "target"), sound.unbind(1), strict=True):
-        require_finite(bool(column.all()), whose)
-    return Judged(ends.long().tolist(), drafted.long().tolist(), p.tolist(), q.tolist())
+    require_finite_block(proposal.q, is_finite)
+    count, token = torch.stack((verdict.count, verdict.token)).tolist()
+    p, q = torch.stack((verdict.p.double(), verdict.q.double())).tolist()
+    return HostVerdict(count, token, proposal.tokens.tolist(), p, q)
 
 
-def keep(run: Run, row: int, limit: int, judged: Judged, seconds: list[float]) -> Block:
+def append_block(
+    state: GenerationState, row: int, limit: int, verdict: HostVerdict, seconds: list[float]
+) -> VerifiedBlock:
     """Append what a row accepted of its first `limit` draft tokens, and the token after them."""
-    accepted, token = judged.ends[row]
-    path = judged.drafted[row][:accepted]
-    kept = run.add(row, [*path, token])
-    n = limit if kept > accepted else kept  # after the end of the text nothing is judged
-    drafted, p, q = (part[row][:n] for part in (judged.drafted, judged.p, judged.q))
-    bonus = kept > accepted == limit
-    run.blocks[row].append(Block(drafted, path[:kept], token, kept, bonus, p, q, *seconds))
-    return run.blocks[row][-1]
+    n_accepted, next_token = verdict.count[row], verdict.token[row]
+    accepted_tokens = verdict.drafted[row][:n_accepted]
+    n_appended = state.append(row, [*accepted_tokens, next_token])
+    accepted_tokens = accepted_tokens[:n_appended]
+    has_bonus = n_appended > n_accepted == limit
+    n = limit if n_appended > n_accepted else n_appended  # nothing after the end of the text
+    drafted, p, q = verdict.drafted[row][:n], verdict.p[row][:n], verdict.q[row][:n]
+    block = VerifiedBlock(
+        drafted, accepted_tokens, next_token, n_appended, has_bonus, p, q, *seconds
+    )
+    state.blocks[row].append(block)
+    return block

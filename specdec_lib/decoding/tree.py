@@ -9,72 +9,85 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.state import Block, Run
-from specdec_lib.decoding.verify import accepts, finite_rows, require_finite, residual
+from specdec_lib.decoding.state import GenerationState, VerifiedBlock
+from specdec_lib.decoding.verify import accepts, require_finite_block, residual_rows
 from specdec_lib.device import Stopwatch
 from specdec_lib.drafters.tree import ROOT, TreeDrafter, TreeProposal
 from specdec_lib.models.cache import Tree
-from specdec_lib.sampling import Choices
+from specdec_lib.sampling import RandomSource
 
-# Judges a tree by p (1 + n, V), as `walk` does.
-Walk = Callable[[Tensor, TreeProposal, Choices], tuple[list[int], int, bool]]
+# A function that verifies a tree, as `verify_tree` does.
+TreeVerifier = Callable[[Tensor, TreeProposal, RandomSource], tuple[list[int], int, bool]]
 
 
-def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices, judge: Walk) -> Block:
+def decode_tree(
+    state: GenerationState,
+    drafter: TreeDrafter,
+    depth: int,
+    random_source: RandomSource,
+    verifier: TreeVerifier,
+) -> VerifiedBlock:
     """One block of a tree of at most `depth` levels; the steps are those of `decode_block`."""
-    watch, limits = Stopwatch(run.target.device), run.limits(depth)
+    watch = Stopwatch(state.target.device)
     watch.mark()
-    choices.begin([drafter.nodes(limits[0])], run.running)
+    limits = state.draft_limits(depth)
+    random_source.start_block([drafter.nodes(limits[0])], state.active)
 
     # 1. Draft.
-    proposal = drafter.propose(run.sequences, limits, choices)
+    proposal = drafter.propose(state.sequences, limits, random_source)
     watch.mark()
 
     # 2. Score: one pass over all branches.
-    nodes = torch.tensor([proposal.tokens], dtype=torch.long).to(run.target.device)
-    tree = Tree.of(proposal.parents, run.target.device)
-    (p,), finite = run.score(nodes, tree=tree)
-    sound = torch.stack((finite_rows(proposal.q).all(), finite.all())).tolist()
-    for whose, each in zip(("drafter", "target"), sound, strict=True):
-        require_finite(each, whose)
+    nodes = torch.tensor([proposal.tokens], dtype=torch.long).to(state.target.device)
+    tree = Tree.of(proposal.parents, state.target.device)
+    (p,), is_finite = state.score(nodes, tree=tree)
+    require_finite_block(proposal.q, is_finite)
 
     # 3. Verify.
-    path, token, bonus = judge(p, proposal, choices)
-    judged = probabilities_of(p, proposal)
+    path, next_token, has_bonus = verifier(p, proposal, random_source)
+    pq = node_probabilities(p, proposal)
     watch.mark()
 
-    # 4. Keep of the cache only the branch, since rejected nodes lie in between.
-    run.cache.keep(len(run.sequences[0]) - 1, [ROOT, *path])
-    accepted = [proposal.tokens[node - 1] for node in path]
-    kept = run.add(0, [*accepted, token])
+    # 4. Append. Keep of the cache only the branch, since rejected nodes lie in between.
+    state.cache.keep(len(state.sequences[0]) - 1, [ROOT, *path])
+    accepted_tokens = [proposal.tokens[node - 1] for node in path]
+    n_appended = state.append(0, [*accepted_tokens, next_token])
 
     # 5. Roll back, if the text has ended within the branch.
-    run.roll_back()
-    bonus, path = bonus and kept > len(accepted), accepted[:kept]
-    block = Block(proposal.tokens, path, token, kept, bonus, *judged, *watch.seconds())
-    run.blocks[0].append(block)
+    state.roll_back()
+    has_bonus = has_bonus and n_appended > len(accepted_tokens)
+    accepted_tokens = accepted_tokens[:n_appended]
+    block = VerifiedBlock(
+        proposal.tokens, accepted_tokens, next_token, n_appended, has_bonus, *pq, *watch.seconds()
+    )
+    state.blocks[0].append(block)
     return block
 
 
-def walk(p: Tensor, proposal: TreeProposal, choices: Choices) -> tuple[list[int], int, bool]:
+def verify_tree(
+    p: Tensor, proposal: TreeProposal, random_source: RandomSource
+) -> tuple[list[int], int, bool]:
     """The accepted nodes from the root on, the token after them, and whether that is a bonus.
 
     `p` (1 + n, V) are the target's distributions after the text and after each node. A node's
-    children are candidates for one position. Each is judged against what is left of p, and if it is
-    rejected, its q is taken away from that. What is left in the end is the residual.
+    children are candidates for one position. The first is verified against p. Each rejection takes
+    the candidate's q away from p, and leaves the residual for the next candidate or the correction.
     """
-    path, rest, bonus = [], p[ROOT], True
+    path: list[int] = []
+    next_dist, has_bonus = p[ROOT], True
     candidates = children(proposal, ROOT)
     while candidates:
         node = candidates.pop(0)
         token, q = proposal.tokens[node - 1], proposal.q[node - 1]
-        pair = rest[token].view(1, 1), q[token].view(1, 1)
-        if accepts(*pair, choices.coins(*pair, first=node - 1)).item():
-            path, rest, bonus = [*path, node], p[node], True
+        p_token, q_token = next_dist[token].view(1, 1), q[token].view(1, 1)
+        r = random_source.acceptance_uniforms(p_token, q_token, first=node - 1)
+        if accepts(p_token, q_token, r).item():
+            path.append(node)
+            next_dist, has_bonus = p[node], True
             candidates = children(proposal, node)
         else:
-            rest, bonus = residual(rest[None], q[None])[0], False
-    return path, int(choices.last(rest[None])), bonus
+            next_dist, has_bonus = residual_rows(next_dist[None], q[None])[0], False
+    return path, int(random_source.next_token(next_dist[None])), has_bonus
 
 
 def children(proposal: TreeProposal, node: int) -> list[int]:
@@ -82,10 +95,10 @@ def children(proposal: TreeProposal, node: int) -> list[int]:
     return [child for child, parent in enumerate(proposal.parents, start=1) if parent == node]
 
 
-def probabilities_of(p: Tensor, proposal: TreeProposal) -> tuple[list[float], list[float]]:
+def node_probabilities(p: Tensor, proposal: TreeProposal) -> tuple[list[float], list[float]]:
     """The target's and the draft's probability of every node."""
     tokens = torch.tensor(proposal.tokens, dtype=torch.long, device=p.device)[:, None]
     parents = torch.tensor(proposal.parents, dtype=torch.long, device=p.device)
     p_nodes, q_nodes = p[parents].gather(-1, tokens), proposal.q.gather(-1, tokens)
-    p_read, q_read = torch.stack((p_nodes[:, 0], q_nodes[:, 0])).tolist()
-    return p_read, q_read
+    p_list, q_list = torch.stack((p_nodes[:, 0], q_nodes[:, 0])).tolist()
+    return p_list, q_list

@@ -1,14 +1,14 @@
 """The target's verdict on a block: how many draft tokens it accepts, and the token after them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.errors import UsageError
-from specdec_lib.sampling import Choices, sample_rows
+from specdec_lib.errors import SpecdecError
+from specdec_lib.sampling import RandomSource, sample_rows
 
 
 def accepts(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
@@ -21,14 +21,14 @@ def accepts(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
     return r * q.double() < p.double()
 
 
-def residual(p: Tensor, q: Tensor) -> Tensor:
+def residual_rows(p: Tensor, q: Tensor) -> Tensor:
     """max(p - q, 0), normalised, for p and q (B, V): what a correction is drawn from.
 
     If p <= q everywhere (rounding), fall back to p.
     """
-    rest = (p - q).clamp(min=0)
-    mass = rest.sum(-1, keepdim=True)
-    return torch.where(mass > 0, rest / mass, p)
+    excess = (p - q).clamp(min=0)
+    mass = excess.sum(-1, keepdim=True)
+    return torch.where(mass > 0, excess / mass, p)
 
 
 class Verdict(NamedTuple):
@@ -40,11 +40,13 @@ class Verdict(NamedTuple):
     q: Tensor  # (B, n) the draft's
 
 
-# A function that judges a block, as `verify` does.
-Verifier = Callable[[Tensor, Tensor, Tensor, Tensor, Choices], Verdict]
+# A function that verifies a block, as `verify_rows` does.
+Verifier = Callable[[Tensor, Tensor, Tensor, Tensor, RandomSource], Verdict]
 
 
-def verify(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices) -> Verdict:
+def verify_rows(
+    p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, random_source: RandomSource
+) -> Verdict:
     """The verdict on `drafted` (B, n): Algorithm 1 of Leviathan et al. (2023), all rows at once.
 
     `p` (B, n+1, V) are the target's distributions, the last after the whole block, and `q`
@@ -52,23 +54,30 @@ def verify(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choic
     draft tokens count. Nothing here synchronises with the device.
     """
     p_drafted, q_drafted = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
-    r = choices.coins(p_drafted, q_drafted)
-    count = accepted_prefix(accepts(p_drafted, q_drafted, r), limits)
-    token = choices.last(next_distribution(p, q, count, limits))
+    r = random_source.acceptance_uniforms(p_drafted, q_drafted)
+    count = accepted_prefix_length(accepts(p_drafted, q_drafted, r), limits)
+    token = random_source.next_token(next_distribution(p, q, count, limits))
     return Verdict(count, token, p_drafted, q_drafted)
 
 
-class Given(NamedTuple):
-    """The choices of one verification, from uniform numbers r (B, n) and u (B,)."""
+class FixedUniforms(NamedTuple):
+    """A random source of one block whose uniform numbers are given: r (B, n) and u (B,)."""
 
     r: Tensor
     u: Tensor
 
-    def coins(self, p: Tensor, q: Tensor) -> Tensor:
-        """r, in float64."""
-        return self.r.double()
+    def start_block(self, n_drafts: Sequence[int], active: Sequence[bool]) -> None:
+        """Nothing is drawn."""
 
-    def last(self, probs: Tensor) -> Tensor:
+    def draft_token(self, q: Tensor, index: int) -> Tensor:
+        """ValueError: the block is drafted already."""
+        raise ValueError("FixedUniforms verify a block that is drafted already")
+
+    def acceptance_uniforms(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+        """r, in float64."""
+        return self.r[:, first : first + p.shape[1]].double()
+
+    def next_token(self, probs: Tensor) -> Tensor:
         """The tokens (B,) that u picks."""
         return sample_rows(probs, self.u.double())
 
@@ -76,9 +85,9 @@ class Given(NamedTuple):
 def verify_block(
     p: Tensor, q: Tensor, drafted: Tensor, r: Tensor, u: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Accepted counts and next tokens, (B,) each: `verify` for given uniform numbers r and u."""
+    """Accepted counts and next tokens, (B,) each: `verify_rows` with given uniforms r and u."""
     limits = torch.full((len(p),), drafted.shape[1], device=p.device)
-    verdict = verify(p, q, drafted, limits, Given(r, u))
+    verdict = verify_rows(p, q, drafted, limits, FixedUniforms(r, u))
     return verdict.count, verdict.token
 
 
@@ -87,10 +96,10 @@ def probability_of(tokens: Tensor, probs: Tensor) -> Tensor:
     return probs.gather(-1, tokens[..., None])[..., 0]
 
 
-def accepted_prefix(accepted: Tensor, limits: Tensor) -> Tensor:
-    """How many of `accepted` (B, n) precede the first rejection and a row's limit: (B,)."""
-    counts = torch.arange(accepted.shape[1], device=accepted.device) < limits[:, None]
-    return (accepted & counts).cumprod(-1).sum(-1)
+def accepted_prefix_length(accepted_mask: Tensor, limits: Tensor) -> Tensor:
+    """How many of `accepted_mask` (B, n) precede a row's first rejection and its limit: (B,)."""
+    within_limit = torch.arange(accepted_mask.shape[1], device=limits.device) < limits[:, None]
+    return (accepted_mask & within_limit).cumprod(-1).sum(-1)
 
 
 def next_distribution(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Tensor:
@@ -101,7 +110,7 @@ def next_distribution(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Te
     """
     rows = torch.arange(len(p), device=p.device)
     q_next = F.pad(q, (0, 0, 0, 1))[rows, count] * (count < limits)[:, None]
-    return residual(p[rows, count], q_next)
+    return residual_rows(p[rows, count], q_next)
 
 
 def finite_rows(probs: Tensor) -> Tensor:
@@ -109,10 +118,20 @@ def finite_rows(probs: Tensor) -> Tensor:
     return probs.amax(-1).isfinite()
 
 
-def require_finite(finite: bool, whose: str) -> None:
-    """Raise UsageError unless the distributions of `whose`, target or drafter, were `finite`."""
-    if not finite:
-        raise UsageError(
-            f"the {whose} gave logits that are not finite: look at its weights, and if it runs "
+def require_finite_block(q: Tensor, target_is_finite: Tensor) -> None:
+    """Raise SpecdecError unless `q` (..., V) and the target's rows (B,) are finite.
+
+    This waits for the device.
+    """
+    draft_ok, target_ok = torch.stack((finite_rows(q).all(), target_is_finite.all())).tolist()
+    require_finite(draft_ok, "drafter")
+    require_finite(target_ok, "target")
+
+
+def require_finite(is_finite: bool, source: str) -> None:
+    """Raise SpecdecError unless the logits of `source`, the target or the drafter, are finite."""
+    if not is_finite:
+        raise SpecdecError(
+            f"the {source} gave logits that are not finite: look at its weights, and if it runs "
             "in float16 try bfloat16 or float32"
         )

@@ -23,7 +23,7 @@ from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
 from specdec_lib.models.protocol import Texts
-from specdec_lib.sampling import Choices, Warp
+from specdec_lib.sampling import RandomSource, Warp
 
 BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"
 HEAD_WIDTH, THETA, EPSILON = 32, 10000.0, 1e-6  # of attention, rotary embedding and norms
@@ -92,7 +92,7 @@ class Eagle(StateReader):
         size = (1, len(texts), capacity, shape.kv_heads, shape.head_width)
         self.cache = KVCache(*size, self.device, self.target.dtype)
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft token by token, each fed back with the state that was predicted for it."""
         columns = self.newest(texts)
         pairs = zip(limits, columns, strict=True)
@@ -104,7 +104,7 @@ class Eagle(StateReader):
                 if drafted:
                     state = self.next_states(state[:, None], drafted[-1][0][:, None])[:, 0]
                 q = self.warp(self.head(state))
-                drafted.append((choices.draft(q, index), q))
+                drafted.append((random_source.draft_token(q, index), q))
             self.cache.truncate(held)
         return drawn(drafted, limits, self.vocab_size, self.device)
 

@@ -6,7 +6,7 @@ import torch
 
 from specdec_lib.drafters.protocol import Proposal, certain
 from specdec_lib.models.protocol import Texts
-from specdec_lib.sampling import Choices, Warp
+from specdec_lib.sampling import RandomSource, Warp
 
 
 class PromptLookup:
@@ -24,7 +24,7 @@ class PromptLookup:
     def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Nothing to prepare: a token that was looked up is certain under any warp."""
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """What was found, up to limits[b] tokens a row."""
         pairs = zip(texts, limits, strict=True)
         drafted = [lookup(sequence, limit, self.max_ngram) for sequence, limit in pairs]

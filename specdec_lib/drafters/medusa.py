@@ -21,7 +21,7 @@ from specdec_lib.drafters.hidden import StateReader, at, read_tensors
 from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
-from specdec_lib.sampling import Choices, Warp
+from specdec_lib.sampling import RandomSource, Warp
 
 BUILT_IN_HEADS = ASSETS / "medusa" / "heads.safetensors"
 
@@ -63,7 +63,7 @@ class Medusa(StateReader):
         """Nothing to read: the heads use the target's states."""
         self.warp = warp
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft from all heads at once."""
         columns, most = self.newest(texts), len(self.heads.down)
         pairs = zip(limits, columns, strict=True)
@@ -72,5 +72,7 @@ class Medusa(StateReader):
         if max(limits) > 0:
             state = at(self.hidden.states, columns)
             q = self.warp(self.head(self.heads(state, max(limits))))
-            drafted = [(choices.draft(each, i), each) for i, each in enumerate(q.unbind(1))]
+            drafted = [
+                (random_source.draft_token(each, i), each) for i, each in enumerate(q.unbind(1))
+            ]
         return drawn(drafted, limits, self.vocab_size, self.device)

@@ -8,7 +8,7 @@ from torch import Tensor
 from specdec_lib.device import sent
 from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.protocol import Model, Texts, lengths_of, prefill
-from specdec_lib.sampling import Choices, Warp
+from specdec_lib.sampling import RandomSource, Warp
 
 
 class ModelDrafter:
@@ -26,14 +26,14 @@ class ModelDrafter:
         self.cache = self.model.new_cache(len(texts), capacity)
         prefill(self.model, self.cache, texts)
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft token by token, each fed back to draft the next."""
         drafted = []
         if max(limits) > 0:
             feed, last = self._unread(texts)
         for index in range(max(limits)):
             q = self.warp(self.model.forward(feed, self.cache)[self.rows, last])
-            token = choices.draft(q, index)
+            token = random_source.draft_token(q, index)
             drafted.append((token, q))
             if feed.shape[1] > 1:  # a text of one token has no two to feed
                 self.cache.truncate([len(sequence) for sequence in texts])

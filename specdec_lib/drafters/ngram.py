@@ -10,7 +10,7 @@ from torch import Tensor
 
 from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.protocol import Texts
-from specdec_lib.sampling import Choices, Warp
+from specdec_lib.sampling import RandomSource, Warp
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class NgramDrafter:
         self.warp = warp
         self.known: dict[tuple[int, ...], Tensor] = {}
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft token by token."""
         ends = [list(sequence[-2:]) for sequence in texts]
         drafted = []
         for index in range(max(limits)):
             q = torch.stack([self.distribution(end) for end in ends])
-            token = choices.draft(q, index)
+            token = random_source.draft_token(q, index)
             drafted.append((token, q))
             for end, new in zip(ends, token.tolist(), strict=True):
                 end.append(new)

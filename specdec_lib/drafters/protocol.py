@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.models.protocol import Texts
-from specdec_lib.sampling import Choices, Warp
+from specdec_lib.sampling import RandomSource, Warp
 
 
 class Proposal(NamedTuple):
@@ -32,7 +32,7 @@ class Drafter(Protocol):
     def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """A generation begins with these prompts; no sequence will pass `capacity` tokens."""
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft up to limits[b] tokens after each sequence."""
 
 

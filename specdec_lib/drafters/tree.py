@@ -12,7 +12,7 @@ from torch import Tensor
 from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts, prefill
-from specdec_lib.sampling import Choices, Warp
+from specdec_lib.sampling import RandomSource, Warp
 
 ROOT = 0  # the text's last token; draft tokens are numbered from 1
 
@@ -43,7 +43,9 @@ class TreeDrafter:
         """The tokens of a full tree of `depth` levels."""
         return sum(accumulate(self.widths[:depth], mul))
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
+    def propose(
+        self, texts: Texts, limits: Sequence[int], random_source: RandomSource
+    ) -> TreeProposal:
         """A tree of at most limits[0] levels after the one sequence."""
 
 
@@ -62,11 +64,13 @@ class Candidates(TreeDrafter):
         self.cache = self.model.new_cache(1, capacity)
         prefill(self.model, self.cache, texts)
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
+    def propose(
+        self, texts: Texts, limits: Sequence[int], random_source: RandomSource
+    ) -> TreeProposal:
         """Level by level, each in one pass; the first reads what is new in the text."""
         (text,) = texts
         read = partial(self._read, text)
-        grown = grow(read, self.widths[: limits[0]], self.pick, self.warp, choices)
+        grown = grow(read, self.widths[: limits[0]], self.pick, self.warp, random_source)
         self.cache.truncate(min(self.cache.longest, len(text)))
         return grown.proposal(self.vocab_size, self.device)
 
@@ -109,7 +113,7 @@ def grow(
     widths: Sequence[int],
     pick: "Pick",
     warp: Warp,
-    choices: Choices,
+    random_source: RandomSource,
 ) -> Grown:
     """A tree with `widths[d]` candidates after every node of depth d, grown level by level.
 
@@ -119,23 +123,25 @@ def grow(
     for width in widths:
         logits, nodes, level = read(grown, level), level, []
         for after, node in zip(logits, nodes, strict=True):
-            for token, q in pick(after, warp, width, choices, len(grown.q)):
+            for token, q in pick(after, warp, width, random_source, len(grown.q)):
                 level.append(grown.add(token, node, q))
     return grown
 
 
 Picked = list[tuple[int, Tensor]]  # tokens, each with the q (V,) that it was drawn from
-Pick = Callable[[Tensor, Warp, int, Choices, int], Picked]
+Pick = Callable[[Tensor, Warp, int, RandomSource, int], Picked]
 
 
-def independent(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) -> Picked:
+def independent(
+    logits: Tensor, warp: Warp, width: int, random_source: RandomSource, index: int
+) -> Picked:
     """`width` draws from the warped distribution; the first is draft token `index`."""
     q = warp(logits)
-    tokens = [choices.draft(q[None], index + i) for i in range(width)]
+    tokens = [random_source.draft_token(q[None], index + i) for i in range(width)]
     return [(token, q) for token in torch.cat(tokens).tolist()]
 
 
-def top(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) -> Picked:
+def top(logits: Tensor, warp: Warp, width: int, random_source: RandomSource, index: int) -> Picked:
     """The most probable tokens, whatever the warp is; each with a q of 1."""
     tokens = logits.topk(min(width, len(logits))).indices
     q = torch.zeros(len(tokens), len(logits), device=logits.device)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from specdec_lib.errors import UsageError
+from specdec_lib.errors import SpecdecError
 from specdec_lib.files import write_whole
 
 KEYS = ["target", "draft", "task", "temperature"]  # what a row is about
@@ -26,7 +26,7 @@ def write(frame: pd.DataFrame, about: Mapping[str, Any], path: Path | str) -> Pa
 
 
 def read(path: Path | str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table of a file, and what machine it is about. UsageError if the file is not such a one.
+    """The table of a file, and what machine it is about. SpecdecError if the file is no such.
 
     The message names the file and says what to do.
     """
@@ -36,9 +36,9 @@ def read(path: Path | str) -> tuple[pd.DataFrame, dict[str, Any]]:
         frame = pd.DataFrame(table["data"], columns=table["columns"])
         frame[KEYS + SHOWN]  # KeyError where one is missing
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}. Give a file that chapter 08 wrote") from None
+        raise SpecdecError(f"{path}: {error.strerror}. Give a file that chapter 08 wrote") from None
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise UsageError(
+        raise SpecdecError(
             f"{path} is no table of results: give a file that chapter 08 wrote, as it was written"
         ) from None
     return frame, about

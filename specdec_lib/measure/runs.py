@@ -7,7 +7,7 @@ import numpy as np
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
-from specdec_lib.decoding.verify import Verifier, verify
+from specdec_lib.decoding.verify import Verifier, verify_rows
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.compare import Decoder
@@ -15,7 +15,7 @@ from specdec_lib.measure.prompts import repeated_share
 from specdec_lib.models.pairs import Pair
 from specdec_lib.models.protocol import Ends, Model
 from specdec_lib.progress import progress
-from specdec_lib.sampling import Choices, Warp, choices_for
+from specdec_lib.sampling import RandomSource, Warp, random_source_for
 
 MOST_REPEATED = 0.2  # greedy text that repeats more of its 8-grams is left out
 GREEDY, SAMPLED = Warp(temperature=0), Warp(temperature=1)
@@ -43,9 +43,9 @@ def generators(seed: int, rows: int) -> list[np.random.Generator]:
     return [np.random.default_rng([seed, row]) for row in range(rows)]
 
 
-def choices(warp: Warp, seed: int, rows: int = 1) -> Choices:
+def choices(warp: Warp, seed: int, rows: int = 1) -> RandomSource:
     """Seeded choices for `rows` rows."""
-    return choices_for(warp, generators(seed, rows))
+    return random_source_for(warp, generators(seed, rows))
 
 
 def plain(
@@ -54,19 +54,19 @@ def plain(
     """Plain decoding, with another seed at every call."""
 
     def generate(prompts: Prompts, settings: Settings, rngs: list) -> Generation:
-        return plain_generate(target, prompts, settings, choices_for(warp, rngs))
+        return plain_generate(target, prompts, settings, random_source_for(warp, rngs))
 
     return decoder(generate, warp, tokens, batch, eos_id)
 
 
 def speculative(
     target: Model, drafter: Drafter, k: int, warp: Warp, tokens: int,
-    verifier: Verifier = verify, batch: bool = False, eos_id: Ends = None,
+    verifier: Verifier = verify_rows, batch: bool = False, eos_id: Ends = None,
 ) -> Decoder:  # fmt: skip
     """Speculative decoding, with another seed at every call."""
 
     def generate(prompts: Prompts, settings: Settings, rngs: list) -> Generation:
-        drawn = choices_for(warp, rngs)
+        drawn = random_source_for(warp, rngs)
         return speculative_generate(target, drafter, prompts, k, settings, drawn, verifier)
 
     return decoder(generate, warp, tokens, batch, eos_id)
@@ -94,4 +94,4 @@ def accepted_counts(pair: Pair, prompts: Prompts, k: int, tokens: int, warp: War
     Blocks at the end of a text, which draft fewer, are left out.
     """
     run = speculative(pair.target, ModelDrafter(pair.draft), k, warp, tokens, batch=True)(prompts)
-    return [b.accepted for blocks in run.blocks for b in blocks if len(b.drafted) == k]
+    return [b.n_accepted for blocks in run.blocks for b in blocks if len(b.drafted) == k]

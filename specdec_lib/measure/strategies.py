@@ -168,7 +168,7 @@ def tokens_per_pass(
     measured = {}
     for name, warp in progress(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
         run = speculative(target, drafters[name], k, warp, tokens=48, batch=True)(texts)
-        kept = [block.kept for row in run.blocks for block in row]
+        kept = [block.n_appended for row in run.blocks for block in row]
         measured[name, warp.temperature] = float(np.mean(kept))
     return measured
 

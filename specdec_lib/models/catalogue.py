@@ -7,14 +7,14 @@ import json
 from pathlib import Path
 
 from specdec_lib.assets import BUILT_IN_DRAFTS
-from specdec_lib.errors import UsageError
+from specdec_lib.errors import SpecdecError
 
 BUILT_IN = "stdlib"
 LIMIT = 30.0  # gigabytes to download at most, unless the caller names another limit
 PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8"))
 
 
-class PairError(UsageError):
+class PairError(SpecdecError):
     """A pair that cannot be loaded; the message says what to do."""
 
 

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
-from specdec_lib.errors import library_error
+from specdec_lib.errors import dependency_error
 from specdec_lib.models.catalogue import BUILT_IN, LIMIT, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
@@ -93,7 +93,7 @@ def load_pair(
     without changing its distribution. The defaults are CUDA and bfloat16 with a GPU (float16 before
     compute capability 8.0), else the CPU and float32. It asks before a download, unless `yes`, and
     downloads at most `limit` gigabytes. Raises PairError if the pair cannot be loaded,
-    and LibraryError without the transformers that it needs.
+    and DependencyError without the transformers that it needs.
     """
     device = torch.device(device or default_device())
     dtype = dtype or default_dtype(device)
@@ -105,7 +105,7 @@ def load_pair(
     try:
         from specdec_lib.models import hub
     except ImportError as error:
-        raise library_error("transformers", error) from error
+        raise dependency_error("transformers", error) from error
     return hub.load(name, draft, device, dtype, yes, limit)
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from specdec_lib.decoding.generate import speculative_generate, start_run
+from specdec_lib.decoding.generate import speculative_generate, start_generation
 from specdec_lib.decoding.speculative import decode_block
-from specdec_lib.decoding.state import Block, Generation, Settings
+from specdec_lib.decoding.state import Generation, Settings, VerifiedBlock
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.files import write_whole
 from specdec_lib.measure.prompts import prompts
@@ -39,28 +39,30 @@ def run_of(pair: Pair, passage: int, seed: int, k: int) -> dict[str, Any]:
     prompt = prompts(PASSAGES, PROMPT)[passage]
     settings = Settings(RUN + k + 1, SAMPLED)  # enough that no block is cut short
     drafter = ModelDrafter(pair.draft)
-    run = start_run(pair.target, drafter, [prompt], settings, PROMPT + settings.max_new_tokens)
+    state = start_generation(
+        pair.target, drafter, [prompt], settings, PROMPT + settings.max_new_tokens
+    )
     drawn = Uniforms([np.random.default_rng([passage, seed, k])])
     blocks = []
-    while len(run.written[0]) < RUN:
-        (block,) = decode_block(run, drafter, k, drawn)
+    while len(state.new_tokens[0]) < RUN:
+        (block,) = decode_block(state, drafter, k, drawn)
         blocks.append(block_record(block, drawn.r[0].tolist()))
     return {"passage": passage, "seed": seed, "k": k, "blocks": blocks}
 
 
-def block_record(block: Block, coins: list[float]) -> list[Any]:
+def block_record(block: VerifiedBlock, coins: list[float]) -> list[Any]:
     """What was drafted and written, in the order of COLUMNS.
 
     p, q and r are those of the draft tokens up to the first rejection: the others are never judged.
     They have four digits, or as many more as the verdict needs to stay the same.
     """
-    judged = min(block.accepted + 1, len(block.drafted))
+    judged = min(block.n_accepted + 1, len(block.drafted))
     columns = [each[:judged] for each in (block.p, block.q, coins)]
     for digits in range(4, 18):
         p, q, r = ([float(f"{x:.{digits}g}") for x in column] for column in columns)
-        if accepted_of(p, q, r) == block.accepted:
+        if accepted_of(p, q, r) == block.n_accepted:
             break
-    return [block.drafted, p, q, r, block.accepted, block.token]
+    return [block.drafted, p, q, r, block.n_accepted, block.next_token]
 
 
 def accepted_of(p: list[float], q: list[float], r: list[float]) -> int:
@@ -87,7 +89,7 @@ def requests_of(pair: Pair, k: int) -> dict[str, Any]:
 def blocks_by_accepted(generations: list[Generation], k: int) -> list[int]:
     """How many blocks had 0 to `k` tokens accepted; not the last of a text, which draft fewer."""
     blocks = [block for each in generations for row in each.blocks for block in row]
-    whole = [block.accepted for block in blocks if len(block.drafted) == k]
+    whole = [block.n_accepted for block in blocks if len(block.drafted) == k]
     return np.bincount(whole, minlength=k + 1).tolist()
 
 

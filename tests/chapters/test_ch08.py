@@ -28,7 +28,7 @@ from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import ratio
-from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.sampling import Warp, random_source_for
 from specdec_lib.theory import walltime_speedup
 
 CHAPTER = "08_full_generation"
@@ -46,11 +46,11 @@ def defined(name: str, code: str):
 def test_the_texts_of_the_check_are_the_librarys():
     for seed, request in ch08.EXAMPLES:
         settings = Settings(request.most, Warp(request.temperature), request.eos_id)
-        choices = choices_for(settings.warp, [np.random.default_rng(seed)])
+        source = random_source_for(settings.warp, [np.random.default_rng(seed)])
         target, draft = ch08.models(request.models)
         drafter = ModelDrafter(draft)
-        out = speculative_generate(target, drafter, [request.prompt], request.k, settings, choices)
-        blocks = [[*block.path, block.token][: block.kept] for block in out.blocks[0]]
+        out = speculative_generate(target, drafter, [request.prompt], request.k, settings, source)
+        blocks = [[*b.accepted_tokens, b.next_token][: b.n_appended] for b in out.blocks[0]]
         assert blocks == request.blocks
 
 
@@ -72,7 +72,9 @@ def test_the_solutions_loop_has_the_targets_distribution_and_a_wrong_one_has_not
     (code,) = (bug.code for bug in bugs_of(CHAPTER) if bug.think.startswith(thought))
     loops = LOOP, library_generate, defined(GENERATE, code)
     laws = [computed.text_law(loop) for loop in loops]
-    right, library, wrong = (exact.distance(law, computed.plain_law()) for law in laws)
+    right, library, wrong = (
+        exact.total_variation_distance(law, computed.plain_law()) for law in laws
+    )
     assert right == library == 0 and wrong > 0.05
 
 

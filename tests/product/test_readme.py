@@ -1,4 +1,4 @@
-"""The README's table says what the chapters say, and each path that a page names exists."""
+"""The README's table and its Python hold, and each path that a page names exists."""
 
 import re
 
@@ -20,6 +20,14 @@ def test_the_table_has_each_chapter_with_its_minutes_and_functions(chapter: str)
     assert f"| {minutes} " in row
     named = set(re.findall(r"`(\w+)`", row))
     assert named and named <= set(functions)  # a new one may be missing
+
+
+def test_the_python_of_the_readme_prints_a_text(capsys):
+    (block,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    assert len([line for line in block.splitlines() if line]) == 6
+    exec(block, {})
+    written = capsys.readouterr().out
+    assert written.startswith("def quicksort(") and len(written) > len("def quicksort(\n")
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -11,9 +11,9 @@ import pytest
 import typer
 
 from specdec_lib import cli
-from specdec_lib.errors import UsageError
+from specdec_lib.errors import SpecdecError
 
-COMMANDS = typer.main.get_command(cli.app).commands
+COMMANDS = typer.main.get_command(cli.specdec).commands
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -29,8 +29,8 @@ def test_an_example_is_a_line_that_the_command_takes(name: str, capsys, tmp_path
 
 def test_without_a_command_there_is_the_help(capsys):
     assert cli.main([]) == 0
-    said = capsys.readouterr().out
-    assert all(f"\n  {name} " in said for name in COMMANDS)
+    message = capsys.readouterr().out
+    assert all(f"\n  {name} " in message for name in COMMANDS)
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_bad_input_is_named_in_a_line_before_anything_is_loaded(words, named, ca
     for loads in ("models.pairs.load_pair", "measure.race.turns.run"):
         monkeypatch.setattr(f"specdec_lib.{loads}", None)
     assert cli.main(shlex.split(words)) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("specdec: ") and named in said and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith("specdec: ") and named in message and message.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
-        (UsageError("k is 0"), "specdec: k is 0\n"),
+        (SpecdecError("k is 0"), "specdec: k is 0\n"),
         (OSError(28, "No space left on device"), "specdec: No space left on device\n"),
         (OSError(2, "No such file", "a.json"), "specdec: a.json: No such file\n"),
         (OSError("closed"), "specdec: closed\n"),
@@ -68,14 +68,14 @@ def test_bad_input_is_named_in_a_line_before_anything_is_loaded(words, named, ca
         (KeyError("row"), None),
     ],
 )
-def test_only_what_the_user_can_mend_is_told_in_a_line(error, said, capsys, monkeypatch):
+def test_only_what_the_user_can_mend_is_told_in_a_line(error, message, capsys, monkeypatch):
     def fail(*_):
         raise error
 
     monkeypatch.setattr("specdec_lib.cli_race.show", fail)
-    with pytest.raises(type(error)) if said is None else nullcontext():
+    with pytest.raises(type(error)) if message is None else nullcontext():
         assert cli.main(["race", "--recorded"]) == 2
-    assert capsys.readouterr().err == (said or "")
+    assert capsys.readouterr().err == (message or "")
 
 
 def test_ctrl_c_ends_a_command_without_a_traceback(capsys, monkeypatch):
@@ -93,7 +93,7 @@ STEPS = [
     ("from specdec_lib.cli import main; main(['--help'])", ["numpy", "rich", "torch"]),
     ("main(['pairs'])", ["numpy", "rich", "torch"]),
     ("from specdec_lib.lessons.widgets import linked_simulator; linked_simulator()", NOTEBOOK),
-    ("import specdec_lib.assets as a; a.documents(); a.tokenizer()", ["torch"]),
+    ("import specdec_lib.assets as a; a.held_out_documents(); a.tokenizer()", ["torch"]),
     ("import specdec_lib.sampling, specdec_lib.theory, specdec_lib.exact", ["torch"]),
     ("import specdec_lib.measure.results", ["torch"]),  # of `specdec compare`
     ("main(['race', '--recorded'])", ["torch"]),

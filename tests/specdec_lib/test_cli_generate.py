@@ -36,13 +36,13 @@ def fallen(text: bytes) -> list[int]:
 
 def page(
     terminal: bool = False, tokenizer: Tokenizer = BYTES, prompt: str = "def ", source: bool = False
-) -> cli_generate.Page:
+) -> cli_generate.ConsoleWriter:
     """A page of a pair that has no models; with `source` it is one of encoder-decoders."""
     target = SimpleNamespace(set_source=None) if source else SimpleNamespace()
     pair = Pair("", target, target, BuiltInTokenizer(tokenizer), "", frozenset([EOS]))
     colours = "standard" if terminal else None
     console = Console(file=io.StringIO(), force_terminal=terminal, color_system=colours)
-    return cli_generate.Page(pair, console, prompt, pair.tokenizer.encode(prompt))
+    return cli_generate.ConsoleWriter(pair, console, prompt, pair.tokenizer.encode(prompt))
 
 
 def screens(*blocks: bytes) -> list[str]:
@@ -87,7 +87,7 @@ def test_bytes_that_are_no_character_hold_nothing_up():
 )
 def test_the_text_is_what_the_tokenizer_reads_after_the_prompt(tokenizer, tokens, expected: str):
     stream = TextStream(tokenizer, [4])
-    assert "".join(map(stream.add, tokens)) + stream.rest() == expected
+    assert "".join(map(stream.add, tokens)) + stream.flush() == expected
 
 
 def test_a_text_of_its_own_stands_below_its_source_and_without_a_first_space():

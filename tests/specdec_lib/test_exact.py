@@ -20,8 +20,8 @@ def test_every_branch_is_walked_once_and_what_is_impossible_never():
         first = tape.choose([0.5, 0.0, 0.5])
         return [first, tape.choose([0.25, 0.75])] if first else [first]
 
-    found = list(exact.branches(walk))
-    assert found == [([0], 0.5), ([2, 0], 0.125), ([2, 1], 0.375)]
+    walked = list(exact.branches(walk))
+    assert walked == [([0], 0.5), ([2, 0], 0.125), ([2, 1], 0.375)]
     assert exact.distribution(walk) == {(0,): 0.5, (2, 0): 0.125, (2, 1): 0.375}
 
 

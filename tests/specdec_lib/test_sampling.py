@@ -11,7 +11,7 @@ from transformers.generation.logits_process import (
     TopPLogitsWarper,
 )
 
-from specdec_lib.sampling import Warp, sample_from
+from specdec_lib.sampling import Uniforms, Warp, sample_from
 
 F64 = torch.float64
 
@@ -38,6 +38,12 @@ def test_no_mass_at_all_is_an_error():
         sample_from(np.zeros(3), 0.5)
 
 
+def test_a_random_number_before_the_first_block_is_an_error():
+    probs = torch.full((1, 2), 0.5)
+    with pytest.raises(ValueError, match="call start_block"):
+        Uniforms([np.random.default_rng(0)]).acceptance_uniforms(probs, probs)
+
+
 def random_logits(seed: int, *shape: int) -> Tensor:
     return 3 * torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=F64)
 
@@ -50,7 +56,7 @@ def test_temperature_0_is_one_hot_on_the_first_of_the_largest(warp: Warp):
 
 @pytest.mark.parametrize("warp", [Warp(), Warp(0), Warp(0.5), Warp(0.5, top_k=3, top_p=0.8)])
 @pytest.mark.parametrize(
-    ("given", "returned"),
+    ("dtype_in", "dtype_out"),
     [
         (torch.float16, torch.float32),
         (torch.bfloat16, torch.float32),
@@ -59,24 +65,24 @@ def test_temperature_0_is_one_hot_on_the_first_of_the_largest(warp: Warp):
     ],
 )
 def test_half_precision_comes_back_in_float32(
-    given: torch.dtype, returned: torch.dtype, warp: Warp
+    dtype_in: torch.dtype, dtype_out: torch.dtype, warp: Warp
 ):
-    logits = random_logits(1, 2, 3, 8).to(given)
+    logits = random_logits(1, 2, 3, 8).to(dtype_in)
     probs = warp(logits)
-    assert probs.dtype == returned and probs.shape == logits.shape
+    assert probs.dtype == dtype_out and probs.shape == logits.shape
     # Nothing is computed in half precision: it is as if the logits had been wider all along.
-    assert torch.equal(probs, warp(logits.to(returned)))
+    assert torch.equal(probs, warp(logits.to(dtype_out)))
 
 
-@pytest.mark.parametrize("k, kept", [(1, [2]), (2, [0, 1, 2]), (3, [0, 1, 2]), (9, [0, 1, 2, 3])])
-def test_top_k_keeps_the_k_most_probable_and_what_ties_with_them(k: int, kept: list[int]):
+@pytest.mark.parametrize("k, tokens", [(1, [2]), (2, [0, 1, 2]), (3, [0, 1, 2]), (9, [0, 1, 2, 3])])
+def test_top_k_keeps_the_k_most_probable_and_what_ties_with_them(k: int, tokens: list[int]):
     probs = Warp(top_k=k)(torch.tensor([2.0, 2.0, 8.0, 1.0]).log())
-    assert probs.nonzero()[:, 0].tolist() == kept
+    assert probs.nonzero()[:, 0].tolist() == tokens
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, F64])
 @pytest.mark.parametrize(
-    ("top_p", "kept"),
+    ("top_p", "tokens"),
     [
         (1e-9, [1]),
         (0.25, [1]),
@@ -88,13 +94,13 @@ def test_top_k_keeps_the_k_most_probable_and_what_ties_with_them(k: int, kept: l
     ],
 )
 def test_top_p_that_is_reached_exactly_is_reached_and_the_first_of_equals_are_kept(
-    top_p: float, kept: list[int], dtype: torch.dtype
+    top_p: float, tokens: list[int], dtype: torch.dtype
 ):
     logits = torch.tensor([0, 1, 1, 0, 1, 1], dtype=dtype).log()
     assert Warp()(logits).tolist() == [0, 0.25, 0.25, 0, 0.25, 0.25]  # exact, whatever the machine
     probs = Warp(top_p=top_p)(logits)
-    assert probs.nonzero()[:, 0].tolist() == kept
-    assert probs[kept].tolist() == pytest.approx([1 / len(kept)] * len(kept))
+    assert probs.nonzero()[:, 0].tolist() == tokens
+    assert probs[tokens].tolist() == pytest.approx([1 / len(tokens)] * len(tokens))
 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 1.8])
@@ -106,6 +112,6 @@ def test_transformers_gives_the_same(temperature: float, top_k: int | None, top_
     theirs += [TopKLogitsWarper(top_k)] if top_k else []
     theirs += [TopPLogitsWarper(top_p)] if top_p < 1 else []
     expected = theirs(None, logits).softmax(-1)
-    found = Warp(temperature, top_k, top_p)(logits)
-    assert torch.equal(found > 0, expected > 0)
-    assert torch.allclose(found, expected, rtol=1e-12, atol=0)
+    probs = Warp(temperature, top_k, top_p)(logits)
+    assert torch.equal(probs > 0, expected > 0)
+    assert torch.allclose(probs, expected, rtol=1e-12, atol=0)

@@ -231,7 +231,7 @@ def every_text(sample: Callable, k: int, count: int = 3) -> None:
     pile_bars(ax, x, parts, ("accepted", "excess"))
     ax.hlines(target, x - 0.4, x + 0.4, color="black", linewidth=2.5, label="the target alone")
     ax.set_xticks(x, names, fontsize=9 if len(names) <= 18 else 7)
-    off = exact.distance(found, wanted)
+    off = exact.total_variation_distance(found, wanted)
     worst = int(np.abs(yours - target).argmax())
     words = f"{off:.3f} of the probability is on the wrong texts"
     if off > 1e-9:

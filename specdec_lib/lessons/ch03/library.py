@@ -14,21 +14,21 @@ from unittest import mock
 import numpy as np
 
 from specdec_lib import exact
-from specdec_lib.errors import library_error
+from specdec_lib.errors import dependency_error
 from specdec_lib.lessons.ch03.rules import Rule
 from specdec_lib.sampling import softmax
 
 
 def require_library() -> None:
-    """Raise LibraryError unless the installed transformers answers when asked as it is below."""
+    """Raise DependencyError unless the installed transformers answers when asked as it is below."""
     half = np.array([0.5, 0.5])
     try:
         for draws, rule in zip((3, 2), RULES.values(), strict=True):
             rule(half, half, tape := exact.Tape())
-            if len(tape.taken) != draws:
-                raise LookupError(f"it left {len(tape.taken)} of {draws} draws to the tape")
+            if len(tape.branch_taken) != draws:
+                raise LookupError(f"it left {len(tape.branch_taken)} of {draws} draws to the tape")
     except Exception as error:  # of another version, whatever it may be
-        raise library_error("transformers", error) from None
+        raise dependency_error("transformers", error) from None
 
 
 def drafted_by(draft: Callable) -> Rule:

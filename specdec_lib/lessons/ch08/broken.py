@@ -125,4 +125,4 @@ def distance(generate: Loop, fault: str) -> float:
         pair = careless(fault, WatchedModel(TARGET), WatchedModel(DRAFT))
         return generate(*pair, START, k, length, 1.0, script)
 
-    return exact.distance(exact.distribution(run, Halves), plain_law(length))
+    return exact.total_variation_distance(exact.distribution(run, Halves), plain_law(length))

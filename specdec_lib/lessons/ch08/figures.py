@@ -155,7 +155,7 @@ def _range(each: Pass) -> str:
 def law_of_texts(speculative_generate: Callable) -> None:
     """The exact distribution of short texts by the student's loop, beside plain decoding's."""
     law, plain = computed.text_law(speculative_generate), computed.plain_law()
-    apart = exact.distance(law, plain)
+    apart = exact.total_variation_distance(law, plain)
     title = f"All texts of three tokens: total variation {apart:.1g}"
     ax = chart(title, "probability", size=(8.2, 3.4))
     texts = list(product(range(2), repeat=computed.LENGTH))

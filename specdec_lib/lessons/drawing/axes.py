@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
-from specdec_lib.errors import LibraryError
+from specdec_lib.errors import DependencyError
 from specdec_lib.lessons.checking.blame import error_text, is_unwritten, student_frames
 from specdec_lib.lessons.checking.lending import call_with_copies
 from specdec_lib.lessons.drawing.style import (
@@ -65,7 +65,7 @@ def uses_student_functions(*names: str) -> Callable[[Callable], Callable]:
 def _why_not(error: Exception, names: Sequence[str]) -> str:
     """Why a picture is missing. Only their own code in the traceback makes it a student's fault."""
     all_names = " and ".join(names)
-    if isinstance(error, LibraryError):
+    if isinstance(error, DependencyError):
         return f"{error} Your {all_names} has no part in this."
     if is_unwritten(error):
         return f"This cell uses your own {all_names}. Write it first."

@@ -19,7 +19,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.runs import Prompts, decoder
 from specdec_lib.models.protocol import Cache, Model
-from specdec_lib.sampling import Choices, Uniforms, Warp, choices_for
+from specdec_lib.sampling import RandomSource, Uniforms, Warp, random_source_for
 
 # p (B, K+1, V), q (B, K, V), drafted (B, K), r (B, K), u (B,) -> counts (B,), tokens (B,)
 VerifyBlock = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -86,9 +86,9 @@ def library_generate(
 ) -> list[int]:
     """The library's decoder with the signature of chapter 08."""
     warp = Warp(temperature)
-    settings, choices = Settings(max_new_tokens, warp, eos_id), choices_for(warp, [rng])
+    settings, random_source = Settings(max_new_tokens, warp, eos_id), random_source_for(warp, [rng])
     drafter = ModelDrafter(draft)
-    return speculative_generate(target, drafter, [prompt_ids], k, settings, choices).tokens[0]
+    return speculative_generate(target, drafter, [prompt_ids], k, settings, random_source).tokens[0]
 
 
 LIBRARY = Loop("the library's", library_generate, verify_block)
@@ -101,8 +101,10 @@ def as_verifier(block: VerifyBlock) -> Verifier:
     it is called once for each number.
     """
 
-    def judge(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices) -> Verdict:
-        r, u = coins(choices, drafted)
+    def judge(
+        p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, random_source: RandomSource
+    ) -> Verdict:
+        r, u = coins(random_source, drafted)
         count, token = torch.zeros_like(limits), torch.zeros_like(limits)
         for n in limits.unique().tolist():
             at = (limits == n).nonzero()[:, 0]
@@ -113,10 +115,10 @@ def as_verifier(block: VerifyBlock) -> Verifier:
     return judge
 
 
-def coins(choices: Choices, drafted: Tensor) -> tuple[Tensor, Tensor]:
+def coins(random_source: RandomSource, drafted: Tensor) -> tuple[Tensor, Tensor]:
     """The numbers r (B, n) and u (B,) of the present block; at temperature 0 zeros serve."""
     like = {"dtype": torch.float64, "device": drafted.device}
-    if not isinstance(choices, Uniforms):
+    if not isinstance(random_source, Uniforms):
         return torch.zeros(drafted.shape, **like), torch.zeros(len(drafted), **like)
-    r = choices.r[:, : drafted.shape[1]]
-    return torch.as_tensor(r, **like), torch.as_tensor(choices.u, **like)
+    r = random_source.r[:, : drafted.shape[1]]
+    return torch.as_tensor(r, **like), torch.as_tensor(random_source.u, **like)

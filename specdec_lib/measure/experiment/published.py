@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from specdec_lib.assets import documents
+from specdec_lib.assets import held_out_documents
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import default_device, free_memory
 from specdec_lib.measure import hugging, papers
@@ -173,7 +173,7 @@ def texts_of(task: Task, count: int) -> tuple[list[str], bool]:
         texts = [reduce(getitem, task.path, row) for row in islice(found, count)]
     except Exception as error:  # datasets, its file systems and the network raise of all kinds
         print(f"{task.name}: built-in texts stand in ({type(error).__name__}: {error})"[:200])
-        texts, real = [each.text[: CHARACTERS // 4] for each in documents()][:count], False
+        texts, real = [each.text[: CHARACTERS // 4] for each in held_out_documents()][:count], False
     return [task.around.replace("{}", text[:CHARACTERS]) for text in texts], real
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from specdec_lib.assets import tokenizer
-from specdec_lib.decoding.state import Block
+from specdec_lib.decoding.state import VerifiedBlock
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.experiment.decoders import Loop
 from specdec_lib.measure.experiment.survey import Machine
@@ -37,19 +37,19 @@ def picture(
     return {"prompt": shown, "blocks": blocks}
 
 
-def as_shown(block: Block, stream: TextStream) -> dict[str, Any]:
+def as_shown(block: VerifiedBlock, stream: TextStream) -> dict[str, Any]:
     """A block, each token as the letters that it adds in its place; `stream` goes past the block.
 
     A letter of several tokens stands at the last of them.
     """
     draft = stream.fork()
     drafted = [draft.add(token) for token in block.drafted]
-    for token in block.path:
+    for token in block.accepted_tokens:
         stream.add(token)
     return {
         "drafted": drafted,
-        "token": stream.add(block.token),
-        "accepted": block.accepted,
+        "token": stream.add(block.next_token),
+        "accepted": block.n_accepted,
         "p": block.p,
         "q": block.q,
     }

@@ -21,7 +21,7 @@ from specdec_lib.measure import models
 from specdec_lib.measure.runs import Decoder, decoder, speculative
 from specdec_lib.models.function import logits_of
 from specdec_lib.models.protocol import Model, Texts
-from specdec_lib.sampling import Choices, Warp, choices_for, softmax
+from specdec_lib.sampling import RandomSource, Warp, random_source_for, softmax
 
 # From a text to the logits (len(text), V) after each of its tokens.
 Logits = Callable[[Sequence[int]], np.ndarray]
@@ -69,7 +69,7 @@ def walking(
         drafter = Candidates(models.draft(draft), widths, how)
 
         def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
-            drawn = choices_for(settings.warp, rngs)
+            drawn = random_source_for(settings.warp, rngs)
             judge = partial(judged, walk_tree, rngs[0])
             return tree_generate(target, drafter, prompts[0], len(widths), settings, drawn, judge)
 
@@ -79,9 +79,9 @@ def walking(
 
 
 def judged(
-    walk_tree: Callable, rng: np.random.Generator, p: Tensor, proposal: TreeProposal, _: Choices
+    walk_tree: Callable, rng: np.random.Generator, p: Tensor, proposal: TreeProposal, _: object
 ) -> tuple[list[int], int, bool]:
-    """What decoding/tree.py's `walk` gives, by a reader's `walk_tree` and the uniforms of `rng`."""
+    """`verify_tree` of decoding/tree.py by a reader's `walk_tree`, with the uniforms of `rng`."""
     q = p.new_zeros(p.shape)
     for parent in set(proposal.parents):  # the q of its children, or the mean of theirs
         q[parent] = proposal.q[[each == parent for each in proposal.parents]].mean(0)
@@ -208,7 +208,7 @@ def as_tokens(given: Any) -> list[int]:
 class RandomTokens(PromptLookup):
     """Drafts tokens without looking at the text; as in prompt lookup, each has a q of 1."""
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Up to limits[b] tokens a row, the same ones after texts of the same lengths."""
         rng = np.random.default_rng([len(text) for text in texts])
         rows = [rng.integers(self.vocab_size, size=n).tolist() for n in limits]

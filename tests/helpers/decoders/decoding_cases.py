@@ -13,7 +13,7 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.sampling import Choices, Uniforms, Warp
+from specdec_lib.sampling import RandomSource, Uniforms, Warp
 
 V, EOS = 4, 3
 GREEDY = Warp(0)
@@ -55,7 +55,7 @@ def uniforms(*seeds: int) -> Uniforms:
 
 def generate(
     prompts: Sequence[Sequence[int]],
-    choices: Choices,
+    random_source: RandomSource,
     k: int = 3,
     count: int = 12,
     target: TableModel = TARGET,
@@ -63,7 +63,9 @@ def generate(
     **settings,
 ) -> Generation:
     drafter = drafter or ModelDrafter(DRAFT)
-    return speculative_generate(target, drafter, prompts, k, Settings(count, **settings), choices)
+    return speculative_generate(
+        target, drafter, prompts, k, Settings(count, **settings), random_source
+    )
 
 
 PROMPTS = [prompt_of(0, length) for length in (1, 2, 7, 3)]

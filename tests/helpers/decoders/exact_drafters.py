@@ -104,7 +104,7 @@ class Row(NamedTuple):
         return self.target or llamas.target
 
     def decoder(self, llamas: Llamas, size, wrong: bool = False) -> Callable[[Tape], list[int]]:
-        """A function from choices to the new tokens."""
+        """A function from a random source to the new tokens."""
         drafter = self.make(llamas, size) if self.is_tree else self.make(llamas)
         if wrong:
             right = drafter.propose

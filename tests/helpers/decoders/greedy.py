@@ -57,7 +57,7 @@ def require_identical(
                 rows = begin(of_k[first : first + batch], target, draft)
                 made = speculative_generate(target, drafter, rows, k, settings, Greedy())
                 found += made.tokens
-                accepted += [block.accepted for row in made.blocks for block in row]
+                accepted += [block.n_accepted for row in made.blocks for block in row]
             assert found == expected[chosen] != [], f"K = {k}, batch {batch}"
     return accepted
 

@@ -9,9 +9,10 @@ from specdec_lib import decoder
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.exact import Tape, distance, distribution
+from specdec_lib.exact import Tape, distribution, total_variation_distance
+from specdec_lib.lessons.ch02 import undecided
 from specdec_lib.models.pairs import load_pair
-from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.sampling import Warp, random_source_for
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 1.0])
@@ -19,27 +20,27 @@ from specdec_lib.sampling import Warp, choices_for
 def test_on_the_built_in_pair_it_writes_and_draws_what_the_engine_does(k: int, temperature: float):
     pair, settings = load_pair(), Settings(40, Warp(temperature))
     prompt = pair.tokenizer.encode("def add(a, b):\n    return a")
-    one, other = (np.random.default_rng(0) for _ in range(2))
-    choices, others = (choices_for(settings.warp, [rng]) for rng in (one, other))
-    found = decoder.generate(pair.target, pair.draft, prompt, k, 40, settings.warp, choices)
-    drafter = ModelDrafter(pair.draft)
-    expected = speculative_generate(pair.target, drafter, [prompt], k, settings, others)
-    assert found.tokens == expected.tokens[0]
-    assert found.accepted == [block.accepted for block in expected.blocks[0]]
-    assert one.bit_generator.state == other.bit_generator.state
+    rng, engine_rng = np.random.default_rng(0), np.random.default_rng(0)
+    result = decoder.generate(pair.target, pair.draft, prompt, k, 40, settings.warp, rng)
+    drafter, source = ModelDrafter(pair.draft), random_source_for(settings.warp, [engine_rng])
+    expected = speculative_generate(pair.target, drafter, [prompt], k, settings, source)
+    assert result.tokens == expected.tokens[0]
+    assert result.accepted == [block.n_accepted for block in expected.blocks[0]]
+    assert rng.bit_generator.state == engine_rng.bit_generator.state
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_distribution_is_the_targets(k: int):
     def run(tape: Tape) -> list[int]:
-        return decoder.generate(TARGET, DRAFT, PROMPT, k, 4, Warp(), tape).tokens
+        rng = undecided.Generator(tape)  # decides each comparison with a uniform number
+        return decoder.generate(TARGET, DRAFT, PROMPT, k, 4, Warp(), rng).tokens
 
-    assert distance(distribution(run), autoregressive(TARGET, PROMPT, 4)) < EXACT
+    assert total_variation_distance(distribution(run), autoregressive(TARGET, PROMPT, 4)) < EXACT
 
 
 def test_each_pass_reads_only_what_is_new():
     target, draft = Counted(COUNTING), Counted(COUNTING)
-    decoder.generate(target, draft, [1, 2, 3], 2, 7, Warp(0), choices_for(Warp(0), []))
+    decoder.generate(target, draft, [1, 2, 3], 2, 7, Warp(0))
     assert target.positions == [[0, 1, 2, 3, 4], [5, 6, 7], [8]]
     # All is accepted, so the draft has not read its own last token when the next block begins.
     assert draft.positions == [[0, 1, 2], [3], [4, 5], [6]]

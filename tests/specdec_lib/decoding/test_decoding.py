@@ -25,14 +25,14 @@ from specdec_lib import decoder
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.sampling import Greedy, Warp, choices_for
+from specdec_lib.sampling import Greedy, Warp
 
 
 def alone(prompt: list[int], seed: int, temperature: float, eos_id: int | None, k: int = 3):
     """What decoder.py writes after one prompt; k = 0 is plain decoding."""
     warp = Warp(temperature)
-    choices = choices_for(warp, [np.random.default_rng(seed)])
-    return decoder.generate(TARGET, DRAFT, prompt, k, 10, warp, choices, eos_id).tokens
+    rng = np.random.default_rng(seed)
+    return decoder.generate(TARGET, DRAFT, prompt, k, 10, warp, rng, eos_id).tokens
 
 
 @pytest.mark.parametrize("eos_id", [None, EOS, (EOS, 1)])
@@ -43,15 +43,17 @@ def test_every_row_of_a_batch_is_what_the_textbook_decoder_writes(
 ):
     settings = Settings(10, Warp(temperature), eos_id)
     for seed in range(0, 24, 4):
-        choices = uniforms(*range(seed, seed + 4)) if temperature else Greedy()
+        random_source = uniforms(*range(seed, seed + 4)) if temperature else Greedy()
         if k:
-            made = speculative_generate(TARGET, ModelDrafter(DRAFT), PROMPTS, k, settings, choices)
+            result = speculative_generate(
+                TARGET, ModelDrafter(DRAFT), PROMPTS, k, settings, random_source
+            )
         else:
-            made = plain_generate(TARGET, PROMPTS, settings, choices)
+            result = plain_generate(TARGET, PROMPTS, settings, random_source)
         expected = [
             alone(prompt, seed + row, temperature, eos_id, k) for row, prompt in enumerate(PROMPTS)
         ]
-        assert made.tokens == expected
+        assert result.tokens == expected
 
 
 @pytest.mark.parametrize("name", DRAFTERS)
@@ -60,8 +62,8 @@ def test_at_temperature_0_the_tokens_are_those_of_plain_decoding(k: int, name: s
     for seed in range(8):
         prompts = [prompt_of(seed, length) for length in (1, 2, 7, 3)]
         plain = plain_generate(TARGET, prompts, Settings(12, GREEDY), Greedy())
-        made = generate(prompts, Greedy(), k, drafter=DRAFTERS[name](), warp=GREEDY)
-        assert made.tokens == plain.tokens
+        result = generate(prompts, Greedy(), k, drafter=DRAFTERS[name](), warp=GREEDY)
+        assert result.tokens == plain.tokens
 
 
 def test_prompts_that_are_read_in_several_passes_give_what_they_give_alone():
@@ -87,16 +89,16 @@ def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) 
 @pytest.mark.parametrize("eos_id", [None, EOS])
 @pytest.mark.parametrize("warp", [Warp(), Warp(0.5, top_k=3, top_p=0.9)], ids=["plain", "warped"])
 def test_the_blocks_tell_what_happened(warp: Warp, eos_id: int | None):
-    told: list[list[int]] = [[], [], [], []]
-    made = generate(
+    streamed: list[list[int]] = [[], [], [], []]
+    result = generate(
         PROMPTS,
         uniforms(0, 1, 2, 3),
         eos_id=eos_id,
         warp=warp,
-        on_tokens=lambda row, tokens: told[row].extend(tokens),
+        on_tokens=lambda row, tokens: streamed[row].extend(tokens),
     )
-    assert told == made.tokens
-    for prompt, tokens, blocks in zip(PROMPTS, made.tokens, made.blocks, strict=True):
+    assert streamed == result.tokens
+    for prompt, tokens, blocks in zip(PROMPTS, result.tokens, result.blocks, strict=True):
         text = list(prompt)
         for block in blocks:
             n = len(block.drafted)
@@ -105,10 +107,10 @@ def test_the_blocks_tell_what_happened(warp: Warp, eos_id: int | None):
                 before = [*text, *block.drafted[:i]]
                 assert block.p[i] == pytest.approx(probability(TARGET, before, token, warp))
                 assert block.q[i] == pytest.approx(probability(DRAFT, before, token, warp))
-            assert 0 <= block.accepted <= n <= 3
-            assert block.bonus == (block.accepted == n and block.kept > n)
-            assert 1 <= block.kept <= block.accepted + 1
-            text += [*block.drafted[: block.accepted], block.token][: block.kept]
+            assert 0 <= block.n_accepted <= n <= 3
+            assert block.has_bonus == (block.n_accepted == n and block.n_appended > n)
+            assert 1 <= block.n_appended <= block.n_accepted + 1
+            text += [*block.drafted[: block.n_accepted], block.next_token][: block.n_appended]
         assert text == [*prompt, *tokens]
-        assert sum(block.kept for block in blocks) == len(tokens)
-        assert all(block.kept == block.accepted + 1 for block in blocks[:-1])
+        assert sum(block.n_appended for block in blocks) == len(tokens)
+        assert all(block.n_appended == block.n_accepted + 1 for block in blocks[:-1])

@@ -12,7 +12,7 @@ from decoders.tables import TableModel
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.sampling import Greedy, Warp, choices_for
+from specdec_lib.sampling import Greedy, Warp, random_source_for
 
 
 class Short(TableModel):
@@ -38,7 +38,7 @@ REFUSED: dict[str, tuple[Callable, str]] = {
         other(lambda: ModelDrafter(Short(DRAFT.logits.exp()))),
         "9 positions, and the drafter's max_length is 8",
     ),
-    "greedy choices, sampled": (lambda: generate([[1]], Greedy(), warp=Warp(0.7)), "are Greedy"),
+    "greedy choices, sampled": (lambda: generate([[1]], Greedy(), warp=Warp(0.7)), "is Greedy"),
     "negative temperature": (lambda: Warp(-0.5), "temperature is -0.5"),
     "top_k 0": (lambda: Warp(top_k=0), "top_k is 0"),
     "top_p 0": (lambda: Warp(top_p=0), "top_p is 0"),
@@ -62,28 +62,28 @@ def test_what_makes_no_sense_is_refused(name: str):
     ],
 )
 def test_prompts_that_cannot_be_used_are_refused(prompts: list[list[int]], message: str):
-    choices = uniforms(*range(len(prompts)))
+    random_source = uniforms(*range(len(prompts)))
     with pytest.raises(ValueError, match=message):
-        generate(prompts, choices)
+        generate(prompts, random_source)
     with pytest.raises(ValueError, match=message):
-        plain_generate(TARGET, prompts, Settings(3), choices)
+        plain_generate(TARGET, prompts, Settings(3), random_source)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 @pytest.mark.parametrize("temperature", [1.0, 0.0], ids=["sampled", "greedy"])
 def test_logits_that_are_not_finite_are_refused(value: float, temperature: float):
     warp = Warp(temperature)
-    choices = choices_for(warp, [np.random.default_rng(0)])
+    random_source = random_source_for(warp, [np.random.default_rng(0)])
     broken = dyadic(1)
     broken.logits = broken.logits.clone()
     broken.logits[..., 1] = value
     with pytest.raises(ValueError, match="target gave logits that are not finite"):
-        generate([[1, 2]], choices, target=broken, warp=warp)
+        generate([[1, 2]], random_source, target=broken, warp=warp)
     with pytest.raises(ValueError, match="target gave logits that are not finite"):
-        plain_generate(broken, [[1, 2]], Settings(3, warp), choices)
+        plain_generate(broken, [[1, 2]], Settings(3, warp), random_source)
     if math.isnan(value) and temperature:
         with pytest.raises(ValueError, match="drafter gave logits that are not finite"):
-            generate([[1, 2]], choices, drafter=ModelDrafter(broken))
+            generate([[1, 2]], random_source, drafter=ModelDrafter(broken))
 
 
 def test_a_text_fits_to_the_last_position_and_in_a_batch_its_drafts_too():

@@ -33,7 +33,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.exact import Tape, distance, distribution
+from specdec_lib.exact import Tape, distribution, total_variation_distance
 from specdec_lib.models.protocol import Ends
 from specdec_lib.sampling import Warp
 
@@ -45,13 +45,13 @@ SIZES = [(name, size) for name, row in ROWS.items() for size in row.sizes]
 @pytest.fixture(scope="module")
 def plain(llamas: Llamas) -> Callable[[str, int], dict]:
     """The distribution of plain decoding under the target of a row, walked once for each length."""
-    known = {}
+    distributions = {}
 
     def find(name: str, count: int) -> dict:
         target = ROWS[name].target_of(llamas)
-        if (target, count) not in known:
-            known[target, count] = plain_distribution(target, PROMPT, count)
-        return known[target, count]
+        if (target, count) not in distributions:
+            distributions[target, count] = plain_distribution(target, PROMPT, count)
+        return distributions[target, count]
 
     return find
 
@@ -59,14 +59,17 @@ def plain(llamas: Llamas) -> Callable[[str, int], dict]:
 @pytest.mark.parametrize(("name", "size"), SIZES)
 def test_the_distribution_is_the_targets(llamas: Llamas, plain, name: str, size):
     row = ROWS[name]
-    assert distance(distribution(row.decoder(llamas, size)), plain(name, row.count)) < EXACT
+    assert (
+        total_variation_distance(distribution(row.decoder(llamas, size)), plain(name, row.count))
+        < EXACT
+    )
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_mistake_in_the_drafter_is_seen(llamas: Llamas, plain, name: str):
     row = ROWS[name]._replace(count=min(ROWS[name].count, 3))
-    found = distribution(row.decoder(llamas, row.sizes[-1], wrong=True))
-    assert distance(found, plain(name, row.count)) > 0.01
+    actual = distribution(row.decoder(llamas, row.sizes[-1], wrong=True))
+    assert total_variation_distance(actual, plain(name, row.count)) > 0.01
 
 
 def test_no_drafter_is_left_out():
@@ -75,7 +78,7 @@ def test_no_drafter_is_left_out():
 
 
 def test_plain_decoding_on_a_table_has_the_distribution_that_the_table_says(llamas: Llamas, plain):
-    assert distance(plain("model", N), autoregressive(TARGET, PROMPT, N)) < EXACT
+    assert total_variation_distance(plain("model", N), autoregressive(TARGET, PROMPT, N)) < EXACT
 
 
 def decoder(
@@ -86,11 +89,11 @@ def decoder(
     eos_id: Ends = None,
     count: int = N,
 ) -> Callable[[Tape], list[int]]:
-    """A function from choices to the new tokens."""
+    """A function from a random source to the new tokens."""
     settings = Settings(count, warp, eos_id)
 
-    def run(choices: Tape) -> list[int]:
-        return speculative_generate(TARGET, drafter, [prompt], k, settings, choices).tokens[0]
+    def run(random_source: Tape) -> list[int]:
+        return speculative_generate(TARGET, drafter, [prompt], k, settings, random_source).tokens[0]
 
     return run
 
@@ -102,8 +105,8 @@ def warped(warp: Warp) -> TableModel:
 
 @pytest.mark.parametrize("prompt", [[0], [2, 0], [1, 2, 0, 1, 2]])
 def test_the_distribution_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
-    found = distribution(decoder(ModelDrafter(DRAFT), 2, prompt=prompt, count=3))
-    assert distance(found, autoregressive(TARGET, prompt, 3)) < EXACT
+    actual = distribution(decoder(ModelDrafter(DRAFT), 2, prompt=prompt, count=3))
+    assert total_variation_distance(actual, autoregressive(TARGET, prompt, 3)) < EXACT
 
 
 @pytest.mark.parametrize("name", ["model", "bigram"])
@@ -113,8 +116,8 @@ def test_the_distribution_is_the_targets_for_prompts_of_every_length(prompt: lis
     ids=["cold", "hot", "top-k", "top-p", "all three"],
 )
 def test_the_distribution_is_the_warped_targets(name: str, warp: Warp):
-    found = distribution(decoder(ROWS[name].make(), 2, warp, count=3))
-    assert distance(found, autoregressive(warped(warp), PROMPT, 3)) < EXACT
+    actual = distribution(decoder(ROWS[name].make(), 2, warp, count=3))
+    assert total_variation_distance(actual, autoregressive(warped(warp), PROMPT, 3)) < EXACT
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -126,44 +129,44 @@ def test_the_distribution_ends_with_the_first_end_wherever_it_falls_in_a_block(k
     for tokens, weight in whole.items():
         end = next((i for i, token in enumerate(tokens, start=1) if token in listed), N)
         expected[tokens[:end]] = expected.get(tokens[:end], 0.0) + weight
-    found = distribution(decoder(ModelDrafter(DRAFT), k, eos_id=ends))
-    assert found.keys() == expected.keys()
-    assert max(abs(found[key] - expected[key]) for key in expected) < EXACT
+    actual = distribution(decoder(ModelDrafter(DRAFT), k, eos_id=ends))
+    assert actual.keys() == expected.keys()
+    assert max(abs(actual[key] - expected[key]) for key in expected) < EXACT
 
 
 class ArgmaxDraft(Tape):
     """Drafts the most probable token and reports the whole q."""
 
-    def draft(self, q, index):
+    def draft_token(self, q, index):
         return q.argmax(-1)
 
 
 class MatchThenResample(Tape):
     """Has the branches of `matches`."""
 
-    def coins(self, p, q):
-        return super().coins(p, torch.ones_like(q))
+    def acceptance_uniforms(self, p, q):
+        return super().acceptance_uniforms(p, torch.ones_like(q))
 
 
 class RatioSwapped(Tape):
     """Has the branches of `swapped`."""
 
-    def coins(self, p, q):
-        return super().coins(q, p.clamp(min=1e-300))
+    def acceptance_uniforms(self, p, q):
+        return super().acceptance_uniforms(q, p.clamp(min=1e-300))
 
 
 class OneCoin(Tape):
     """Judges every token with the same uniform number, as a loop that seeds itself does."""
 
-    def coins(self, p, q):
+    def acceptance_uniforms(self, p, q):
         return torch.full_like(p, 0.4963)
 
 
 class FilteredUnsaid(Tape):
     """Draws the draft token from the warped distribution; the q beside it is as it was."""
 
-    def draft(self, q, index):
-        return super().draft(FILTER(q.log()), index)
+    def draft_token(self, q, index):
+        return super().draft_token(FILTER(q.log()), index)
 
 
 class Unfiltered(ModelDrafter):
@@ -183,26 +186,26 @@ class Filtered(ModelDrafter):
 class OneHotQ(ModelDrafter):
     """Draws its tokens and says that they were certain."""
 
-    def propose(self, texts, limits, choices):
-        proposal = super().propose(texts, limits, choices)
+    def propose(self, texts, limits, random_source):
+        proposal = super().propose(texts, limits, random_source)
         return proposal._replace(q=one_hot(proposal.tokens, proposal.q.shape[-1]).to(proposal.q))
 
 
 class UnsureDropped(ModelDrafter):
     """Ends before the first token of which it is unsure."""
 
-    def propose(self, texts, limits, choices):
-        proposal = super().propose(texts, limits, choices)
+    def propose(self, texts, limits, random_source):
+        proposal = super().propose(texts, limits, random_source)
         chosen = proposal.q.gather(-1, proposal.tokens[..., None])[0, :, 0]
-        kept = int((chosen >= 0.4).long().cumprod(-1).sum())
-        return proposal._replace(limits=[min(kept, *proposal.limits)])
+        n_sure = int((chosen >= 0.4).long().cumprod(-1).sum())
+        return proposal._replace(limits=[min(n_sure, *proposal.limits)])
 
 
 class ShiftedQ(ModelDrafter):
     """Reports for each token the distribution of another position."""
 
-    def propose(self, texts, limits, choices):
-        proposal = super().propose(texts, limits, choices)
+    def propose(self, texts, limits, random_source):
+        proposal = super().propose(texts, limits, random_source)
         return proposal._replace(q=proposal.q.roll(1, dims=1))
 
 
@@ -221,8 +224,8 @@ def target_again(p: Tensor, q: Tensor) -> Tensor:
 
 
 def absolute_difference(p: Tensor, q: Tensor) -> Tensor:
-    rest = (p - q).abs()
-    return rest / rest.sum(-1, keepdim=True)
+    difference = (p - q).abs()
+    return difference / difference.sum(-1, keepdim=True)
 
 
 def draft_again(p: Tensor, q: Tensor) -> Tensor:
@@ -244,7 +247,7 @@ def stale_bonus(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Tensor:
 
 
 class Mutant(NamedTuple):
-    """One mistake: in the drafter, in the choices, in a function of verify.py, or in the warp.
+    """One mistake: in the drafter, the random source, a function of verify.py, or the warp.
 
     `asked` is the warp that was asked for, `warp` the one that the decoder gets.
     """
@@ -267,9 +270,9 @@ MUTANTS = {
     "filtered draft, raw target": Mutant(lambda: Filtered(DRAFT), asked=FILTER),
     "low-confidence token dropped": Mutant(lambda: UnsureDropped(DRAFT)),
     "q of another position": Mutant(lambda: ShiftedQ(DRAFT)),
-    "residual equal to p": Mutant(function=("residual", target_again)),
-    "residual |p - q|": Mutant(function=("residual", absolute_difference)),
-    "no correction": Mutant(function=("residual", draft_again)),
+    "residual equal to p": Mutant(function=("residual_rows", target_again)),
+    "residual |p - q|": Mutant(function=("residual_rows", absolute_difference)),
+    "no correction": Mutant(function=("residual_rows", draft_again)),
     "bonus from q": Mutant(function=("next_distribution", bonus_from_draft)),
     "stale bonus row": Mutant(function=("next_distribution", stale_bonus)),
 }
@@ -280,8 +283,8 @@ def test_the_enumeration_sees_the_mistake(name: str, monkeypatch: pytest.MonkeyP
     mutant = MUTANTS[name]
     if mutant.function:
         monkeypatch.setattr(verify, *mutant.function)
-    found = distribution(decoder(mutant.drafter(), 2, mutant.warp, count=3), mutant.tape)
-    assert distance(found, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
+    actual = distribution(decoder(mutant.drafter(), 2, mutant.warp, count=3), mutant.tape)
+    assert total_variation_distance(actual, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
 
 
 def next_token_distribution(model: TableModel) -> Tensor:
@@ -292,10 +295,10 @@ def next_token_distribution(model: TableModel) -> Tensor:
 def acceptance(drafter: Drafter) -> float:
     """The probability that the first draft token of a text is accepted."""
 
-    def run(choices: Tape) -> list[int]:
+    def run(random_source: Tape) -> list[int]:
         settings = Settings(2)
-        written = speculative_generate(TARGET, drafter, [PROMPT], 1, settings, choices)
-        return [written.blocks[0][0].accepted]
+        written = speculative_generate(TARGET, drafter, [PROMPT], 1, settings, random_source)
+        return [written.blocks[0][0].n_accepted]
 
     return distribution(run)[1,]
 
@@ -306,4 +309,4 @@ def test_a_draft_is_accepted_as_often_as_both_distributions_overlap():
     assert acceptance(ModelDrafter(DRAFT)) == pytest.approx(float(torch.minimum(p, q).sum()))
     assert acceptance(OneHotQ(DRAFT)) == pytest.approx(float((p * q).sum()))
     certain = distribution(decoder(OneHotQ(DRAFT), 2, count=3))
-    assert distance(certain, autoregressive(TARGET, PROMPT, 3)) < EXACT
+    assert total_variation_distance(certain, autoregressive(TARGET, PROMPT, 3)) < EXACT

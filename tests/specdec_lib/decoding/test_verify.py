@@ -12,7 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.verify import Given, accepts, residual, verify, verify_block
+from specdec_lib.decoding import verify
+from specdec_lib.decoding.verify import FixedUniforms, accepts, residual_rows, verify_block
 from specdec_lib.sampling import sample_from, sample_rows
 
 GRID = 12  # midpoints: a multiple of every whole number up to 4
@@ -80,12 +81,12 @@ def test_one_token_has_the_targets_distribution_whatever_the_draft(dtype: torch.
     count, correction = verify_block(
         p_rows.to(dtype), q[:, None].to(dtype), drafted[:, None], grid[r][:, None], grid[u]
     )
-    kept = torch.zeros(len(PAIRS), 3, dtype=torch.long)
-    kept.index_put_((pair, drafted), count, accumulate=True)
+    accepted = torch.zeros(len(PAIRS), 3, dtype=torch.long)
+    accepted.index_put_((pair, drafted), count, accumulate=True)
     written = torch.where(count == 1, drafted, correction)
     distribution = torch.zeros(len(PAIRS), 3, dtype=torch.long)
     distribution.index_put_((pair, written), torch.ones_like(pair), accumulate=True)
-    assert torch.equal(kept, (576 * PAIRS.amin(1)).long())
+    assert torch.equal(accepted, (576 * PAIRS.amin(1)).long())
     assert torch.equal(distribution, (576 * PAIRS[:, 0]).long())
 
 
@@ -93,8 +94,8 @@ def judged(p: np.ndarray, q: np.ndarray, drafted: list[int], r: np.ndarray, u: f
     """The accepted tokens of a block and the one after them, by a plain loop."""
     for i, token in enumerate(drafted):
         if not r[i] * q[i][token] < p[i][token]:
-            rest = np.maximum(p[i] - q[i], 0)
-            return [*drafted[:i], sample_from(rest / rest.sum() if rest.any() else p[i], u)]
+            excess = np.maximum(p[i] - q[i], 0)
+            return [*drafted[:i], sample_from(excess / excess.sum() if excess.any() else p[i], u)]
     return [*drafted, sample_from(p[len(drafted)], u)]
 
 
@@ -112,7 +113,7 @@ def test_a_plain_loop_gives_the_same(K: int, V: int):
 def test_a_row_with_a_limit_is_judged_as_a_shorter_block():
     block = random_block(3, 25, 4, 5)
     limits = torch.arange(25) % 5
-    verdict = verify(*block[:3], limits, Given(block.r, block.u))
+    verdict = verify.verify_rows(*block[:3], limits, FixedUniforms(block.r, block.u))
     for b, n in enumerate(limits.tolist()):
         p, q, drafted, r, u = block.row(b)
         count, token = verify_block(p[:, : n + 1], q[:, :n], drafted[:, :n], r[:, :n], u)
@@ -134,10 +135,10 @@ def test_a_draft_equal_to_the_target_is_accepted_for_every_r(r: float, dtype: to
 def test_the_residual_is_a_distribution_without_nan(dtype: torch.dtype):
     p, q = (random_block(seed, 50, 0, 30).p[:, 0].to(dtype) for seed in (10, 11))
     q[::2] = p[::2] * (1 + torch.finfo(dtype).eps)  # equal up to rounding
-    rest = residual(p, q)
-    assert rest.dtype == dtype and (rest >= 0).all()
-    assert torch.allclose(rest.sum(-1), torch.ones(50, dtype=dtype))
-    assert (rest[1::2][p[1::2] <= q[1::2]] == 0).all()
+    correction = residual_rows(p, q)
+    assert correction.dtype == dtype and (correction >= 0).all()
+    assert torch.allclose(correction.sum(-1), torch.ones(50, dtype=dtype))
+    assert (correction[1::2][p[1::2] <= q[1::2]] == 0).all()
 
 
 EDGES = torch.tensor([0.0, 2.0**-60, 0.25, 0.5, 0.75, 1 - 2.0**-24, ALMOST_ONE], dtype=F64)
@@ -147,5 +148,5 @@ EDGES = torch.tensor([0.0, 2.0**-60, 0.25, 0.5, 0.75, 1 - 2.0**-24, ALMOST_ONE],
 def test_sample_rows_is_sample_from_row_by_row(dtype: torch.dtype):
     probs = random_block(12, 40, 0, 300).p[:, 0].to(dtype)
     for u in torch.cat((midpoints(16), EDGES)).tolist():
-        found = sample_rows(probs, torch.full((40,), u, dtype=F64))
-        assert found.tolist() == [sample_from(row.numpy(), u) for row in probs]
+        tokens = sample_rows(probs, torch.full((40,), u, dtype=F64))
+        assert tokens.tolist() == [sample_from(row.numpy(), u) for row in probs]

@@ -16,7 +16,7 @@ from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.ngram import NgramDrafter
 from specdec_lib.models.llama import Llama
-from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.sampling import Warp, random_source_for
 
 PAGE = Path(__file__).parents[3] / "docs" / "drafters.md"
 
@@ -107,16 +107,18 @@ def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
 
     def made(rows: list[int]) -> list[list[int]]:
         texts, drafter = [prompts[row] for row in rows], made_on(target, name)
-        choices = choices_for(settings.warp, [np.random.default_rng(row) for row in rows])
-        return speculative_generate(target, drafter, texts, 3, settings, choices).tokens
+        random_source = random_source_for(
+            settings.warp, [np.random.default_rng(row) for row in rows]
+        )
+        return speculative_generate(target, drafter, texts, 3, settings, random_source).tokens
 
     assert made([0, 1, 2]) == made([0]) + made([1]) + made([2])
 
 
 @each
 def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name: str):
-    settings, greedy = Settings(30, Warp(0)), choices_for(Warp(0), [])
+    settings, greedy = Settings(30, Warp(0)), random_source_for(Warp(0), [])
     expected = plain_generate(target, [PROMPT], settings, greedy).tokens
     made = speculative_generate(target, made_on(target, name), [PROMPT], 3, settings, greedy)
     assert made.tokens == expected
-    assert any(block.accepted for block in made.blocks[0])
+    assert any(block.n_accepted for block in made.blocks[0])

@@ -24,7 +24,7 @@ from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa
-from specdec_lib.exact import Tape, distance, distribution
+from specdec_lib.exact import Tape, distribution, total_variation_distance
 from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
@@ -41,9 +41,9 @@ def drafted(drafter: StateReader, texts: list[list[int]], limits: list[int]):
     target = passing_states(drafter.target, drafter)
     prefill(target, target.new_cache(len(texts)), texts)
     drafter.start(texts, Warp(), 40)
-    choices = Uniforms([np.random.default_rng(row) for row in range(len(texts))])
-    choices.begin(limits, [True] * len(texts))
-    return drafter.propose(texts, limits, choices)
+    random_source = Uniforms([np.random.default_rng(row) for row in range(len(texts))])
+    random_source.start_block(limits, [True] * len(texts))
+    return drafter.propose(texts, limits, random_source)
 
 
 def test_a_medusa_head_reads_the_state_that_gave_the_last_token(target: Llama):
@@ -78,8 +78,8 @@ def test_eagle_goes_on_from_the_states_that_it_predicts(target: Llama):
 def test_eagles_cache_holds_true_states_only(target: Llama):
     drafter, weights = Eagle(target, eagle_weights(target)), eagle_weights(target)
     prompts = [[1], TEXT, [0, 1]]
-    choices = Uniforms([np.random.default_rng(row) for row in range(3)])
-    made = speculative_generate(target, drafter, prompts, 3, Settings(20), choices)
+    random_source = Uniforms([np.random.default_rng(row) for row in range(3)])
+    made = speculative_generate(target, drafter, prompts, 3, Settings(20), random_source)
     for row, (prompt, tokens) in enumerate(zip(prompts, made.tokens, strict=True)):
         fresh, text = Eagle(target, weights), prompt + tokens
         drafted(fresh, [text], [0])
@@ -99,7 +99,7 @@ def test_after_a_prompt_of_one_token_the_distribution_is_the_targets(target: Lla
     def run(tape: Tape) -> list[int]:
         return speculative_generate(target, chain, [[2]], 2, settings, tape).tokens[0]
 
-    assert distance(distribution(run), plain_distribution(target, [2], 2)) < EXACT
+    assert total_variation_distance(distribution(run), plain_distribution(target, [2], 2)) < EXACT
 
 
 @both

@@ -8,17 +8,17 @@ import pytest
 import torch
 from decoders.exact_drafters import EXACT, PROMPT
 
-from specdec_lib.decoding.generate import plain_generate, start_run, tree_generate
+from specdec_lib.decoding.generate import plain_generate, start_generation, tree_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.tree import decode_tree, walk
+from specdec_lib.decoding.tree import decode_tree, verify_tree
 from specdec_lib.drafters.tree import PICKS, Candidates
-from specdec_lib.sampling import Uniforms, Warp, choices_for
+from specdec_lib.sampling import Uniforms, Warp, random_source_for
 
 
 @pytest.mark.parametrize("how", PICKS)
 def test_at_temperature_0_the_text_is_that_of_plain_decoding(llamas, how: str):
     target, draft = llamas
-    settings, greedy = Settings(24, Warp(0)), choices_for(Warp(0), [])
+    settings, greedy = Settings(24, Warp(0)), random_source_for(Warp(0), [])
     expected = plain_generate(target, [PROMPT], settings, greedy).tokens
     made = tree_generate(target, Candidates(draft, (2, 2, 1), how), PROMPT, 3, settings, greedy)
     assert made.tokens == expected and made.target_passes < 24
@@ -28,15 +28,15 @@ def test_the_cache_after_every_tree_is_as_if_fresh(llamas):
     target, draft = llamas
     seen: list[int] = []
     settings = Settings(16, on_tokens=lambda row, tokens: seen.extend(tokens))
-    drafter, choices = Candidates(draft, (2, 2)), Uniforms([np.random.default_rng(3)])
-    run = start_run(target, drafter, [PROMPT], settings, 64)
-    while any(run.running):
-        decode_tree(run, drafter, 2, choices, walk)
-    text, cache = run.sequences[0], run.cache
+    drafter, random_source = Candidates(draft, (2, 2)), Uniforms([np.random.default_rng(3)])
+    state = start_generation(target, drafter, [PROMPT], settings, 64)
+    while any(state.active):
+        decode_tree(state, drafter, 2, random_source, verify_tree)
+    text, cache = state.sequences[0], state.cache
     fresh = target.new_cache()
     target.forward(torch.tensor([text]), fresh)
     held = len(text) - 1
-    assert cache.length.tolist() == [held] and seen == run.written[0]
+    assert cache.length.tolist() == [held] and seen == state.new_tokens[0]
     for found, expected in ((cache.keys, fresh.keys), (cache.values, fresh.values)):
         torch.testing.assert_close(found[:, :, :held], expected[:, :, :held], rtol=0, atol=EXACT)
 
@@ -46,19 +46,21 @@ def test_the_cache_after_every_tree_is_as_if_fresh(llamas):
 def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(llamas, own: bool, eos_id: int | None):
     target, draft = llamas
     drafter = Candidates(target if own else draft, (2, 2))
-    settings, choices = Settings(24, eos_id=eos_id), Uniforms([np.random.default_rng(1)])
-    made = tree_generate(target, drafter, PROMPT, 2, settings, choices)
+    settings, random_source = Settings(24, eos_id=eos_id), Uniforms([np.random.default_rng(1)])
+    made = tree_generate(target, drafter, PROMPT, 2, settings, random_source)
     (text,), (blocks,) = made.tokens, made.blocks
-    kept = [[*block.path, block.token][: block.kept] for block in blocks]
+    kept = [[*block.accepted_tokens, block.next_token][: block.n_appended] for block in blocks]
     assert [token for tokens in kept for token in tokens] == text
     left = 24
     for block in blocks:
-        whole = block.accepted == min(2, left - 1)
-        assert block.bonus == (whole and block.kept > block.accepted)
+        whole = block.n_accepted == min(2, left - 1)
+        assert block.has_bonus == (whole and block.n_appended > block.n_accepted)
         assert whole or not own or block is blocks[-1]  # the target's own drafts are accepted
         assert len(block.p) == len(block.q) == len(block.drafted)
-        left -= block.kept
-    assert eos_id == 0 or {block.bonus for block in blocks} == ({True} if own else {True, False})
+        left -= block.n_appended
+    assert eos_id == 0 or {block.has_bonus for block in blocks} == (
+        {True} if own else {True, False}
+    )
 
 
 def test_a_tree_needs_room_after_the_text(llamas):

@@ -10,7 +10,7 @@ import torch
 from classes.chapter_cases import draw, unwritten
 from transformers.generation import candidate_generator, utils
 
-from specdec_lib.errors import library_error
+from specdec_lib.errors import dependency_error
 from specdec_lib.lessons.ch03 import figures, library
 from specdec_lib.lessons.ch03.lesson import P, Q
 from specdec_lib.lessons.checking.blame import is_unwritten
@@ -104,11 +104,11 @@ def test_the_trial_says_which_transformers_it_needs(damage, figure, capsys, monk
 
 def test_a_missing_library_is_told_and_a_fault_with_the_right_one_is_the_courses(monkeypatch):
     error, pinned = AttributeError("no such name"), metadata.version("transformers")
-    assert library_error("transformers", error) is error
+    assert dependency_error("transformers", error) is error
 
     def missing(name):
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", missing)
     said = f"This needs transformers {pinned}, and no transformers is installed here (Attribute"
-    assert str(library_error("transformers", error)).startswith(said)
+    assert str(dependency_error("transformers", error)).startswith(said)

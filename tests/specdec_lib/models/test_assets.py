@@ -58,7 +58,7 @@ def test_transformers_gives_the_same_logits(name: str):
 def test_tokenizer_gives_what_transformers_gives():
     ours = load_pair(device="cpu").tokenizer
     theirs = AutoTokenizer.from_pretrained(ASSETS / "target")
-    texts = [each.text[:2000] for each in assets.documents()]
+    texts = [each.text[:2000] for each in assets.held_out_documents()]
     texts += ["", " x  = 1\t# naïve 😀\r\n", "a .b , 'c' n't", "one<|endoftext|>two"]
     for text in texts:
         ids = theirs.encode(text)

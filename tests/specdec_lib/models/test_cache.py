@@ -5,7 +5,7 @@ import pytest
 import torch
 from decoders.random_models import VOCAB
 
-from specdec_lib.decoding.generate import start_run
+from specdec_lib.decoding.generate import start_generation
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
@@ -67,19 +67,19 @@ def assert_fresh(model: Llama, cache: KVCache, sequences: list[list[int]], lengt
 def test_caches_after_every_block_equal_a_fresh_pass(models, prompts: list[list[int]]):
     target, draft = models
     drafter = ModelDrafter(draft)
-    progress = start_run(target, drafter, prompts, Settings(30, Warp(0.8)), 128)
-    cache = progress.cache
-    choices = Uniforms([np.random.default_rng(row) for row in range(len(prompts))])
-    while any(progress.running):
-        decode_block(progress, drafter, 3, choices)
-        lengths = [len(text) - 1 for text in progress.sequences]
+    state = start_generation(target, drafter, prompts, Settings(30, Warp(0.8)), 128)
+    cache = state.cache
+    random_source = Uniforms([np.random.default_rng(row) for row in range(len(prompts))])
+    while any(state.active):
+        decode_block(state, drafter, 3, random_source)
+        lengths = [len(text) - 1 for text in state.sequences]
         assert cache.length.tolist() == lengths
-        assert_fresh(target, cache, progress.sequences, lengths)
+        assert_fresh(target, cache, state.sequences, lengths)
         spoil(cache, lengths)
         known = [
             min(length, held)  # after a block that was accepted whole its last token is unread
             for length, held in zip(lengths, drafter.cache.length.tolist(), strict=True)
         ]
-        assert_fresh(draft, drafter.cache, progress.sequences, known)
+        assert_fresh(draft, drafter.cache, state.sequences, known)
         spoil(drafter.cache, known)
-    assert all(0 <= token < VOCAB for row in progress.written for token in row)
+    assert all(0 <= token < VOCAB for row in state.new_tokens for token in row)

@@ -27,7 +27,7 @@ from transformers import (
 
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.errors import UsageError
+from specdec_lib.errors import SpecdecError
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Greedy, Warp
@@ -127,7 +127,7 @@ def test_a_text_ends_before_rotary_factors_change(kind: str):
         made = plain_generate(model, [text(prompt).tolist()], Settings(more, Warp(0)), Greedy())
         expected = greedy_text(model.model, [text(prompt).tolist()], more) if more else [[]]
         assert made.tokens == expected
-        with pytest.raises(UsageError, match=f"max_length is {limit}, where its rotary factors"):
+        with pytest.raises(SpecdecError, match=f"max_length is {limit}, where its rotary factors"):
             plain_generate(model, [text(prompt).tolist()], Settings(more + 1, Warp(0)), Greedy())
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from specdec_lib.assets import BUILT_IN_DRAFTS, tokenizer
-from specdec_lib.decoding.state import Block
+from specdec_lib.decoding.state import VerifiedBlock
 from specdec_lib.measure.acceptance import Acceptance
 from specdec_lib.measure.experiment import batches, grid, survey, traces
 from specdec_lib.measure.experiment.costs import Found, costs_on
@@ -67,7 +67,7 @@ def test_the_passes_of_a_machine_are_one_row(machine):
 
 def test_a_letter_of_several_tokens_stands_at_its_last_one():
     first, second, *_, last = tokenizer().encode("é😀").ids
-    block = Block([first, second, last], [first], second, 2, False, [], [])
+    block = VerifiedBlock([first, second, last], [first], second, 2, False, [], [])
     shown = traces.as_shown(block, TextStream(tokenizer()))
     assert shown["drafted"] == ["", "é", ""] and shown["token"] == "é"
 
