@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from specdec_lib.models.protocol import Cache, Ends, Model, end_ids
+from specdec_lib.models.protocol import Cache, EosIds, Model, eos_ids
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -37,7 +37,7 @@ def generate(
     max_new_tokens: int,
     warp: Warp,
     choices: Choices,
-    eos_id: Ends = None,
+    eos_id: EosIds = None,
 ) -> Result:
     """The tokens after `prompt`: up to `max_new_tokens`, or up to an end, which is kept.
 
@@ -45,7 +45,7 @@ def generate(
     `Uniforms([rng])` with the numbers of a generator, `Greedy()` at temperature 0. k = 0 is plain
     decoding. `eos_id` is a token that ends the text, or several.
     """
-    result, room, ends = Result(), len(prompt) + max_new_tokens, end_ids(eos_id)
+    result, room, ends = Result(), len(prompt) + max_new_tokens, eos_ids(eos_id)
     target_cache, draft_cache = target.new_cache(1, room), draft_model.new_cache(1, room)
     while len(result.tokens) < max_new_tokens and ends.isdisjoint(result.tokens):
         text = [*prompt, *result.tokens]

@@ -47,7 +47,7 @@ def draft_dtype(device: torch.device, dtype: torch.dtype) -> torch.dtype:
     return torch.promote_types(dtype, torch.float32) if device.type == "cpu" else dtype
 
 
-def name_of(dtype: torch.dtype) -> str:
+def dtype_name(dtype: torch.dtype) -> str:
     """torch.float32 -> "float32"."""
     return str(dtype).removeprefix("torch.")
 
@@ -93,7 +93,7 @@ def wait_for(device: torch.device | None = None) -> None:
         torch.cuda.synchronize(device)
 
 
-def sent(numbers: Sequence, device: torch.device) -> torch.Tensor:
+def to_device(numbers: Sequence, device: torch.device) -> torch.Tensor:
     """`numbers` as a tensor on `device`, without synchronising as torch.tensor(device=...) does.
 
     The copy starts from ordinary memory, so the numbers may be changed at once.
@@ -123,7 +123,7 @@ def cores() -> int:
     return len(may_use(0)) if may_use else os.cpu_count() or 1
 
 
-def leave_cores() -> int:
+def use_half_the_cores() -> int:
     """Let torch compute on half of the cores, at least one, as chapters 00 to 07 do; returns them.
 
     With all of them, every product would wait for its slowest thread, so any other program would

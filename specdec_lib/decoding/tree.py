@@ -32,7 +32,7 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices, ju
 
     # 2. Score: one pass over all branches.
     nodes = torch.tensor([proposal.tokens], dtype=torch.long).to(run.target.device)
-    tree = Tree.of(proposal.parents, run.target.device)
+    tree = Tree.from_parents(proposal.parents, run.target.device)
     (p,), finite = run.score(nodes, tree=tree)
     sound = torch.stack((finite_rows(proposal.q).all(), finite.all())).tolist()
     for whose, each in zip(("drafter", "target"), sound, strict=True):
@@ -44,7 +44,7 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices, ju
     watch.mark()
 
     # 4. Keep of the cache only the branch, since rejected nodes lie in between.
-    run.cache.keep(len(run.sequences[0]) - 1, [ROOT, *path])
+    run.cache.keep_nodes(len(run.sequences[0]) - 1, [ROOT, *path])
     accepted = [proposal.tokens[node - 1] for node in path]
     kept = run.add(0, [*accepted, token])
 

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import StateReader, at, read_tensors
+from specdec_lib.drafters.hidden import HiddenStateDrafter, at, read_tensors
 from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.checkpoint import LayerWeights, Shape
@@ -25,7 +25,7 @@ from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
 
-BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"
+BUILT_IN_EAGLE = ASSETS / "eagle" / "head.safetensors"
 HEAD_WIDTH, THETA, EPSILON = 32, 10000.0, 1e-6  # of attention, rotary embedding and norms
 
 
@@ -66,12 +66,12 @@ class EagleWeights(NamedTuple):
         )
 
 
-def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
+def load_eagle_head(target: Llama, path: Path | str = BUILT_IN_EAGLE) -> EagleWeights:
     """The head for `target`: the model that it was trained on, or that one grown."""
     return EagleWeights(**read_tensors(path, target))
 
 
-class Eagle(StateReader):
+class Eagle(HiddenStateDrafter):
     """Draws each draft token from the distribution after a state that EAGLE's layer predicts.
 
     Its cache holds a position for every true state that it has read. It reads in every block, even
@@ -94,12 +94,12 @@ class Eagle(StateReader):
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft token by token, each fed back with the state that was predicted for it."""
-        columns = self.newest(texts)
+        columns = self.latest_columns(texts)
         pairs = zip(limits, columns, strict=True)
         limits, drafted = [0 if column < 0 else limit for limit, column in pairs], []
         if max(columns) >= 0:
             state = self.read(columns, texts)
-            held = self.cache.lengths
+            held = self.cache.length_on_cpu
             for index in range(max(limits)):
                 if drafted:
                     state = self.next_states(state[:, None], drafted[-1][0][:, None])[:, 0]
@@ -118,7 +118,7 @@ class Eagle(StateReader):
         tokens = torch.zeros(len(counts), max(counts), dtype=torch.long)
         for row, (sequence, count) in enumerate(zip(texts, counts, strict=True)):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
-        wanted = [held + count for held, count in zip(self.cache.lengths, counts, strict=True)]
+        wanted = [held + count for held, count in zip(self.cache.length_on_cpu, counts, strict=True)]
         known = self.hidden.states[:, : max(counts)]
         predicted = self.next_states(known, tokens.to(self.device, non_blocking=True))
         self.cache.truncate(wanted)

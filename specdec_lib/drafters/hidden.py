@@ -12,14 +12,14 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from specdec_lib.device import sent
-from specdec_lib.models.cache import Hidden
+from specdec_lib.device import to_device
+from specdec_lib.models.cache import HiddenStates
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
 
 
-class StateReader:
+class HiddenStateDrafter:
     """A drafter to which every pass of the target hands its last hidden states.
 
     It reads their first `width` columns, by default all: a target that was grown (models/scale.py)
@@ -31,17 +31,17 @@ class StateReader:
         self.width = width or target.shape.width
         self.head = head_for(target, self.width)
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
-        self.hidden: Hidden | None = None  # of the passes since the latest proposal
+        self.hidden: HiddenStates | None = None  # of the passes since the latest proposal
         self.proposed = True
 
-    def observe(self, hidden: Hidden) -> None:
+    def observe(self, hidden: HiddenStates) -> None:
         """Take the states of a pass. The passes over a long prompt are put together."""
         new = hidden._replace(states=hidden.states[..., : self.width])
         if not self.proposed:
-            new = Hidden(*(torch.cat(pair, 1) for pair in zip(self.hidden, new, strict=True)))
+            new = HiddenStates(*(torch.cat(pair, 1) for pair in zip(self.hidden, new, strict=True)))
         self.hidden, self.proposed = new, False
 
-    def newest(self, texts: Texts) -> list[int]:
+    def latest_columns(self, texts: Texts) -> list[int]:
         """For each text the column of `hidden` with the state that gave its last token.
 
         The state at position len - 2: the last token has not been read yet. -1 after a prompt of
@@ -54,7 +54,7 @@ class StateReader:
         return [len(text) - 2 - start for text, start in zip(texts, starts, strict=True)]
 
 
-def passing_states(target: Llama, drafter: StateReader) -> Llama:
+def with_hidden_state_hook(target: Llama, drafter: HiddenStateDrafter) -> Llama:
     """`target`, whose passes hand their states to `drafter`."""
     drafter.hidden, drafter.proposed = None, True
     watched = copy(target)
@@ -74,7 +74,7 @@ def head_for(target: Llama, width: int) -> Linear:
 def at(states: Tensor, columns: Sequence[int]) -> Tensor:
     """The state (B, width) of each row of `states` (B, T, width) in its column."""
     rows = torch.arange(len(states), device=states.device)
-    return states[rows, sent(columns, states.device)]
+    return states[rows, to_device(columns, states.device)]
 
 
 def read_tensors(path: Path | str, target: Llama) -> dict[str, Tensor]:

@@ -17,13 +17,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import StateReader, at, read_tensors
+from specdec_lib.drafters.hidden import HiddenStateDrafter, at, read_tensors
 from specdec_lib.drafters.protocol import Proposal, drawn
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
 
-BUILT_IN_HEADS = ASSETS / "medusa" / "heads.safetensors"
+BUILT_IN_MEDUSA = ASSETS / "medusa" / "heads.safetensors"
 
 
 class Heads(NamedTuple):
@@ -43,12 +43,12 @@ class Heads(NamedTuple):
         return states[:, None] + (self.up[:count] @ inner)[..., 0]
 
 
-def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
+def load_medusa_heads(target: Llama, path: Path | str = BUILT_IN_MEDUSA) -> Heads:
     """The heads for `target`: the model that they were trained on, or that one grown."""
     return Heads(**read_tensors(path, target))
 
 
-class Medusa(StateReader):
+class Medusa(HiddenStateDrafter):
     """Draws each draft token from its own head's distribution, warped as the target's is.
 
     A head knows nothing of the tokens that are drawn before its own. A block drafts at most as many
@@ -65,7 +65,7 @@ class Medusa(StateReader):
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft from all heads at once."""
-        columns, most = self.newest(texts), len(self.heads.down)
+        columns, most = self.latest_columns(texts), len(self.heads.down)
         pairs = zip(limits, columns, strict=True)
         limits = [0 if column < 0 else min(limit, most) for limit, column in pairs]
         drafted = []

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from specdec_lib.device import sent
+from specdec_lib.device import to_device
 from specdec_lib.drafters.protocol import Proposal, drawn
-from specdec_lib.models.protocol import Model, Texts, lengths_of, prefill
+from specdec_lib.models.protocol import Model, Texts, cache_lengths, prefill
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -46,9 +46,9 @@ class ModelDrafter:
         Two if a row's block was fully accepted: the cache lacks its last draft token, which was
         drawn but never fed.
         """
-        pairs = zip(lengths_of(self.cache), texts, strict=True)
+        pairs = zip(cache_lengths(self.cache), texts, strict=True)
         width = 1 if all(held >= len(sequence) - 1 for held, sequence in pairs) else 2
-        prefill(self.model, self.cache, texts, leave=width)
+        prefill(self.model, self.cache, texts, skip_last=width)
         fed = [(*sequence[-width:], 0)[:width] for sequence in texts]
         last = [min(len(sequence), width) - 1 for sequence in texts]
-        return sent(fed, self.device), sent(last, self.device)
+        return to_device(fed, self.device), to_device(last, self.device)

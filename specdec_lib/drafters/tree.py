@@ -96,7 +96,7 @@ class Grown(NamedTuple):
     def latest(self, level: list[int], device: torch.device) -> tuple[Tensor, Tree]:
         """The tokens (1, n) of the latest level, and their place in the tree."""
         tokens = torch.tensor([self.tokens[level[0] - 1 :]], device=device)
-        return tokens, Tree.of(self.parents, device, read=level[0])
+        return tokens, Tree.from_parents(self.parents, device, read=level[0])
 
     def proposal(self, vocab_size: int, device: torch.device) -> TreeProposal:
         """The tree as it is."""

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.eagle import Eagle, load_head
-from specdec_lib.drafters.medusa import Medusa, load_heads
+from specdec_lib.drafters.eagle import Eagle, load_eagle_head
+from specdec_lib.drafters.medusa import Medusa, load_medusa_heads
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.acceptance import (
@@ -153,8 +153,8 @@ def module_reader(model: nn.Module) -> Reader:
 def trained_heads(target: Llama) -> dict[str, Drafter]:
     """The two drafters on the built-in target's last states; Medusa has three heads."""
     return {
-        "Medusa": Medusa(target, load_heads(target)),
-        "EAGLE": Eagle(target, load_head(target)),
+        "Medusa": Medusa(target, load_medusa_heads(target)),
+        "EAGLE": Eagle(target, load_eagle_head(target)),
     }
 
 

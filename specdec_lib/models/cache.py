@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.device import sent
+from specdec_lib.device import to_device
 
 
-class Lengths:
+class RaggedCache:
     """The number of positions that each row holds: the base of every cache.
 
     It is kept twice: `length` (B,) long on the device for the passes, and `lengths` as plain
@@ -26,12 +26,12 @@ class Lengths:
     def __init__(self, batch: int, capacity: int | None, device: torch.device | str) -> None:
         self.capacity = capacity
         self.length = torch.zeros(batch, dtype=torch.long, device=device)
-        self.lengths = [0] * batch
+        self.length_on_cpu = [0] * batch
 
     @property
     def longest(self) -> int:
         """The number of positions of the longest row."""
-        return max(self.lengths)
+        return max(self.length_on_cpu)
 
     def advance(self, count: int) -> Tensor:
         """Make every row longer by `count`; returns the new positions (B, count).
@@ -45,7 +45,7 @@ class Lengths:
             )
         positions = self.length[:, None] + torch.arange(count, device=self.length.device)
         self.length = self.length + count
-        self.lengths = [held + count for held in self.lengths]
+        self.length_on_cpu = [held + count for held in self.length_on_cpu]
         return positions
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
@@ -54,15 +54,15 @@ class Lengths:
         Raises ValueError if a number is negative or above what its row holds.
         """
         wanted = length.tolist() if isinstance(length, Tensor) else length
-        wanted = [wanted] * len(self.lengths) if np.ndim(wanted) == 0 else wanted
+        wanted = [wanted] * len(self.length_on_cpu) if np.ndim(wanted) == 0 else wanted
         wanted = [operator.index(each) for each in wanted]
-        if len(wanted) != len(self.lengths):
-            raise ValueError(f"{len(wanted)} lengths for a cache of {len(self.lengths)} rows")
-        for row, (new, held) in enumerate(zip(wanted, self.lengths, strict=True)):
+        if len(wanted) != len(self.length_on_cpu):
+            raise ValueError(f"{len(wanted)} lengths for a cache of {len(self.length_on_cpu)} rows")
+        for row, (new, held) in enumerate(zip(wanted, self.length_on_cpu, strict=True)):
             if not 0 <= new <= held:
                 raise ValueError(f"row {row} holds {held} positions and cannot be cut to {new}")
-        self.lengths = wanted
-        self.length = sent(wanted, self.length.device)
+        self.length_on_cpu = wanted
+        self.length = to_device(wanted, self.length.device)
 
 
 class Tree(NamedTuple):
@@ -94,14 +94,14 @@ class Tree(NamedTuple):
         return slots[:, -1:] + 1 - self.ancestors.shape[1] + self.depths
 
 
-class Hidden(NamedTuple):
+class HiddenStates(NamedTuple):
     """The last layer's output in one pass, as the head reads it."""
 
     states: Tensor  # (B, T, width)
     positions: Tensor  # (B, T), where in the text
 
 
-class Held(NamedTuple):
+class LayerCache(NamedTuple):
     """The cache of one layer; a pass reads its first `seen` positions."""
 
     all_keys: Tensor  # (B, capacity, heads, width), as all_values
@@ -120,7 +120,7 @@ class Held(NamedTuple):
         return self.all_keys[:, seen].transpose(1, 2), self.all_values[:, seen].transpose(1, 2)
 
 
-class KVCache(Lengths):
+class KVCache(RaggedCache):
     """The keys and values of every layer, (layers, B, capacity, heads, width) each."""
 
     def __init__(
@@ -139,13 +139,13 @@ class KVCache(Lengths):
         self.values = torch.zeros(shape, device=device, dtype=dtype)
         self._rows = torch.arange(batch, device=device)[:, None]
 
-    def held(self, layer: int) -> Held:
+    def held(self, layer: int) -> LayerCache:
         """The keys and values of `layer`, to read and to write."""
-        return Held(self.keys[layer], self.values[layer], self._rows, self.longest)
+        return LayerCache(self.keys[layer], self.values[layer], self._rows, self.longest)
 
     def keep(self, start: int, nodes: Sequence[int]) -> None:
         """Keep only `nodes` of the tree that was read from `start` on, and move them together."""
-        slots = start + sent(nodes, self.keys.device)
+        slots = start + to_device(nodes, self.keys.device)
         for held in (self.keys, self.values):
             held[:, :, start : start + len(nodes)] = held[:, :, slots]
         self.truncate(start + len(nodes))
@@ -159,7 +159,7 @@ class KVCache(Lengths):
         if tree is not None:
             before = self.longest - tree.ancestors.shape[1]
             hidden = torch.nn.functional.pad(~tree.ancestors, (before, 0))[None, None]
-        elif slots.shape[1] == 1 and min(self.lengths) == self.longest:
+        elif slots.shape[1] == 1 and min(self.length_on_cpu) == self.longest:
             return None
         else:
             hidden = torch.arange(self.longest, device=slots.device) > slots[:, None, :, None]

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from specdec_lib.device import name_of
+from specdec_lib.device import dtype_name
 from specdec_lib.models.catalogue import PairError
 
 # Hugging Face's names; the matrices of a group are one matrix here.
@@ -170,7 +170,7 @@ def configuration(shape: Shape, dtype: torch.dtype) -> dict[str, Any]:
     """The configuration of transformers for a model of this shape, with a head of its own."""
     return {theirs: getattr(shape, ours) for ours, theirs in FIELDS.items()} | {
         "model_type": "llama",
-        "dtype": name_of(dtype),
+        "dtype": dtype_name(dtype),
         "rope_parameters": {"rope_type": "default", "rope_theta": shape.theta},
         "tie_word_embeddings": False,
         "bos_token_id": 0,

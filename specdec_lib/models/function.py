@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from specdec_lib.models.protocol import Model, common
+from specdec_lib.models.protocol import Model, common_prefix_length
 
 
 def logits_of(model: Model, room: int = 512) -> Callable[[Sequence[int]], np.ndarray]:
@@ -21,7 +21,7 @@ def logits_of(model: Model, room: int = 512) -> Callable[[Sequence[int]], np.nda
 
     @torch.inference_mode()
     def logits(tokens: Sequence[int]) -> np.ndarray:
-        same = min(common(known, tokens), len(tokens) - 1)
+        same = min(common_prefix_length(known, tokens), len(tokens) - 1)
         cache.truncate(same)
         new = torch.tensor([list(tokens[same:])], device=model.device)
         rows[same : len(tokens)] = model.forward(new, cache)[0].double().cpu().numpy()

@@ -25,7 +25,7 @@ from transformers.cache_utils import DummyLayer, DynamicLayer, DynamicSlidingWin
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-from specdec_lib.models.cache import Lengths
+from specdec_lib.models.cache import RaggedCache
 from specdec_lib.models.catalogue import PairError
 
 RowCache = DynamicCache | EncoderDecoderCache
@@ -33,7 +33,7 @@ RowCache = DynamicCache | EncoderDecoderCache
 EXACT_LAYERS = {DynamicLayer, DynamicSlidingWindowLayer, DummyLayer}
 
 
-class RowCaches(Lengths):
+class RowCaches(RaggedCache):
     """A transformers cache for every row, and its encoded source (1, S, D), if any."""
 
     def __init__(
@@ -48,9 +48,9 @@ class RowCaches(Lengths):
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Forget every position from `length` on, as in protocol.py."""
-        before = self.lengths
+        before = self.length_on_cpu
         super().truncate(length)
-        for row, held, new in zip(self.rows, before, self.lengths, strict=True):
+        for row, held, new in zip(self.rows, before, self.length_on_cpu, strict=True):
             if new < held:
                 row.crop(new - held)  # transformers 5: minus the number of positions to remove
 
@@ -89,7 +89,7 @@ class Causal:
         cache.advance(tokens.shape[1])
         rows = zip(tokens[:, None], cache.rows, cache.encoded, strict=True)
         logits = torch.cat([self._row(*row) for row in rows])
-        if [row.get_seq_length() for row in cache.rows] != cache.lengths:
+        if [row.get_seq_length() for row in cache.rows] != cache.length_on_cpu:
             kind = self.model.config.model_type
             raise PairError(f"a model of type {kind} does not use a DynamicCache: choose another")
         return logits[..., : self.vocab_size]

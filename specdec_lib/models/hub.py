@@ -17,7 +17,7 @@ from specdec_lib.models import loading
 from specdec_lib.models.catalogue import PUBLISHED, PairError, models_of
 from specdec_lib.models.hf import Causal
 from specdec_lib.models.pairs import Pair, require_memory
-from specdec_lib.models.protocol import end_ids
+from specdec_lib.models.protocol import eos_ids
 
 TEXTS = ["*.json", "*.txt", "*.model"]  # configuration and tokenizer: a few megabytes, unasked
 WEIGHTS = ["model*.safetensors", "pytorch_model*.bin"]
@@ -40,7 +40,7 @@ def load(
     target.vocab_size = small.vocab_size = min(target.vocab_size, small.vocab_size)
     ratio = target.model.num_parameters() / small.model.num_parameters()
     label = f"{names[0]} with {names[1]}, {ratio:.0f}:1 by parameters"
-    ends = end_ids(tokenizer.eos_token_id) | end_ids(target.model.generation_config.eos_token_id)
+    ends = eos_ids(tokenizer.eos_token_id) | eos_ids(target.model.generation_config.eos_token_id)
     return Pair(name, target, small, tokenizer, label, ends)
 
 

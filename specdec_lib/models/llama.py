@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models.cache import Held, Hidden, KVCache, Tree
+from specdec_lib.models.cache import LayerCache, HiddenStates, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear
 
@@ -54,7 +54,7 @@ class Llama:
         tokens: Tensor,
         cache: KVCache,
         tree: Tree | None = None,
-        observe: Callable[[Hidden], None] | None = None,
+        observe: Callable[[HiddenStates], None] | None = None,
     ) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`.
 
@@ -69,7 +69,7 @@ class Llama:
             x = layer(x, here, cache.held(number))
         hidden = self.norm(x)
         if observe:
-            observe(Hidden(hidden, positions))
+            observe(HiddenStates(hidden, positions))
         return self.head(hidden)
 
 
@@ -111,12 +111,12 @@ class Layer:
         self.qkv, self.out = Linear(weights.qkv), Linear(weights.out)
         self.gate_up, self.down = Linear(weights.gate_up), Linear(weights.down)
 
-    def __call__(self, x: Tensor, here: Here, held: Held) -> Tensor:
+    def __call__(self, x: Tensor, here: Here, held: LayerCache) -> Tensor:
         """(B, T, width) -> (B, T, width); new keys and values go to `held`."""
         x = x + self.attention(self.norm_attention(x), here, held)
         return x + self.mlp(x)
 
-    def attention(self, normed: Tensor, here: Here, held: Held) -> Tensor:
+    def attention(self, normed: Tensor, here: Here, held: LayerCache) -> Tensor:
         """The output (B, T, width) for the normed input (B, T, width)."""
         shape = self.shape
         qkv = self.qkv(normed).unflatten(-1, (-1, shape.head_width))

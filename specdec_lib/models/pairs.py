@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
+from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, dtype_name
 from specdec_lib.errors import library_error
 from specdec_lib.models.catalogue import BUILT_IN, LIMIT, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
@@ -133,7 +133,7 @@ def require_memory(needed: int, dtype: torch.dtype, device: torch.device) -> Non
     free = free_memory(device)
     if free is not None and needed > free:
         raise PairError(
-            f"the weights take {needed / 1e9:.1f} GB in {name_of(dtype)}, and "
+            f"the weights take {needed / 1e9:.1f} GB in {dtype_name(dtype)}, and "
             f"{free / 1e9:.1f} GB are free on {device}: choose a smaller pair, or free some memory"
         )
 

@@ -14,8 +14,8 @@ from safetensors.torch import save_file
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.eagle import BUILT_IN_HEAD
-from specdec_lib.drafters.medusa import BUILT_IN_HEADS
+from specdec_lib.drafters.eagle import BUILT_IN_EAGLE
+from specdec_lib.drafters.medusa import BUILT_IN_MEDUSA
 from specdec_lib.models.llama import Llama
 from specdec_lib.training.corpus import END, VOCAB_SIZE, Document, documents
 from specdec_lib.training.heads import eagle_weights, medusa_weights
@@ -57,7 +57,7 @@ def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path,
 def export_heads(folder: Path, assets: Path) -> None:
     """Write both heads beside the target in `assets`."""
     weights, target = trained(folder, "heads"), Llama.from_folder(assets / "target")
-    medusa, eagle = (assets / path.relative_to(ASSETS) for path in (BUILT_IN_HEADS, BUILT_IN_HEAD))
+    medusa, eagle = (assets / path.relative_to(ASSETS) for path in (BUILT_IN_MEDUSA, BUILT_IN_EAGLE))
     write_tensors(medusa_weights(weights), medusa)
     write_tensors(eagle_weights(weights, target.embedding), eagle)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
+from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, dtype_name
 from specdec_lib.device import processor as processor_line
 from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.models.checkpoint import read_shape
@@ -41,7 +41,7 @@ class Machine:
 
     def about(self) -> dict[str, str]:
         """The machine as data, for a results file."""
-        return {"device": device_line(self.device), "dtype": name_of(self.target.dtype)}
+        return {"device": device_line(self.device), "dtype": dtype_name(self.target.dtype)}
 
     def passes(self) -> pd.DataFrame:
         """Milliseconds a token of plain decoding, v by width, and c of the drafts, in one row."""
@@ -61,7 +61,7 @@ def look(longer: float = 1) -> Machine:
     device = default_device()
     dtype = default_dtype(device)
     size = largest(SIZES[device.type], device, dtype)
-    print(f"{device_line(device)}, {name_of(dtype)}. The target costs what {size.upper()} would.")
+    print(f"{device_line(device)}, {dtype_name(dtype)}. The target costs what {size.upper()} would.")
     target = scaled(ASSETS / "target", size, device, dtype)
     built_in = Llama.from_folder(ASSETS / "target", device, dtype)
     small = draft_dtype(device, dtype)

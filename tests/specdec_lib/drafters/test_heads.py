@@ -22,7 +22,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle
-from specdec_lib.drafters.hidden import StateReader, passing_states
+from specdec_lib.drafters.hidden import HiddenStateDrafter, with_hidden_state_hook
 from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.exact import Tape, distance, distribution
 from specdec_lib.models import protocol
@@ -36,9 +36,9 @@ TEXT = [1, 2, 0, 1, 1, 2, 0]
 both = pytest.mark.parametrize("name", ["Medusa", "EAGLE"])
 
 
-def drafted(drafter: StateReader, texts: list[list[int]], limits: list[int]):
+def drafted(drafter: HiddenStateDrafter, texts: list[list[int]], limits: list[int]):
     """The proposal of the first block after `texts`."""
-    target = passing_states(drafter.target, drafter)
+    target = with_hidden_state_hook(drafter.target, drafter)
     prefill(target, target.new_cache(len(texts)), texts)
     drafter.start(texts, Warp(), 40)
     choices = Uniforms([np.random.default_rng(row) for row in range(len(texts))])
@@ -108,7 +108,7 @@ def test_prompts_that_the_target_reads_in_chunks_give_the_same_drafts(
 ):
     texts, limits = [TEXT, TEXT[:4], [1, 2], [2]], [3, 2, 3, 3]
     whole = drafted(made_on(target, name), texts, limits)
-    monkeypatch.setattr(protocol, "CHUNK", 2)
+    monkeypatch.setattr(protocol, "PREFILL_CHUNK", 2)
     found = drafted(made_on(target, name), texts, limits)
     assert found.limits == whole.limits == [3, 2, 3, 0]  # no state has given a first token
     assert torch.equal(found.tokens[:3], whole.tokens[:3])
@@ -116,8 +116,8 @@ def test_prompts_that_the_target_reads_in_chunks_give_the_same_drafts(
 
 
 FILES: dict[str, tuple[Callable, Callable, type]] = {
-    "Medusa": (medusa_heads, medusa.load_heads, Medusa),
-    "EAGLE": (eagle_weights, eagle.load_head, Eagle),
+    "Medusa": (medusa_heads, medusa.load_medusa_heads, Medusa),
+    "EAGLE": (eagle_weights, eagle.load_eagle_head, Eagle),
 }
 
 

@@ -14,7 +14,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models import pairs
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.pairs import Pair, load_pair
-from specdec_lib.models.protocol import end_ids
+from specdec_lib.models.protocol import eos_ids
 from specdec_lib.sampling import Greedy, Warp
 
 NAMES = "org/target", "org/draft"
@@ -54,7 +54,7 @@ def test_a_text_ends_where_generate_ends_it_and_at_the_tokenizers_end(
     content = json.loads(file.read_text()) | {"eos_token_id": named}
     file.write_text(json.dumps(content)) if named is not None else file.unlink()
     pair = load(*names, yes=True)
-    assert pair.eos_id == {0} | end_ids(named)
+    assert pair.eos_id == {0} | eos_ids(named)
     drafter, model = ModelDrafter(pair.draft), pair.target.model
     for letter in "ab":
         prompt, ids = pair.prompt(letter), torch.tensor([pair.tokenizer.encode(letter)])

@@ -51,10 +51,10 @@ def test_tree_read_level_by_level_equals_one_pass(folder: Path):
     parents = [0, 0, 1, 1, 2]
     whole, parts = model.new_cache(1, 20), model.new_cache(1, 20)
     model.forward(text[:, :9], whole)
-    expected = model.forward(text[:, 9:], whole, tree=Tree.of(parents))
+    expected = model.forward(text[:, 9:], whole, tree=Tree.from_parents(parents))
     found = [model.forward(text[:, :10], parts)[:, -1:]]  # the root ends the text
     for first, end in ((1, 3), (3, 6)):
-        tree = Tree.of(parents[: end - 1], read=first)
+        tree = Tree.from_parents(parents[: end - 1], read=first)
         found.append(model.forward(text[:, 9 + first : 9 + end], parts, tree=tree))
     torch.testing.assert_close(torch.cat(found, 1), expected, **SAME)
 

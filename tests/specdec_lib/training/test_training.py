@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.eagle import Eagle, load_head
-from specdec_lib.drafters.medusa import load_heads
+from specdec_lib.drafters.eagle import Eagle, load_eagle_head
+from specdec_lib.drafters.medusa import load_medusa_heads
 from specdec_lib.drafters.ngram import Counts
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
@@ -64,8 +64,8 @@ def test_from_text_to_models_and_heads(folder: Path, tmp_path: Path, monkeypatch
         train(folder, CPU)
     export.export(folder, assets)
     target = Llama.from_folder(assets / "target")
-    assert load_heads(target, assets / "medusa" / "heads.safetensors").down.shape == (3, 256, 16)
-    assert load_head(target, assets / "eagle" / "head.safetensors").up.shape == (16, 32)
+    assert load_medusa_heads(target, assets / "medusa" / "heads.safetensors").down.shape == (3, 256, 16)
+    assert load_eagle_head(target, assets / "eagle" / "head.safetensors").up.shape == (16, 32)
     assert Counts.load(assets / "ngrams.npz").unigram.sum() == len(DATA)
 
 
