@@ -354,7 +354,7 @@ use_half_the_cores()  # torch computes on half of your cores, and leaves the oth
 pair = load_pair(dtype=torch.float64)  # so that rounding cannot make the two texts differ
 readers = [model_reader(pair.target), model_reader(pair.draft)]
 both = [lambda given, read=read: read(given).numpy() for read in readers]
-prompt = pair.prompt(lesson.REAL_PROMPT)
+prompt = pair.start(lesson.REAL_PROMPT)
 figures.ladder(greedy_speculative_decode, *both, lookup, prompt, pair.tokenizer.decode)
 
 # %% [markdown]

@@ -626,7 +626,7 @@ from specdec_lib.models.pairs import load_pair
 use_half_the_cores()  # leave half of the cores free
 pair = load_pair(draft="large", device="cpu", dtype=torch.float32)
 logits = logits_of(pair.target), logits_of(pair.draft)
-prompt = pair.prompt("class Stack:\n    def push(self, item):\n")
+prompt = pair.start("class Stack:\n    def push(self, item):\n")
 read = pair.tokenizer.decode
 figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.6, seed=1)
 

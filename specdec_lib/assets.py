@@ -14,7 +14,7 @@ HELD_OUT = "held_out.jsonl"
 BUILT_IN_DRAFTS = ("large", "base", "small")  # the first one is the default
 
 
-class Document(NamedTuple):
+class HeldOutDocument(NamedTuple):
     """A held-out document; `seen` are the numbers of its lines that training text has too."""
 
     name: str
@@ -22,11 +22,11 @@ class Document(NamedTuple):
     seen: frozenset[int]
 
 
-def documents(assets: Path = ASSETS) -> list[Document]:
+def held_out_documents(assets: Path = ASSETS) -> list[HeldOutDocument]:
     """The held-out text, which the built-in models never saw."""
     lines = (assets / HELD_OUT).read_text(encoding="utf-8").splitlines()
     loaded = [json.loads(line) for line in lines]
-    return [Document(each["name"], each["text"], frozenset(each["seen"])) for each in loaded]
+    return [HeldOutDocument(each["name"], each["text"], frozenset(each["seen"])) for each in loaded]
 
 
 def tokenizer(assets: Path = ASSETS) -> Tokenizer:

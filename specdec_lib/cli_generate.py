@@ -12,7 +12,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.device import use_half_the_cores
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.pairs import Pair
+from specdec_lib.models.pair import Pair
 from specdec_lib.sampling import Warp, choices_for
 
 ACCEPTED = "green underline"  # not by its colour alone
@@ -21,7 +21,7 @@ ACCEPTED = "green underline"  # not by its colour alone
 def write(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
     """Write the text as it comes, and a line of counts. UsageError if it would be too long."""
     use_half_the_cores()  # with all of them, any other program would slow every pass
-    console, prompt_ids = Console(highlight=False), pair.prompt(prompt)
+    console, prompt_ids = Console(highlight=False), pair.start(prompt)
     page = Page(pair, console, prompt, prompt_ids)
     settings = Settings(tokens, warp, pair.eos_id, page.add)
     choices = choices_for(warp, [np.random.default_rng(seed)])

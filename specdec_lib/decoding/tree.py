@@ -12,7 +12,7 @@ from torch import Tensor
 from specdec_lib.decoding.state import Block, Run
 from specdec_lib.decoding.verify import accepts, finite_rows, require_finite, residual
 from specdec_lib.device import Stopwatch
-from specdec_lib.drafters.tree import ROOT, TreeDrafter, TreeProposal
+from specdec_lib.drafters.tree import ROOT_NODE, TreeDrafter, TreeProposal
 from specdec_lib.models.cache import Tree
 from specdec_lib.sampling import Choices
 
@@ -44,7 +44,7 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices, ju
     watch.mark()
 
     # 4. Keep of the cache only the branch, since rejected nodes lie in between.
-    run.cache.keep_nodes(len(run.sequences[0]) - 1, [ROOT, *path])
+    run.cache.keep_nodes(len(run.sequences[0]) - 1, [ROOT_NODE, *path])
     accepted = [proposal.tokens[node - 1] for node in path]
     kept = run.add(0, [*accepted, token])
 
@@ -63,8 +63,8 @@ def walk(p: Tensor, proposal: TreeProposal, choices: Choices) -> tuple[list[int]
     children are candidates for one position. Each is judged against what is left of p, and if it is
     rejected, its q is taken away from that. What is left in the end is the residual.
     """
-    path, rest, bonus = [], p[ROOT], True
-    candidates = children(proposal, ROOT)
+    path, rest, bonus = [], p[ROOT_NODE], True
+    candidates = children(proposal, ROOT_NODE)
     while candidates:
         node = candidates.pop(0)
         token, q = proposal.tokens[node - 1], proposal.q[node - 1]

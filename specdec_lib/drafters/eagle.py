@@ -17,7 +17,7 @@ from torch import Tensor
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import HiddenStateDrafter, at, read_tensors
-from specdec_lib.drafters.protocol import Proposal, drawn
+from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
@@ -106,7 +106,7 @@ class Eagle(HiddenStateDrafter):
                 q = self.warp(self.head(state))
                 drafted.append((choices.draft(q, index), q))
             self.cache.truncate(held)
-        return drawn(drafted, limits, self.vocab_size, self.device)
+        return stack_proposal(drafted, limits, self.vocab_size, self.device)
 
     def read(self, columns: Sequence[int], texts: Texts) -> Tensor:
         """The predicted states (B, width) of the last tokens, from the true ones up to `columns`.
@@ -118,7 +118,9 @@ class Eagle(HiddenStateDrafter):
         tokens = torch.zeros(len(counts), max(counts), dtype=torch.long)
         for row, (sequence, count) in enumerate(zip(texts, counts, strict=True)):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
-        wanted = [held + count for held, count in zip(self.cache.length_on_cpu, counts, strict=True)]
+        wanted = [
+            held + count for held, count in zip(self.cache.length_on_cpu, counts, strict=True)
+        ]
         known = self.hidden.states[:, : max(counts)]
         predicted = self.next_states(known, tokens.to(self.device, non_blocking=True))
         self.cache.truncate(wanted)

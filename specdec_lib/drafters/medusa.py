@@ -18,7 +18,7 @@ from torch import Tensor
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import HiddenStateDrafter, at, read_tensors
-from specdec_lib.drafters.protocol import Proposal, drawn
+from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
@@ -26,7 +26,7 @@ from specdec_lib.sampling import Choices, Warp
 BUILT_IN_MEDUSA = ASSETS / "medusa" / "heads.safetensors"
 
 
-class Heads(NamedTuple):
+class MedusaHeads(NamedTuple):
     """n residual blocks of low rank, h + up silu(down h), for states h of `width`.
 
     The paper's block is h + silu(W h), and a vocabulary head of its own follows each (Cai et
@@ -43,9 +43,9 @@ class Heads(NamedTuple):
         return states[:, None] + (self.up[:count] @ inner)[..., 0]
 
 
-def load_medusa_heads(target: Llama, path: Path | str = BUILT_IN_MEDUSA) -> Heads:
+def load_medusa_heads(target: Llama, path: Path | str = BUILT_IN_MEDUSA) -> MedusaHeads:
     """The heads for `target`: the model that they were trained on, or that one grown."""
-    return Heads(**read_tensors(path, target))
+    return MedusaHeads(**read_tensors(path, target))
 
 
 class Medusa(HiddenStateDrafter):
@@ -55,7 +55,7 @@ class Medusa(HiddenStateDrafter):
     tokens as there are heads, and none after a prompt of one token, because there is no state.
     """
 
-    def __init__(self, target: Llama, heads: Heads) -> None:
+    def __init__(self, target: Llama, heads: MedusaHeads) -> None:
         super().__init__(target, heads.down.shape[-1])
         self.heads = heads
 
@@ -73,4 +73,4 @@ class Medusa(HiddenStateDrafter):
             state = at(self.hidden.states, columns)
             q = self.warp(self.head(self.heads(state, max(limits))))
             drafted = [(choices.draft(each, i), each) for i, each in enumerate(q.unbind(1))]
-        return drawn(drafted, limits, self.vocab_size, self.device)
+        return stack_proposal(drafted, limits, self.vocab_size, self.device)

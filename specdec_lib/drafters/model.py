@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.device import to_device
-from specdec_lib.drafters.protocol import Proposal, drawn
+from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.protocol import Model, Texts, cache_lengths, prefill
 from specdec_lib.sampling import Choices, Warp
 
@@ -38,7 +38,7 @@ class ModelDrafter:
             if feed.shape[1] > 1:  # a text of one token has no two to feed
                 self.cache.truncate([len(sequence) for sequence in texts])
             feed, last = token[:, None], torch.zeros_like(token)
-        return drawn(drafted, list(limits), self.vocab_size, self.device)
+        return stack_proposal(drafted, list(limits), self.vocab_size, self.device)
 
     def _unread(self, texts: Texts) -> tuple[Tensor, Tensor]:
         """The tokens (B, 1 or 2) to begin a block with, and which of them is a row's last (B,).

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.drafters.protocol import Proposal, drawn
+from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
 
@@ -63,7 +63,7 @@ class NgramDrafter:
             drafted.append((token, q))
             for end, new in zip(ends, token.tolist(), strict=True):
                 end.append(new)
-        return drawn(drafted, list(limits), self.vocab_size, self.device)
+        return stack_proposal(drafted, list(limits), self.vocab_size, self.device)
 
     def distribution(self, tokens: Sequence[int]) -> Tensor:
         """The warped distribution (V,) after `tokens`."""

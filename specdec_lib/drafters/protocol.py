@@ -36,7 +36,7 @@ class Drafter(Protocol):
         """Draft up to limits[b] tokens after each sequence."""
 
 
-def drawn(
+def stack_proposal(
     drafted: Sequence[tuple[Tensor, Tensor]],
     limits: list[int],
     vocab_size: int,
@@ -52,8 +52,8 @@ def drawn(
     return Proposal(*there, limits)
 
 
-def certain(rows: Sequence[list[int]], vocab_size: int, device: torch.device) -> Proposal:
-    """The proposal of looked-up tokens, which are certain: each has a q of 1 on itself."""
+def one_hot_proposal(rows: Sequence[list[int]], vocab_size: int, device: torch.device) -> Proposal:
+    """The proposal of tokens that were looked up, not drawn: each has a q of 1 on itself."""
     longest = max(len(tokens) for tokens in rows)
     filled = [tokens + [0] * (longest - len(tokens)) for tokens in rows]
     tokens = torch.tensor(filled, dtype=torch.long).to(device, non_blocking=True)

@@ -14,7 +14,7 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts, prefill
 from specdec_lib.sampling import Choices, Warp
 
-ROOT = 0  # the text's last token; draft tokens are numbered from 1
+ROOT_NODE = 0  # the text's last token; draft tokens are numbered from 1
 
 
 class TreeProposal(NamedTuple):
@@ -25,7 +25,7 @@ class TreeProposal(NamedTuple):
     """
 
     tokens: list[int]
-    parents: list[int]  # the number of each one's parent: ROOT, or 1 + its place in this list
+    parents: list[int]  # the number of each one's parent: ROOT_NODE, or 1 + its place in this list
     q: Tensor  # (n, V)
 
 
@@ -37,7 +37,7 @@ class TreeDrafter:
     """
 
     def __init__(self, widths: Sequence[int], how: str = "independent") -> None:
-        self.widths, self.pick = tuple(widths), PICKS[how]
+        self.widths, self.pick = tuple(widths), CANDIDATE_RULES[how]
 
     def nodes(self, depth: int) -> int:
         """The tokens of a full tree of `depth` levels."""
@@ -47,7 +47,7 @@ class TreeDrafter:
         """A tree of at most limits[0] levels after the one sequence."""
 
 
-class Candidates(TreeDrafter):
+class ModelTreeDrafter(TreeDrafter):
     """Candidates from a draft model."""
 
     def __init__(self, model: Llama, widths: Sequence[int], how: str = "independent"):
@@ -72,7 +72,7 @@ class Candidates(TreeDrafter):
 
     def _read(self, text: Sequence[int], grown: "Grown", level: list[int]) -> Tensor:
         """The logits (n, V) after each node of `level`; the cache holds those before it."""
-        if level == [ROOT]:
+        if level == [ROOT_NODE]:
             tokens, tree = torch.tensor([text[self.cache.longest :]], device=self.device), None
         else:
             tokens, tree = grown.latest(level, self.device)
@@ -115,7 +115,7 @@ def grow(
 
     `read` gives the logits (n, V) after each of the n nodes of the latest level, first the root.
     """
-    grown, level = Grown([], [], []), [ROOT]
+    grown, level = Grown([], [], []), [ROOT_NODE]
     for width in widths:
         logits, nodes, level = read(grown, level), level, []
         for after, node in zip(logits, nodes, strict=True):
@@ -142,7 +142,7 @@ def top(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) ->
     return list(zip(tokens.tolist(), q.scatter_(-1, tokens[:, None], 1.0), strict=True))
 
 
-PICKS: dict[str, Pick] = {
+CANDIDATE_RULES: dict[str, Pick] = {
     "independent": independent,
     "top": top,
 }

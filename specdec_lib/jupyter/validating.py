@@ -11,7 +11,7 @@ from html import escape
 from nbformat import NotebookNode
 from nbgrader.validator import Validator
 
-NOTE = """\
+COPIES_NOTE = """\
 These cells have one nbgrader id, {name}:
 {cells}
 Grading runs them in this order, as Jupyter does: the last one that defines
@@ -42,7 +42,7 @@ def _run_copies(self: Validator, nb: NotebookNode) -> NotebookNode:
 def _note(name: str, cells: list[tuple[int, NotebookNode]]) -> str:
     """What is said of the copies: each with its place in the notebook and its first line."""
     first_lines = [f"  cell {n}: {c.source.strip().partition(chr(10))[0][:60]}" for n, c in cells]
-    return NOTE.format(name=name, cells="\n".join(first_lines))
+    return COPIES_NOTE.format(name=name, cells="\n".join(first_lines))
 
 
 def _validate_and_name(self: Validator, filename: str) -> dict:

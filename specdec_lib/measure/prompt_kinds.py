@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from types import MappingProxyType
 
-from specdec_lib.assets import documents, tokenizer
+from specdec_lib.assets import held_out_documents, tokenizer
 from specdec_lib.measure.prompts import prompts
 
 LENGTH = 32  # tokens of a prompt of code or prose
@@ -43,7 +43,7 @@ def lists(count: int) -> list[list[int]]:
 def _lists() -> Iterator[list[int]]:
     """Lists of NAMES names each, the first of every source, then the second, and so on."""
     words = tokenizer()
-    sources = [list(dict.fromkeys(_NAME.findall(each.text))) for each in documents()]
+    sources = [list(dict.fromkeys(_NAME.findall(each.text))) for each in held_out_documents()]
     for start in range(0, max(map(len, sources)), NAMES):
         for names in sources:
             if len(names) >= start + NAMES:

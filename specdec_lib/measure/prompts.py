@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
-from specdec_lib.assets import ASSETS, Document, documents, tokenizer
+from specdec_lib.assets import ASSETS, HeldOutDocument, held_out_documents, tokenizer
 
 
 class Tokens(NamedTuple):
@@ -21,7 +21,7 @@ class Tokens(NamedTuple):
     sizes: list[int]
 
 
-def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
+def encoded(document: HeldOutDocument, tokenizer: Tokenizer) -> Tokens:
     """`document` in tokens; one that spans two lines counts with the line that it ends in."""
     encoding = tokenizer.encode(document.text)
     ends = [max(end - 1, 0) for _, end in encoding.offsets]
@@ -35,7 +35,7 @@ def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
 def all_tokens(assets: Path = ASSETS) -> tuple[Tokens, ...]:
     """All of the frozen text in tokens, encoded once."""
     shared = tokenizer(assets)
-    return tuple(encoded(document, shared) for document in documents(assets))
+    return tuple(encoded(document, shared) for document in held_out_documents(assets))
 
 
 def line_numbers(text: str) -> list[int]:

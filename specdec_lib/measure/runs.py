@@ -12,7 +12,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.prompts import repeated_share
-from specdec_lib.models.pairs import Pair
+from specdec_lib.models.pair import Pair
 from specdec_lib.models.protocol import EosIds, Model
 from specdec_lib.progress import progress
 from specdec_lib.sampling import Choices, Warp, choices_for

@@ -32,7 +32,7 @@ from specdec_lib.measure.runs import GREEDY, SAMPLED, speculative
 from specdec_lib.measure.timing import interleaved
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import parameters
+from specdec_lib.models.scale import parameter_count
 from specdec_lib.progress import progress
 from specdec_lib.theory import Costs
 
@@ -104,7 +104,7 @@ def rows(
     return {
         name: Measured(
             # The embedding is also the head. A pass only looks up a few rows of it.
-            parameters=parameters(draft.shape) - draft.embedding.numel(),
+            parameters=parameter_count(draft.shape) - draft.embedding.numel(),
             tokens_per_second=1 / median(times[name]),
             alpha=alphas[name],
             costs=costs[name],

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models.cache import LayerCache, HiddenStates, KVCache, Tree
+from specdec_lib.models.cache import HiddenStates, KVCache, LayerCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear
 

@@ -16,17 +16,17 @@ from torch import Tensor, nn
 from transformers import LlamaForCausalLM, LlamaModel
 
 from specdec_lib.drafters.eagle import EagleWeights
-from specdec_lib.drafters.medusa import Heads
+from specdec_lib.drafters.medusa import MedusaHeads
 from specdec_lib.models.checkpoint import layer_weights
 from specdec_lib.training.recipes import (
-    EAGLE,
+    EAGLE_SIZE,
     HEADS_RECIPE,
     MEDUSA_HEADS,
     MEDUSA_RANK,
     SEED,
     ModelSize,
 )
-from specdec_lib.training.stages import Loss, distillation, train, trained_target
+from specdec_lib.training.stages import TrainingLoss, distillation, train, trained_target
 
 STATE_WEIGHT = 3.0  # of the distance; the total variation has 1
 
@@ -75,7 +75,7 @@ class Drafters(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         torch.manual_seed(SEED)
-        self.medusa, self.eagle = MedusaBlocks(width), EagleHead(width, EAGLE)
+        self.medusa, self.eagle = MedusaBlocks(width), EagleHead(width, EAGLE_SIZE)
 
     def forward(self, states: Tensor, tokens: Tensor) -> list[tuple[int, Tensor]]:
         """(i, predicted states (B, T - i, width)), i positions ahead; EAGLE's come last.
@@ -93,7 +93,7 @@ def train_heads(folder: Path, device: torch.device) -> None:
     train(drafters, loss_on(target), HEADS_RECIPE, folder, "heads")
 
 
-def loss_on(target: LlamaForCausalLM) -> Loss:
+def loss_on(target: LlamaForCausalLM) -> TrainingLoss:
     """The loss of the drafters on the states of `target`."""
     table = scaled_table(target.model.embed_tokens.weight)
 
@@ -117,14 +117,14 @@ def scaled_table(embedding: Tensor) -> Tensor:
     return embedding / embedding.pow(2).mean().sqrt()
 
 
-def medusa_weights(trained: Mapping[str, Tensor]) -> Heads:
+def medusa_weights(trained: Mapping[str, Tensor]) -> MedusaHeads:
     """The drafter's weights, from those of a checkpoint."""
     blocks = range(sum(name.startswith("medusa.down.") for name in trained))
     parts = (
         torch.stack([trained[f"medusa.{part}.{i}.weight"] for i in blocks])
         for part in ("down", "up")
     )
-    return Heads(*parts)
+    return MedusaHeads(*parts)
 
 
 def eagle_weights(trained: Mapping[str, Tensor], embedding: Tensor) -> EagleWeights:

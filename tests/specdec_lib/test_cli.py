@@ -93,7 +93,7 @@ STEPS = [
     ("from specdec_lib.cli import main; main(['--help'])", ["numpy", "rich", "torch"]),
     ("main(['pairs'])", ["numpy", "rich", "torch"]),
     ("from specdec_lib.lessons.widgets import linked_simulator; linked_simulator()", NOTEBOOK),
-    ("import specdec_lib.assets as a; a.documents(); a.tokenizer()", ["torch"]),
+    ("import specdec_lib.assets as a; a.held_out_documents(); a.tokenizer()", ["torch"]),
     ("import specdec_lib.sampling, specdec_lib.theory, specdec_lib.exact", ["torch"]),
     ("import specdec_lib.measure.results", ["torch"]),  # of `specdec compare`
     ("main(['race', '--recorded'])", ["torch"]),

@@ -1,6 +1,7 @@
 """The device that models run on: its memory and its dtype."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,15 +13,15 @@ CPU = torch.device("cpu")
 
 @pytest.fixture
 def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the control groups on a Linux with 321 kB of memory to be had."""
-    (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\nHugePages: 0\n")
-    monkeypatch.setattr(device, "MEMINFO", tmp_path / "meminfo")
+    """The folder of the control groups on a system with 321 kB of memory to be had."""
+    memory = SimpleNamespace(total=900 * 1024, available=321 * 1024)
+    monkeypatch.setattr(device.psutil, "virtual_memory", lambda: memory)
     monkeypatch.setattr(device, "CGROUP", tmp_path)
     (tmp_path / "memory").mkdir()
     return tmp_path
 
 
-def test_free_memory_is_what_linux_calls_available(linux: Path):
+def test_free_memory_is_what_the_system_calls_available(linux: Path):
     assert device.free_memory(CPU) == 321 * 1024
 
 
@@ -49,5 +50,8 @@ def test_the_default_dtype_follows_the_device(monkeypatch, capability: tuple[int
     assert device.default_dtype(CPU) == torch.float32
 
 
-def test_attention_needs_no_plan_for_every_new_shape():
-    assert not torch.backends.cuda.cudnn_sdp_enabled()
+def test_attention_needs_no_plan_for_every_new_shape_and_the_setting_comes_back():
+    was_enabled = torch.backends.cuda.cudnn_sdp_enabled()
+    with device.without_cudnn_attention():
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
+    assert torch.backends.cuda.cudnn_sdp_enabled() == was_enabled

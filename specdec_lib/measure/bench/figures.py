@@ -59,7 +59,8 @@ def measured(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str]]:
     passes = bare_passes(size)
     best = best_choice(passes, warp)
     own = min(passes, key=lambda dtype: passes[dtype][1])  # plain decoding's own best dtype
-    how = {PLAIN: dtype_name(own), OURS: f"{dtype_name(best.dtype)}, {best.draft} draft, K = {best.k}"}
+    ours = f"{dtype_name(best.dtype)}, {best.draft} draft, K = {best.k}"
+    how = {PLAIN: dtype_name(own), OURS: ours}
     drafter, chosen = ModelDrafter(draft(best.draft)), prompts_for(warp, best.dtype)
     decoders = {
         PLAIN: plain(target(size, own), warp, TOKENS),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from specdec_lib.assets import documents
+from specdec_lib.assets import held_out_documents
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import default_device, free_memory
 from specdec_lib.measure import hugging, papers
@@ -23,8 +23,9 @@ from specdec_lib.measure.experiment import traces
 from specdec_lib.measure.experiment.decoders import Loop
 from specdec_lib.measure.experiment.grid import ASSISTED, GENERATE, LOOP, PLAIN
 from specdec_lib.measure.runs import GREEDY, plain
-from specdec_lib.models.catalogue import LIMIT, PUBLISHED, PairError
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.catalogue import DOWNLOAD_LIMIT, PUBLISHED, PairError
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 
 K = 4
 CHARACTERS = 1500  # of a text
@@ -68,7 +69,7 @@ TASKS = {
 }
 
 
-def load(name: str, draft: str, limit: float = LIMIT) -> Pair:
+def load(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) -> Pair:
     """The pair, after one question; PairError, before it, for more than `limit` gigabytes.
 
     PairError, too, if the card has too little room.
@@ -120,7 +121,7 @@ def on_a_card(pair: Pair) -> bool:
 def lengths_of(pair: Pair, texts: list[str], tokens: int) -> dict[str, int]:
     """How many tokens plain decoding writes after each text: up to an end, `tokens` at most."""
     decode = plain(pair.target, GREEDY, tokens, eos_id=pair.eos_id)
-    return {text: len(decode(pair.prompt(text)).tokens[0]) for text in texts}
+    return {text: len(decode(pair.start(text)).tokens[0]) for text in texts}
 
 
 def decoders_of(
@@ -173,7 +174,7 @@ def texts_of(task: Task, count: int) -> tuple[list[str], bool]:
         texts = [reduce(getitem, task.path, row) for row in islice(found, count)]
     except Exception as error:  # datasets, its file systems and the network raise of all kinds
         print(f"{task.name}: built-in texts stand in ({type(error).__name__}: {error})"[:200])
-        texts, real = [each.text[: CHARACTERS // 4] for each in documents()][:count], False
+        texts, real = [each.text[: CHARACTERS // 4] for each in held_out_documents()][:count], False
     return [task.around.replace("{}", text[:CHARACTERS]) for text in texts], real
 
 
@@ -192,4 +193,4 @@ def printed(name: str, draft: str, task: str) -> float | None:
 def readable(loop: Loop, pair: Pair, name: str) -> dict:
     """One text of the pair for the widget, after the first text of its second task."""
     (text,), _ = texts_of(tasks_of(name)[-1], 1)
-    return traces.picture(loop, pair, pair.prompt(text), GREEDY, text[-200:])
+    return traces.picture(loop, pair, pair.start(text), GREEDY, text[-200:])

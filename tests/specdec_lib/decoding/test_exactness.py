@@ -119,7 +119,7 @@ def test_the_distribution_is_the_warped_targets(name: str, warp: Warp):
 
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("ends", [0, 2, np.int64(1), [0], (0, 2), (1, 7), (0, 1, 2), ()])
-def test_the_distribution_ends_with_the_first_end_wherever_it_falls_in_a_block(k: int, ends: EosIds):
+def test_the_distribution_ends_with_the_first_end_wherever_it_is_in_a_block(k: int, ends: EosIds):
     """A prompt holds ends that do not count, and 7 is beyond the vocabulary."""
     whole, listed = autoregressive(TARGET, PROMPT, N), list(ends) if np.ndim(ends) else [ends]
     expected: dict[tuple[int, ...], float] = {}

@@ -29,7 +29,7 @@ from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
-from specdec_lib.models.scale import Growth, grown
+from specdec_lib.models.scale import Growth, grow_weights
 from specdec_lib.sampling import Uniforms, Warp
 
 TEXT = [1, 2, 0, 1, 1, 2, 0]
@@ -129,9 +129,8 @@ def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(
     target = tiny_llama(tmp_path / "target", seed=1)
     path = tmp_path / "weights.safetensors"
     save_file({name: each.half() for name, each in make(target)._asdict().items()}, path)
-    wide = Llama(
-        grown(read_weights(tmp_path / "target", "cpu", torch.float64), Growth(width=3, layers=3))
-    )
+    weights = read_weights(tmp_path / "target", "cpu", torch.float64)
+    wide = Llama(grow_weights(weights, Growth(width=3, layers=3)))
     drafters = [kind(each, load(each, path)) for each in (target, wide)]
     one, other = (drafted(each, [TEXT], [3]) for each in drafters)
     torch.testing.assert_close(one.q, other.q, rtol=0, atol=1e-10)

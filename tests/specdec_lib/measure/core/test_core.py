@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from specdec_lib.assets import Document, documents
+from specdec_lib.assets import HeldOutDocument, held_out_documents
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure import costs, models, prompts, runs, timing
 from specdec_lib.measure.acceptance import Acceptance, acceptance, bits_per_byte, places
@@ -20,7 +20,7 @@ def test_tasks_are_interleaved_and_the_first_rounds_not_counted():
     assert {name: len(times) for name, times in seconds.items()} == {"a": 2, "b": 2}
 
 
-TEXT = Document("x.py", "import os\ny = 2\nimport os\n", frozenset({0, 2}))
+TEXT = HeldOutDocument("x.py", "import os\ny = 2\nimport os\n", frozenset({0, 2}))
 
 
 def test_a_token_counts_with_the_line_that_it_ends_in():
@@ -62,7 +62,7 @@ def test_the_places_of_two_functions_spell_a_piece_of_the_held_out_text():
     found = models.two_functions("small")
     text = "".join(place.piece for place in found)
     assert text.startswith("    def run_script(") and text.endswith("stuff)")
-    assert any(text in document.text for document in documents())
+    assert any(text in document.text for document in held_out_documents())
     assert all(min(p, q) <= accepted + 1e-6 <= 1 + 1e-5 for _, accepted, p, q in found)
 
 
