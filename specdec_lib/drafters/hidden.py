@@ -32,14 +32,15 @@ class HiddenStateDrafter:
         self.head = head_for(target, self.width)
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.hidden: HiddenStates | None = None  # of the passes since the latest proposal
-        self.proposed = True
+        self.has_proposed = True
 
     def observe(self, hidden: HiddenStates) -> None:
-        """Take the states of a pass. The passes over a long prompt are put together."""
+        """Take the states of a pass; those of several passes over a long prompt are joined."""
         new = hidden._replace(states=hidden.states[..., : self.width])
-        if not self.proposed:
-            new = HiddenStates(*(torch.cat(pair, 1) for pair in zip(self.hidden, new, strict=True)))
-        self.hidden, self.proposed = new, False
+        if not self.has_proposed:
+            states = torch.cat((self.hidden.states, new.states), 1)
+            new = HiddenStates(states, torch.cat((self.hidden.positions, new.positions), 1))
+        self.hidden, self.has_proposed = new, False
 
     def latest_columns(self, texts: Texts) -> list[int]:
         """For each text the column of `hidden` with the state that gave its last token.
@@ -47,7 +48,7 @@ class HiddenStateDrafter:
         The state at position len - 2: the last token has not been read yet. -1 after a prompt of
         one token. The next pass begins new columns.
         """
-        self.proposed = True
+        self.has_proposed = True
         if self.hidden is None:
             return [-1] * len(texts)
         starts = self.hidden.positions[:, 0].tolist()
@@ -55,11 +56,11 @@ class HiddenStateDrafter:
 
 
 def with_hidden_state_hook(target: Llama, drafter: HiddenStateDrafter) -> Llama:
-    """`target`, whose passes hand their states to `drafter`."""
-    drafter.hidden, drafter.proposed = None, True
-    watched = copy(target)
-    watched.forward = partial(target.forward, observe=drafter.observe)
-    return watched
+    """A copy of `target`, with the same weights, whose passes hand their states to `drafter`."""
+    drafter.hidden, drafter.has_proposed = None, True
+    hooked = copy(target)
+    hooked.forward = partial(target.forward, observe=drafter.observe)
+    return hooked
 
 
 def head_for(target: Llama, width: int) -> Linear:
@@ -67,11 +68,11 @@ def head_for(target: Llama, width: int) -> Linear:
     if width == target.shape.width:
         return target.head
     copies = target.shape.width // width
-    first = torch.eye(width, target.shape.width, device=target.device, dtype=target.dtype)
-    return Linear((target.head(first) * copies).T.contiguous())
+    identity = torch.eye(width, target.shape.width, device=target.device, dtype=target.dtype)
+    return Linear((target.head(identity) * copies).T.contiguous())
 
 
-def at(states: Tensor, columns: Sequence[int]) -> Tensor:
+def gather_columns(states: Tensor, columns: Sequence[int]) -> Tensor:
     """The state (B, width) of each row of `states` (B, T, width) in its column."""
     rows = torch.arange(len(states), device=states.device)
     return states[rows, to_device(columns, states.device)]

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import HiddenStateDrafter, at, read_tensors
+from specdec_lib.drafters.hidden import HiddenStateDrafter, gather_columns, read_tensors
 from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
@@ -65,12 +65,12 @@ class Medusa(HiddenStateDrafter):
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft from all heads at once."""
-        columns, most = self.latest_columns(texts), len(self.heads.down)
+        columns, n_heads = self.latest_columns(texts), len(self.heads.down)
         pairs = zip(limits, columns, strict=True)
-        limits = [0 if column < 0 else min(limit, most) for limit, column in pairs]
+        limits = [0 if column < 0 else min(limit, n_heads) for limit, column in pairs]
         drafted = []
         if max(limits) > 0:
-            state = at(self.hidden.states, columns)
-            q = self.warp(self.head(self.heads(state, max(limits))))
-            drafted = [(choices.draft(each, i), each) for i, each in enumerate(q.unbind(1))]
+            state = gather_columns(self.hidden.states, columns)
+            rows = self.warp(self.head(self.heads(state, max(limits)))).unbind(1)
+            drafted = [(choices.draft(q, index), q) for index, q in enumerate(rows)]
         return stack_proposal(drafted, limits, self.vocab_size, self.device)

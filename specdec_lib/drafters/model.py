@@ -49,6 +49,6 @@ class ModelDrafter:
         pairs = zip(cache_lengths(self.cache), texts, strict=True)
         width = 1 if all(held >= len(sequence) - 1 for held, sequence in pairs) else 2
         prefill(self.model, self.cache, texts, skip_last=width)
-        fed = [(*sequence[-width:], 0)[:width] for sequence in texts]
+        tokens = [(*sequence[-width:], 0)[:width] for sequence in texts]
         last = [min(len(sequence), width) - 1 for sequence in texts]
-        return to_device(fed, self.device), to_device(last, self.device)
+        return to_device(tokens, self.device), to_device(last, self.device)

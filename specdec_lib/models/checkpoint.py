@@ -100,15 +100,15 @@ def read_config(folder: Path) -> dict[str, Any]:
 def read_shape(folder: Path) -> Shape:
     """The sizes in `folder`/config.json. Raises PairError if it is not that of a plain Llama."""
     path, config = folder / "config.json", read_config(folder)
-    for name, plain in SUPPORTED_CONFIG.items():
-        if config.get(name) != plain:
+    for name, value in SUPPORTED_CONFIG.items():
+        if config.get(name) != value:
             raise PairError(
-                f"{path}: {name} is {config.get(name)!r}, and models/llama.py runs {plain!r} only; "
+                f"{path}: {name} is {config.get(name)!r}, and models/llama.py runs {value!r} only; "
                 "models/hf.py runs any model of transformers"
             )
-    lacking = {*CONFIG_FIELDS.values(), "rope_theta"} - config.keys()
-    if lacking:
-        raise PairError(f"{path} has no {min(lacking)}: {_REMEDY}")
+    missing = {*CONFIG_FIELDS.values(), "rope_theta"} - config.keys()
+    if missing:
+        raise PairError(f"{path} has no {min(missing)}: {_REMEDY}")
     sizes = {ours: config[theirs] for ours, theirs in CONFIG_FIELDS.items()}
     return Shape(**sizes, theta=config["rope_theta"])
 

@@ -28,16 +28,16 @@ class Linear:
         else:
             scaled = weight if scale == 1 else weight * scale
             packed = torch.ops.quantized.linear_prepack_fp16(scaled, None)
-            self.product = partial(_packed_product, packed=packed, back=1 / scale)
+            self.product = partial(_packed_product, packed=packed, inverse_scale=1 / scale)
 
     def __call__(self, x: Tensor) -> Tensor:
         """The product, for any number of rows."""
         return self.product(x)
 
 
-def _packed_product(x: Tensor, packed: torch.ScriptObject, back: float) -> Tensor:
+def _packed_product(x: Tensor, packed: torch.ScriptObject, inverse_scale: float) -> Tensor:
     y = torch.ops.quantized.linear_dynamic_fp16(x, packed)
-    return y if back == 1 else y.mul_(back)
+    return y if inverse_scale == 1 else y.mul_(inverse_scale)
 
 
 def float16_scale(weight: Tensor) -> float | None:
@@ -53,8 +53,8 @@ def float16_scale(weight: Tensor) -> float | None:
         return None
     if torch.backends.quantized.engine not in ("x86", "fbgemm"):
         return None
-    least, most = weight.aminmax()
-    largest = torch.maximum(-least, most)
+    minimum, maximum = weight.aminmax()
+    largest = torch.maximum(-minimum, maximum)
     if fits_float16(weight, largest):
         return 1.0
     scale = 2.0 ** (15 - math.frexp(float(largest))[1])

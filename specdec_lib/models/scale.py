@@ -83,26 +83,26 @@ def _grown_layers(weights: Weights, growth: Growth) -> Iterator[LayerWeights]:
     """The wider layers, and after them copies of the last one that add nothing."""
     shape, r = weights.shape, growth.width
     for layer in weights.layers:
-        yield wider(layer, shape, r)
+        yield widen_layer(layer, shape, r)
     idle = replace(layer, out=torch.zeros_like(layer.out), down=torch.zeros_like(layer.down))
     for _ in range(growth.layers - shape.layers):
-        yield wider(idle, shape, r)
+        yield widen_layer(idle, shape, r)
 
 
-def wider(layer: LayerWeights, shape: Shape, r: int) -> LayerWeights:
+def widen_layer(layer: LayerWeights, shape: Shape, r: int) -> LayerWeights:
     """`layer` of a model of this shape, r times wider."""
     heads = [count * shape.head_width for count in (shape.heads, shape.kv_heads, shape.kv_heads)]
     return LayerWeights(
         norm_attention=layer.norm_attention.repeat(r),
-        qkv=tiled(layer.qkv, heads, r),
-        out=tiled(layer.out, [shape.width], r),
+        qkv=tile_blocks(layer.qkv, heads, r),
+        out=tile_blocks(layer.out, [shape.width], r),
         norm_mlp=layer.norm_mlp.repeat(r),
-        gate_up=tiled(layer.gate_up, [shape.mlp, shape.mlp], r),
-        down=tiled(layer.down, [shape.width], r),
+        gate_up=tile_blocks(layer.gate_up, [shape.mlp, shape.mlp], r),
+        down=tile_blocks(layer.down, [shape.width], r),
     )
 
 
-def tiled(matrix: Tensor, parts: Sequence[int], r: int) -> Tensor:
+def tile_blocks(matrix: Tensor, parts: Sequence[int], r: int) -> Tensor:
     """r by r copies of each part of the rows, divided by r."""
     rows = torch.cat([part.repeat(r, 1) for part in matrix.split(list(parts))])
     return rows.div_(r).repeat(1, r)

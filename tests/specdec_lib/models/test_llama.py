@@ -54,7 +54,7 @@ def test_tree_read_level_by_level_equals_one_pass(folder: Path):
     expected = model.forward(text[:, 9:], whole, tree=Tree.from_parents(parents))
     found = [model.forward(text[:, :10], parts)[:, -1:]]  # the root ends the text
     for first, end in ((1, 3), (3, 6)):
-        tree = Tree.from_parents(parents[: end - 1], read=first)
+        tree = Tree.from_parents(parents[: end - 1], n_cached=first)
         found.append(model.forward(text[:, 9 + first : 9 + end], parts, tree=tree))
     torch.testing.assert_close(torch.cat(found, 1), expected, **SAME)
 
