@@ -25,8 +25,8 @@ class HeldOutDocument(NamedTuple):
 def held_out_documents(assets: Path = ASSETS) -> list[HeldOutDocument]:
     """The held-out text, which the built-in models never saw."""
     lines = (assets / HELD_OUT).read_text(encoding="utf-8").splitlines()
-    loaded = [json.loads(line) for line in lines]
-    return [HeldOutDocument(each["name"], each["text"], frozenset(each["seen"])) for each in loaded]
+    rows = [json.loads(line) for line in lines]
+    return [HeldOutDocument(row["name"], row["text"], frozenset(row["seen"])) for row in rows]
 
 
 def tokenizer(assets: Path = ASSETS) -> Tokenizer:

@@ -49,12 +49,7 @@ class EagleWeights(NamedTuple):
     def layer(self) -> LayerWeights:
         """The weights of the layer."""
         return LayerWeights(
-            norm_attention=self.norm_attention,
-            qkv=self.qkv,
-            out=self.out,
-            norm_mlp=self.norm_mlp,
-            gate_up=self.gate_up,
-            down=self.down,
+            self.norm_attention, self.qkv, self.out, self.norm_mlp, self.gate_up, self.down
         )
 
     def shape(self, target: Llama) -> Shape:

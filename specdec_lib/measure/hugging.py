@@ -17,6 +17,7 @@ from transformers.utils import logging
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
+from specdec_lib.device import without_cudnn_attention
 from specdec_lib.measure.models import target_weights
 from specdec_lib.measure.runs import GREEDY, Decoder, decoder
 from specdec_lib.models.checkpoint import configuration, named_tensors
@@ -102,6 +103,7 @@ class Counted:
         with (
             held(self.model, "generation_config", config),
             held(shared, "vocab_size", vocab_size),
+            without_cudnn_attention(),
             self.model.register_forward_pre_hook(self._count),
             self.model.register_forward_hook(cut),
         ):

@@ -22,7 +22,7 @@ def catalogue() -> list[str]:
     """A line for each pair: its target and drafts, with their gigabytes and licences."""
     lines = [f"{BUILT_IN}: built in, nothing to download; drafts {', '.join(BUILT_IN_DRAFTS)}"]
     for name, pair in PUBLISHED["pairs"].items():
-        drafts = [f"{draft} ({size_and_licence(each)})" for draft, each in pair["drafts"].items()]
+        drafts = [f"{draft} ({size_and_licence(repo)})" for draft, repo in pair["drafts"].items()]
         target = f"{pair['target']} ({size_and_licence(pair['target'])})"
         lines.append(f"{name}, for {pair['card']} GB cards: {target}; drafts {', '.join(drafts)}")
     return [*lines, "OWNER/NAME: any model of the hub, with a --draft that has the same tokenizer"]

@@ -86,8 +86,8 @@ def train_tokenizer(texts: list[str]) -> Tokenizer:
 
 def encode_corpus(tokenizer: Tokenizer, corpus: list[LibraryDocument]) -> np.ndarray:
     """All documents one after the other, each after END_OF_TEXT: uint16 ids."""
-    encoded = tokenizer.encode_batch([document.text for document in corpus])
-    return np.concatenate([np.array([0, *each.ids], dtype=np.uint16) for each in encoded])
+    encodings = tokenizer.encode_batch([document.text for document in corpus])
+    return np.concatenate([np.array([0, *text.ids], dtype=np.uint16) for text in encodings])
 
 
 def prepare(folder: Path) -> None:

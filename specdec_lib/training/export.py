@@ -23,7 +23,7 @@ from specdec_lib.training.recipes import CONTEXT_LENGTH, DRAFT_SIZES, TARGET_SIZ
 from specdec_lib.training.stages import load_trained
 
 HELD_OUT_BYTES = 380_000  # of held-out text
-BIGRAMS, TRIGRAMS = 24, 6  # followers kept for a context
+BIGRAM_FOLLOWERS, TRIGRAM_FOLLOWERS = 24, 6  # of each context
 MIN_COUNT = 3  # times that a context with its follower was seen
 
 
@@ -33,8 +33,8 @@ def export_assets(folder: Path, assets: Path) -> None:
     drafts = load_trained(folder, "drafts")
     for name, shape in DRAFT_SIZES.items():
         prefix = f"{name}."
-        own = {k.removeprefix(prefix): v for k, v in drafts.items() if k.startswith(prefix)}
-        save_model(own, shape, folder, assets / name)
+        weights = {k.removeprefix(prefix): v for k, v in drafts.items() if k.startswith(prefix)}
+        save_model(weights, shape, folder, assets / name)
     save_held_out(library_documents(), assets / "held_out.jsonl")
     save_counts(np.load(folder / "train.npy"), assets / "ngrams.npz")
     export_heads(folder, assets)
@@ -66,26 +66,27 @@ def export_heads(folder: Path, assets: Path) -> None:
 
 def save_held_out(corpus: list[LibraryDocument], path: Path) -> None:
     """Write whole held-out documents, tests last, with the lines that training text has too."""
-    known = {line for each in corpus if not each.held_out for line in each.text.split("\n")}
-    chosen = sorted((each for each in corpus if each.held_out), key=lambda each: each.is_test)
-    size, written = 0, []
-    for document in chosen:
+    training = [document for document in corpus if not document.held_out]
+    training_lines = {line for document in training for line in document.text.split("\n")}
+    held_out = [document for document in corpus if document.held_out]
+    size, entries = 0, []
+    for document in sorted(held_out, key=lambda document: document.is_test):
         lines = document.text.split("\n")
         size += len(document.text.encode())
         if size > HELD_OUT_BYTES:
             break
-        seen = [number for number, line in enumerate(lines) if line in known]
+        seen = [number for number, line in enumerate(lines) if line in training_lines]
         entry = {"name": document.name, "text": document.text, "seen": seen}
-        written.append(json.dumps(entry, ensure_ascii=False))
-    path.write_text("\n".join(written) + "\n", encoding="utf-8")
+        entries.append(json.dumps(entry, ensure_ascii=False))
+    path.write_text("\n".join(entries) + "\n", encoding="utf-8")
 
 
 def save_counts(tokens: np.ndarray, path: Path) -> None:
     """Write how often tokens occur, and how often the frequent ones follow one and two others."""
     tokens = tokens.astype(np.int64)
     unigram = np.bincount(tokens, minlength=VOCAB_SIZE)
-    bigram = most_frequent(np.stack((tokens[:-1], tokens[1:])), BIGRAMS)
-    trigram = most_frequent(np.stack((tokens[:-2], tokens[1:-1], tokens[2:])), TRIGRAMS)
+    bigram = most_frequent(np.stack((tokens[:-1], tokens[1:])), BIGRAM_FOLLOWERS)
+    trigram = most_frequent(np.stack((tokens[:-2], tokens[1:-1], tokens[2:])), TRIGRAM_FOLLOWERS)
     np.savez_compressed(path, unigram=unigram, bigram=bigram, trigram=trigram)
 
 
@@ -98,12 +99,13 @@ def most_frequent(columns: np.ndarray, followers: int) -> np.ndarray:
     keys, counts = keys[order], counts[order]
     contexts = keys // VOCAB_SIZE
     first = np.searchsorted(contexts, contexts)
-    kept = np.arange(len(keys)) - first < followers
-    parts = [keys[kept] // weight % VOCAB_SIZE for weight in weights]
-    return np.stack((*parts, counts[kept]), axis=1).astype(np.uint32)
+    is_frequent = np.arange(len(keys)) - first < followers
+    parts = [keys[is_frequent] // weight % VOCAB_SIZE for weight in weights]
+    return np.stack((*parts, counts[is_frequent]), axis=1).astype(np.uint32)
 
 
 def write_tensors(weights: NamedTuple, path: Path) -> None:
     """Write `weights` (medusa.MedusaHeads, eagle.EagleWeights) as float16 to a safetensors file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file({name: each.half().contiguous() for name, each in weights._asdict().items()}, path)
+    tensors = weights._asdict().items()
+    save_file({name: tensor.half().contiguous() for name, tensor in tensors}, path)

@@ -109,7 +109,7 @@ def train_drafts(folder: Path, device: torch.device) -> None:
             p = target(input_ids=tokens, use_cache=False).logits.float().softmax(-1)
         early = share < DRAFT_RECIPE.cross_entropy
         logits = [model(input_ids=tokens, use_cache=False).logits for model in models.values()]
-        return sum(distillation(p, each.float(), early) for each in logits)
+        return sum(distillation(p, draft_logits.float(), early) for draft_logits in logits)
 
     drafts = nn.ModuleDict({name: new_model(shape) for name, shape in DRAFT_SIZES.items()})
     train(drafts.to(device), loss, DRAFT_RECIPE, folder, "drafts")

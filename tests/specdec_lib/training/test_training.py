@@ -80,7 +80,7 @@ def test_what_was_trained_is_what_drafts(folder: Path, tmp_path: Path):
     target, text = Llama.from_folder(tmp_path / "target"), torch.tensor(DATA[None, :20].astype(int))
     passes = []
     target.forward(text, target.new_cache(), observe=passes.append)
-    states, table = passes[0].states, heads.scaled_table(target.embedding)
+    states, table = passes[0].states, heads.unit_scale(target.embedding)
     with torch.no_grad():
         *blocks, eagle = trained(states, F.embedding(text, table))
     drafted = heads.medusa_weights(trained.state_dict())(states[0], 3)
