@@ -135,7 +135,7 @@ def decoders_of(
     target, draft = (
         hugging.Counted(each.model, each.vocab_size) for each in (pair.target, pair.draft)
     )
-    ours, encode = pair.prompt, pair.tokenizer.encode
+    ours, encode = pair.start, pair.tokenizer.encode
 
     def theirs(count: int, **how) -> Decoder:
         return partial(hugging.generate, target, new_tokens=count, **how)
