@@ -33,7 +33,7 @@ def load_hub_pair(
     meta_models = [loading.load_meta_model(*folder) for folder in folders]
     tokenizer = tokenizer_of(name, folders)
     require_logits(tokenizer, names, meta_models)
-    require_memory_for_pair(meta_models, device, dtype)
+    require_memory_for(meta_models, device, dtype)
     download(names, yes, limit)
     target, small = (loading.load_model(*folder, device, dtype) for folder in folders)
     # Some families pad the logits differently in every model: Qwen2.5 to 151,936 in 0.5B, and to
@@ -58,14 +58,12 @@ def require_logits(
             )
 
 
-def require_memory_for_pair(
-    meta_models: list[Causal], device: torch.device, dtype: torch.dtype
-) -> None:
+def require_memory_for(models: list[Causal], device: torch.device, dtype: torch.dtype) -> None:
     """Raise PairError if the weights of both do not fit into the memory together.
 
     A model for a GPU is first read into the machine's own memory.
     """
-    sizes = [meta.model.num_parameters() * dtype.itemsize for meta in meta_models]
+    sizes = [meta.model.num_parameters() * dtype.itemsize for meta in models]
     require_memory(sum(sizes), dtype, device)
     require_memory(max(sizes), dtype, torch.device("cpu"))
 

@@ -56,7 +56,7 @@ def load_pair(
     device = torch.device(device or default_device())
     dtype = dtype or default_dtype(device)
     if name == BUILT_IN:
-        return load_built_in_pair(draft or BUILT_IN_DRAFTS[0], target_cost, device, dtype)
+        return load_built_in(draft or BUILT_IN_DRAFTS[0], target_cost, device, dtype)
     if target_cost is not None:
         raise PairError(f"target_cost is for the built-in pair; {name} has its own cost")
     # Imported only here, because it imports transformers, which takes seconds.
@@ -67,9 +67,7 @@ def load_pair(
     return hub.load_hub_pair(name, draft, device, dtype, yes, limit)
 
 
-def load_built_in_pair(
-    name: str, cost: str | None, device: torch.device, dtype: torch.dtype
-) -> Pair:
+def load_built_in(name: str, cost: str | None, device: torch.device, dtype: torch.dtype) -> Pair:
     """The built-in pair; with `cost`, its target made as slow as a larger one."""
     require_known("built-in draft", name, BUILT_IN_DRAFTS)
     if cost is not None:
@@ -95,6 +93,5 @@ def size_ratio(target: Shape, draft: Shape) -> str:
 
     The embedding is also the output matrix in the built-in models, so it counts once.
     """
-    shapes = (target, draft)
-    read = [parameter_count(shape) - shape.vocab_size * shape.width for shape in shapes]
+    read = [parameter_count(shape) - shape.vocab_size * shape.width for shape in (target, draft)]
     return f"{read[0] / read[1]:.0f}:1"

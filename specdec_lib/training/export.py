@@ -66,8 +66,8 @@ def export_heads(folder: Path, assets: Path) -> None:
 
 def save_held_out(corpus: list[LibraryDocument], path: Path) -> None:
     """Write whole held-out documents, tests last, with the lines that training text has too."""
-    training = [document for document in corpus if not document.held_out]
-    training_lines = {line for document in training for line in document.text.split("\n")}
+    training = [document.text.split("\n") for document in corpus if not document.held_out]
+    training_lines = {line for lines in training for line in lines}
     held_out = [document for document in corpus if document.held_out]
     size, entries = 0, []
     for document in sorted(held_out, key=lambda document: document.is_test):

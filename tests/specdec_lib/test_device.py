@@ -14,7 +14,7 @@ CPU = torch.device("cpu")
 @pytest.fixture
 def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the control groups on a system with 321 kB of memory to be had."""
-    memory = SimpleNamespace(total=900 * 1024, available=321 * 1024)
+    memory = SimpleNamespace(available=321 * 1024)
     monkeypatch.setattr(device.psutil, "virtual_memory", lambda: memory)
     monkeypatch.setattr(device, "CGROUP", tmp_path)
     (tmp_path / "memory").mkdir()
