@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from specdec_lib import device
+from specdec_lib.assets import ASSETS
+from specdec_lib.models.llama import Llama
 
 CPU = torch.device("cpu")
 
@@ -50,8 +52,8 @@ def test_the_default_dtype_follows_the_device(monkeypatch, capability: tuple[int
     assert device.default_dtype(CPU) == torch.float32
 
 
-def test_attention_needs_no_plan_for_every_new_shape_and_the_setting_comes_back():
-    was_enabled = torch.backends.cuda.cudnn_sdp_enabled()
-    with device.without_cudnn_attention():
-        assert not torch.backends.cuda.cudnn_sdp_enabled()
-    assert torch.backends.cuda.cudnn_sdp_enabled() == was_enabled
+def test_a_pass_needs_no_plan_for_every_new_shape_and_the_setting_comes_back():
+    model, tokens = Llama.from_folder(ASSETS / "small"), torch.tensor([[1]])
+    setting, during = torch.backends.cuda.cudnn_sdp_enabled, list[bool]()
+    model.forward(tokens, model.new_cache(), observe=lambda hidden: during.append(setting()))
+    assert during == [False] and setting()
