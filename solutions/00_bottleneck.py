@@ -129,11 +129,11 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 # %% tags=["demo", "shown"]
 import torch
 
-from specdec_lib.device import leave_cores
+from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import models
 from specdec_lib.measure.costs import pass_tasks
 
-leave_cores()
+use_half_the_cores()
 # The arithmetic is in float32. Weights that fit into 16 bits without loss are stored in 16 bits.
 target = models.target("234m", torch.float32)
 widths = (1, 2, 4, 8, 16, 32)

@@ -345,16 +345,16 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 # %% tags=["demo"]
 import torch
 
-from specdec_lib.device import leave_cores
+from specdec_lib.device import use_half_the_cores
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.measure.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
 
-leave_cores()  # torch computes on half of your cores, and leaves the others to other programs
+use_half_the_cores()  # torch leaves the other half of your cores to other programs
 pair = load_pair(dtype=torch.float64)  # so that rounding cannot make the two texts differ
 readers = [model_reader(pair.target), model_reader(pair.draft)]
 both = [lambda given, read=read: read(given).numpy() for read in readers]
-prompt = pair.prompt(lesson.REAL_PROMPT)
+prompt = pair.start(lesson.REAL_PROMPT)
 figures.ladder(greedy_speculative_decode, *both, lookup, prompt, pair.tokenizer.decode)
 
 # %% [markdown]

@@ -619,14 +619,14 @@ lesson.check_speculative_sample(speculative_sample)
 # %% tags=["demo", "shown"]
 import torch
 
-from specdec_lib.device import leave_cores
+from specdec_lib.device import use_half_the_cores
 from specdec_lib.models.function import logits_of
 from specdec_lib.models.pairs import load_pair
 
-leave_cores()  # leave half of the cores free
+use_half_the_cores()  # leave half of the cores free
 pair = load_pair(draft="large", device="cpu", dtype=torch.float32)
 logits = logits_of(pair.target), logits_of(pair.draft)
-prompt = pair.prompt("class Stack:\n    def push(self, item):\n")
+prompt = pair.start("class Stack:\n    def push(self, item):\n")
 read = pair.tokenizer.decode
 figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.6, seed=1)
 

@@ -267,13 +267,13 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 # over 1 to 9 tokens. Close other programs first.
 
 # %% tags=["demo"]
-from specdec_lib.device import leave_cores
+from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import gap, strategies
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
-leave_cores()  # as in chapter 00
+use_half_the_cores()  # as in chapter 00
 lab, family = strategies.Laboratory(), strategies.built_in("large", "base", "small")
 target = load_pair(target_cost="234m", device="cpu").target
 measured = strategies.rows(family, lab.alphas(family), lab.times(family, target))
@@ -493,12 +493,12 @@ lesson.check_prompt_lookup(prompt_lookup)
 # your lookup finds nothing, its `alpha` counts as 0.
 
 # %% tags=["demo"]
-from specdec_lib.device import leave_cores
+from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import strategies
 
 # %% tags=["demo"]
 # After a restart of the notebook, run the imports at its top and your prompt_lookup first.
-leave_cores()
+use_half_the_cores()
 lab, models = strategies.Laboratory(), strategies.built_in("large", "base", "small")
 models["first layer"] = strategies.first_layers(1)
 drafts = strategies.compared(lab, models, prompt_lookup)

@@ -390,13 +390,13 @@ for row in papers.table("eagle_3"):
 # would round it.
 
 # %% tags=["demo"]
-from specdec_lib.device import leave_cores
+from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure.prompt_kinds import KINDS
 from specdec_lib.measure.runs import SAMPLED, accepted_counts
 from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
-leave_cores()  # as in chapter 00
+use_half_the_cores()  # as in chapter 00
 pair = load_pair(draft="large")
 prompts = {kind: make(16) for kind, make in KINDS.items()}
 blocks = {kind: accepted_counts(pair, each, 5, 64, SAMPLED) for kind, each in prompts.items()}

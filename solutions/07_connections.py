@@ -361,12 +361,12 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # position, the **hidden state**, which the LM head turns into the next token's distribution.
 
 # %% tags=["demo"]
-from specdec_lib.device import leave_cores
+from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import strategies
 from specdec_lib.measure.prompts import prompts
 
 # %% tags=["demo", "shown"]
-leave_cores()  # as in chapter 00
+use_half_the_cores()  # as in chapter 00
 target, texts = strategies.built_in("target")["target"], prompts(8, 128)
 states, x = charts.states_of(target, texts[0])
 h = states[-1]

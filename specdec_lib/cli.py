@@ -16,7 +16,7 @@ from typer import Argument, Option
 from specdec_lib import workspace
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.errors import SpecdecError
-from specdec_lib.models.catalogue import LIMIT
+from specdec_lib.models.catalogue import DOWNLOAD_LIMIT
 
 _PURPOSE = """Work through the chapters, and try speculative decoding on this machine.
 
@@ -66,7 +66,7 @@ def open_course(
     Example: specdec start --no-browser --port 8890
     """
     folder = workspace.folder(work)
-    print(workspace.report(folder, workspace.copy_missing(folder)))
+    print(workspace.change_report(folder, workspace.copy_missing(folder)))
     if "changed" in workspace.changes(folder).values():
         print("There are newer versions of your chapters: `specdec update` names them.")
     if no_lab:
@@ -111,7 +111,7 @@ def list_updates(work: Work = None) -> None:
     Example: specdec update
     """
     folder = workspace.folder(work)
-    print(workspace.report(folder, workspace.changes(folder)))
+    print(workspace.change_report(folder, workspace.changes(folder)))
 
 
 @specdec.command("race")
@@ -164,7 +164,7 @@ def generate_text(
     yes: Annotated[bool, Option("--yes", help="Download a pair without asking.")] = False,
     limit: Annotated[
         float, Option(metavar="GB", min=0, help="Most gigabytes to download.")
-    ] = LIMIT,
+    ] = DOWNLOAD_LIMIT,
 ) -> None:
     """Continue a prompt by speculative decoding.
 

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
-from specdec_lib.device import leave_cores
+from specdec_lib.device import use_half_the_cores
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.pairs import Pair
+from specdec_lib.models.pair import Pair
 from specdec_lib.sampling import Warp, random_source_for
 
 ACCEPTED_STYLE = "green underline"  # not by its colour alone
@@ -20,8 +20,8 @@ ACCEPTED_STYLE = "green underline"  # not by its colour alone
 
 def write_generation(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
     """Write the text as it comes, and a line of counts. SpecdecError if it would be too long."""
-    leave_cores()  # with all of them, any other program would slow every pass
-    console, prompt_ids = Console(highlight=False), pair.prompt(prompt)
+    use_half_the_cores()  # with all of them, any other program would slow every pass
+    console, prompt_ids = Console(highlight=False), pair.start(prompt)
     writer = ConsoleWriter(pair, console, prompt, prompt_ids)
     settings = Settings(tokens, warp, pair.eos_id, writer.add)
     random_source = random_source_for(warp, [np.random.default_rng(seed)])

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.models.protocol import Cache, Ends, Model, end_ids
+from specdec_lib.models.protocol import Cache, EosIds, Model, eos_ids
 from specdec_lib.sampling import Warp, sample_from
 
 
@@ -38,7 +38,7 @@ def generate(
     max_new_tokens: int,
     warp: Warp = Warp(),
     rng: np.random.Generator | None = None,
-    eos_id: Ends = None,
+    eos_id: EosIds = None,
 ) -> Continuation:
     """Generate at most `max_new_tokens` tokens after `prompt`; stop after `eos_id` (inclusive).
 

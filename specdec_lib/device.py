@@ -5,23 +5,35 @@ import os
 import platform
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
+import psutil
 import torch
 
-CPUINFO, MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
-CGROUP = Path("/sys/fs/cgroup")
+CPUINFO, CGROUP = Path("/proc/cpuinfo"), Path("/sys/fs/cgroup")
 # A container's files for its limit and for what it uses: of cgroup v2, and of v1.
 CGROUP_FILES = (
     ("memory.max", "memory.current"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
 )
 
-# cuDNN's attention compiles a plan for every new shape (pull request 155958 of PyTorch), and nearly
-# every pass of a decoder has one. On an H200 a text took seven times as long as when it ran again.
-torch.backends.cuda.enable_cudnn_sdp(False)
+
+@contextmanager
+def without_cudnn_attention() -> Iterator[None]:
+    """Keep PyTorch from cuDNN's attention; then its setting is what it was before.
+
+    cuDNN compiles a plan for every new shape (pull request 155958 of PyTorch), and nearly every
+    pass of a decoder has one. On an H200 a text took seven times as long as when it ran again.
+    """
+    was_enabled = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    try:
+        yield
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(was_enabled)
 
 
 def default_device() -> torch.device:
@@ -47,7 +59,7 @@ def draft_dtype(device: torch.device, dtype: torch.dtype) -> torch.dtype:
     return torch.promote_types(dtype, torch.float32) if device.type == "cpu" else dtype
 
 
-def name_of(dtype: torch.dtype) -> str:
+def dtype_name(dtype: torch.dtype) -> str:
     """torch.float32 -> "float32"."""
     return str(dtype).removeprefix("torch.")
 
@@ -55,35 +67,26 @@ def name_of(dtype: torch.dtype) -> str:
 def free_memory(device: torch.device) -> int | None:
     """The free bytes of `device`; None if that cannot be known.
 
-    On Linux, for the CPU, this is what the kernel calls available, or what a container's limit
-    leaves if that is less. On other systems it is all memory.
+    For the CPU this is what the system calls available, or what a container's limit leaves if that
+    is less.
     """
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     if device.type != "cpu":
         return None
-    if MEMINFO.exists():
-        limits = [(CGROUP / limit, CGROUP / used) for limit, used in CGROUP_FILES]
-        left = [_left(limit, used) for limit, used in limits if limit.exists()]
-        return min(1024 * int(_table(MEMINFO)["MemAvailable:"]), *left, math.inf)
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # Windows; a name that the system lacks
-        return None
+    files = [(CGROUP / limit, CGROUP / used) for limit, used in CGROUP_FILES]
+    left = [_left_in_container(limit, used) for limit, used in files if limit.exists()]
+    return min([psutil.virtual_memory().available, *left])
 
 
-def _left(limit: Path, used: Path) -> float:
+def _left_in_container(limit: Path, used: Path) -> float:
     """The bytes that a container's limit leaves; its cache of files counts as free."""
     if limit.read_text().strip() == "max":
         return math.inf
-    of_container = _table(limit.with_name("memory.stat"))
-    cached = int(of_container["inactive_file"]) + int(of_container["active_file"])
+    lines = limit.with_name("memory.stat").read_text().splitlines()
+    statistics = dict(line.split() for line in lines)
+    cached = int(statistics["inactive_file"]) + int(statistics["active_file"])
     return max(0, int(limit.read_text()) - int(used.read_text()) + cached)
-
-
-def _table(path: Path) -> dict[str, str]:
-    """The first two words of every line, as key and value."""
-    return dict(line.split()[:2] for line in path.read_text().splitlines())
 
 
 def wait_for(device: torch.device | None = None) -> None:
@@ -93,7 +96,7 @@ def wait_for(device: torch.device | None = None) -> None:
         torch.cuda.synchronize(device)
 
 
-def sent(numbers: Sequence, device: torch.device) -> torch.Tensor:
+def to_device(numbers: Sequence, device: torch.device) -> torch.Tensor:
     """`numbers` as a tensor on `device`, without synchronising as torch.tensor(device=...) does.
 
     The copy starts from ordinary memory, so the numbers may be changed at once.
@@ -123,11 +126,12 @@ def cores() -> int:
     return len(may_use(0)) if may_use else os.cpu_count() or 1
 
 
-def leave_cores() -> int:
-    """Let torch compute on half of the cores, at least one, as chapters 00 to 07 do; returns them.
+def use_half_the_cores() -> int:
+    """Set the threads of torch, in this process, to half of the cores, at least one; returns them.
 
     With all of them, every product would wait for its slowest thread, so any other program would
-    slow every pass. Chapter 08 asks how fast the machine can be, so it keeps torch's own number.
+    slow every pass. Chapters 00 to 07 do this; chapter 08, which asks how fast the machine can be,
+    keeps torch's own number.
     """
     torch.set_num_threads(max(1, cores() // 2))
     return torch.get_num_threads()
@@ -136,6 +140,6 @@ def leave_cores() -> int:
 def processor() -> str:
     """The processor's name (on some systems only its kind), and the threads in use."""
     text = CPUINFO.read_text() if CPUINFO.exists() else ""
-    found = re.search(r"^model name\s*: (.*)$", text, re.M)
-    name = found[1] if found else platform.processor() or platform.machine()
+    line = re.search(r"^model name\s*: (.*)$", text, re.M)
+    name = line[1] if line else platform.processor() or platform.machine()
     return f"Processor: {name}, {torch.get_num_threads()} of {cores()} threads"

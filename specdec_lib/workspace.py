@@ -21,7 +21,7 @@ LANGUAGE = {
     "pygments_lexer": "ipython3",
     "version": platform.python_version(),
 }
-WORDS = {
+CHANGE_MESSAGES = {
     "copied": "copied",
     "kept": "your copy, as you left it",
     "same": "no change since you started",
@@ -40,9 +40,10 @@ def folder(chosen: Path | None) -> Path:
     return (chosen or usual).resolve()
 
 
-def report(work: Path, found: Mapping[str, str]) -> str:
-    """What became of every chapter, in words."""
-    lines = [f"  {name}: {WORDS[what].format(chapter=name)}" for name, what in found.items()]
+def change_report(work: Path, changes: Mapping[str, str]) -> str:
+    """A line for every chapter: its change (a key of CHANGE_MESSAGES) in words."""
+    messages = {name: CHANGE_MESSAGES[change] for name, change in changes.items()}
+    lines = [f"  {name}: {text.format(chapter=name)}" for name, text in messages.items()]
     return "\n".join([f"Your chapters are in {work}", *lines])
 
 
@@ -52,9 +53,9 @@ def copy_missing(work: Path, release: Path = RELEASE) -> dict[str, str]:
     Raises FileNotFoundError if there is no release to copy from.
     """
     record = _read_record(work)
-    found = {source.stem: _copy(source, work, record) for source in _released(release)}
+    copies = {source.stem: _copy(source, work, record) for source in _released(release)}
     _write_record(work, record)
-    return found
+    return copies
 
 
 def changes(work: Path, release: Path = RELEASE) -> dict[str, str]:
@@ -73,14 +74,14 @@ def _copy(source: Path, work: Path, record: dict[str, str]) -> str:
     if change == "new":
         path = _copy_of(source, work)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, _opened(source))  # half a notebook would be kept for good
+        write_whole(path, _with_language(source))  # half a notebook would be kept for good
     if change in ("new", "same"):  # of a copy that is there: a lost record comes back
         record[source.stem] = _digest(source)
     return "copied" if change == "new" else "kept"
 
 
-def _opened(source: Path) -> str:
-    """The text of a chapter's notebook with LANGUAGE in it."""
+def _with_language(source: Path) -> str:
+    """The text of a chapter's notebook, with LANGUAGE in it."""
     notebook = json.loads(source.read_text(encoding="utf-8"))
     notebook["metadata"]["language_info"] = LANGUAGE
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
@@ -91,7 +92,7 @@ def _change(source: Path, work: Path, record: Mapping[str, str]) -> str:
     path = _copy_of(source, work)
     if not path.exists():
         return "new"
-    untouched = path.read_bytes() == _opened(source).encode()
+    untouched = path.read_bytes() == _with_language(source).encode()
     if untouched or _digest(source) == record.get(source.stem):
         return "same"
     return "changed" if source.stem in record else "unknown"

@@ -11,7 +11,7 @@ from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Generation, GenerationState, Settings
 from specdec_lib.decoding.tree import TreeVerifier, decode_tree, verify_tree
 from specdec_lib.decoding.verify import Verifier, require_finite, verify_rows
-from specdec_lib.drafters.hidden import StateReader, passing_states
+from specdec_lib.drafters.hidden import HiddenStateDrafter, with_hidden_state_hook
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import TreeDrafter
 from specdec_lib.models.llama import Llama
@@ -107,8 +107,8 @@ def start_generation(
 ) -> GenerationState:
     """The target and the drafter at the ends of `prompts`. SpecdecError if the two do not fit."""
     checks.check_pair(target, drafter, capacity)
-    if isinstance(drafter, StateReader):
-        target = passing_states(target, drafter)
+    if isinstance(drafter, HiddenStateDrafter):
+        target = with_hidden_state_hook(target, drafter)
     state = GenerationState(target, prompts, settings, capacity)
     drafter.start(prompts, settings.warp, capacity)
     return state

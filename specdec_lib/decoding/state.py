@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding.verify import finite_rows
-from specdec_lib.models.protocol import Ends, Model, Texts, end_ids, prefill
+from specdec_lib.models.protocol import EosIds, Model, Texts, eos_ids, prefill
 from specdec_lib.sampling import Warp
 
 
@@ -22,11 +22,11 @@ class Settings:
 
     max_new_tokens: int
     warp: Warp = Warp()
-    eos_id: Ends = None
+    eos_id: EosIds = None
     on_tokens: Callable[[int, list[int]], None] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "eos_id", end_ids(self.eos_id))  # the class is frozen
+        object.__setattr__(self, "eos_id", eos_ids(self.eos_id))  # the class is frozen
         if self.max_new_tokens < 0:
             raise ValueError(f"max_new_tokens is {self.max_new_tokens}; it must be 0 or more")
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from specdec_lib.decoding.state import GenerationState, VerifiedBlock
 from specdec_lib.decoding.verify import accepts, require_finite_block, residual_rows
 from specdec_lib.device import Stopwatch
-from specdec_lib.drafters.tree import ROOT, TreeDrafter, TreeProposal
+from specdec_lib.drafters.tree import ROOT_NODE, TreeDrafter, TreeProposal
 from specdec_lib.models.cache import Tree
 from specdec_lib.sampling import RandomSource
 
@@ -39,7 +39,7 @@ def decode_tree(
 
     # 2. Score: one pass over all branches.
     nodes = torch.tensor([proposal.tokens], dtype=torch.long).to(state.target.device)
-    tree = Tree.of(proposal.parents, state.target.device)
+    tree = Tree.from_parents(proposal.parents, state.target.device)
     (p,), is_finite = state.score(nodes, tree=tree)
     require_finite_block(proposal.q, is_finite)
 
@@ -49,7 +49,7 @@ def decode_tree(
     watch.mark()
 
     # 4. Append. Keep of the cache only the branch, since rejected nodes lie in between.
-    state.cache.keep(len(state.sequences[0]) - 1, [ROOT, *path])
+    state.cache.keep_nodes(len(state.sequences[0]) - 1, [ROOT_NODE, *path])
     accepted_tokens = [proposal.tokens[node - 1] for node in path]
     n_appended = state.append(0, [*accepted_tokens, next_token])
 
@@ -74,8 +74,8 @@ def verify_tree(
     the candidate's q away from p, and leaves the residual for the next candidate or the correction.
     """
     path: list[int] = []
-    next_dist, has_bonus = p[ROOT], True
-    candidates = children(proposal, ROOT)
+    next_dist, has_bonus = p[ROOT_NODE], True
+    candidates = children(proposal, ROOT_NODE)
     while candidates:
         node = candidates.pop(0)
         token, q = proposal.tokens[node - 1], proposal.q[node - 1]

@@ -16,16 +16,16 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import StateReader, at, read_tensors
-from specdec_lib.drafters.protocol import Proposal, drawn
+from specdec_lib.drafters.hidden import HiddenStateDrafter, gather_columns, read_tensors
+from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
-from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
+from specdec_lib.models.llama import Layer, Llama, PassContext, RMSNorm, rotary_tables
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import RandomSource, Warp
 
-BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"
+BUILT_IN_EAGLE = ASSETS / "eagle" / "head.safetensors"
 HEAD_WIDTH, THETA, EPSILON = 32, 10000.0, 1e-6  # of attention, rotary embedding and norms
 
 
@@ -48,7 +48,9 @@ class EagleWeights(NamedTuple):
     @property
     def layer(self) -> LayerWeights:
         """The weights of the layer."""
-        return LayerWeights(*self[1:7])
+        return LayerWeights(
+            self.norm_attention, self.qkv, self.out, self.norm_mlp, self.gate_up, self.down
+        )
 
     def shape(self, target: Llama) -> Shape:
         """The sizes of a Llama of this one layer, with the tokens and positions of `target`."""
@@ -66,12 +68,12 @@ class EagleWeights(NamedTuple):
         )
 
 
-def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
+def load_eagle_head(target: Llama, path: Path | str = BUILT_IN_EAGLE) -> EagleWeights:
     """The head for `target`: the model that it was trained on, or that one grown."""
     return EagleWeights(**read_tensors(path, target))
 
 
-class Eagle(StateReader):
+class Eagle(HiddenStateDrafter):
     """Draws each draft token from the distribution after a state that EAGLE's layer predicts.
 
     Its cache holds a position for every true state that it has read. It reads in every block, even
@@ -94,19 +96,20 @@ class Eagle(StateReader):
 
     def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft token by token, each fed back with the state that was predicted for it."""
-        columns = self.newest(texts)
+        columns = self.latest_columns(texts)
         pairs = zip(limits, columns, strict=True)
-        limits, drafted = [0 if column < 0 else limit for limit, column in pairs], []
+        limits = [0 if column < 0 else limit for limit, column in pairs]
+        drafted = []
         if max(columns) >= 0:
             state = self.read(columns, texts)
-            held = self.cache.lengths
+            true_states = self.cache.length_on_cpu
             for index in range(max(limits)):
                 if drafted:
                     state = self.next_states(state[:, None], drafted[-1][0][:, None])[:, 0]
                 q = self.warp(self.head(state))
                 drafted.append((random_source.draft_token(q, index), q))
-            self.cache.truncate(held)
-        return drawn(drafted, limits, self.vocab_size, self.device)
+            self.cache.truncate(true_states)
+        return stack_proposal(drafted, limits, self.vocab_size, self.device)
 
     def read(self, columns: Sequence[int], texts: Texts) -> Tensor:
         """The predicted states (B, width) of the last tokens, from the true ones up to `columns`.
@@ -118,20 +121,20 @@ class Eagle(StateReader):
         tokens = torch.zeros(len(counts), max(counts), dtype=torch.long)
         for row, (sequence, count) in enumerate(zip(texts, counts, strict=True)):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
-        wanted = [held + count for held, count in zip(self.cache.lengths, counts, strict=True)]
-        known = self.hidden.states[:, : max(counts)]
-        predicted = self.next_states(known, tokens.to(self.device, non_blocking=True))
-        self.cache.truncate(wanted)
-        return at(predicted, columns)
+        lengths = [old + n for old, n in zip(self.cache.length_on_cpu, counts, strict=True)]
+        states = self.hidden.states[:, : max(counts)]
+        predicted = self.next_states(states, tokens.to(self.device, non_blocking=True))
+        self.cache.truncate(lengths)
+        return gather_columns(predicted, columns)
 
     @torch.no_grad()
-    def next_states(self, known: Tensor, tokens: Tensor) -> Tensor:
+    def next_states(self, states: Tensor, tokens: Tensor) -> Tensor:
         """Predicted states (B, T, width), one position on, from states and the tokens after them.
 
-        `known` (B, T, width) and `tokens` (B, T); the cache holds them afterwards.
+        `states` (B, T, width) and `tokens` (B, T); the cache holds them afterwards.
         """
         embedded = F.embedding(tokens, self.target.embedding)[..., : self.width]
-        x = self.fuse(torch.cat((known, embedded), -1))
+        x = self.fuse(torch.cat((states, embedded), -1))
         slots = self.cache.advance(tokens.shape[1])
-        here = Here(self.cos[slots], self.sin[slots], slots, self.cache.mask(slots, None))
-        return self.up(self.norm(self.layer(x, here, self.cache.held(0))))
+        context = PassContext(self.cos[slots], self.sin[slots], slots, self.cache.mask(slots))
+        return self.up(self.norm(self.layer(x, context, self.cache.layer(0))))

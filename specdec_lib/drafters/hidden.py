@@ -12,14 +12,14 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from specdec_lib.device import sent
-from specdec_lib.models.cache import Hidden
+from specdec_lib.device import to_device
+from specdec_lib.models.cache import HiddenStates
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
 
 
-class StateReader:
+class HiddenStateDrafter:
     """A drafter to which every pass of the target hands its last hidden states.
 
     It reads their first `width` columns, by default all: a target that was grown (models/scale.py)
@@ -31,35 +31,36 @@ class StateReader:
         self.width = width or target.shape.width
         self.head = head_for(target, self.width)
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
-        self.hidden: Hidden | None = None  # of the passes since the latest proposal
-        self.proposed = True
+        self.hidden: HiddenStates | None = None  # of the passes since the latest proposal
+        self.has_proposed = True
 
-    def observe(self, hidden: Hidden) -> None:
-        """Take the states of a pass. The passes over a long prompt are put together."""
+    def observe(self, hidden: HiddenStates) -> None:
+        """Take the states of a pass; those of several passes over a long prompt are joined."""
         new = hidden._replace(states=hidden.states[..., : self.width])
-        if not self.proposed:
-            new = Hidden(*(torch.cat(pair, 1) for pair in zip(self.hidden, new, strict=True)))
-        self.hidden, self.proposed = new, False
+        if not self.has_proposed:
+            states = torch.cat((self.hidden.states, new.states), 1)
+            new = HiddenStates(states, torch.cat((self.hidden.positions, new.positions), 1))
+        self.hidden, self.has_proposed = new, False
 
-    def newest(self, texts: Texts) -> list[int]:
+    def latest_columns(self, texts: Texts) -> list[int]:
         """For each text the column of `hidden` with the state that gave its last token.
 
         The state at position len - 2: the last token has not been read yet. -1 after a prompt of
         one token. The next pass begins new columns.
         """
-        self.proposed = True
+        self.has_proposed = True
         if self.hidden is None:
             return [-1] * len(texts)
         starts = self.hidden.positions[:, 0].tolist()
         return [len(text) - 2 - start for text, start in zip(texts, starts, strict=True)]
 
 
-def passing_states(target: Llama, drafter: StateReader) -> Llama:
-    """`target`, whose passes hand their states to `drafter`."""
-    drafter.hidden, drafter.proposed = None, True
-    watched = copy(target)
-    watched.forward = partial(target.forward, observe=drafter.observe)
-    return watched
+def with_hidden_state_hook(target: Llama, drafter: HiddenStateDrafter) -> Llama:
+    """A copy of `target`, with the same weights, whose passes hand their states to `drafter`."""
+    drafter.hidden, drafter.has_proposed = None, True
+    hooked = copy(target)
+    hooked.forward = partial(target.forward, observe=drafter.observe)
+    return hooked
 
 
 def head_for(target: Llama, width: int) -> Linear:
@@ -67,14 +68,14 @@ def head_for(target: Llama, width: int) -> Linear:
     if width == target.shape.width:
         return target.head
     copies = target.shape.width // width
-    first = torch.eye(width, target.shape.width, device=target.device, dtype=target.dtype)
-    return Linear((target.head(first) * copies).T.contiguous())
+    identity = torch.eye(width, target.shape.width, device=target.device, dtype=target.dtype)
+    return Linear((target.head(identity) * copies).T.contiguous())
 
 
-def at(states: Tensor, columns: Sequence[int]) -> Tensor:
+def gather_columns(states: Tensor, columns: Sequence[int]) -> Tensor:
     """The state (B, width) of each row of `states` (B, T, width) in its column."""
     rows = torch.arange(len(states), device=states.device)
-    return states[rows, sent(columns, states.device)]
+    return states[rows, to_device(columns, states.device)]
 
 
 def read_tensors(path: Path | str, target: Llama) -> dict[str, Tensor]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_lib.drafters.protocol import Proposal, certain
+from specdec_lib.drafters.protocol import Proposal, one_hot_proposal
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import RandomSource, Warp
 
@@ -28,7 +28,7 @@ class PromptLookup:
         """What was found, up to limits[b] tokens a row."""
         pairs = zip(texts, limits, strict=True)
         drafted = [lookup(sequence, limit, self.max_ngram) for sequence, limit in pairs]
-        return certain(drafted, self.vocab_size, self.device)
+        return one_hot_proposal(drafted, self.vocab_size, self.device)
 
 
 def lookup(tokens: Sequence[int], k: int, max_ngram: int) -> list[int]:

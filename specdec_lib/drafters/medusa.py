@@ -17,16 +17,16 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import StateReader, at, read_tensors
-from specdec_lib.drafters.protocol import Proposal, drawn
+from specdec_lib.drafters.hidden import HiddenStateDrafter, gather_columns, read_tensors
+from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import RandomSource, Warp
 
-BUILT_IN_HEADS = ASSETS / "medusa" / "heads.safetensors"
+BUILT_IN_MEDUSA = ASSETS / "medusa" / "heads.safetensors"
 
 
-class Heads(NamedTuple):
+class MedusaHeads(NamedTuple):
     """n residual blocks of low rank, h + up silu(down h), for states h of `width`.
 
     The paper's block is h + silu(W h), and a vocabulary head of its own follows each (Cai et
@@ -43,19 +43,19 @@ class Heads(NamedTuple):
         return states[:, None] + (self.up[:count] @ inner)[..., 0]
 
 
-def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
+def load_medusa_heads(target: Llama, path: Path | str = BUILT_IN_MEDUSA) -> MedusaHeads:
     """The heads for `target`: the model that they were trained on, or that one grown."""
-    return Heads(**read_tensors(path, target))
+    return MedusaHeads(**read_tensors(path, target))
 
 
-class Medusa(StateReader):
+class Medusa(HiddenStateDrafter):
     """Draws each draft token from its own head's distribution, warped as the target's is.
 
     A head knows nothing of the tokens that are drawn before its own. A block drafts at most as many
     tokens as there are heads, and none after a prompt of one token, because there is no state.
     """
 
-    def __init__(self, target: Llama, heads: Heads) -> None:
+    def __init__(self, target: Llama, heads: MedusaHeads) -> None:
         super().__init__(target, heads.down.shape[-1])
         self.heads = heads
 
@@ -65,14 +65,14 @@ class Medusa(StateReader):
 
     def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft from all heads at once."""
-        columns, most = self.newest(texts), len(self.heads.down)
+        columns, n_heads = self.latest_columns(texts), len(self.heads.down)
         pairs = zip(limits, columns, strict=True)
-        limits = [0 if column < 0 else min(limit, most) for limit, column in pairs]
+        limits = [0 if column < 0 else min(limit, n_heads) for limit, column in pairs]
         drafted = []
         if max(limits) > 0:
-            state = at(self.hidden.states, columns)
-            q = self.warp(self.head(self.heads(state, max(limits))))
+            state = gather_columns(self.hidden.states, columns)
+            rows = self.warp(self.head(self.heads(state, max(limits)))).unbind(1)
             drafted = [
-                (random_source.draft_token(each, i), each) for i, each in enumerate(q.unbind(1))
+                (random_source.draft_token(q, index), q) for index, q in enumerate(rows)
             ]
-        return drawn(drafted, limits, self.vocab_size, self.device)
+        return stack_proposal(drafted, limits, self.vocab_size, self.device)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from specdec_lib.device import sent
-from specdec_lib.drafters.protocol import Proposal, drawn
-from specdec_lib.models.protocol import Model, Texts, lengths_of, prefill
+from specdec_lib.device import to_device
+from specdec_lib.drafters.protocol import Proposal, stack_proposal
+from specdec_lib.models.protocol import Model, Texts, cache_lengths, prefill
 from specdec_lib.sampling import RandomSource, Warp
 
 
@@ -38,7 +38,7 @@ class ModelDrafter:
             if feed.shape[1] > 1:  # a text of one token has no two to feed
                 self.cache.truncate([len(sequence) for sequence in texts])
             feed, last = token[:, None], torch.zeros_like(token)
-        return drawn(drafted, list(limits), self.vocab_size, self.device)
+        return stack_proposal(drafted, list(limits), self.vocab_size, self.device)
 
     def _unread(self, texts: Texts) -> tuple[Tensor, Tensor]:
         """The tokens (B, 1 or 2) to begin a block with, and which of them is a row's last (B,).
@@ -46,9 +46,9 @@ class ModelDrafter:
         Two if a row's block was fully accepted: the cache lacks its last draft token, which was
         drawn but never fed.
         """
-        pairs = zip(lengths_of(self.cache), texts, strict=True)
+        pairs = zip(cache_lengths(self.cache), texts, strict=True)
         width = 1 if all(held >= len(sequence) - 1 for held, sequence in pairs) else 2
-        prefill(self.model, self.cache, texts, leave=width)
-        fed = [(*sequence[-width:], 0)[:width] for sequence in texts]
+        prefill(self.model, self.cache, texts, skip_last=width)
+        tokens = [(*sequence[-width:], 0)[:width] for sequence in texts]
         last = [min(len(sequence), width) - 1 for sequence in texts]
-        return sent(fed, self.device), sent(last, self.device)
+        return to_device(tokens, self.device), to_device(last, self.device)

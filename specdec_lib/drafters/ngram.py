@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.drafters.protocol import Proposal, drawn
+from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import RandomSource, Warp
 
@@ -45,13 +45,13 @@ class NgramDrafter:
         self.vocab_size, self.max_length = len(counts.unigram), None
         self.followers: list[dict[tuple[int, ...], list[tuple[int, int]]]] = [
             {(): list(enumerate(counts.unigram.tolist()))},
-            *map(grouped, (counts.bigram, counts.trigram)[: order - 1]),
+            *map(group_by_context, (counts.bigram, counts.trigram)[: order - 1]),
         ]
 
     def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
-        """Distributions are warped like the target's, and kept once they are computed."""
+        """Distributions are warped like the target's, and cached once they are computed."""
         self.warp = warp
-        self.known: dict[tuple[int, ...], Tensor] = {}
+        self.warped: dict[tuple[int, ...], Tensor] = {}
 
     def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft token by token."""
@@ -63,7 +63,7 @@ class NgramDrafter:
             drafted.append((token, q))
             for end, new in zip(ends, token.tolist(), strict=True):
                 end.append(new)
-        return drawn(drafted, list(limits), self.vocab_size, self.device)
+        return stack_proposal(drafted, list(limits), self.vocab_size, self.device)
 
     def distribution(self, tokens: Sequence[int]) -> Tensor:
         """The warped distribution (V,) after `tokens`."""
@@ -71,9 +71,9 @@ class NgramDrafter:
             context = tuple(tokens[len(tokens) - length :])
             if context in self.followers[length]:
                 break
-        if context not in self.known:
-            self.known[context] = self.warp(self._logits(self.followers[length][context]))
-        return self.known[context]
+        if context not in self.warped:
+            self.warped[context] = self.warp(self._logits(self.followers[length][context]))
+        return self.warped[context]
 
     def _logits(self, followers: list[tuple[int, int]]) -> Tensor:
         tokens, counts = torch.tensor(followers).T
@@ -81,7 +81,7 @@ class NgramDrafter:
         return logits.index_put((tokens,), counts.double().log())
 
 
-def grouped(rows: np.ndarray) -> dict[tuple[int, ...], list[tuple[int, int]]]:
+def group_by_context(rows: np.ndarray) -> dict[tuple[int, ...], list[tuple[int, int]]]:
     """(context..., token, count) rows as {context: [(token, count)]}."""
     followers: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     for *context, token, count in rows.tolist():

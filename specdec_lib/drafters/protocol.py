@@ -36,7 +36,7 @@ class Drafter(Protocol):
         """Draft up to limits[b] tokens after each sequence."""
 
 
-def drawn(
+def stack_proposal(
     drafted: Sequence[tuple[Tensor, Tensor]],
     limits: list[int],
     vocab_size: int,
@@ -48,14 +48,14 @@ def drawn(
         none = torch.zeros(rows, 0, dtype=torch.long, device=device)
         return Proposal(none, torch.zeros(rows, 0, vocab_size, device=device), limits)
     tokens, q = zip(*drafted, strict=True)
-    there = [torch.stack(each, 1).to(device, non_blocking=True) for each in (tokens, q)]
-    return Proposal(*there, limits)
+    columns = [torch.stack(tensors, 1).to(device, non_blocking=True) for tensors in (tokens, q)]
+    return Proposal(*columns, limits)
 
 
-def certain(rows: Sequence[list[int]], vocab_size: int, device: torch.device) -> Proposal:
-    """The proposal of looked-up tokens, which are certain: each has a q of 1 on itself."""
+def one_hot_proposal(rows: Sequence[list[int]], vocab_size: int, device: torch.device) -> Proposal:
+    """The proposal of tokens that were looked up, not drawn: each has a q of 1 on itself."""
     longest = max(len(tokens) for tokens in rows)
-    filled = [tokens + [0] * (longest - len(tokens)) for tokens in rows]
-    tokens = torch.tensor(filled, dtype=torch.long).to(device, non_blocking=True)
+    padded = [tokens + [0] * (longest - len(tokens)) for tokens in rows]
+    tokens = torch.tensor(padded, dtype=torch.long).to(device, non_blocking=True)
     q = torch.zeros(*tokens.shape, vocab_size, device=device)
     return Proposal(tokens, q.scatter_(-1, tokens[..., None], 1.0), [len(t) for t in rows])

@@ -14,7 +14,7 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts, prefill
 from specdec_lib.sampling import RandomSource, Warp
 
-ROOT = 0  # the text's last token; draft tokens are numbered from 1
+ROOT_NODE = 0  # the text's last token; draft tokens are numbered from 1
 
 
 class TreeProposal(NamedTuple):
@@ -25,19 +25,19 @@ class TreeProposal(NamedTuple):
     """
 
     tokens: list[int]
-    parents: list[int]  # the number of each one's parent: ROOT, or 1 + its place in this list
+    parents: list[int]  # the number of each token's parent: ROOT_NODE, or 1 + its index here
     q: Tensor  # (n, V)
 
 
 class TreeDrafter:
     """A drafter of trees, for one row: `widths[d]` candidates after every node of depth d.
 
-    `how` is "independent" (drawn from q each, the same token twice perhaps) or "top" (the most
+    `rule` is "independent" (drawn from q each, the same token twice perhaps) or "top" (the most
     probable, not drawn at all).
     """
 
-    def __init__(self, widths: Sequence[int], how: str = "independent") -> None:
-        self.widths, self.pick = tuple(widths), PICKS[how]
+    def __init__(self, widths: Sequence[int], rule: str = "independent") -> None:
+        self.widths, self.candidates = tuple(widths), CANDIDATE_RULES[rule]
 
     def nodes(self, depth: int) -> int:
         """The tokens of a full tree of `depth` levels."""
@@ -49,11 +49,11 @@ class TreeDrafter:
         """A tree of at most limits[0] levels after the one sequence."""
 
 
-class Candidates(TreeDrafter):
+class ModelTreeDrafter(TreeDrafter):
     """Candidates from a draft model."""
 
-    def __init__(self, model: Llama, widths: Sequence[int], how: str = "independent"):
-        super().__init__(widths, how)
+    def __init__(self, model: Llama, widths: Sequence[int], rule: str = "independent"):
+        super().__init__(widths, rule)
         self.model = model
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
         self.device = model.device
@@ -70,21 +70,21 @@ class Candidates(TreeDrafter):
         """Level by level, each in one pass; the first reads what is new in the text."""
         (text,) = texts
         read = partial(self._read, text)
-        grown = grow(read, self.widths[: limits[0]], self.pick, self.warp, random_source)
+        tree = grow_tree(read, self.widths[: limits[0]], self.candidates, self.warp, random_source)
         self.cache.truncate(min(self.cache.longest, len(text)))
-        return grown.proposal(self.vocab_size, self.device)
+        return tree.proposal(self.vocab_size, self.device)
 
-    def _read(self, text: Sequence[int], grown: "Grown", level: list[int]) -> Tensor:
+    def _read(self, text: Sequence[int], builder: "TreeBuilder", level: list[int]) -> Tensor:
         """The logits (n, V) after each node of `level`; the cache holds those before it."""
-        if level == [ROOT]:
+        if level == [ROOT_NODE]:
             tokens, tree = torch.tensor([text[self.cache.longest :]], device=self.device), None
         else:
-            tokens, tree = grown.latest(level, self.device)
+            tokens, tree = builder.last_level(level, self.device)
         return self.model.forward(tokens, self.cache, tree=tree)[0, -len(level) :]
 
 
-class Grown(NamedTuple):
-    """A tree that is being drafted."""
+class TreeBuilder(NamedTuple):
+    """A tree that is being drafted, level by level."""
 
     tokens: list[int]
     parents: list[int]
@@ -97,10 +97,10 @@ class Grown(NamedTuple):
         self.q.append(q)
         return len(self.tokens)
 
-    def latest(self, level: list[int], device: torch.device) -> tuple[Tensor, Tree]:
-        """The tokens (1, n) of the latest level, and their place in the tree."""
+    def last_level(self, level: list[int], device: torch.device) -> tuple[Tensor, Tree]:
+        """The tokens (1, n) of the nodes of `level`, the last one, and their place in the tree."""
         tokens = torch.tensor([self.tokens[level[0] - 1 :]], device=device)
-        return tokens, Tree.of(self.parents, device, read=level[0])
+        return tokens, Tree.from_parents(self.parents, device, n_cached=level[0])
 
     def proposal(self, vocab_size: int, device: torch.device) -> TreeProposal:
         """The tree as it is."""
@@ -108,47 +108,47 @@ class Grown(NamedTuple):
         return TreeProposal(self.tokens, self.parents, q)
 
 
-def grow(
-    read: Callable[[Grown, list[int]], Tensor],
+def grow_tree(
+    read: Callable[[TreeBuilder, list[int]], Tensor],
     widths: Sequence[int],
-    pick: "Pick",
+    candidates: "CandidateRule",
     warp: Warp,
     random_source: RandomSource,
-) -> Grown:
+) -> TreeBuilder:
     """A tree with `widths[d]` candidates after every node of depth d, grown level by level.
 
-    `read` gives the logits (n, V) after each of the n nodes of the latest level, first the root.
+    `read` gives the logits (n, V) after each of the n nodes of the last level, first the root.
     """
-    grown, level = Grown([], [], []), [ROOT]
+    builder, level = TreeBuilder([], [], []), [ROOT_NODE]
     for width in widths:
-        logits, nodes, level = read(grown, level), level, []
-        for after, node in zip(logits, nodes, strict=True):
-            for token, q in pick(after, warp, width, random_source, len(grown.q)):
-                level.append(grown.add(token, node, q))
-    return grown
+        logits, parents, level = read(builder, level), level, []
+        for row, parent in zip(logits, parents, strict=True):
+            for token, q in candidates(row, warp, width, random_source, len(builder.q)):
+                level.append(builder.add(token, parent, q))
+    return builder
 
 
-Picked = list[tuple[int, Tensor]]  # tokens, each with the q (V,) that it was drawn from
-Pick = Callable[[Tensor, Warp, int, RandomSource, int], Picked]
+Candidates = list[tuple[int, Tensor]]  # tokens, each with the q (V,) that it was drawn from
+CandidateRule = Callable[[Tensor, Warp, int, RandomSource, int], Candidates]
 
 
 def independent(
     logits: Tensor, warp: Warp, width: int, random_source: RandomSource, index: int
-) -> Picked:
+) -> Candidates:
     """`width` draws from the warped distribution; the first is draft token `index`."""
     q = warp(logits)
     tokens = [random_source.draft_token(q[None], index + i) for i in range(width)]
     return [(token, q) for token in torch.cat(tokens).tolist()]
 
 
-def top(logits: Tensor, warp: Warp, width: int, random_source: RandomSource, index: int) -> Picked:
+def top(logits: Tensor, warp: Warp, width: int, random_source: RandomSource, index: int) -> Candidates:
     """The most probable tokens, whatever the warp is; each with a q of 1."""
     tokens = logits.topk(min(width, len(logits))).indices
     q = torch.zeros(len(tokens), len(logits), device=logits.device)
     return list(zip(tokens.tolist(), q.scatter_(-1, tokens[:, None], 1.0), strict=True))
 
 
-PICKS: dict[str, Pick] = {
+CANDIDATE_RULES: dict[str, CandidateRule] = {
     "independent": independent,
     "top": top,
 }

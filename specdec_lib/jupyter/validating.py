@@ -11,7 +11,7 @@ from html import escape
 from nbformat import NotebookNode
 from nbgrader.validator import Validator
 
-NOTE = """\
+COPIES_NOTE = """\
 These cells have one nbgrader id, {name}:
 {cells}
 Grading runs them in this order, as Jupyter does: the last one that defines
@@ -27,10 +27,10 @@ def allow_copies() -> None:
 
 def _run_copies(self: Validator, nb: NotebookNode) -> NotebookNode:
     """nbgrader's run, with its metadata left in the last copy of each cell alone."""
-    places = defaultdict(list)
-    for place, cell in enumerate(nb.cells, 1):
-        places[cell.metadata.get("nbgrader", {}).get("grade_id")].append((place, cell))
-    copies = {name: cells for name, cells in places.items() if name and len(cells) > 1}
+    cells_by_id = defaultdict(list)
+    for number, cell in enumerate(nb.cells, 1):
+        cells_by_id[cell.metadata.get("nbgrader", {}).get("grade_id")].append((number, cell))
+    copies = {name: cells for name, cells in cells_by_id.items() if name and len(cells) > 1}
     self.notes = [_note(name, cells) for name, cells in copies.items()]
     for note in self.notes:
         self.log.warning(note)
@@ -40,9 +40,9 @@ def _run_copies(self: Validator, nb: NotebookNode) -> NotebookNode:
 
 
 def _note(name: str, cells: list[tuple[int, NotebookNode]]) -> str:
-    """What is said of the copies: each with its place in the notebook and its first line."""
+    """The warning about the copies: each with its place in the notebook and its first line."""
     first_lines = [f"  cell {n}: {c.source.strip().partition(chr(10))[0][:60]}" for n, c in cells]
-    return NOTE.format(name=name, cells="\n".join(first_lines))
+    return COPIES_NOTE.format(name=name, cells="\n".join(first_lines))
 
 
 def _validate_and_name(self: Validator, filename: str) -> dict:

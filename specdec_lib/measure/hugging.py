@@ -17,10 +17,11 @@ from transformers.utils import logging
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
+from specdec_lib.device import without_cudnn_attention
 from specdec_lib.measure.models import target_weights
 from specdec_lib.measure.runs import GREEDY, Decoder, decoder
 from specdec_lib.models.checkpoint import configuration, named_tensors
-from specdec_lib.models.protocol import Ends, end_ids
+from specdec_lib.models.protocol import EosIds, eos_ids
 from specdec_lib.sampling import Warp
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Counted:
         with (
             held(self.model, "generation_config", config),
             held(shared, "vocab_size", vocab_size),
+            without_cudnn_attention(),
             self.model.register_forward_pre_hook(self._count),
             self.model.register_forward_hook(cut),
         ):
@@ -127,7 +129,7 @@ def generate(
     draft: Counted | None = None,
     k: int | None = None,
     warp: Warp = GREEDY,
-    ends: Ends = None,
+    ends: EosIds = None,
 ) -> Generation:
     """At most `new_tokens` tokens after `prompt`, up to the first of `ends`.
 
@@ -160,7 +162,7 @@ def settings(
     new_tokens: int,
     drafting: Drafting = DEFAULT,
     warp: Warp = GREEDY,
-    ends: Ends = None,
+    ends: EosIds = None,
 ) -> GenerationConfig:
     """All settings of a call, for the target and its draft: what is not named here is off.
 
@@ -172,7 +174,7 @@ def settings(
         temperature=warp.temperature or 1.0,
         top_k=warp.top_k or 0,
         top_p=warp.top_p,
-        eos_token_id=sorted(end_ids(ends)) or None,
+        eos_token_id=sorted(eos_ids(ends)) or None,
         decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
         **drafting._asdict(),
     )

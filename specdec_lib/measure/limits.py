@@ -9,7 +9,7 @@ import torch
 
 from specdec_lib.measure.timing import timed
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import parameters
+from specdec_lib.models.scale import parameter_count
 
 COPY_MEGABYTES = 256  # much more than a processor's cache holds
 WIDTH = 1024  # of the square matrices
@@ -51,4 +51,4 @@ def weights_read(model: Llama) -> tuple[int, int]:
     That is all but the embedding, of which a pass looks up a few rows.
     """
     shape = model.shape
-    return parameters(shape) - shape.vocab_size * shape.width, model.head.bytes_per_weight
+    return parameter_count(shape) - shape.vocab_size * shape.width, model.head.bytes_per_weight

@@ -9,7 +9,7 @@ from specdec_lib.measure.acceptance import Acceptance, Place, acceptance, model_
 from specdec_lib.measure.prompts import all_tokens
 from specdec_lib.models.checkpoint import Weights, read_weights
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import COSTS, grown
+from specdec_lib.models.scale import TARGET_COSTS, grow_weights
 
 CPU = torch.device("cpu")
 
@@ -41,7 +41,7 @@ def target_weights(
 ) -> Weights:
     """The weights of `target`. They are read layer by layer, to be packed and let go."""
     weights = read_weights(ASSETS / "target", torch.device(device), dtype)
-    return weights if size is None else grown(weights, COSTS[size])
+    return weights if size is None else grow_weights(weights, TARGET_COSTS[size])
 
 
 @cache

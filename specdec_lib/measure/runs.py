@@ -12,8 +12,8 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.prompts import repeated_share
-from specdec_lib.models.pairs import Pair
-from specdec_lib.models.protocol import Ends, Model
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.protocol import EosIds, Model
 from specdec_lib.progress import progress
 from specdec_lib.sampling import RandomSource, Warp, random_source_for
 
@@ -26,7 +26,7 @@ Generate = Callable[[Prompts, Settings, list[np.random.Generator]], Generation]
 
 
 def decoder(
-    generate: Generate, warp: Warp, tokens: int, batch: bool = False, eos_id: Ends = None
+    generate: Generate, warp: Warp, tokens: int, batch: bool = False, eos_id: EosIds = None
 ) -> Decoder:
     """`generate` on one prompt, or with `batch` on a list, with another seed at every call."""
     settings, seeds = Settings(tokens, warp, eos_id), count()
@@ -49,7 +49,7 @@ def choices(warp: Warp, seed: int, rows: int = 1) -> RandomSource:
 
 
 def plain(
-    target: Model, warp: Warp, tokens: int, batch: bool = False, eos_id: Ends = None
+    target: Model, warp: Warp, tokens: int, batch: bool = False, eos_id: EosIds = None
 ) -> Decoder:
     """Plain decoding, with another seed at every call."""
 
@@ -61,7 +61,7 @@ def plain(
 
 def speculative(
     target: Model, drafter: Drafter, k: int, warp: Warp, tokens: int,
-    verifier: Verifier = verify_rows, batch: bool = False, eos_id: Ends = None,
+    verifier: Verifier = verify_rows, batch: bool = False, eos_id: EosIds = None,
 ) -> Decoder:  # fmt: skip
     """Speculative decoding, with another seed at every call."""
 

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from specdec_lib.device import leave_cores, processor
+from specdec_lib.device import processor, use_half_the_cores
 from specdec_lib.files import write_whole
 from specdec_lib.measure.costs import Task, pass_tasks
 from specdec_lib.measure.timing import interleaved
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 
 PATH = Path(__file__).resolve().parents[1] / "lessons" / "ch06" / "passes.json"
 BATCHES = range(1, 9)
@@ -26,7 +27,7 @@ ROUNDS = 12
 
 def record(path: Path = PATH) -> None:
     """Measure both contexts, and write the file."""
-    threads, pair = leave_cores(), load_pair(draft="base", target_cost="234m")
+    threads, pair = use_half_the_cores(), load_pair(draft="base", target_cost="234m")
     made = {"made_by": "python -m specdec_lib.measure.served", "date": f"{date.today()}"}
     made |= {"processor": processor(), "threads": threads, "pair": pair.label}
     made["contexts"] = {context: of_context(pair, context) for context in CONTEXTS}

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.eagle import Eagle, load_head
-from specdec_lib.drafters.medusa import Medusa, load_heads
+from specdec_lib.drafters.eagle import Eagle, load_eagle_head
+from specdec_lib.drafters.medusa import Medusa, load_medusa_heads
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.acceptance import (
@@ -32,7 +32,7 @@ from specdec_lib.measure.runs import GREEDY, SAMPLED, speculative
 from specdec_lib.measure.timing import interleaved
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import parameters
+from specdec_lib.models.scale import parameter_count
 from specdec_lib.progress import progress
 from specdec_lib.theory import Costs
 
@@ -104,7 +104,7 @@ def rows(
     return {
         name: Measured(
             # The embedding is also the head. A pass only looks up a few rows of it.
-            parameters=parameters(draft.shape) - draft.embedding.numel(),
+            parameters=parameter_count(draft.shape) - draft.embedding.numel(),
             tokens_per_second=1 / median(times[name]),
             alpha=alphas[name],
             costs=costs[name],
@@ -153,8 +153,8 @@ def module_reader(model: nn.Module) -> Reader:
 def trained_heads(target: Llama) -> dict[str, Drafter]:
     """The two drafters on the built-in target's last states; Medusa has three heads."""
     return {
-        "Medusa": Medusa(target, load_heads(target)),
-        "EAGLE": Eagle(target, load_head(target)),
+        "Medusa": Medusa(target, load_medusa_heads(target)),
+        "EAGLE": Eagle(target, load_eagle_head(target)),
     }
 
 

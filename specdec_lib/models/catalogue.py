@@ -10,7 +10,7 @@ from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.errors import SpecdecError
 
 BUILT_IN = "stdlib"
-LIMIT = 30.0  # gigabytes to download at most, unless the caller names another limit
+DOWNLOAD_LIMIT = 30.0  # gigabytes to download at most, unless the caller names another limit
 PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8"))
 
 
@@ -22,19 +22,19 @@ def catalogue() -> list[str]:
     """A line for each pair: its target and drafts, with their gigabytes and licences."""
     lines = [f"{BUILT_IN}: built in, nothing to download; drafts {', '.join(BUILT_IN_DRAFTS)}"]
     for name, pair in PUBLISHED["pairs"].items():
-        drafts = [f"{draft} ({described(each)})" for draft, each in pair["drafts"].items()]
-        target = f"{pair['target']} ({described(pair['target'])})"
+        drafts = [f"{draft} ({size_and_licence(repo)})" for draft, repo in pair["drafts"].items()]
+        target = f"{pair['target']} ({size_and_licence(pair['target'])})"
         lines.append(f"{name}, for {pair['card']} GB cards: {target}; drafts {', '.join(drafts)}")
     return [*lines, "OWNER/NAME: any model of the hub, with a --draft that has the same tokenizer"]
 
 
-def described(repository: str) -> str:
+def size_and_licence(repository: str) -> str:
     """The approximate size of the weights of `repository`, and their licence."""
     entry = PUBLISHED["repositories"][repository]
     return f"{entry['gigabytes']:g} GB, {entry['licence']}"
 
 
-def models_of(name: str, draft: str | None) -> tuple[str, str]:
+def repositories_of(name: str, draft: str | None) -> tuple[str, str]:
     """The target and the draft of a pair, as repositories of the hub or folders.
 
     `name` and `draft` are a published pair and one of its drafts (by default the first), or the

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from specdec_lib.device import name_of
+from specdec_lib.device import dtype_name
 from specdec_lib.models.catalogue import PairError
 
 # Hugging Face's names; the matrices of a group are one matrix here.
@@ -24,10 +24,10 @@ QKV, OUT = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), ("self_
 GATE_UP, DOWN = ("mlp.gate_proj", "mlp.up_proj"), ("mlp.down_proj",)
 EMBEDDING, NORM, HEAD = "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"
 
-AGAIN = "save or download the folder again"
+_REMEDY = "save or download the folder again"
 
 # The sizes of a model, and their names in config.json.
-FIELDS = {
+CONFIG_FIELDS = {
     "vocab_size": "vocab_size",
     "width": "hidden_size",
     "layers": "num_hidden_layers",
@@ -39,7 +39,7 @@ FIELDS = {
     "epsilon": "rms_norm_eps",
 }
 # The fields of config.json that would change the logits, and the values that llama.py runs.
-PLAIN = {
+SUPPORTED_CONFIG = {
     "model_type": "llama",
     "hidden_act": "silu",
     "attention_bias": False,
@@ -94,22 +94,22 @@ def read_config(folder: Path) -> dict[str, Any]:
         config = json.loads(path.read_text(encoding="utf-8"))
         return config | config.get("rope_parameters", {})
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise PairError(f"{path} cannot be read ({error}): {AGAIN}") from error
+        raise PairError(f"{path} cannot be read ({error}): {_REMEDY}") from error
 
 
 def read_shape(folder: Path) -> Shape:
     """The sizes in `folder`/config.json. Raises PairError if it is not that of a plain Llama."""
     path, config = folder / "config.json", read_config(folder)
-    for name, plain in PLAIN.items():
-        if config.get(name) != plain:
+    for name, value in SUPPORTED_CONFIG.items():
+        if config.get(name) != value:
             raise PairError(
-                f"{path}: {name} is {config.get(name)!r}, and models/llama.py runs {plain!r} only; "
+                f"{path}: {name} is {config.get(name)!r}, and models/llama.py runs {value!r} only; "
                 "models/hf.py runs any model of transformers"
             )
-    lacking = {*FIELDS.values(), "rope_theta"} - config.keys()
-    if lacking:
-        raise PairError(f"{path} has no {min(lacking)}: {AGAIN}")
-    sizes = {ours: config[theirs] for ours, theirs in FIELDS.items()}
+    missing = {*CONFIG_FIELDS.values(), "rope_theta"} - config.keys()
+    if missing:
+        raise PairError(f"{path} has no {min(missing)}: {_REMEDY}")
+    sizes = {ours: config[theirs] for ours, theirs in CONFIG_FIELDS.items()}
     return Shape(**sizes, theta=config["rope_theta"])
 
 
@@ -122,11 +122,11 @@ def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -
     try:
         tensors = load_file(path, device=str(device))
     except (OSError, SafetensorError) as error:
-        raise PairError(f"{path} cannot be read ({error}): {AGAIN}") from error
+        raise PairError(f"{path} cannot be read ({error}): {_REMEDY}") from error
 
     def get(name: str) -> Tensor:
         if name not in tensors:
-            raise PairError(f"{path} has no {name}: {AGAIN}")
+            raise PairError(f"{path} has no {name}: {_REMEDY}")
         return tensors[name].to(dtype)
 
     embedding = get(EMBEDDING)
@@ -168,9 +168,9 @@ def named_tensors(weights: Weights) -> dict[str, Tensor]:
 
 def configuration(shape: Shape, dtype: torch.dtype) -> dict[str, Any]:
     """The configuration of transformers for a model of this shape, with a head of its own."""
-    return {theirs: getattr(shape, ours) for ours, theirs in FIELDS.items()} | {
+    return {theirs: getattr(shape, ours) for ours, theirs in CONFIG_FIELDS.items()} | {
         "model_type": "llama",
-        "dtype": name_of(dtype),
+        "dtype": dtype_name(dtype),
         "rope_parameters": {"rope_type": "default", "rope_theta": shape.theta},
         "tie_word_embeddings": False,
         "bos_token_id": 0,

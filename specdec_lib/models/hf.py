@@ -25,7 +25,8 @@ from transformers.cache_utils import DummyLayer, DynamicLayer, DynamicSlidingWin
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-from specdec_lib.models.cache import Lengths
+from specdec_lib.device import without_cudnn_attention
+from specdec_lib.models.cache import RaggedCache
 from specdec_lib.models.catalogue import PairError
 
 RowCache = DynamicCache | EncoderDecoderCache
@@ -33,7 +34,7 @@ RowCache = DynamicCache | EncoderDecoderCache
 EXACT_LAYERS = {DynamicLayer, DynamicSlidingWindowLayer, DummyLayer}
 
 
-class RowCaches(Lengths):
+class RowCaches(RaggedCache):
     """A transformers cache for every row, and its encoded source (1, S, D), if any."""
 
     def __init__(
@@ -48,11 +49,11 @@ class RowCaches(Lengths):
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Forget every position from `length` on, as in protocol.py."""
-        before = self.lengths
+        old = self.length_on_cpu
         super().truncate(length)
-        for row, held, new in zip(self.rows, before, self.lengths, strict=True):
-            if new < held:
-                row.crop(new - held)  # transformers 5: minus the number of positions to remove
+        for row, before, after in zip(self.rows, old, self.length_on_cpu, strict=True):
+            if after < before:
+                row.crop(after - before)  # transformers 5: minus the number of positions to remove
 
 
 class Causal:
@@ -77,10 +78,11 @@ class Causal:
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
         """An empty cache of `batch` rows; without `capacity`, room for all that the model takes."""
         rows = [DynamicCache() for _ in range(batch)]
-        return RowCaches(rows, self._room(capacity), self.device, [None] * batch)
+        return RowCaches(rows, self._capacity(capacity), self.device, [None] * batch)
 
     # no_grad, since tensors made under inference_mode cannot be changed in place afterwards.
     @torch.no_grad()
+    @without_cudnn_attention()
     def forward(self, tokens: Tensor, cache: RowCaches) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T) long, which are appended to `cache`.
 
@@ -89,7 +91,7 @@ class Causal:
         cache.advance(tokens.shape[1])
         rows = zip(tokens[:, None], cache.rows, cache.encoded, strict=True)
         logits = torch.cat([self._row(*row) for row in rows])
-        if [row.get_seq_length() for row in cache.rows] != cache.lengths:
+        if [row.get_seq_length() for row in cache.rows] != cache.length_on_cpu:
             kind = self.model.config.model_type
             raise PairError(f"a model of type {kind} does not use a DynamicCache: choose another")
         return logits[..., : self.vocab_size]
@@ -98,8 +100,8 @@ class Causal:
         """The logits (1, T, columns) of one row, `tokens` (1, T) after `past`."""
         return self.model(input_ids=tokens, past_key_values=past, use_cache=True).logits
 
-    def _room(self, capacity: int | None) -> int | None:
-        return min(filter(None, (capacity, self.max_length)), default=None)
+    def _capacity(self, wanted: int | None) -> int | None:
+        return min(filter(None, (wanted, self.max_length)), default=None)
 
 
 class EncoderDecoder(Causal):
@@ -119,12 +121,13 @@ class EncoderDecoder(Causal):
         self.sources, self._encoded = sources, None
 
     @torch.no_grad()
+    @without_cudnn_attention()
     def encoded(self) -> list[Tensor]:
         """The encoder's output for each source (1, S, D); it runs at the first call."""
         if self._encoded is None:
             encoder = self.model.get_encoder()
-            ids = [torch.tensor([each], device=self.device) for each in self.sources]
-            self._encoded = [encoder(each).last_hidden_state for each in ids]
+            rows = [torch.tensor([source], device=self.device) for source in self.sources]
+            self._encoded = [encoder(ids).last_hidden_state for ids in rows]
         return self._encoded
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
@@ -136,7 +139,7 @@ class EncoderDecoder(Causal):
             raise ValueError(f"{len(self.sources)} sources for {batch} rows: call set_source first")
         encoded = self.encoded() * (batch if len(self.sources) == 1 else 1)
         rows = [EncoderDecoderCache(DynamicCache(), DynamicCache()) for _ in range(batch)]
-        return RowCaches(rows, self._room(capacity), self.device, encoded)
+        return RowCaches(rows, self._capacity(capacity), self.device, encoded)
 
     def _row(self, tokens: Tensor, past: RowCache, encoded: Tensor | None) -> Tensor:
         return self.model(
@@ -156,10 +159,10 @@ def longest_sequence(config: PreTrainedConfig) -> tuple[int | None, str]:
     longest = getattr(config, "max_position_embeddings", None) or 0
     rope = getattr(config, "rope_parameters", None) or {}
     # One dictionary for all layers, or one for each type of layer.
-    for each in [rope, *(each for each in rope.values() if isinstance(each, dict))]:
-        kind = each.get("rope_type", "")
+    for factors in [rope, *(value for value in rope.values() if isinstance(value, dict))]:
+        kind = factors.get("rope_type", "")
         if kind == "longrope":
-            longest = min(longest, each["original_max_position_embeddings"])
+            longest = min(longest, factors["original_max_position_embeddings"])
         if kind in ("longrope", "dynamic"):
             return longest, f", where its rotary factors, of type {kind!r}, change"
     return (longest if longest > 0 else None), ""  # XLNet says -1

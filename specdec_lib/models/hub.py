@@ -14,42 +14,43 @@ from huggingface_hub.utils import validate_repo_id
 from transformers import PreTrainedTokenizerBase
 
 from specdec_lib.models import loading
-from specdec_lib.models.catalogue import PUBLISHED, PairError, models_of
+from specdec_lib.models.catalogue import PUBLISHED, PairError, repositories_of
 from specdec_lib.models.hf import Causal
-from specdec_lib.models.pairs import Pair, require_memory
-from specdec_lib.models.protocol import end_ids
+from specdec_lib.models.pair import Pair, require_memory
+from specdec_lib.models.protocol import eos_ids
 
-TEXTS = ["*.json", "*.txt", "*.model"]  # configuration and tokenizer: a few megabytes, unasked
-WEIGHTS = ["model*.safetensors", "pytorch_model*.bin"]
+# Configuration and tokenizer: a few megabytes, which are downloaded unasked.
+SMALL_FILES = ["*.json", "*.txt", "*.model"]
+WEIGHT_FILES = ["model*.safetensors", "pytorch_model*.bin"]
 
 
-def load(
+def load_hub_pair(
     name: str, draft: str | None, device: torch.device, dtype: torch.dtype, yes: bool, limit: float
 ) -> Pair:
     """The pair of two models; arguments and errors as in `load_pair`."""
-    names = models_of(name, draft)
-    folders = [(each, folder_of(each)) for each in names]
-    outlines = [loading.outline(*each) for each in folders]
+    names = repositories_of(name, draft)
+    folders = [(repository, folder_of(repository)) for repository in names]
+    meta_models = [loading.load_meta_model(*folder) for folder in folders]
     tokenizer = tokenizer_of(name, folders)
-    require_logits(tokenizer, names, outlines)
-    require_room(outlines, device, dtype)
+    require_logits(tokenizer, names, meta_models)
+    require_memory_for(meta_models, device, dtype)
     download(names, yes, limit)
-    target, small = (loading.load(*each, device, dtype) for each in folders)
+    target, small = (loading.load_model(*folder, device, dtype) for folder in folders)
     # Some families pad the logits differently in every model: Qwen2.5 to 151,936 in 0.5B, and to
     # 152,064 in 7B.
     target.vocab_size = small.vocab_size = min(target.vocab_size, small.vocab_size)
     ratio = target.model.num_parameters() / small.model.num_parameters()
     label = f"{names[0]} with {names[1]}, {ratio:.0f}:1 by parameters"
-    ends = end_ids(tokenizer.eos_token_id) | end_ids(target.model.generation_config.eos_token_id)
+    ends = eos_ids(tokenizer.eos_token_id) | eos_ids(target.model.generation_config.eos_token_id)
     return Pair(name, target, small, tokenizer, label, ends)
 
 
 def require_logits(
-    tokenizer: PreTrainedTokenizerBase, names: tuple[str, str], outlines: list[Causal]
+    tokenizer: PreTrainedTokenizerBase, names: tuple[str, str], meta_models: list[Causal]
 ) -> None:
     """Raise PairError if the tokenizer has a token for which a model has no logit."""
-    token, number = max(tokenizer.get_vocab().items(), key=lambda each: each[1])
-    for name, model in zip(names, outlines, strict=True):
+    token, number = max(tokenizer.get_vocab().items(), key=lambda item: item[1])
+    for name, model in zip(names, meta_models, strict=True):
         if number >= model.vocab_size:
             raise PairError(
                 f"the tokenizer's token {token!r} has the number {number}, and {name} has logits "
@@ -57,12 +58,12 @@ def require_logits(
             )
 
 
-def require_room(outlines: list[Causal], device: torch.device, dtype: torch.dtype) -> None:
-    """Raise PairError if the models that are outlined do not fit into the memory together.
+def require_memory_for(models: list[Causal], device: torch.device, dtype: torch.dtype) -> None:
+    """Raise PairError if the weights of both do not fit into the memory together.
 
     A model for a GPU is first read into the machine's own memory.
     """
-    sizes = [each.model.num_parameters() * dtype.itemsize for each in outlines]
+    sizes = [meta.model.num_parameters() * dtype.itemsize for meta in models]
     require_memory(sum(sizes), dtype, device)
     require_memory(max(sizes), dtype, torch.device("cpu"))
 
@@ -77,7 +78,7 @@ def folder_of(model: str) -> Path:
         raise PairError(
             f"there is no folder {model}, and the hub names its models OWNER/NAME: look at the name"
         ) from None
-    return Path(snapshot(model, allow_patterns=TEXTS))
+    return Path(snapshot(model, allow_patterns=SMALL_FILES))
 
 
 def download(models: tuple[str, str], yes: bool, limit: float) -> None:
@@ -90,7 +91,7 @@ def download(models: tuple[str, str], yes: bool, limit: float) -> None:
     if size > limit:
         raise PairError(f"{size:.1f} GB are over the limit of {limit:g} GB: raise it with --limit")
     if missing and not yes:
-        agree(f"Download {' and '.join(missing)}, {size:.1f} GB? [y/N] ")
+        confirm(f"Download {' and '.join(missing)}, {size:.1f} GB? [y/N] ")
     for model, files in missing.items():
         snapshot(model, allow_patterns=list(files))
 
@@ -102,7 +103,7 @@ def missing_weights(model: str) -> dict[str, int]:
     """
     if Path(model).is_dir():
         return {}
-    files = snapshot(model, allow_patterns=WEIGHTS, dry_run=True)
+    files = snapshot(model, allow_patterns=WEIGHT_FILES, dry_run=True)
     top = [file for file in files if "/" not in file.filename]
     safe = [file for file in top if file.filename.endswith(".safetensors")]
     return {file.filename: file.file_size or 0 for file in safe or top if file.will_download}
@@ -122,7 +123,7 @@ def snapshot(model: str, **options) -> str | list:
         ) from error
 
 
-def agree(question: str) -> None:
+def confirm(question: str) -> None:
     """Ask in a terminal or a notebook. Raises PairError unless the answer is yes."""
     try:
         answer = input(question)
@@ -140,7 +141,7 @@ def tokenizer_of(name: str, folders: list[tuple[str, Path]]) -> PreTrainedTokeni
     shared = PUBLISHED["pairs"].get(name, {}).get("tokenizer")
     if shared:
         return loading.load_tokenizer(shared, folder_of(shared))
-    tokenizer, other = (loading.load_tokenizer(*each) for each in folders)
+    tokenizer, other = (loading.load_tokenizer(*folder) for folder in folders)
     differ = tokenizer.get_vocab().items() ^ other.get_vocab().items()
     if differ:
         raise PairError(

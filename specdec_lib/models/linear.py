@@ -14,33 +14,33 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-BLOCK = 32_768  # weights, 128 kB in float32: with a copy of each they fit in a core's own cache
+FIT_BLOCK = 32_768  # weights, 128 kB in float32: with a copy of each they fit in a core's own cache
 
 
 class Linear:
     """x (..., in) -> x W^T (..., out), for a weight W (out, in)."""
 
     def __init__(self, weight: Tensor) -> None:
-        scale = half_scale(weight)
+        scale = float16_scale(weight)
         self.bytes_per_weight = weight.element_size() if scale is None else 2  # in memory
         if scale is None:
             self.product = partial(F.linear, weight=weight)
         else:
             scaled = weight if scale == 1 else weight * scale
             packed = torch.ops.quantized.linear_prepack_fp16(scaled, None)
-            self.product = partial(_packed_product, packed=packed, back=1 / scale)
+            self.product = partial(_packed_product, packed=packed, inverse_scale=1 / scale)
 
     def __call__(self, x: Tensor) -> Tensor:
         """The product, for any number of rows."""
         return self.product(x)
 
 
-def _packed_product(x: Tensor, packed: torch.ScriptObject, back: float) -> Tensor:
+def _packed_product(x: Tensor, packed: torch.ScriptObject, inverse_scale: float) -> Tensor:
     y = torch.ops.quantized.linear_dynamic_fp16(x, packed)
-    return y if back == 1 else y.mul_(back)
+    return y if inverse_scale == 1 else y.mul_(inverse_scale)
 
 
-def half_scale(weight: Tensor) -> float | None:
+def float16_scale(weight: Tensor) -> float | None:
     """The power of two that makes this float32 weight fit in float16; None if there is none.
 
     None too where torch has no such product. float16 may round a number by no more than float32
@@ -53,15 +53,15 @@ def half_scale(weight: Tensor) -> float | None:
         return None
     if torch.backends.quantized.engine not in ("x86", "fbgemm"):
         return None
-    least, most = weight.aminmax()
-    largest = torch.maximum(-least, most)
-    if fits_half(weight, largest):
+    minimum, maximum = weight.aminmax()
+    largest = torch.maximum(-minimum, maximum)
+    if fits_float16(weight, largest):
         return 1.0
     scale = 2.0 ** (15 - math.frexp(float(largest))[1])
-    return scale if fits_half(weight, largest, scale) else None
+    return scale if fits_float16(weight, largest, scale) else None
 
 
-def fits_half(weight: Tensor, largest: Tensor, scale: float = 1.0) -> bool:
+def fits_float16(weight: Tensor, largest: Tensor, scale: float = 1.0) -> bool:
     """Whether float16 rounds no number by more than float32 rounds the largest, all times `scale`.
 
     It works block by block in the processor's cache, and stops at the first block that does not
@@ -73,4 +73,4 @@ def fits_half(weight: Tensor, largest: Tensor, scale: float = 1.0) -> bool:
         block = block * scale
         return bool(block.half().float().sub_(block).abs_().max() <= limit)
 
-    return all(map(fits, weight.flatten().split(BLOCK)))
+    return all(map(fits, weight.flatten().split(FIT_BLOCK)))

@@ -14,7 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models.cache import Held, Hidden, KVCache, Tree
+from specdec_lib.device import without_cudnn_attention
+from specdec_lib.models.cache import HiddenStates, KVCache, LayerCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear
 
@@ -49,12 +50,13 @@ class Llama:
         return KVCache(*size, self.device, self.dtype)
 
     @torch.no_grad()
+    @without_cudnn_attention()
     def forward(
         self,
         tokens: Tensor,
         cache: KVCache,
         tree: Tree | None = None,
-        observe: Callable[[Hidden], None] | None = None,
+        observe: Callable[[HiddenStates], None] | None = None,
     ) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`.
 
@@ -64,12 +66,13 @@ class Llama:
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
-        here = Here(self.cos[positions], self.sin[positions], slots, cache.mask(slots, tree))
+        mask = cache.mask(slots, tree)
+        context = PassContext(self.cos[positions], self.sin[positions], slots, mask)
         for number, layer in enumerate(self.layers):
-            x = layer(x, here, cache.held(number))
+            x = layer(x, context, cache.layer(number))
         hidden = self.norm(x)
         if observe:
-            observe(Hidden(hidden, positions))
+            observe(HiddenStates(hidden, positions))
         return self.head(hidden)
 
 
@@ -82,17 +85,17 @@ class RMSNorm:
     """
 
     def __init__(self, weight: Tensor, epsilon: float) -> None:
-        self.exact = torch.promote_types(weight.dtype, torch.float32)
-        self.weight = weight.to(self.exact) * math.sqrt(len(weight))
-        self.least = self.weight.new_tensor(math.sqrt(len(weight) * epsilon))
+        self.compute_dtype = torch.promote_types(weight.dtype, torch.float32)
+        self.weight = weight.to(self.compute_dtype) * math.sqrt(len(weight))
+        self.sqrt_eps = self.weight.new_tensor(math.sqrt(len(weight) * epsilon))
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., width) -> (..., width), in the dtype of x; in between float32 or better."""
-        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=self.exact)
-        return (x * (self.weight / length.hypot(self.least))).to(x.dtype)
+        l2_norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=self.compute_dtype)
+        return (x * (self.weight / l2_norm.hypot(self.sqrt_eps))).to(x.dtype)
 
 
-class Here(NamedTuple):
+class PassContext(NamedTuple):
     """What all layers need to know about the tokens of one pass."""
 
     cos: Tensor  # (B, T, 1, head_width), as sin
@@ -111,23 +114,24 @@ class Layer:
         self.qkv, self.out = Linear(weights.qkv), Linear(weights.out)
         self.gate_up, self.down = Linear(weights.gate_up), Linear(weights.down)
 
-    def __call__(self, x: Tensor, here: Here, held: Held) -> Tensor:
-        """(B, T, width) -> (B, T, width); new keys and values go to `held`."""
-        x = x + self.attention(self.norm_attention(x), here, held)
+    def __call__(self, x: Tensor, context: PassContext, cache: LayerCache) -> Tensor:
+        """(B, T, width) -> (B, T, width); new keys and values go to `cache`."""
+        x = x + self.attention(self.norm_attention(x), context, cache)
         return x + self.mlp(x)
 
-    def attention(self, normed: Tensor, here: Here, held: Held) -> Tensor:
+    def attention(self, normed: Tensor, context: PassContext, cache: LayerCache) -> Tensor:
         """The output (B, T, width) for the normed input (B, T, width)."""
         shape = self.shape
         qkv = self.qkv(normed).unflatten(-1, (-1, shape.head_width))
-        turning = shape.heads + shape.kv_heads  # queries and keys
-        turned = rotate(qkv[:, :, :turning], here.cos, here.sin)
-        keys, values = held.store(here.slots, turned[:, :, shape.heads :], qkv[:, :, turning:])
+        n_rotary_heads = shape.heads + shape.kv_heads  # queries and keys
+        rotated = rotate(qkv[:, :, :n_rotary_heads], context.cos, context.sin)
+        new_keys, new_values = rotated[:, :, shape.heads :], qkv[:, :, n_rotary_heads:]
+        keys, values = cache.store(context.slots, new_keys, new_values)
         mixed = F.scaled_dot_product_attention(
-            turned[:, :, : shape.heads].transpose(1, 2),
+            rotated[:, :, : shape.heads].transpose(1, 2),
             keys,
             values,
-            attn_mask=here.mask,
+            attn_mask=context.mask,
             enable_gqa=shape.heads != shape.kv_heads,
         )
         return self.out(mixed.transpose(1, 2).flatten(2))
@@ -145,8 +149,8 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 def rotary_tables(shape: Shape, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Cosines and signed sines (max_length, 1, head_width): rotary embedding (Su et al., 2021)."""
-    pairs = torch.arange(0, shape.head_width, 2, dtype=torch.float64) / shape.head_width
-    angles = torch.arange(shape.max_length)[:, None] * shape.theta**-pairs
+    exponents = torch.arange(0, shape.head_width, 2, dtype=torch.float64) / shape.head_width
+    angles = torch.arange(shape.max_length)[:, None] * shape.theta**-exponents
     cos = torch.cat((angles.cos(), angles.cos()), -1)
     sin = torch.cat((-angles.sin(), angles.sin()), -1)
     return cos[:, None].to(device, dtype), sin[:, None].to(device, dtype)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 Texts = Sequence[Sequence[int]]  # token ids, row by row
-Ends = int | Iterable[int] | None  # a token that ends a text, or several, or none
-CHUNK = 256  # tokens in a pass of the prefill: bounds the memory of its logits, which are not used
+EosIds = int | Iterable[int] | None  # a token that ends a text, or several, or none
+PREFILL_CHUNK = 256  # tokens in a pass of the prefill: bounds the memory of its unused logits
 
 
 class Cache(Protocol):
@@ -50,45 +50,45 @@ class Model(Protocol):
         """
 
 
-def lengths_of(cache: Cache) -> list[int]:
+def cache_lengths(cache: Cache) -> list[int]:
     """The number of positions that each row holds.
 
     Our caches track it on the CPU; for others we read the tensor, which synchronises a GPU.
     """
-    counted = getattr(cache, "lengths", None)
-    return cache.length.tolist() if counted is None else counted
+    on_cpu = getattr(cache, "length_on_cpu", None)
+    return cache.length.tolist() if on_cpu is None else on_cpu
 
 
-def end_ids(eos_id: Ends) -> frozenset[int]:
+def eos_ids(eos_id: EosIds) -> frozenset[int]:
     """The tokens that end a text, as a set."""
     if eos_id is None:
         return frozenset()
     return frozenset(eos_id if isinstance(eos_id, Iterable) else [eos_id])
 
 
-def common(one: Sequence[int], other: Sequence[int]) -> int:
+def common_prefix_length(a: Sequence[int], b: Sequence[int]) -> int:
     """How many tokens two texts share from the beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((i for i, (x, y) in pairs if x != y), min(len(a), len(b)))
 
 
-def prefill(model: Model, cache: Cache, sequences: Texts, leave: int = 1) -> None:
-    """Read sequences into `cache`, all but the last `leave` tokens of each.
+def prefill(model: Model, cache: Cache, sequences: Texts, skip_last: int = 1) -> None:
+    """Read sequences into `cache`, all but the last `skip_last` tokens of each.
 
-    What the cache holds already must be the beginning of the sequence. All rows read as many tokens
-    as the one that lacks most: a long row reads some of its own again, a short one is padded, and
-    the padding is truncated afterwards.
+    What the cache holds already must be a prefix of the sequence. All rows read as many tokens as
+    the one that lacks most: a long row reads some of its own again, a short one is padded, and the
+    padding is truncated afterwards.
     """
-    wanted = [max(len(sequence) - leave, 0) for sequence in sequences]
-    pairs = zip(wanted, lengths_of(cache), strict=True)
-    lacking = max(max(want - held for want, held in pairs), 0)
-    starts = [max(want - lacking, 0) for want in wanted]
+    ends = [max(len(sequence) - skip_last, 0) for sequence in sequences]
+    lacking = [end - held for end, held in zip(ends, cache_lengths(cache), strict=True)]
+    width = max(*lacking, 0)
+    starts = [max(end - width, 0) for end in ends]
     cache.truncate(starts)
-    if not lacking:
+    if not width:
         return
-    tokens = torch.zeros(len(sequences), lacking, dtype=torch.long)
-    for row, (sequence, start, end) in enumerate(zip(sequences, starts, wanted, strict=True)):
+    tokens = torch.zeros(len(sequences), width, dtype=torch.long)
+    for row, (sequence, start, end) in enumerate(zip(sequences, starts, ends, strict=True)):
         tokens[row, : end - start] = torch.tensor(sequence[start:end], dtype=torch.long)
-    for chunk in tokens.to(model.device, non_blocking=True).split(CHUNK, dim=1):
+    for chunk in tokens.to(model.device, non_blocking=True).split(PREFILL_CHUNK, dim=1):
         model.forward(chunk, cache)
-    cache.truncate(wanted)
+    cache.truncate(ends)

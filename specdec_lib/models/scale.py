@@ -26,7 +26,7 @@ class Growth(NamedTuple):
 
 
 # By name, each with the parameters of the grown built-in target (7.9M).
-COSTS = {
+TARGET_COSTS = {
     "40m": Growth(width=2, layers=5),  # 38.5M
     "234m": Growth(width=4, layers=8),  # 233M
     "1b": Growth(width=6, layers=16),  # 1.03B
@@ -34,24 +34,24 @@ COSTS = {
 }
 
 
-def scaled(
+def load_scaled_llama(
     folder: Path | str,
     cost: str,
     device: torch.device | str = "cpu",
     dtype: torch.dtype = torch.float32,
 ) -> Llama:
-    """The Llama of `folder` at the cost of another size, a name in COSTS.
+    """The Llama of `folder` at the cost of another size, a name in TARGET_COSTS.
 
     It is built on the device, layer by layer.
     """
-    return Llama(grown(read_weights(Path(folder), device, dtype), COSTS[cost]))
+    return Llama(grow_weights(read_weights(Path(folder), device, dtype), TARGET_COSTS[cost]))
 
 
-def grown(weights: Weights, growth: Growth) -> Weights:
+def grow_weights(weights: Weights, growth: Growth) -> Weights:
     """The weights of a larger model with the same logits."""
     r = growth.width
     return Weights(
-        shape=grown_shape(weights.shape, growth),
+        shape=grow_shape(weights.shape, growth),
         embedding=weights.embedding.repeat(1, r),
         layers=_grown_layers(weights, growth),
         norm=weights.norm.repeat(r),
@@ -59,7 +59,7 @@ def grown(weights: Weights, growth: Growth) -> Weights:
     )
 
 
-def grown_shape(shape: Shape, growth: Growth) -> Shape:
+def grow_shape(shape: Shape, growth: Growth) -> Shape:
     """The sizes after growth, which adds layers and takes none away."""
     r = growth.width
     return replace(
@@ -72,7 +72,7 @@ def grown_shape(shape: Shape, growth: Growth) -> Shape:
     )
 
 
-def parameters(shape: Shape) -> int:
+def parameter_count(shape: Shape) -> int:
     """The number of weights; the embedding and the head count separately."""
     attention = 2 * (shape.heads + shape.kv_heads) * shape.head_width
     layer = (attention + 3 * shape.mlp + 2) * shape.width
@@ -83,26 +83,26 @@ def _grown_layers(weights: Weights, growth: Growth) -> Iterator[LayerWeights]:
     """The wider layers, and after them copies of the last one that add nothing."""
     shape, r = weights.shape, growth.width
     for layer in weights.layers:
-        yield wider(layer, shape, r)
+        yield widen_layer(layer, shape, r)
     idle = replace(layer, out=torch.zeros_like(layer.out), down=torch.zeros_like(layer.down))
     for _ in range(growth.layers - shape.layers):
-        yield wider(idle, shape, r)
+        yield widen_layer(idle, shape, r)
 
 
-def wider(layer: LayerWeights, shape: Shape, r: int) -> LayerWeights:
+def widen_layer(layer: LayerWeights, shape: Shape, r: int) -> LayerWeights:
     """`layer` of a model of this shape, r times wider."""
     heads = [count * shape.head_width for count in (shape.heads, shape.kv_heads, shape.kv_heads)]
     return LayerWeights(
         norm_attention=layer.norm_attention.repeat(r),
-        qkv=tiled(layer.qkv, heads, r),
-        out=tiled(layer.out, [shape.width], r),
+        qkv=tile_blocks(layer.qkv, heads, r),
+        out=tile_blocks(layer.out, [shape.width], r),
         norm_mlp=layer.norm_mlp.repeat(r),
-        gate_up=tiled(layer.gate_up, [shape.mlp, shape.mlp], r),
-        down=tiled(layer.down, [shape.width], r),
+        gate_up=tile_blocks(layer.gate_up, [shape.mlp, shape.mlp], r),
+        down=tile_blocks(layer.down, [shape.width], r),
     )
 
 
-def tiled(matrix: Tensor, parts: Sequence[int], r: int) -> Tensor:
+def tile_blocks(matrix: Tensor, parts: Sequence[int], r: int) -> Tensor:
     """r by r copies of each part of the rows, divided by r."""
     rows = torch.cat([part.repeat(r, 1) for part in matrix.split(list(parts))])
     return rows.div_(r).repeat(1, r)

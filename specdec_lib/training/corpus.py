@@ -13,13 +13,13 @@ import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 # Tables of characters, and files that are wrong on purpose: neither reads as Python.
-LEFT_OUT = ("site-packages", "encodings", "lib2to3/tests/data", "test/encoded_modules")
+EXCLUDED_PATHS = ("site-packages", "encodings", "lib2to3/tests/data", "test/encoded_modules")
 HELD_OUT_OF = 20  # one document in 20
 VOCAB_SIZE = 2048
-END = "<|endoftext|>"  # before every document; id 0
+END_OF_TEXT = "<|endoftext|>"  # before every document; id 0
 
 
-class Document(NamedTuple):
+class LibraryDocument(NamedTuple):
     """One file or topic; `name` is its path below the library, with forward slashes."""
 
     name: str
@@ -36,33 +36,33 @@ class Document(NamedTuple):
         return any("test" in part for part in Path(self.name).parts)
 
 
-def documents() -> list[Document]:
+def library_documents() -> list[LibraryDocument]:
     """Every document, in the order of a hash of its name."""
     return sorted(_sources() + _topics(), key=lambda document: _hash("order " + document.name))
 
 
-def _sources() -> list[Document]:
-    """The library's .py files that are UTF-8, are not empty and are not in LEFT_OUT."""
+def _sources() -> list[LibraryDocument]:
+    """The library's .py files that are UTF-8, are not empty and are not in EXCLUDED_PATHS."""
     library = Path(sysconfig.get_path("stdlib"))
     sources = []
     for path in sorted(library.rglob("*.py")):
         name = path.relative_to(library).as_posix()
-        if name.startswith(LEFT_OUT) or name == "pydoc_data/topics.py":
+        if name.startswith(EXCLUDED_PATHS) or name == "pydoc_data/topics.py":
             continue
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
         if text.strip():
-            sources.append(Document(name, text))
+            sources.append(LibraryDocument(name, text))
     return sources
 
 
-def _topics() -> list[Document]:
+def _topics() -> list[LibraryDocument]:
     """The pages of the language reference that `help()` shows."""
     from pydoc_data.topics import topics
 
-    return [Document(f"topics/{name}.txt", text) for name, text in sorted(topics.items())]
+    return [LibraryDocument(f"topics/{name}.txt", text) for name, text in sorted(topics.items())]
 
 
 def _hash(text: str) -> int:
@@ -76,7 +76,7 @@ def train_tokenizer(texts: list[str]) -> Tokenizer:
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=VOCAB_SIZE,
-        special_tokens=[END],
+        special_tokens=[END_OF_TEXT],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=True,
     )
@@ -84,10 +84,10 @@ def train_tokenizer(texts: list[str]) -> Tokenizer:
     return tokenizer
 
 
-def encode(tokenizer: Tokenizer, corpus: list[Document]) -> np.ndarray:
-    """All documents one after the other, each after END: uint16 ids."""
-    encoded = tokenizer.encode_batch([document.text for document in corpus])
-    return np.concatenate([np.array([0, *each.ids], dtype=np.uint16) for each in encoded])
+def encode_corpus(tokenizer: Tokenizer, corpus: list[LibraryDocument]) -> np.ndarray:
+    """All documents one after the other, each after END_OF_TEXT: uint16 ids."""
+    encodings = tokenizer.encode_batch([document.text for document in corpus])
+    return np.concatenate([np.array([0, *text.ids], dtype=np.uint16) for text in encodings])
 
 
 def prepare(folder: Path) -> None:
@@ -95,7 +95,7 @@ def prepare(folder: Path) -> None:
     if (folder / "train.npy").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    training = [document for document in documents() if not document.held_out]
+    training = [document for document in library_documents() if not document.held_out]
     tokenizer = train_tokenizer([document.text for document in training])
     tokenizer.save(str(folder / "tokenizer.json"))
-    np.save(folder / "train.npy", encode(tokenizer, training))
+    np.save(folder / "train.npy", encode_corpus(tokenizer, training))

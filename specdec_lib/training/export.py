@@ -14,28 +14,28 @@ from safetensors.torch import save_file
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.eagle import BUILT_IN_HEAD
-from specdec_lib.drafters.medusa import BUILT_IN_HEADS
+from specdec_lib.drafters.eagle import BUILT_IN_EAGLE
+from specdec_lib.drafters.medusa import BUILT_IN_MEDUSA
 from specdec_lib.models.llama import Llama
-from specdec_lib.training.corpus import END, VOCAB_SIZE, Document, documents
+from specdec_lib.training.corpus import END_OF_TEXT, VOCAB_SIZE, LibraryDocument, library_documents
 from specdec_lib.training.heads import eagle_weights, medusa_weights
-from specdec_lib.training.recipes import CONTEXT, DRAFTS, TARGET, ModelSize
-from specdec_lib.training.stages import trained
+from specdec_lib.training.recipes import CONTEXT_LENGTH, DRAFT_SIZES, TARGET_SIZE, ModelSize
+from specdec_lib.training.stages import load_trained
 
-FROZEN_BYTES = 380_000  # of held-out text
-BIGRAMS, TRIGRAMS = 24, 6  # followers kept for a context
-LEAST = 3  # times that a context with its follower was seen
+HELD_OUT_BYTES = 380_000  # of held-out text
+BIGRAM_FOLLOWERS, TRIGRAM_FOLLOWERS = 24, 6  # of each context
+MIN_COUNT = 3  # times that a context with its follower was seen
 
 
-def export(folder: Path, assets: Path) -> None:
+def export_assets(folder: Path, assets: Path) -> None:
     """Write all of the assets, from the finished trainings in `folder`."""
-    save_model(trained(folder, "target"), TARGET, folder, assets / "target")
-    drafts = trained(folder, "drafts")
-    for name, shape in DRAFTS.items():
+    save_model(load_trained(folder, "target"), TARGET_SIZE, folder, assets / "target")
+    drafts = load_trained(folder, "drafts")
+    for name, shape in DRAFT_SIZES.items():
         prefix = f"{name}."
-        own = {k.removeprefix(prefix): v for k, v in drafts.items() if k.startswith(prefix)}
-        save_model(own, shape, folder, assets / name)
-    save_held_out(documents(), assets / "held_out.jsonl")
+        weights = {k.removeprefix(prefix): v for k, v in drafts.items() if k.startswith(prefix)}
+        save_model(weights, shape, folder, assets / name)
+    save_held_out(library_documents(), assets / "held_out.jsonl")
     save_counts(np.load(folder / "train.npy"), assets / "ngrams.npz")
     export_heads(folder, assets)
 
@@ -47,61 +47,65 @@ def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path,
     model.half().save_pretrained(to)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_file=str(folder / "tokenizer.json"),
-        bos_token=END,
-        eos_token=END,
-        model_max_length=CONTEXT,
+        bos_token=END_OF_TEXT,
+        eos_token=END_OF_TEXT,
+        model_max_length=CONTEXT_LENGTH,
     )
     tokenizer.save_pretrained(to)
 
 
 def export_heads(folder: Path, assets: Path) -> None:
     """Write both heads beside the target in `assets`."""
-    weights, target = trained(folder, "heads"), Llama.from_folder(assets / "target")
-    medusa, eagle = (assets / path.relative_to(ASSETS) for path in (BUILT_IN_HEADS, BUILT_IN_HEAD))
+    weights, target = load_trained(folder, "heads"), Llama.from_folder(assets / "target")
+    medusa, eagle = (
+        assets / path.relative_to(ASSETS) for path in (BUILT_IN_MEDUSA, BUILT_IN_EAGLE)
+    )
     write_tensors(medusa_weights(weights), medusa)
     write_tensors(eagle_weights(weights, target.embedding), eagle)
 
 
-def save_held_out(corpus: list[Document], path: Path) -> None:
+def save_held_out(corpus: list[LibraryDocument], path: Path) -> None:
     """Write whole held-out documents, tests last, with the lines that training text has too."""
-    known = {line for each in corpus if not each.held_out for line in each.text.split("\n")}
-    chosen = sorted((each for each in corpus if each.held_out), key=lambda each: each.is_test)
-    size, written = 0, []
-    for document in chosen:
+    training = [document.text.split("\n") for document in corpus if not document.held_out]
+    training_lines = {line for lines in training for line in lines}
+    held_out = [document for document in corpus if document.held_out]
+    size, entries = 0, []
+    for document in sorted(held_out, key=lambda document: document.is_test):
         lines = document.text.split("\n")
         size += len(document.text.encode())
-        if size > FROZEN_BYTES:
+        if size > HELD_OUT_BYTES:
             break
-        seen = [number for number, line in enumerate(lines) if line in known]
+        seen = [number for number, line in enumerate(lines) if line in training_lines]
         entry = {"name": document.name, "text": document.text, "seen": seen}
-        written.append(json.dumps(entry, ensure_ascii=False))
-    path.write_text("\n".join(written) + "\n", encoding="utf-8")
+        entries.append(json.dumps(entry, ensure_ascii=False))
+    path.write_text("\n".join(entries) + "\n", encoding="utf-8")
 
 
 def save_counts(tokens: np.ndarray, path: Path) -> None:
     """Write how often tokens occur, and how often the frequent ones follow one and two others."""
     tokens = tokens.astype(np.int64)
     unigram = np.bincount(tokens, minlength=VOCAB_SIZE)
-    bigram = frequent(np.stack((tokens[:-1], tokens[1:])), BIGRAMS)
-    trigram = frequent(np.stack((tokens[:-2], tokens[1:-1], tokens[2:])), TRIGRAMS)
+    bigram = most_frequent(np.stack((tokens[:-1], tokens[1:])), BIGRAM_FOLLOWERS)
+    trigram = most_frequent(np.stack((tokens[:-2], tokens[1:-1], tokens[2:])), TRIGRAM_FOLLOWERS)
     np.savez_compressed(path, unigram=unigram, bigram=bigram, trigram=trigram)
 
 
-def frequent(columns: np.ndarray, followers: int) -> np.ndarray:
+def most_frequent(columns: np.ndarray, followers: int) -> np.ndarray:
     """(context..., token, count) of the `followers` most frequent tokens after each context."""
     weights = VOCAB_SIZE ** np.arange(len(columns))[::-1]
     keys, counts = np.unique(weights @ columns, return_counts=True)
-    keys, counts = keys[counts >= LEAST], counts[counts >= LEAST]
+    keys, counts = keys[counts >= MIN_COUNT], counts[counts >= MIN_COUNT]
     order = np.lexsort((-counts, keys // VOCAB_SIZE))
     keys, counts = keys[order], counts[order]
     contexts = keys // VOCAB_SIZE
     first = np.searchsorted(contexts, contexts)
-    kept = np.arange(len(keys)) - first < followers
-    parts = [keys[kept] // weight % VOCAB_SIZE for weight in weights]
-    return np.stack((*parts, counts[kept]), axis=1).astype(np.uint32)
+    is_frequent = np.arange(len(keys)) - first < followers
+    parts = [keys[is_frequent] // weight % VOCAB_SIZE for weight in weights]
+    return np.stack((*parts, counts[is_frequent]), axis=1).astype(np.uint32)
 
 
 def write_tensors(weights: NamedTuple, path: Path) -> None:
-    """Write `weights` (medusa.Heads, eagle.EagleWeights) as float16 to a safetensors file."""
+    """Write `weights` (medusa.MedusaHeads, eagle.EagleWeights) as float16 to a safetensors file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file({name: each.half().contiguous() for name, each in weights._asdict().items()}, path)
+    tensors = weights._asdict().items()
+    save_file({name: tensor.half().contiguous() for name, tensor in tensors}, path)

@@ -16,17 +16,17 @@ from torch import Tensor, nn
 from transformers import LlamaForCausalLM, LlamaModel
 
 from specdec_lib.drafters.eagle import EagleWeights
-from specdec_lib.drafters.medusa import Heads
+from specdec_lib.drafters.medusa import MedusaHeads
 from specdec_lib.models.checkpoint import layer_weights
 from specdec_lib.training.recipes import (
-    EAGLE,
+    EAGLE_SIZE,
     HEADS_RECIPE,
     MEDUSA_HEADS,
     MEDUSA_RANK,
     SEED,
     ModelSize,
 )
-from specdec_lib.training.stages import Loss, distillation, train, trained_target
+from specdec_lib.training.stages import TrainingLoss, distillation, train, trained_target
 
 STATE_WEIGHT = 3.0  # of the distance; the total variation has 1
 
@@ -75,15 +75,15 @@ class Drafters(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         torch.manual_seed(SEED)
-        self.medusa, self.eagle = MedusaBlocks(width), EagleHead(width, EAGLE)
+        self.medusa, self.eagle = MedusaBlocks(width), EagleHead(width, EAGLE_SIZE)
 
     def forward(self, states: Tensor, tokens: Tensor) -> list[tuple[int, Tensor]]:
         """(i, predicted states (B, T - i, width)), i positions ahead; EAGLE's come last.
 
         `states` and the embedded `tokens` are those of T positions, (B, T, width) each.
         """
-        ahead = [(i, each[:, :-i]) for i, each in enumerate(self.medusa(states), start=1)]
-        return [*ahead, (1, self.eagle(states[:, :-1], tokens[:, 1:]))]
+        medusa = [(i, block[:, :-i]) for i, block in enumerate(self.medusa(states), start=1)]
+        return [*medusa, (1, self.eagle(states[:, :-1], tokens[:, 1:]))]
 
 
 def train_heads(folder: Path, device: torch.device) -> None:
@@ -93,9 +93,9 @@ def train_heads(folder: Path, device: torch.device) -> None:
     train(drafters, loss_on(target), HEADS_RECIPE, folder, "heads")
 
 
-def loss_on(target: LlamaForCausalLM) -> Loss:
+def loss_on(target: LlamaForCausalLM) -> TrainingLoss:
     """The loss of the drafters on the states of `target`."""
-    table = scaled_table(target.model.embed_tokens.weight)
+    table = unit_scale(target.model.embed_tokens.weight)
 
     def loss(drafters: nn.Module, tokens: Tensor, share: float) -> Tensor:
         with torch.no_grad():
@@ -103,39 +103,38 @@ def loss_on(target: LlamaForCausalLM) -> Loss:
             p = target.lm_head(states).float().softmax(-1)
         predicted = drafters(states, F.embedding(tokens, table))
         early = share < HEADS_RECIPE.cross_entropy
-        losses = [
-            distillation(p[:, i:], target.lm_head(each).float(), early) for i, each in predicted
-        ]
+        logits = [(i, target.lm_head(head_states).float()) for i, head_states in predicted]
+        losses = [distillation(p[:, i:], head_logits, early) for i, head_logits in logits]
         distance = F.smooth_l1_loss(predicted[-1][1].float(), states[:, 1:])  # EAGLE's
         return sum(losses) + STATE_WEIGHT * distance
 
     return loss
 
 
-def scaled_table(embedding: Tensor) -> Tensor:
+def unit_scale(embedding: Tensor) -> Tensor:
     """The embedding (V, width) with entries as large as the states': a mean square of 1."""
     return embedding / embedding.pow(2).mean().sqrt()
 
 
-def medusa_weights(trained: Mapping[str, Tensor]) -> Heads:
+def medusa_weights(trained: Mapping[str, Tensor]) -> MedusaHeads:
     """The drafter's weights, from those of a checkpoint."""
     blocks = range(sum(name.startswith("medusa.down.") for name in trained))
     parts = (
         torch.stack([trained[f"medusa.{part}.{i}.weight"] for i in blocks])
         for part in ("down", "up")
     )
-    return Heads(*parts)
+    return MedusaHeads(*parts)
 
 
 def eagle_weights(trained: Mapping[str, Tensor], embedding: Tensor) -> EagleWeights:
-    """As `medusa_weights`; the matrix takes over the scaling of `embedding` (`scaled_table`)."""
+    """As `medusa_weights`; the matrix takes over the scaling of `embedding` (`unit_scale`)."""
     token = trained["eagle.token.weight"] / embedding.pow(2).mean().sqrt()
     layer = layer_weights(
         lambda name: trained[name.replace("model.layers", "eagle.body.layers")], 0
     )
     return EagleWeights(
-        torch.cat((trained["eagle.state.weight"], token), 1),
-        *(getattr(layer, name) for name in EagleWeights._fields[1:7]),
+        fuse=torch.cat((trained["eagle.state.weight"], token), 1),
+        **vars(layer),
         norm=trained["eagle.body.norm.weight"],
         up=trained["eagle.up.weight"],
     )

@@ -6,7 +6,7 @@ from transformers import LlamaConfig
 
 from specdec_lib.training.corpus import VOCAB_SIZE
 
-CONTEXT = 512  # tokens
+CONTEXT_LENGTH = 512  # tokens
 SEED = 20240229
 
 
@@ -28,7 +28,7 @@ class ModelSize:
             num_attention_heads=self.heads,
             num_key_value_heads=self.heads,
             intermediate_size=self.mlp,
-            max_position_embeddings=CONTEXT,
+            max_position_embeddings=CONTEXT_LENGTH,
             tie_word_embeddings=True,
             bos_token_id=0,
             eos_token_id=0,
@@ -46,7 +46,7 @@ class Recipe:
     """
 
     steps: int
-    batch: int  # windows of CONTEXT tokens a step
+    batch: int  # windows of CONTEXT_LENGTH tokens a step
     muon: float = 0.02
     adam: float = 0.003
     warmup: int = 50
@@ -59,9 +59,9 @@ class Recipe:
         return min(1.0, (step + 1) / self.warmup, max(left, 0.0))
 
 
-TARGET = ModelSize(width=384, layers=4, heads=6, mlp=1024)  # 7.9M parameters
+TARGET_SIZE = ModelSize(width=384, layers=4, heads=6, mlp=1024)  # 7.9M parameters
 # At most 1/16, 1/8 and 1/4 of the target's parameters.
-DRAFTS = {
+DRAFT_SIZES = {
     "small": ModelSize(width=128, layers=1, heads=2, mlp=384),
     "base": ModelSize(width=160, layers=2, heads=5, mlp=448),
     "large": ModelSize(width=256, layers=2, heads=4, mlp=576),
@@ -69,6 +69,6 @@ DRAFTS = {
 TARGET_RECIPE = Recipe(steps=800, batch=24)
 DRAFT_RECIPE = Recipe(steps=1500, batch=12)
 MEDUSA_HEADS, MEDUSA_RANK = 3, 256
-EAGLE = ModelSize(width=128, layers=1, heads=4, mlp=384)  # heads of eagle.HEAD_WIDTH
+EAGLE_SIZE = ModelSize(width=128, layers=1, heads=4, mlp=384)  # heads of eagle.HEAD_WIDTH
 # Two windows a step teach nearly as much as four do, in half the time.
 HEADS_RECIPE = Recipe(steps=2100, batch=2, decay=0.3, cross_entropy=0.4614)

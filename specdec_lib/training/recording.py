@@ -21,7 +21,8 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.files import write_whole
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.runs import SAMPLED, choices
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Uniforms
 
 PATH = Path(__file__).resolve().parents[1] / "lessons" / "data" / "recorded.json"

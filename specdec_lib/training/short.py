@@ -12,10 +12,10 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.models.protocol import Model
 from specdec_lib.training.recipes import SEED, Recipe
 
-BATCH, LENGTH = 4, 128  # windows a step, and the tokens of each
+_BATCH, _WINDOW = 4, 128  # windows a step, and the tokens of each
 
 # From the logits of target and draft (B, T, V) to a number to make small.
-Loss = Callable[[Tensor, Tensor], Tensor]
+DistillationLoss = Callable[[Tensor, Tensor], Tensor]
 
 
 def trainable(name: str = "target", layers: int | None = None) -> LlamaForCausalLM:
@@ -29,7 +29,7 @@ def trainable(name: str = "target", layers: int | None = None) -> LlamaForCausal
 
 
 def distil(
-    loss: Loss,
+    loss: DistillationLoss,
     draft: LlamaForCausalLM,
     target: Model,
     text: Sequence[int],
@@ -40,13 +40,13 @@ def distil(
 
     The windows are seeded. The rate of AdamW rises in the first steps and falls at the end.
     """
-    recipe = Recipe(steps, BATCH, warmup=5)
+    recipe = Recipe(steps, _BATCH, warmup=5)
     ids, rng = np.asarray(text), np.random.default_rng(SEED)
     optimizer = torch.optim.AdamW(draft.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
     for step in range(steps):
-        starts = rng.integers(0, len(ids) - LENGTH, BATCH)
-        tokens = torch.from_numpy(np.stack([ids[start : start + LENGTH] for start in starts]))
-        p = target.forward(tokens, target.new_cache(BATCH, LENGTH))
+        starts = rng.integers(0, len(ids) - _WINDOW, _BATCH)
+        tokens = torch.from_numpy(np.stack([ids[start : start + _WINDOW] for start in starts]))
+        p = target.forward(tokens, target.new_cache(_BATCH, _WINDOW))
         value = loss(p, draft(input_ids=tokens, use_cache=False).logits)
         value.backward()
         for group in optimizer.param_groups:

@@ -12,27 +12,27 @@ from tqdm import trange
 from transformers import LlamaForCausalLM
 
 from specdec_lib.training.recipes import (
-    CONTEXT,
+    CONTEXT_LENGTH,
     DRAFT_RECIPE,
-    DRAFTS,
+    DRAFT_SIZES,
     SEED,
-    TARGET,
     TARGET_RECIPE,
+    TARGET_SIZE,
     ModelSize,
     Recipe,
 )
 
 # The loss of a model on tokens (B, T), at a share 0..1 of its training.
-Loss = Callable[[nn.Module, Tensor, float], Tensor]
+TrainingLoss = Callable[[nn.Module, Tensor, float], Tensor]
 
 
-def train(model: nn.Module, loss: Loss, recipe: Recipe, folder: Path, name: str) -> None:
+def train(model: nn.Module, loss: TrainingLoss, recipe: Recipe, folder: Path, name: str) -> None:
     """Train `model` in place on windows of `folder`/train.npy, and save it as `name`.pt there."""
     data, optimizers = np.load(folder / "train.npy"), optimizers_of(model, recipe)
     device = next(model.parameters()).device
     for step in (bar := trange(recipe.steps, desc=name)):
         set_rates(optimizers, recipe.rate(step))
-        tokens = torch.from_numpy(windows(data, recipe.batch, step)).to(device)
+        tokens = torch.from_numpy(training_batch(data, recipe.batch, step)).to(device)
         with torch.autocast(device.type, torch.bfloat16):
             value = loss(model, tokens, step / recipe.steps)
         value.backward()
@@ -45,10 +45,10 @@ def train(model: nn.Module, loss: Loss, recipe: Recipe, folder: Path, name: str)
     os.replace(folder / f"{name}.new", folder / f"{name}.pt")
 
 
-def windows(data: np.ndarray, batch: int, step: int) -> np.ndarray:
-    """The `batch` windows of step `step`: (batch, CONTEXT) int64, drawn from the seed."""
-    starts = np.random.default_rng([SEED, step]).integers(0, len(data) - CONTEXT, batch)
-    return np.stack([data[start : start + CONTEXT] for start in starts]).astype(np.int64)
+def training_batch(data: np.ndarray, batch: int, step: int) -> np.ndarray:
+    """The `batch` windows of step `step`: (batch, CONTEXT_LENGTH) int64, drawn from the seed."""
+    starts = np.random.default_rng([SEED, step]).integers(0, len(data) - CONTEXT_LENGTH, batch)
+    return np.stack([data[start : start + CONTEXT_LENGTH] for start in starts]).astype(np.int64)
 
 
 def optimizers_of(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
@@ -77,14 +77,14 @@ def new_model(shape: ModelSize) -> LlamaForCausalLM:
     return LlamaForCausalLM(shape.config())
 
 
-def trained(folder: Path, name: str) -> dict[str, Tensor]:
+def load_trained(folder: Path, name: str) -> dict[str, Tensor]:
     """The weights that `train` saved."""
     return torch.load(folder / f"{name}.pt", weights_only=True)
 
 
 def train_target(folder: Path, device: torch.device) -> None:
     """Train the target on next tokens."""
-    train(new_model(TARGET).to(device), next_token_loss, TARGET_RECIPE, folder, "target")
+    train(new_model(TARGET_SIZE).to(device), next_token_loss, TARGET_RECIPE, folder, "target")
 
 
 def next_token_loss(model: nn.Module, tokens: Tensor, share: float) -> Tensor:
@@ -95,8 +95,8 @@ def next_token_loss(model: nn.Module, tokens: Tensor, share: float) -> Tensor:
 
 def trained_target(folder: Path, device: torch.device) -> LlamaForCausalLM:
     """The trained target, frozen."""
-    target = new_model(TARGET).to(device).eval().requires_grad_(False)
-    target.load_state_dict(trained(folder, "target"))
+    target = new_model(TARGET_SIZE).to(device).eval().requires_grad_(False)
+    target.load_state_dict(load_trained(folder, "target"))
     return target
 
 
@@ -109,9 +109,9 @@ def train_drafts(folder: Path, device: torch.device) -> None:
             p = target(input_ids=tokens, use_cache=False).logits.float().softmax(-1)
         early = share < DRAFT_RECIPE.cross_entropy
         logits = [model(input_ids=tokens, use_cache=False).logits for model in models.values()]
-        return sum(distillation(p, each.float(), early) for each in logits)
+        return sum(distillation(p, draft_logits.float(), early) for draft_logits in logits)
 
-    drafts = nn.ModuleDict({name: new_model(shape) for name, shape in DRAFTS.items()})
+    drafts = nn.ModuleDict({name: new_model(shape) for name, shape in DRAFT_SIZES.items()})
     train(drafts.to(device), loss, DRAFT_RECIPE, folder, "drafts")
 
 

@@ -27,7 +27,7 @@ from specdec_lib.measure.experiment.decoders import library_generate
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ratio
+from specdec_lib.models.pairs import size_ratio
 from specdec_lib.sampling import Warp, random_source_for
 from specdec_lib.theory import walltime_speedup
 
@@ -185,7 +185,7 @@ def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
 
 def test_the_ratios_of_the_pairs_are_those_of_the_text():
     target = read_shape(ASSETS / "target")
-    ratios = [ratio(target, read_shape(ASSETS / name)) for name in ("small", "base", "large")]
+    ratios = [size_ratio(target, read_shape(ASSETS / name)) for name in ("small", "base", "large")]
     assert ratios == ["17:1", "8:1", "4:1"]
     assert "17, 8 and 4 times the weights of the drafts *small*, *base* and *large*" in TEXT
 

@@ -10,7 +10,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from specdec_lib import cli, cli_generate
-from specdec_lib.models.pairs import BuiltInTokenizer, Pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import BuiltInTokenizer
 from specdec_lib.text_stream import TextStream
 
 # Tokens that are bytes, each at its own number: 0 is the end.

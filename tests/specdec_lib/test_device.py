@@ -1,26 +1,29 @@
 """The device that models run on: its memory and its dtype."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from specdec_lib import device
+from specdec_lib.assets import ASSETS
+from specdec_lib.models.llama import Llama
 
 CPU = torch.device("cpu")
 
 
 @pytest.fixture
 def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the control groups on a Linux with 321 kB of memory to be had."""
-    (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\nHugePages: 0\n")
-    monkeypatch.setattr(device, "MEMINFO", tmp_path / "meminfo")
+    """The folder of the control groups on a system with 321 kB of memory to be had."""
+    memory = SimpleNamespace(available=321 * 1024)
+    monkeypatch.setattr(device.psutil, "virtual_memory", lambda: memory)
     monkeypatch.setattr(device, "CGROUP", tmp_path)
     (tmp_path / "memory").mkdir()
     return tmp_path
 
 
-def test_free_memory_is_what_linux_calls_available(linux: Path):
+def test_free_memory_is_what_the_system_calls_available(linux: Path):
     assert device.free_memory(CPU) == 321 * 1024
 
 
@@ -49,5 +52,8 @@ def test_the_default_dtype_follows_the_device(monkeypatch, capability: tuple[int
     assert device.default_dtype(CPU) == torch.float32
 
 
-def test_attention_needs_no_plan_for_every_new_shape():
-    assert not torch.backends.cuda.cudnn_sdp_enabled()
+def test_a_pass_needs_no_plan_for_every_new_shape_and_the_setting_comes_back():
+    model, tokens = Llama.from_folder(ASSETS / "small"), torch.tensor([[1]])
+    setting, during = torch.backends.cuda.cudnn_sdp_enabled, list[bool]()
+    model.forward(tokens, model.new_cache(), observe=lambda hidden: during.append(setting()))
+    assert during == [False] and setting()

@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.device import name_of
+from specdec_lib.device import dtype_name
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
 from specdec_lib.measure.compare import Decoder, compare
@@ -59,7 +59,8 @@ def measured(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str]]:
     passes = bare_passes(size)
     best = best_choice(passes, warp)
     own = min(passes, key=lambda dtype: passes[dtype][1])  # plain decoding's own best dtype
-    how = {PLAIN: name_of(own), OURS: f"{name_of(best.dtype)}, {best.draft} draft, K = {best.k}"}
+    ours = f"{dtype_name(best.dtype)}, {best.draft} draft, K = {best.k}"
+    how = {PLAIN: dtype_name(own), OURS: ours}
     drafter, chosen = ModelDrafter(draft(best.draft)), prompts_for(warp, best.dtype)
     decoders = {
         PLAIN: plain(target(size, own), warp, TOKENS),
@@ -125,7 +126,7 @@ def ways(size: str | None, small: str | None, tokens: int) -> dict[str, Decoder]
     """All dtypes of Hugging Face's target, by name; assisted by `small`, its dtypes and all K."""
     found: dict[str, Decoder] = {}
     for dtype in dtypes():
-        model, name = hugging_target(size or "built-in", dtype), name_of(dtype)
+        model, name = hugging_target(size or "built-in", dtype), dtype_name(dtype)
         run = partial(hugging.generate, model, new_tokens=tokens)
         if small is None:
             found[name] = run
@@ -133,7 +134,7 @@ def ways(size: str | None, small: str | None, tokens: int) -> dict[str, Decoder]
         for helper, k in product(dtypes(), TRIED_K):
             assisted = partial(run, draft=hugging_draft(ASSETS / small, helper), k=k)
             drafting = hugging.Drafting.of(k)
-            how = f"{name}, {small} draft in {name_of(helper)}, {drafting}"
+            how = f"{name}, {small} draft in {dtype_name(helper)}, {drafting}"
             found[how] = assisted
     return found
 

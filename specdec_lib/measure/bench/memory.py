@@ -12,7 +12,7 @@ from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.pairs import load_pair
-from specdec_lib.models.scale import parameters
+from specdec_lib.models.scale import parameter_count
 from specdec_lib.sampling import Greedy, Warp
 
 COST, TOKENS = "234m", 64
@@ -36,7 +36,7 @@ def main() -> None:
     needed = 0
     for model in (pair.target, pair.draft):
         cache = model.new_cache(1, len(prompt[0]) + TOKENS)
-        numbers = parameters(model.shape) + cache.keys.numel() + cache.values.numel()
+        numbers = parameter_count(model.shape) + cache.keys.numel() + cache.values.numel()
         needed += numbers * model.dtype.itemsize
     print((peak() - before) / needed)
 

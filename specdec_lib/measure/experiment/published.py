@@ -23,8 +23,9 @@ from specdec_lib.measure.experiment import traces
 from specdec_lib.measure.experiment.decoders import Loop
 from specdec_lib.measure.experiment.grid import ASSISTED, GENERATE, LOOP, PLAIN
 from specdec_lib.measure.runs import GREEDY, plain
-from specdec_lib.models.catalogue import LIMIT, PUBLISHED, PairError
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.catalogue import DOWNLOAD_LIMIT, PUBLISHED, PairError
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 
 K = 4
 CHARACTERS = 1500  # of a text
@@ -68,7 +69,7 @@ TASKS = {
 }
 
 
-def load(name: str, draft: str, limit: float = LIMIT) -> Pair:
+def load(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) -> Pair:
     """The pair, after one question; PairError, before it, for more than `limit` gigabytes.
 
     PairError, too, if the card has too little room.
@@ -120,7 +121,7 @@ def on_a_card(pair: Pair) -> bool:
 def lengths_of(pair: Pair, texts: list[str], tokens: int) -> dict[str, int]:
     """How many tokens plain decoding writes after each text: up to an end, `tokens` at most."""
     decode = plain(pair.target, GREEDY, tokens, eos_id=pair.eos_id)
-    return {text: len(decode(pair.prompt(text)).tokens[0]) for text in texts}
+    return {text: len(decode(pair.start(text)).tokens[0]) for text in texts}
 
 
 def decoders_of(
@@ -134,7 +135,7 @@ def decoders_of(
     target, draft = (
         hugging.Counted(each.model, each.vocab_size) for each in (pair.target, pair.draft)
     )
-    ours, encode = pair.prompt, pair.tokenizer.encode
+    ours, encode = pair.start, pair.tokenizer.encode
 
     def theirs(count: int, **how) -> Decoder:
         return partial(hugging.generate, target, new_tokens=count, **how)
@@ -192,4 +193,4 @@ def printed(name: str, draft: str, task: str) -> float | None:
 def readable(loop: Loop, pair: Pair, name: str) -> dict:
     """One text of the pair for the widget, after the first text of its second task."""
     (text,), _ = texts_of(tasks_of(name)[-1], 1)
-    return traces.picture(loop, pair, pair.prompt(text), GREEDY, text[-200:])
+    return traces.picture(loop, pair, pair.start(text), GREEDY, text[-200:])

@@ -7,12 +7,12 @@ import pandas as pd
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
+from specdec_lib.device import default_device, default_dtype, draft_dtype, dtype_name, free_memory
 from specdec_lib.device import processor as processor_line
 from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
+from specdec_lib.models.scale import TARGET_COSTS, grow_shape, load_scaled_llama, parameter_count
 
 # What the target costs: the first of these whose weights fit into the memory.
 SIZES = {"cpu": ("234m", "40m"), "cuda": ("7b", "1b", "234m", "40m")}
@@ -41,7 +41,7 @@ class Machine:
 
     def about(self) -> dict[str, str]:
         """The machine as data, for a results file."""
-        return {"device": device_line(self.device), "dtype": name_of(self.target.dtype)}
+        return {"device": device_line(self.device), "dtype": dtype_name(self.target.dtype)}
 
     def passes(self) -> pd.DataFrame:
         """Milliseconds a token of plain decoding, v by width, and c of the drafts, in one row."""
@@ -61,8 +61,9 @@ def look(longer: float = 1) -> Machine:
     device = default_device()
     dtype = default_dtype(device)
     size = largest(SIZES[device.type], device, dtype)
-    print(f"{device_line(device)}, {name_of(dtype)}. The target costs what {size.upper()} would.")
-    target = scaled(ASSETS / "target", size, device, dtype)
+    machine = f"{device_line(device)}, {dtype_name(dtype)}"
+    print(f"{machine}. The target costs what {size.upper()} would.")
+    target = load_scaled_llama(ASSETS / "target", size, device, dtype)
     built_in = Llama.from_folder(ASSETS / "target", device, dtype)
     small = draft_dtype(device, dtype)
     drafts = {name: Llama.from_folder(ASSETS / name, device, small) for name in BUILT_IN_DRAFTS}
@@ -74,7 +75,8 @@ def largest(sizes: Sequence[str], device: torch.device, dtype: torch.dtype) -> s
     """The first of `sizes` whose weights fit into the free memory; if none does, the last one."""
     shape, free = read_shape(ASSETS / "target"), free_memory(device)
     needed = {
-        size: ROOM * parameters(grown_shape(shape, COSTS[size])) * dtype.itemsize for size in sizes
+        size: ROOM * parameter_count(grow_shape(shape, TARGET_COSTS[size])) * dtype.itemsize
+        for size in sizes
     }
     return next((size for size in sizes if free is None or needed[size] <= free), sizes[-1])
 

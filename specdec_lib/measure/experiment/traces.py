@@ -10,7 +10,8 @@ from specdec_lib.measure.experiment.decoders import Loop
 from specdec_lib.measure.experiment.survey import Machine
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.runs import SAMPLED, speculative
-from specdec_lib.models.pairs import BuiltInTokenizer, Pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import BuiltInTokenizer
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 

@@ -14,8 +14,8 @@ from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.tree import children
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.protocol import Drafter, Proposal, certain
-from specdec_lib.drafters.tree import ROOT, Candidates, TreeProposal
+from specdec_lib.drafters.protocol import Drafter, Proposal, one_hot_proposal
+from specdec_lib.drafters.tree import ROOT_NODE, ModelTreeDrafter, TreeProposal
 from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.measure import models
 from specdec_lib.measure.runs import Decoder, decoder, speculative
@@ -66,7 +66,7 @@ def walking(
 
     def contestant(target: Model, warp: Warp, tokens: int) -> Decoder:
         how = "independent" if warp.temperature else "top"
-        drafter = Candidates(models.draft(draft), widths, how)
+        drafter = ModelTreeDrafter(models.draft(draft), widths, how)
 
         def generate(prompts: Texts, settings: Settings, rngs: list) -> Generation:
             drawn = random_source_for(settings.warp, rngs)
@@ -91,12 +91,12 @@ def judged(
     arguments = parents, list(proposal.tokens), *rows, coins, u
     given = given_by("walk_tree", walk_tree, arguments)
     written = as_tokens(given)
-    path = branch(proposal, ROOT, written[:-1])
+    path = branch(proposal, ROOT_NODE, written[:-1])
     if not written or path is None or not 0 <= written[-1] < p.shape[-1]:
         raise WrongFunction(
             f"walk_tree returned {reprlib.repr(given)}, and not a branch of its tree and one token"
         )
-    return path, written[-1], not children(proposal, [ROOT, *path][-1])
+    return path, written[-1], not children(proposal, [ROOT_NODE, *path][-1])
 
 
 def branch(proposal: TreeProposal, node: int, tokens: list[int]) -> list[int] | None:
@@ -212,4 +212,4 @@ class RandomTokens(PromptLookup):
         """Up to limits[b] tokens a row, the same ones after texts of the same lengths."""
         rng = np.random.default_rng([len(text) for text in texts])
         rows = [rng.integers(self.vocab_size, size=n).tolist() for n in limits]
-        return certain(rows, self.vocab_size, self.device)
+        return one_hot_proposal(rows, self.vocab_size, self.device)

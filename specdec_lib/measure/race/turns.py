@@ -16,7 +16,7 @@ from torch import Tensor
 
 from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import Generation
-from specdec_lib.device import leave_cores
+from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import models
 from specdec_lib.measure.compare import Decoder, compare
 from specdec_lib.measure.prompts import prompts
@@ -76,7 +76,7 @@ def run(
 def half_of_the_cores() -> Iterator[None]:
     """The threads of chapters 00 to 07; afterwards torch has those that it had."""
     threads = torch.get_num_threads()
-    leave_cores()
+    use_half_the_cores()
     try:
         yield
     finally:

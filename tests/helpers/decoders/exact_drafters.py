@@ -23,7 +23,7 @@ from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.drafters.tree import Candidates, TreeDrafter
+from specdec_lib.drafters.tree import ModelTreeDrafter, TreeDrafter
 from specdec_lib.exact import Tape, distribution
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
@@ -145,7 +145,7 @@ def tree(file: str, make: Callable[..., TreeDrafter], how: str, mistake: Callabl
 
 
 def draft_tree(llamas: Llamas, widths: Sequence[int], how: str) -> TreeDrafter:
-    return Candidates(llamas.draft, widths, how)
+    return ModelTreeDrafter(llamas.draft, widths, how)
 
 
 ROWS = {

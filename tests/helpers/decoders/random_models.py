@@ -13,7 +13,7 @@ from transformers import (
 )
 
 from specdec_lib.drafters.eagle import HEAD_WIDTH, EagleWeights
-from specdec_lib.drafters.medusa import Heads
+from specdec_lib.drafters.medusa import MedusaHeads
 from specdec_lib.models.llama import Llama
 
 VOCAB = 48
@@ -70,10 +70,10 @@ def t5(seed: int = 0, layers: int = 2) -> T5ForConditionalGeneration:
     return seeded(T5ForConditionalGeneration, config, seed)
 
 
-def medusa_heads(target: Llama, count: int = 3, rank: int = 2) -> Heads:
+def medusa_heads(target: Llama, count: int = 3, rank: int = 2) -> MedusaHeads:
     """Heads that change the states of `target` at random."""
     width = target.shape.width
-    return Heads(*drawn(target, (count, rank, width), (count, width, rank)))
+    return MedusaHeads(*drawn(target, (count, rank, width), (count, width, rank)))
 
 
 def eagle_weights(target: Llama) -> EagleWeights:

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from specdec_lib.models.cache import Lengths
+from specdec_lib.models.cache import RaggedCache
 
 
-class TokenCache(Lengths):
+class TokenCache(RaggedCache):
     """The tokens themselves, for lookup-table models."""
 
     def __init__(self, batch: int, capacity: int | None = None) -> None:

@@ -34,7 +34,7 @@ from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.exact import Tape, distribution, total_variation_distance
-from specdec_lib.models.protocol import Ends
+from specdec_lib.models.protocol import EosIds
 from specdec_lib.sampling import Warp
 
 N = 4
@@ -86,7 +86,7 @@ def decoder(
     k: int,
     warp: Warp = PLAIN,
     prompt: Sequence[int] = PROMPT,
-    eos_id: Ends = None,
+    eos_id: EosIds = None,
     count: int = N,
 ) -> Callable[[Tape], list[int]]:
     """A function from a random source to the new tokens."""
@@ -122,7 +122,7 @@ def test_the_distribution_is_the_warped_targets(name: str, warp: Warp):
 
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("ends", [0, 2, np.int64(1), [0], (0, 2), (1, 7), (0, 1, 2), ()])
-def test_the_distribution_ends_with_the_first_end_wherever_it_falls_in_a_block(k: int, ends: Ends):
+def test_the_distribution_ends_with_the_first_end_wherever_it_is_in_a_block(k: int, ends: EosIds):
     """A prompt holds ends that do not count, and 7 is beyond the vocabulary."""
     whole, listed = autoregressive(TARGET, PROMPT, N), list(ends) if np.ndim(ends) else [ends]
     expected: dict[tuple[int, ...], float] = {}

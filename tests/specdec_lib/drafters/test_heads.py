@@ -22,23 +22,23 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle
-from specdec_lib.drafters.hidden import StateReader, passing_states
+from specdec_lib.drafters.hidden import HiddenStateDrafter, with_hidden_state_hook
 from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.exact import Tape, distribution, total_variation_distance
 from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
-from specdec_lib.models.scale import Growth, grown
+from specdec_lib.models.scale import Growth, grow_weights
 from specdec_lib.sampling import Uniforms, Warp
 
 TEXT = [1, 2, 0, 1, 1, 2, 0]
 both = pytest.mark.parametrize("name", ["Medusa", "EAGLE"])
 
 
-def drafted(drafter: StateReader, texts: list[list[int]], limits: list[int]):
+def drafted(drafter: HiddenStateDrafter, texts: list[list[int]], limits: list[int]):
     """The proposal of the first block after `texts`."""
-    target = passing_states(drafter.target, drafter)
+    target = with_hidden_state_hook(drafter.target, drafter)
     prefill(target, target.new_cache(len(texts)), texts)
     drafter.start(texts, Warp(), 40)
     random_source = Uniforms([np.random.default_rng(row) for row in range(len(texts))])
@@ -108,7 +108,7 @@ def test_prompts_that_the_target_reads_in_chunks_give_the_same_drafts(
 ):
     texts, limits = [TEXT, TEXT[:4], [1, 2], [2]], [3, 2, 3, 3]
     whole = drafted(made_on(target, name), texts, limits)
-    monkeypatch.setattr(protocol, "CHUNK", 2)
+    monkeypatch.setattr(protocol, "PREFILL_CHUNK", 2)
     found = drafted(made_on(target, name), texts, limits)
     assert found.limits == whole.limits == [3, 2, 3, 0]  # no state has given a first token
     assert torch.equal(found.tokens[:3], whole.tokens[:3])
@@ -116,8 +116,8 @@ def test_prompts_that_the_target_reads_in_chunks_give_the_same_drafts(
 
 
 FILES: dict[str, tuple[Callable, Callable, type]] = {
-    "Medusa": (medusa_heads, medusa.load_heads, Medusa),
-    "EAGLE": (eagle_weights, eagle.load_head, Eagle),
+    "Medusa": (medusa_heads, medusa.load_medusa_heads, Medusa),
+    "EAGLE": (eagle_weights, eagle.load_eagle_head, Eagle),
 }
 
 
@@ -129,9 +129,8 @@ def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(
     target = tiny_llama(tmp_path / "target", seed=1)
     path = tmp_path / "weights.safetensors"
     save_file({name: each.half() for name, each in make(target)._asdict().items()}, path)
-    wide = Llama(
-        grown(read_weights(tmp_path / "target", "cpu", torch.float64), Growth(width=3, layers=3))
-    )
+    weights = read_weights(tmp_path / "target", "cpu", torch.float64)
+    wide = Llama(grow_weights(weights, Growth(width=3, layers=3)))
     drafters = [kind(each, load(each, path)) for each in (target, wide)]
     one, other = (drafted(each, [TEXT], [3]) for each in drafters)
     torch.testing.assert_close(one.q, other.q, rtol=0, atol=1e-10)

@@ -11,16 +11,17 @@ from decoders.exact_drafters import EXACT, PROMPT
 from specdec_lib.decoding.generate import plain_generate, start_generation, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.tree import decode_tree, verify_tree
-from specdec_lib.drafters.tree import PICKS, Candidates
+from specdec_lib.drafters.tree import CANDIDATE_RULES, ModelTreeDrafter
 from specdec_lib.sampling import Uniforms, Warp, random_source_for
 
 
-@pytest.mark.parametrize("how", PICKS)
+@pytest.mark.parametrize("how", CANDIDATE_RULES)
 def test_at_temperature_0_the_text_is_that_of_plain_decoding(llamas, how: str):
     target, draft = llamas
     settings, greedy = Settings(24, Warp(0)), random_source_for(Warp(0), [])
     expected = plain_generate(target, [PROMPT], settings, greedy).tokens
-    made = tree_generate(target, Candidates(draft, (2, 2, 1), how), PROMPT, 3, settings, greedy)
+    drafter = ModelTreeDrafter(draft, (2, 2, 1), how)
+    made = tree_generate(target, drafter, PROMPT, 3, settings, greedy)
     assert made.tokens == expected and made.target_passes < 24
 
 
@@ -28,7 +29,7 @@ def test_the_cache_after_every_tree_is_as_if_fresh(llamas):
     target, draft = llamas
     seen: list[int] = []
     settings = Settings(16, on_tokens=lambda row, tokens: seen.extend(tokens))
-    drafter, random_source = Candidates(draft, (2, 2)), Uniforms([np.random.default_rng(3)])
+    drafter, random_source = ModelTreeDrafter(draft, (2, 2)), Uniforms([np.random.default_rng(3)])
     state = start_generation(target, drafter, [PROMPT], settings, 64)
     while any(state.active):
         decode_tree(state, drafter, 2, random_source, verify_tree)
@@ -45,7 +46,7 @@ def test_the_cache_after_every_tree_is_as_if_fresh(llamas):
 @pytest.mark.parametrize("eos_id", [None, 0])
 def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(llamas, own: bool, eos_id: int | None):
     target, draft = llamas
-    drafter = Candidates(target if own else draft, (2, 2))
+    drafter = ModelTreeDrafter(target if own else draft, (2, 2))
     settings, random_source = Settings(24, eos_id=eos_id), Uniforms([np.random.default_rng(1)])
     made = tree_generate(target, drafter, PROMPT, 2, settings, random_source)
     (text,), (blocks,) = made.tokens, made.blocks
@@ -66,4 +67,4 @@ def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(llamas, own: bool, eo
 def test_a_tree_needs_room_after_the_text(llamas):
     target, draft = llamas
     with pytest.raises(ValueError, match="a tree of 3 tokens need 65 positions, and the target.s"):
-        tree_generate(target, Candidates(draft, (3,)), [1], 1, Settings(61), Uniforms([]))
+        tree_generate(target, ModelTreeDrafter(draft, (3,)), [1], 1, Settings(61), Uniforms([]))

@@ -19,7 +19,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging, models
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import COSTS
+from specdec_lib.models.scale import TARGET_COSTS
 from specdec_lib.sampling import Greedy, Warp
 
 PROMPT, TOKENS, MANY = [5, 9, 2, 7], 10, [*range(40)]
@@ -176,7 +176,7 @@ def test_how_a_draft_is_run_is_said_and_none_is_the_default_of_transformers():
 
 def test_the_scaled_target_is_the_same_in_transformers(folders: list[Path], monkeypatch):
     monkeypatch.setattr(models, "ASSETS", folders[0].parent)
-    monkeypatch.setitem(COSTS, "tiny", COSTS["40m"]._replace(layers=3))
+    monkeypatch.setitem(TARGET_COSTS, "tiny", TARGET_COSTS["40m"]._replace(layers=3))
     theirs = hugging.Counted.of_target("tiny", torch.float32).model
     assert theirs.config.hidden_size == 64 and theirs.config.num_hidden_layers == 3
     tokens = torch.tensor([[3, 1, 4, 1, 5]])

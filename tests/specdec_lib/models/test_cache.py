@@ -9,17 +9,17 @@ from specdec_lib.decoding.generate import start_generation
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.cache import KVCache, Lengths
+from specdec_lib.models.cache import KVCache, RaggedCache
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp
 
 
-def held(cache: Lengths) -> list[int]:
+def held(cache: RaggedCache) -> list[int]:
     return cache.length.tolist()
 
 
 def test_cache_refuses_more_than_it_has_room_for():
-    cache = Lengths(2, 4, "cpu")
+    cache = RaggedCache(2, 4, "cpu")
     assert cache.advance(3).tolist() == [[0, 1, 2], [0, 1, 2]]
     cache.truncate([3, 1])
     with pytest.raises(ValueError, match=r"room for 4 positions, not 3 \+ 2"):
@@ -36,10 +36,10 @@ def test_cache_refuses_more_than_it_has_room_for():
     ],
 )  # fmt: skip
 def test_a_length_may_be_a_number_of_numpy_or_torch(length, expected: list[int]):
-    cache = Lengths(2, 4, "cpu")
+    cache = RaggedCache(2, 4, "cpu")
     cache.advance(3)
     cache.truncate(length)
-    assert held(cache) == cache.lengths == expected
+    assert held(cache) == cache.length_on_cpu == expected
 
 
 JUNK = 1e30  # a score of it would drown every other

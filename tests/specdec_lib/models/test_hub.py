@@ -11,10 +11,10 @@ from specdec_lib.cli import main
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models import pairs
 from specdec_lib.models.catalogue import PUBLISHED, PairError
-from specdec_lib.models.pairs import Pair, load_pair
-from specdec_lib.models.protocol import end_ids
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.protocol import eos_ids
 from specdec_lib.sampling import Greedy, Warp
 
 NAMES = "org/target", "org/draft"
@@ -35,7 +35,7 @@ def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_pair_is_asked_for_once_and_kept(fake_hub: Hub, questions: list[str]):
     pair = load(*NAMES)
-    assert (pair.eos_id, pair.prompt("b a"), pair.tokenizer.decode([2])) == ({0}, [2, 1, 0], "b")
+    assert (pair.eos_id, pair.start("b a"), pair.tokenizer.decode([2])) == ({0}, [2, 1, 0], "b")
     assert pair.label == "org/target with org/draft, 1:1 by parameters"
     load(*NAMES)
     (question,) = questions
@@ -54,10 +54,10 @@ def test_a_text_ends_where_generate_ends_it_and_at_the_tokenizers_end(
     content = json.loads(file.read_text()) | {"eos_token_id": named}
     file.write_text(json.dumps(content)) if named is not None else file.unlink()
     pair = load(*names, yes=True)
-    assert pair.eos_id == {0} | end_ids(named)
+    assert pair.eos_id == {0} | eos_ids(named)
     drafter, model = ModelDrafter(pair.draft), pair.target.model
     for letter in "ab":
-        prompt, ids = pair.prompt(letter), torch.tensor([pair.tokenizer.encode(letter)])
+        prompt, ids = pair.start(letter), torch.tensor([pair.tokenizer.encode(letter)])
         theirs = model.generate(
             ids, max_new_tokens=12, do_sample=False, eos_token_id=list(pair.eos_id), pad_token_id=0
         )[0].tolist()
@@ -118,11 +118,11 @@ def test_weights_that_do_not_fit_are_refused_before_they_are_downloaded(
     write_model(fake_hub.root / "org/larger", gpt2(layers=3))
     names = ["org/larger", "org/draft"]
     names = names if from_hub else [str(fake_hub.root / name) for name in names]
-    monkeypatch.setattr(pairs, "free_memory", lambda device: needed - 1)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: needed - 1)
     with pytest.raises(PairError, match="GB are free on cpu: choose a smaller pair"):
         load_pair(*names, device="cpu", dtype=dtype, yes=True)
     assert fake_hub.fetched == []
-    monkeypatch.setattr(pairs, "free_memory", lambda device: needed)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: needed)
     load_pair(*names, device="cpu", dtype=dtype, yes=True)
 
 

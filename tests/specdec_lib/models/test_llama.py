@@ -15,7 +15,7 @@ from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.checkpoint import Shape, read_weights
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import COSTS, Growth, grown, grown_shape, parameters
+from specdec_lib.models.scale import TARGET_COSTS, Growth, grow_shape, grow_weights, parameter_count
 
 CLOSE = {"rtol": 0, "atol": 1e-5}  # transformers computes rotary angles in float32
 SAME = {"rtol": 0, "atol": 1e-11}
@@ -51,10 +51,10 @@ def test_tree_read_level_by_level_equals_one_pass(folder: Path):
     parents = [0, 0, 1, 1, 2]
     whole, parts = model.new_cache(1, 20), model.new_cache(1, 20)
     model.forward(text[:, :9], whole)
-    expected = model.forward(text[:, 9:], whole, tree=Tree.of(parents))
+    expected = model.forward(text[:, 9:], whole, tree=Tree.from_parents(parents))
     found = [model.forward(text[:, :10], parts)[:, -1:]]  # the root ends the text
     for first, end in ((1, 3), (3, 6)):
-        tree = Tree.of(parents[: end - 1], read=first)
+        tree = Tree.from_parents(parents[: end - 1], n_cached=first)
         found.append(model.forward(text[:, 9 + first : 9 + end], parts, tree=tree))
     torch.testing.assert_close(torch.cat(found, 1), expected, **SAME)
 
@@ -78,7 +78,8 @@ def test_other_models_are_refused(folder: Path, change: dict, named: str):
 @pytest.mark.parametrize("growth", [Growth(2, 2), Growth(3, 4), Growth(1, 5)])
 def test_grown_model_gives_the_same_logits(folder: Path, growth: Growth):
     weights = read_weights(folder, "cpu", torch.float64)
-    small, large = Llama.from_folder(folder, dtype=torch.float64), Llama(grown(weights, growth))
+    small = Llama.from_folder(folder, dtype=torch.float64)
+    large = Llama(grow_weights(weights, growth))
     text = tokens(2, 20)
     expected = small.forward(text, small.new_cache(2))
     torch.testing.assert_close(large.forward(text, large.new_cache(2)), expected, **SAME)
@@ -88,15 +89,15 @@ def test_grown_model_gives_the_same_logits(folder: Path, growth: Growth):
 def test_names_of_costs_are_their_parameters():
     target = Shape(2048, 384, 4, 6, 6, 64, 1024, 512, 1e4, 1e-6)
     units = {"m": 1e6, "b": 1e9}
-    for name, growth in COSTS.items():
+    for name, growth in TARGET_COSTS.items():
         said = float(name[:-1]) * units[name[-1]]
-        assert parameters(grown_shape(target, growth)) == pytest.approx(said, rel=0.05)
+        assert parameter_count(grow_shape(target, growth)) == pytest.approx(said, rel=0.05)
 
 
 def test_parameters_are_those_of_transformers(folder: Path):
     model, shape = LlamaForCausalLM.from_pretrained(folder), Llama.from_folder(folder).shape
     tied = model.config.tie_word_embeddings * shape.vocab_size * shape.width
-    assert parameters(shape) == model.num_parameters() + tied
+    assert parameter_count(shape) == model.num_parameters() + tied
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])

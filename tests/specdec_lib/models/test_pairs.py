@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.models import pairs
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
@@ -14,7 +13,7 @@ def test_built_in_pair_needs_no_network(no_network: None):
     pair = load_pair(device="cpu")
     assert isinstance(pair.target, Llama) and isinstance(pair.draft, Llama)
     assert (pair.name, pair.eos_id, pair.target.dtype) == ("stdlib", {0}, torch.float32)
-    assert pair.tokenizer.decode(pair.prompt("def f(x):")) == "def f(x):"
+    assert pair.tokenizer.decode(pair.start("def f(x):")) == "def f(x):"
     assert pair.label == "the built-in pair with its large draft, 4:1 by parameters"
 
 
@@ -52,10 +51,10 @@ def test_unknown_names_are_refused(arguments: dict[str, str], message: str, no_n
 
 
 def test_target_that_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pairs, "free_memory", lambda device: 10**9)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 10**9)
     with pytest.raises(PairError, match="take 27.5 GB in float32, and 1.0 GB are free on cpu"):
         load_pair(target_cost="7b", device="cpu")
-    monkeypatch.setattr(pairs, "free_memory", lambda device: None)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: None)
     load_pair(device="cpu")
 
 

@@ -10,14 +10,14 @@ import torch
 import torch.nn.functional as F
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.eagle import Eagle, load_head
-from specdec_lib.drafters.medusa import load_heads
+from specdec_lib.drafters.eagle import Eagle, load_eagle_head
+from specdec_lib.drafters.medusa import load_medusa_heads
 from specdec_lib.drafters.ngram import Counts
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp
 from specdec_lib.training import corpus, export, heads, recipes, recording, stages
-from specdec_lib.training.corpus import Document
+from specdec_lib.training.corpus import LibraryDocument
 from specdec_lib.training.recipes import ModelSize, Recipe
 
 TINY, SHORT = ModelSize(width=16, layers=1, heads=2, mlp=16), Recipe(4, batch=2, warmup=2)
@@ -38,11 +38,12 @@ def test_the_loss_of_a_draft_ends_as_one_minus_alpha():
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with data and a tokenizer, and recipes of a few steps for tiny models."""
-    drafts = dict.fromkeys(recipes.DRAFTS, TINY)
+    drafts = dict.fromkeys(recipes.DRAFT_SIZES, TINY)
+    sizes = {"TARGET_SIZE": TINY, "DRAFT_SIZES": drafts}
     for module, names in (
-        (stages, {"TARGET": TINY, "TARGET_RECIPE": SHORT, "DRAFTS": drafts, "DRAFT_RECIPE": SHORT}),
-        (export, {"TARGET": TINY, "DRAFTS": drafts}),
-        (heads, {"EAGLE": ModelSize(32, layers=1, heads=1, mlp=8), "HEADS_RECIPE": SHORT}),
+        (stages, sizes | {"TARGET_RECIPE": SHORT, "DRAFT_RECIPE": SHORT}),
+        (export, sizes),
+        (heads, {"EAGLE_SIZE": ModelSize(32, layers=1, heads=1, mlp=8), "HEADS_RECIPE": SHORT}),
     ):
         for name, value in names.items():
             monkeypatch.setattr(module, name, value)
@@ -56,29 +57,30 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_from_text_to_models_and_heads(folder: Path, tmp_path: Path, monkeypatch):
     """A few steps of everything that `python -m specdec_lib.training` does."""
     lines = "def f(x):\n    return x + 1\n" * 5
-    documents = [Document(f"{i}.py", f"{lines}y = {i}\n") for i in range(60)]
-    monkeypatch.setattr(export, "documents", lambda: documents)
+    documents = [LibraryDocument(f"{i}.py", f"{lines}y = {i}\n") for i in range(60)]
+    monkeypatch.setattr(export, "library_documents", lambda: documents)
     assets = tmp_path / "assets"
     assets.mkdir()
     for train in (stages.train_target, stages.train_drafts, heads.train_heads):
         train(folder, CPU)
-    export.export(folder, assets)
+    export.export_assets(folder, assets)
     target = Llama.from_folder(assets / "target")
-    assert load_heads(target, assets / "medusa" / "heads.safetensors").down.shape == (3, 256, 16)
-    assert load_head(target, assets / "eagle" / "head.safetensors").up.shape == (16, 32)
+    medusa = load_medusa_heads(target, assets / "medusa" / "heads.safetensors")
+    assert medusa.down.shape == (3, 256, 16)
+    assert load_eagle_head(target, assets / "eagle" / "head.safetensors").up.shape == (16, 32)
     assert Counts.load(assets / "ngrams.npz").unigram.sum() == len(DATA)
 
 
 def test_what_was_trained_is_what_drafts(folder: Path, tmp_path: Path):
     stages.train_target(folder, CPU)
     heads.train_heads(folder, CPU)
-    export.save_model(stages.trained(folder, "target"), TINY, folder, tmp_path / "target")
+    export.save_model(stages.load_trained(folder, "target"), TINY, folder, tmp_path / "target")
     trained = heads.Drafters(TINY.width)
-    trained.load_state_dict(stages.trained(folder, "heads"))
+    trained.load_state_dict(stages.load_trained(folder, "heads"))
     target, text = Llama.from_folder(tmp_path / "target"), torch.tensor(DATA[None, :20].astype(int))
     passes = []
     target.forward(text, target.new_cache(), observe=passes.append)
-    states, table = passes[0].states, heads.scaled_table(target.embedding)
+    states, table = passes[0].states, heads.unit_scale(target.embedding)
     with torch.no_grad():
         *blocks, eagle = trained(states, F.embedding(text, table))
     drafted = heads.medusa_weights(trained.state_dict())(states[0], 3)
@@ -91,20 +93,22 @@ def test_what_was_trained_is_what_drafts(folder: Path, tmp_path: Path):
 
 
 def test_the_corpus_is_the_standard_library_and_its_split_is_by_name():
-    documents = corpus.documents()
+    documents = corpus.library_documents()
     names = {document.name: document for document in documents}
     assert {"heapq.py", "json/decoder.py", "topics/lambda.txt"} <= names.keys()
     assert not [name for name in names if "site-packages" in name or name.startswith("encodings")]
     assert 0.03 < sum(document.held_out for document in documents) / len(documents) < 0.07
-    assert Document("heapq.py", "other").held_out == names["heapq.py"].held_out
+    assert LibraryDocument("heapq.py", "other").held_out == names["heapq.py"].held_out
 
 
 def test_the_frozen_text_names_the_lines_that_training_has_too(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(Document, "held_out", property(lambda self: self.name.startswith("out")))
+    monkeypatch.setattr(
+        LibraryDocument, "held_out", property(lambda self: self.name.startswith("out"))
+    )
     documents = [
-        Document("in.py", "import os\n\nx = 1\n"),
-        Document("out_test.py", "late"),
-        Document("out.py", "import os\ny = 2\n"),
+        LibraryDocument("in.py", "import os\n\nx = 1\n"),
+        LibraryDocument("out_test.py", "late"),
+        LibraryDocument("out.py", "import os\ny = 2\n"),
     ]
     export.save_held_out(documents, tmp_path / "held_out.jsonl")
     entries = [json.loads(line) for line in (tmp_path / "held_out.jsonl").open()]

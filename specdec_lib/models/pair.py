@@ -1,0 +1,60 @@
+"""A target and its draft as one value, and whether the two fit into memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from specdec_lib.device import dtype_name, free_memory
+from specdec_lib.models.catalogue import PairError
+from specdec_lib.models.protocol import Model
+from specdec_lib.text_stream import TextStream
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A target, its draft and the tokenizer of both; `label` describes them in one line.
+
+    Each token of `eos_id` ends a text: the tokenizer's end, and those of generation_config.json.
+    """
+
+    name: str
+    target: Model
+    draft: Model
+    tokenizer: Any  # of transformers, or a BuiltInTokenizer
+    label: str
+    eos_id: frozenset[int]
+
+    @property
+    def has_source(self) -> bool:
+        """Whether the models read a text, as encoder-decoders do, and write one of their own."""
+        return hasattr(self.target, "set_source")
+
+    def start(self, text: str) -> list[int]:
+        """Make `text` the source of both models if they have one; returns the prompt's token ids.
+
+        Encoder-decoders read the source, and start from a token of their own. Any other model
+        starts from the tokens of `text`, and nothing is set.
+        """
+        ids = self.tokenizer.encode(text)
+        if not self.has_source:
+            return ids
+        for model in (self.target, self.draft):
+            model.set_source(ids)
+        return self.target.prompt
+
+    def stream(self, prompt_ids: Sequence[int]) -> TextStream:
+        """The text that is written after `prompt_ids`, token by token."""
+        context = () if self.has_source else prompt_ids
+        return TextStream(self.tokenizer.backend_tokenizer, context)
+
+
+def require_memory(needed: int, dtype: torch.dtype, device: torch.device) -> None:
+    """Raise PairError if `needed` bytes of weights in `dtype` are more than is free on `device`."""
+    free = free_memory(device)
+    if free is not None and needed > free:
+        raise PairError(
+            f"the weights take {needed / 1e9:.1f} GB in {dtype_name(dtype)}, and "
+            f"{free / 1e9:.1f} GB are free on {device}: choose a smaller pair, or free some memory"
+        )
