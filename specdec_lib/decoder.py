@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.models.protocol import Cache, EosIds, Model, eos_ids
+from specdec_lib.models.protocol import Cache, EosIds, Model
 from specdec_lib.sampling import Warp, sample_from
 
 
@@ -46,7 +46,7 @@ def generate(
     seed. k = 0 is plain decoding. `eos_id` is a token that ends the text, or several.
     """
     result = Continuation()
-    stop_tokens = end_ids(eos_id)
+    stop_tokens = eos_ids(eos_id)
     rng = rng or np.random.default_rng()
     capacity = len(prompt) + max_new_tokens
     target_cache = target.new_cache(1, capacity)

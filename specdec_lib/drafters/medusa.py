@@ -72,7 +72,5 @@ class Medusa(HiddenStateDrafter):
         if max(limits) > 0:
             state = gather_columns(self.hidden.states, columns)
             rows = self.warp(self.head(self.heads(state, max(limits)))).unbind(1)
-            drafted = [
-                (random_source.draft_token(q, index), q) for index, q in enumerate(rows)
-            ]
+            drafted = [(random_source.draft_token(q, index), q) for index, q in enumerate(rows)]
         return stack_proposal(drafted, limits, self.vocab_size, self.device)

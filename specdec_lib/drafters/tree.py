@@ -141,7 +141,9 @@ def independent(
     return [(token, q) for token in torch.cat(tokens).tolist()]
 
 
-def top(logits: Tensor, warp: Warp, width: int, random_source: RandomSource, index: int) -> Candidates:
+def top(
+    logits: Tensor, warp: Warp, width: int, random_source: RandomSource, index: int
+) -> Candidates:
     """The most probable tokens, whatever the warp is; each with a q of 1."""
     tokens = logits.topk(min(width, len(logits))).indices
     q = torch.zeros(len(tokens), len(logits), device=logits.device)
