@@ -10,8 +10,8 @@ from typing import TypeVar
 from specdec_lib.device import wait_for
 from specdec_lib.progress import progress
 
-Key = TypeVar("Key")
-Result = TypeVar("Result")
+_Key = TypeVar("_Key")
+_Result = TypeVar("_Result")
 
 
 def timed(task: Callable[[], object]) -> float:
@@ -19,26 +19,26 @@ def timed(task: Callable[[], object]) -> float:
     return timed_result(task)[0]
 
 
-def timed_result(task: Callable[[], Result]) -> tuple[float, Result]:
-    """As `timed`, and what the task returned."""
+def timed_result(task: Callable[..., _Result], *arguments: object) -> tuple[float, _Result]:
+    """The seconds of `task` on these arguments, as `timed`, and its result."""
     wait_for()
     start = time.perf_counter()
-    result = task()
+    result = task(*arguments)
     wait_for()
     return time.perf_counter() - start, result
 
 
-def interleaved(
-    tasks: Mapping[Key, Callable[[], object]], rounds: int, warm_up: int = 1
-) -> dict[Key, list[float]]:
+def interleaved_times(
+    tasks: Mapping[_Key, Callable[[], object]], rounds: int, warm_up: int = 1
+) -> dict[_Key, list[float]]:
     """The seconds of every task in every round, all tasks once a round, one after the other.
 
     The first `warm_up` rounds are not counted.
     """
-    seconds: dict[Key, list[float]] = {key: [] for key in tasks}
-    for number in progress(range(warm_up + rounds), "rounds"):
+    seconds: dict[_Key, list[float]] = {key: [] for key in tasks}
+    for round_number in progress(range(warm_up + rounds), "rounds"):
         for key, task in tasks.items():
-            taken = timed(task)
-            if number >= warm_up:
-                seconds[key].append(taken)
+            task_seconds = timed(task)
+            if round_number >= warm_up:
+                seconds[key].append(task_seconds)
     return seconds

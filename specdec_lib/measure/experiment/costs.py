@@ -4,21 +4,21 @@ from collections.abc import Mapping
 from statistics import median
 from typing import NamedTuple
 
-from specdec_lib.measure.costs import in_turn, pass_task, relative
+from specdec_lib.measure.costs import costs_from_times, interleave_draft_steps, pass_task
 from specdec_lib.measure.prompts import prompts
-from specdec_lib.measure.timing import interleaved
+from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
 from specdec_lib.theory import Costs
 
-PROMPT = "a prompt"  # a task that is no draft
 PROMPT_TOKENS = 16
+_PREFILL = "a prompt"  # a task that is no draft
 
 
-class Found(NamedTuple):
-    """The times of one target: `drafts` and the reading of a `prompt` in plain passes.
+class TargetCosts(NamedTuple):
+    """The costs of `drafts` and the reading of a `prompt`, in passes over one token.
 
-    `seconds` is a plain pass.
+    Such a plain pass takes `seconds`.
     """
 
     drafts: dict[str, Costs]
@@ -31,12 +31,13 @@ class Found(NamedTuple):
         return next(iter(self.drafts.values())).v
 
 
-def costs_on(target: Llama, drafts: Mapping[str, Llama], rounds: int) -> Found:
+def measure_costs(target: Llama, drafts: Mapping[str, Llama], rounds: int) -> TargetCosts:
     """What every draft and every width costs, in `rounds` rounds by turns."""
     (text,) = prompts(1, PROMPT_TOKENS)
-    tasks = in_turn(target, {name: pass_task(draft, 1) for name, draft in drafts.items()})
-    tasks[PROMPT] = lambda: prefill(target, target.new_cache(1, len(text)), [text])
-    times = interleaved(tasks, rounds)
-    prompt = median(times.pop(PROMPT))
-    costs, plain = relative(times)
-    return Found(costs, plain, prompt / plain)
+    steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
+    tasks = interleave_draft_steps(target, steps)
+    tasks[_PREFILL] = lambda: prefill(target, target.new_cache(1, len(text)), [text])
+    times = interleaved_times(tasks, rounds)
+    prompt_seconds = median(times.pop(_PREFILL))
+    costs = costs_from_times(times)
+    return TargetCosts(costs.by_draft, costs.pass_seconds, prompt_seconds / costs.pass_seconds)

@@ -8,8 +8,8 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import prompts
 from specdec_lib.measure.experiment import identity
-from specdec_lib.measure.experiment.decoders import LIBRARY, as_verifier, yours
-from specdec_lib.measure.runs import GREEDY, SAMPLED, choices
+from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER, as_verifier, student_decoder
+from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, seeded_choices
 from specdec_lib.sampling import Warp
 
 
@@ -21,9 +21,15 @@ def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, war
     for drafter in (ModelDrafter(draft), PromptLookup(target.vocab_size)):
         texts = [
             speculative_generate(
-                target, drafter, held_out, 4, Settings(13, warp), choices(warp, 1, rows), **more
+                target,
+                drafter,
+                held_out,
+                4,
+                Settings(13, warp),
+                seeded_choices(warp, 1, rows),
+                **verifier,
             ).tokens
-            for more in ({}, {"verifier": as_verifier(LIBRARY.verify_block)})
+            for verifier in ({}, {"verifier": as_verifier(LIBRARY_DECODER.verify_block)})
         ]
         assert texts[0] == texts[1]
 
@@ -32,7 +38,9 @@ def test_the_library_keeps_the_signature_of_the_chapter(machine):
     target, draft = machine.target, machine.drafts["small"]
     (prompt,) = prompts.prompts(1)
     runs = [
-        yours(LIBRARY.generate, LIBRARY.verify_block).decoder(target, draft, 3, SAMPLED, 8)(prompt)
+        student_decoder(LIBRARY_DECODER.generate, LIBRARY_DECODER.verify_block).decoder(
+            target, draft, 3, SAMPLED, 8
+        )(prompt)
         for _ in range(2)
     ]
     assert runs[0].tokens == runs[1].tokens and len(runs[0].tokens[0]) == 8
@@ -41,8 +49,10 @@ def test_the_library_keeps_the_signature_of_the_chapter(machine):
 def test_all_passes_of_a_loop_are_counted(machine):
     target, draft = machine.target, machine.drafts["small"]
     (prompt,) = prompts.prompts(1)
-    found = LIBRARY.decoder(target, draft, 3, GREEDY, 8)(prompt)
-    plain = LIBRARY.decoder(target, draft, 1, GREEDY, 1)(prompt)  # reads a prompt, and one token
+    found = LIBRARY_DECODER.decoder(target, draft, 3, GREEDY, 8)(prompt)
+    plain = LIBRARY_DECODER.decoder(target, draft, 1, GREEDY, 1)(
+        prompt
+    )  # reads a prompt, and one token
     assert plain.target_passes == 2 and 4 <= found.target_passes <= 9
 
 
@@ -50,7 +60,7 @@ def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeyp
     prompt, right = [5, 6, 7], [1, 2, 3]
 
     def verdict(mine: list[int]) -> dict[str, int]:
-        return identity.verdicts(machine.target, [(prompt, mine, right)])
+        return identity.count_identical_texts(machine.target, [(prompt, mine, right)])
 
     assert verdict(right) == {"the same": 1, "near-tie": 0, "different": 0}
     assert verdict([1, 2, 4])["different"] == verdict([1, 2])["different"] == 1
