@@ -327,7 +327,7 @@ def our_decoder() -> decoders.StudentDecoder:
     if not MINE:
         return decoders.LIBRARY_DECODER
     lesson.require_right(rollback, verify_block, speculative_generate)
-    return decoders.student_decoder(speculative_generate, verify_block)
+    return decoders.StudentDecoder("your", speculative_generate, verify_block)
 
 
 print(f"Below runs {our_decoder().whose} decoder.")

@@ -27,18 +27,15 @@ def race_here(draft: str, k: int, temperature: float, cost: str) -> Race:
     print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
     from specdec_lib.measure.race import lanes, turns  # bring torch
 
-    lane = lanes.draft_model_lane(draft, k)
-    return turns.run_race(
-        {"speculative decoding": lane}, temperature=temperature, cost=cost, seconds=_TIME_LIMIT
-    )
+    lane = {"speculative decoding": lanes.draft_model_lane(draft, k)}
+    return turns.run_race(lane, temperature=temperature, cost=cost, seconds=_TIME_LIMIT)
 
 
 def show_in_terminal(race: Race, where: str) -> None:
     """Replay the race on a terminal, and print its table."""
     console = Console(highlight=False)
     if console.is_terminal:
-        legend = Text.assemble(("Green and underlined", _ACCEPTED), ": drafted and accepted.")
-        console.print(legend)
+        console.print(Text.assemble(("Green and underlined", _ACCEPTED), ": drafted and accepted."))
         replay(race, console)
     console.print(race_table(race))
     about = f"Target: {race.pair}. Temperature {race.temperature:g}, {where}."
@@ -62,11 +59,8 @@ def text_size(race: Race, console: Console) -> tuple[int, int]:
     """The columns of a text, and its lines: those of the longest, or what the terminal has."""
     across = 2 if console.width >= _SIDE_BY_SIDE_COLUMNS else 1
     width = (console.width - across + 1) // across - 4
-    longest = max(
-        len(visible_lines(race, lane, number, math.inf, width))
-        for lane in race.lanes
-        for number in range(len(race.prompts))
-    )
+    texts = [(lane, number) for lane in race.lanes for number in range(len(race.prompts))]
+    longest = max(len(visible_lines(race, *text, math.inf, width)) for text in texts)
     rows = math.ceil(len(race.lanes) / across)
     return width, max(1, min(longest, (console.height - 2) // rows - 2))
 
@@ -76,14 +70,10 @@ def panel(race: Race, lane: Lane, moment: float, width: int, height: int) -> Pan
     finished = sum(passes[-1].ends <= moment for passes in lane.texts)
     number = min(finished, len(lane.texts) - 1)
     text = Text("\n").join(visible_lines(race, lane, number, moment, width)[-height:])
-    return Panel(
-        text,
-        title=lane.name,
-        subtitle=f"{min(moment, lane.seconds):.2f} s, text {number + 1} of {len(lane.texts)}",
-        width=width + 4,
-        height=height + 2,
-        border_style="bold" if finished == len(lane.texts) else "dim",
-    )
+    clock = f"{min(moment, lane.seconds):.2f} s, text {number + 1} of {len(lane.texts)}"
+    style = "bold" if finished == len(lane.texts) else "dim"
+    size = {"width": width + 4, "height": height + 2}
+    return Panel(text, title=lane.name, subtitle=clock, border_style=style, **size)
 
 
 def visible_lines(race: Race, lane: Lane, number: int, moment: float, width: int) -> list[Text]:
@@ -106,6 +96,6 @@ def race_table(race: Race) -> Table:
     for lane in race.lanes:
         tokens, passes = sum(map(len, lane.pieces)), len(lane.passes)
         same = "yes" if race.same(lane) else "drawn anew" if race.temperature else "no"
-        ratio = f"{race.ratio(lane):.2f}"
-        table.add_row(lane.name, f"{tokens}", f"{lane.seconds:.2f}", f"{passes}", ratio, same)
+        seconds, ratio = f"{lane.seconds:.2f}", f"{race.ratio(lane):.2f}"
+        table.add_row(lane.name, str(tokens), seconds, str(passes), ratio, same)
     return table

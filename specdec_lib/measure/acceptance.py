@@ -5,7 +5,7 @@ read the same text, nothing is sampled, and the figure has no noise of its own.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -17,7 +17,6 @@ from specdec_lib.assets import tokenizer
 from specdec_lib.drafters.ngram import NgramDrafter
 from specdec_lib.measure.prompts import EncodedDocument
 from specdec_lib.models.protocol import Model
-from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 
@@ -25,6 +24,7 @@ WINDOW = 512  # tokens read at once
 
 # The distributions (T, V) after each of T tokens.
 Reader = Callable[[list[int]], Tensor]
+Documents = Sequence[EncodedDocument]
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,7 @@ class Acceptance:
     positions: int
 
 
-def acceptance(
-    p: Reader, q: Reader, texts: Sequence[EncodedDocument], max_positions: int = 8000
-) -> Acceptance:
+def acceptance(p: Reader, q: Reader, texts: Documents, max_positions: int = 8000) -> Acceptance:
     """How often p accepts q's tokens on the first `max_positions` novel positions of `texts`."""
     overlap, agreements, positions = 0.0, 0, 0
     for ids, novel in novel_windows(texts, max_positions):
@@ -63,15 +61,14 @@ def token_acceptances(p: Reader, q: Reader, ids: list[int], start: int) -> list[
     target, draft = (read(ids[:-1])[start - 1 :] for read in (p, q))  # (T, V)
     overlap = torch.minimum(target, draft).sum(-1).tolist()
     stream = TextStream(tokenizer(), ids[:start])
-    return [
-        TokenAcceptance(
-            stream.add(token), overlap[i], target[i, token].item(), draft[i, token].item()
-        )
-        for i, token in enumerate(ids[start:])
-    ]
+    tokens = []
+    for i, token in enumerate(ids[start:]):
+        p_token, q_token = target[i, token].item(), draft[i, token].item()
+        tokens.append(TokenAcceptance(stream.add(token), overlap[i], p_token, q_token))
+    return tokens
 
 
-def bits_per_byte(p: Reader, texts: Sequence[EncodedDocument]) -> float:
+def bits_per_byte(p: Reader, texts: Documents) -> float:
     """The bits that p needs for a byte of the novel lines of `texts`."""
     bits, sizes = 0.0, 0
     for text in texts:
@@ -85,9 +82,7 @@ def bits_per_byte(p: Reader, texts: Sequence[EncodedDocument]) -> float:
     return bits / sizes
 
 
-def novel_windows(
-    texts: Sequence[EncodedDocument], max_positions: int
-) -> Iterator[tuple[list[int], Tensor]]:
+def novel_windows(texts: Documents, max_positions: int) -> Iterator[tuple[list[int], Tensor]]:
     """Up to WINDOW tokens at a time, and those of their positions whose next token is novel.
 
     Ends after `max_positions` such positions.
@@ -128,16 +123,3 @@ def cached_reader(reader: Reader) -> Reader:
     """`reader`, with everything that it has read kept in memory."""
     cached = cache(lambda ids: reader(list(ids)))
     return lambda ids: cached(tuple(ids))
-
-
-def acceptances(
-    target: Reader,
-    drafts: Mapping[str, Reader],
-    texts: Sequence[EncodedDocument],
-    max_positions: int,
-) -> dict[str, Acceptance]:
-    """The acceptance of every draft on the first novel positions of `texts`, by name."""
-    return {
-        name: acceptance(target, draft, texts, max_positions)
-        for name, draft in progress(drafts.items(), "drafts")
-    }

@@ -4,12 +4,10 @@ The decoders run on models that time their passes. The time outside the passes i
 Python that draws tokens, compares them and moves caches. No time includes the prompt.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
-from torch import Tensor
 
 from specdec_lib.decoding.state import Generation
 from specdec_lib.drafters.model import ModelDrafter
@@ -17,33 +15,15 @@ from specdec_lib.measure.compare import Decoder, compare, ratios
 from specdec_lib.measure.costs import LARGEST_K
 from specdec_lib.measure.library_decoders import SAMPLED, plain, speculative
 from specdec_lib.measure.strategies import DraftMeasurement
+from specdec_lib.measure.timing import PassRecorder
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.protocol import Cache
 from specdec_lib.theory import Costs, walltime_speedup
 
 TEXT_TOKENS = 48  # new ones of each text
 _TIME_LIMIT = 60.0  # seconds after which no text begins
 
 
-class TimedModel:
-    """A model that records its passes: the tokens in the cache after each, and its seconds."""
-
-    def __init__(self, model: Llama) -> None:
-        self.model, self.passes = model, list[tuple[int, float]]()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.model, name)
-
-    def forward(self, tokens: Tensor, cache: Cache, **forward_kwargs: Any) -> Tensor:
-        """The model's logits (B, T, V)."""
-        start = time.perf_counter()
-        logits = self.model.forward(tokens, cache, **forward_kwargs)
-        seconds = time.perf_counter() - start
-        self.passes.append((int(cache.length[0]), seconds))
-        return logits
-
-
-def recording_times(decoder: Decoder, *models: TimedModel) -> tuple[Decoder, list[float]]:
+def recording_times(decoder: Decoder, *models: PassRecorder) -> tuple[Decoder, list[float]]:
     """`decoder`, and a list that gets the seconds of every text inside the passes of `models`."""
     times = []
 
@@ -53,7 +33,7 @@ def recording_times(decoder: Decoder, *models: TimedModel) -> tuple[Decoder, lis
         generation = decoder(prompt)
         passes = [one for model in models for one in model.passes]
         # The prompt is read but for its last token. No pass that writes leaves so few.
-        times.append(sum(seconds for length, seconds in passes if length >= len(prompt)))
+        times.append(sum(one.seconds for one in passes if one.after >= len(prompt)))
         return generation
 
     return run, times
@@ -66,8 +46,8 @@ def time_decoders(
 
     The seconds are without the prompt; those `inside` the passes of target and draft are a column.
     """
-    plain_target, fast_target = TimedModel(target), TimedModel(target)
-    timed_draft = TimedModel(draft)
+    plain_target, fast_target = PassRecorder(target), PassRecorder(target)
+    timed_draft = PassRecorder(draft)
     slow = plain(plain_target, SAMPLED, TEXT_TOKENS)
     fast = speculative(fast_target, ModelDrafter(timed_draft), k, SAMPLED, TEXT_TOKENS)
     recordings = {

@@ -3,7 +3,7 @@
 Each draws from new seeds at every call: the first call with seed 0, the next one with seed 1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import count
 
 import numpy as np
@@ -14,13 +14,13 @@ from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.compare import Decoder
+from specdec_lib.measure.prompts import Prompts
 from specdec_lib.models.pairs import Pair
 from specdec_lib.models.protocol import Ends, Model
 from specdec_lib.sampling import Choices, Warp, choices_for
 
 GREEDY, SAMPLED = Warp(temperature=0), Warp(temperature=1)
 
-Prompts = Sequence[Sequence[int]]
 Generators = list[np.random.Generator]  # one for each row
 
 

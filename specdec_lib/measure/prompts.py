@@ -11,6 +11,8 @@ from specdec_lib.assets import ASSETS, Document, documents, tokenizer
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.progress import progress
 
+Prompts = Sequence[Sequence[int]]
+
 MAX_REPEATED_SHARE = 0.2  # greedy text that repeats more of its 8-grams is left out
 
 
@@ -76,16 +78,14 @@ def repeated_share(tokens: list[int], size: int = 8) -> float:
     return 1 - len(set(ngrams)) / len(ngrams) if ngrams else 0.0
 
 
-def without_repetition(
-    decoder: Decoder, prompts: Sequence[list[int]], max_prompts: int
-) -> list[list[int]]:
-    """The first `max_prompts` of `prompts` after which `decoder` writes text without repetition.
+def without_repetition(decoder: Decoder, prompts: Prompts, count: int) -> list[list[int]]:
+    """The first `count` of `prompts` after which `decoder` writes text without repetition.
 
     Raises ValueError if there is none.
     """
     chosen = []
     for prompt in progress(prompts, "prompts without loops"):
-        if len(chosen) == max_prompts:
+        if len(chosen) == count:
             break
         if repeated_share(decoder(prompt).tokens[0]) <= MAX_REPEATED_SHARE:
             chosen.append(prompt)

@@ -21,7 +21,7 @@ from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.acceptance import (
     Reader,
-    acceptances,
+    acceptance,
     cached_reader,
     model_reader,
     ngram_reader,
@@ -76,11 +76,12 @@ class DraftBenchmark:
 
     def alpha(self, q: Reader) -> float:
         """The mean of sum_x min(p(x), q(x))."""
-        return acceptances(self._p, {"draft": q}, self.unseen, self.positions)["draft"].alpha
+        return acceptance(self._p, q, self.unseen, self.positions).alpha
 
     def alphas(self, drafts: Mapping[str, Llama]) -> dict[str, float]:
         """Alpha of every draft."""
-        return {name: self.alpha(model_reader(draft)) for name, draft in drafts.items()}
+        named = progress(drafts.items(), "drafts")
+        return {name: self.alpha(model_reader(draft)) for name, draft in named}
 
     def times(self, drafts: Mapping[str, Llama], target: Llama | None = None) -> Times:
         """Bare passes of `target`, which has the built-in distribution, and a step of every draft.
@@ -160,10 +161,7 @@ def module_reader(model: nn.Module) -> Reader:
 
 def trained_heads(target: Llama) -> dict[str, Drafter]:
     """The two drafters on the built-in target's last states; Medusa has three heads."""
-    return {
-        "Medusa": Medusa(target, load_heads(target)),
-        "EAGLE": Eagle(target, load_head(target)),
-    }
+    return {"Medusa": Medusa(target, load_heads(target)), "EAGLE": Eagle(target, load_head(target))}
 
 
 def measure_tokens_per_pass(

@@ -1,13 +1,17 @@
-"""Times of bare tasks that can be compared on a machine whose speed drifts: interleaved.
+"""Times of bare tasks, interleaved, since a machine's speed drifts; and of a model's passes.
 
 Decoders are measured by measure/compare.py.
 """
 
+import math
 import time
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from torch import Tensor
 
 from specdec_lib.device import wait_for
+from specdec_lib.models.protocol import Cache, Model
 from specdec_lib.progress import progress
 
 _Key = TypeVar("_Key")
@@ -42,3 +46,30 @@ def interleaved_times(
             if round_number >= warm_up:
                 seconds[key].append(task_seconds)
     return seconds
+
+
+class RecordedPass(NamedTuple):
+    """A pass: when it ended, and the tokens in the cache before and after it, of the first row."""
+
+    end: float
+    before: int
+    after: int
+    seconds: float = math.nan  # of the pass alone
+
+
+class PassRecorder:
+    """A model that records its passes."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.passes = model, list[RecordedPass]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def forward(self, tokens: Tensor, cache: Cache, **forward_kwargs: Any) -> Tensor:
+        """The model's logits (B, T, V); `forward_kwargs` are those of a tree's pass."""
+        before, start = int(cache.length[0]), time.perf_counter()
+        logits = self.model.forward(tokens, cache, **forward_kwargs)
+        end = time.perf_counter()
+        self.passes.append(RecordedPass(end, before, before + tokens.shape[1], end - start))
+        return logits

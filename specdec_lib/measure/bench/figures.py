@@ -15,7 +15,7 @@ from specdec_lib.measure.compare import Decoder, compare
 from specdec_lib.measure.costs import LARGEST_K, DraftCosts, costs_by_dtype
 from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
-from specdec_lib.measure.models import draft_acceptance, load_draft, target_dtypes, load_target
+from specdec_lib.measure.models import draft_acceptance, load_draft, load_target, target_dtypes
 from specdec_lib.measure.prompts import prompts, without_repetition
 from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.sampling import Warp

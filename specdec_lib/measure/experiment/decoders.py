@@ -5,7 +5,7 @@ are no models.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,7 +16,8 @@ from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verdict, Verifier, probability_of, verify_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import Decoder
-from specdec_lib.measure.library_decoders import Generators, Prompts, seeded
+from specdec_lib.measure.library_decoders import Generators, seeded
+from specdec_lib.measure.prompts import Prompts
 from specdec_lib.models.protocol import Cache, Model
 from specdec_lib.sampling import Choices, Uniforms, Warp, choices_for
 
@@ -55,24 +56,14 @@ class PassCounter:
 
     def __init__(self, model: Model) -> None:
         self.model, self.passes = model, 0
-        self.vocab_size, self.device, self.dtype = model.vocab_size, model.device, model.dtype
-        self.max_length = model.max_length
 
-    def new_cache(self, batch: int = 1, capacity: int | None = None) -> Cache:
-        """The model's."""
-        return self.model.new_cache(batch, capacity)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
 
     def forward(self, tokens: Tensor, cache: Cache) -> Tensor:
         """The model's logits (B, T, V)."""
         self.passes += 1
         return self.model.forward(tokens, cache)
-
-
-def student_decoder(
-    generate: Callable[..., list[int]], verify_block: VerifyBlock
-) -> StudentDecoder:
-    """The reader's own decoder."""
-    return StudentDecoder("your", generate, verify_block)
 
 
 def library_generate(

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.measure.acceptance import Acceptance, acceptances, cached_reader, model_reader
+from specdec_lib.measure.acceptance import Acceptance, acceptance, cached_reader, model_reader
 from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.experiment.costs import PROMPT_TOKENS, TargetCosts
 from specdec_lib.measure.experiment.decoders import StudentDecoder
 from specdec_lib.measure.experiment.identity import count_identical_texts
-from specdec_lib.measure.experiment.survey import ExperimentMachine
+from specdec_lib.measure.experiment.survey import PROMPT_TOKENS, ExperimentMachine, TargetCosts
 from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain
 from specdec_lib.measure.models import target_dtypes
 from specdec_lib.measure.prompts import encoded_documents, prompts, without_repetition
 from specdec_lib.measure.timing import interleaved_times
+from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs, walltime_speedup
 
@@ -41,8 +41,9 @@ def promised_rows(machine: ExperimentMachine) -> pd.DataFrame:
     """A row for each draft and temperature: what the formula and the measured cost promise."""
     texts = [text for text in encoded_documents() if text.name.endswith(_ENDING)]
     target = cached_reader(model_reader(machine.built_in))
-    drafts = {name: model_reader(draft) for name, draft in machine.drafts.items()}
-    rates = acceptances(target, drafts, texts, machine.scaled(_POSITIONS))
+    positions, rates = machine.scaled(_POSITIONS), {}
+    for name, draft in progress(machine.drafts.items(), "drafts"):
+        rates[name] = acceptance(target, model_reader(draft), texts, positions)
     return pd.DataFrame(
         promised_row(machine.size, draft, temperature, rate, machine.costs)
         for temperature in _WARPS

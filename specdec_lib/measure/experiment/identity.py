@@ -26,9 +26,8 @@ def near_tie(target: Model) -> float:
 
     In float32 NEAR_TIE_GAP. In a narrower dtype two rounding steps of a logit of 16: one for each.
     """
-    if target.dtype.itemsize >= 4:
-        return NEAR_TIE_GAP
-    return 2 * 16 * torch.finfo(target.dtype).eps
+    wide = target.dtype.itemsize >= 4
+    return NEAR_TIE_GAP if wide else 2 * 16 * torch.finfo(target.dtype).eps
 
 
 def logit_gap_where_parted(

@@ -5,7 +5,7 @@ commits, read with `datasets` (the extra `published`); where those cannot be had
 stand in, and no paper's figure stands beside them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -85,11 +85,7 @@ def tasks_of(name: str) -> tuple[HubTask, ...]:
 
 
 def measure_tasks(
-    student: StudentDecoder,
-    pair: Pair,
-    name: str,
-    draft: str,
-    size: tuple[int, int] | None = None,
+    student: StudentDecoder, pair: Pair, name: str, draft: str, size: tuple[int, int] | None = None
 ) -> pd.DataFrame:
     """A row for each task of a pair, greedy; `size` is how many prompts, and tokens after each.
 
@@ -167,12 +163,7 @@ def decoders_of(
         prompt = pair.tokenizer.encode(text)
         return hf_generate(hf_target, prompt, count(text), hf_draft, PUBLISHED_K)
 
-    return {
-        PLAIN_DECODER: plain_decoder,
-        LOOP: loop,
-        HF_GENERATE: generate,
-        HF_ASSISTED: assisted,
-    }
+    return {PLAIN_DECODER: plain_decoder, LOOP: loop, HF_GENERATE: generate, HF_ASSISTED: assisted}
 
 
 def task_texts(task: HubTask, count: int) -> tuple[list[str], bool]:
@@ -194,14 +185,12 @@ def _hub_texts(task: HubTask, count: int) -> list[str]:
     rows = datasets.load_dataset(
         task.repository, task.config, split="test", revision=task.revision, streaming=True
     )
-    return [_value_at(row, task.path) for row in islice(rows, count)]
-
-
-def _value_at(row: Any, path: Sequence[str]) -> str:
-    """What stands in nested mappings under these keys."""
-    for key in path:
-        row = row[key]
-    return row
+    texts = []
+    for value in islice(rows, count):
+        for key in task.path:
+            value = value[key]
+        texts.append(value)
+    return texts
 
 
 def printed_speedup(name: str, draft: str, task: str) -> float | None:

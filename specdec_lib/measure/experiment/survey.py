@@ -1,7 +1,9 @@
 """What chapter 08 runs on: the device, the models on it, and what their passes cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
 
 import pandas as pd
 import torch
@@ -9,15 +11,37 @@ import torch
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
 from specdec_lib.device import processor as processor_line
-from specdec_lib.measure.experiment.costs import TargetCosts, measure_costs
+from specdec_lib.measure.costs import costs_from_times, interleave_draft_steps, pass_task
+from specdec_lib.measure.prompts import prompts
+from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.protocol import prefill
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
+from specdec_lib.theory import Costs
 
 # What the target costs: the first of these whose weights fit into the memory.
 SIZES = {"cpu": ("234m", "40m"), "cuda": ("7b", "1b", "234m", "40m")}
 _MEMORY_FACTOR = 2.5  # memory over the weights alone: Hugging Face has its own copy
 _ROUNDS = 15  # of bare passes
+PROMPT_TOKENS = 16
+_PREFILL = "a prompt"  # a task that is no draft
+
+
+class TargetCosts(NamedTuple):
+    """The costs of `drafts` and the reading of a `prompt`, in passes over one token.
+
+    Such a plain pass takes `seconds`.
+    """
+
+    drafts: dict[str, Costs]
+    seconds: float
+    prompt: float
+
+    @property
+    def v(self) -> Mapping[int, float]:
+        """The target's passes by width."""
+        return next(iter(self.drafts.values())).v
 
 
 @dataclass(frozen=True)
@@ -68,6 +92,18 @@ def load_machine(longer: float = 1) -> ExperimentMachine:
     drafts = {name: Llama.from_folder(ASSETS / name, device, small) for name in BUILT_IN_DRAFTS}
     costs = measure_costs(target, drafts, max(1, round(longer * _ROUNDS)))
     return ExperimentMachine(device, size, target, built_in, drafts, costs, longer)
+
+
+def measure_costs(target: Llama, drafts: Mapping[str, Llama], rounds: int) -> TargetCosts:
+    """What every draft and every width costs, in `rounds` rounds by turns."""
+    (text,) = prompts(1, PROMPT_TOKENS)
+    steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
+    tasks = interleave_draft_steps(target, steps)
+    tasks[_PREFILL] = lambda: prefill(target, target.new_cache(1, len(text)), [text])
+    times = interleaved_times(tasks, rounds)
+    prompt_seconds = median(times.pop(_PREFILL))
+    costs = costs_from_times(times)
+    return TargetCosts(costs.by_draft, costs.pass_seconds, prompt_seconds / costs.pass_seconds)
 
 
 def largest_size(sizes: Sequence[str], device: torch.device, dtype: torch.dtype) -> str:

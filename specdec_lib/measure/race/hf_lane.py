@@ -7,7 +7,7 @@ from specdec_lib.decoding.state import Generation
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.hugging import CountedModel, hf_generate
 from specdec_lib.measure.race.lanes import LaneMaker
-from specdec_lib.measure.race.turns import PassRecorder
+from specdec_lib.measure.timing import PassRecorder, RecordedPass
 from specdec_lib.sampling import Warp
 
 
@@ -18,7 +18,7 @@ def assisted_lane(target: CountedModel, draft: CountedModel, k: int) -> LaneMake
         def record_pass(module: Any, args: Any, kwargs: dict, output: Any) -> None:
             after = output.past_key_values.get_seq_length()
             before = after - kwargs["input_ids"].shape[1]
-            recorder.passes.append((time.perf_counter(), before, after))
+            recorder.passes.append(RecordedPass(time.perf_counter(), before, after))
 
         def decoder(prompts: list[list[int]]) -> Generation:
             with target.model.register_forward_hook(record_pass, with_kwargs=True):

@@ -19,7 +19,8 @@ from specdec_lib.drafters.protocol import Drafter, Proposal, certain
 from specdec_lib.drafters.tree import ROOT, Candidates, TreeProposal
 from specdec_lib.measure import models
 from specdec_lib.measure.compare import Decoder
-from specdec_lib.measure.library_decoders import Generators, Prompts, seeded, speculative
+from specdec_lib.measure.library_decoders import Generators, seeded, speculative
+from specdec_lib.measure.prompts import Prompts
 from specdec_lib.models.function import logits_of
 from specdec_lib.models.protocol import Model, Texts
 from specdec_lib.sampling import Choices, Warp, choices_for, softmax
@@ -123,60 +124,60 @@ def _branch(proposal: TreeProposal, node: int, tokens: list[int]) -> list[int] |
 def greedy_function_lane(decode: Callable, draft: str = "large", k: int = 3) -> LaneMaker:
     """Chapter 01's `greedy_speculative_decode`, on the distributions of real models."""
 
-    def arguments(
-        target: Logits, small: Logits, prompt: list[int], tokens: int, *_: object
-    ) -> tuple:
+    def arguments(target: Model, prompt: list[int], tokens: int, *_: object) -> tuple:
+        target_logits, draft_logits = _logits_of_both(target, draft, prompt)
+
         def p(text: Sequence[int]) -> np.ndarray:
-            return softmax(target(text))
+            return softmax(target_logits(text))
 
         def q(text: Sequence[int]) -> np.ndarray:
-            return softmax(small(text)[-1])
+            return softmax(draft_logits(text)[-1])
 
         return p, q, prompt, k, tokens
 
-    return _function_lane("greedy_speculative_decode", decode, arguments, draft)
+    return _function_lane("greedy_speculative_decode", decode, arguments)
 
 
 def sampling_function_lane(sample: Callable, draft: str = "large", k: int = 3) -> LaneMaker:
     """Chapter 02's `speculative_sample`, at the temperature of the race."""
 
     def arguments(
-        target: Logits, small: Logits, prompt: list[int], tokens: int, warp: Warp, rng: Any
+        target: Model, prompt: list[int], tokens: int, warp: Warp, rng: np.random.Generator
     ) -> tuple:
-        return target, small, prompt, k, tokens, warp.temperature, rng
+        logits = _logits_of_both(target, draft, prompt)
+        return *logits, prompt, k, tokens, warp.temperature, rng
 
-    return _function_lane("speculative_sample", sample, arguments, draft)
-
-
-def _function_lane(name: str, function: Callable, arguments: Callable, draft: str) -> LaneMaker:
-    """A decoder of the reader's that knows a model as a function from a text to its logits.
-
-    Both models keep caches (models/function.py). The target has read the prompt, all but its last
-    token, before the decoder begins, as it has in plain decoding.
-    """
-
-    def make_decoder(target: Model, warp: Warp, tokens: int) -> Decoder:
-        def generate(prompts: Prompts, rngs: Generators) -> Generation:
-            (prompt,) = map(list, prompts)
-            p, q = logits_of(target), logits_of(models.load_draft(draft))
-            p(prompt[:-1])
-            passed = arguments(p, q, prompt, tokens, warp, rngs[0])
-            return Generation([_student_tokens(name, function, passed, tokens, target.vocab_size)])
-
-        return seeded(generate, batch=True)
-
-    return make_decoder
+    return _function_lane("speculative_sample", sample, arguments)
 
 
 def student_lane(speculative_generate: Callable, draft: Model, k: int) -> LaneMaker:
     """Chapter 08's `speculative_generate`, at the temperature of the race, one text at a time."""
-    name = "speculative_generate"
+
+    def arguments(
+        target: Model, prompt: list[int], tokens: int, warp: Warp, rng: np.random.Generator
+    ) -> tuple:
+        return target, draft, prompt, k, tokens, warp.temperature, rng
+
+    return _function_lane("speculative_generate", speculative_generate, arguments)
+
+
+def _logits_of_both(target: Model, draft: str, prompt: list[int]) -> tuple[Logits, Logits]:
+    """Both models as functions from a text to its logits, with caches (models/function.py).
+
+    The target has read the prompt, all but its last token, as it has when plain decoding begins.
+    """
+    target_logits, draft_logits = logits_of(target), logits_of(models.load_draft(draft))
+    target_logits(prompt[:-1])
+    return target_logits, draft_logits
+
+
+def _function_lane(name: str, function: Callable, arguments: Callable[..., tuple]) -> LaneMaker:
+    """A reader's `function`, called with `arguments(target, prompt, tokens, warp, rng)`."""
 
     def make_decoder(target: Model, warp: Warp, tokens: int) -> Decoder:
         def generate(prompts: Prompts, rngs: Generators) -> Generation:
-            passed = target, draft, list(prompts[0]), k, tokens, warp.temperature, rngs[0]
-            function, vocab_size = speculative_generate, target.vocab_size
-            return Generation([_student_tokens(name, function, passed, tokens, vocab_size)])
+            values = arguments(target, list(prompts[0]), tokens, warp, rngs[0])
+            return Generation([_student_tokens(name, function, values, tokens, target.vocab_size)])
 
         return seeded(generate, batch=True)
 

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
 from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import Generation
@@ -23,8 +22,9 @@ from specdec_lib.measure.library_decoders import GREEDY, plain
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.race.lanes import LaneMaker, WrongFunction
 from specdec_lib.measure.race.record import Lane, Race, TargetPass
+from specdec_lib.measure.timing import PassRecorder, RecordedPass
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.protocol import Cache, Model
+from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 
@@ -32,7 +32,7 @@ PLAIN_LANE = "plain decoding"
 # Greedy text of the built-in target soon runs in circles. Of the first 80 held-out prompts this is
 # the only one after which 96 tokens repeat at most a fifth of their 8-grams.
 UNREPETITIVE_PROMPT = 59
-_WARM_UP_TOKENS = 8  # that every decoder writes before the race
+_WARM_UP = 8  # tokens that every decoder writes before the race
 
 words = cache(tokenizer)
 
@@ -64,14 +64,9 @@ def run_race(
     with nullcontext() if target else half_of_the_cores():
         target = target or Llama(models.target_weights(cost, torch.float32))
         runners = {name: LaneRunner(make, target, warp, tokens) for name, make in makers.items()}
-        warm_up = {
-            name: make(PassRecorder(target), warp, _WARM_UP_TOKENS) for name, make in makers.items()
-        }
-        compare(runners, batches, seconds, warm_up=warm_up)
-    finished = [
-        Lane(name, list(passes_by_text(runner.texts, time_prompt)))
-        for name, runner in runners.items()
-    ]
+        short = {name: make(PassRecorder(target), warp, _WARM_UP) for name, make in makers.items()}
+        compare(runners, batches, seconds, warm_up=short)
+    finished = [Lane(name, passes_of(run.texts, time_prompt)) for name, run in runners.items()]
     shown = prompts_of_race[: len(finished[0].texts)]
     pair = f"the built-in target at the cost of {cost.upper()} parameters"
     return Race(finished, [_last_line(prompt) for prompt in shown], pair, temperature, rows)
@@ -98,29 +93,6 @@ def race_prompts(count: int, warp: Warp) -> list[list[int]]:
     return pool[UNREPETITIVE_PROMPT:] if warp == GREEDY else pool[:count]
 
 
-class PassRecorder:
-    """A target that records of each pass its end, and the tokens in the cache before and after.
-
-    Of a batch, those of the first row.
-    """
-
-    def __init__(self, target: Llama) -> None:
-        self.target, self.passes = target, list[tuple[float, int, int]]()
-        self.vocab_size, self.max_length = target.vocab_size, target.max_length
-        self.device = target.device
-
-    def new_cache(self, batch: int = 1, capacity: int | None = None) -> Cache:
-        """The target's."""
-        return self.target.new_cache(batch, capacity)
-
-    def forward(self, tokens: Tensor, cache: Cache, **forward_kwargs: Any) -> Tensor:
-        """The target's logits (B, T, V); `forward_kwargs` are those of a tree's pass."""
-        before = int(cache.length[0])
-        logits = self.target.forward(tokens, cache, **forward_kwargs)
-        self.passes.append((time.perf_counter(), before, before + tokens.shape[1]))
-        return logits
-
-
 class TimedText(NamedTuple):
     """What a decoder wrote after a prompt, and when its passes ended."""
 
@@ -145,47 +117,35 @@ class LaneRunner:
         self.target.passes, start = [], time.perf_counter()
         generation = self.decoder(prompts)
         end = time.perf_counter()
-        self.texts.append(
-            _timed_text(prompts[0], generation.tokens[0], self.target.passes, start, end)
-        )
+        prompt, new_tokens, passes = prompts[0], generation.tokens[0], self.target.passes
+        # The first pass that reaches the prompt's end gives the first token.
+        reaches_end = [one.after >= len(prompt) for one in passes]
+        if not any(reaches_end):
+            raise WrongFunction(f"it wrote {str(new_tokens):.40} without a pass of the target")
+        first = reaches_end.index(True)
+        prompt_read = passes[first - 1].end if first else start
+        counts = tokens_after_each_pass(passes[first:], len(prompt), len(new_tokens), end)
+        self.texts.append(TimedText(prompt, new_tokens, start, prompt_read, list(counts)))
         return generation
 
 
-def _timed_text(
-    prompt: list[int],
-    new_tokens: list[int],
-    passes: list[tuple[float, int, int]],
-    start: float,
-    end: float,
-) -> TimedText:
-    """The text of one run. Raises WrongFunction if no pass has read the whole prompt."""
-    # The first pass that reaches the prompt's end gives the first token.
-    reaches_end = [after >= len(prompt) for _, _, after in passes]
-    if not any(reaches_end):
-        raise WrongFunction(f"it wrote {str(new_tokens):.40} without a pass of the target")
-    first = reaches_end.index(True)
-    prompt_read = passes[first - 1][0] if first else start
-    counts = tokens_after_each_pass(passes[first:], len(prompt), len(new_tokens), end)
-    return TimedText(prompt, new_tokens, start, prompt_read, list(counts))
-
-
 def tokens_after_each_pass(
-    passes: Sequence[tuple[float, int, int]], prompt_length: int, count: int, end: float
+    passes: Sequence[RecordedPass], prompt_length: int, count: int, end: float
 ) -> Iterator[tuple[float, int]]:
     """When each of `passes` ended, and how many of `count` new tokens stood by then.
 
     The cache lacks the text's last token. So what a pass wrote is known before the next one. The
     last pass ends with the text.
     """
-    ends = [*(pass_end for pass_end, _, _ in passes[:-1]), end]
-    counts = [*(before + 1 - prompt_length for _, before, _ in passes[1:]), count]
+    ends = [*(one.end for one in passes[:-1]), end]
+    counts = [*(one.before + 1 - prompt_length for one in passes[1:]), count]
     within = (min(max(n, 0), count) for n in counts)
     yield from zip(ends, accumulate(within, max), strict=True)
 
 
-def passes_by_text(texts: Sequence[TimedText], time_prompt: bool) -> Iterator[list[TargetPass]]:
+def passes_of(texts: Sequence[TimedText], time_prompt: bool) -> list[list[TargetPass]]:
     """The passes that wrote each text, on a clock that goes on from text to text."""
-    clock = 0.0
+    clock, by_text = 0.0, []
     for text in texts:
         start = text.start if time_prompt else text.prompt_read
         stream = TextStream(words(), text.prompt)
@@ -194,8 +154,9 @@ def passes_by_text(texts: Sequence[TimedText], time_prompt: bool) -> Iterator[li
         for end, count in text.tokens_after_pass:
             passes.append(TargetPass(clock + end - start, pieces[before:count]))
             before = count
-        yield passes
+        by_text.append(passes)
         clock += text.tokens_after_pass[-1][0] - start
+    return by_text
 
 
 def _last_line(tokens: list[int]) -> str:

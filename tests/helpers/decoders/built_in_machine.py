@@ -3,8 +3,7 @@
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.measure.experiment.costs import TargetCosts
-from specdec_lib.measure.experiment.survey import ExperimentMachine
+from specdec_lib.measure.experiment.survey import ExperimentMachine, TargetCosts
 from specdec_lib.models.llama import Llama
 from specdec_lib.theory import Costs
 

@@ -9,7 +9,7 @@ import torch
 
 from specdec_lib import theory
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure import gap, models
+from specdec_lib.measure import gap, models, timing
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.strategies import DraftMeasurement
 from specdec_lib.theory import Costs
@@ -67,7 +67,9 @@ def test_functions_that_do_not_run_are_replaced_and_odd_ones_give_a_k_that_can_r
     assert "Your unwritten does not run yet" in capsys.readouterr().out
     for odd, k in ((99, 8), (-1, 1)):
         assert (
-            gap.draft_choices({"draft": ROW}, lambda *args, odd=odd: odd, lambda *args: 1)["draft"].k
+            gap.draft_choices({"draft": ROW}, lambda *args, odd=odd: odd, lambda *args: 1)[
+                "draft"
+            ].k
             == k
         )
 
@@ -83,20 +85,20 @@ def test_the_time_inside_the_passes_is_a_part_of_every_text():
 def test_what_comes_before_the_first_block_is_neither_a_pass_nor_taken_from_one(monkeypatch):
     """Reading the prompt takes 5 s, a cache 100 s, and each of two passes that write 3 s."""
     now, cache = [0.0], SimpleNamespace(length=[0])
-    monkeypatch.setattr(gap, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: now[0]))
 
-    def forward(tokens: list[int], cache: SimpleNamespace) -> None:
-        cache.length[0] += len(tokens)
-        now[0] += 5.0 if len(tokens) > 1 else 3.0
+    def forward(tokens: torch.Tensor, cache: SimpleNamespace) -> None:
+        cache.length[0] += tokens.shape[1]
+        now[0] += 5.0 if tokens.shape[1] > 1 else 3.0
 
     def decoder(prompt: list[int]) -> Generation:
-        model.forward(prompt[:-1], cache)
+        model.forward(torch.tensor([prompt[:-1]]), cache)
         now[0] += 100.0
         for token in (prompt[-1], 7):
-            model.forward([token], cache)
+            model.forward(torch.tensor([[token]]), cache)
         return Generation([[7, 8]], seconds=10.0)
 
-    model = gap.TimedModel(SimpleNamespace(forward=forward))
+    model = timing.PassRecorder(SimpleNamespace(forward=forward))
     run, times = gap.recording_times(decoder, model)
     run([4, 5, 6])
     assert times == [6.0]

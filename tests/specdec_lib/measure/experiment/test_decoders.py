@@ -8,7 +8,7 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import prompts
 from specdec_lib.measure.experiment import identity
-from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER, as_verifier, student_decoder
+from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER, StudentDecoder, as_verifier
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, seeded_choices
 from specdec_lib.sampling import Warp
 
@@ -37,12 +37,8 @@ def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, war
 def test_the_library_keeps_the_signature_of_the_chapter(machine):
     target, draft = machine.target, machine.drafts["small"]
     (prompt,) = prompts.prompts(1)
-    runs = [
-        student_decoder(LIBRARY_DECODER.generate, LIBRARY_DECODER.verify_block).decoder(
-            target, draft, 3, SAMPLED, 8
-        )(prompt)
-        for _ in range(2)
-    ]
+    student = StudentDecoder("your", LIBRARY_DECODER.generate, LIBRARY_DECODER.verify_block)
+    runs = [student.decoder(target, draft, 3, SAMPLED, 8)(prompt) for _ in range(2)]
     assert runs[0].tokens == runs[1].tokens and len(runs[0].tokens[0]) == 8
 
 

@@ -9,8 +9,8 @@ from specdec_lib.assets import BUILT_IN_DRAFTS, tokenizer
 from specdec_lib.decoding.state import Block
 from specdec_lib.measure.acceptance import Acceptance
 from specdec_lib.measure.experiment import batches, grid, survey, traces
-from specdec_lib.measure.experiment.costs import TargetCosts, measure_costs
 from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER
+from specdec_lib.measure.experiment.survey import TargetCosts, measure_costs
 from specdec_lib.text_stream import TextStream
 from specdec_lib.theory import Costs, walltime_speedup
 

@@ -21,7 +21,7 @@ from specdec_lib.measure.race.lanes import (
 )
 from specdec_lib.measure.race.race import race
 from specdec_lib.measure.race.record import Race, recorded_race
-from specdec_lib.measure.race.turns import PLAIN_LANE, TimedText, passes_by_text
+from specdec_lib.measure.race.turns import PLAIN_LANE, TimedText, passes_of
 
 LONG, SHORT = 16, 8
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
@@ -77,8 +77,8 @@ def test_a_greedy_race_begins_with_a_text_that_does_not_repeat():
 def test_the_clock_starts_after_the_prompt_was_read_or_with_reading_before_it():
     prompt = [5, 6]
     text = TimedText(prompt, [5, 6, 7], 10.0, 12.0, [(13.0, 1), (15.0, 3)])
-    assert [each.ends for each in list(passes_by_text([text], time_prompt=False))[0]] == [1.0, 3.0]
-    first, second = passes_by_text([text, text], time_prompt=True)
+    assert [each.ends for each in passes_of([text], time_prompt=False)[0]] == [1.0, 3.0]
+    first, second = passes_of([text, text], time_prompt=True)
     assert [each.ends for each in first + second] == [3.0, 5.0, 8.0, 10.0]
     assert [len(each.pieces) for each in first] == [1, 2]
 
