@@ -50,12 +50,8 @@ def compare(
 def _measured_run(decoder: Decoder, prompt: list) -> dict[str, Any]:
     """The measured columns of one run; a GPU has finished when the clock stops."""
     seconds, generation = timed_result(decoder, prompt)
-    return {
-        "seconds": seconds,
-        "tokens": sum(map(len, generation.tokens)),
-        "passes": generation.target_passes,
-        "generation": generation,
-    }
+    counts = {"tokens": sum(map(len, generation.tokens)), "passes": generation.target_passes}
+    return {"seconds": seconds} | counts | {"generation": generation}
 
 
 def ratios(frame: pd.DataFrame, of: str, over: str) -> pd.Series:

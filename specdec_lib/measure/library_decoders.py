@@ -17,7 +17,7 @@ from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.prompts import Prompts
 from specdec_lib.models.pairs import Pair
 from specdec_lib.models.protocol import Ends, Model
-from specdec_lib.sampling import Choices, Warp, choices_for
+from specdec_lib.sampling import Warp, choices_for
 
 GREEDY, SAMPLED = Warp(temperature=0), Warp(temperature=1)
 
@@ -38,11 +38,6 @@ def seeded(generate: Callable[[Prompts, Generators], Generation], batch: bool = 
 def seeded_generators(seed: int, rows: int) -> Generators:
     """Seeded random numbers for `rows` rows."""
     return [np.random.default_rng([seed, row]) for row in range(rows)]
-
-
-def seeded_choices(warp: Warp, seed: int, rows: int = 1) -> Choices:
-    """Seeded choices for `rows` rows."""
-    return choices_for(warp, seeded_generators(seed, rows))
 
 
 def plain(

@@ -5,13 +5,7 @@ from functools import cache
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.measure.acceptance import (
-    Acceptance,
-    TokenAcceptance,
-    acceptance,
-    model_reader,
-    token_acceptances,
-)
+from specdec_lib.measure.acceptance import TokenAcceptance, model_reader, token_acceptances
 from specdec_lib.measure.prompts import encoded_documents
 from specdec_lib.models.checkpoint import Weights, read_weights
 from specdec_lib.models.llama import Llama
@@ -49,16 +43,6 @@ def target_weights(
     """The weights of `load_target`. They are read layer by layer, to be packed and let go."""
     weights = read_weights(ASSETS / "target", torch.device(device), dtype)
     return weights if size is None else grown(weights, COSTS[size])
-
-
-@cache
-def draft_acceptance(name: str) -> Acceptance:
-    """The acceptance of a draft on held-out text by the built-in target.
-
-    A costlier target has the same distribution, and so the same acceptance.
-    """
-    p, q = model_reader(load_target(None, torch.float32)), model_reader(load_draft(name))
-    return acceptance(p, q, encoded_documents(), max_positions=4000)
 
 
 def two_functions(name: str) -> list[TokenAcceptance]:

@@ -9,16 +9,10 @@ from rich.console import Console
 from specdec_lib import cli, cli_race
 from specdec_lib.measure.race.record import Lane, Race, TargetPass, recorded_race
 
-SLOW = Lane(
-    "plain decoding",
-    [
-        [TargetPass(1.0, ["a"]), TargetPass(2.0, ["b"]), TargetPass(3.0, ["c"])],
-        [TargetPass(4.0, ["\n"]), TargetPass(5.0, ["d"])],
-    ],
-)
-FAST = Lane(
-    "speculative decoding", [[TargetPass(1.5, ["a", "b", "c"])], [TargetPass(2.5, ["\n", "d"])]]
-)
+FIRST = [TargetPass(1.0, ["a"]), TargetPass(2.0, ["b"]), TargetPass(3.0, ["c"])]
+SLOW = Lane("plain decoding", [FIRST, [TargetPass(4.0, ["\n"]), TargetPass(5.0, ["d"])]])
+PASSES = TargetPass(1.5, ["a", "b", "c"]), TargetPass(2.5, ["\n", "d"])
+FAST = Lane("speculative decoding", [[one] for one in PASSES])
 CODES = re.compile(r"\x1b\[(?!2K)[\d;?]*[a-zA-Z]")  # but the one that clears a line
 RACE = Race([SLOW, FAST], ["if ", "or "], "a target")
 

@@ -16,13 +16,8 @@ import torch
 
 from specdec_lib.device import processor
 from specdec_lib.files import write_whole
-from specdec_lib.measure.bench.figures import (
-    BEST_PLAIN,
-    COMPARISONS,
-    FIGURES,
-    SPECULATIVE,
-    run_comparison,
-)
+from specdec_lib.measure.bench import figures
+from specdec_lib.measure.bench.figures import BEST_PLAIN, FIGURES, SPECULATIVE
 from specdec_lib.measure.bench.memory import memory_overhead
 from specdec_lib.measure.compare import summary
 
@@ -32,7 +27,7 @@ def main(arguments: list[str] | None = None) -> None:
     command = argparse.ArgumentParser("python -m specdec_lib.measure.bench", description=__doc__)
     command.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
     options = command.parse_args(arguments)
-    runs = {name: run_comparison(size, warp) for name, (size, warp) in COMPARISONS.items()}
+    runs = {name: figures.run_comparison(*key) for name, key in figures.COMPARISONS.items()}
     frames = {name: frame for name, (frame, _) in runs.items()}
     record = as_record(frames, memory_overhead()) | {
         "machine": f"{processor()}, torch {torch.__version__}, {date.today()}",

@@ -11,12 +11,13 @@ import torch
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import name_of
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.compare import Decoder, compare
 from specdec_lib.measure.costs import LARGEST_K, DraftCosts, costs_by_dtype
 from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
-from specdec_lib.measure.models import draft_acceptance, load_draft, load_target, target_dtypes
-from specdec_lib.measure.prompts import prompts, without_repetition
+from specdec_lib.measure.models import load_draft, load_target, target_dtypes
+from specdec_lib.measure.prompts import encoded_documents, prompts, without_repetition
 from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.sampling import Warp
 
@@ -97,6 +98,13 @@ def best_setup(passes: Mapping[torch.dtype, DraftCosts], warp: Warp) -> Speculat
         for k in range(1, LARGEST_K + 1)
     ]
     return max(setups, key=lambda setup: setup.speed)
+
+
+@cache
+def draft_acceptance(name: str) -> Acceptance:
+    """The acceptance by the built-in target, which a costlier one has too, on held-out text."""
+    p, q = model_reader(load_target(None, torch.float32)), model_reader(load_draft(name))
+    return acceptance(p, q, encoded_documents(), max_positions=4000)
 
 
 def prompts_for(warp: Warp, dtype: torch.dtype) -> Sequence[list[int]]:

@@ -40,6 +40,6 @@ def measure_batches(
         decoders, warm_up = decoders_of(BATCH_TOKENS), decoders_of(BATCH_WARM_UP_TOKENS)
         runs = compare(decoders, texts, rounds=rounds, warm_up=warm_up)
         for way, speed in summary(runs, BATCH_PLAIN).iterrows():
-            tokens_a_second = speed.tokens_per_second
-            rows.append({"batch": batch, "way": way, "tokens a second": tokens_a_second})
+            row = {"batch": batch, "way": way, "tokens a second": speed.tokens_per_second}
+            rows.append(row)
     return pd.DataFrame(rows)

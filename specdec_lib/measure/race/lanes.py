@@ -141,9 +141,7 @@ def greedy_function_lane(decode: Callable, draft: str = "large", k: int = 3) -> 
 def sampling_function_lane(sample: Callable, draft: str = "large", k: int = 3) -> LaneMaker:
     """Chapter 02's `speculative_sample`, at the temperature of the race."""
 
-    def arguments(
-        target: Model, prompt: list[int], tokens: int, warp: Warp, rng: np.random.Generator
-    ) -> tuple:
+    def arguments(target: Model, prompt: list[int], tokens: int, warp: Warp, rng: Any) -> tuple:
         logits = _logits_of_both(target, draft, prompt)
         return *logits, prompt, k, tokens, warp.temperature, rng
 
@@ -153,9 +151,7 @@ def sampling_function_lane(sample: Callable, draft: str = "large", k: int = 3) -
 def student_lane(speculative_generate: Callable, draft: Model, k: int) -> LaneMaker:
     """Chapter 08's `speculative_generate`, at the temperature of the race, one text at a time."""
 
-    def arguments(
-        target: Model, prompt: list[int], tokens: int, warp: Warp, rng: np.random.Generator
-    ) -> tuple:
+    def arguments(target: Model, prompt: list[int], tokens: int, warp: Warp, rng: Any) -> tuple:
         return target, draft, prompt, k, tokens, warp.temperature, rng
 
     return _function_lane("speculative_generate", speculative_generate, arguments)

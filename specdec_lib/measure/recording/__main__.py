@@ -1,9 +1,13 @@
-"""Record one of the files: `python -m specdec_lib.measure.recording NAME`."""
+"""What the course shows without measuring it anew: `python -m specdec_lib.measure.recording NAME`.
 
-import argparse
+`blocks`: real blocks of the built-in pair, in lessons/data/recorded.json.
+`passes`: the passes of a small service, in lessons/ch06/passes.json.
+`race`: the race of the README's picture, in measure/race/recorded.json.
+"""
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from specdec_lib.files import write_whole
-from specdec_lib.measure import recording
 from specdec_lib.measure.recording import blocks, passes, race
 
 # The file by name, and what makes its text.
@@ -16,11 +20,8 @@ RECORDINGS = {
 
 def main(arguments: list[str] | None = None) -> None:
     """Record the file that is asked for."""
-    command = argparse.ArgumentParser(
-        "python -m specdec_lib.measure.recording",
-        description=recording.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    name, form = "python -m specdec_lib.measure.recording", RawDescriptionHelpFormatter
+    command = ArgumentParser(name, description=__doc__, formatter_class=form)
     command.add_argument("name", choices=RECORDINGS)
     path, make_text = RECORDINGS[command.parse_args(arguments).name]
     write_whole(path, make_text() + "\n")

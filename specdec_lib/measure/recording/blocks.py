@@ -19,7 +19,7 @@ from specdec_lib.decoding.generate import speculative_generate, start_run
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.library_decoders import SAMPLED, seeded_choices
+from specdec_lib.measure.library_decoders import SAMPLED, seeded_generators
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.pairs import Pair, load_pair
 from specdec_lib.sampling import Uniforms
@@ -76,7 +76,7 @@ def request_counts(pair: Pair, k: int) -> dict[str, Any]:
     pool, generations = prompts(_REQUESTS, _PROMPT_TOKENS), []
     settings, drafter = Settings(_REQUEST_TOKENS, SAMPLED), ModelDrafter(pair.draft)
     for start in range(0, _REQUESTS, _BATCH):
-        choices = seeded_choices(SAMPLED, seed=1000 * k + start, rows=_BATCH)
+        choices = Uniforms(seeded_generators(1000 * k + start, _BATCH))
         rows = pool[start : start + _BATCH]
         generations.append(speculative_generate(pair.target, drafter, rows, k, settings, choices))
     return {

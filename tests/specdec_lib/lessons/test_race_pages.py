@@ -9,10 +9,8 @@ from pages.accessibility import faults
 from specdec_lib.lessons.drawing import race as shown
 from specdec_lib.measure.race.record import Lane, Race, TargetPass
 
-SLOW = Lane(
-    "plain decoding",
-    [[TargetPass(1.0, ["a<b"]), TargetPass(2.0, [" or"]), TargetPass(3.0, [" c"])]],
-)
+PASSES = [TargetPass(1.0, ["a<b"]), TargetPass(2.0, [" or"]), TargetPass(3.0, [" c"])]
+SLOW = Lane("plain decoding", [PASSES])
 FAST = Lane("speculative decoding", [[TargetPass(1.5, ["a<b", " or", " c"])]])
 OTHER = Lane("another", [[TargetPass(1.5, ["a<b", " and", " c"])]])
 

@@ -12,6 +12,7 @@ from decoders.greedy import begin, worse
 from decoders.random_models import gpt2, llama, t5
 from transformers import GenerationConfig, WatermarkingConfig
 from transformers.generation import candidate_generator
+from transformers.utils import logging
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
@@ -98,6 +99,7 @@ def test_calls_depend_on_no_setting_and_on_no_earlier_call(make: Callable, warp:
     pair = counted(make, **OWN)
     assert theirs(*pair, warp, k) == theirs(*pair, warp, k) == expected(make, warp, k)
     assert all(getattr(each.model.generation_config, n) == OWN[n] for each in pair for n in OWN)
+    assert logging.get_verbosity() == logging.WARNING and logging.is_progress_bar_enabled()
     assert not any(each.model._forward_pre_hooks for each in pair)
 
 

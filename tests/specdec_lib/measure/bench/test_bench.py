@@ -13,12 +13,7 @@ from specdec_lib.measure.costs import DraftCosts
 from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.theory import Costs
 
-RAN = {
-    figures.BEST_PLAIN: 4.0,
-    figures.SPECULATIVE: 2.0,
-    figures.BEST_GENERATE: 8.0,
-    figures.BEST_ASSISTED: 6.0,
-}
+RAN = {"best plain": 4.0, "speculative": 2.0, "HF generate": 8.0, "HF assisted": 6.0}
 V = {width: 1.0 + 0.1 * width for width in range(1, 10)}
 
 
@@ -33,7 +28,7 @@ def frame() -> pd.DataFrame:
 
 
 def test_the_file_has_a_spread_for_every_key_and_the_tokens_a_second(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(bench, "run_comparison", lambda size, warp: (frame(), ["a note"]))
+    monkeypatch.setattr(figures, "run_comparison", lambda size, warp: (frame(), ["a note"]))
     monkeypatch.setattr(bench, "memory_overhead", lambda: 1.125)
     bench.main(["--json", str(tmp_path / "new" / "bench.json")])
     written = json.loads((tmp_path / "new" / "bench.json").read_text())

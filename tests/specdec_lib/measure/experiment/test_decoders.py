@@ -4,13 +4,14 @@ import pytest
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.verify import verify
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import prompts
 from specdec_lib.measure.experiment import identity
 from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER, StudentDecoder, as_verifier
-from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, seeded_choices
-from specdec_lib.sampling import Warp
+from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, seeded_generators
+from specdec_lib.sampling import Warp, choices_for
 
 
 @pytest.mark.parametrize("warp", [SAMPLED, GREEDY, Warp(0.7, top_k=20)])
@@ -19,18 +20,15 @@ def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, war
     target, draft = machine.target, machine.drafts["small"]
     held_out = prompts.prompts(rows)
     for drafter in (ModelDrafter(draft), PromptLookup(target.vocab_size)):
-        texts = [
-            speculative_generate(
-                target,
-                drafter,
-                held_out,
+        texts = []
+        for verifier in (verify, as_verifier(LIBRARY_DECODER.verify_block)):
+            arguments = (
                 4,
                 Settings(13, warp),
-                seeded_choices(warp, 1, rows),
-                **verifier,
-            ).tokens
-            for verifier in ({}, {"verifier": as_verifier(LIBRARY_DECODER.verify_block)})
-        ]
+                choices_for(warp, seeded_generators(1, rows)),
+                verifier,
+            )
+            texts.append(speculative_generate(target, drafter, held_out, *arguments).tokens)
         assert texts[0] == texts[1]
 
 
@@ -46,9 +44,8 @@ def test_all_passes_of_a_loop_are_counted(machine):
     target, draft = machine.target, machine.drafts["small"]
     (prompt,) = prompts.prompts(1)
     found = LIBRARY_DECODER.decoder(target, draft, 3, GREEDY, 8)(prompt)
-    plain = LIBRARY_DECODER.decoder(target, draft, 1, GREEDY, 1)(
-        prompt
-    )  # reads a prompt, and one token
+    # The second one reads a prompt, and one token.
+    plain = LIBRARY_DECODER.decoder(target, draft, 1, GREEDY, 1)(prompt)
     assert plain.target_passes == 2 and 4 <= found.target_passes <= 9
 
 

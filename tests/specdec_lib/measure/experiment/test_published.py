@@ -52,9 +52,8 @@ def test_no_papers_figure_stands_beside_texts_that_stand_in(
 ):
     monkeypatch.setitem(sys.modules, "datasets", None)
     names = folders(tmp_path, random_models.gpt2, "vicuna", "68m")
-    rows = published.measure_tasks(
-        LIBRARY_DECODER, load_pair(*names, device="cpu"), *names, size=(1, 4)
-    )
+    pair = load_pair(*names, device="cpu")
+    rows = published.measure_tasks(LIBRARY_DECODER, pair, *names, size=(1, 4))
     assert rows.printed.isna().all()
 
 
@@ -82,14 +81,14 @@ def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tup
     passes = {name: each.target_passes for name, each in texts.items()}
     assert passes["generate"] == 12 and passes["plain"] in (12, 13)  # ours reads a prompt apart
     assert passes["loop"] <= 13 and passes["assisted"] <= passes["generate"]
+    models = pair.target.model, pair.draft.model
+    assert not any(model._forward_hooks or model._forward_pre_hooks for model in models)
 
 
 @pytest.mark.parametrize("make", [random_models.gpt2, random_models.t5])
 def test_all_four_write_to_the_first_end_of_plain_decodings_text(tmp_path: Path, make):
     pair = load_pair(*folders(tmp_path, make, "target", "draft"), device="cpu")
-    whole = published.decoders_of(pair, LIBRARY_DECODER, 12)[published.PLAIN_DECODER]("a b").tokens[
-        0
-    ]
+    whole = published.decoders_of(pair, LIBRARY_DECODER, 12)["plain"]("a b").tokens[0]
     pair = replace(pair, eos_id=frozenset([whole[5], whole[7], 99]))
     lengths = published.plain_lengths(pair, ["a b"], 12)
     assert lengths == {"a b": min(map(whole.index, [whole[5], whole[7]])) + 1}
