@@ -7,7 +7,6 @@ stand in, and no paper's figure stands beside them.
 
 from collections.abc import Mapping
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -94,12 +93,11 @@ def measure_tasks(
     as plain decoding until one of the pair's ends, so the loop need not know the ends. `assisted`
     says how Hugging Face's assisted generation drafts.
     """
-    rows, lengths = [], dict[str, int]()
-    count, tokens = size or (ON_A_CARD if on_a_card(pair) else ON_A_PROCESSOR)
-    decoders = decoders_of(pair, student, tokens, lengths)
+    rows, is_on_card = [], pair.target.device.type == "cuda"
+    count, tokens = size or (ON_A_CARD if is_on_card else ON_A_PROCESSOR)
     for task in tasks_of(name):
         texts, from_hub = task_texts(task, count)
-        lengths |= plain_lengths(pair, texts, tokens)
+        decoders = decoders_of(pair, student, plain_lengths(pair, texts, tokens))
         figures = _loop_figures(compare(decoders, texts))
         paper = printed_speedup(name, draft, task.name) if from_hub else None
         row = {"target": name, "draft": draft, "task": task.name, "temperature": 0}
@@ -121,11 +119,6 @@ def _loop_figures(runs: pd.DataFrame) -> dict[str, float | str]:
     }
 
 
-def on_a_card(pair: Pair) -> bool:
-    """Whether the pair runs on a GPU."""
-    return pair.target.device.type == "cuda"
-
-
 def plain_lengths(pair: Pair, texts: list[str], tokens: int) -> dict[str, int]:
     """How many tokens plain decoding writes after each text: up to an end, `tokens` at most."""
     decode = plain(pair.target, GREEDY, tokens, eos_id=pair.eos_id)
@@ -133,35 +126,29 @@ def plain_lengths(pair: Pair, texts: list[str], tokens: int) -> dict[str, int]:
 
 
 def decoders_of(
-    pair: Pair,
-    student: StudentDecoder,
-    tokens: int,
-    lengths: Mapping[str, int] = MappingProxyType({}),
+    pair: Pair, student: StudentDecoder, lengths: Mapping[str, int]
 ) -> dict[str, Decoder]:
-    """Plain decoding, the loop, and Hugging Face's two, each after a text.
+    """Plain decoding, the loop, and Hugging Face's two, each after a text of `lengths`.
 
-    They write as many tokens as `lengths` has for the text, or else `tokens`. An encoder-decoder's
-    text is read in the timed call, by ours as by theirs.
+    They write as many tokens as it has for the text. An encoder-decoder's text is read in the timed
+    call, by ours as by theirs.
     """
     hf_target = CountedModel(pair.target.model, pair.target.vocab_size)
     hf_draft = CountedModel(pair.draft.model, pair.draft.vocab_size)
 
-    def count(text: str) -> int:
-        return lengths.get(text, tokens)
-
     def plain_decoder(text: str) -> Generation:
-        return plain(pair.target, GREEDY, count(text))(pair.prompt(text))
+        return plain(pair.target, GREEDY, lengths[text])(pair.prompt(text))
 
     def loop(text: str) -> Generation:
-        decoder = student.decoder(pair.target, pair.draft, PUBLISHED_K, GREEDY, count(text))
+        decoder = student.decoder(pair.target, pair.draft, PUBLISHED_K, GREEDY, lengths[text])
         return decoder(pair.prompt(text))
 
     def generate(text: str) -> Generation:
-        return hf_generate(hf_target, pair.tokenizer.encode(text), count(text))
+        return hf_generate(hf_target, pair.tokenizer.encode(text), lengths[text])
 
     def assisted(text: str) -> Generation:
         prompt = pair.tokenizer.encode(text)
-        return hf_generate(hf_target, prompt, count(text), hf_draft, PUBLISHED_K)
+        return hf_generate(hf_target, prompt, lengths[text], hf_draft, PUBLISHED_K)
 
     return {PLAIN_DECODER: plain_decoder, LOOP: loop, HF_GENERATE: generate, HF_ASSISTED: assisted}
 

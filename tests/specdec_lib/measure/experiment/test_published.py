@@ -75,7 +75,7 @@ def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tup
         return model
 
     pair = load_pair(*folders(tmp_path, padded, "target", "draft"), device="cpu")
-    decoders = published.decoders_of(pair, LIBRARY_DECODER, tokens=12)
+    decoders = published.decoders_of(pair, LIBRARY_DECODER, {"a b c d e": 12})
     texts = {name: decode("a b c d e") for name, decode in decoders.items()}
     assert len({tuple(each.tokens[0]) for each in texts.values()}) == 1
     passes = {name: each.target_passes for name, each in texts.items()}
@@ -88,11 +88,11 @@ def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tup
 @pytest.mark.parametrize("make", [random_models.gpt2, random_models.t5])
 def test_all_four_write_to_the_first_end_of_plain_decodings_text(tmp_path: Path, make):
     pair = load_pair(*folders(tmp_path, make, "target", "draft"), device="cpu")
-    whole = published.decoders_of(pair, LIBRARY_DECODER, 12)["plain"]("a b").tokens[0]
+    whole = published.decoders_of(pair, LIBRARY_DECODER, {"a b": 12})["plain"]("a b").tokens[0]
     pair = replace(pair, eos_id=frozenset([whole[5], whole[7], 99]))
     lengths = published.plain_lengths(pair, ["a b"], 12)
     assert lengths == {"a b": min(map(whole.index, [whole[5], whole[7]])) + 1}
-    for decode in published.decoders_of(pair, LIBRARY_DECODER, 12, lengths).values():
+    for decode in published.decoders_of(pair, LIBRARY_DECODER, lengths).values():
         assert decode("a b").tokens[0] == whole[: lengths["a b"]]
 
 
