@@ -42,7 +42,7 @@ from specdec_lib.models.scale import parameters
 from specdec_lib.progress import progress
 from specdec_lib.theory import Costs
 
-_ROUNDS = 20  # of bare passes
+PASS_ROUNDS = 20  # of bare passes
 
 # The seconds of every round by task. An integer is the tokens of a target pass.
 Times = Mapping[int | str, Sequence[float]]
@@ -96,13 +96,13 @@ class DraftBenchmark:
             if isinstance(key, str):
                 tasks[f"{key} first"] = task
             tasks[key] = task
-        return interleaved_times(tasks, _ROUNDS)
+        return interleaved_times(tasks, PASS_ROUNDS)
 
     def c_of(self, draft: Callable[[list[int]], object]) -> float:
         """c of a draft that is no model: its step after a text, over a target pass."""
         text = max(self.unseen, key=lambda document: len(document.ids)).ids[:CONTEXT_TOKENS]
         tasks = {1: pass_task(self.target, 1), "draft": partial(draft, text)}
-        return costs_from_times(interleaved_times(tasks, _ROUNDS)).by_draft["draft"].c
+        return costs_from_times(interleaved_times(tasks, PASS_ROUNDS)).by_draft["draft"].c
 
 
 def draft_measurements(
