@@ -11,14 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from specdec_lib.lessons.drawing.style import palette
-from specdec_lib.measure.race.record import Lane, Race, recorded
+from specdec_lib.measure.race.record import Lane, Race, recorded_race
 
 PATH = Path(__file__).parent / "_static" / "race.png"
 
 
 def main() -> None:
     """Write the picture."""
-    race, colours = first_text(recorded()), palette("light")
+    race, colours = first_text(recorded_race()), palette("light")
     figure = Figure(figsize=(8, 2.6), layout="constrained")
     for ax, lane in zip(figure.subplots(2, sharex=True, sharey=True), race.lanes, strict=True):
         _draw(ax, lane, colours["target"], colours["accepted"])

@@ -26,11 +26,11 @@
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.contestants import drafting
+from specdec_lib.measure.race.lanes import draft_model_lane
 from specdec_lib.measure.race.race import race
 
 # 20 s to a minute: loading, then both sides in turn
-show_race(race("00", {"speculative decoding": drafting("large", k=3)}))
+show_race(race("00", {"speculative decoding": draft_model_lane("large", k=3)}))
 
 # %% [markdown]
 # ## The riddle
@@ -135,7 +135,7 @@ from specdec_lib.measure.costs import pass_tasks
 
 use_half_the_cores()
 # The arithmetic is in float32. Weights that fit into 16 bits without loss are stored in 16 bits.
-target = models.target("234m", torch.float32)
+target = models.load_target("234m", torch.float32)
 widths = (1, 2, 4, 8, 16, 32)
 passes = pass_tasks(target, widths)  # functions without arguments, by width
 

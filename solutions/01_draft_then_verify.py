@@ -449,13 +449,13 @@ lesson.answered("quiz_01_b", quiz_01_b)
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.contestants import copying, greedy_of, guessing
+from specdec_lib.measure.race.lanes import prompt_lookup_lane, greedy_function_lane, random_lane
 from specdec_lib.measure.race.race import race
 
 ladder = {
-    "your decoder": greedy_of(greedy_speculative_decode, k=3),
-    "copy from the text": copying(k=3),
-    "random tokens": guessing(k=3),
+    "your decoder": greedy_function_lane(greedy_speculative_decode, k=3),
+    "copy from the text": prompt_lookup_lane(k=3),
+    "random tokens": random_lane(k=3),
 }
 # About a minute, on a busy machine up to three: loading, then all lanes in turn
 show_race(race("01", ladder), yours="your decoder")

@@ -674,10 +674,10 @@ lesson.committed("prediction_02_c", prediction_02_c, 1, 4)
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.contestants import sampler_of
+from specdec_lib.measure.race.lanes import sampling_function_lane
 from specdec_lib.measure.race.race import race
 
-races = race("02", {"your decoder": sampler_of(speculative_sample)}, temperature=1)
+races = race("02", {"your decoder": sampling_function_lane(speculative_sample)}, temperature=1)
 show_race(races, yours="your decoder")
 lesson.reveal_race("prediction_02_c", prediction_02_c, races)
 

@@ -274,10 +274,12 @@ from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
 use_half_the_cores()  # as in chapter 00
-lab, family = strategies.Laboratory(), strategies.built_in("large", "base", "small")
+benchmark = strategies.DraftBenchmark()
+family = strategies.built_in_models("large", "base", "small")
 target = load_pair(target_cost="234m", device="cpu").target
-measured = strategies.rows(family, lab.alphas(family), lab.times(family, target))
-promised = gap.choices(measured, best_k, walltime_speedup)
+alphas, times = benchmark.alphas(family), benchmark.times(family, target)
+measured = strategies.draft_measurements(family, alphas, times)
+promised = gap.draft_choices(measured, best_k, walltime_speedup)
 charts.table_of_drafts(measured, promised, "v = 1")
 
 # %% [markdown]
@@ -300,9 +302,9 @@ prediction_04_c = 0.9
 lesson.committed("prediction_04_c", prediction_04_c, 0.2, 1.2)
 
 # %% tags=["demo"]
-draft, k = gap.best(promised)
-runs = gap.texts(target, family[draft], k, prompts(3))
-account = gap.account(measured[draft], runs, k)
+draft, k = gap.best_choice(promised)
+runs = gap.time_decoders(target, family[draft], k, prompts(3))
+account = gap.speedup_breakdown(measured[draft], runs, k)
 charts.promise_and_clock(walltime_speedup, account)
 lesson.reveal("prediction_04_c", prediction_04_c, account.measured / promised[draft].speedup)
 
@@ -322,7 +324,7 @@ lesson.reveal("prediction_04_c", prediction_04_c, account.measured / promised[dr
 # `c + s` instead of `c`. The next cell does, with the mean `s` of your passes.
 
 # %% tags=["demo"]
-chosen = gap.choices(measured, best_k, walltime_speedup, verified=True)
+chosen = gap.draft_choices(measured, best_k, walltime_speedup, verified=True)
 charts.table_of_drafts(measured, chosen, "v measured")
 
 # %% [markdown]
@@ -414,14 +416,14 @@ lesson.answered("quiz_04_b", quiz_04_b)
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.contestants import drafting
+from specdec_lib.measure.race.lanes import draft_model_lane
 from specdec_lib.measure.race.race import race
 
 # %% tags=["demo"]
-draft, k = gap.best(chosen)
+draft, k = gap.best_choice(chosen)
 print(f"{draft}, K = {k}: your formula promises {chosen[draft].speedup:.2f}.")
 lane = "your draft and K"
-show_race(race("04", {lane: drafting(draft, k)}, temperature=1), yours=lane)
+show_race(race("04", {lane: draft_model_lane(draft, k)}, temperature=1), yours=lane)
 
 # %% [markdown]
 # One text is a small sample, so the race may land on either side of the promise. But now
@@ -499,9 +501,10 @@ from specdec_lib.measure import strategies
 # %% tags=["demo"]
 # After a restart of the notebook, run the imports at its top and your prompt_lookup first.
 use_half_the_cores()
-lab, models = strategies.Laboratory(), strategies.built_in("large", "base", "small")
+benchmark = strategies.DraftBenchmark()
+models = strategies.built_in_models("large", "base", "small")
 models["first layer"] = strategies.first_layers(1)
-drafts = strategies.compared(lab, models, prompt_lookup)
+drafts = strategies.compare_drafts(benchmark, models, prompt_lookup)
 charts.strategies(drafts)
 
 # %% [markdown]
@@ -571,8 +574,8 @@ from specdec_lib.training.short import distil, trainable
 
 # %% tags=["demo"]
 exit_draft, (_, c) = trainable("target", layers=1), drafts["first layer"]
-training = distil(distillation_loss, exit_draft, lab.target, lab.learn, steps=40)
-curve = strategies.learning_curve(lab, exit_draft, training, every=10)
+training = distil(distillation_loss, exit_draft, benchmark.target, benchmark.learn, steps=40)
+curve = strategies.training_curve(benchmark, exit_draft, training, every=10)
 charts.learning_curve(curve, c)
 charts.read_curve(curve, c)
 

@@ -145,7 +145,7 @@ lesson.committed("prediction_05_b", prediction_05_b, 0, 8)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_05_b", prediction_05_b)
-settings = papers.table("leviathan_2_4")
+settings = papers.paper_table("leviathan_2_4")
 figures.expected_and_measured(settings)
 
 # %% [markdown]
@@ -282,7 +282,7 @@ prediction_05_d = 4
 lesson.committed("prediction_05_d", prediction_05_d, 0, 4)
 
 # %% tags=["demo"]
-logs = papers.table("logs")
+logs = papers.paper_table("logs")
 lesson.reveal("prediction_05_d", prediction_05_d)
 figures.judged_logs(audit, logs)
 
@@ -342,7 +342,7 @@ def implied_alpha(
 #    middle.
 
 # %% tags=["demo"]
-figures.implied_rates(implied_alpha, settings, papers.table("chen_1"))
+figures.implied_rates(implied_alpha, settings, papers.paper_table("chen_1"))
 
 # %% test="implied_alpha" points=4
 lesson.check_implied_alpha(implied_alpha)
@@ -363,7 +363,7 @@ lesson.check_implied_alpha(implied_alpha)
 
 # %% tags=["demo", "shown"]
 alpha = round(implied_alpha(1 / 3.53, 1.0, 0.0, 7), 2)
-for row in papers.table("eagle_3"):
+for row in papers.paper_table("eagle_3"):
     verdict = audit(alpha, 7, row.speedup, alpha_error=0.005, tokens_error=0.005)
     print(f"{row.who}: a chain with alpha = {alpha} that is {row.speedup} times as fast: {verdict}")
 
@@ -391,14 +391,14 @@ for row in papers.table("eagle_3"):
 
 # %% tags=["demo"]
 from specdec_lib.device import use_half_the_cores
-from specdec_lib.measure.prompt_kinds import KINDS
-from specdec_lib.measure.runs import SAMPLED, accepted_counts
+from specdec_lib.measure.prompt_kinds import PROMPT_KINDS
+from specdec_lib.measure.library_decoders import SAMPLED, accepted_counts
 from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
 use_half_the_cores()  # as in chapter 00
 pair = load_pair(draft="large")
-prompts = {kind: make(16) for kind, make in KINDS.items()}
+prompts = {kind: make(16) for kind, make in PROMPT_KINDS.items()}
 blocks = {kind: accepted_counts(pair, each, 5, 64, SAMPLED) for kind, each in prompts.items()}
 charts.own_rows(alpha_from_blocks, audit, blocks, k=5)
 
@@ -550,11 +550,12 @@ lesson.answered("quiz_05_b", quiz_05_b)
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.contestants import drafting
+from specdec_lib.measure.race.lanes import draft_model_lane
 from specdec_lib.measure.race.race import race
 
 # %% tags=["demo"]
-races = race("05", {"your decoder": drafting("large", k=2)}, texts=16, temperature=1, cost="40m")
+lanes = {"your decoder": draft_model_lane("large", k=2)}
+races = race("05", lanes, texts=16, temperature=1, cost="40m")
 show_race(races, yours="your decoder")
 charts.pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
 

@@ -585,17 +585,17 @@ lesson.answered("quiz_06_b", quiz_06_b)
 
 # %% tags=["demo", "shown"]
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.contestants import drafting
+from specdec_lib.measure.race.lanes import draft_model_lane
 from specdec_lib.measure.race.race import race
 
 
-def policy(*how):
+def policy(target, warp, tokens):
     k = lesson.choice(choose_k, 0, 2, 0.7, service.measured(64))
-    return drafting("large", max(1, k))(*how)
+    return draft_model_lane("large", max(1, k))(target, warp, tokens)
 
 
-contestants = {"always K = 6": drafting("large", 6), "your policy": policy}
-show_race(race("06", contestants, temperature=1, tokens=48, rows=2), yours="your policy")
+lanes = {"always K = 6": draft_model_lane("large", 6), "your policy": policy}
+show_race(race("06", lanes, temperature=1, tokens=48, rows=2), yours="your policy")
 
 # %% [markdown]
 # `K = 6` needs fewer passes, but each takes so much longer that your policy should be done first.

@@ -367,7 +367,7 @@ from specdec_lib.measure.prompts import prompts
 
 # %% tags=["demo", "shown"]
 use_half_the_cores()  # as in chapter 00
-target, texts = strategies.built_in("target")["target"], prompts(8, 128)
+target, texts = strategies.built_in_models("target")["target"], prompts(8, 128)
 states, x = charts.states_of(target, texts[0])
 h = states[-1]
 print(f"{len(states)} positions of {len(h)} numbers; the last state, h, chose token {x}.")
@@ -393,7 +393,8 @@ timeline()
 # Does it help to read `x`? Two small heads for the built-in target draft chains of three:
 
 # %% tags=["demo"]
-charts.heads(strategies.tokens_per_pass(target, strategies.trained_heads(target), texts, k=3), k=3)
+heads = strategies.trained_heads(target)
+charts.heads(strategies.measure_tokens_per_pass(target, heads, texts, k=3), k=3)
 
 # %% [markdown]
 # EAGLE's head reads `x`, then its own draft tokens. Medusa's heads guess past a token that has already
@@ -584,12 +585,12 @@ lesson.answered("quiz_07_b", quiz_07_b)
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.contestants import drafting, walking
+from specdec_lib.measure.race.lanes import draft_model_lane, tree_lane
 from specdec_lib.measure.race.race import race
 
 lane = "your tree"
-contestants = {"a chain of three": drafting("large", k=3), lane: walking(walk_tree)}
-show_race(race("07", contestants), yours=lane)
+lanes = {"a chain of three": draft_model_lane("large", k=3), lane: tree_lane(walk_tree)}
+show_race(race("07", lanes), yours=lane)
 
 # %% [markdown]
 # The tree wins the passes and mostly loses the race: its pass carries eleven tokens, the chain's four,

@@ -322,12 +322,12 @@ from specdec_lib.measure.experiment import decoders
 MINE = True
 
 
-def our_decoder() -> decoders.Loop:
+def our_decoder() -> decoders.StudentDecoder:
     """Yours, if its three functions pass their checks as they are now; or the library's."""
     if not MINE:
-        return decoders.LIBRARY
+        return decoders.LIBRARY_DECODER
     lesson.require_right(rollback, verify_block, speculative_generate)
-    return decoders.yours(speculative_generate, verify_block)
+    return decoders.StudentDecoder("your", speculative_generate, verify_block)
 
 
 print(f"Below runs {our_decoder().whose} decoder.")
@@ -359,7 +359,7 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 # with the target as its own draft, once with the draft *base*. The distance of the texts is exact.
 
 # %% tags=["demo"]
-pair = strategies.built_in("target", "base")
+pair = strategies.built_in_models("target", "base")
 figures.broken_decoders(broken.tried(our_decoder().generate, *pair.values(), prompts(4)))
 lesson.reveal("prediction_08_b", prediction_08_b)
 
@@ -379,7 +379,7 @@ lesson.reveal("prediction_08_b", prediction_08_b)
 
 # %% tags=["demo", "shown"]
 LONGER = 1
-machine = survey.look(LONGER)
+machine = survey.load_machine(LONGER)
 show_table(machine.passes(), "v in passes of the target over one token, and c of each draft")
 
 # %% [markdown]
@@ -409,10 +409,10 @@ prediction_08_c = 2.0
 lesson.committed("prediction_08_c", prediction_08_c, 0, 10)
 
 # %% tags=["demo"]
-promised = grid.promised(machine)
-met = grid.beside_hugging_face(machine, our_decoder(), promised)
-charts.beside_hugging_face(met, our_decoder().whose)
-lesson.reveal("prediction_08_c", prediction_08_c, met.over.speedup["plain"])
+promised = grid.promised_rows(machine)
+comparison = grid.compare_with_hugging_face(machine, our_decoder(), promised)
+charts.beside_hugging_face(comparison, our_decoder().whose)
+lesson.reveal("prediction_08_c", prediction_08_c, comparison.over.speedup["plain"])
 
 # %% [markdown]
 # On the left is the algorithm, on the right the machine. If passes are few and the speed-up is small,
@@ -425,10 +425,10 @@ lesson.reveal("prediction_08_c", prediction_08_c, met.over.speedup["plain"])
 # best `K` by your measured `v`.
 
 # %% tags=["demo"]
-rows = grid.run(machine, our_decoder(), promised, met)
+rows = grid.measure_rows(machine, our_decoder(), promised, comparison)
 charts.results(rows, our_decoder().whose)
 about = machine.about() | {"decoder": our_decoder().whose}
-print(f"Written to {results.write(rows, about, 'chapter08_results.json')}.")
+print(f"Written to {results.write_results(rows, about, 'chapter08_results.json')}.")
 
 # %% [markdown]
 # | column | what it is |
@@ -441,7 +441,7 @@ print(f"Written to {results.write(rows, about, 'chapter08_results.json')}.")
 # | clock | your decoder over plain decoding: the median of the turns, and the quartiles |
 
 # %% tags=["demo"]
-en_de = [row for row in papers.table("leviathan_2_4") if row.task == "EnDe"]
+en_de = [row for row in papers.paper_table("leviathan_2_4") if row.task == "EnDe"]
 charts.beside_the_paper(rows, en_de)
 
 # %% [markdown]
@@ -468,7 +468,7 @@ charts.beside_the_paper(rows, en_de)
 # | none | `("smollm2-360m", "135m")` | 1.0 GB | readable text by your decoder, little speed |
 # | 16 GB | `("flan-t5-xl", "small")` | 11.7 GB | the first paper's tasks, beside its 3.4 and 3.1 |
 # | 24, 40, 80 GB | `("vicuna", "68m")` | 13.8 GB | Spec-Bench's tasks, beside its 1.13 and 1.62 |
-# | 40 GB | `("qwen3-14b", "0.6b")` | 31.0 GB | over 30 GB: `published.load(*PUBLISHED, limit=70)` |
+# | 40 GB | `("qwen3-14b", "0.6b")` | 31.0 GB | over 30 GB: `load_published_pair(*PUBLISHED, limit=70)` |
 # | 80 GB | `("qwen3-32b", "0.6b")` | 67.0 GB | the same |
 #
 # Without a card, expect little speed: that draft has over a third of its target's weights.
@@ -482,9 +482,9 @@ charts.beside_the_paper(rows, en_de)
 # %% tags=["demo", "shown"]
 PUBLISHED = None
 if PUBLISHED:
-    hub_pair = published.load(*PUBLISHED)
-    show_table(published.rows(our_decoder(), hub_pair, *PUBLISHED), f"{hub_pair.label}, greedy")
-    trace_picture(**published.readable(our_decoder(), hub_pair, PUBLISHED[0]))
+    hub_pair = published.load_published_pair(*PUBLISHED)
+    show_table(published.measure_tasks(our_decoder(), hub_pair, *PUBLISHED), f"{hub_pair.label}, greedy")
+    trace_picture(**published.pair_trace(our_decoder(), hub_pair, PUBLISHED[0]))
 
 # %% [markdown]
 # ## Many requests
@@ -493,7 +493,7 @@ if PUBLISHED:
 # speculation spend the same spare arithmetic: 8 rows with `K = 4` are a pass over 40 tokens.
 
 # %% tags=["demo"]
-served = batches.measure(our_decoder(), machine, met.row.draft)
+served = batches.measure_batches(our_decoder(), machine, comparison.row.draft)
 charts.batches(served)
 
 # %% [markdown]
@@ -505,7 +505,7 @@ charts.batches(served)
 # row, and so do hard ones: constant `alpha` is an approximation.
 
 # %% tags=["demo"]
-trace_picture(**traces.of_built_in(our_decoder(), machine))
+trace_picture(**traces.built_in_trace(our_decoder(), machine))
 
 # %% [markdown]
 # ## Two answers from your table
@@ -608,16 +608,18 @@ lesson.answered("quiz_08_b", quiz_08_b)
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.hugging import assisted
-from specdec_lib.measure.race.contestants import own
+from specdec_lib.measure.race.hf_lane import assisted_lane
+from specdec_lib.measure.race.lanes import student_lane
 from specdec_lib.measure.race.race import race
 
-draft, k, lane = met.row.draft, int(met.row.K), f"{our_decoder().whose} decoder"
+draft, k, lane = comparison.row.draft, int(comparison.row.K), f"{our_decoder().whose} decoder"
 lanes = {
-    lane: own(our_decoder().generate, machine.drafts[draft], k),
-    f"Hugging Face's speculative decoding ({met.drafting})": assisted(met.theirs, met.helper, k),
+    lane: student_lane(our_decoder().generate, machine.drafts[draft], k),
+    f"Hugging Face's speculative decoding ({comparison.assistant})": assisted_lane(
+        comparison.hf_target, comparison.hf_draft, k
+    ),
 }
-show_race(race("08", lanes, costly=machine.target, cost=machine.size, reading=True), yours=lane)
+show_race(race("08", lanes, target=machine.target, cost=machine.size, time_prompt=True), yours=lane)
 
 # %% [markdown]
 # Passes first, then the clock. Equal passes say that your loop *is* the algorithm. If your time is

@@ -49,7 +49,7 @@ def describe_machine() -> None:
     """
     from specdec_lib.measure import doctor
 
-    for line in doctor.lines():
+    for line in doctor.doctor_lines():
         print(line, flush=True)
 
 
@@ -136,14 +136,14 @@ def run_race(
 
     if not recorded:
         Warp(temperature)  # refuses a temperature that it cannot draw at
-        here = cli_race.measured(draft, k, temperature, target_cost)
-        return cli_race.show(here, "on this machine")
+        here = cli_race.race_here(draft, k, temperature, target_cost)
+        return cli_race.show_in_terminal(here, "on this machine")
     for name in ("k", "draft", "target_cost", "temperature"):
         if context.get_parameter_source(name).name == "COMMANDLINE":
             option = f"--{name.replace('_', '-')}"
             raise SpecdecError(f"{option} cannot change a recorded race: leave out {option}, or "
                              "--recorded to run the race here.")  # fmt: skip
-    cli_race.show(record.recorded(), "on another machine")
+    cli_race.show_in_terminal(record.recorded_race(), "on another machine")
 
 
 @specdec.command("generate")

@@ -3,6 +3,7 @@
 The race is run first, then replayed at its own speed. Without a terminal there is only the table.
 """
 
+import math
 import sys
 import time
 
@@ -16,84 +17,85 @@ from rich.text import Text
 
 from specdec_lib.measure.race.record import Lane, Race
 
-SECONDS = 20.0  # of the race; the replay comes after it
-ACCEPTED = "green underline"  # not by its colour alone
-WIDE = 80  # columns from which panels stand side by side
+_TIME_LIMIT = 20.0  # seconds of the race; the replay comes after it
+_ACCEPTED = "green underline"  # not by its colour alone
+_SIDE_BY_SIDE_COLUMNS = 80  # from which panels stand side by side
 
 
-def measured(draft: str, k: int, temperature: float, cost: str) -> Race:
+def race_here(draft: str, k: int, temperature: float, cost: str) -> Race:
     """A race on this machine."""
-    print(f"The race takes about {SECONDS:.0f} s.", file=sys.stderr)
-    from specdec_lib.measure.race import contestants, turns  # bring torch
+    print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
+    from specdec_lib.measure.race import lanes, turns  # bring torch
 
-    how = {"temperature": temperature, "cost": cost, "seconds": SECONDS}
-    return turns.run({"speculative decoding": contestants.drafting(draft, k)}, **how)
+    lane = {"speculative decoding": lanes.draft_model_lane(draft, k)}
+    return turns.run_race(lane, temperature=temperature, cost=cost, seconds=_TIME_LIMIT)
 
 
-def show(found: Race, where: str) -> None:
+def show_in_terminal(race: Race, where: str) -> None:
     """Replay the race on a terminal, and print its table."""
     console = Console(highlight=False)
     if console.is_terminal:
-        console.print(Text.assemble(("Green and underlined", ACCEPTED), ": drafted and accepted."))
-        replay(found, console)
-    console.print(table(found))
-    about = f"Target: {found.pair}. Temperature {found.temperature:g}, {where}."
-    console.print(about, *found.remarks, soft_wrap=True)
+        console.print(Text.assemble(("Green and underlined", _ACCEPTED), ": drafted and accepted."))
+        replay(race, console)
+    console.print(race_table(race))
+    about = f"Target: {race.pair}. Temperature {race.temperature:g}, {where}."
+    console.print(about, *race.remarks, soft_wrap=True)
 
 
-def replay(found: Race, console: Console) -> None:
+def replay(race: Race, console: Console) -> None:
     """Draw the race until the slowest decoder has ended. Ctrl+C brings the cursor back."""
-    width, height = room(found, console)
-    begun = time.monotonic()
+    width, height = text_size(race, console)
+    start = time.monotonic()
 
     def frame() -> Columns:
-        moment = time.monotonic() - begun
-        return Columns([panel(found, lane, moment, width, height) for lane in found.lanes])
+        moment = time.monotonic() - start
+        return Columns([panel(race, lane, moment, width, height) for lane in race.lanes])
 
     with Live(get_renderable=frame, console=console, refresh_per_second=20):
-        time.sleep(max(lane.seconds for lane in found.lanes))
+        time.sleep(max(lane.seconds for lane in race.lanes))
 
 
-def room(found: Race, console: Console) -> tuple[int, int]:
+def text_size(race: Race, console: Console) -> tuple[int, int]:
     """The columns of a text, and its lines: those of the longest, or what the terminal has."""
-    across = 2 if console.width >= WIDE else 1
+    across = 2 if console.width >= _SIDE_BY_SIDE_COLUMNS else 1
     width = (console.width - across + 1) // across - 4
-    numbers = range(len(found.prompts))
-    longest = max(len(lines(found, lane, i, 1e9, width)) for lane in found.lanes for i in numbers)
-    rows = -(-len(found.lanes) // across)
+    texts = [(lane, number) for lane in race.lanes for number in range(len(race.prompts))]
+    longest = max(len(visible_lines(race, *text, math.inf, width)) for text in texts)
+    rows = math.ceil(len(race.lanes) / across)
     return width, max(1, min(longest, (console.height - 2) // rows - 2))
 
 
-def panel(found: Race, lane: Lane, moment: float, width: int, height: int) -> Panel:
+def panel(race: Race, lane: Lane, moment: float, width: int, height: int) -> Panel:
     """What a decoder has written after so many seconds, and its clock."""
-    ended = sum(passes[-1].ends <= moment for passes in lane.texts)
-    number = min(ended, len(lane.texts) - 1)
-    text = Text("\n").join(lines(found, lane, number, moment, width)[-height:])
+    finished = sum(passes[-1].ends <= moment for passes in lane.texts)
+    number = min(finished, len(lane.texts) - 1)
+    text = Text("\n").join(visible_lines(race, lane, number, moment, width)[-height:])
     clock = f"{min(moment, lane.seconds):.2f} s, text {number + 1} of {len(lane.texts)}"
-    look = {"width": width + 4, "height": height + 2}
-    look["border_style"] = "bold" if ended == len(lane.texts) else "dim"
-    return Panel(text, title=lane.name, subtitle=clock, **look)
+    style = "bold" if finished == len(lane.texts) else "dim"
+    size = {"width": width + 4, "height": height + 2}
+    return Panel(text, title=lane.name, subtitle=clock, border_style=style, **size)
 
 
-def lines(found: Race, lane: Lane, number: int, moment: float, width: int) -> list[Text]:
+def visible_lines(race: Race, lane: Lane, number: int, moment: float, width: int) -> list[Text]:
     """The lines of text `number` that are there after so many seconds."""
-    text = Text().append(found.prompts[number], "dim")
-    for each in lane.texts[number]:
-        if each.ends <= moment:
-            *drafted, own = each.pieces or [""]
-            text.append("".join(drafted), ACCEPTED).append(own)
+    text = Text().append(race.prompts[number], "dim")
+    for target_pass in lane.texts[number]:
+        if target_pass.ends <= moment:
+            *drafted, last = target_pass.pieces or [""]
+            text.append("".join(drafted), _ACCEPTED).append(last)
     text.highlight_regex(r"(?m)^ +", "not underline")
     return list(text.wrap(Console(), width))
 
 
-def table(found: Race) -> Table:
+def race_table(race: Race) -> Table:
     """Tokens, seconds, passes and ratio of every decoder, and whether the texts are the same."""
-    drawn = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    drawn.add_column(no_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    table.add_column(no_wrap=True)
     for name in ("tokens", "seconds", "passes", "times as fast", "same text"):
-        drawn.add_column(name, justify="right")
-    for lane in found.lanes:
-        counts = sum(map(len, lane.pieces)), f"{lane.seconds:.2f}", len(lane.passes)
-        same = "yes" if found.same(lane) else "drawn anew" if found.temperature else "no"
-        drawn.add_row(lane.name, *map(str, counts), f"{found.ratio(lane):.2f}", same)
-    return drawn
+        table.add_column(name, justify="right")
+    for lane in race.lanes:
+        tokens, passes = sum(map(len, lane.pieces)), len(lane.passes)
+        same = "yes" if race.same(lane) else "drawn anew" if race.temperature else "no"
+        seconds, ratio = f"{lane.seconds:.2f}", f"{race.ratio(lane):.2f}"
+        table.add_row(lane.name, str(tokens), seconds, str(passes), ratio, same)
+    return table

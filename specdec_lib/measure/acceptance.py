@@ -5,7 +5,7 @@ read the same text, nothing is sampled, and the figure has no noise of its own.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -15,15 +15,16 @@ from torch import Tensor
 
 from specdec_lib.assets import tokenizer
 from specdec_lib.drafters.ngram import NgramDrafter
-from specdec_lib.measure.prompts import Tokens
+from specdec_lib.measure.prompts import EncodedDocument
 from specdec_lib.models.protocol import Model
-from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
+from specdec_lib.text_stream import TextStream
 
 WINDOW = 512  # tokens read at once
 
 # The distributions (T, V) after each of T tokens.
 Reader = Callable[[list[int]], Tensor]
+Documents = Sequence[EncodedDocument]
 
 
 @dataclass(frozen=True)
@@ -35,37 +36,39 @@ class Acceptance:
     positions: int
 
 
-def acceptance(p: Reader, q: Reader, texts: Sequence[Tokens], most: int = 8000) -> Acceptance:
-    """How often q's tokens are accepted by p on the first `most` novel positions of `texts`."""
-    overlap, agreed, positions = 0.0, 0, 0
-    for ids, judged in windows(texts, most):
-        target, draft = p(ids)[judged], q(ids)[judged]
+def acceptance(p: Reader, q: Reader, texts: Documents, max_positions: int = 8000) -> Acceptance:
+    """How often p accepts q's tokens on the first `max_positions` novel positions of `texts`."""
+    overlap, agreements, positions = 0.0, 0, 0
+    for ids, novel in novel_windows(texts, max_positions):
+        target, draft = p(ids)[novel], q(ids)[novel]
         overlap += torch.minimum(target, draft).sum().item()
-        agreed += int((target.argmax(-1) == draft.argmax(-1)).sum())
-        positions += len(judged)
-    return Acceptance(overlap / positions, agreed / positions, positions)
+        agreements += int((target.argmax(-1) == draft.argmax(-1)).sum())
+        positions += len(novel)
+    return Acceptance(overlap / positions, agreements / positions, positions)
 
 
-class Place(NamedTuple):
+class TokenAcceptance(NamedTuple):
     """A token of a text, and what both models say where it stands."""
 
-    piece: str
+    piece: str  # of the text; a character stands with the token that completes it
     accepted: float  # sum min(p, q) at its position
     p: float  # of the token itself
     q: float
 
 
-def places(p: Reader, q: Reader, ids: list[int], start: int) -> list[Place]:
-    """The tokens of `ids` from `start` on, each judged after all of those before it."""
+def token_acceptances(p: Reader, q: Reader, ids: list[int], start: int) -> list[TokenAcceptance]:
+    """The acceptance of the tokens of `ids` from `start` on, each after all of those before it."""
     target, draft = (read(ids[:-1])[start - 1 :] for read in (p, q))  # (T, V)
-    overlap, words = torch.minimum(target, draft).sum(-1).tolist(), tokenizer()
-    return [
-        Place(words.decode([token]), overlap[i], target[i, token].item(), draft[i, token].item())
-        for i, token in enumerate(ids[start:])
-    ]
+    overlap = torch.minimum(target, draft).sum(-1).tolist()
+    stream = TextStream(tokenizer(), ids[:start])
+    tokens = []
+    for i, token in enumerate(ids[start:]):
+        p_token, q_token = target[i, token].item(), draft[i, token].item()
+        tokens.append(TokenAcceptance(stream.add(token), overlap[i], p_token, q_token))
+    return tokens
 
 
-def bits_per_byte(p: Reader, texts: Sequence[Tokens]) -> float:
+def bits_per_byte(p: Reader, texts: Documents) -> float:
     """The bits that p needs for a byte of the novel lines of `texts`."""
     bits, sizes = 0.0, 0
     for text in texts:
@@ -79,19 +82,20 @@ def bits_per_byte(p: Reader, texts: Sequence[Tokens]) -> float:
     return bits / sizes
 
 
-def windows(texts: Sequence[Tokens], most: int) -> Iterator[tuple[list[int], Tensor]]:
+def novel_windows(texts: Documents, max_positions: int) -> Iterator[tuple[list[int], Tensor]]:
     """Up to WINDOW tokens at a time, and those of their positions whose next token is novel.
 
-    Ends after `most` such positions.
+    Ends after `max_positions` such positions.
     """
+    remaining = max_positions
     for text in texts:
         for start in range(0, len(text.ids) - 1, WINDOW):
-            novel = text.novel[start + 1 : start + WINDOW + 1]
-            judged = torch.tensor(novel).nonzero()[:most, 0]
-            if len(judged):
-                yield text.ids[start : start + WINDOW], judged
-            most -= len(judged)
-            if not most:
+            next_is_novel = torch.tensor(text.novel[start + 1 : start + WINDOW + 1])
+            positions = next_is_novel.nonzero()[:remaining, 0]
+            if len(positions):
+                yield text.ids[start : start + WINDOW], positions
+            remaining -= len(positions)
+            if not remaining:
                 return
 
 
@@ -115,15 +119,7 @@ def ngram_reader(drafter: NgramDrafter) -> Reader:
     return read
 
 
-def remembered(reader: Reader) -> Reader:
+def cached_reader(reader: Reader) -> Reader:
     """`reader`, with everything that it has read kept in memory."""
-    kept = cache(lambda ids: reader(list(ids)))
-    return lambda ids: kept(tuple(ids))
-
-
-def acceptances(
-    target: Reader, drafts: Mapping[str, Reader], texts: Sequence[Tokens], most: int
-) -> dict[str, Acceptance]:
-    """The acceptance of every draft on the first `most` novel positions of `texts`, by name."""
-    named = progress(drafts.items(), "drafts")
-    return {name: acceptance(target, draft, texts, most) for name, draft in named}
+    cached = cache(lambda ids: reader(list(ids)))
+    return lambda ids: cached(tuple(ids))

@@ -7,7 +7,7 @@ and are compared as ratios, prompt by prompt. A noisy machine shows in the quart
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from specdec_lib.decoding.state import Generation
 from specdec_lib.measure.timing import timed_result
 from specdec_lib.progress import progress
 
-# From a prompt (or, for a batch, a list of prompts) to what was generated after it.
+# Generates after a prompt or, in a batch, after a list of prompts.
 Decoder = Callable[[list], Generation]
 
 
@@ -29,28 +29,29 @@ def compare(
     """Run every decoder on every prompt, by turns; a row for each run, in this order.
 
     The columns: decoder, prompt and round (numbers from 0), seconds, tokens (over all rows of a
-    batch) and passes of the target. One turn on the first prompt goes before and is dropped: what
-    is done for the first time is slower. The decoders of `warm_up` can take that turn, if they
-    write less. No prompt begins once `seconds` are over, but the first one always runs.
+    batch), passes of the target, and the `generation`. One turn on the first prompt goes before and
+    is dropped: what is done for the first time is slower. The decoders of `warm_up` can take that
+    turn, if they write less. No prompt begins once `seconds` are over, but the first always runs.
     """
     for decoder in (warm_up or decoders).values():
         decoder(prompts[0])
-    found, end = [], time.perf_counter() + seconds
-    for number, prompt in enumerate(progress(prompts, "prompts")):
-        if number and time.perf_counter() > end:
+    runs = []
+    deadline = time.perf_counter() + seconds
+    for prompt_number, prompt in enumerate(progress(prompts, "prompts")):
+        if prompt_number and time.perf_counter() > deadline:
             break
-        for turn in range(rounds):
+        for round_number in range(rounds):
             for name, decoder in decoders.items():
-                found.append({"decoder": name, "prompt": number, "round": turn})
-                found[-1] |= run_of(decoder, prompt)
-    return pd.DataFrame(found)
+                run = {"decoder": name, "prompt": prompt_number, "round": round_number}
+                runs.append(run | _measured_run(decoder, prompt))
+    return pd.DataFrame(runs)
 
 
-def run_of(decoder: Decoder, prompt: list) -> dict[str, float]:
-    """Seconds, tokens and target passes of one run; a GPU has finished when the clock stops."""
-    seconds, generation = timed_result(partial(decoder, prompt))
-    tokens = sum(map(len, generation.tokens))
-    return {"seconds": seconds, "tokens": tokens, "passes": generation.target_passes}
+def _measured_run(decoder: Decoder, prompt: list) -> dict[str, Any]:
+    """The measured columns of one run; a GPU has finished when the clock stops."""
+    seconds, generation = timed_result(decoder, prompt)
+    counts = {"tokens": sum(map(len, generation.tokens)), "passes": generation.target_passes}
+    return {"seconds": seconds} | counts | {"generation": generation}
 
 
 def ratios(frame: pd.DataFrame, of: str, over: str) -> pd.Series:

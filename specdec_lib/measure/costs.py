@@ -7,32 +7,37 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from specdec_lib.measure.timing import interleaved
+from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.protocol import Model
 from specdec_lib.theory import Costs
 
-CONTEXT = 128  # tokens that stand in the cache already
-K_MAX = 8
+CONTEXT_TOKENS = 128  # that stand in the cache already
+LARGEST_K = 8
 
-Task = Callable[[], object]
-# By name the costs of drafts, and the seconds of a target pass over one token.
-Measured = tuple[dict[str, Costs], float]
+PassTask = Callable[[], object]
+
+
+class DraftCosts(NamedTuple):
+    """The costs of several drafts beside one target, and what they are measured in."""
+
+    by_draft: dict[str, Costs]
+    pass_seconds: float  # of a target pass over one token
 
 
 def pass_tasks(
-    model: Model, widths: Sequence[int], batch: int = 1, context: int | None = None
-) -> dict[int, Task]:
-    """Passes over so many tokens in every row after `context` others (CONTEXT), always the same.
+    model: Model, widths: Sequence[int], batch: int = 1, context: int = CONTEXT_TOKENS
+) -> dict[int, PassTask]:
+    """Passes over so many tokens in every row after `context` others, by width; always the same.
 
     They share one cache: the context is read once, which takes longer than many of the passes.
     """
-    context = CONTEXT if context is None else context
-    most = context + max(widths)
-    text, cache = random_text(model, batch, most), model.new_cache(batch, most)
+    capacity = context + max(widths)
+    text, cache = random_text(model, batch, capacity), model.new_cache(batch, capacity)
     model.forward(text[:, :context], cache)
 
     def run(width: int) -> None:
@@ -42,8 +47,8 @@ def pass_tasks(
     return {width: partial(run, width) for width in widths}
 
 
-def pass_task(model: Model, tokens: int, batch: int = 1) -> Task:
-    """The one of `pass_tasks` over `tokens` tokens."""
+def pass_task(model: Model, tokens: int, batch: int = 1) -> PassTask:
+    """One pass over `tokens` tokens in every row."""
     return pass_tasks(model, [tokens], batch)[tokens]
 
 
@@ -55,43 +60,44 @@ def random_text(model: Model, batch: int, length: int) -> Tensor:
 
 def costs_by_dtype(
     targets: Mapping[torch.dtype, Model], drafts: Mapping[str, Model], rounds: int
-) -> dict[torch.dtype, Measured]:
-    """The costs by draft and the seconds of a plain pass, for a target in several dtypes.
+) -> dict[torch.dtype, DraftCosts]:
+    """The costs of `drafts` beside a target in several dtypes.
 
     All passes are interleaved. A draft is the same beside every target.
     """
-    turns = {
-        (dtype, key): run
+    steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
+    tasks = {
+        (dtype, key): task
         for dtype, target in targets.items()
-        for key, run in in_turn(target, {n: pass_task(d, 1) for n, d in drafts.items()}).items()
+        for key, task in interleave_draft_steps(target, steps).items()
     }
-    times = interleaved(turns, rounds)
+    times = interleaved_times(tasks, rounds)
     return {
-        dtype: relative({key: times[d, key] for d, key in turns if d == dtype}) for dtype in targets
+        dtype: costs_from_times({key: times[d, key] for d, key in tasks if d == dtype})
+        for dtype in targets
     }
 
 
-def in_turn(target: Model, drafts: Mapping[str, Task], k_max: int = K_MAX) -> dict[int | str, Task]:
-    """Passes of the target by width, 1 to k_max + 1, and the draft steps by name, in their order.
+def interleave_draft_steps(
+    target: Model, steps: Mapping[str, PassTask]
+) -> dict[int | str, PassTask]:
+    """Target passes by width, 1 to LARGEST_K + 1, and draft steps by name, in the order to run.
 
     A draft step stands after a target pass, as the first one of a block does: the target's weights
     have pushed the draft's out of the processor's cache.
     """
-    turns: dict[int | str, Task] = {}
-    steps = iter(drafts.items())
-    for width, run in pass_tasks(target, range(1, k_max + 2)).items():
-        turns[width] = run
-        turns.update(islice(steps, 1))
-    return turns | dict(steps)
+    tasks: dict[int | str, PassTask] = {}
+    remaining_steps = iter(steps.items())
+    for width, task in pass_tasks(target, range(1, LARGEST_K + 2)).items():
+        tasks[width] = task
+        tasks.update(islice(remaining_steps, 1))
+    return tasks | dict(remaining_steps)
 
 
-def relative(times: Mapping[int | str, Sequence[float]]) -> Measured:
-    """The costs by draft, and the seconds of a plain pass, from the times of the tasks `in_turn`.
-
-    Each is the median of its times.
-    """
-    seconds = {key: statistics.median(each) for key, each in times.items()}
-    one = seconds[1]
-    v = {width: seconds[width] / one for width in seconds if isinstance(width, int)}
+def costs_from_times(times: Mapping[int | str, Sequence[float]]) -> DraftCosts:
+    """The costs from the times of the tasks of `interleave_draft_steps`: medians of the rounds."""
+    seconds = {key: statistics.median(rounds) for key, rounds in times.items()}
+    plain = seconds[1]
+    v = {width: seconds[width] / plain for width in seconds if isinstance(width, int)}
     names = [name for name in seconds if isinstance(name, str)]
-    return {name: Costs(seconds[name] / one, v) for name in names}, one
+    return DraftCosts({name: Costs(seconds[name] / plain, v) for name in names}, plain)

@@ -8,12 +8,12 @@ import torch
 from specdec_lib.device import default_device, default_dtype, free_memory, processor
 from specdec_lib.models.catalogue import PUBLISHED
 
-GIGA = 1e9
+_GIGA = 1e9
 # Bytes for chapter 08: 1.3 GB were measured, and Hugging Face's two targets take 1.4 more.
-ENOUGH = 3 * GIGA
+_ENOUGH = 3 * _GIGA
 
 
-def lines() -> Iterator[str]:
+def doctor_lines() -> Iterator[str]:
     """One line each: processor, memory, torch, card, transformers, pairs."""
     device = default_device()
     yield processor()
@@ -31,16 +31,16 @@ def memory(free: float | None) -> str:
     """The free memory, and whether it is enough for the chapters."""
     if free is None:
         return "unknown"
-    enough = "enough for every chapter" if free >= ENOUGH else "too little for chapter 08"
-    return f"{free / GIGA:.1f} GB free, {enough} (up to {ENOUGH / GIGA:.0f} GB)"
+    enough = "enough for every chapter" if free >= _ENOUGH else "too little for chapter 08"
+    return f"{free / _GIGA:.1f} GB free, {enough} (up to {_ENOUGH / _GIGA:.0f} GB)"
 
 
 def card(device: torch.device) -> str:
     """The name and memory of the GPU that torch uses."""
     if device.type != "cuda":
         return "none that torch can use; no chapter needs one"
-    found = torch.cuda.get_device_properties(device)
-    return f"{found.name}, {found.total_memory / GIGA:.0f} GB"
+    properties = torch.cuda.get_device_properties(device)
+    return f"{properties.name}, {properties.total_memory / _GIGA:.0f} GB"
 
 
 def pairs_that_fit(free: float | None) -> list[str]:
@@ -49,10 +49,11 @@ def pairs_that_fit(free: float | None) -> list[str]:
     `card` in published.json is the smallest common card with room for the weights in 16 bits, the
     caches and 1.5 GB for everything else, by arithmetic: no card has confirmed it.
     """
-    sizes = {name: each["gigabytes"] for name, each in PUBLISHED["repositories"].items()}
+    repositories = PUBLISHED["repositories"]
+    sizes = {name: repository["gigabytes"] for name, repository in repositories.items()}
     fit = {
         name: sizes[pair["target"]] + sum(map(sizes.get, pair["drafts"].values()))
         for name, pair in PUBLISHED["pairs"].items()
-        if free is None or round(free / GIGA) >= pair["card"]
+        if free is None or round(free / _GIGA) >= pair["card"]
     }
     return [f"{name} ({size:.1f} GB)" for name, size in fit.items()]

@@ -4,80 +4,66 @@ The decoders run on models that time their passes. The time outside the passes i
 Python that draws tokens, compares them and moves caches. No time includes the prompt.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
-from torch import Tensor
 
 from specdec_lib.decoding.state import Generation
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.compare import compare, ratios
-from specdec_lib.measure.costs import K_MAX
-from specdec_lib.measure.runs import SAMPLED, Decoder, plain, speculative
-from specdec_lib.measure.strategies import Measured
+from specdec_lib.measure.compare import Decoder, compare, ratios
+from specdec_lib.measure.costs import LARGEST_K
+from specdec_lib.measure.library_decoders import SAMPLED, plain, speculative
+from specdec_lib.measure.strategies import DraftMeasurement
+from specdec_lib.measure.timing import PassRecorder
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.protocol import Cache
 from specdec_lib.theory import Costs, walltime_speedup
 
-TOKENS, SECONDS = 48, 60.0  # new tokens of a text; no text begins after so many seconds
+TEXT_TOKENS = 48  # new ones of each text
+_TIME_LIMIT = 60.0  # seconds after which no text begins
 
 
-class Clocked:
-    """A model that notes its passes: the tokens in the cache after each, and its seconds."""
-
-    def __init__(self, model: Llama) -> None:
-        self.model, self.passes = model, list[tuple[int, float]]()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.model, name)
-
-    def forward(self, tokens: Tensor, cache: Cache, **how: Any) -> Tensor:
-        """The model's logits (B, T, V)."""
-        begun = time.perf_counter()
-        logits = self.model.forward(tokens, cache, **how)
-        seconds = time.perf_counter() - begun
-        self.passes.append((int(cache.length[0]), seconds))
-        return logits
-
-
-def noted(decoder: Decoder, *models: Clocked) -> tuple[Decoder, list[tuple[float, float]]]:
-    """`decoder`, and a list that gets the seconds of every text and of its passes in `models`."""
-    notes = []
+def recording_times(decoder: Decoder, *models: PassRecorder) -> tuple[Decoder, list[float]]:
+    """`decoder`, and a list that gets the seconds of every text inside the passes of `models`."""
+    times = []
 
     def run(prompt: list) -> Generation:
         for model in models:
             model.passes.clear()
         generation = decoder(prompt)
-        passes = [each for model in models for each in model.passes]
+        passes = [one for model in models for one in model.passes]
         # The prompt is read but for its last token. No pass that writes leaves so few.
-        inside = sum(seconds for held, seconds in passes if held >= len(prompt))
-        notes.append((generation.seconds, inside))
+        times.append(sum(one.seconds for one in passes if one.after >= len(prompt)))
         return generation
 
-    return run, notes
+    return run, times
 
 
-def texts(target: Llama, draft: Llama, k: int, prompts: Sequence[list[int]]) -> pd.DataFrame:
-    """`compare` of "plain" and "speculative" decoding, TOKENS new tokens after each prompt.
+def time_decoders(
+    target: Llama, draft: Llama, k: int, prompts: Sequence[list[int]]
+) -> pd.DataFrame:
+    """`compare` of "plain" and "speculative" decoding, TEXT_TOKENS new tokens after each prompt.
 
     The seconds are without the prompt; those `inside` the passes of target and draft are a column.
     """
-    first, second, small = Clocked(target), Clocked(target), Clocked(draft)
-    fast = speculative(second, ModelDrafter(small), k, SAMPLED, TOKENS)
-    decoders = {
-        "plain": noted(plain(first, SAMPLED, TOKENS), first),
-        "speculative": noted(fast, second, small),
+    plain_target, fast_target = PassRecorder(target), PassRecorder(target)
+    timed_draft = PassRecorder(draft)
+    slow = plain(plain_target, SAMPLED, TEXT_TOKENS)
+    fast = speculative(fast_target, ModelDrafter(timed_draft), k, SAMPLED, TEXT_TOKENS)
+    recordings = {
+        "plain": recording_times(slow, plain_target),
+        "speculative": recording_times(fast, fast_target, timed_draft),
     }
-    frame = compare({name: run for name, (run, _) in decoders.items()}, prompts, SECONDS)
+    decoders = {name: decoder for name, (decoder, _) in recordings.items()}
+    frame = compare(decoders, prompts, _TIME_LIMIT)
+    frame["seconds"] = [generation.seconds for generation in frame.generation]
     frame["inside"] = 0.0
-    for name, (_, notes) in decoders.items():  # the first turn warms up
-        frame.loc[frame.decoder == name, ["seconds", "inside"]] = notes[1:]
+    for name, (_, times) in recordings.items():
+        frame.loc[frame.decoder == name, "inside"] = times[1:]  # the first turn warms up
     return frame
 
 
-class Account(NamedTuple):
+class SpeedupBreakdown(NamedTuple):
     """Where a promised speed-up went: from the promise, step by step, to the measured one.
 
     Each step has a name, and the c and v(k + 1) of the formula with one cost more.
@@ -92,17 +78,17 @@ class Account(NamedTuple):
     tokens: int  # new ones of each text
 
 
-def account(row: Measured, frame: pd.DataFrame, k: int) -> Account:
-    """The steps from what `row` promises to what `frame` (`texts`) measured with blocks of `k`."""
+def speedup_breakdown(draft: DraftMeasurement, frame: pd.DataFrame, k: int) -> SpeedupBreakdown:
+    """The steps from what `draft` promises to what `frame` (time_decoders) measured at this `k`."""
     total = frame.groupby("decoder")[["seconds", "inside", "tokens", "passes"]].sum()
     slow, fast = total.loc["plain"], total.loc["speculative"]
     # Of a plain token and of a block, in bare passes.
     token_host = (slow.seconds - slow.inside) / slow.inside
     block_host = (fast.seconds - fast.inside) / fast.passes / (slow.inside / slow.passes)
-    return Account(
-        row.alpha,
+    return SpeedupBreakdown(
+        draft.alpha,
         k,
-        steps(row, k, token_host, block_host),
+        cost_steps(draft, k, token_host, block_host),
         tokens_a_block=fast.tokens / fast.passes,
         measured=slow.seconds / fast.seconds,
         by_text=ratios(frame, "speculative", "plain").tolist(),
@@ -110,28 +96,28 @@ def account(row: Measured, frame: pd.DataFrame, k: int) -> Account:
     )
 
 
-def steps(
-    row: Measured, k: int, token_host: float, block_host: float
+def cost_steps(
+    draft: DraftMeasurement, k: int, token_host: float, block_host: float
 ) -> dict[str, tuple[float, float]]:
     """c and v of the formula, E / (c K + v), with one cost more in each step.
 
     The promise: c as measured, of a draft step after another one, and v = 1.
     Verification: v = v(K + 1), as measured.
-    Cold cache: the first draft step follows a target pass, so c is (first + (K - 1) c) / K.
+    Cold cache: the first draft step follows a target pass, so c is (cold_c + (K - 1) c) / K.
     Host: Python adds its time to a block and to a plain token: (c K + v + block) / (1 + token).
     """
-    c, v = row.costs.c, row.costs.v[k + 1]
-    mixed = (row.first + (k - 1) * c) / k
+    c, v = draft.costs.c, draft.costs.v[k + 1]
+    mixed_c = (draft.cold_c + (k - 1) * c) / k
     token = 1 + token_host
     return {
         "the promise": (c, 1.0),
         f"verification: a pass over {k + 1} tokens": (c, v),
-        "cold cache: the first draft step": (mixed, v),
-        "host: Python between the passes": (mixed / token, (v + block_host) / token),
+        "cold cache: the first draft step": (mixed_c, v),
+        "host: Python between the passes": (mixed_c / token, (v + block_host) / token),
     }
 
 
-class Choice(NamedTuple):
+class DraftChoice(NamedTuple):
     """A draft's K, the speed-up that the formula promises of it, and the s that it assumes."""
 
     k: int
@@ -139,24 +125,28 @@ class Choice(NamedTuple):
     s: float = 0.0
 
 
-def choices(
-    rows: Mapping[str, Measured], best_k: Callable, speedup: Callable, verified: bool = False
-) -> dict[str, Choice]:
-    """The K that the reader's `best_k` chooses for each draft, from 1 to K_MAX, and its promise.
+def draft_choices(
+    drafts: Mapping[str, DraftMeasurement],
+    best_k: Callable,
+    speedup: Callable,
+    verified: bool = False,
+) -> dict[str, DraftChoice]:
+    """The K that the reader's `best_k` chooses for each draft, 1 to LARGEST_K, and its promise.
 
     v is 1. If `verified`, v is the measured one: every further token of a pass costs about s, so a
     draft token costs c + s, and `best_k` is asked with that. Where a function does not run, the
     library's stands in, and a line says so.
     """
-    best_k = usable(best_k, _best_k, 0.5, 0.1, K_MAX)
-    speedup = usable(speedup, walltime_speedup, 0.5, 0.1, 2, 1.25)
-    found = {}
-    for name, row in rows.items():
-        s = slope(row.costs.v) if verified else 0.0
-        k = min(max(int(best_k(row.alpha, row.costs.c + s, K_MAX)), 1), K_MAX)
-        v = row.costs.v[k + 1] if verified else 1.0
-        found[name] = Choice(k, float(speedup(row.alpha, row.costs.c, k, v)), s)
-    return found
+    best_k = or_library(best_k, _library_best_k, 0.5, 0.1, LARGEST_K)
+    speedup = or_library(speedup, walltime_speedup, 0.5, 0.1, 2, 1.25)
+    choices = {}
+    for name, draft in drafts.items():
+        alpha, c, v = draft.alpha, draft.costs.c, draft.costs.v
+        s = slope(v) if verified else 0.0
+        k = min(max(int(best_k(alpha, c + s, LARGEST_K)), 1), LARGEST_K)
+        promise = speedup(alpha, c, k, v[k + 1] if verified else 1.0)
+        choices[name] = DraftChoice(k, float(promise), s)
+    return choices
 
 
 def slope(v: Mapping[int, float]) -> float:
@@ -165,22 +155,22 @@ def slope(v: Mapping[int, float]) -> float:
     return max(0.0, (v[widest] - 1) / (widest - 1))
 
 
-def best(found: Mapping[str, Choice]) -> tuple[str, int]:
+def best_choice(choices: Mapping[str, DraftChoice]) -> tuple[str, int]:
     """The draft and the K of the largest speed-up."""
-    name = max(found, key=lambda each: found[each].speedup)
-    return name, found[name].k
+    name = max(choices, key=lambda name: choices[name].speedup)
+    return name, choices[name].k
 
 
-def usable(function: Callable, instead: Callable, *example: float) -> Callable:
-    """A reader's `function`; if it gives no number of this example, `instead`, and a line."""
+def or_library(function: Callable, library_function: Callable, *example: float) -> Callable:
+    """A reader's `function`; if it gives no number of this example, the library's, and a line."""
     try:
         float(function(*example))
     except Exception:  # whatever a half-written function does
         name = getattr(function, "__name__", "function")
         print(f"Your {name} does not run yet, so this cell takes the library's.")
-        return instead
+        return library_function
     return function
 
 
-def _best_k(alpha: float, c: float, k_max: int) -> int:
+def _library_best_k(alpha: float, c: float, k_max: int) -> int:
     return Costs(c, dict.fromkeys(range(1, k_max + 2), 1.0)).best_k(alpha)

@@ -1,13 +1,12 @@
 """Hugging Face `generate`, plain and assisted, on the same weights, with its passes counted.
 
-A checkpoint's own generation settings have no part in a call: `settings` makes all of them.
+A checkpoint's own settings have no part in a call: `generation_config` makes all of them.
 """
 
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, PreTrainedModel
@@ -18,17 +17,14 @@ from transformers.utils import logging
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import without_cudnn_attention
+from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.measure.models import target_weights
-from specdec_lib.measure.runs import GREEDY, Decoder, decoder
 from specdec_lib.models.checkpoint import configuration, named_tensors
 from specdec_lib.models.protocol import EosIds, eos_ids
 from specdec_lib.sampling import Warp
 
-if TYPE_CHECKING:
-    from specdec_lib.measure.race.contestants import Contestant
 
-
-class Drafting(NamedTuple):
+class AssistantSettings(NamedTuple):
     """How assisted generation drafts, by transformers' own names for its settings.
 
     A block has `num_assistant_tokens` draft tokens, or fewer where the draft gives one of them a
@@ -40,46 +36,45 @@ class Drafting(NamedTuple):
     num_assistant_tokens_schedule: str = "constant"
 
     @classmethod
-    def of(cls, k: int | None) -> "Drafting":
+    def of(cls, k: int | None) -> "AssistantSettings":
         """Always `k` draft tokens; None: as transformers drafts by default."""
-        return DEFAULT if k is None else cls(k, 0.0)
+        return DEFAULT_ASSISTANT if k is None else cls(k, 0.0)
 
     def __str__(self) -> str:
-        stop = self.assistant_confidence_threshold
-        stops = f"stop below confidence {stop:g}" if stop else "no early stop"
-        said = f"K = {self.num_assistant_tokens}, {self.num_assistant_tokens_schedule}, {stops}"
-        return f"transformers' default: {said}" if self == DEFAULT else said
+        threshold = self.assistant_confidence_threshold
+        stop = f"stop below confidence {threshold:g}" if threshold else "no early stop"
+        text = f"K = {self.num_assistant_tokens}, {self.num_assistant_tokens_schedule}, {stop}"
+        return f"transformers' default: {text}" if self == DEFAULT_ASSISTANT else text
 
 
-DEFAULT = Drafting(20, 0.4)  # of transformers 5.23.0
+DEFAULT_ASSISTANT = AssistantSettings(20, 0.4)  # of transformers 5.23.0
 
 
-class Counted:
+class CountedModel:
     """A transformers model that counts the passes of `generate`.
 
     `vocab_size` is the number of columns of its logits; a smaller number cuts the others off.
     """
 
     def __init__(self, model: PreTrainedModel, vocab_size: int | None = None) -> None:
-        logging.set_verbosity_error()  # each assisted call warns of its own draft's settings
         self.model, self.passes = model.eval(), 0
         self.vocab_size = vocab_size or model.get_output_embeddings().weight.shape[0]
 
     @classmethod
-    def of_folder(
+    def from_folder(
         cls, folder: Path, dtype: torch.dtype, device: torch.device | str = "cpu"
-    ) -> "Counted":
+    ) -> "CountedModel":
         """The model of `folder`."""
-        logging.disable_progress_bar()
-        return cls(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(device))
+        with quiet_transformers():
+            return cls(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(device))
 
     @classmethod
-    def of_target(
+    def from_size(
         cls, size: str, dtype: torch.dtype, device: torch.device | str = "cpu"
-    ) -> "Counted":
+    ) -> "CountedModel":
         """The target called "built-in", or it at the cost of a larger `size`."""
         if size == "built-in":
-            return cls.of_folder(ASSETS / "target", dtype, device)
+            return cls.from_folder(ASSETS / "target", dtype, device)
         weights = target_weights(size, dtype, device)
         config = AutoConfig.for_model(**configuration(weights.shape, dtype))
         with torch.device("meta"):
@@ -93,7 +88,7 @@ class Counted:
         self.passes += 1
 
     @contextmanager
-    def prepared(self, config: GenerationConfig, vocab_size: int) -> Iterator[None]:
+    def configured(self, config: GenerationConfig, vocab_size: int) -> Iterator[None]:
         """With no settings but `config`, `vocab_size` columns and a count; then as it was."""
 
         def cut(module: Any, args: Any, output: ModelOutput) -> None:
@@ -101,8 +96,8 @@ class Counted:
 
         shared = self.model.config.get_text_config()  # transformers compares it with the draft's
         with (
-            held(self.model, "generation_config", config),
-            held(shared, "vocab_size", vocab_size),
+            temporary_attribute(self.model, "generation_config", config),
+            temporary_attribute(shared, "vocab_size", vocab_size),
             without_cudnn_attention(),
             self.model.register_forward_pre_hook(self._count),
             self.model.register_forward_hook(cut),
@@ -111,22 +106,36 @@ class Counted:
 
 
 @contextmanager
-def held(thing: Any, name: str, value: Any) -> Iterator[None]:
-    """An attribute of `thing` at `value`; afterwards as it was."""
-    before = getattr(thing, name)
-    setattr(thing, name, value)
+def temporary_attribute(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """An attribute of `owner` at `value`; afterwards as it was."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
     try:
         yield
     finally:
-        setattr(thing, name, before)
+        setattr(owner, name, before)
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Only errors in transformers' log and no progress bar; afterwards as it was."""
+    verbosity, has_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if has_bar:
+            logging.enable_progress_bar()
 
 
 @torch.inference_mode()
-def generate(
-    target: Counted,
+def hf_generate(
+    target: CountedModel,
     prompt: list[int],
     new_tokens: int,
-    draft: Counted | None = None,
+    draft: CountedModel | None = None,
     k: int | None = None,
     warp: Warp = GREEDY,
     ends: EosIds = None,
@@ -138,29 +147,35 @@ def generate(
     are left as they were, so no call depends on an earlier one.
     """
     ids = torch.tensor([prompt], device=target.model.device)
-    config = settings(target.model, new_tokens, Drafting.of(k), warp, ends)
+    config = generation_config(target.model, new_tokens, AssistantSettings.of(k), warp, ends)
     models = [target] if draft is None else [target, draft]
     options = {} if draft is None else {"assistant_model": draft.model}
     if draft is not None and target.model.config.is_encoder_decoder:
         # Without a mask the draft would read again, in every block, what its cache holds already.
         options["decoder_attention_mask"] = torch.ones_like(ids[:, :1])
-    columns, before = min(each.vocab_size for each in models), target.passes
-    with ExitStack() as calls:
-        for each in models:
-            calls.enter_context(each.prepared(config, columns))
-        # With scikit-learn in reach, the threshold would be fitted anew after each block.
-        calls.enter_context(held(candidate_generator, "is_sklearn_available", lambda: False))
+    vocab_size = min(model.vocab_size for model in models)
+    passes_before = target.passes
+    with ExitStack() as stack:
+        stack.enter_context(quiet_transformers())  # each assisted call warns of its draft's config
+        for model in models:
+            stack.enter_context(model.configured(config, vocab_size))
+        stack.enter_context(_without_sklearn())
         mask = torch.ones_like(ids)
         output = target.model.generate(ids, config, attention_mask=mask, **options)
     # An encoder-decoder writes a text of its own, after one token to start.
-    given = 1 if target.model.config.is_encoder_decoder else len(prompt)
-    return Generation([output[0, given:].tolist()], target_passes=target.passes - before)
+    start = 1 if target.model.config.is_encoder_decoder else len(prompt)
+    return Generation([output[0, start:].tolist()], target_passes=target.passes - passes_before)
 
 
-def settings(
+def _without_sklearn() -> AbstractContextManager[None]:
+    """With scikit-learn in reach, the threshold would be fitted anew after each block."""
+    return temporary_attribute(candidate_generator, "is_sklearn_available", lambda: False)
+
+
+def generation_config(
     model: PreTrainedModel,
     new_tokens: int,
-    drafting: Drafting = DEFAULT,
+    assistant: AssistantSettings = DEFAULT_ASSISTANT,
     warp: Warp = GREEDY,
     ends: EosIds = None,
 ) -> GenerationConfig:
@@ -176,23 +191,5 @@ def settings(
         top_p=warp.top_p,
         eos_token_id=sorted(eos_ids(ends)) or None,
         decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
-        **drafting._asdict(),
+        **assistant._asdict(),
     )
-
-
-def assisted(theirs: Counted, draft: Counted, k: int) -> "Contestant":
-    """Assisted generation as a lane of a race, in which its passes are noted as everybody's."""
-
-    def contestant(watched: Any, warp: Warp, tokens: int) -> Decoder:
-        def note(module: Any, args: Any, how: dict, output: Any) -> None:
-            after = output.past_key_values.get_seq_length()
-            before = after - how["input_ids"].shape[1]
-            watched.passes.append((time.perf_counter(), before, after))
-
-        def write(prompts: Any, asked: Any, rngs: Any) -> Generation:
-            with theirs.model.register_forward_hook(note, with_kwargs=True):
-                return generate(theirs, list(prompts[0]), tokens, draft, k, warp)
-
-        return decoder(write, warp, tokens, batch=True)
-
-    return contestant

@@ -12,7 +12,7 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameter_count
 
 COPY_MEGABYTES = 256  # much more than a processor's cache holds
-WIDTH = 1024  # of the square matrices
+_MATRIX_WIDTH = 1024  # of the square matrices
 
 
 def copy_bandwidth(megabytes: float = COPY_MEGABYTES, rounds: int = 7) -> float:
@@ -22,7 +22,7 @@ def copy_bandwidth(megabytes: float = COPY_MEGABYTES, rounds: int = 7) -> float:
     """
     source = torch.ones(int(megabytes * 2**20 / 4))
     copy = torch.empty_like(source)
-    return 2 * source.nbytes / fastest(lambda: copy.copy_(source), rounds)
+    return 2 * source.nbytes / _least_seconds(lambda: copy.copy_(source), rounds)
 
 
 def matrix_rate(rounds: int = 7) -> float:
@@ -30,8 +30,8 @@ def matrix_rate(rounds: int = 7) -> float:
 
     The matrices hold float32, as the course's models do on a processor.
     """
-    left, right = torch.rand(2, WIDTH, WIDTH)
-    return 2 * WIDTH**3 / fastest(lambda: left @ right, rounds)
+    left, right = torch.rand(2, _MATRIX_WIDTH, _MATRIX_WIDTH)
+    return 2 * _MATRIX_WIDTH**3 / _least_seconds(lambda: left @ right, rounds)
 
 
 def machine_limits() -> dict[str, float]:
@@ -39,7 +39,7 @@ def machine_limits() -> dict[str, float]:
     return {"bandwidth": copy_bandwidth(), "peak_flops": matrix_rate()}
 
 
-def fastest(task: Callable[[], object], rounds: int) -> float:
+def _least_seconds(task: Callable[[], object], rounds: int) -> float:
     """The seconds of the fastest of `rounds` rounds, after one that is not counted."""
     timed(task)
     return min(timed(task) for _ in range(rounds))

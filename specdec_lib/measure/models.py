@@ -5,8 +5,8 @@ from functools import cache
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.measure.acceptance import Acceptance, Place, acceptance, model_reader, places
-from specdec_lib.measure.prompts import all_tokens
+from specdec_lib.measure.acceptance import TokenAcceptance, model_reader, token_acceptances
+from specdec_lib.measure.prompts import encoded_documents
 from specdec_lib.models.checkpoint import Weights, read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import TARGET_COSTS, grow_weights
@@ -14,24 +14,25 @@ from specdec_lib.models.scale import TARGET_COSTS, grow_weights
 CPU = torch.device("cpu")
 
 
-def dtypes() -> tuple[torch.dtype, ...]:
+def target_dtypes() -> tuple[torch.dtype, ...]:
     """What targets may run in on this CPU: without instructions for bfloat16 it is never fastest.
 
     float32 weights that float16 holds are read in 16 bits too (models/linear.py).
     """
-    has = torch.cpu.get_capabilities()
-    instructions = map(has.get, ("avx512_bf16", "amx_bf16", "bf16"))  # the last one is ARM's
-    return (torch.float32, torch.bfloat16) if any(instructions) else (torch.float32,)
+    capabilities = torch.cpu.get_capabilities()
+    names = ("avx512_bf16", "amx_bf16", "bf16")  # the last one is ARM's
+    has_bfloat16 = any(capabilities.get(name) for name in names)
+    return (torch.float32, torch.bfloat16) if has_bfloat16 else (torch.float32,)
 
 
 @cache
-def target(size: str | None, dtype: torch.dtype) -> Llama:
+def load_target(size: str | None, dtype: torch.dtype) -> Llama:
     """The built-in target, or it at the cost of a larger `size`."""
     return Llama(target_weights(size, dtype))
 
 
 @cache
-def draft(name: str, dtype: torch.dtype = torch.float32) -> Llama:
+def load_draft(name: str, dtype: torch.dtype = torch.float32) -> Llama:
     """A built-in draft."""
     return Llama.from_folder(ASSETS / name, CPU, dtype)
 
@@ -39,27 +40,17 @@ def draft(name: str, dtype: torch.dtype = torch.float32) -> Llama:
 def target_weights(
     size: str | None, dtype: torch.dtype, device: torch.device | str = CPU
 ) -> Weights:
-    """The weights of `target`. They are read layer by layer, to be packed and let go."""
+    """The weights of `load_target`. They are read layer by layer, to be packed and let go."""
     weights = read_weights(ASSETS / "target", torch.device(device), dtype)
     return weights if size is None else grow_weights(weights, TARGET_COSTS[size])
 
 
-@cache
-def accepted(name: str) -> Acceptance:
-    """The acceptance of a draft on held-out text by the built-in target.
-
-    A costlier target has the same distribution, and so the same acceptance.
-    """
-    p, q = model_reader(target(None, torch.float32)), model_reader(draft(name))
-    return acceptance(p, q, all_tokens(), most=4000)
-
-
-def two_functions(name: str) -> list[Place]:
+def two_functions(name: str) -> list[TokenAcceptance]:
     """Two functions of held-out code (modulefinder.py), token by token, with this draft.
 
     The models have read the 300 tokens above them.
     """
-    (ids,) = (text.ids for text in all_tokens() if text.name == "modulefinder.py")
-    p, q = model_reader(target(None, torch.float32)), model_reader(draft(name))
-    first, *rest = places(p, q, ids[1246:1723], start=300)
+    (ids,) = (text.ids for text in encoded_documents() if text.name == "modulefinder.py")
+    p, q = model_reader(load_target(None, torch.float32)), model_reader(load_draft(name))
+    first, *rest = token_acceptances(p, q, ids[1246:1723], start=300)
     return [first._replace(piece=first.piece.lstrip("\n")), *rest]

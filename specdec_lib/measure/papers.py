@@ -1,7 +1,7 @@
 """The figures that papers and leaderboards print, as tables of named rows.
 
-`table("leviathan_2_4")[0].alpha` is a number. papers.json holds them: every table there has its
-columns, its source, and a note of what to know before using it.
+`paper_table("leviathan_2_4")[0].alpha` is a number. papers.json holds them: every table there has
+its columns, its source, and a note of what to know before using it.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 
-def table(name: str) -> list[Any]:
+def paper_table(name: str) -> list[Any]:
     """The rows of a table, named tuples of its columns. KeyError, with the names, for another."""
     tables = _tables()
     if name not in tables:

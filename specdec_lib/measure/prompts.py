@@ -1,5 +1,6 @@
-"""The frozen held-out text: what the built-in models never saw, the same on every machine."""
+"""Prompts from the frozen held-out text, which the built-in models never saw."""
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -7,9 +8,15 @@ from typing import NamedTuple
 from tokenizers import Tokenizer
 
 from specdec_lib.assets import ASSETS, HeldOutDocument, held_out_documents, tokenizer
+from specdec_lib.measure.compare import Decoder
+from specdec_lib.progress import progress
+
+Prompts = Sequence[Sequence[int]]
+
+MAX_REPEATED_SHARE = 0.2  # greedy text that repeats more of its 8-grams is left out
 
 
-class Tokens(NamedTuple):
+class EncodedDocument(NamedTuple):
     """A document as tokens, the end-of-text token before it.
 
     `novel` says for each token whether its line is new to the models; `sizes` is its bytes.
@@ -21,21 +28,21 @@ class Tokens(NamedTuple):
     sizes: list[int]
 
 
-def encoded(document: HeldOutDocument, tokenizer: Tokenizer) -> Tokens:
+def encode_document(document: HeldOutDocument, tokenizer: Tokenizer) -> EncodedDocument:
     """`document` in tokens; one that spans two lines counts with the line that it ends in."""
     encoding = tokenizer.encode(document.text)
     ends = [max(end - 1, 0) for _, end in encoding.offsets]
     lines = line_numbers(document.text)
     novel = [lines[end] not in document.training_lines for end in ends]
     sizes = [len(token) for token in encoding.tokens]  # a character of these is a byte
-    return Tokens(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
+    return EncodedDocument(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
 
 
 @cache
-def all_tokens(assets: Path = ASSETS) -> tuple[Tokens, ...]:
+def encoded_documents(assets: Path = ASSETS) -> tuple[EncodedDocument, ...]:
     """All of the frozen text in tokens, encoded once."""
     shared = tokenizer(assets)
-    return tuple(encoded(document, shared) for document in held_out_documents(assets))
+    return tuple(encode_document(document, shared) for document in held_out_documents(assets))
 
 
 def line_numbers(text: str) -> list[int]:
@@ -55,12 +62,11 @@ def prompts(count: int, length: int = 64, ending: str = "") -> list[list[int]]:
 
     Raises ValueError if there are not so many.
     """
-    texts = [each for each in all_tokens() if each.name.endswith(ending)]
-    documents = [each.ids for each in texts if len(each.ids) >= 4 * length]
+    texts = [document.ids for document in encoded_documents() if document.name.endswith(ending)]
+    long_texts = [ids for ids in texts if len(ids) >= 4 * length]
     shares = [(odd, parts) for parts in (2, 4, 8, 16) for odd in range(1, parts, 2)]
-    starts = [(ids, len(ids) * odd // parts) for odd, parts in shares for ids in documents]
-    starts = [(ids, start) for ids, start in starts if start + length <= len(ids)]
-    chosen = [ids[start : start + length] for ids, start in starts]
+    starts = [(ids, len(ids) * odd // parts) for odd, parts in shares for ids in long_texts]
+    chosen = [ids[start : start + length] for ids, start in starts if start + length <= len(ids)]
     if len(chosen) < count:
         raise ValueError(f"the held-out text has {len(chosen)} prompts, not {count}")
     return chosen[:count]
@@ -68,5 +74,21 @@ def prompts(count: int, length: int = 64, ending: str = "") -> list[list[int]]:
 
 def repeated_share(tokens: list[int], size: int = 8) -> float:
     """The share of repeated n-grams of `size` tokens; repetitive text inflates acceptance."""
-    runs = [tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)]
-    return 1 - len(set(runs)) / len(runs) if runs else 0.0
+    ngrams = [tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)]
+    return 1 - len(set(ngrams)) / len(ngrams) if ngrams else 0.0
+
+
+def without_repetition(decoder: Decoder, prompts: Prompts, count: int) -> list[list[int]]:
+    """The first `count` of `prompts` after which `decoder` writes text without repetition.
+
+    Raises ValueError if there is none.
+    """
+    chosen = []
+    for prompt in progress(prompts, "prompts without loops"):
+        if len(chosen) == count:
+            break
+        if repeated_share(decoder(prompt).tokens[0]) <= MAX_REPEATED_SHARE:
+            chosen.append(prompt)
+    if not chosen:
+        raise ValueError("every prompt's text runs in circles; use more prompts or fewer tokens")
+    return chosen

@@ -13,11 +13,11 @@ import pandas as pd
 from specdec_lib.errors import SpecdecError
 from specdec_lib.files import write_whole
 
-KEYS = ["target", "draft", "task", "temperature"]  # what a row is about
-SHOWN = ["alpha", "c", "K", "measured v", "clock"]
+_KEYS = ["target", "draft", "task", "temperature"]  # what a row is about
+_FIGURES = ["alpha", "c", "K", "measured v", "clock"]
 
 
-def write(frame: pd.DataFrame, about: Mapping[str, Any], path: Path | str) -> Path:
+def write_results(frame: pd.DataFrame, about: Mapping[str, Any], path: Path | str) -> Path:
     """Write `frame`, and `about` what machine it is; returns the path."""
     table = json.loads(frame.to_json(orient="split", index=False))
     content = json.dumps({"about": dict(about), "table": table}, indent=1)
@@ -25,7 +25,7 @@ def write(frame: pd.DataFrame, about: Mapping[str, Any], path: Path | str) -> Pa
     return Path(path)
 
 
-def read(path: Path | str) -> tuple[pd.DataFrame, dict[str, Any]]:
+def read_results(path: Path | str) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The table of a file, and what machine it is about. SpecdecError if the file is no such.
 
     The message names the file and says what to do.
@@ -34,7 +34,7 @@ def read(path: Path | str) -> tuple[pd.DataFrame, dict[str, Any]]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         about, table = dict(content["about"]), content["table"]
         frame = pd.DataFrame(table["data"], columns=table["columns"])
-        frame[KEYS + SHOWN]  # KeyError where one is missing
+        frame[_KEYS + _FIGURES]  # KeyError where one is missing
     except OSError as error:
         raise SpecdecError(f"{path}: {error.strerror}. Give a file that chapter 08 wrote") from None
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -48,11 +48,11 @@ def side_by_side(first: Path | str, second: Path | str) -> str:
     """Two tables row by row, A and B, below a line about the machine of each."""
     lines, frames = [], []
     for side, path in (("A", first), ("B", second)):
-        frame, about = read(path)
-        known = ", ".join(f"{name} {value}" for name, value in about.items())
-        lines.append(f"{side}  {path}: {known}")
-        frames.append(frame[KEYS + SHOWN])
-    both = frames[0].merge(frames[1], on=KEYS, how="outer", suffixes=(" A", " B"))
-    columns = [f"{name} {side}" for name in SHOWN for side in "AB"]
-    table = both[KEYS + columns].to_string(index=False, float_format="{:.3g}".format, na_rep="-")
+        frame, about = read_results(path)
+        machine = ", ".join(f"{name} {value}" for name, value in about.items())
+        lines.append(f"{side}  {path}: {machine}")
+        frames.append(frame[_KEYS + _FIGURES])
+    both = frames[0].merge(frames[1], on=_KEYS, how="outer", suffixes=(" A", " B"))
+    columns = [f"{name} {side}" for name in _FIGURES for side in "AB"]
+    table = both[_KEYS + columns].to_string(index=False, float_format="{:.3g}".format, na_rep="-")
     return "\n".join([*lines, "", table])

@@ -21,39 +21,45 @@ from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.acceptance import (
     Reader,
-    acceptances,
+    acceptance,
+    cached_reader,
     model_reader,
     ngram_reader,
-    remembered,
 )
-from specdec_lib.measure.costs import CONTEXT, Task, in_turn, pass_task, relative
-from specdec_lib.measure.prompts import all_tokens
-from specdec_lib.measure.runs import GREEDY, SAMPLED, speculative
-from specdec_lib.measure.timing import interleaved
+from specdec_lib.measure.costs import (
+    CONTEXT_TOKENS,
+    PassTask,
+    costs_from_times,
+    interleave_draft_steps,
+    pass_task,
+)
+from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, speculative
+from specdec_lib.measure.prompts import encoded_documents
+from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameter_count
 from specdec_lib.progress import progress
 from specdec_lib.theory import Costs
 
-ROUNDS = 20  # of bare passes
+PASS_ROUNDS = 20  # of bare passes
 
 # The seconds of every round by task. An integer is the tokens of a target pass.
 Times = Mapping[int | str, Sequence[float]]
 
 
 @dataclass(frozen=True)
-class Measured:
+class DraftMeasurement:
     """What was measured of a draft for a target."""
 
     parameters: int
     tokens_per_second: float  # of the draft alone
     alpha: float
     costs: Costs  # c of a draft step right after another one
-    first: float  # as costs.c, of a draft step right after a target pass
+    cold_c: float  # as costs.c, of a draft step right after a target pass
 
 
-class Laboratory:
+class DraftBenchmark:
     """The built-in target, and the text that drafts learn from and are judged on.
 
     `learn` and `unseen` are every other held-out document each; alpha is the mean over the first
@@ -61,20 +67,21 @@ class Laboratory:
     """
 
     def __init__(self, positions: int = 3000) -> None:
-        texts = all_tokens()
+        texts = encoded_documents()
         self.learn = [token for text in texts[0::2] for token in text.ids]
         self.unseen, self.positions = texts[1::2], positions
         self.target = Llama.from_folder(ASSETS / "target")
         self.vocab_size = self.target.vocab_size
-        self._p = remembered(model_reader(self.target))
+        self._p = cached_reader(model_reader(self.target))
 
     def alpha(self, q: Reader) -> float:
         """The mean of sum_x min(p(x), q(x))."""
-        return acceptances(self._p, {"draft": q}, self.unseen, self.positions)["draft"].alpha
+        return acceptance(self._p, q, self.unseen, self.positions).alpha
 
     def alphas(self, drafts: Mapping[str, Llama]) -> dict[str, float]:
         """Alpha of every draft."""
-        return {name: self.alpha(model_reader(draft)) for name, draft in drafts.items()}
+        named = progress(drafts.items(), "drafts")
+        return {name: self.alpha(model_reader(draft)) for name, draft in named}
 
     def times(self, drafts: Mapping[str, Llama], target: Llama | None = None) -> Times:
         """Bare passes of `target`, which has the built-in distribution, and a step of every draft.
@@ -84,37 +91,39 @@ class Laboratory:
         cache; another one, NAME, follows it.
         """
         steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
-        turns: dict[int | str, Task] = {}
-        for key, run in in_turn(target or self.target, steps).items():
-            turns |= {key: run} if isinstance(key, int) else {f"{key} first": run, key: run}
-        return interleaved(turns, ROUNDS)
+        tasks: dict[int | str, PassTask] = {}
+        for key, task in interleave_draft_steps(target or self.target, steps).items():
+            if isinstance(key, str):
+                tasks[f"{key} first"] = task
+            tasks[key] = task
+        return interleaved_times(tasks, PASS_ROUNDS)
 
     def c_of(self, draft: Callable[[list[int]], object]) -> float:
         """c of a draft that is no model: its step after a text, over a target pass."""
-        text = max(self.unseen, key=lambda each: len(each.ids)).ids[:CONTEXT]
+        text = max(self.unseen, key=lambda document: len(document.ids)).ids[:CONTEXT_TOKENS]
         tasks = {1: pass_task(self.target, 1), "draft": partial(draft, text)}
-        return relative(interleaved(tasks, ROUNDS))[0]["draft"].c
+        return costs_from_times(interleaved_times(tasks, PASS_ROUNDS)).by_draft["draft"].c
 
 
-def rows(
+def draft_measurements(
     drafts: Mapping[str, Llama], alphas: Mapping[str, float], times: Times
-) -> dict[str, Measured]:
-    """What was measured of every draft."""
-    costs, _ = relative(times)
+) -> dict[str, DraftMeasurement]:
+    """What was measured of every draft, with the times of DraftBenchmark.times."""
+    costs = costs_from_times(times).by_draft
     return {
-        name: Measured(
+        name: DraftMeasurement(
             # The embedding is also the head. A pass only looks up a few rows of it.
             parameters=parameter_count(draft.shape) - draft.embedding.numel(),
             tokens_per_second=1 / median(times[name]),
             alpha=alphas[name],
             costs=costs[name],
-            first=costs[f"{name} first"].c,
+            cold_c=costs[f"{name} first"].c,
         )
         for name, draft in drafts.items()
     }
 
 
-def built_in(*names: str) -> dict[str, Llama]:
+def built_in_models(*names: str) -> dict[str, Llama]:
     """Built-in models by name."""
     return {name: Llama.from_folder(ASSETS / name) for name in names}
 
@@ -152,57 +161,58 @@ def module_reader(model: nn.Module) -> Reader:
 
 def trained_heads(target: Llama) -> dict[str, Drafter]:
     """The two drafters on the built-in target's last states; Medusa has three heads."""
-    return {
-        "Medusa": Medusa(target, load_medusa_heads(target)),
-        "EAGLE": Eagle(target, load_eagle_head(target)),
-    }
+    return {"Medusa": Medusa(target, load_medusa_heads(target)), "EAGLE": Eagle(target, load_eagle_head(target))}
 
 
-def tokens_per_pass(
+def measure_tokens_per_pass(
     target: Llama, drafters: Mapping[str, Drafter], texts: list[list[int]], k: int = 4
 ) -> dict[tuple[str, float], float]:
     """Tokens per pass by (drafter, temperature), in texts of 48 tokens.
 
     Temperatures 0 and 1, all of `texts` as one batch.
     """
-    measured = {}
+    tokens = {}
     for name, warp in progress(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
-        run = speculative(target, drafters[name], k, warp, tokens=48, batch=True)(texts)
-        kept = [block.n_appended for row in run.blocks for block in row]
-        measured[name, warp.temperature] = float(np.mean(kept))
-    return measured
+        decoder = speculative(target, drafters[name], k, warp, tokens=48, batch=True)
+        blocks = [block for row in decoder(texts).blocks for block in row]
+        tokens[name, warp.temperature] = float(np.mean([block.kept for block in blocks]))
+    return tokens
 
 
-def compared(
-    lab: Laboratory, models: Mapping[str, Llama], prompt_lookup: Callable[[list[int], int], list]
+def compare_drafts(
+    benchmark: DraftBenchmark,
+    models: Mapping[str, Llama],
+    prompt_lookup: Callable[[list[int], int], list],
 ) -> dict[str, tuple[float, float]]:
     """Alpha and c of the draft `models`, of counts of the training text, and of a reader's lookup.
 
     The target is the built-in one. A lookup that does not run is left out, and a line says why.
     """
-    measured = rows(models, lab.alphas(models), lab.times(models))
-    found = {name: (row.alpha, row.costs.c) for name, row in measured.items()}
+    measured = draft_measurements(models, benchmark.alphas(models), benchmark.times(models))
+    points = {name: (draft.alpha, draft.costs.c) for name, draft in measured.items()}
     counts = Counts.load(ASSETS / "ngrams.npz")
     for name, order in {"bigram counts": 2, "trigram counts": 3}.items():
         drafter = NgramDrafter(counts, order)
-        found[name] = (lab.alpha(ngram_reader(drafter)), lab.c_of(drafter.distribution))
+        alpha = benchmark.alpha(ngram_reader(drafter))
+        points[name] = (alpha, benchmark.c_of(drafter.distribution))
     try:
-        alpha = lab.alpha(lookup_reader(prompt_lookup, lab.vocab_size))
-        found["your prompt_lookup"] = (alpha, lab.c_of(lambda text: prompt_lookup(text, 1)))
+        alpha = benchmark.alpha(lookup_reader(prompt_lookup, benchmark.vocab_size))
+        c = benchmark.c_of(lambda text: prompt_lookup(text, 1))
+        points["your prompt_lookup"] = (alpha, c)
     except Exception as problem:  # whatever a half-written function does
         print(f"Without your prompt_lookup: {problem}")
-    return found
+    return points
 
 
-def learning_curve(
-    lab: Laboratory, draft: nn.Module, steps: Iterable[int], every: int
+def training_curve(
+    benchmark: DraftBenchmark, draft: nn.Module, steps: Iterable[int], every: int
 ) -> dict[int, float]:
     """Alpha of `draft` before the first of `steps`, which train it, and after each `every`."""
-    curve = {0: lab.alpha(module_reader(draft))}
+    curve = {0: benchmark.alpha(module_reader(draft))}
     try:
         for step in progress(steps, "training"):
             if step % every == 0:
-                curve[step] = lab.alpha(module_reader(draft))
+                curve[step] = benchmark.alpha(module_reader(draft))
     except Exception as problem:  # whatever a half-written loss does
         print(f"This cell trains on your own loss: {problem}")
     return curve

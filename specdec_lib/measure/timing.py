@@ -1,17 +1,21 @@
-"""Times of bare tasks that can be compared on a machine whose speed drifts: interleaved.
+"""Times of bare tasks, interleaved, since a machine's speed drifts; and of a model's passes.
 
 Decoders are measured by measure/compare.py.
 """
 
+import math
 import time
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from torch import Tensor
 
 from specdec_lib.device import wait_for
+from specdec_lib.models.protocol import Cache, Model
 from specdec_lib.progress import progress
 
-Key = TypeVar("Key")
-Result = TypeVar("Result")
+_Key = TypeVar("_Key")
+_Result = TypeVar("_Result")
 
 
 def timed(task: Callable[[], object]) -> float:
@@ -19,26 +23,53 @@ def timed(task: Callable[[], object]) -> float:
     return timed_result(task)[0]
 
 
-def timed_result(task: Callable[[], Result]) -> tuple[float, Result]:
-    """As `timed`, and what the task returned."""
+def timed_result(task: Callable[..., _Result], *arguments: object) -> tuple[float, _Result]:
+    """The seconds of `task` on these arguments, as `timed`, and its result."""
     wait_for()
     start = time.perf_counter()
-    result = task()
+    result = task(*arguments)
     wait_for()
     return time.perf_counter() - start, result
 
 
-def interleaved(
-    tasks: Mapping[Key, Callable[[], object]], rounds: int, warm_up: int = 1
-) -> dict[Key, list[float]]:
+def interleaved_times(
+    tasks: Mapping[_Key, Callable[[], object]], rounds: int, warm_up: int = 1
+) -> dict[_Key, list[float]]:
     """The seconds of every task in every round, all tasks once a round, one after the other.
 
     The first `warm_up` rounds are not counted.
     """
-    seconds: dict[Key, list[float]] = {key: [] for key in tasks}
-    for number in progress(range(warm_up + rounds), "rounds"):
+    seconds: dict[_Key, list[float]] = {key: [] for key in tasks}
+    for round_number in progress(range(warm_up + rounds), "rounds"):
         for key, task in tasks.items():
-            taken = timed(task)
-            if number >= warm_up:
-                seconds[key].append(taken)
+            task_seconds = timed(task)
+            if round_number >= warm_up:
+                seconds[key].append(task_seconds)
     return seconds
+
+
+class RecordedPass(NamedTuple):
+    """A pass: when it ended, and the tokens in the cache before and after it, of the first row."""
+
+    end: float
+    before: int
+    after: int
+    seconds: float = math.nan  # of the pass alone
+
+
+class PassRecorder:
+    """A model that records its passes."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.passes = model, list[RecordedPass]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def forward(self, tokens: Tensor, cache: Cache, **forward_kwargs: Any) -> Tensor:
+        """The model's logits (B, T, V); `forward_kwargs` are those of a tree's pass."""
+        before, start = int(cache.length[0]), time.perf_counter()
+        logits = self.model.forward(tokens, cache, **forward_kwargs)
+        end = time.perf_counter()
+        self.passes.append(RecordedPass(end, before, before + tokens.shape[1], end - start))
+        return logits

@@ -64,8 +64,8 @@ def test_predictions_are_held_against_computed_numbers():
 
 
 @pytest.fixture(scope="module")
-def lab() -> strategies.Laboratory:
-    return strategies.Laboratory(positions=150)
+def lab() -> strategies.DraftBenchmark:
+    return strategies.DraftBenchmark(positions=150)
 
 
 def test_a_few_steps_of_distillation_raise_alpha(lab):
@@ -78,9 +78,9 @@ def test_a_few_steps_of_distillation_raise_alpha(lab):
 def test_a_readers_lookup_is_judged_as_other_drafts_and_may_be_missing(lab, capsys, monkeypatch):
     counted = NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 2)  # once: that takes a second
     monkeypatch.setattr(strategies, "NgramDrafter", lambda counts, order: counted)
-    monkeypatch.setattr(strategies, "ROUNDS", 3)
-    found = strategies.compared(lab, {}, FUNCTIONS["prompt_lookup"])
+    monkeypatch.setattr(strategies, "PASS_ROUNDS", 3)
+    found = strategies.compare_drafts(lab, {}, FUNCTIONS["prompt_lookup"])
     assert list(found) == ["bigram counts", "trigram counts", "your prompt_lookup"]
     assert all(0 < alpha < 1 and c > 0 for alpha, c in found.values())
-    assert len(strategies.compared(lab, {}, unwritten)) == 2
+    assert len(strategies.compare_drafts(lab, {}, unwritten)) == 2
     assert "Without your prompt_lookup: not written yet" in capsys.readouterr().out

@@ -14,7 +14,7 @@ from specdec_lib.theory import expected_tokens, walltime_speedup
 CHAPTER = "05_results"
 FUNCTIONS, TEXT = functions_of(CHAPTER), text_of(CHAPTER)
 WORDS = " ".join(TEXT.replace("\n# ", " ").split())
-LOGS = papers.table("logs")
+LOGS = papers.paper_table("logs")
 
 
 def test_predictions_are_held_against_what_is_computed():
@@ -70,7 +70,7 @@ def test_the_simulator_gives_the_numbers_of_the_library(module, alpha: float):
 def test_numbers_in_the_prose_are_the_computed_ones():
     large, small = SETTINGS[2], SETTINGS[6]
     cost = (expected_tokens(large.alpha, large.k) / large.measured - 1) / large.k
-    paper, engine = papers.table("eagle_3")
+    paper, engine = papers.paper_table("eagle_3")
     assert f"a `c` of {cost:.2f} would do" in WORDS
     assert f"a free draft gives only {expected_tokens(small.alpha, small.k):.2f}" in WORDS
     assert f"the row needs {needed_tokens(small)[0]:.2f} tokens per block" in WORDS
@@ -80,6 +80,6 @@ def test_numbers_in_the_prose_are_the_computed_ones():
     assert f"6.13/4.40 = {paper.tokens / paper.speedup:.2f} plain passes" in WORDS
     assert f"about {engine.tokens / engine.speedup:.1f} in SGLang" in WORDS
     assert f"and 373.25 with it, so {373.25 / 158.34:.2f} times as fast" in WORDS
-    for row in papers.table("spec_bench_devices")[2:4]:
+    for row in papers.paper_table("spec_bench_devices")[2:4]:
         cells = f"{row.rtx3090_tokens} and {row.a100_tokens} | {row.rtx3090_speedup} | "
         assert f"{cells}{row.a100_speedup} |" in WORDS

@@ -97,7 +97,7 @@ def test_nothing_is_measured_with_a_wrong_function(capsys):
         ch08.require_right(lambda cache, length: None, *right[1:])
     # What measures gets the student's decoder from one cell alone, and that cell asks.
     asking = "    lesson.require_right(rollback, verify_block, speculative_generate)\n"
-    assert TEXT.count("decoders.yours(") == TEXT.count(asking) == 1
+    assert TEXT.count("decoders.StudentDecoder(") == TEXT.count(asking) == 1
 
 
 PREFILLED = (

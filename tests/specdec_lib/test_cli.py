@@ -50,7 +50,7 @@ def test_without_a_command_there_is_the_help(capsys):
     ],
 )
 def test_bad_input_is_named_in_a_line_before_anything_is_loaded(words, named, capsys, monkeypatch):
-    for loads in ("models.pairs.load_pair", "measure.race.turns.run"):
+    for loads in ("models.pairs.load_pair", "measure.race.turns.run_race"):
         monkeypatch.setattr(f"specdec_lib.{loads}", None)
     assert cli.main(shlex.split(words)) == 2
     message = capsys.readouterr().err
@@ -72,7 +72,7 @@ def test_only_what_the_user_can_mend_is_told_in_a_line(error, message, capsys, m
     def fail(*_):
         raise error
 
-    monkeypatch.setattr("specdec_lib.cli_race.show", fail)
+    monkeypatch.setattr("specdec_lib.cli_race.show_in_terminal", fail)
     with pytest.raises(type(error)) if message is None else nullcontext():
         assert cli.main(["race", "--recorded"]) == 2
     assert capsys.readouterr().err == (message or "")
@@ -82,7 +82,7 @@ def test_ctrl_c_ends_a_command_without_a_traceback(capsys, monkeypatch):
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("specdec_lib.cli_race.show", stopped)
+    monkeypatch.setattr("specdec_lib.cli_race.show_in_terminal", stopped)
     assert cli.main(["race", "--recorded"]) == 130
     assert capsys.readouterr().err.strip() == ""
 

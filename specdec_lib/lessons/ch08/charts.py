@@ -48,7 +48,7 @@ def beside_hugging_face(met: Any, whose: str) -> None:
     what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
     show(left.figure, f"{what}. For 100 tokens, {'; '.join(told)}.")
     print(textwrap.fill(_texts_of(*met.texts.values()), PRINT_WIDTH))
-    theirs = f"Hugging Face's speculation ({met.drafting})"
+    theirs = f"Hugging Face's speculation ({met.assistant})"
     for name, other in (("plain", "plain decoding"), ("assisted", theirs)):
         print(f"{mine.capitalize()}: {spread(*met.over.loc[name])} times as fast as {other}.")
 

@@ -1,6 +1,7 @@
 """Real blocks of the built-in pair, recorded once, for lessons that load no models.
 
-The file is made by specdec_lib/training/recording.py; a test holds it against a fresh computation.
+`python -m specdec_lib.measure.recording blocks` makes the file; a test holds it against a fresh
+computation.
 """
 
 import json

@@ -16,7 +16,8 @@ import torch
 
 from specdec_lib.device import processor
 from specdec_lib.files import write_whole
-from specdec_lib.measure.bench.figures import COMPARISONS, FIGURES, OURS, PLAIN, measured
+from specdec_lib.measure.bench import figures
+from specdec_lib.measure.bench.figures import BEST_PLAIN, FIGURES, SPECULATIVE
 from specdec_lib.measure.bench.memory import memory_overhead
 from specdec_lib.measure.compare import summary
 
@@ -26,13 +27,13 @@ def main(arguments: list[str] | None = None) -> None:
     command = argparse.ArgumentParser("python -m specdec_lib.measure.bench", description=__doc__)
     command.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
     options = command.parse_args(arguments)
-    found = {name: measured(*how) for name, how in COMPARISONS.items()}
-    frames = {name: frame for name, (frame, _) in found.items()}
+    runs = {name: figures.run_comparison(*key) for name, key in figures.COMPARISONS.items()}
+    frames = {name: frame for name, (frame, _) in runs.items()}
     record = as_record(frames, memory_overhead()) | {
         "machine": f"{processor()}, torch {torch.__version__}, {date.today()}",
-        "notes": [f"{name}: {note}" for name, (_, notes) in found.items() for note in notes],
+        "notes": [f"{name}: {note}" for name, (_, notes) in runs.items() for note in notes],
     }
-    print(*tables(record), record["machine"], *record["notes"], sep="\n")
+    print(*printed_tables(record), record["machine"], *record["notes"], sep="\n")
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_whole(options.json, json.dumps(record, indent=2) + "\n")
@@ -40,21 +41,23 @@ def main(arguments: list[str] | None = None) -> None:
 
 def as_record(frames: Mapping[str, pd.DataFrame], overhead: float) -> dict[str, Any]:
     """Median and quartiles for each key of FIGURES, and the tokens a second behind them."""
-    speeds = {name: summary(each, PLAIN).tokens_per_second for name, each in frames.items()}
-    over = {key: summary(frames[name], other).loc[OURS] for key, (name, other) in FIGURES.items()}
-    return {
-        **{
-            key: {"median": row.speedup, "low": row.low, "high": row.high}
-            for key, row in over.items()
-        },
+    speeds = {name: summary(frame, BEST_PLAIN).tokens_per_second for name, frame in frames.items()}
+    quartiles = {}
+    for key, (name, other) in FIGURES.items():
+        speed = summary(frames[name], other).loc[SPECULATIVE]
+        quartiles[key] = {"median": speed.speedup, "low": speed.low, "high": speed.high}
+    return quartiles | {
         "memory_overhead": overhead,
-        "tokens_per_second": {name: each.to_dict() for name, each in speeds.items()},
+        "tokens_per_second": {name: series.to_dict() for name, series in speeds.items()},
     }
 
 
-def tables(record: Mapping[str, Any]) -> list[str]:
+def printed_tables(record: Mapping[str, Any]) -> list[str]:
     """The figures with their quartiles, and the tokens a second behind them."""
-    rows = {key: [*record[key].values(), f"{n}, over {x}"] for key, (n, x) in FIGURES.items()}
+    rows = {
+        key: [*record[key].values(), f"{name}, over {other}"]
+        for key, (name, other) in FIGURES.items()
+    }
     overhead = [record["memory_overhead"], None, None, "peak memory over weights and cache"]
     figures = {**rows, "memory_overhead": overhead}
     columns = ["median", "low", "high", "what"]

@@ -11,41 +11,43 @@ import torch
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import dtype_name
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure import hugging
+from specdec_lib.measure.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.compare import Decoder, compare
-from specdec_lib.measure.costs import K_MAX, Measured, costs_by_dtype
-from specdec_lib.measure.models import accepted, draft, dtypes, target
-from specdec_lib.measure.prompts import prompts
-from specdec_lib.measure.runs import GREEDY, SAMPLED, plain, speculative, straight
-from specdec_lib.measure.timing import interleaved
+from specdec_lib.measure.costs import LARGEST_K, DraftCosts, costs_by_dtype
+from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
+from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
+from specdec_lib.measure.models import load_draft, load_target, target_dtypes
+from specdec_lib.measure.prompts import encoded_documents, prompts, without_repetition
+from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.sampling import Warp
 
-POOL = 300  # held-out prompts to choose from
-PROMPTS, TOKENS, ROUNDS = 8, 64, 2  # of a comparison
-PASSES = {"234m": 20, None: 200}  # rounds of bare passes: about ten seconds
+BENCH_PROMPTS, BENCH_TOKENS, BENCH_ROUNDS = 8, 64, 2  # of a comparison
 TRIED_K = (None, 1, 2, 3, 4, 6)  # None: as transformers drafts by default
-SHORT, NEAR = 16, 1.25  # tokens of the first trial; over the fastest there, to be tried again
+_POOL = 300  # held-out prompts to choose from
+_PASSES = {"234m": 20, None: 200}  # rounds of bare passes: about ten seconds
+_TRIAL_TOKENS = 16  # of the first trial of Hugging Face's decoders
+_NEARLY_FASTEST = 1.25  # over the fastest there, to be tried again
 
-PLAIN, OURS = "best plain", "speculative"
-GENERATE, ASSISTED = "HF generate", "HF assisted"
+BEST_PLAIN, SPECULATIVE = "best plain", "speculative"
+BEST_GENERATE, BEST_ASSISTED = "HF generate", "HF assisted"
 # The target's cost (None: as it is) and the temperature.
 COMPARISONS = {
     "234M cost, T = 1": ("234m", SAMPLED),
     "234M cost, greedy": ("234m", GREEDY),
     "built-in pair, greedy": (None, GREEDY),
 }
-# By key of the JSON: a comparison, and what ours is held against there.
+# By key of the JSON: a comparison, and the decoder that ours is compared with there.
 FIGURES = {
-    "cost234m_vs_best_plain_sampled": ("234M cost, T = 1", PLAIN),
-    "cost234m_vs_best_plain_greedy": ("234M cost, greedy", PLAIN),
-    "cost234m_vs_hf_generate": ("234M cost, greedy", GENERATE),
-    "cost234m_vs_hf_assisted": ("234M cost, greedy", ASSISTED),
-    "builtin_vs_hf_generate": ("built-in pair, greedy", GENERATE),
-    "builtin_vs_hf_assisted": ("built-in pair, greedy", ASSISTED),
+    "cost234m_vs_best_plain_sampled": ("234M cost, T = 1", BEST_PLAIN),
+    "cost234m_vs_best_plain_greedy": ("234M cost, greedy", BEST_PLAIN),
+    "cost234m_vs_hf_generate": ("234M cost, greedy", BEST_GENERATE),
+    "cost234m_vs_hf_assisted": ("234M cost, greedy", BEST_ASSISTED),
+    "builtin_vs_hf_generate": ("built-in pair, greedy", BEST_GENERATE),
+    "builtin_vs_hf_assisted": ("built-in pair, greedy", BEST_ASSISTED),
 }
 
 
-class Choice(NamedTuple):
+class SpeculativeSetup(NamedTuple):
     """A dtype, a draft and a K, and the tokens a second that the cost model expects."""
 
     dtype: torch.dtype
@@ -53,44 +55,56 @@ class Choice(NamedTuple):
     k: int
     speed: float
 
+    def __str__(self) -> str:
+        return f"{name_of(self.dtype)}, {self.draft} draft, K = {self.k}"
 
-def measured(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str]]:
-    """PLAIN, OURS and, if greedy, Hugging Face's two by turns; and how each of them runs."""
+
+def run_comparison(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str]]:
+    """Plain, ours and, if greedy, Hugging Face's two by turns; and how each of them runs."""
     passes = bare_passes(size)
-    best = best_choice(passes, warp)
-    own = min(passes, key=lambda dtype: passes[dtype][1])  # plain decoding's own best dtype
-    ours = f"{dtype_name(best.dtype)}, {best.draft} draft, K = {best.k}"
-    how = {PLAIN: dtype_name(own), OURS: ours}
-    drafter, chosen = ModelDrafter(draft(best.draft)), prompts_for(warp, best.dtype)
+    best = best_setup(passes, warp)
+    plain_dtype = min(passes, key=lambda dtype: passes[dtype].pass_seconds)
+    setups = {BEST_PLAIN: name_of(plain_dtype), SPECULATIVE: str(best)}
+    drafter, chosen = ModelDrafter(load_draft(best.draft)), prompts_for(warp, best.dtype)
+    target = load_target(size, best.dtype)
     decoders = {
-        PLAIN: plain(target(size, own), warp, TOKENS),
-        OURS: speculative(target(size, best.dtype), drafter, best.k, warp, TOKENS),
+        BEST_PLAIN: plain(load_target(size, plain_dtype), warp, BENCH_TOKENS),
+        SPECULATIVE: speculative(target, drafter, best.k, warp, BENCH_TOKENS),
     }
     if warp == GREEDY:
-        for side, small in ((GENERATE, None), (ASSISTED, best.draft)):
-            how[side], decoders[side] = fastest(partial(ways, size, small), chosen[0])
-    frame = compare(decoders, chosen, rounds=ROUNDS)
-    return frame, [f"{side}: {each}" for side, each in how.items()]
+        for name, draft in ((BEST_GENERATE, None), (BEST_ASSISTED, best.draft)):
+            make_decoders = partial(hf_decoders, size, draft)
+            setups[name], decoders[name] = fastest_decoder(make_decoders, chosen[0])
+    frame = compare(decoders, chosen, rounds=BENCH_ROUNDS)
+    return frame, [f"{name}: {setup}" for name, setup in setups.items()]
 
 
 @cache
-def bare_passes(size: str | None) -> dict[torch.dtype, Measured]:
+def bare_passes(size: str | None) -> dict[torch.dtype, DraftCosts]:
     """c and v of every draft and the seconds of a plain pass, by dtype, all interleaved."""
-    targets = {dtype: target(size, dtype) for dtype in dtypes()}
-    return costs_by_dtype(targets, {name: draft(name) for name in BUILT_IN_DRAFTS}, PASSES[size])
+    targets = {dtype: load_target(size, dtype) for dtype in target_dtypes()}
+    drafts = {name: load_draft(name) for name in BUILT_IN_DRAFTS}
+    return costs_by_dtype(targets, drafts, _PASSES[size])
 
 
-def best_choice(passes: Mapping[torch.dtype, Measured], warp: Warp) -> Choice:
-    """The choice with the most tokens a second, by the cost model E / (c K + v(K+1))."""
-    rates = {name: accepted(name) for name in BUILT_IN_DRAFTS}
-    alphas = {name: each.greedy if warp == GREEDY else each.alpha for name, each in rates.items()}
-    choices = [
-        Choice(dtype, name, k, costs.speedup(alphas[name], k) / seconds)
+def best_setup(passes: Mapping[torch.dtype, DraftCosts], warp: Warp) -> SpeculativeSetup:
+    """The setup with the most tokens a second, by the cost model E / (c K + v(K+1))."""
+    rates = {name: draft_acceptance(name) for name in BUILT_IN_DRAFTS}
+    alphas = {name: rate.greedy if warp == GREEDY else rate.alpha for name, rate in rates.items()}
+    setups = [
+        SpeculativeSetup(dtype, name, k, costs.speedup(alphas[name], k) / seconds)
         for dtype, (by_draft, seconds) in passes.items()
         for name, costs in by_draft.items()
-        for k in range(1, K_MAX + 1)
+        for k in range(1, LARGEST_K + 1)
     ]
-    return max(choices, key=lambda choice: choice.speed)
+    return max(setups, key=lambda setup: setup.speed)
+
+
+@cache
+def draft_acceptance(name: str) -> Acceptance:
+    """The acceptance by the built-in target, which a costlier one has too, on held-out text."""
+    p, q = model_reader(load_target(None, torch.float32)), model_reader(load_draft(name))
+    return acceptance(p, q, encoded_documents(), max_positions=4000)
 
 
 def prompts_for(warp: Warp, dtype: torch.dtype) -> Sequence[list[int]]:
@@ -99,46 +113,52 @@ def prompts_for(warp: Warp, dtype: torch.dtype) -> Sequence[list[int]]:
     The built-in target finds them, in the dtype that is measured: the texts of two dtypes part.
     """
     if warp != GREEDY:
-        return prompts(PROMPTS)
-    return straight(plain(target(None, dtype), GREEDY, TOKENS), prompts(POOL), PROMPTS)
+        return prompts(BENCH_PROMPTS)
+    decoder = plain(load_target(None, dtype), GREEDY, BENCH_TOKENS)
+    return without_repetition(decoder, prompts(_POOL), BENCH_PROMPTS)
 
 
-def fastest(ways: Callable[[int], dict[str, Decoder]], trial: list[int]) -> tuple[str, Decoder]:
-    """The fastest of Hugging Face's `ways` to write TOKENS tokens after `trial`, its name first.
+def fastest_decoder(
+    make_decoders: Callable[[int], dict[str, Decoder]], prompt: list[int]
+) -> tuple[str, Decoder]:
+    """The fastest of some decoders to write BENCH_TOKENS tokens after `prompt`, its name first.
 
-    Ways that take much longer than the fastest for a few tokens are not tried on a whole text.
+    Those that take much longer than the fastest for a few tokens are not tried on a whole text.
     """
-    seconds = least_seconds(ways(SHORT), trial)
-    near = [name for name in seconds if seconds[name] <= NEAR * min(seconds.values())]
-    whole = {name: way for name, way in ways(TOKENS).items() if name in near}
-    seconds = least_seconds(whole, trial)
+    seconds = _least_seconds(make_decoders(_TRIAL_TOKENS), prompt)
+    limit = _NEARLY_FASTEST * min(seconds.values())
+    finalists = {
+        name: decoder
+        for name, decoder in make_decoders(BENCH_TOKENS).items()
+        if seconds[name] <= limit
+    }
+    seconds = _least_seconds(finalists, prompt)
     name = min(seconds, key=lambda name: seconds[name])
-    return name, whole[name]
+    return name, finalists[name]
 
 
-def least_seconds(ways: Mapping[str, Decoder], trial: list[int]) -> dict[str, float]:
-    """The shortest time that each took after `trial`."""
-    tasks = {name: partial(way, trial) for name, way in ways.items()}
-    return {name: min(times) for name, times in interleaved(tasks, 2, warm_up=0).items()}
+def _least_seconds(decoders: Mapping[str, Decoder], prompt: list[int]) -> dict[str, float]:
+    """The shortest time that each took after `prompt`."""
+    tasks = {name: partial(decoder, prompt) for name, decoder in decoders.items()}
+    return {name: min(times) for name, times in interleaved_times(tasks, 2, warm_up=0).items()}
 
 
-def ways(size: str | None, small: str | None, tokens: int) -> dict[str, Decoder]:
-    """All dtypes of Hugging Face's target, by name; assisted by `small`, its dtypes and all K."""
-    found: dict[str, Decoder] = {}
-    for dtype in dtypes():
-        model, name = hugging_target(size or "built-in", dtype), dtype_name(dtype)
-        run = partial(hugging.generate, model, new_tokens=tokens)
-        if small is None:
-            found[name] = run
+def hf_decoders(size: str | None, draft: str | None, tokens: int) -> dict[str, Decoder]:
+    """All dtypes of Hugging Face's target, by name; assisted by `draft`, its dtypes and all K."""
+    decoders: dict[str, Decoder] = {}
+    for dtype in target_dtypes():
+        target, name = _hf_target(size or "built-in", dtype), dtype_name(dtype)
+        generate = partial(hf_generate, target, new_tokens=tokens)
+        if draft is None:
+            decoders[name] = generate
             continue
-        for helper, k in product(dtypes(), TRIED_K):
-            assisted = partial(run, draft=hugging_draft(ASSETS / small, helper), k=k)
-            drafting = hugging.Drafting.of(k)
-            how = f"{name}, {small} draft in {dtype_name(helper)}, {drafting}"
-            found[how] = assisted
-    return found
+        for draft_dtype, k in product(target_dtypes(), TRIED_K):
+            model = _hf_draft(ASSETS / draft, draft_dtype)
+            setup = f"{name}, {draft} draft in {dtype_name(draft_dtype)}, {AssistantSettings.of(k)}"
+            decoders[setup] = partial(generate, draft=model, k=k)
+    return decoders
 
 
-# Kept, since two comparisons hold ours against the same models.
-hugging_target = cache(hugging.Counted.of_target)
-hugging_draft = cache(hugging.Counted.of_folder)
+# Kept, since two comparisons run against the same models.
+_hf_target = cache(CountedModel.from_size)
+_hf_draft = cache(CountedModel.from_folder)

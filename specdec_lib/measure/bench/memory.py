@@ -15,33 +15,33 @@ from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.scale import parameter_count
 from specdec_lib.sampling import Greedy, Warp
 
-COST, TOKENS = "234m", 64
-STATUS = Path("/proc/self/status")
+_COST, _TOKENS = "234m", 64
+_STATUS = Path("/proc/self/status")
 
 
 def memory_overhead() -> float:
-    """Peak over weights and cache, at COST in bfloat16."""
+    """Peak over weights and cache, at _COST in bfloat16."""
     command = [sys.executable, "-m", "specdec_lib.measure.bench.memory"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(result.stdout)
 
 
-def main() -> None:
+def print_overhead() -> None:
     """Load the pair, generate, and print the ratio."""
-    before = peak()
+    before = peak_memory()
     # On the CPU, also if there is a GPU: it is this process's memory that is looked at.
-    pair = load_pair(target_cost=COST, device="cpu", dtype=torch.bfloat16)
-    prompt, settings = prompts(1), Settings(TOKENS, Warp(temperature=0))
+    pair = load_pair(target_cost=_COST, device="cpu", dtype=torch.bfloat16)
+    prompt, settings = prompts(1), Settings(_TOKENS, Warp(temperature=0))
     speculative_generate(pair.target, ModelDrafter(pair.draft), prompt, 4, settings, Greedy())
     needed = 0
     for model in (pair.target, pair.draft):
-        cache = model.new_cache(1, len(prompt[0]) + TOKENS)
+        cache = model.new_cache(1, len(prompt[0]) + _TOKENS)
         numbers = parameter_count(model.shape) + cache.keys.numel() + cache.values.numel()
         needed += numbers * model.dtype.itemsize
-    print((peak() - before) / needed)
+    print((peak_memory() - before) / needed)
 
 
-def peak() -> int:
+def peak_memory() -> int:
     """The most memory that this process has held so far, in bytes.
 
     On Linux from its status file: getrusage begins with what the parent process has held.
@@ -50,8 +50,8 @@ def peak() -> int:
         import psutil  # which comes with Jupyter's kernel
 
         return psutil.Process().memory_info().peak_wset
-    if STATUS.exists():
-        lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
+    if _STATUS.exists():
+        lines = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())
         return int(lines["VmHWM"].split()[0]) * 1024
     import resource  # Windows has none
 
@@ -60,4 +60,4 @@ def peak() -> int:
 
 
 if __name__ == "__main__":
-    main()
+    print_overhead()

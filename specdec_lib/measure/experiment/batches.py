@@ -4,37 +4,42 @@ import pandas as pd
 
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.experiment.decoders import Loop
-from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.experiment.decoders import StudentDecoder
+from specdec_lib.measure.experiment.survey import ExperimentMachine
+from specdec_lib.measure.library_decoders import SAMPLED, plain, speculative
 from specdec_lib.measure.prompts import prompts
-from specdec_lib.measure.runs import SAMPLED, plain, speculative
 from specdec_lib.progress import progress
 
-BATCHES = (1, 2, 4, 8)
-KS = (2, 4)
-PROMPT, TOKENS, ROUNDS = 16, 16, 2  # tokens of a prompt, and those after it
-WARM_UP = 8  # tokens, so that a whole block of draft tokens is among them
-PLAIN = "plain decoding"
+BATCH_SIZES = (1, 2, 4, 8)
+BATCH_KS = (2, 4)
+BATCH_TOKENS = 16  # new ones of every row
+BATCH_WARM_UP_TOKENS = 8  # so that a whole block of draft tokens is among them
+BATCH_PLAIN = "plain decoding"
+_PROMPT_TOKENS, _ROUNDS = 16, 2
 
 
-def measure(loop: Loop, machine: Machine, draft: str) -> pd.DataFrame:
+def measure_batches(
+    student: StudentDecoder, machine: ExperimentMachine, draft: str
+) -> pd.DataFrame:
     """Every batch by plain decoding and at every K, by turns, at temperature 1.
 
-    The loop's verify_block judges the blocks.
+    The student's verify_block judges the blocks.
     """
-    drafter, found = ModelDrafter(machine.drafts[draft]), []
+    drafter, rows = ModelDrafter(machine.drafts[draft]), []
 
-    def ways(tokens: int) -> dict[str, Decoder]:
-        made = {PLAIN: plain(machine.target, SAMPLED, tokens, batch=True)}
-        for k in KS:
-            asked = (machine.target, drafter, k, SAMPLED, tokens, loop.verifier)
-            made[f"K = {k}"] = speculative(*asked, batch=True)
-        return made
+    def decoders_of(tokens: int) -> dict[str, Decoder]:
+        decoders = {BATCH_PLAIN: plain(machine.target, SAMPLED, tokens, batch=True)}
+        for k in BATCH_KS:
+            decoders[f"K = {k}"] = speculative(
+                machine.target, drafter, k, SAMPLED, tokens, student.verifier, batch=True
+            )
+        return decoders
 
-    for batch in progress(BATCHES, "batches"):
-        texts, rounds = [prompts(batch, PROMPT)], machine.times(ROUNDS)
-        runs = compare(ways(TOKENS), texts, rounds=rounds, warm_up=ways(WARM_UP))
-        for way, row in summary(runs, PLAIN).iterrows():
-            speed = {"tokens a second": row.tokens_per_second}
-            found.append({"batch": batch, "way": way} | speed)
-    return pd.DataFrame(found)
+    for batch in progress(BATCH_SIZES, "batches"):
+        texts, rounds = [prompts(batch, _PROMPT_TOKENS)], machine.scaled(_ROUNDS)
+        decoders, warm_up = decoders_of(BATCH_TOKENS), decoders_of(BATCH_WARM_UP_TOKENS)
+        runs = compare(decoders, texts, rounds=rounds, warm_up=warm_up)
+        for way, speed in summary(runs, BATCH_PLAIN).iterrows():
+            row = {"batch": batch, "way": way, "tokens a second": speed.tokens_per_second}
+            rows.append(row)
+    return pd.DataFrame(rows)

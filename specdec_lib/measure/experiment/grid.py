@@ -12,176 +12,187 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.decoding.state import Generation
-from specdec_lib.measure import hugging
-from specdec_lib.measure.acceptance import Acceptance, acceptances, model_reader, remembered
+from specdec_lib.measure.acceptance import Acceptance, acceptance, cached_reader, model_reader
 from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.experiment.costs import PROMPT_TOKENS, Found
-from specdec_lib.measure.experiment.decoders import Loop
-from specdec_lib.measure.experiment.identity import verdicts
-from specdec_lib.measure.experiment.survey import Machine
-from specdec_lib.measure.models import dtypes
-from specdec_lib.measure.prompts import all_tokens, prompts
-from specdec_lib.measure.runs import GREEDY, SAMPLED, plain, straight
-from specdec_lib.measure.timing import interleaved
+from specdec_lib.measure.experiment.decoders import StudentDecoder
+from specdec_lib.measure.experiment.identity import count_identical_texts
+from specdec_lib.measure.experiment.survey import PROMPT_TOKENS, ExperimentMachine, TargetCosts
+from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
+from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain
+from specdec_lib.measure.models import target_dtypes
+from specdec_lib.measure.prompts import encoded_documents, prompts, without_repetition
+from specdec_lib.measure.timing import interleaved_times
+from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs, walltime_speedup
 
-TASK, ENDING = "code", ".py"
-TEMPERATURES = {1: SAMPLED, 0: GREEDY}
-POSITIONS = 8000  # of held-out text an acceptance rate
-PROMPTS, TOKENS = 6, 32
-POOL = 60  # prompts that greedy ones are chosen from
-TRIAL = 8  # tokens of a warm-up, and of the runs that choose Hugging Face's dtype
-PLAIN, LOOP, GENERATE, ASSISTED = "plain", "loop", "generate", "assisted"
+GRID_TOKENS = 32  # new ones after each prompt
+_TASK, _ENDING = "code", ".py"
+_WARPS = {1: SAMPLED, 0: GREEDY}  # by temperature
+_POSITIONS = 8000  # of held-out text an acceptance rate
+_PROMPTS = 6
+_POOL = 60  # prompts that greedy ones are chosen from
+_TRIAL_TOKENS = 8  # of a warm-up, and of the runs that choose Hugging Face's dtype
+# The names of the decoders.
+PLAIN_DECODER, LOOP, HF_GENERATE, HF_ASSISTED = "plain", "loop", "generate", "assisted"
 
 
-def promised(machine: Machine) -> pd.DataFrame:
+def promised_rows(machine: ExperimentMachine) -> pd.DataFrame:
     """A row for each draft and temperature: what the formula and the measured cost promise."""
-    texts = [text for text in all_tokens() if text.name.endswith(ENDING)]
-    target = remembered(model_reader(machine.built_in))
-    drafts = {name: model_reader(draft) for name, draft in machine.drafts.items()}
-    rates = acceptances(target, drafts, texts, machine.times(POSITIONS))
+    texts = [text for text in encoded_documents() if text.name.endswith(_ENDING)]
+    target = cached_reader(model_reader(machine.built_in))
+    positions, rates = machine.scaled(_POSITIONS), {}
+    for name, draft in progress(machine.drafts.items(), "drafts"):
+        rates[name] = acceptance(target, model_reader(draft), texts, positions)
     return pd.DataFrame(
-        row_of(machine.size, draft, temperature, rate, machine.found)
-        for temperature in TEMPERATURES
+        promised_row(machine.size, draft, temperature, rate, machine.costs)
+        for temperature in _WARPS
         for draft, rate in rates.items()
     )
 
 
-def row_of(
-    target: str, draft: str, temperature: int, rate: Acceptance, found: Found
+def promised_row(
+    target: str, draft: str, temperature: int, rate: Acceptance, target_costs: TargetCosts
 ) -> dict[str, Any]:
     """The promises of one setting; K is at least 1, so that there is a block.
 
     `v = 1` counts a verification as one pass and has a K of its own, `measured v` counts it as
-    measured. `measured v + prompt` is what is left of that where TOKENS tokens come after a prompt.
+    measured. `measured v + prompt` is the speed-up that remains where a prompt is read before the
+    GRID_TOKENS tokens.
     """
-    alpha, costs = rate.alpha if temperature else rate.greedy, found.drafts[draft]
-    flat = Costs(costs.c, dict.fromkeys(costs.v, 1.0))
-    flat_k, k = (max(1, each.best_k(alpha)) for each in (flat, costs))
-    with_v = costs.speedup(alpha, k)
+    alpha = rate.alpha if temperature else rate.greedy
+    costs, prompt = target_costs.drafts[draft], target_costs.prompt
+    flat_costs = Costs(costs.c, dict.fromkeys(costs.v, 1.0))
+    flat_k, k = max(1, flat_costs.best_k(alpha)), max(1, costs.best_k(alpha))
+    speedup = costs.speedup(alpha, k)
     return {
         "target": target,
         "draft": draft,
-        "task": TASK,
+        "task": _TASK,
         "temperature": temperature,
         "alpha": alpha,
         "c": costs.c,
         "K": k,
         "v = 1": walltime_speedup(alpha, costs.c, flat_k),
-        "measured v": with_v,
-        "measured v + prompt": (found.prompt + TOKENS) / (found.prompt + TOKENS / with_v),
+        "measured v": speedup,
+        "measured v + prompt": (prompt + GRID_TOKENS) / (prompt + GRID_TOKENS / speedup),
     }
 
 
-class Meeting(NamedTuple):
+class Comparison(NamedTuple):
     """The loop beside Hugging Face, greedy, with the draft and K of `row`.
 
     `speeds` has a row a decoder (compare.summary, over plain), and `over` the loop's median and
-    quartiles over each of the three others. `texts` counts the loop's texts by identity.verdicts,
-    and `drafting` says how Hugging Face's assisted generation drafts.
+    quartiles over each of the three others. `texts` counts the loop's texts (identity.py), and
+    `assistant` says how Hugging Face's assisted generation drafts.
     """
 
     row: pd.Series
     speeds: pd.DataFrame
     over: pd.DataFrame
     texts: dict[str, int]
-    theirs: hugging.Counted
-    helper: hugging.Counted
-    drafting: hugging.Drafting
+    hf_target: CountedModel
+    hf_draft: CountedModel
+    assistant: AssistantSettings
 
 
-def beside_hugging_face(machine: Machine, loop: Loop, rows: pd.DataFrame) -> Meeting:
+def compare_with_hugging_face(
+    machine: ExperimentMachine, student: StudentDecoder, rows: pd.DataFrame
+) -> Comparison:
     """The greedy row that promises most, by turns with plain decoding and Hugging Face's two."""
-    row = best(rows, temperature=0)
+    row = most_promising(rows, temperature=0)
     draft, k = machine.drafts[row.draft], int(row.K)
-    theirs = fastest_dtype(machine)
-    helper = hugging.Counted.of_folder(ASSETS / row.draft, draft.dtype, machine.device)
+    hf_target = fastest_hf_target(machine)
+    hf_draft = CountedModel.from_folder(ASSETS / row.draft, draft.dtype, machine.device)
 
-    def four(tokens: int) -> dict[str, Decoder]:
-        write = partial(hugging.generate, theirs, new_tokens=tokens)
+    def decoders_of(tokens: int) -> dict[str, Decoder]:
+        generate = partial(hf_generate, hf_target, new_tokens=tokens)
         return {
-            PLAIN: Keeping(plain(machine.target, GREEDY, tokens)),
-            LOOP: Keeping(loop.decoder(machine.target, draft, k, GREEDY, tokens)),
-            GENERATE: write,
-            ASSISTED: partial(write, draft=helper, k=k),
+            PLAIN_DECODER: plain(machine.target, GREEDY, tokens),
+            LOOP: student.decoder(machine.target, draft, k, GREEDY, tokens),
+            HF_GENERATE: generate,
+            HF_ASSISTED: partial(generate, draft=hf_draft, k=k),
         }
 
-    chosen, decoders = texts(machine, 0), four(TOKENS)
-    runs = compare(decoders, chosen, warm_up=four(TRIAL))
-    written = zip(chosen, decoders[LOOP].texts, decoders[PLAIN].texts, strict=True)
-    over = {name: summary(runs, name).loc[LOOP] for name in (PLAIN, GENERATE, ASSISTED)}
-    over = pd.DataFrame(over).T[["speedup", "low", "high"]]
-    found = verdicts(machine.target, written)
-    drafting = hugging.Drafting.of(k)
-    return Meeting(row, summary(runs, PLAIN), over, found, theirs, helper, drafting)
+    chosen, warm_up = grid_prompts(machine, temperature=0), decoders_of(_TRIAL_TOKENS)
+    runs = compare(decoders_of(GRID_TOKENS), chosen, warm_up=warm_up)
+    others = (PLAIN_DECODER, HF_GENERATE, HF_ASSISTED)
+    over = pd.DataFrame({name: summary(runs, name).loc[LOOP] for name in others}).T
+    texts = zip(chosen, _texts(runs, LOOP), _texts(runs, PLAIN_DECODER), strict=True)
+    return Comparison(
+        row,
+        summary(runs, PLAIN_DECODER),
+        over[["speedup", "low", "high"]],
+        count_identical_texts(machine.target, texts),
+        hf_target,
+        hf_draft,
+        AssistantSettings.of(k),
+    )
 
 
-class Keeping:
-    """A decoder that keeps the texts it writes."""
-
-    def __init__(self, decode: Decoder) -> None:
-        self.decode, self.texts = decode, list[list[int]]()
-
-    def __call__(self, prompt: list[int]) -> Generation:
-        """Decode after `prompt`."""
-        found = self.decode(prompt)
-        self.texts.append(found.tokens[0])
-        return found
+def _texts(runs: pd.DataFrame, name: str) -> list[list[int]]:
+    """What a decoder wrote after each prompt."""
+    return [generation.tokens[0] for generation in runs[runs.decoder == name].generation]
 
 
-def best(rows: pd.DataFrame, temperature: int) -> pd.Series:
+def most_promising(rows: pd.DataFrame, temperature: int) -> pd.Series:
     """The row of this temperature that the measured cost promises most."""
     return rows.loc[rows[rows.temperature == temperature]["measured v"].idxmax()]
 
 
-def run(machine: Machine, loop: Loop, rows: pd.DataFrame, first: Meeting) -> pd.DataFrame:
+def measure_rows(
+    machine: ExperimentMachine, student: StudentDecoder, rows: pd.DataFrame, first: Comparison
+) -> pd.DataFrame:
     """`rows` with tokens a pass and the clock; `first` has run already, the others do now."""
     rows = rows.copy()
-    fill(rows, first.row.name, first.speeds.loc[LOOP])
-    for temperature, warp in TEMPERATURES.items():
-        left = rows[(rows.temperature == temperature) & rows.clock.isna()]
-        decoders, short = (lanes(machine, loop, left, warp, tokens) for tokens in (TOKENS, TRIAL))
-        speeds = summary(compare(decoders, texts(machine, temperature), warm_up=short), PLAIN)
-        for at in left.index:
-            fill(rows, at, speeds.loc[at])
+    _fill_in(rows, first.row.name, first.speeds.loc[LOOP])
+    for temperature, warp in _WARPS.items():
+        missing = rows[(rows.temperature == temperature) & rows.clock.isna()]
+        decoders = _decoders_by_row(machine, student, missing, warp, GRID_TOKENS)
+        warm_up = _decoders_by_row(machine, student, missing, warp, _TRIAL_TOKENS)
+        runs = compare(decoders, grid_prompts(machine, temperature), warm_up=warm_up)
+        speeds = summary(runs, PLAIN_DECODER)
+        for index in missing.index:
+            _fill_in(rows, index, speeds.loc[index])
     return rows
 
 
-def lanes(
-    machine: Machine, loop: Loop, rows: pd.DataFrame, warp: Warp, tokens: int
+def _decoders_by_row(
+    machine: ExperimentMachine, student: StudentDecoder, rows: pd.DataFrame, warp: Warp, tokens: int
 ) -> dict[Any, Decoder]:
     """Plain decoding, and the loop with the draft and K of each of `rows`, by its index."""
-    return {PLAIN: plain(machine.target, warp, tokens)} | {
-        at: loop.decoder(machine.target, machine.drafts[row.draft], int(row.K), warp, tokens)
-        for at, row in rows.iterrows()
-    }
+    decoders: dict[Any, Decoder] = {PLAIN_DECODER: plain(machine.target, warp, tokens)}
+    for index, row in rows.iterrows():
+        draft = machine.drafts[row.draft]
+        decoders[index] = student.decoder(machine.target, draft, int(row.K), warp, tokens)
+    return decoders
 
 
-def fill(rows: pd.DataFrame, at: int, speed: pd.Series) -> None:
+def _fill_in(rows: pd.DataFrame, index: int, speed: pd.Series) -> None:
     """Write what was measured of one decoder into its row."""
     names = {"tokens_per_pass": "tokens per pass", "speedup": "clock", "low": "low", "high": "high"}
     for measured, column in names.items():
-        rows.loc[at, column] = speed[measured]
+        rows.loc[index, column] = speed[measured]
 
 
-def fastest_dtype(machine: Machine) -> hugging.Counted:
+def fastest_hf_target(machine: ExperimentMachine) -> CountedModel:
     """The same target in transformers, in the dtype in which it generates faster here."""
-    load = hugging.Counted.of_target
     if machine.device.type != "cpu":
-        return load(machine.size, machine.target.dtype, machine.device)
-    models = [load(machine.size, dtype) for dtype in dtypes()]
+        return CountedModel.from_size(machine.size, machine.target.dtype, machine.device)
+    models = [CountedModel.from_size(machine.size, dtype) for dtype in target_dtypes()]
     (prompt,) = prompts(1, PROMPT_TOKENS)
-    tasks = {i: partial(hugging.generate, each, prompt, TRIAL) for i, each in enumerate(models)}
-    seconds = interleaved(tasks, rounds=1)
+    tasks = {
+        i: partial(hf_generate, model, prompt, _TRIAL_TOKENS) for i, model in enumerate(models)
+    }
+    seconds = interleaved_times(tasks, rounds=1)
     return models[min(seconds, key=lambda i: seconds[i])]
 
 
-def texts(machine: Machine, temperature: int) -> list[list[int]]:
+def grid_prompts(machine: ExperimentMachine, temperature: int) -> list[list[int]]:
     """Held-out prompts; for greedy runs those after which the built-in target has no loops."""
-    count = machine.times(PROMPTS)
+    count = machine.scaled(_PROMPTS)
     if temperature:
-        return prompts(count, PROMPT_TOKENS, ENDING)
-    decoder = plain(machine.built_in, GREEDY, TOKENS)
-    return straight(decoder, prompts(max(POOL, count), PROMPT_TOKENS, ENDING), count)
+        return prompts(count, PROMPT_TOKENS, _ENDING)
+    decoder = plain(machine.built_in, GREEDY, GRID_TOKENS)
+    pool = prompts(max(_POOL, count), PROMPT_TOKENS, _ENDING)
+    return without_repetition(decoder, pool, count)

@@ -5,35 +5,33 @@ commits, read with `datasets` (the extra `published`); where those cannot be had
 stand in, and no paper's figure stands beside them.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial, reduce
+from collections.abc import Mapping
 from itertools import islice
-from operator import getitem
-from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from specdec_lib.assets import held_out_documents
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import default_device, free_memory
-from specdec_lib.measure import hugging, papers
 from specdec_lib.measure.compare import Decoder, compare, summary
 from specdec_lib.measure.experiment import traces
-from specdec_lib.measure.experiment.decoders import Loop
-from specdec_lib.measure.experiment.grid import ASSISTED, GENERATE, LOOP, PLAIN
-from specdec_lib.measure.runs import GREEDY, plain
+from specdec_lib.measure.experiment.decoders import StudentDecoder
+from specdec_lib.measure.experiment.grid import HF_ASSISTED, HF_GENERATE, LOOP, PLAIN_DECODER
+from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
+from specdec_lib.measure.library_decoders import GREEDY, plain
+from specdec_lib.measure.papers import paper_table
 from specdec_lib.models.catalogue import DOWNLOAD_LIMIT, PUBLISHED, PairError
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 
-K = 4
-CHARACTERS = 1500  # of a text
+PUBLISHED_K = 4
+_CHARACTERS = 1500  # of a text
 # Prompts, and tokens after each: on a card, and on a processor.
 ON_A_CARD, ON_A_PROCESSOR = (16, 128), (3, 48)
 
 
-class Task(NamedTuple):
+class HubTask(NamedTuple):
     """Texts of a data set of the hub, each to stand in the place that `around` has."""
 
     name: str
@@ -58,18 +56,18 @@ TO_ENGLISH = "Translate German to English"
 # By a part of a pair's name. T5's prefixes: Raffel et al. (2020), appendix D.
 TASKS = {
     "vicuna": (
-        Task("translation", *WMT14, ("translation", "de"), CHAT.format(f"{TO_ENGLISH}: {{}}")),
-        Task("summary", *CNNDM, CHAT.format("Summarize: {}")),
+        HubTask("translation", *WMT14, ("translation", "de"), CHAT.format(f"{TO_ENGLISH}: {{}}")),
+        HubTask("summary", *CNNDM, CHAT.format("Summarize: {}")),
     ),
     "flan-t5": (
-        Task("EnDe", *WMT14, ("translation", "en"), "translate English to German: {}"),
-        Task("CNNDM", *CNNDM, "summarize: {}"),
+        HubTask("EnDe", *WMT14, ("translation", "en"), "translate English to German: {}"),
+        HubTask("CNNDM", *CNNDM, "summarize: {}"),
     ),
-    "": (Task("HumanEval", *HUMAN_EVAL), Task("XSum", *XSUM, "{}\n\nSummary:")),
+    "": (HubTask("HumanEval", *HUMAN_EVAL), HubTask("XSum", *XSUM, "{}\n\nSummary:")),
 }
 
 
-def load(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) -> Pair:
+def load_published_pair(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) -> Pair:
     """The pair, after one question; PairError, before it, for more than `limit` gigabytes.
 
     PairError, too, if the card has too little room.
@@ -81,13 +79,13 @@ def load(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) -> Pair:
     return load_pair(name, draft, limit=limit)
 
 
-def tasks_of(name: str) -> tuple[Task, ...]:
+def tasks_of(name: str) -> tuple[HubTask, ...]:
     """The tasks of a pair."""
     return next(tasks for part, tasks in TASKS.items() if part in name)
 
 
-def rows(
-    loop: Loop, pair: Pair, name: str, draft: str, size: tuple[int, int] | None = None
+def measure_tasks(
+    student: StudentDecoder, pair: Pair, name: str, draft: str, size: tuple[int, int] | None = None
 ) -> pd.DataFrame:
     """A row for each task of a pair, greedy; `size` is how many prompts, and tokens after each.
 
@@ -96,101 +94,110 @@ def rows(
     as plain decoding until one of the pair's ends, so the loop need not know the ends. `assisted`
     says how Hugging Face's assisted generation drafts.
     """
-    found, lengths = [], dict[str, int]()
-    prompts, tokens = size or (ON_A_CARD if on_a_card(pair) else ON_A_PROCESSOR)
-    decoders = decoders_of(pair, loop, tokens, lengths)
+    rows, is_on_card = [], pair.target.device.type == "cuda"
+    count, tokens = size or (ON_A_CARD if is_on_card else ON_A_PROCESSOR)
     for task in tasks_of(name):
-        texts, real = texts_of(task, prompts)
-        lengths |= lengths_of(pair, texts, tokens)
-        runs = compare(decoders, texts)
-        row = {"target": name, "draft": draft, "task": task.name, "temperature": 0, "K": K}
-        mine = {each: summary(runs, each).loc[LOOP] for each in (PLAIN, GENERATE, ASSISTED)}
-        row |= {"tokens per pass": mine[PLAIN].tokens_per_pass, "clock": mine[PLAIN].speedup}
-        row |= {"low": mine[PLAIN].low, "high": mine[PLAIN].high}
-        row |= {f"over {each}": mine[each].speedup for each in (GENERATE, ASSISTED)}
-        row |= {ASSISTED: str(hugging.Drafting.of(K))}
-        found.append(row | {"printed": printed(name, draft, task.name) if real else None})
-    return pd.DataFrame(found)
+        texts, from_hub = task_texts(task, count)
+        decoders = decoders_of(pair, student, plain_lengths(pair, texts, tokens))
+        figures = _loop_figures(compare(decoders, texts))
+        paper = printed_speedup(name, draft, task.name) if from_hub else None
+        row = {"target": name, "draft": draft, "task": task.name, "temperature": 0}
+        rows.append(row | {"K": PUBLISHED_K} | figures | {"printed": paper})
+    return pd.DataFrame(rows)
 
 
-def on_a_card(pair: Pair) -> bool:
-    """Whether the pair runs on a GPU."""
-    return pair.target.device.type == "cuda"
+def _loop_figures(runs: pd.DataFrame) -> dict[str, float | str]:
+    """The loop's speed in `runs`, over plain decoding and over Hugging Face's two."""
+    over_plain = summary(runs, PLAIN_DECODER).loc[LOOP]
+    return {
+        "tokens per pass": over_plain.tokens_per_pass,
+        "clock": over_plain.speedup,
+        "low": over_plain.low,
+        "high": over_plain.high,
+        "over generate": summary(runs, HF_GENERATE).loc[LOOP].speedup,
+        "over assisted": summary(runs, HF_ASSISTED).loc[LOOP].speedup,
+        "assisted": str(AssistantSettings.of(PUBLISHED_K)),
+    }
 
 
-def lengths_of(pair: Pair, texts: list[str], tokens: int) -> dict[str, int]:
+def plain_lengths(pair: Pair, texts: list[str], tokens: int) -> dict[str, int]:
     """How many tokens plain decoding writes after each text: up to an end, `tokens` at most."""
     decode = plain(pair.target, GREEDY, tokens, eos_id=pair.eos_id)
     return {text: len(decode(pair.start(text)).tokens[0]) for text in texts}
 
 
 def decoders_of(
-    pair: Pair, loop: Loop, tokens: int, lengths: Mapping[str, int] = MappingProxyType({})
+    pair: Pair, student: StudentDecoder, lengths: Mapping[str, int]
 ) -> dict[str, Decoder]:
-    """Plain decoding, the loop, and Hugging Face's two, each after a text.
+    """Plain decoding, the loop, and Hugging Face's two, each after a text of `lengths`.
 
-    They write as many tokens as `lengths` has for the text, or else `tokens`. An encoder-decoder's
-    text is read in the timed call, by ours as by theirs.
+    They write as many tokens as it has for the text. An encoder-decoder's text is read in the timed
+    call, by ours as by theirs.
     """
-    target, draft = (
-        hugging.Counted(each.model, each.vocab_size) for each in (pair.target, pair.draft)
-    )
-    ours, encode = pair.start, pair.tokenizer.encode
+    hf_target = CountedModel(pair.target.model, pair.target.vocab_size)
+    hf_draft = CountedModel(pair.draft.model, pair.draft.vocab_size)
 
-    def theirs(count: int, **how) -> Decoder:
-        return partial(hugging.generate, target, new_tokens=count, **how)
+    def plain_decoder(text: str) -> Generation:
+        return plain(pair.target, GREEDY, lengths[text])(pair.prompt(text))
 
-    makers = {
-        PLAIN: (ours, partial(plain, pair.target, GREEDY)),
-        LOOP: (ours, partial(loop.decoder, pair.target, pair.draft, K, GREEDY)),
-        GENERATE: (encode, theirs),
-        ASSISTED: (encode, partial(theirs, draft=draft, k=K)),
-    }
-    return {
-        name: after(read, make, lambda text: lengths.get(text, tokens))
-        for name, (read, make) in makers.items()
-    }
+    def loop(text: str) -> Generation:
+        decoder = student.decoder(pair.target, pair.draft, PUBLISHED_K, GREEDY, lengths[text])
+        return decoder(pair.prompt(text))
 
+    def generate(text: str) -> Generation:
+        return hf_generate(hf_target, pair.tokenizer.encode(text), lengths[text])
 
-def after(
-    encode: Callable, decoder: Callable[[int], Decoder], count: Callable[[str], int]
-) -> Callable[[str], Generation]:
-    """The decoder of `count(text)` tokens after a text, which `encode` makes token ids of."""
+    def assisted(text: str) -> Generation:
+        prompt = pair.tokenizer.encode(text)
+        return hf_generate(hf_target, prompt, lengths[text], hf_draft, PUBLISHED_K)
 
-    def run(text: str) -> Generation:
-        return decoder(count(text))(encode(text))
-
-    return run
+    return {PLAIN_DECODER: plain_decoder, LOOP: loop, HF_GENERATE: generate, HF_ASSISTED: assisted}
 
 
-def texts_of(task: Task, count: int) -> tuple[list[str], bool]:
-    """`count` texts of a task, cut to CHARACTERS, and True; or built-in ones, and False."""
-    real = True
+def task_texts(task: HubTask, count: int) -> tuple[list[str], bool]:
+    """`count` texts of a task, cut to _CHARACTERS, and True; or built-in ones, and False."""
+    from_hub = True
     try:
-        import datasets
-
-        where = task.repository, task.config
-        found = datasets.load_dataset(*where, split="test", revision=task.revision, streaming=True)
-        texts = [reduce(getitem, task.path, row) for row in islice(found, count)]
+        texts = _hub_texts(task, count)
     except Exception as error:  # datasets, its file systems and the network raise of all kinds
         print(f"{task.name}: built-in texts stand in ({type(error).__name__}: {error})"[:200])
-        texts, real = [each.text[: CHARACTERS // 4] for each in held_out_documents()][:count], False
-    return [task.around.replace("{}", text[:CHARACTERS]) for text in texts], real
+        texts = [document.text[: _CHARACTERS // 4] for document in documents()][:count]
+        from_hub = False
+    return [task.around.replace("{}", text[:_CHARACTERS]) for text in texts], from_hub
 
 
-def printed(name: str, draft: str, task: str) -> float | None:
+def _hub_texts(task: HubTask, count: int) -> list[str]:
+    """The first `count` texts of a task's test split."""
+    import datasets
+
+    rows = datasets.load_dataset(
+        task.repository, task.config, split="test", revision=task.revision, streaming=True
+    )
+    texts = []
+    for value in islice(rows, count):
+        for key in task.path:
+            value = value[key]
+        texts.append(value)
+    return texts
+
+
+def printed_speedup(name: str, draft: str, task: str) -> float | None:
     """The greedy speed-up that a paper prints for this task, None if there is none."""
     if "vicuna" in name:
-        (row,) = (r for r in papers.table("spec_bench_tasks") if r.method == "Draft model")
+        tasks = paper_table("spec_bench_tasks")
+        (row,) = (row for row in tasks if row.method == "Draft model")
         return getattr(row, task)
-    rows = [r for r in papers.table("leviathan_2_4") if r.temperature == 0 and r.task == task]
-    found = [r.measured for r in rows if draft.endswith(r.draft.removeprefix("T5-"))]
-    chen = papers.table("chen_1")
-    found += [r.speedup for r in chen if r.sampling == "greedy" and r.benchmark == task]
-    return found[0] if found else None
+    for row in paper_table("leviathan_2_4"):
+        same_draft = draft.endswith(row.draft.removeprefix("T5-"))
+        if row.temperature == 0 and row.task == task and same_draft:
+            return row.measured
+    for row in paper_table("chen_1"):
+        if row.sampling == "greedy" and row.benchmark == task:
+            return row.speedup
+    return None
 
 
-def readable(loop: Loop, pair: Pair, name: str) -> dict:
+def pair_trace(student: StudentDecoder, pair: Pair, name: str) -> dict[str, Any]:
     """One text of the pair for the widget, after the first text of its second task."""
-    (text,), _ = texts_of(tasks_of(name)[-1], 1)
-    return traces.picture(loop, pair, pair.start(text), GREEDY, text[-200:])
+    (text,), _ = task_texts(tasks_of(name)[-1], 1)
+    return traces.trace(student, pair, pair.start(text), GREEDY, text[-200:])

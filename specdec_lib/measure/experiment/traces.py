@@ -6,45 +6,47 @@ from typing import Any
 from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import VerifiedBlock
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.experiment.decoders import Loop
-from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.experiment.decoders import StudentDecoder
+from specdec_lib.measure.experiment.survey import ExperimentMachine
+from specdec_lib.measure.library_decoders import SAMPLED, speculative
 from specdec_lib.measure.prompts import prompts
-from specdec_lib.measure.runs import SAMPLED, speculative
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import BuiltInTokenizer
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 
-DRAFT, K = "base", 4
-TOKENS = 48
-PROMPT_SHOWN = 24  # its last tokens
+TRACE_TOKENS, TRACE_K = 48, 4
+_DRAFT = "base"
+_SHOWN_TOKENS = 24  # of the prompt, its last ones
 
 
-def of_built_in(loop: Loop, machine: Machine) -> dict[str, Any]:
+def built_in_trace(student: StudentDecoder, machine: ExperimentMachine) -> dict[str, Any]:
     """A text of the built-in target and its base draft at temperature 1, for the widget."""
     (prompt,), words = prompts(1), BuiltInTokenizer(tokenizer())
-    pair = Pair("", machine.built_in, machine.drafts[DRAFT], words, "", frozenset())
-    return picture(loop, pair, prompt, SAMPLED, words.decode(prompt[-PROMPT_SHOWN:]))
+    pair = Pair("", machine.built_in, machine.drafts[_DRAFT], words, "", frozenset())
+    return trace(student, pair, prompt, SAMPLED, words.decode(prompt[-_SHOWN_TOKENS:]))
 
 
-def picture(
-    loop: Loop, pair: Pair, prompt: Sequence[int], warp: Warp, shown: str
+def trace(
+    student: StudentDecoder, pair: Pair, prompt: Sequence[int], warp: Warp, shown: str
 ) -> dict[str, Any]:
-    """TOKENS tokens of a pair for the widget, below `shown`; the loop's verifier judges them."""
-    drafter = ModelDrafter(pair.draft)
-    run = speculative(pair.target, drafter, K, warp, TOKENS, loop.verifier, eos_id=pair.eos_id)
+    """TRACE_TOKENS tokens of a pair below `shown`; the student's verifier judges the blocks."""
+    decoder = speculative(
+        pair.target, ModelDrafter(pair.draft), TRACE_K, warp, TRACE_TOKENS,
+        student.verifier, eos_id=pair.eos_id,
+    )  # fmt: skip
     stream = pair.stream(prompt)
-    blocks = [as_shown(block, stream) for block in run(prompt).blocks[0]]
+    blocks = [block_pieces(block, stream) for block in decoder(prompt).blocks[0]]
     return {"prompt": shown, "blocks": blocks}
 
 
-def as_shown(block: VerifiedBlock, stream: TextStream) -> dict[str, Any]:
+def block_pieces(block: VerifiedBlock, stream: TextStream) -> dict[str, Any]:
     """A block, each token as the letters that it adds in its place; `stream` goes past the block.
 
     A letter of several tokens stands at the last of them.
     """
-    draft = stream.fork()
-    drafted = [draft.add(token) for token in block.drafted]
+    draft_stream = stream.fork()
+    drafted = [draft_stream.add(token) for token in block.drafted]
     for token in block.accepted_tokens:
         stream.add(token)
     return {

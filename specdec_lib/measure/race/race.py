@@ -10,24 +10,24 @@ from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.measure.race.record import Race
 
 if TYPE_CHECKING:
-    from specdec_lib.measure.race.contestants import Contestant
+    from specdec_lib.measure.race.lanes import LaneMaker
 
 UNWRITTEN = "Race {name} runs your own function, which is not written yet: {why}"
 WRONG = "Race {name} runs your own function: {why}. Fix it until its check passes, then try again."
 
 
-def race(name: str, contestants: Mapping[str, "Contestant"], **how: Any) -> list[Race]:
-    """The race of `contestants` against plain decoding, alone in a list; `how` goes to `run`.
+def race(name: str, lanes: Mapping[str, "LaneMaker"], **settings: Any) -> list[Race]:
+    """The race of `lanes` against plain decoding, alone in a list; `settings` go to `run_race`.
 
     An empty list, and a line that says why, where a function of the reader is not written yet or
     is wrong. `name` is what the line calls the race: its chapter.
     """
     # To import torch takes a second, which whoever imports this module should not wait for.
-    from specdec_lib.measure.race.contestants import WrongFunction
-    from specdec_lib.measure.race.turns import run
+    from specdec_lib.measure.race.lanes import WrongFunction
+    from specdec_lib.measure.race.turns import run_race
 
     try:
-        return [run(contestants, **how)]
+        return [run_race(lanes, **settings)]
     except NotImplementedError as error:
         if not is_unwritten(error):
             raise

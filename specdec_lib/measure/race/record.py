@@ -1,6 +1,7 @@
 """What a race was, as plain data: what every pass wrote, and when. It needs no torch.
 
-`python -m specdec_lib.measure.race` writes recorded.json, the race of the README's picture.
+`python -m specdec_lib.measure.recording race` writes recorded.json, the race of the README's
+picture.
 """
 
 import json
@@ -10,14 +11,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-PATH = Path(__file__).with_name("recorded.json")
+RACE_FILE = Path(__file__).with_name("recorded.json")
 
 
 @dataclass(frozen=True)
-class Pass:
+class TargetPass:
     """What one pass of the target wrote, in pieces of text, one for each token.
 
-    If somebody drafted, all of the pieces but the last are draft tokens that were accepted.
+    If there is a draft, all of the pieces but the last are draft tokens that were accepted.
     """
 
     ends: float  # seconds on the decoder's own clock
@@ -29,12 +30,12 @@ class Lane:
     """One decoder's race: for each prompt the passes that it took. Of a batch, the first row."""
 
     name: str
-    texts: Sequence[Sequence[Pass]]
+    texts: Sequence[Sequence[TargetPass]]
 
     @property
-    def passes(self) -> list[Pass]:
+    def passes(self) -> list[TargetPass]:
         """All of them, one prompt after the other."""
-        return [each for passes in self.texts for each in passes]
+        return [target_pass for passes in self.texts for target_pass in passes]
 
     @property
     def seconds(self) -> float:
@@ -44,7 +45,7 @@ class Lane:
     @property
     def pieces(self) -> list[list[str]]:
         """The tokens of each text."""
-        return [[piece for each in passes for piece in each.pieces] for passes in self.texts]
+        return [[piece for one in passes for piece in one.pieces] for passes in self.texts]
 
     @property
     def by_text(self) -> list[float]:
@@ -73,15 +74,15 @@ class Race:
         return lane.pieces == self.lanes[0].pieces
 
 
-def recorded(path: Path = PATH) -> Race:
+def recorded_race(path: Path = RACE_FILE) -> Race:
     """The recorded race; its remark says when and on which processor it ran."""
-    return from_data(json.loads(path.read_text(encoding="utf-8")))
+    return race_from_data(json.loads(path.read_text(encoding="utf-8")))
 
 
-def from_data(data: dict[str, Any]) -> Race:
-    """The race that dataclasses.asdict took apart."""
+def race_from_data(data: dict[str, Any]) -> Race:
+    """The race that `dataclasses.asdict` made `data` of."""
     lanes = [
-        Lane(lane["name"], [[Pass(**each) for each in passes] for passes in lane["texts"]])
+        Lane(lane["name"], [[TargetPass(**one) for one in passes] for passes in lane["texts"]])
         for lane in data["lanes"]
     ]
     return Race(**data | {"lanes": lanes, "remarks": tuple(data["remarks"])})

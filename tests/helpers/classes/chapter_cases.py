@@ -28,7 +28,7 @@ from specdec_lib.lessons.ch04 import lesson as ch04
 from specdec_lib.lessons.ch05 import lesson as ch05
 from specdec_lib.lessons.ch07 import lesson as ch07
 from specdec_lib.measure import gap, papers
-from specdec_lib.measure.strategies import Measured
+from specdec_lib.measure.strategies import DraftMeasurement
 from specdec_lib.theory import Costs
 
 LESSONS = Path(ch00.__file__).parents[1]
@@ -127,9 +127,11 @@ def real(tokens: list[int]) -> np.ndarray:
 P, Q = ch02.P, ch02.Q
 # How likely each candidate is the accepted one, for chapter 07's good and poor draft.
 ACCEPTED = {name.split()[0]: shares for name, shares in ch07.ACCEPTED.items()}
-SETTINGS = papers.table("leviathan_2_4")
-ROW = Measured(10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1)
-_ACCOUNT = gap.Account(0.6, 2, gap.steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6], 48)
+SETTINGS = papers.paper_table("leviathan_2_4")
+ROW = DraftMeasurement(
+    10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1
+)
+_ACCOUNT = gap.SpeedupBreakdown(0.6, 2, gap.cost_steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6], 48)
 _RUN = {
     "target": "234m", "alpha": 0.64, "c": 0.05, "K": 3, "tokens per pass": 2.2, "v = 1": 1.9,
     "measured v": 1.6, "measured v + prompt": 1.55, "clock": 1.5, "low": 1.25, "high": 1.75,
@@ -150,7 +152,7 @@ _SPEEDS = pd.DataFrame(
 _MET = SimpleNamespace(
     row=RUNS.iloc[1], speeds=_SPEEDS, over=_OVER,
     texts={"the same": 5, "near-tie": 1, "different": 0},
-    drafting="K = 3, constant, no early stop",
+    assistant="K = 3, constant, no early stop",
 )  # fmt: skip
 _H100 = ch00.MACHINES["H100"]
 
@@ -204,7 +206,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "three_orders": (5,),
         "alpha_found_again": (5,),
         "expected_and_measured": (SETTINGS,),
-        "implied_rates": (SETTINGS, papers.table("chen_1")),
+        "implied_rates": (SETTINGS, papers.paper_table("chen_1")),
         "verdicts": (SETTINGS,),
         "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
     },

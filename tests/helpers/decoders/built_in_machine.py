@@ -3,15 +3,14 @@
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.measure.experiment.costs import Found
-from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.experiment.survey import ExperimentMachine, TargetCosts
 from specdec_lib.models.llama import Llama
 from specdec_lib.theory import Costs
 
 LITTLE = 0.01  # how much is measured
 
 # c and v that were measured: plain passes of 10 ms, whose length grows with their tokens.
-FOUND = Found(
+TARGET_COSTS = TargetCosts(
     dict.fromkeys(
         BUILT_IN_DRAFTS,
         Costs(0.1, {m: 1 + 0.05 * (m - 1) for m in range(1, 10)}),
@@ -21,8 +20,10 @@ FOUND = Found(
 )
 
 
-def built_in_machine() -> Machine:
+def built_in_machine() -> ExperimentMachine:
     """A machine with the built-in target, in the place of a costlier one too, and its drafts."""
     target = Llama.from_folder(ASSETS / "target")
     drafts = {name: Llama.from_folder(ASSETS / name) for name in BUILT_IN_DRAFTS}
-    return Machine(torch.device("cpu"), "built-in", target, target, drafts, FOUND, LITTLE)
+    return ExperimentMachine(
+        torch.device("cpu"), "built-in", target, target, drafts, TARGET_COSTS, LITTLE
+    )

@@ -16,7 +16,7 @@ from specdec_lib.lessons.ch03.lesson import P, Q
 from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.lessons.checking.examples import Different, expect, visible_check
 from specdec_lib.lessons.drawing.axes import uses_student_functions
-from specdec_lib.measure.race.contestants import WrongFunction, given_by
+from specdec_lib.measure.race.lanes import WrongFunction, call_student
 
 NARROW = torch.ones(2, 2).to(torch.float8_e4m3fn)
 
@@ -38,7 +38,7 @@ def test_only_a_stub_of_their_own_is_an_unwritten_answer(function):
         function()
     assert is_unwritten(caught.value) is (function is unwritten)
     with pytest.raises(NotImplementedError if function is unwritten else WrongFunction):
-        given_by("f", function, ())
+        call_student("f", function, ())
     with pytest.raises(NotImplementedError if function is unwritten else Different):
         visible_check(lambda f: expect(f, 1, gives=2))(function)
 

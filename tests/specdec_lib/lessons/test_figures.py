@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from specdec_lib.lessons.ch02 import paragraph
 from specdec_lib.lessons.drawing import series
 from specdec_lib.lessons.drawing.axes import chart, uses_student_functions
-from specdec_lib.measure.acceptance import Place
+from specdec_lib.measure.acceptance import TokenAcceptance
 
 VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
 
@@ -35,7 +35,8 @@ def test_the_words_of_a_figure_have_its_errors():
 
 def test_a_coloured_paragraph_tells_the_mean_and_the_ends_and_every_token_its_p_and_q():
     rows = [(" self", 0.96, 0.9, 0.8), ("name", 0.03, 0.99, 0.0002), ("<", 0.2, 0.4, 0.01)]
-    places = [Place(*row) for row in [*rows, ("\n  ", 0.93, 0.9, 0.9), ("name", 0.08, 0.7, 0.1)]]
+    rows += [("\n  ", 0.93, 0.9, 0.9), ("name", 0.08, 0.7, 0.1)]
+    places = [TokenAcceptance(*row) for row in rows]
     told = paragraph.in_words(places)
     assert "5 tokens; the draft is accepted with probability 0.44 on average" in told
     assert "below 0.25 in 3 places; in 2 of them the target" in told

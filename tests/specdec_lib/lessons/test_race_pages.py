@@ -7,11 +7,12 @@ import pytest
 from pages.accessibility import faults
 
 from specdec_lib.lessons.drawing import race as shown
-from specdec_lib.measure.race.record import Lane, Pass, Race
+from specdec_lib.measure.race.record import Lane, Race, TargetPass
 
-SLOW = Lane("plain decoding", [[Pass(1.0, ["a<b"]), Pass(2.0, [" or"]), Pass(3.0, [" c"])]])
-FAST = Lane("speculative decoding", [[Pass(1.5, ["a<b", " or", " c"])]])
-OTHER = Lane("another", [[Pass(1.5, ["a<b", " and", " c"])]])
+PASSES = [TargetPass(1.0, ["a<b"]), TargetPass(2.0, [" or"]), TargetPass(3.0, [" c"])]
+SLOW = Lane("plain decoding", [PASSES])
+FAST = Lane("speculative decoding", [[TargetPass(1.5, ["a<b", " or", " c"])]])
+OTHER = Lane("another", [[TargetPass(1.5, ["a<b", " and", " c"])]])
 
 
 def of(*lanes, **more):
@@ -45,7 +46,7 @@ def test_a_page_has_every_token_at_its_time_and_marks_what_was_drafted():
 @pytest.mark.browser
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):
-    lane = Lane("plain decoding", [[Pass(0.05, ["soon"]), Pass(60.0, ["late"])]])
+    lane = Lane("plain decoding", [[TargetPass(0.05, ["soon"]), TargetPass(60.0, ["late"])]])
     context = browser.new_context(java_script_enabled=scripts)
     page = context.new_page()
     page.set_content(shown.race_page(of(lane)))
@@ -62,7 +63,7 @@ def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):
 @pytest.mark.browser
 def test_who_wants_no_motion_sees_the_whole_text(browser):
     page = browser.new_page(reduced_motion="reduce")
-    page.set_content(shown.race_page(of(Lane("plain", [[Pass(60.0, ["late"])]]))))
+    page.set_content(shown.race_page(of(Lane("plain", [[TargetPass(60.0, ["late"])]]))))
     assert page.get_by_text("late").is_visible()
     page.close()
 

@@ -9,7 +9,7 @@ from specdec_lib.measure import doctor
 
 
 def test_there_is_a_line_for_each_finding():
-    names = [line.partition(":")[0] for line in doctor.lines()]
+    names = [line.partition(":")[0] for line in doctor.doctor_lines()]
     assert names[:5] == ["Processor", "Memory", "torch", "Card", "transformers"]
     assert names[5].startswith("Published pairs that fit") and len(names) == 6
 

@@ -12,6 +12,7 @@ from decoders.greedy import begin, worse
 from decoders.random_models import gpt2, llama, t5
 from transformers import GenerationConfig, WatermarkingConfig
 from transformers.generation import candidate_generator
+from transformers.utils import logging
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
@@ -42,17 +43,19 @@ OWN = {
 }  # fmt: skip
 
 
-def counted(make: Callable = llama, **own: object) -> tuple[hugging.Counted, hugging.Counted]:
+def counted(
+    make: Callable = llama, **own: object
+) -> tuple[hugging.CountedModel, hugging.CountedModel]:
     """A target and a draft that agrees often, with generation settings of their own."""
-    pair = hugging.Counted(make()), hugging.Counted(worse(make()))
+    pair = hugging.CountedModel(make()), hugging.CountedModel(worse(make()))
     for each in pair:
         vars(each.model.generation_config).update(own)
     return pair
 
 
 def ours(
-    target: hugging.Counted,
-    draft: hugging.Counted,
+    target: hugging.CountedModel,
+    draft: hugging.CountedModel,
     prompt: list[int],
     k: int,
     tokens: int = TOKENS,
@@ -68,14 +71,14 @@ def ours(
 
 
 def theirs(
-    target: hugging.Counted, draft: hugging.Counted, warp: Warp, k: int | None = 3
+    target: hugging.CountedModel, draft: hugging.CountedModel, warp: Warp, k: int | None = 3
 ) -> list[tuple]:
     """What Hugging Face's two decoders write, and their passes of the target and the draft."""
     found = []
     for small in (None, draft):
         torch.manual_seed(1)
         before = draft.passes
-        made = hugging.generate(target, PROMPT, TOKENS, small, k, warp)
+        made = hugging.hf_generate(target, PROMPT, TOKENS, small, k, warp)
         found.append((made.tokens[0], made.target_passes, draft.passes - before))
     return found
 
@@ -96,6 +99,7 @@ def test_calls_depend_on_no_setting_and_on_no_earlier_call(make: Callable, warp:
     pair = counted(make, **OWN)
     assert theirs(*pair, warp, k) == theirs(*pair, warp, k) == expected(make, warp, k)
     assert all(getattr(each.model.generation_config, n) == OWN[n] for each in pair for n in OWN)
+    assert logging.get_verbosity() == logging.WARNING and logging.is_progress_bar_enabled()
     assert not any(each.model._forward_pre_hooks for each in pair)
 
 
@@ -104,8 +108,8 @@ def test_calls_depend_on_no_setting_and_on_no_earlier_call(make: Callable, warp:
 def test_greedy_text_and_passes_are_ours(make: Callable, prompt: list[int]):
     target, draft = counted(make)
     plain, mine, passes = ours(target, draft, prompt, 4, tokens=16)
-    alone = hugging.generate(target, prompt, 16)
-    made, by_default = (hugging.generate(target, prompt, 16, draft, k) for k in (4, None))
+    alone = hugging.hf_generate(target, prompt, 16)
+    made, by_default = (hugging.hf_generate(target, prompt, 16, draft, k) for k in (4, None))
     assert alone.tokens == made.tokens == by_default.tokens == [plain] == [mine]
     assert made.target_passes == passes and by_default.target_passes < alone.target_passes == 16
 
@@ -115,7 +119,7 @@ def test_a_sampled_token_is_drawn_from_the_warped_target(warp: Warp, monkeypatch
     drawn, draw = [], torch.multinomial
     monkeypatch.setattr(torch, "multinomial", lambda p, **how: drawn.append(p) or draw(p, **how))
     target, _ = counted(temperature=9.0, top_k=2, min_p=0.9)
-    hugging.generate(target, PROMPT, 1, warp=warp)
+    hugging.hf_generate(target, PROMPT, 1, warp=warp)
     with torch.no_grad():
         logits = target.model(torch.tensor([PROMPT])).logits[:, -1]
     torch.testing.assert_close(drawn, [warp(logits.float())], rtol=0, atol=1e-6)
@@ -125,9 +129,9 @@ def test_a_sampled_token_is_drawn_from_the_warped_target(warp: Warp, monkeypatch
 def test_the_draft_sees_every_token_of_the_prompt(prompt: list[int]):
     target, draft = counted(pad_token_id=9, bos_token_id=47)
     plain, mine, passes = ours(target, draft, prompt, 3)
-    made = hugging.generate(target, prompt, TOKENS, draft, 3)
+    made = hugging.hf_generate(target, prompt, TOKENS, draft, 3)
     assert made.tokens == [plain] == [mine] and made.target_passes == passes
-    made = hugging.generate(target, prompt, TOKENS, draft, 3, ends=prompt[0])
+    made = hugging.hf_generate(target, prompt, TOKENS, draft, 3, ends=prompt[0])
     assert made.tokens[0] == plain[: len(made.tokens[0])] and made.target_passes <= passes
 
 
@@ -137,7 +141,7 @@ def test_a_text_ends_at_the_first_of_its_ends(ends: Callable, k: int | None):
     target, draft = counted()
     text, *_ = expected(llama, GREEDY)[0]
     for small in (None, draft):
-        made = hugging.generate(target, PROMPT, TOKENS, small, k, ends=ends(text))
+        made = hugging.hf_generate(target, PROMPT, TOKENS, small, k, ends=ends(text))
         assert made.tokens == [text[: text.index(text[4]) + 1]]
 
 
@@ -149,7 +153,7 @@ def test_logits_padded_to_other_widths_are_cut_for_a_call(wide: tuple[int, int],
         each.model.resize_token_embeddings(width, mean_resizing=False)
         with torch.no_grad():  # the largest logits of all are those of no word
             each.model.get_output_embeddings().weight[48:] = 9.0
-    pair = [hugging.Counted(each.model, 48) for each in pair]
+    pair = [hugging.CountedModel(each.model, 48) for each in pair]
     assert theirs(*pair, warp) == expected(llama, warp)
     assert [each.model.config.vocab_size for each in pair] == [*wide]
     assert [each.model(torch.tensor([[1]])).logits.shape[-1] for each in pair] == [*wide]
@@ -167,17 +171,17 @@ def test_scikit_learn_does_not_change_what_transformers_drafts_by_default(monkey
 
 
 def test_how_a_draft_is_run_is_said_and_none_is_the_default_of_transformers():
-    assert str(hugging.Drafting.of(3)) == "K = 3, constant, no early stop"
+    assert str(hugging.AssistantSettings.of(3)) == "K = 3, constant, no early stop"
     default = "transformers' default: K = 20, constant, stop below confidence 0.4"
-    assert str(hugging.Drafting.of(None)) == default
+    assert str(hugging.AssistantSettings.of(None)) == default
     known = GenerationConfig._get_default_generation_params()
-    assert hugging.DEFAULT._asdict().items() <= known.items()
+    assert hugging.DEFAULT_ASSISTANT._asdict().items() <= known.items()
 
 
 def test_the_scaled_target_is_the_same_in_transformers(folders: list[Path], monkeypatch):
     monkeypatch.setattr(models, "ASSETS", folders[0].parent)
     monkeypatch.setitem(TARGET_COSTS, "tiny", TARGET_COSTS["40m"]._replace(layers=3))
-    theirs = hugging.Counted.of_target("tiny", torch.float32).model
+    theirs = hugging.CountedModel.from_size("tiny", torch.float32).model
     assert theirs.config.hidden_size == 64 and theirs.config.num_hidden_layers == 3
     tokens = torch.tensor([[3, 1, 4, 1, 5]])
     model = Llama.from_folder(folders[0])

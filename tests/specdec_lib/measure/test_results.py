@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from specdec_lib.measure.results import read, side_by_side, write
+from specdec_lib.measure.results import read_results, side_by_side, write_results
 
 ROW = {"target": "234m", "draft": "base", "task": "code", "temperature": 1}
 FIGURES = {"alpha": 0.64, "c": 0.02, "K": 4, "measured v": 1.5, "clock": 1.234}
@@ -17,8 +17,8 @@ def table(*rows: dict) -> pd.DataFrame:
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path):
     frame = table({}, {"draft": "bigram", "clock": None})
-    path = write(frame, {"device": "a card"}, tmp_path / "a.json")
-    found, about = read(path)
+    path = write_results(frame, {"device": "a card"}, tmp_path / "a.json")
+    found, about = read_results(path)
     pd.testing.assert_frame_equal(found, frame)
     assert about == {"device": "a card"} and [each.name for each in tmp_path.iterdir()] == [
         "a.json"
@@ -26,9 +26,9 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path):
 
 
 def test_two_machines_stand_side_by_side(tmp_path: Path):
-    one = write(table({}), {"device": "a laptop"}, tmp_path / "a.json")
+    one = write_results(table({}), {"device": "a laptop"}, tmp_path / "a.json")
     both = table({"clock": None}, {"target": "7b", "K": 8})
-    other = write(both, {"device": "a card"}, tmp_path / "b.json")
+    other = write_results(both, {"device": "a card"}, tmp_path / "b.json")
     lines = side_by_side(one, other).splitlines()
     assert lines[0].startswith("A") and lines[0].endswith("a.json: device a laptop")
     assert lines[1].endswith("b.json: device a card")

@@ -71,7 +71,7 @@ def test_tokenizer_gives_what_transformers_gives():
 
 @pytest.mark.slow
 def test_model_cards_say_what_is_measured():
-    target, texts = model_reader(model("target")), prompts.all_tokens()
+    target, texts = model_reader(model("target")), prompts.encoded_documents()
     bits = bits_per_byte(target, texts)
     assert bits == pytest.approx(said("target", "held-out loss"), abs=2e-3)
     for name in BUILT_IN_DRAFTS:

@@ -11,7 +11,7 @@ TEXTS = ([5, 6, 7], [5, 6, 7, 8], [5, 6, 9, 9, 9], [5, 6, 9], [5, 6, 9], [1])
 
 
 def test_rows_are_those_of_one_pass_over_the_text():
-    model = models.draft("small", torch.float32)
+    model = models.load_draft("small", torch.float32)
     logits = logits_of(model)
     for text in TEXTS:
         whole = model.forward(torch.tensor([text]), model.new_cache())[0]
@@ -19,7 +19,7 @@ def test_rows_are_those_of_one_pass_over_the_text():
 
 
 def test_a_call_reads_only_what_is_new():
-    model = Counted(models.draft("small", torch.float32))
+    model = Counted(models.load_draft("small", torch.float32))
     logits = logits_of(model)
     for text in TEXTS:
         logits(text)

@@ -14,9 +14,8 @@ from specdec_lib.drafters.eagle import Eagle, load_eagle_head
 from specdec_lib.drafters.medusa import load_medusa_heads
 from specdec_lib.drafters.ngram import Counts
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp
-from specdec_lib.training import corpus, export, heads, recipes, recording, stages
+from specdec_lib.training import corpus, export, heads, recipes, stages
 from specdec_lib.training.corpus import LibraryDocument
 from specdec_lib.training.recipes import ModelSize, Recipe
 
@@ -114,14 +113,3 @@ def test_the_frozen_text_names_the_lines_that_training_has_too(tmp_path: Path, m
     entries = [json.loads(line) for line in (tmp_path / "held_out.jsonl").open()]
     assert [entry["name"] for entry in entries] == ["out.py", "out_test.py"]  # tests last
     assert [entry["seen"] for entry in entries] == [[0, 2], []]
-
-
-def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives():
-    recorded = json.loads(recording.PATH.read_text(encoding="utf-8"))
-    run = next(run for run in recorded["runs"] if run["k"] == 16)
-    found = recording.run_of(load_pair(draft=recording.DRAFT), run["passage"], run["seed"], 16)
-    for found_block, block in zip(found["blocks"], run["blocks"], strict=True):
-        drafted, *numbers, accepted, token = found_block
-        assert [drafted, accepted, token] == [block[0], *block[-2:]]
-        for one, other in zip(numbers, block[1:-2], strict=True):
-            assert one == pytest.approx(other, rel=1e-3, abs=1e-6)

@@ -9,10 +9,11 @@ import torch
 from specdec_lib.measure.acceptance import Acceptance
 from specdec_lib.measure.bench import __main__ as bench
 from specdec_lib.measure.bench import figures
-from specdec_lib.measure.runs import GREEDY
+from specdec_lib.measure.costs import DraftCosts
+from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.theory import Costs
 
-RAN = {figures.PLAIN: 4.0, figures.OURS: 2.0, figures.GENERATE: 8.0, figures.ASSISTED: 6.0}
+RAN = {"best plain": 4.0, "speculative": 2.0, "HF generate": 8.0, "HF assisted": 6.0}
 V = {width: 1.0 + 0.1 * width for width in range(1, 10)}
 
 
@@ -27,7 +28,7 @@ def frame() -> pd.DataFrame:
 
 
 def test_the_file_has_a_spread_for_every_key_and_the_tokens_a_second(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(bench, "measured", lambda size, warp: (frame(), ["a note"]))
+    monkeypatch.setattr(figures, "run_comparison", lambda size, warp: (frame(), ["a note"]))
     monkeypatch.setattr(bench, "memory_overhead", lambda: 1.125)
     bench.main(["--json", str(tmp_path / "new" / "bench.json")])
     written = json.loads((tmp_path / "new" / "bench.json").read_text())
@@ -44,18 +45,18 @@ def test_the_file_has_a_spread_for_every_key_and_the_tokens_a_second(tmp_path, m
 @pytest.fixture
 def known_rates(monkeypatch):
     """Every draft is accepted equally often."""
-    monkeypatch.setattr(figures, "accepted", lambda name: Acceptance(0.6, 0.5, 1))
+    monkeypatch.setattr(figures, "draft_acceptance", lambda name: Acceptance(0.6, 0.5, 1))
 
 
 def test_every_decoder_runs_on_the_same_prompts_in_its_own_best_way(known_rates, monkeypatch):
     steep = {width: float(width) for width in V}  # a verification that gains nothing
-    passes = {torch.float32: ({"large": Costs(0.1, steep)}, 0.010)}
-    passes |= {torch.bfloat16: ({"large": Costs(0.1, V)}, 0.011)}
+    passes = {torch.float32: DraftCosts({"large": Costs(0.1, steep)}, 0.010)}
+    passes |= {torch.bfloat16: DraftCosts({"large": Costs(0.1, V)}, 0.011)}
     monkeypatch.setattr(figures, "bare_passes", lambda size: passes)
-    small = {"PROMPTS": 1, "TOKENS": 8, "ROUNDS": 1, "TRIED_K": (1,)}
+    small = {"BENCH_PROMPTS": 1, "BENCH_TOKENS": 8, "BENCH_ROUNDS": 1, "TRIED_K": (1,)}
     for name, value in small.items():
         monkeypatch.setattr(figures, name, value)
-    frame, notes = figures.measured(None, GREEDY)
+    frame, notes = figures.run_comparison(None, GREEDY)
     assert set(frame.decoder) == set(RAN) and set(frame.tokens) == {8}
     assert notes[0] == "best plain: float32" and notes[1].startswith("speculative: bfloat16, ")
     assert [note.split(":")[0] for note in notes] == list(RAN)

@@ -11,7 +11,7 @@ from decoders.fake_hub import write_model
 from transformers import PreTrainedModel
 
 from specdec_lib.measure.experiment import published
-from specdec_lib.measure.experiment.decoders import LIBRARY
+from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.pairs import load_pair
 
@@ -34,17 +34,17 @@ def folders(root: Path, make, name: str, draft: str) -> tuple[str, str]:
 def test_a_pair_is_run_beside_hugging_face_and_the_papers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, make, name, draft, printed
 ):
-    monkeypatch.setattr(published, "texts_of", lambda task, count: (["a b c d"] * count, True))
+    monkeypatch.setattr(published, "task_texts", lambda task, count: (["a b c d"] * count, True))
     names = folders(tmp_path, make, name, draft)
     pair = replace(load_pair(*names, device="cpu"), eos_id=frozenset())
-    rows = published.rows(LIBRARY, pair, *names, size=(1, 8))
+    rows = published.measure_tasks(LIBRARY_DECODER, pair, *names, size=(1, 8))
     assert rows.task.tolist() == list(printed) and (rows.temperature == 0).all()
     found = rows.printed.astype(object).where(rows.printed.notna(), None)
     assert found.tolist() == list(printed.values())
-    assert rows["tokens per pass"].between(0.8, published.K + 1).all()
+    assert rows["tokens per pass"].between(0.8, published.PUBLISHED_K + 1).all()
     assert (rows[["clock", "over generate", "over assisted"]] > 0).all(axis=None)
     assert set(rows.assisted) == {"K = 4, constant, no early stop"}
-    assert len(published.readable(LIBRARY, pair, name)["blocks"]) > 5
+    assert len(published.pair_trace(LIBRARY_DECODER, pair, name)["blocks"]) > 5
 
 
 def test_no_papers_figure_stands_beside_texts_that_stand_in(
@@ -52,7 +52,8 @@ def test_no_papers_figure_stands_beside_texts_that_stand_in(
 ):
     monkeypatch.setitem(sys.modules, "datasets", None)
     names = folders(tmp_path, random_models.gpt2, "vicuna", "68m")
-    rows = published.rows(LIBRARY, load_pair(*names, device="cpu"), *names, size=(1, 4))
+    pair = load_pair(*names, device="cpu")
+    rows = published.measure_tasks(LIBRARY_DECODER, pair, *names, size=(1, 4))
     assert rows.printed.isna().all()
 
 
@@ -61,8 +62,8 @@ def test_a_pair_that_is_too_large_for_the_card_is_refused_before_the_question(mo
     monkeypatch.setattr(published, "free_memory", lambda device: 16e9)
     monkeypatch.setattr(published, "load_pair", lambda *args, **how: args)
     with pytest.raises(PairError, match="vicuna is for cards of 24 GB"):
-        published.load("vicuna", "68m")
-    assert published.load("flan-t5-xl", "small") == ("flan-t5-xl", "small")
+        published.load_published_pair("vicuna", "68m")
+    assert published.load_published_pair("flan-t5-xl", "small") == ("flan-t5-xl", "small")
 
 
 @pytest.mark.parametrize("make", [random_models.gpt2, random_models.t5])
@@ -74,22 +75,24 @@ def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tup
         return model
 
     pair = load_pair(*folders(tmp_path, padded, "target", "draft"), device="cpu")
-    decoders = published.decoders_of(pair, LIBRARY, tokens=12)
+    decoders = published.decoders_of(pair, LIBRARY_DECODER, {"a b c d e": 12})
     texts = {name: decode("a b c d e") for name, decode in decoders.items()}
     assert len({tuple(each.tokens[0]) for each in texts.values()}) == 1
     passes = {name: each.target_passes for name, each in texts.items()}
     assert passes["generate"] == 12 and passes["plain"] in (12, 13)  # ours reads a prompt apart
     assert passes["loop"] <= 13 and passes["assisted"] <= passes["generate"]
+    models = pair.target.model, pair.draft.model
+    assert not any(model._forward_hooks or model._forward_pre_hooks for model in models)
 
 
 @pytest.mark.parametrize("make", [random_models.gpt2, random_models.t5])
 def test_all_four_write_to_the_first_end_of_plain_decodings_text(tmp_path: Path, make):
     pair = load_pair(*folders(tmp_path, make, "target", "draft"), device="cpu")
-    whole = published.decoders_of(pair, LIBRARY, 12)[published.PLAIN]("a b").tokens[0]
+    whole = published.decoders_of(pair, LIBRARY_DECODER, {"a b": 12})["plain"]("a b").tokens[0]
     pair = replace(pair, eos_id=frozenset([whole[5], whole[7], 99]))
-    lengths = published.lengths_of(pair, ["a b"], 12)
+    lengths = published.plain_lengths(pair, ["a b"], 12)
     assert lengths == {"a b": min(map(whole.index, [whole[5], whole[7]])) + 1}
-    for decode in published.decoders_of(pair, LIBRARY, 12, lengths).values():
+    for decode in published.decoders_of(pair, LIBRARY_DECODER, lengths).values():
         assert decode("a b").tokens[0] == whole[: lengths["a b"]]
 
 
@@ -102,4 +105,4 @@ def test_texts_of_the_hub_are_cut_and_stand_in_their_place(monkeypatch: pytest.M
 
     monkeypatch.setitem(sys.modules, "datasets", Sets)
     _, summary = published.TASKS["flan-t5"]
-    assert published.texts_of(summary, 2) == ([f"summarize: {c * 1500}" for c in "xy"], True)
+    assert published.task_texts(summary, 2) == ([f"summarize: {c * 1500}" for c in "xy"], True)

@@ -6,22 +6,22 @@ from classes.chapter_cases import functions_of
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.measure import models
-from specdec_lib.measure.hugging import Counted, assisted
-from specdec_lib.measure.prompts import repeated_share
+from specdec_lib.measure.hugging import CountedModel
+from specdec_lib.measure.prompts import MAX_REPEATED_SHARE, repeated_share
 from specdec_lib.measure.race import turns
-from specdec_lib.measure.race.contestants import (
-    copying,
-    drafting,
-    greedy_of,
-    guessing,
-    own,
-    sampler_of,
-    walking,
+from specdec_lib.measure.race.hf_lane import assisted_lane
+from specdec_lib.measure.race.lanes import (
+    draft_model_lane,
+    greedy_function_lane,
+    prompt_lookup_lane,
+    random_lane,
+    sampling_function_lane,
+    student_lane,
+    tree_lane,
 )
 from specdec_lib.measure.race.race import race
-from specdec_lib.measure.race.record import Race, recorded
-from specdec_lib.measure.race.turns import PLAIN, Text, passes
-from specdec_lib.measure.runs import MOST_REPEATED
+from specdec_lib.measure.race.record import Race, recorded_race
+from specdec_lib.measure.race.turns import PLAIN_LANE, TimedText, passes_of
 
 LONG, SHORT = 16, 8
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
@@ -37,24 +37,26 @@ def small(monkeypatch):
     monkeypatch.setattr(models, "target_weights", lambda size, dtype: weights(None, dtype))
 
 
-def raced(contestants, **how) -> Race:
-    (found,) = race("00", contestants, **{"tokens": LONG, "texts": 1} | how)
+def raced(lanes, **settings) -> Race:
+    (found,) = race("00", lanes, **{"tokens": LONG, "texts": 1} | settings)
     return found
 
 
 def test_every_drafter_writes_the_text_of_plain_decoding():
     cpu = torch.device("cpu")
     theirs, helper = (
-        Counted.of_folder(ASSETS / n, torch.float32, cpu) for n in ("target", "small")
+        CountedModel.from_folder(ASSETS / n, torch.float32, cpu) for n in ("target", "small")
     )
+    student = student_lane(OWN, models.load_draft("small"), 3)
     everybody = {
-        "model": drafting("small", 3), "copy": copying(), "random": guessing(),
-        "theirs": assisted(theirs, helper, 3), "tree": walking(WALK, "small", (2, 1)),
-        "own": own(OWN, models.draft("small"), 3), "functions": greedy_of(DECODE, "small"),
+        "model": draft_model_lane("small", 3), "copy": prompt_lookup_lane(),
+        "random": random_lane(), "theirs": assisted_lane(theirs, helper, 3),
+        "tree": tree_lane(WALK, "small", (2, 1)), "own": student,
+        "functions": greedy_function_lane(DECODE, "small"),
     }  # fmt: skip
     found = raced(everybody, texts=2)
     first, *others = found.lanes
-    assert first.name == PLAIN and len(first.passes) == 2 * LONG
+    assert first.name == PLAIN_LANE and len(first.passes) == 2 * LONG
     assert len(found.prompts) == 2 and all(map(found.same, others))
     assert all(len(lane.passes) < 2 * LONG for lane in others if lane.name != "random")
     model, mine, functions = (
@@ -69,29 +71,32 @@ def test_a_greedy_race_begins_with_a_text_that_does_not_repeat():
     found = raced({}, tokens=96)
     (text,) = found.lanes[0].texts
     tokens = turns.words().encode("".join(piece for each in text for piece in each.pieces)).ids
-    assert repeated_share(tokens) <= MOST_REPEATED
+    assert repeated_share(tokens) <= MAX_REPEATED_SHARE
 
 
 def test_the_clock_starts_after_the_prompt_was_read_or_with_reading_before_it():
     prompt = [5, 6]
-    text = Text(prompt, [5, 6, 7], 10.0, 12.0, [(13.0, 1), (15.0, 3)])
-    assert [each.ends for each in list(passes([text], reading=False))[0]] == [1.0, 3.0]
-    first, second = passes([text, text], reading=True)
+    text = TimedText(prompt, [5, 6, 7], 10.0, 12.0, [(13.0, 1), (15.0, 3)])
+    assert [each.ends for each in passes_of([text], time_prompt=False)[0]] == [1.0, 3.0]
+    first, second = passes_of([text, text], time_prompt=True)
     assert [each.ends for each in first + second] == [3.0, 5.0, 8.0, 10.0]
     assert [len(each.pieces) for each in first] == [1, 2]
 
 
 def test_a_sampler_on_functions_writes_the_tokens_of_the_library():
     """From the same numbers: both draw them in the same order."""
-    found = raced({"own": sampler_of(SAMPLE, "small"), "ours": drafting("small", 3)}, temperature=1)
+    found = raced(
+        {"own": sampling_function_lane(SAMPLE, "small"), "ours": draft_model_lane("small", 3)},
+        temperature=1,
+    )
     plain, mine, ours = found.lanes
     assert [each.pieces for each in mine.passes] == [each.pieces for each in ours.passes]
     assert len(mine.passes) < len(plain.passes)
 
 
 def test_rows_are_written_together_and_the_first_is_shown():
-    contestants = {"model": drafting("small", 3)}
-    alone, together = raced(contestants), raced(contestants, rows=3)
+    lanes = {"model": draft_model_lane("small", 3)}
+    alone, together = raced(lanes), raced(lanes, rows=3)
     assert together.rows == 3 and len(together.lanes[0].passes) == LONG
     assert together.same(together.lanes[1]) and together.same(alone.lanes[0])
 
@@ -100,7 +105,7 @@ def test_an_unwritten_function_is_asked_for(capsys):
     def unwritten(*args):
         raise NotImplementedError("speculative_sample")
 
-    assert race("02", {"yours": sampler_of(unwritten)}, temperature=1) == []
+    assert race("02", {"yours": sampling_function_lane(unwritten)}, temperature=1) == []
     assert "not written yet: speculative_sample" in capsys.readouterr().out
 
 
@@ -110,7 +115,7 @@ def test_an_unwritten_function_is_asked_for(capsys):
     ids=["in its kernel", "in its Python"],
 )
 def test_what_torch_has_not_implemented_is_no_unwritten_function(lacks, capsys):
-    assert race("02", {"yours": sampler_of(lacks)}, temperature=1) == []
+    assert race("02", {"yours": sampling_function_lane(lacks)}, temperature=1) == []
     assert "speculative_sample raised NotImplementedError" in capsys.readouterr().out
 
 
@@ -129,8 +134,8 @@ def test_a_wrong_function_of_the_reader_is_told_in_a_line(capsys, gives):
     def wrong(*args):
         return gives(*args) if callable(gives) else gives
 
-    student = own(wrong, models.draft("small"), 3)
-    for mine in (sampler_of(wrong, "small"), student, walking(wrong, "small")):
+    student = student_lane(wrong, models.load_draft("small"), 3)
+    for mine in (sampling_function_lane(wrong, "small"), student, tree_lane(wrong, "small")):
         assert race("08", {"yours": mine}, tokens=SHORT, texts=1, temperature=1.0) == []
         (line,) = capsys.readouterr().out.splitlines()
         assert "your own function" in line
@@ -138,9 +143,11 @@ def test_a_wrong_function_of_the_reader_is_told_in_a_line(capsys, gives):
 
 
 def test_the_recorded_race_is_whole():
-    found = recorded()
+    found = recorded_race()
     plain, fast = found.lanes
-    assert plain.name == PLAIN and found.same(fast) and found.remarks[0].startswith("Recorded on")
+    assert (
+        plain.name == PLAIN_LANE and found.same(fast) and found.remarks[0].startswith("Recorded on")
+    )
     assert len(found.prompts) == len(fast.texts) and len(fast.passes) < len(plain.passes)
 
 
@@ -152,5 +159,7 @@ def test_a_decoder_of_the_reader_without_a_cache_has_every_token_once():
             text.append(int(logits[0, -1].argmax()))
         return text[len(prompt) :]
 
-    found = raced({"own": own(whole_text_each_time, models.draft("small"), 3)}, tokens=8)
+    found = raced(
+        {"own": student_lane(whole_text_each_time, models.load_draft("small"), 3)}, tokens=8
+    )
     assert found.same(found.lanes[1]) and len(found.lanes[1].passes) == 8

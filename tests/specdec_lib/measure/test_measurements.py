@@ -5,9 +5,9 @@ import torch
 
 from specdec_lib.assets import HeldOutDocument, held_out_documents
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure import costs, models, prompts, runs, timing
-from specdec_lib.measure.acceptance import Acceptance, acceptance, bits_per_byte, places
-from specdec_lib.measure.prompts import Tokens
+from specdec_lib.measure import costs, models, prompts, timing
+from specdec_lib.measure.acceptance import Acceptance, acceptance, bits_per_byte, token_acceptances
+from specdec_lib.measure.prompts import EncodedDocument
 from specdec_lib.theory import Costs
 from specdec_lib.training.corpus import train_tokenizer
 
@@ -15,7 +15,7 @@ from specdec_lib.training.corpus import train_tokenizer
 def test_tasks_are_interleaved_and_the_first_rounds_not_counted():
     order: list[str] = []
     tasks = {name: (lambda name=name: order.append(name)) for name in "ab"}
-    seconds = timing.interleaved(tasks, rounds=2, warm_up=1)
+    seconds = timing.interleaved_times(tasks, rounds=2, warm_up=1)
     assert order == ["a", "b"] * 3
     assert {name: len(times) for name, times in seconds.items()} == {"a": 2, "b": 2}
 
@@ -24,7 +24,7 @@ TEXT = HeldOutDocument("x.py", "import os\ny = 2\nimport os\n", frozenset({0, 2}
 
 
 def test_a_token_counts_with_the_line_that_it_ends_in():
-    tokens = prompts.encoded(TEXT, train_tokenizer(["ab"]))  # each is a byte
+    tokens = prompts.encode_document(TEXT, train_tokenizer(["ab"]))  # each is a byte
     assert len(tokens.ids) == len(tokens.novel) == len(tokens.sizes) == len(TEXT.text) + 1
     assert tokens.ids[0] == 0 and not tokens.novel[0]
     novel = "".join(c for c, new in zip(TEXT.text, tokens.novel[1:], strict=True) if new)
@@ -43,7 +43,7 @@ Q = torch.tensor([0.25, 0.5, 0.25])
 
 
 def test_acceptance_is_the_mean_overlap_on_novel_positions():
-    texts = [Tokens("a", [0, 1, 2, 0], [False, True, False, True], [0, 1, 1, 1])]
+    texts = [EncodedDocument("a", [0, 1, 2, 0], [False, True, False, True], [0, 1, 1, 1])]
 
     def p(ids: list[int]) -> torch.Tensor:
         return torch.stack([P, P, Q, P])[: len(ids)]
@@ -53,8 +53,10 @@ def test_acceptance_is_the_mean_overlap_on_novel_positions():
 
     # Judged are the positions before the novel tokens 1 and 3: P against Q, and Q against Q.
     assert acceptance(p, q, texts) == Acceptance(alpha=(0.75 + 1) / 2, greedy=0.5, positions=2)
-    assert acceptance(p, q, texts, most=1) == Acceptance(alpha=0.75, greedy=0.0, positions=1)
-    judged = [place[1:] for place in places(p, q, texts[0].ids, start=2)]
+    assert acceptance(p, q, texts, max_positions=1) == Acceptance(
+        alpha=0.75, greedy=0.0, positions=1
+    )
+    judged = [place[1:] for place in token_acceptances(p, q, texts[0].ids, start=2)]
     assert judged == [(0.75, P[2], Q[2]), (1.0, Q[0], Q[0])]
 
 
@@ -67,13 +69,13 @@ def test_the_places_of_two_functions_spell_a_piece_of_the_held_out_text():
 
 
 def test_bits_per_byte_counts_novel_tokens_only():
-    texts = [Tokens("a", [0, 0, 1, 2], [False, True, False, True], [0, 3, 1, 1])]
+    texts = [EncodedDocument("a", [0, 0, 1, 2], [False, True, False, True], [0, 3, 1, 1])]
     assert bits_per_byte(lambda ids: P.expand(len(ids), 3), texts) == pytest.approx((1 + 2) / 4)
 
 
 def test_costs_are_relative_to_a_pass_over_one_token():
     times = {1: [2.0, 2.0, 9.0], "draft": [0.5, 0.5, 0.1], 2: [3.0, 3.0, 3.0]}
-    found, seconds = costs.relative(times)
+    found, seconds = costs.costs_from_times(times)
     assert seconds == 2.0 and found == {"draft": Costs(0.25, {1: 1.0, 2: 1.5})}
 
 
@@ -83,7 +85,7 @@ def test_text_that_runs_in_circles_is_left_out_of_greedy_figures():
     def decoder(prompt: list[int]) -> Generation:
         return Generation([texts[tuple(prompt)]])
 
-    assert runs.straight(decoder, [[1], [2], [1]], most=8) == [[1], [1]]
-    assert runs.straight(decoder, [[2], [1], [1]], most=1) == [[1]]
+    assert prompts.without_repetition(decoder, [[1], [2], [1]], 8) == [[1], [1]]
+    assert prompts.without_repetition(decoder, [[2], [1], [1]], 1) == [[1]]
     with pytest.raises(ValueError, match="runs in circles; use more prompts"):
-        runs.straight(decoder, [[2]], most=8)
+        prompts.without_repetition(decoder, [[2]], 8)

@@ -4,13 +4,14 @@ import pytest
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.verify import verify
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import prompts
 from specdec_lib.measure.experiment import identity
-from specdec_lib.measure.experiment.decoders import LIBRARY, as_verifier, yours
-from specdec_lib.measure.runs import GREEDY, SAMPLED, choices
-from specdec_lib.sampling import Warp
+from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER, StudentDecoder, as_verifier
+from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, seeded_generators
+from specdec_lib.sampling import Warp, choices_for
 
 
 @pytest.mark.parametrize("warp", [SAMPLED, GREEDY, Warp(0.7, top_k=20)])
@@ -19,30 +20,32 @@ def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, war
     target, draft = machine.target, machine.drafts["small"]
     held_out = prompts.prompts(rows)
     for drafter in (ModelDrafter(draft), PromptLookup(target.vocab_size)):
-        texts = [
-            speculative_generate(
-                target, drafter, held_out, 4, Settings(13, warp), choices(warp, 1, rows), **more
-            ).tokens
-            for more in ({}, {"verifier": as_verifier(LIBRARY.verify_block)})
-        ]
+        texts = []
+        for verifier in (verify, as_verifier(LIBRARY_DECODER.verify_block)):
+            arguments = (
+                4,
+                Settings(13, warp),
+                choices_for(warp, seeded_generators(1, rows)),
+                verifier,
+            )
+            texts.append(speculative_generate(target, drafter, held_out, *arguments).tokens)
         assert texts[0] == texts[1]
 
 
 def test_the_library_keeps_the_signature_of_the_chapter(machine):
     target, draft = machine.target, machine.drafts["small"]
     (prompt,) = prompts.prompts(1)
-    runs = [
-        yours(LIBRARY.generate, LIBRARY.verify_block).decoder(target, draft, 3, SAMPLED, 8)(prompt)
-        for _ in range(2)
-    ]
+    student = StudentDecoder("your", LIBRARY_DECODER.generate, LIBRARY_DECODER.verify_block)
+    runs = [student.decoder(target, draft, 3, SAMPLED, 8)(prompt) for _ in range(2)]
     assert runs[0].tokens == runs[1].tokens and len(runs[0].tokens[0]) == 8
 
 
 def test_all_passes_of_a_loop_are_counted(machine):
     target, draft = machine.target, machine.drafts["small"]
     (prompt,) = prompts.prompts(1)
-    found = LIBRARY.decoder(target, draft, 3, GREEDY, 8)(prompt)
-    plain = LIBRARY.decoder(target, draft, 1, GREEDY, 1)(prompt)  # reads a prompt, and one token
+    found = LIBRARY_DECODER.decoder(target, draft, 3, GREEDY, 8)(prompt)
+    # The second one reads a prompt, and one token.
+    plain = LIBRARY_DECODER.decoder(target, draft, 1, GREEDY, 1)(prompt)
     assert plain.target_passes == 2 and 4 <= found.target_passes <= 9
 
 
@@ -50,7 +53,7 @@ def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeyp
     prompt, right = [5, 6, 7], [1, 2, 3]
 
     def verdict(mine: list[int]) -> dict[str, int]:
-        return identity.verdicts(machine.target, [(prompt, mine, right)])
+        return identity.count_identical_texts(machine.target, [(prompt, mine, right)])
 
     assert verdict(right) == {"the same": 1, "near-tie": 0, "different": 0}
     assert verdict([1, 2, 4])["different"] == verdict([1, 2])["different"] == 1

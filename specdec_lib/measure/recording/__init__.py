@@ -1,0 +1,1 @@
+"""The three recorders of what the course shows without measuring it anew; see `__main__`."""

@@ -1,0 +1,31 @@
+"""What the course shows without measuring it anew: `python -m specdec_lib.measure.recording NAME`.
+
+`blocks`: real blocks of the built-in pair, in lessons/data/recorded.json.
+`passes`: the passes of a small service, in lessons/ch06/passes.json.
+`race`: the race of the README's picture, in measure/race/recorded.json.
+"""
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+from specdec_lib.files import write_whole
+from specdec_lib.measure.recording import blocks, passes, race
+
+# The file by name, and what makes its text.
+RECORDINGS = {
+    "blocks": (blocks.BLOCKS_FILE, blocks.blocks_json),
+    "passes": (passes.PASSES_FILE, passes.passes_json),
+    "race": (race.RACE_FILE, race.race_json),
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Record the file that is asked for."""
+    name, form = "python -m specdec_lib.measure.recording", RawDescriptionHelpFormatter
+    command = ArgumentParser(name, description=__doc__, formatter_class=form)
+    command.add_argument("name", choices=RECORDINGS)
+    path, make_text = RECORDINGS[command.parse_args(arguments).name]
+    write_whole(path, make_text() + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""What the course has recorded: a fresh computation gives it again."""
+
+import json
+
+import pytest
+
+from specdec_lib.measure.recording import __main__ as recording
+from specdec_lib.measure.recording import blocks
+from specdec_lib.models.pairs import load_pair
+
+
+def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives():
+    recorded = json.loads(blocks.BLOCKS_FILE.read_text(encoding="utf-8"))
+    run = next(run for run in recorded["runs"] if run["k"] == 16)
+    pair = load_pair(draft=blocks.RECORDED_DRAFT)
+    found = blocks.recorded_run(pair, run["passage"], run["seed"], 16)
+    for new_block, block in zip(found["blocks"], run["blocks"], strict=True):
+        drafted, *numbers, accepted, token = new_block
+        assert [drafted, accepted, token] == [block[0], *block[-2:]]
+        for one, other in zip(numbers, block[1:-2], strict=True):
+            assert one == pytest.approx(other, rel=1e-3, abs=1e-6)
+
+
+def test_every_recording_is_a_file_that_lessons_read_and_a_name_of_the_command(monkeypatch):
+    written = {}
+    monkeypatch.setattr(recording, "write_whole", lambda path, text: written.update({path: text}))
+    for name, (path, _) in recording.RECORDINGS.items():
+        assert path.is_file()
+        monkeypatch.setitem(recording.RECORDINGS, name, (path, lambda name=name: name))
+        recording.main([name])
+        assert written[path] == f"{name}\n"
