@@ -483,7 +483,9 @@ charts.beside_the_paper(rows, en_de)
 PUBLISHED = None
 if PUBLISHED:
     hub_pair = published.load_published_pair(*PUBLISHED)
-    show_table(published.measure_tasks(our_decoder(), hub_pair, *PUBLISHED), f"{hub_pair.label}, greedy")
+    show_table(
+        published.measure_tasks(our_decoder(), hub_pair, *PUBLISHED), f"{hub_pair.label}, greedy"
+    )
     trace_picture(**published.pair_trace(our_decoder(), hub_pair, PUBLISHED[0]))
 
 # %% [markdown]

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.models.protocol import Cache, EosIds, Model
+from specdec_lib.models.protocol import Cache, EosIds, Model, eos_ids
 from specdec_lib.sampling import Warp, sample_from
 
 

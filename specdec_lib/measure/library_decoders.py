@@ -10,14 +10,14 @@ import numpy as np
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
-from specdec_lib.decoding.verify import Verifier, verify
+from specdec_lib.decoding.verify import Verifier, verify_rows
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.prompts import Prompts
 from specdec_lib.models.pairs import Pair
-from specdec_lib.models.protocol import Ends, Model
-from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.models.protocol import EosIds, Model
+from specdec_lib.sampling import Warp, random_source_for
 
 GREEDY, SAMPLED = Warp(temperature=0), Warp(temperature=1)
 
@@ -41,27 +41,27 @@ def seeded_generators(seed: int, rows: int) -> Generators:
 
 
 def plain(
-    target: Model, warp: Warp, tokens: int, batch: bool = False, eos_id: Ends = None
+    target: Model, warp: Warp, tokens: int, batch: bool = False, eos_id: EosIds = None
 ) -> Decoder:
     """Plain decoding of at most `tokens` new tokens."""
     settings = Settings(tokens, warp, eos_id)
 
     def generate(prompts: Prompts, rngs: Generators) -> Generation:
-        return plain_generate(target, prompts, settings, choices_for(warp, rngs))
+        return plain_generate(target, prompts, settings, random_source_for(warp, rngs))
 
     return seeded(generate, batch)
 
 
 def speculative(
     target: Model, drafter: Drafter, k: int, warp: Warp, tokens: int,
-    verifier: Verifier = verify, batch: bool = False, eos_id: Ends = None,
+    verifier: Verifier = verify_rows, batch: bool = False, eos_id: EosIds = None,
 ) -> Decoder:  # fmt: skip
     """Speculative decoding of at most `tokens` new tokens, with `k` draft tokens in a block."""
     settings = Settings(tokens, warp, eos_id)
 
     def generate(prompts: Prompts, rngs: Generators) -> Generation:
-        choices = choices_for(warp, rngs)
-        return speculative_generate(target, drafter, prompts, k, settings, choices, verifier)
+        random_source = random_source_for(warp, rngs)
+        return speculative_generate(target, drafter, prompts, k, settings, random_source, verifier)
 
     return seeded(generate, batch)
 
@@ -73,4 +73,4 @@ def accepted_counts(pair: Pair, prompts: Prompts, k: int, tokens: int, warp: War
     """
     decoder = speculative(pair.target, ModelDrafter(pair.draft), k, warp, tokens, batch=True)
     blocks = [block for row in decoder(prompts).blocks for block in row]
-    return [block.accepted for block in blocks if len(block.drafted) == k]
+    return [block.n_accepted for block in blocks if len(block.drafted) == k]

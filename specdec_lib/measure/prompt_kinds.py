@@ -45,7 +45,9 @@ def list_prompts(count: int) -> list[list[int]]:
 def _all_lists() -> Iterator[list[int]]:
     """Lists of _NAMES names each, the first of every source, then the second, and so on."""
     words = tokenizer()
-    sources = [list(dict.fromkeys(_NAME.findall(document.text))) for document in held_out_documents()]
+    sources = [
+        list(dict.fromkeys(_NAME.findall(document.text))) for document in held_out_documents()
+    ]
     for start in range(0, max(map(len, sources)), _NAMES):
         for names in sources:
             if len(names) >= start + _NAMES:

@@ -161,7 +161,10 @@ def module_reader(model: nn.Module) -> Reader:
 
 def trained_heads(target: Llama) -> dict[str, Drafter]:
     """The two drafters on the built-in target's last states; Medusa has three heads."""
-    return {"Medusa": Medusa(target, load_medusa_heads(target)), "EAGLE": Eagle(target, load_eagle_head(target))}
+    return {
+        "Medusa": Medusa(target, load_medusa_heads(target)),
+        "EAGLE": Eagle(target, load_eagle_head(target)),
+    }
 
 
 def measure_tokens_per_pass(
@@ -175,7 +178,7 @@ def measure_tokens_per_pass(
     for name, warp in progress(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
         decoder = speculative(target, drafters[name], k, warp, tokens=48, batch=True)
         blocks = [block for row in decoder(texts).blocks for block in row]
-        tokens[name, warp.temperature] = float(np.mean([block.kept for block in blocks]))
+        tokens[name, warp.temperature] = float(np.mean([block.n_appended for block in blocks]))
     return tokens
 
 

@@ -56,7 +56,7 @@ class SpeculativeSetup(NamedTuple):
     speed: float
 
     def __str__(self) -> str:
-        return f"{name_of(self.dtype)}, {self.draft} draft, K = {self.k}"
+        return f"{dtype_name(self.dtype)}, {self.draft} draft, K = {self.k}"
 
 
 def run_comparison(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str]]:
@@ -64,7 +64,7 @@ def run_comparison(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str
     passes = bare_passes(size)
     best = best_setup(passes, warp)
     plain_dtype = min(passes, key=lambda dtype: passes[dtype].pass_seconds)
-    setups = {BEST_PLAIN: name_of(plain_dtype), SPECULATIVE: str(best)}
+    setups = {BEST_PLAIN: dtype_name(plain_dtype), SPECULATIVE: str(best)}
     drafter, chosen = ModelDrafter(load_draft(best.draft)), prompts_for(warp, best.dtype)
     target = load_target(size, best.dtype)
     decoders = {

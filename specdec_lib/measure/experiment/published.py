@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from specdec_lib.assets import held_out_documents
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import default_device, free_memory
 from specdec_lib.measure.compare import Decoder, compare, summary
@@ -138,11 +137,11 @@ def decoders_of(
     hf_draft = CountedModel(pair.draft.model, pair.draft.vocab_size)
 
     def plain_decoder(text: str) -> Generation:
-        return plain(pair.target, GREEDY, lengths[text])(pair.prompt(text))
+        return plain(pair.target, GREEDY, lengths[text])(pair.start(text))
 
     def loop(text: str) -> Generation:
         decoder = student.decoder(pair.target, pair.draft, PUBLISHED_K, GREEDY, lengths[text])
-        return decoder(pair.prompt(text))
+        return decoder(pair.start(text))
 
     def generate(text: str) -> Generation:
         return hf_generate(hf_target, pair.tokenizer.encode(text), lengths[text])
@@ -161,7 +160,7 @@ def task_texts(task: HubTask, count: int) -> tuple[list[str], bool]:
         texts = _hub_texts(task, count)
     except Exception as error:  # datasets, its file systems and the network raise of all kinds
         print(f"{task.name}: built-in texts stand in ({type(error).__name__}: {error})"[:200])
-        texts = [document.text[: _CHARACTERS // 4] for document in documents()][:count]
+        texts = [document.text[: _CHARACTERS // 4] for document in held_out_documents()][:count]
         from_hub = False
     return [task.around.replace("{}", text[:_CHARACTERS]) for text in texts], from_hub
 

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from specdec_lib.blame import is_unwritten
+from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.tree import children
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.protocol import Drafter, Proposal, certain
-from specdec_lib.drafters.tree import ROOT, Candidates, TreeProposal
+from specdec_lib.drafters.protocol import Drafter, Proposal, one_hot_proposal
+from specdec_lib.drafters.tree import ROOT_NODE, ModelTreeDrafter, TreeProposal
 from specdec_lib.measure import models
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.library_decoders import Generators, seeded, speculative
 from specdec_lib.measure.prompts import Prompts
 from specdec_lib.models.function import logits_of
 from specdec_lib.models.protocol import Model, Texts
-from specdec_lib.sampling import Choices, Warp, choices_for, softmax
+from specdec_lib.sampling import RandomSource, Warp, random_source_for, softmax
 
 # From a text to the logits (len(text), V) after each of its tokens.
 Logits = Callable[[Sequence[int]], np.ndarray]
@@ -68,14 +68,14 @@ def tree_lane(
 
     def make_decoder(target: Model, warp: Warp, tokens: int) -> Decoder:
         candidates = "independent" if warp.temperature else "top"
-        drafter = Candidates(models.load_draft(draft), widths, candidates)
+        drafter = ModelTreeDrafter(models.load_draft(draft), widths, candidates)
         settings = Settings(tokens, warp)
 
         def generate(prompts: Prompts, rngs: Generators) -> Generation:
-            choices = choices_for(warp, rngs)
+            random_source = random_source_for(warp, rngs)
             verify = partial(_verify_with, walk_tree, rngs[0])
             depth = len(widths)
-            return tree_generate(target, drafter, prompts[0], depth, settings, choices, verify)
+            return tree_generate(target, drafter, prompts[0], depth, settings, random_source, verify)
 
         return seeded(generate, batch=True)
 
@@ -83,22 +83,22 @@ def tree_lane(
 
 
 def _verify_with(
-    walk_tree: Callable, rng: np.random.Generator, p: Tensor, proposal: TreeProposal, _: Choices
+    walk_tree: Callable, rng: np.random.Generator, p: Tensor, proposal: TreeProposal, _: RandomSource
 ) -> tuple[list[int], int, bool]:
-    """What decoding/tree.py's `walk` gives, by a reader's `walk_tree` and the uniforms of `rng`."""
+    """What decoding/tree.py's `verify_tree` gives, by a reader's `walk_tree` and the uniforms of `rng`."""
     q = _q_of_children(p, proposal)
     uniforms, u = rng.random(len(proposal.parents)), float(rng.random())
     parents, tokens = [parent - 1 for parent in proposal.parents], list(proposal.tokens)
     distributions = p.double().cpu().numpy(), q.double().cpu().numpy()
     returned = call_student("walk_tree", walk_tree, (parents, tokens, *distributions, uniforms, u))
     written = _as_token_list(returned)
-    path = _branch(proposal, ROOT, written[:-1])
+    path = _branch(proposal, ROOT_NODE, written[:-1])
     if not written or path is None or not 0 <= written[-1] < p.shape[-1]:
         raise WrongFunction(
             f"walk_tree returned {reprlib.repr(returned)}, and not a branch of its tree and one "
             "token"
         )
-    return path, written[-1], not children(proposal, [ROOT, *path][-1])
+    return path, written[-1], not children(proposal, [ROOT_NODE, *path][-1])
 
 
 def _q_of_children(p: Tensor, proposal: TreeProposal) -> Tensor:
@@ -222,8 +222,8 @@ def _as_token_list(returned: Any) -> list[int]:
 class RandomTokens(PromptLookup):
     """Drafts tokens without looking at the text; as in prompt lookup, each has a q of 1."""
 
-    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Up to limits[b] tokens a row, the same ones after texts of the same lengths."""
         rng = np.random.default_rng([len(text) for text in texts])
         rows = [rng.integers(self.vocab_size, size=n).tolist() for n in limits]
-        return certain(rows, self.vocab_size, self.device)
+        return one_hot_proposal(rows, self.vocab_size, self.device)

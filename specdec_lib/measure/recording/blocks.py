@@ -15,9 +15,9 @@ import torch
 from tqdm import tqdm
 
 import specdec_lib
-from specdec_lib.decoding.generate import speculative_generate, start_run
+from specdec_lib.decoding.generate import speculative_generate, start_generation
 from specdec_lib.decoding.speculative import decode_block
-from specdec_lib.decoding.state import Block, Generation, Settings
+from specdec_lib.decoding.state import Generation, Settings, VerifiedBlock
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.library_decoders import SAMPLED, seeded_generators
 from specdec_lib.measure.prompts import prompts
@@ -41,28 +41,28 @@ def recorded_run(pair: Pair, passage: int, seed: int, k: int) -> dict[str, Any]:
     settings = Settings(_RUN_TOKENS + k + 1, SAMPLED)  # enough that no block is cut short
     drafter = ModelDrafter(pair.draft)
     capacity = _PROMPT_TOKENS + settings.max_new_tokens
-    run = start_run(pair.target, drafter, [prompt], settings, capacity)
-    choices = Uniforms([np.random.default_rng([passage, seed, k])])
+    state = start_generation(pair.target, drafter, [prompt], settings, capacity)
+    random_source = Uniforms([np.random.default_rng([passage, seed, k])])
     blocks = []
-    while len(run.written[0]) < _RUN_TOKENS:
-        (block,) = decode_block(run, drafter, k, choices)
-        blocks.append(block_record(block, choices.r[0].tolist()))
+    while len(state.new_tokens[0]) < _RUN_TOKENS:
+        (block,) = decode_block(state, drafter, k, random_source)
+        blocks.append(block_record(block, random_source.r[0].tolist()))
     return {"passage": passage, "seed": seed, "k": k, "blocks": blocks}
 
 
-def block_record(block: Block, uniforms: list[float]) -> list[Any]:
+def block_record(block: VerifiedBlock, uniforms: list[float]) -> list[Any]:
     """What was drafted and written, in the order of _COLUMNS.
 
     p, q and r are those of the draft tokens up to the first rejection: the others are never judged.
     They have four digits, or as many more as the verdict needs to stay the same.
     """
-    judged = min(block.accepted + 1, len(block.drafted))
+    judged = min(block.n_accepted + 1, len(block.drafted))
     columns = [column[:judged] for column in (block.p, block.q, uniforms)]
     for digits in range(4, 18):
         p, q, r = ([float(f"{x:.{digits}g}") for x in column] for column in columns)
-        if accepted_count(p, q, r) == block.accepted:
+        if accepted_count(p, q, r) == block.n_accepted:
             break
-    return [block.drafted, p, q, r, block.accepted, block.token]
+    return [block.drafted, p, q, r, block.n_accepted, block.next_token]
 
 
 def accepted_count(p: list[float], q: list[float], r: list[float]) -> int:
@@ -76,9 +76,9 @@ def request_counts(pair: Pair, k: int) -> dict[str, Any]:
     pool, generations = prompts(_REQUESTS, _PROMPT_TOKENS), []
     settings, drafter = Settings(_REQUEST_TOKENS, SAMPLED), ModelDrafter(pair.draft)
     for start in range(0, _REQUESTS, _BATCH):
-        choices = Uniforms(seeded_generators(1000 * k + start, _BATCH))
+        random_source = Uniforms(seeded_generators(1000 * k + start, _BATCH))
         rows = pool[start : start + _BATCH]
-        generations.append(speculative_generate(pair.target, drafter, rows, k, settings, choices))
+        generations.append(speculative_generate(pair.target, drafter, rows, k, settings, random_source))
     return {
         "k": k,
         "blocks": [len(row) for generation in generations for row in generation.blocks],
@@ -89,7 +89,7 @@ def request_counts(pair: Pair, k: int) -> dict[str, Any]:
 def blocks_by_accepted(generations: list[Generation], k: int) -> list[int]:
     """How many blocks had 0 to `k` tokens accepted; not the last of a text, which draft fewer."""
     rows = [row for generation in generations for row in generation.blocks]
-    whole = [block.accepted for row in rows for block in row if len(block.drafted) == k]
+    whole = [block.n_accepted for row in rows for block in row if len(block.drafted) == k]
     return np.bincount(whole, minlength=k + 1).tolist()
 
 

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 import specdec_lib
-from specdec_lib.device import leave_cores, processor
+from specdec_lib.device import use_half_the_cores, processor
 from specdec_lib.measure.costs import PassTask, pass_tasks
 from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.pairs import Pair, load_pair
@@ -24,7 +24,7 @@ _ROUNDS = 12
 
 def passes_json() -> str:
     """Both contexts, and what they were measured on."""
-    threads, pair = leave_cores(), load_pair(draft="base", target_cost="234m")
+    threads, pair = use_half_the_cores(), load_pair(draft="base", target_cost="234m")
     content = {
         "made_by": "python -m specdec_lib.measure.recording passes",
         "date": f"{date.today()}",

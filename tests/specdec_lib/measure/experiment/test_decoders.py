@@ -4,14 +4,14 @@ import pytest
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.verify import verify
+from specdec_lib.decoding.verify import verify_rows
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import prompts
 from specdec_lib.measure.experiment import identity
 from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER, StudentDecoder, as_verifier
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, seeded_generators
-from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.sampling import Warp, random_source_for
 
 
 @pytest.mark.parametrize("warp", [SAMPLED, GREEDY, Warp(0.7, top_k=20)])
@@ -25,7 +25,7 @@ def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, war
             arguments = (
                 4,
                 Settings(13, warp),
-                choices_for(warp, seeded_generators(1, rows)),
+                random_source_for(warp, seeded_generators(1, rows)),
                 verifier,
             )
             texts.append(speculative_generate(target, drafter, held_out, *arguments).tokens)
