@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from specdec_lib.assets import held_out_documents
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import default_device, free_memory
 from specdec_lib.measure.compare import Decoder, compare, summary

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.tree import children
@@ -17,6 +16,7 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter, Proposal, one_hot_proposal
 from specdec_lib.drafters.tree import ROOT_NODE, ModelTreeDrafter, TreeProposal
+from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.measure import models
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.library_decoders import Generators, seeded, speculative
@@ -75,7 +75,9 @@ def tree_lane(
             random_source = random_source_for(warp, rngs)
             verify = partial(_verify_with, walk_tree, rngs[0])
             depth = len(widths)
-            return tree_generate(target, drafter, prompts[0], depth, settings, random_source, verify)
+            return tree_generate(
+                target, drafter, prompts[0], depth, settings, random_source, verify
+            )
 
         return seeded(generate, batch=True)
 
@@ -83,9 +85,13 @@ def tree_lane(
 
 
 def _verify_with(
-    walk_tree: Callable, rng: np.random.Generator, p: Tensor, proposal: TreeProposal, _: RandomSource
+    walk_tree: Callable,
+    rng: np.random.Generator,
+    p: Tensor,
+    proposal: TreeProposal,
+    _: RandomSource,
 ) -> tuple[list[int], int, bool]:
-    """What decoding/tree.py's `verify_tree` gives, by a reader's `walk_tree` and the uniforms of `rng`."""
+    """What `verify_tree` of decoding/tree.py gives, by a reader's `walk_tree` and `rng`."""
     q = _q_of_children(p, proposal)
     uniforms, u = rng.random(len(proposal.parents)), float(rng.random())
     parents, tokens = [parent - 1 for parent in proposal.parents], list(proposal.tokens)

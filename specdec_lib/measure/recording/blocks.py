@@ -78,7 +78,9 @@ def request_counts(pair: Pair, k: int) -> dict[str, Any]:
     for start in range(0, _REQUESTS, _BATCH):
         random_source = Uniforms(seeded_generators(1000 * k + start, _BATCH))
         rows = pool[start : start + _BATCH]
-        generations.append(speculative_generate(pair.target, drafter, rows, k, settings, random_source))
+        generations.append(
+            speculative_generate(pair.target, drafter, rows, k, settings, random_source)
+        )
     return {
         "k": k,
         "blocks": [len(row) for generation in generations for row in generation.blocks],

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 import specdec_lib
-from specdec_lib.device import use_half_the_cores, processor
+from specdec_lib.device import processor, use_half_the_cores
 from specdec_lib.measure.costs import PassTask, pass_tasks
 from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.pairs import Pair, load_pair

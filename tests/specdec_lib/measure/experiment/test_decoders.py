@@ -4,7 +4,6 @@ import pytest
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.verify import verify_rows
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import prompts
@@ -21,7 +20,7 @@ def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, war
     held_out = prompts.prompts(rows)
     for drafter in (ModelDrafter(draft), PromptLookup(target.vocab_size)):
         texts = []
-        for verifier in (verify, as_verifier(LIBRARY_DECODER.verify_block)):
+        for verifier in (verify_rows, as_verifier(LIBRARY_DECODER.verify_block)):
             arguments = (
                 4,
                 Settings(13, warp),
