@@ -16,7 +16,7 @@ from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import pair, thousandths
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import rules
-from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, documented, expect_repaired
+from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, docstring_of, expect_repaired
 from specdec_lib.lessons.checking.comparing import in_form_of
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect
@@ -389,7 +389,7 @@ def judged(name: str, *cases: tuple, form: bool = False) -> None:
     """Cases of the group `name`: a rule, and the pairs of it; None stands for random ones."""
     for rule, *pairs in cases:
 
-        @is_lossless.group(name, form=form, hint=documented(rule))
+        @is_lossless.group(name, form=form, hint=docstring_of(rule))
         def verdicts(rng, rule=rule, pairs=pairs):
             for each in pairs:
                 p, q = each or pair(int(rng.integers(3, 6)), rng)

@@ -8,7 +8,13 @@ import torch
 from autograde.hidden.exercise import by_cause, untouched
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import share
-from specdec_lib.lessons.ch04.lesson import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
+from specdec_lib.lessons.ch04.lesson import (
+    NO_GRAD,
+    expect_gradient,
+    expect_loss,
+    is_cut,
+    not_a_loss,
+)
 from specdec_lib.lessons.checking.describing import describe, told_apart
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import is_tensor
@@ -323,7 +329,7 @@ def given_loss(student, p: torch.Tensor, q: torch.Tensor, dtype: str, form: bool
         return student.loss_and_gradient(p, q, dtype)
     except Exception as error:
         if is_cut(error) or "ScalarType" in str(error):  # NumPy has no bfloat16
-            raise by_cause(Different(CUT), CUT_OFF) from None
+            raise by_cause(Different(NO_GRAD), CUT_OFF) from None
         raise
     finally:
         student.calls = before

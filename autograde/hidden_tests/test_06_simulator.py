@@ -292,8 +292,8 @@ lockstep_tokens.bug(
 choose_k = Exercise("choose_k")
 
 COSTS = {
-    "short": service.measured(service.SHORT),
-    "long": service.measured(service.LONG),
+    "short": service.processor(service.SHORT_TEXT),
+    "long": service.processor(service.LONG_TEXT),
     "no text": service.gpu(0),
     "much text": service.gpu(service.MUCH_TEXT),
 }
@@ -315,9 +315,9 @@ def plain_p99(load: str, costs: str) -> float:
 
 
 @functools.cache
-def best_constant(load: str) -> service.Best:
+def best_constant(load: str) -> service.BestK:
     """The best constant K without text, and its p99."""
-    return service.best_constant(LOADS[load], COSTS["no text"])
+    return service.best_fixed_k(LOADS[load], COSTS["no text"])
 
 
 @choose_k.check("never worse than K = 0 under load, faster without")
@@ -337,10 +337,10 @@ def under_load(student, solution, rng):
 
 def choice(student, args: tuple, allowed: list[int], hint: str) -> int:
     """What choose_k gives. Raises Different unless it is one of those `allowed`, in order."""
-    k = lesson.choice(student.choose_k, *args)
+    k = lesson.checked_k(student.choose_k, *args)
     if k not in allowed:
         wanted = f"{allowed[0]} to {allowed[-1]}" if allowed[1:] else allowed[0]
-        raise Different(f"{lesson.asked_of(args)} returned {k}, expected {wanted}.", hint)
+        raise Different(f"{lesson.call_of(args)} returned {k}, expected {wanted}.", hint)
     return k
 
 
@@ -359,7 +359,7 @@ def full_server(student, solution, rng):
 def taken_in(student, solution, rng):
     for rows in (8, 12, 16):
         running = int(rng.integers(1, 5))
-        same = lesson.choice(student.choose_k, 0, rows, 0.7, COSTS["no text"])
+        same = lesson.checked_k(student.choose_k, 0, rows, 0.7, COSTS["no text"])
         hint = f"{rows - running} waiting requests are taken in, as if {rows} rows had run before."
         choice(student, (rows - running, running, 0.7, COSTS["no text"]), [same], hint)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch00.lesson import Machine, Model
+from specdec_lib.lessons.ch00.lesson import Chip, ModelShape
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import FLOATS, INTS
 from specdec_lib.lessons.drawing.axes import (
@@ -21,10 +21,10 @@ from specdec_lib.lessons.drawing.axes import (
 from specdec_lib.lessons.drawing.series import draw, grid, in_words, table
 from specdec_lib.lessons.drawing.style import role, show
 
-MOST_FREE = 1000  # tokens, where counting them ends, and the map's scale
-GIVEN = role("target") | {"label": "the pass gives its distribution"}
-READ = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there already"}
-BOTH = GIVEN | {"linestyle": "--", "label": "both"}
+MAX_FREE = 1000  # tokens, where counting them ends, and the map's scale
+_NEW = role("target") | {"label": "the pass gives its distribution"}
+_OLD = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there already"}
+_BOTH = _NEW | {"linestyle": "--", "label": "both"}
 
 
 def serial_and_parallel(tokens: int) -> None:
@@ -33,14 +33,14 @@ def serial_and_parallel(tokens: int) -> None:
     ax = picture(f"Writing {tokens} tokens, and checking {tokens} tokens", size=(7.0, 3.8))
     for y in every:
         for x in (*every[y - 1 :], last):
-            dress = BOTH if x == last else GIVEN if x == y else READ
+            dress = _BOTH if x == last else _NEW if x == y else _OLD
             ax.bar(x, 0.7, 0.7, bottom=y - 0.35, **dress)
             ax.annotate(str(y), (x, y), ha="center", va="center")
     ax.set(xlim=(0.4, last + 0.6), ylim=(tokens + 0.6, 0.4))
     ax.set_xticks([*every, last], [*(f"pass {x}" for x in every), "one pass"])
     ax.set_yticks(every, [f"token {y}" for y in every])
     ax.grid(visible=False)
-    legend_below(ax, handles=swatches((GIVEN, READ, BOTH)))
+    legend_below(ax, handles=swatches((_NEW, _OLD, _BOTH)))
     show(
         ax.figure,
         f"Writing {tokens} tokens takes {tokens} passes; pass {tokens} needs tokens 1 to "
@@ -95,7 +95,7 @@ def predicted_and_measured(
 
 @drawn_from("free_tokens", "forward_time")
 def free_on_the_line(
-    free: Callable, forward: Callable, machines: Mapping[str, Machine], n_params: float, size: float
+    free: Callable, forward: Callable, machines: Mapping[str, Chip], n_params: float, size: float
 ) -> None:
     """The student's free tokens of each machine, marked where they stand on its line."""
     passes = {name: (n_params, size, *each[:2]) for name, each in machines.items()}
@@ -134,7 +134,7 @@ def _ticks(ax: Axes, tokens: Sequence[int]) -> None:
 
 @drawn_from("forward_time")
 def count_free(forward: Callable, *machines: tuple[float, float, float, float]) -> None:
-    """Show how many tokens take no longer than one by the student's `forward`, up to MOST_FREE.
+    """Show how many tokens take no longer than one by the student's `forward`, up to MAX_FREE.
 
     A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
     """
@@ -142,7 +142,7 @@ def count_free(forward: Callable, *machines: tuple[float, float, float, float]) 
     rows = [dict(zip(columns, machine, strict=True)) for machine in machines]
     for row, machine in zip(rows, machines, strict=True):
         count = _free(lambda n, given=machine: forward(n, *given))
-        more = " or more" * (count == MOST_FREE)
+        more = " or more" * (count == MAX_FREE)
         row["tokens that take no longer than one"] = f"{count}{more}"
     table(rows)
 
@@ -150,8 +150,8 @@ def count_free(forward: Callable, *machines: tuple[float, float, float, float]) 
 @drawn_from("pass_time")
 def free_map(
     pass_time: Callable,
-    machine: Machine,
-    model: Model,
+    machine: Chip,
+    model: ModelShape,
     batches: Sequence[int],
     contexts: Sequence[int],
 ) -> None:
@@ -166,11 +166,11 @@ def free_map(
     ax = picture(title, "rows (users)", size=(7.0, 4.2))
     ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
     names = [f"{batch}" for batch in batches], [f"{text:,}" for text in contexts]
-    told = grid(ax, cells, *names, np.log(counts) / (2 * np.log(MOST_FREE)))
+    told = grid(ax, cells, *names, np.log(counts) / (2 * np.log(MAX_FREE)))
     show(ax.figure, f"{title}, by your function: by rows, at tokens of text. {told}.")
 
 
 def _free(time: Callable[[int], float]) -> int:
-    """How many tokens take no longer than one, at most MOST_FREE."""
+    """How many tokens take no longer than one, at most MAX_FREE."""
     one = time(1)
-    return next((n for n in range(2, MOST_FREE + 1) if time(n) > one), MOST_FREE + 1) - 1
+    return next((n for n in range(2, MAX_FREE + 1) if time(n) > one), MAX_FREE + 1) - 1

@@ -11,7 +11,7 @@ from specdec_lib.lessons.checking.pasting import format_call
 __all__ = ["committed"]
 
 
-class Machine(NamedTuple):
+class Chip(NamedTuple):
     """A chip by its data sheet: bytes/s, FLOP/s in bfloat16 without sparsity, bytes of memory."""
 
     bandwidth: float
@@ -19,7 +19,7 @@ class Machine(NamedTuple):
     memory: float
 
 
-class Model(NamedTuple):
+class ModelShape(NamedTuple):
     """A model's parameters, and what its KV cache is made of."""
 
     n_params: float
@@ -35,13 +35,13 @@ class Model(NamedTuple):
 
 # Data sheets. The 1,979 TFLOP/s of the H100 are with sparsity, and half of them without.
 MACHINES = {
-    "A100": Machine(2.039e12, 312e12, 80e9),
-    "H100": Machine(3.35e12, 1979e12 / 2, 80e9),
-    "TPU v4": Machine(1.2e12, 275e12, 32 * 2**30),
+    "A100": Chip(2.039e12, 312e12, 80e9),
+    "H100": Chip(3.35e12, 1979e12 / 2, 80e9),
+    "TPU v4": Chip(1.2e12, 275e12, 32 * 2**30),
 }
 
 # Llama 3.1 8B by its published config.json; rounded parameters.
-LLAMA = Model(8e9, 32, 8, 128)
+LLAMA = ModelShape(8e9, 32, 8, 128)
 
 
 # The true values that predictions.toml does not hold; None is measured in the chapter.

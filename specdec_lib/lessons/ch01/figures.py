@@ -20,7 +20,7 @@ from specdec_lib.lessons.drawing.axes import drawn_from, named_bars, picture
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.tokens import FIRST, arrow, board, boxes, fates, key, write
 
-MANY = 200  # calls of a model, more than any right answer to a figure makes
+_MAX_CALLS = 200  # calls of a model, more than any right answer to a figure makes
 
 
 def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:
@@ -80,7 +80,7 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
 
 
 @drawn_from("greedy_speculative_decode")
-def passes(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> None:
+def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> None:
     """What each pass of the small target wrote by the student's function, and what fell out."""
     out, calls = _run(decode, TARGET, DRAFT.row, prompt, k, max_new_tokens)
     rows = [*_fates(calls.blocks, len(prompt), out)]
@@ -105,7 +105,7 @@ def _run(
     decode: Callable, target: Callable, draft: Callable, prompt: list[int], k: int, new: int
 ) -> tuple[list[int], Calls]:
     """What the student's function writes with these models, and the calls that it made of them."""
-    calls = Calls(targets=MANY, in_a_block=MANY)
+    calls = Calls(targets=_MAX_CALLS, in_a_block=_MAX_CALLS)
 
     def counted(tokens: list[int]) -> np.ndarray:
         calls.of_target(list(tokens))

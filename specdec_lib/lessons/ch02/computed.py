@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch02 import models, undecided
+from specdec_lib.lessons.ch02 import lazy_uniforms, models
 from specdec_lib.lessons.checking.lending import at_most
 from specdec_lib.lessons.data.distributions import residual
 
@@ -18,7 +18,7 @@ RULES = (
 )
 
 
-def one_position(step: Callable) -> Callable:
+def single_position(step: Callable) -> Callable:
     """A step of one draft token: from (p, q, token, r, u) to its first token, and if it stayed."""
 
     def position(p: np.ndarray, q: np.ndarray, token: int, r: float, u: float) -> tuple:
@@ -36,7 +36,7 @@ def exact_paths(position: Callable, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """
 
     def one(tape: exact.Tape) -> tuple[int, bool]:
-        token, rng = tape.choose(q.tolist()), undecided.Generator(tape)
+        token, rng = tape.choose(q.tolist()), lazy_uniforms.LazyGenerator(tape)
         out, accepted = position(p, q, token, rng.random(), rng.random())
         return int(out), bool(accepted)
 
@@ -63,15 +63,15 @@ def paths(rule: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.array([accepted, (1 - accepted.sum()) * replacement])
 
 
-MOST_RUNS = 10_000
-MANY = 100  # calls of a model for one text, more than any right decoder makes
+MAX_RUNS = 10_000
+_MAX_CALLS = 100  # calls of a model for one text, more than any right decoder makes
 WHY = "does every block add its tokens to the text?"
 
 
-def lent() -> tuple[Callable, Callable]:
+def lent_models() -> tuple[Callable, Callable]:
     """The small target and draft; a loop that does not end is ended."""
-    target = at_most(MANY, models.target_logits, "the target", WHY)
-    return target, at_most(10 * MANY, models.draft_logits, "the draft", WHY)
+    target = at_most(_MAX_CALLS, models.target_logits, "the target", WHY)
+    return target, at_most(10 * _MAX_CALLS, models.draft_logits, "the draft", WHY)
 
 
 def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]:
@@ -85,10 +85,10 @@ def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]
     def text(tape: exact.Tape) -> tuple[int, ...]:
         nonlocal runs
         runs += 1
-        if runs > MOST_RUNS:
-            raise ValueError(f"it has more than {MOST_RUNS:,} branches; a right one has hundreds")
-        rng = undecided.Generator(tape)
-        return tuple(map(int, sample(*lent(), [0], k, count, models.TEMPERATURE, rng)))
+        if runs > MAX_RUNS:
+            raise ValueError(f"it has more than {MAX_RUNS:,} branches; a right one has hundreds")
+        rng = lazy_uniforms.LazyGenerator(tape)
+        return tuple(map(int, sample(*lent_models(), [0], k, count, models.TEMPERATURE, rng)))
 
     return exact.distribution(text)
 
@@ -105,7 +105,7 @@ def every_text_of_target(count: int) -> dict[Hashable, float]:
     return exact.distribution(text)
 
 
-def blocks_of(
+def decoded_blocks(
     sample: Callable, target: Callable, draft: Callable, prompt: Sequence[int], *how: object
 ) -> list[tuple[list[int], list[int], int]]:
     """What every call of the target judged and what was written after it: (drafted, written, n).

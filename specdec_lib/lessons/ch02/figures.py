@@ -13,13 +13,13 @@ from matplotlib.axes import Axes
 from specdec_lib import exact
 from specdec_lib.lessons.ch02.computed import (
     RULES,
-    blocks_of,
+    decoded_blocks,
     every_text_of,
     every_text_of_target,
     exact_paths,
-    lent,
-    one_position,
+    lent_models,
     paths,
+    single_position,
 )
 from specdec_lib.lessons.ch02.models import TEMPERATURE, draft_model
 from specdec_lib.lessons.data.distributions import total_variation
@@ -144,7 +144,7 @@ def walk_through_block(
 
 
 @drawn_from("residual_distribution")
-def missing_part(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
+def residual_bars(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """What the target (V,) has above the draft, and next to it the student's residual."""
     found = np.asarray(residual(p, q), dtype=float)
     values = {"missing after acceptance": np.maximum(p - q, 0), "your residual": found}
@@ -156,7 +156,7 @@ def missing_part(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
 @drawn_from("speculative_step")
 def two_masses(step: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The exact distribution of a step of one token, by its two paths, and the target (V,)."""
-    masses = exact_paths(one_position(step), p, q)
+    masses = exact_paths(single_position(step), p, q)
     total = masses.sum(axis=0)
     ax = picture("Two paths into each token, by your function", "probability")
     words = masses_by_path(ax, masses, p, (f"{mass:.3f}" for mass in total))
@@ -167,7 +167,7 @@ def two_masses(step: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def blocks_written(sample: Callable, seed: int) -> None:
     """The blocks of a text on the small models, by the student's function."""
     rng = np.random.default_rng(seed)
-    blocks = blocks_of(sample, *lent(), [0], 3, 9, TEMPERATURE, rng)
+    blocks = decoded_blocks(sample, *lent_models(), [0], 3, 9, TEMPERATURE, rng)
     rows = [row for block in blocks for row in _judged(*block)]
     text = " ".join("".join(TOKENS[token] for token in new) for _, new, _ in blocks)
     ax = picture(f"The text by your function: A {text}", size=(8.2, 0.8 + 0.44 * len(rows)))
@@ -203,7 +203,7 @@ def real_text(
     `read` gives the text of tokens.
     """
     how = k, count, temperature, np.random.default_rng(seed)
-    blocks = blocks_of(sample, target, draft, prompt, *how)
+    blocks = decoded_blocks(sample, target, draft, prompt, *how)
     spans, plain = [html.escape(read(prompt))], read(prompt)
     for _, new, n in blocks:
         for kind, part in (("draft", new[:n]), ("own", new[n:])):

@@ -17,10 +17,10 @@ def coloured_paragraph(places: Sequence[Any]) -> None:
 
     `accepted` is sum min(p, q) at a token's position; its own p and q are in its tooltip.
     """
-    display_page(as_page(places), in_words(places))
+    display_page(paragraph_page(places), paragraph_in_words(places))
 
 
-def as_page(places: Sequence[Any]) -> str:
+def paragraph_page(places: Sequence[Any]) -> str:
     """The shaded text, under it the scale and what the picture says in words."""
     text = "".join(_span(each.piece, each.accepted, _told(each)) for each in places)
     scale = " ".join(_span(f"{share:.2f}", share) for share in (1, 0.75, 0.5, 0.25, 0))
@@ -28,11 +28,11 @@ def as_page(places: Sequence[Any]) -> str:
     return (
         f'<figure class="sd-shaded"><style>{style}</style><pre>{text}</pre><figcaption>'
         f"<p>Accepted with probability {scale}, underlined below {RARE}.</p>"
-        f"<p>{html.escape(in_words(places))}</p></figcaption></figure>"
+        f"<p>{html.escape(paragraph_in_words(places))}</p></figcaption></figure>"
     )
 
 
-def in_words(places: Sequence[Any]) -> str:
+def paragraph_in_words(places: Sequence[Any]) -> str:
     """The mean, and the tokens in whose places a draft is accepted least and most."""
     mean = sum(each.accepted for each in places) / len(places)
     rare = [each for each in places if each.accepted < RARE]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from specdec_lib.lessons.ch03 import computed, rules
-from specdec_lib.lessons.ch03.rules import SEEN, Rule
+from specdec_lib.lessons.ch03.rules import PUBLIC_CODE, Rule
 from specdec_lib.lessons.checking.lending import at_most
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing.axes import (
@@ -32,7 +32,7 @@ SETTINGS = {
     "top-k 3": (1.0, 3, None),
     "top-p 0.8": (1.0, None, 0.8),
 }
-MOST_BRANCHES = 20_000
+MAX_BRANCHES = 20_000
 ONCE = "exact.distribution asks it once for each branch, and these rules have fewer"
 
 
@@ -78,7 +78,7 @@ def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
 def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Every rule of rules with its exact distance to p (V,) and the student's verdict."""
     suspects = (*rules.LOSSLESS, *rules.MISTAKES)
-    named = {f"{rule.__name__}{SEEN.get(rule.__name__, '')}": rule for rule in suspects}
+    named = {f"{rule.__name__}{PUBLIC_CODE.get(rule.__name__, '')}": rule for rule in suspects}
     _verdicts("The line-up", judge, named, p, q)
     print("\n".join(f"{rule.__name__}: {rule.__doc__}" for rule in suspects))
 
@@ -89,8 +89,8 @@ def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.nd
     from specdec_lib.lessons.ch03 import library
 
     library.require_library()
-    _verdicts("The library on trial", judge, library.RULES, p, q)
-    written = computed.counted(library.RULES["its rule, its own argmax draft"], p, q)
+    _verdicts("The library on trial", judge, library.LIBRARY_RULES, p, q)
+    written = computed.rule_law(library.LIBRARY_RULES["its rule, its own argmax draft"], p, q)
     off = np.abs(formula(p, q) - written).max()
     print(f"With its argmax draft it writes {by_token(written)}.")
     differs = f"differs from that by up to {off:.2g}" if off > 1e-9 else "says the same"
@@ -103,7 +103,7 @@ def library_repaired(judge: Callable, repair: Callable, p: np.ndarray, q: np.nda
     from specdec_lib.lessons.ch03 import library
 
     library.require_library()
-    suspects = library.RULES | {"its rule, your draft": library.drafted_by(repair)}
+    suspects = library.LIBRARY_RULES | {"its rule, your draft": library.drafted_by(repair)}
     _verdicts("The trial again, with your repair", judge, suspects, p, q)
 
 
@@ -111,11 +111,11 @@ def _verdicts(
     title: str, judge: Callable, suspects: Mapping[str, Rule], p: np.ndarray, q: np.ndarray
 ) -> None:
     """A bar for each rule's exact distance to p (V,), and the student's verdict on it."""
-    counts = {name: computed.counted(rule, p, q) for name, rule in suspects.items()}
+    counts = {name: computed.rule_law(rule, p, q) for name, rule in suspects.items()}
     off = {name: total_variation(written, p) for name, written in counts.items()}
     told = []
     for name, rule in suspects.items():
-        lent = at_most(MOST_BRANCHES, rule, "the rule", ONCE)
+        lent = at_most(MAX_BRANCHES, rule, "the rule", ONCE)
         verdict, right = bool(judge(lent, p, q)), off[name] < 1e-12
         said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
         told.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
@@ -143,7 +143,7 @@ def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> No
 
     To draw from what was counted is to run the rule as often, and takes no time.
     """
-    written, noise = computed.counted(rule, p, q), computed.noise(p, draws)
+    written, noise = computed.rule_law(rule, p, q), computed.noise(p, draws)
     off = total_variation(written, p)
     seen = np.random.default_rng(0).multinomial(draws, written) / draws
     print(f"target {p}, sample {np.round(seen, 4)}")

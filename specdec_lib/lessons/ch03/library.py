@@ -23,7 +23,7 @@ def require_library() -> None:
     """Raise LibraryError unless the installed transformers answers when asked as it is below."""
     half = np.array([0.5, 0.5])
     try:
-        for draws, rule in zip((3, 2), RULES.values(), strict=True):
+        for draws, rule in zip((3, 2), LIBRARY_RULES.values(), strict=True):
             rule(half, half, tape := exact.Tape())
             if len(tape.taken) != draws:
                 raise LookupError(f"it left {len(tape.taken)} of {draws} draws to the tape")
@@ -79,7 +79,7 @@ def _candidate(logits: tuple[float, ...]) -> tuple[int, np.ndarray]:
     return int(tokens[0, -1]), reported[0, 0].numpy()
 
 
-RULES = {
+LIBRARY_RULES = {
     "its rule, draft drawn from q": drafted_by(
         lambda logits, c: (c.choose(softmax(logits)), logits)
     ),

@@ -1,8 +1,8 @@
 """One position, from draft to token, as people write it: lossless rules, and mistakes.
 
 A rule takes p and q (V,) and asks `choices` for its draft token, its coin and its correction:
-`choices.choose(probabilities)` is an index. It returns the token that is written. `SEEN` says where
-a mistake was found in public.
+`choices.choose(probabilities)` is an index. It returns the token that is written. `PUBLIC_CODE`
+says where a mistake was found in public.
 """
 
 from collections.abc import Callable
@@ -102,7 +102,7 @@ for _rule in (*LOSSLESS, *MISTAKES):
     _rule.code = f"lesson.rules.{_rule.__name__}"
 
 # In which public code the mistake was made; the chapter's sources give the threads.
-SEEN = {
+PUBLIC_CODE = {
     "no_coin": " (a vLLM blog post, before review)",
     "always": " (transformers, until January 2024)",
     "argmax_draft": " (transformers, summer of 2024)",

@@ -56,7 +56,7 @@ def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
     show(ax.figure, f"{title}. {listed}.")
 
 
-def learning_curve(curve: Mapping[int, float], c: float) -> None:
+def show_learning_curve(curve: Mapping[int, float], c: float) -> None:
     """Alpha on unseen text over the steps of a distillation, and the draft's c."""
     ax = picture("The early exit learns on your loss", "alpha")
     told = draw(ax, list(curve), {"alpha on unseen text": list(curve.values())}, text=".3f")

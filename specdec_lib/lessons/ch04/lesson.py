@@ -21,22 +21,22 @@ from specdec_lib.lessons.checking.pasting import format_call
 __all__ = ["committed"]
 
 # The grid of the map of best K.
-ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+MAP_ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+MAP_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 
 # A text in words, for the figure of the draft without a model.
 _TEXT = "the cat sat on the mat and the cat ran to the cat sat"
-WORDS = _TEXT.split()
+LOOKUP_WORDS = _TEXT.split()
 
 # The pair of chapter 02, and two more positions.
-P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25], [0.25, 0.25, 0.25, 0.25]]
-Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15], [0.70, 0.10, 0.10, 0.10]]
+_P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25], [0.25, 0.25, 0.25, 0.25]]
+_Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15], [0.70, 0.10, 0.10, 0.10]]
 
 # Logits that bfloat16 holds exactly, of a target and of a draft.
-NARROW = [[1.25, -0.5, 0.25, 2.0, -1.75], [0.75, 0.5, -0.25, 1.0, -0.5]]
+_NARROW = [[1.25, -0.5, 0.25, 2.0, -1.75], [0.75, 0.5, -0.25, 1.0, -0.5]]
 
 # What a student reads if the loss has no gradient.
-CUT = (
+NO_GRAD = (
     "distillation_loss returned a tensor that no gradient flows through. Stay with operations on "
     "tensors from end to end: item(), detach(), NumPy and a new torch.tensor cut it off."
 )
@@ -148,20 +148,20 @@ def check_prompt_lookup(function: Callable) -> None:
     expect(function, [1, 2, 3], 2, gives=[], hint="3 does not occur before.")
 
 
-KL = "Is that the Kullback-Leibler divergence? The total variation is asked for."
-VOCABULARY = "Did you divide by the number of tokens too? Sum over the vocabulary first."
-MEAN = "The mean over the positions is asked for, and not the sum."
-RAW = "Are these probabilities? Softmax gives them; logits and log_softmax are none."
-AXIS = "Does your softmax go over another axis than the last?"
+_KL = "Is that the Kullback-Leibler divergence? The total variation is asked for."
+_VOCABULARY = "Did you divide by the number of tokens too? Sum over the vocabulary first."
+_MEAN = "The mean over the positions is asked for, and not the sum."
+_RAW = "Are these probabilities? Softmax gives them; logits and log_softmax are none."
+_AXIS = "Does your softmax go over another axis than the last?"
 # Wrong losses of the three positions, each with its question.
 LOSS_SLIPS = (
     (0.7, "That is alpha, which training would make smaller. The loss is what is rejected."),
     (0.6, "Is each moved bit of mass counted twice?"),
-    *((wrong, KL) for wrong in (0.21820, 0.22607)),
-    *((wrong, VOCABULARY) for wrong in (0.825, 0.075, 0.15)),
-    *((wrong, MEAN) for wrong in (0.9, -1.1)),
-    *((wrong, RAW) for wrong in (8.46161, 1.25141)),
-    *((wrong, AXIS) for wrong in (-0.06810, 0.26521, -3.0, 0.0)),
+    *((wrong, _KL) for wrong in (0.21820, 0.22607)),
+    *((wrong, _VOCABULARY) for wrong in (0.825, 0.075, 0.15)),
+    *((wrong, _MEAN) for wrong in (0.9, -1.1)),
+    *((wrong, _RAW) for wrong in (8.46161, 1.25141)),
+    *((wrong, _AXIS) for wrong in (-0.06810, 0.26521, -3.0, 0.0)),
     (0.475, "The vocabulary is the last axis: sum over that one."),
 )
 
@@ -171,21 +171,21 @@ def check_distillation_loss(function: Callable) -> None:
     """Three positions, the pair, equal models, narrow logits, and the gradient for training."""
     import torch
 
-    p, q = torch.tensor(P).log(), torch.tensor(Q).log()
+    p, q = torch.tensor(_P).log(), torch.tensor(_Q).log()
     hint = "The three positions have 0.20, 0.25 and 0.45: take their mean."
     expect_loss(function, p[:, None], q[:, None], gives=0.3, hint=hint, asks=LOSS_SLIPS)
     hint = "One position with four tokens: the last axis is the vocabulary, and 0.80 is shared."
     expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint)
     expect_loss(function, p + 3, p + 2, gives=0.0, hint="Logits may be shifted: softmax first.")
-    shared = np.minimum(*_softmax(np.array(NARROW))).sum()
+    shared = np.minimum(*_softmax(np.array(_NARROW))).sum()
     hint = "These logits are bfloat16: turn them into float32 before the softmax."
-    narrow = torch.tensor(NARROW, dtype=torch.bfloat16)
+    narrow = torch.tensor(_NARROW, dtype=torch.bfloat16)
     expect_loss(function, *narrow, gives=float(1 - shared), hint=hint)
     draft = q.clone().requires_grad_()
     try:
         function(p, draft).backward()
     except RuntimeError as error:
-        raise Different(CUT) if is_cut(error) else error from None
+        raise Different(NO_GRAD) if is_cut(error) else error from None
     expect_gradient(draft.grad.double().numpy(), p.numpy(), q.numpy())
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.ch05.computed import HALF, TENTH
+from specdec_lib.lessons.ch05.computed import RATE_EPS, SPEEDUP_EPS
 from specdec_lib.lessons.drawing.axes import drawn_from, legend_below, picture
 from specdec_lib.lessons.drawing.series import in_words, table
 from specdec_lib.lessons.drawing.style import ACCEPTED, BAND, show
@@ -25,13 +25,13 @@ def own_rows(
         alpha = round(float(alpha_from_blocks(list(accepted), k)), 2)
         share, tokens = np.mean(accepted) / k, round(float(np.mean(accepted)) + 1, 1)
         row = kind, len(accepted), share, alpha, expected_tokens(alpha, k), tokens
-        verdict = audit(alpha, k, tokens, HALF, TENTH)
+        verdict = audit(alpha, k, tokens, RATE_EPS, SPEEDUP_EPS)
         rows.append(dict(zip(columns, row, strict=True)) | {"verdict": verdict})
     table(rows, f"Your pair, K = {k}, temperature 1")
 
 
 @drawn_from("paired_speedup")
-def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float]) -> None:
+def timed_pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float]) -> None:
     """The ratio of every timed text, their geometric mean by the student, and the quartiles."""
     mean = float(paired_speedup(list(plain), list(fast)))
     ratios = np.array(plain) / np.array(fast)

@@ -13,14 +13,14 @@ from matplotlib.axes import Axes
 from specdec_lib.lessons.ch05.computed import (
     BASELINE_SECONDS,
     DRIFT,
-    HALF,
-    RUNS,
+    N_RUNS,
+    RATE_EPS,
     SPECULATIVE_SECONDS,
-    blocks_of,
     drifting_seconds,
+    greedy_blocks,
     most_tokens,
     needed_tokens,
-    orders,
+    position_orders,
     rounding_interval,
     setting_name,
 )
@@ -135,9 +135,9 @@ def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str
 def two_orders(paired_speedup: Callable) -> None:
     """The same slowing machine, timed one side after the other, and interleaved."""
     axes, parts = panels(2, (8.6, 3.6), ylabel="seconds per run", sharey=True), []
-    runs = np.arange(1, 2 * RUNS + 1)
+    runs = np.arange(1, 2 * N_RUNS + 1)
     places = {
-        "all plain runs first": (runs[:RUNS], runs[RUNS:]),
+        "all plain runs first": (runs[:N_RUNS], runs[N_RUNS:]),
         "taking turns": (runs[::2], runs[1::2]),
     }
     for ax, (name, (first, second)) in zip(axes, places.items(), strict=True):
@@ -151,7 +151,7 @@ def two_orders(paired_speedup: Callable) -> None:
     axes[0].legend(loc="upper left")
     show(
         axes[0].figure,
-        f"A machine that becomes {DRIFT:.0%} slower over {2 * RUNS} runs, and a method that is "
+        f"A machine that becomes {DRIFT:.0%} slower over {2 * N_RUNS} runs, and a method that is "
         f"{BASELINE_SECONDS / SPECULATIVE_SECONDS:g} times as fast: {'; '.join(parts)}.",
     )
 
@@ -160,8 +160,8 @@ def three_orders(k: int) -> None:
     """The same right and wrong positions in three orders, cut into the blocks of a decoder."""
     ax = picture("18 right positions of 24, in three orders", size=(8.4, 2.8))
     parts, names = [], []
-    for y, (name, order) in zip((2, 1, 0), orders().items(), strict=True):
-        blocks, at = blocks_of(order, k), 0
+    for y, (name, order) in zip((2, 1, 0), position_orders().items(), strict=True):
+        blocks, at = greedy_blocks(order, k), 0
         for block in blocks:
             for x, kind in enumerate(block, at):
                 plain_box(ax, x + 0.07, y, 0.86, kind)
@@ -180,14 +180,15 @@ def three_orders(k: int) -> None:
 
 
 @drawn_from("audit")
-def verdicts(audit: Callable, rows: Sequence[Any]) -> None:
+def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     """What each row of Tables 2 and 4 needs, what its alpha allows, and the student's verdict."""
     title = "T5-XXL: the tokens per block that each row needs"
     ax = picture(title, size=(8.4, 5.0))
     names, needed = [setting_name(row) for row in rows], [needed_tokens(row) for row in rows]
-    formula = [expected_tokens(row.alpha + HALF, row.k) for row in rows]
-    most = [most_tokens(row.alpha + HALF, row.k) for row in rows]
-    said = [audit(r.alpha, r.k, n, HALF, error) for r, (n, error) in zip(rows, needed, strict=True)]
+    formula = [expected_tokens(row.alpha + RATE_EPS, row.k) for row in rows]
+    most = [most_tokens(row.alpha + RATE_EPS, row.k) for row in rows]
+    pairs = zip(rows, needed, strict=True)
+    said = [audit(row.alpha, row.k, n, RATE_EPS, error) for row, (n, error) in pairs]
     y, tokens = named_rows(ax, names), [n for n, _ in needed]
     ax.barh(y, formula, 0.6, color=BAND, edgecolor=GREY, label="the formula")
     rest = np.subtract(most, formula)

@@ -11,7 +11,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch06 import budget, service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
-from specdec_lib.lessons.ch06.lesson import choice
+from specdec_lib.lessons.ch06.lesson import checked_k
 from specdec_lib.lessons.checking.lending import at_most
 from specdec_lib.lessons.drawing.axes import (
     LINES,
@@ -28,11 +28,11 @@ from specdec_lib.lessons.drawing.style import ACCEPTED, GREY, show
 from specdec_lib.lessons.drawing.tokens import fates
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
-RUNS = 40  # runs for each point of the speed
-KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
-ROWS = (1, 2, 4, 8, 16)
-BATCHES, CONTEXTS = (1, 8, 32, 64, 128, 256, 512), (0, 250, 500, 1000, 2000, 4000, 16_000)
-MOST_K, ALPHA = 8, 0.7  # of the map of a whole H100
+_RUNS = 40  # runs for each point of the speed
+_KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
+_ROWS = (1, 2, 4, 8, 16)
+_BATCHES, _CONTEXTS = (1, 8, 32, 64, 128, 256, 512), (0, 250, 500, 1000, 2000, 4000, 16_000)
+_MAX_K, _ALPHA = 8, 0.7  # of the map of a whole H100
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 # Lines that stand for what was computed.
@@ -42,13 +42,13 @@ COMPUTED = {"computed": {"color": "black", "marker": ""}}
 @drawn_from("simulate_decode")
 def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     """Speed by K from the student's function, with standard errors, beside the formula."""
-    means, errors = zip(*(_speed(simulate, alpha, c, k) for k in KS), strict=True)
-    exact = [walltime_speedup(alpha, c, k) for k in range(max(KS) + 1)]
+    means, errors = zip(*(_speed(simulate, alpha, c, k) for k in _KS), strict=True)
+    exact = [walltime_speedup(alpha, c, k) for k in range(max(_KS) + 1)]
     best = int(np.argmax(exact))
     ax = picture(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
     computed = draw(ax, range(len(exact)), {"computed": exact}, looks=COMPUTED)
     name = "your function, with one standard error"
-    yours = draw(ax, KS, {name: means}, kind="marks", errors=errors)
+    yours = draw(ax, _KS, {name: means}, kind="marks", errors=errors)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.axvline(best, color=ACCEPTED, linestyle="--", label=f"best K = {best}")
     ax.set(xlabel="K", ylim=(0, 1.15 * max(*exact, *means)))
@@ -58,7 +58,7 @@ def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
 
 def _speed(simulate: Callable, alpha: float, c: float, k: int) -> tuple[float, float]:
     """The mean speed of runs of 200 tokens, and its standard error."""
-    seeds = ([k, seed] for seed in range(RUNS))
+    seeds = ([k, seed] for seed in range(_RUNS))
     runs = [simulate(alpha, c, k, 200, _ending(np.random.default_rng(s), k, 200)) for s in seeds]
     speeds = np.array([run["tokens"] / run["time"] for run in runs])
     return float(speeds.mean()), float(speeds.std(ddof=1) / np.sqrt(len(speeds)))
@@ -100,10 +100,10 @@ def mixed_requests(
 @drawn_from("lockstep_tokens")
 def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
     """Tokens per step and row by the number of rows: the student's function, and one row alone."""
-    yours = {"lock-step, your function": [float(tokens(alpha, k, size)) for size in ROWS]}
+    yours = {"lock-step, your function": [float(tokens(alpha, k, size)) for size in _ROWS]}
     title = f"Lock-step: tokens per step and row, alpha = {alpha:g}, K = {k}"
     ax, alone = picture(title, "tokens per step"), expected_tokens(alpha, k)
-    told = draw(ax, ROWS, yours, kind="bars", text=".2f")
+    told = draw(ax, _ROWS, yours, kind="bars", text=".2f")
     ax.axhline(alone, color="black", linestyle="--", label=f"ragged, computed: {alone:.2f}")
     ax.set(xlabel="rows of the batch", ylim=(0, k + 1))
     legend_below(ax)
@@ -113,7 +113,7 @@ def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
 @drawn_from("choose_k")
 def policies(choose_k: Callable) -> None:
     """p99 of the service by policy, the student's beside the others; its K by rows of the step."""
-    costs, load, asked = service.gpu(0), service.DAY, partial(choice, choose_k)
+    costs, load, asked = service.gpu(0), service.DAY, partial(checked_k, choose_k)
     ways = {f"K = {k}": service.constant(k) for k in range(costs.shape[1])}
     ways |= {"you": service.policy(asked, load.alpha, costs), "oracle": service.oracle(costs)}
     found = {name: service.p99(way, load, costs) for name, way in ways.items()}
@@ -143,24 +143,26 @@ def policies(choose_k: Callable) -> None:
 @drawn_from("choose_k")
 def verdict_by_context(choose_k: Callable) -> None:
     """The K that the student's policy sets on an H100, by rows and by text in each cache."""
-    tables = [service.computed(text, max(BATCHES), MOST_K) for text in CONTEXTS]
-    ks = np.array([[choice(choose_k, 0, rows, ALPHA, each) for each in tables] for rows in BATCHES])
-    fits = np.array([[service.fits(text, rows) for text in CONTEXTS] for rows in BATCHES])
-    title = f"Your K for Llama 3.1 8B on an H100, alpha = {ALPHA:g}"
+    tables = [service.roofline(text, max(_BATCHES), _MAX_K) for text in _CONTEXTS]
+    ks = np.array(
+        [[checked_k(choose_k, 0, n, _ALPHA, costs) for costs in tables] for n in _BATCHES]
+    )
+    fits = np.array([[service.fits(text, rows) for text in _CONTEXTS] for rows in _BATCHES])
+    title = f"Your K for Llama 3.1 8B on an H100, alpha = {_ALPHA:g}"
     ax = picture(title, "rows", (7.0, 4.2))
     ax.set_xlabel("tokens of text in each row's cache; empty: does not fit into the memory")
-    names = [str(rows) for rows in BATCHES], [f"{text:,}" for text in CONTEXTS]
-    told = grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * MOST_K))
+    names = [str(rows) for rows in _BATCHES], [f"{text:,}" for text in _CONTEXTS]
+    told = grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * _MAX_K))
     show(ax.figure, f"{title}: by rows, at tokens of text. {told}.")
 
 
 @drawn_from("spend")
-def spent(spend: Callable) -> None:
+def spent_budget(spend: Callable) -> None:
     """The tokens of one step that the student's function has checked; its tokens in a ms."""
-    step = budget.steps()[0]
+    step = budget.confidences()[0]
     checked, survival = list(spend(step, budget.pass_ms())), np.cumprod(step, axis=1)
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.4, 1))
-    chosen = np.arange(budget.DRAFTED) < np.array(checked)[:, None]
+    chosen = np.arange(budget.N_DRAFTED) < np.array(checked)[:, None]
     cells = [[f"{value:.2f}" for value in row] for row in survival]
     names = [f"row {i + 1}" for i in range(len(cells))], [f"{j + 1}" for j in range(len(cells[0]))]
     told = grid(left, cells, *names, 0.35 * chosen)
@@ -169,8 +171,8 @@ def spent(spend: Callable) -> None:
     found = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
     found["you"] = budget.tokens_a_ms(lambda each: spend(each, budget.pass_ms()))
     rates = draw(right, list(found), {"per ms": list(found.values())}, kind="bars", text=".2f")
-    right.set(title=f"Tokens per millisecond, {budget.STEPS} steps")
-    show(left.figure, f"Checked {checked} of {told}. Tokens over {budget.STEPS} steps, {rates}.")
+    right.set(title=f"Tokens per millisecond, {budget.N_STEPS} steps")
+    show(left.figure, f"Checked {checked} of {told}. Tokens over {budget.N_STEPS} steps, {rates}.")
 
 
 def outcome(accepted: int, texts: Sequence[str], last: str) -> list[tuple[str, str]]:

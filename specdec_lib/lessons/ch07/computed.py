@@ -51,7 +51,7 @@ def _law(
     return law
 
 
-def refused_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
+def accepted_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
     """The probability that candidate i is the one accepted, for i = 1..n, in closed form.
 
     Candidate i is judged against the residual that i - 1 rejections leave; the part that overlaps

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed
-from specdec_lib.lessons.ch07.lesson import LAYERS, POSITIONS, TREE, WALK_R, WALK_TOKENS, P, Q
+from specdec_lib.lessons.ch07.lesson import LAYERS, POSITION_RATES, TREE, WALK_R, WALK_TOKENS, P, Q
 from specdec_lib.lessons.drawing.axes import (
     drawn_from,
     legend_below,
@@ -76,7 +76,7 @@ def top_candidates(
     counts = np.arange(1, most + 1)
     found = [computed.top_law(partial(in_turn, accept), p, best[:n]) for n in counts]
     shares = {
-        "drawn from q": np.cumsum(computed.refused_in_turn(p, q, most)).tolist(),
+        "drawn from q": np.cumsum(computed.accepted_in_turn(p, q, most)).tolist(),
         "the top tokens, your function": [float(law[0].sum()) for law in found],
     }
     title = f"What comes out, with the top 1 to {most} of q"
@@ -197,9 +197,9 @@ def by_position(tokens: Callable) -> None:
             float(tokens(rates[:k])) / (1 + LAYER * layers)
             for k, layers in zip(counts, LAYERS[name], strict=True)
         ]
-        for name, rates in POSITIONS.items()
+        for name, rates in POSITION_RATES.items()
     }
-    told = f"Acceptance by position: {draw(left, counts, POSITIONS)}. "
+    told = f"Acceptance by position: {draw(left, counts, POSITION_RATES)}. "
     told += f"Speed by K: {draw(right, counts, speeds)}"
     left.set(title="Acceptance by position", xlabel="position in the block", ylim=(0.5, 0.8))
     left.set_ylabel("if all before it were accepted")

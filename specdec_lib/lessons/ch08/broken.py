@@ -12,20 +12,26 @@ import torch
 from torch import Tensor
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch08.computed import DRAFT, START, TARGET, Halves, plain_law
+from specdec_lib.lessons.ch08.computed import (
+    DRAFT_TABLE,
+    TARGET_TABLE,
+    TEXT_START,
+    Halves,
+    plain_law,
+)
 from specdec_lib.lessons.ch08.models import WatchedModel
 from specdec_lib.progress import progress
 
 # By what somebody forgot: whose cache has the mistake, and which. It shows with this k and in texts
 # of so many tokens: the draft's rollback needs a draft token that was read and rejected, the bonus
 # feed a block after one that was accepted whole.
-FAULTS = {
+CACHE_FAULTS = {
     "nothing": ("", "", 2, 3),
     "the bonus feed": ("draft", "feed", 1, 4),
     "the draft's rollback": ("draft", "rollback", 2, 3),
     "the target's rollback": ("target", "rollback", 2, 3),
 }
-K, TOKENS = 4, 50  # ten whole blocks
+_K, _TOKENS = 4, 50  # ten whole blocks
 
 
 class CarelessCache:
@@ -73,32 +79,32 @@ class Careless:
         return logits if not skipped else logits.expand(-1, 2, -1)
 
 
-Loop = Callable[..., list[int]]
+_Loop = Callable[..., list[int]]
 
 
 def careless(fault: str, target: Any, draft: Any) -> tuple[Careless, Careless]:
-    """Both models, one of them with the mistake that FAULTS[fault] names."""
-    whose, mistake, *_ = FAULTS[fault]
+    """Both models, one of them with the mistake that CACHE_FAULTS[fault] names."""
+    whose, mistake, *_ = CACHE_FAULTS[fault]
     named = (("target", target), ("draft", draft))
     first, second = (Careless(model, mistake if name == whose else "") for name, model in named)
     return first, second
 
 
-def tokens_per_pass(
-    generate: Loop, pair: tuple[Any, Any], fault: str, texts: Sequence[list[int]]
+def tokens_with_fault(
+    generate: _Loop, pair: tuple[Any, Any], fault: str, texts: Sequence[list[int]]
 ) -> float:
-    """The mean over TOKENS new tokens after each of `texts`, with FAULTS[fault]."""
+    """The mean over _TOKENS new tokens after each of `texts`, with CACHE_FAULTS[fault]."""
     passes = 0
     for seed, prompt in enumerate(texts):
         target, draft = careless(fault, *pair)
         rng = np.random.default_rng(seed)
-        generate(target, draft, list(prompt), K, TOKENS, 1.0, rng)
+        generate(target, draft, list(prompt), _K, _TOKENS, 1.0, rng)
         passes += target.passes
-    return TOKENS * len(texts) / passes
+    return _TOKENS * len(texts) / passes
 
 
-def tried(
-    generate: Loop, target: Any, base: Any, texts: Sequence[list[int]]
+def fault_costs(
+    generate: _Loop, target: Any, base: Any, texts: Sequence[list[int]]
 ) -> dict[str, tuple[float, float, float]]:
     """What each mistake costs.
 
@@ -106,23 +112,23 @@ def tried(
     and the total variation between the texts' distribution and plain decoding's.
     """
     found = {}
-    for fault in progress(FAULTS, "forgotten steps"):
+    for fault in progress(CACHE_FAULTS, "forgotten steps"):
         itself, usual = (
-            tokens_per_pass(generate, (target, draft), fault, texts) for draft in (target, base)
+            tokens_with_fault(generate, (target, draft), fault, texts) for draft in (target, base)
         )
-        found[fault] = itself, usual, distance(generate, fault)
+        found[fault] = itself, usual, fault_distance(generate, fault)
     return found
 
 
-def distance(generate: Loop, fault: str) -> float:
+def fault_distance(generate: _Loop, fault: str) -> float:
     """Total variation between the distributions of short texts, this one's and plain decoding's.
 
     Nothing is sampled: every combination of numbers that makes a difference is run.
     """
-    _, _, k, length = FAULTS[fault]
+    _, _, k, length = CACHE_FAULTS[fault]
 
     def run(script: Halves) -> list[int]:
-        pair = careless(fault, WatchedModel(TARGET), WatchedModel(DRAFT))
-        return generate(*pair, START, k, length, 1.0, script)
+        pair = careless(fault, WatchedModel(TARGET_TABLE), WatchedModel(DRAFT_TABLE))
+        return generate(*pair, TEXT_START, k, length, 1.0, script)
 
     return exact.distance(exact.distribution(run, Halves), plain_law(length))

@@ -15,7 +15,7 @@ from specdec_lib.lessons.drawing.style import ACCEPTED, show
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ["alpha", "c", "K", "tokens per pass", "v = 1", "measured v", "measured v + prompt"]
+_COLUMNS = ["alpha", "c", "K", "tokens per pass", "v = 1", "measured v", "measured v + prompt"]
 # The same mark for the same quantity, whoever measured or promised it.
 MARKS = {
     "v = 1": ("x", {"color": "black", "markersize": 8}),
@@ -26,7 +26,7 @@ MARKS = {
 T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section 4.1 there
 
 
-def beside_hugging_face(met: Any, whose: str) -> None:
+def beside_transformers(met: Any, whose: str) -> None:
     """The decoder beside Hugging Face's: target passes first, then the clock, then in words."""
     speeds, mine = met.speeds, f"{whose} decoder"
     words = {
@@ -69,7 +69,7 @@ def spread(median: float, low: float, high: float) -> str:
 
 def results(rows: "pd.DataFrame", whose: str) -> None:
     """The rows of the experiment: passes first, what was promised, and last the clock."""
-    shown = rows[COLUMNS].copy()
+    shown = rows[_COLUMNS].copy()
     shown.index = [f"{row.draft}, T = {row.temperature}" for row in rows.itertuples()]
     ends = zip(rows.clock, rows.low, rows.high, strict=True)
     shown["clock (quartiles)"] = [spread(*each) for each in ends]

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from specdec_lib import exact
 from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08 import lesson as ch08
-from specdec_lib.lessons.ch08.models import Pass, WatchedCache
+from specdec_lib.lessons.ch08.models import ModelPass, WatchedCache
 from specdec_lib.lessons.drawing.axes import CROSS, drawn_from, panels, picture, piled, swatches
 from specdec_lib.lessons.drawing.series import draw, in_words
 from specdec_lib.lessons.drawing.style import role, show
@@ -19,8 +19,8 @@ WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is ac
 
 
 # The smallest example: the text before a block, its draft tokens, and how each of two blocks ends.
-BEFORE, BLOCK = "ab", "cd"
-ENDS = (
+BEFORE, _BLOCK = "ab", "cd"
+_ENDS = (
     ("d is rejected, and x is written", 1, "x"),
     ("c and d are accepted, and e is the bonus", 2, "e"),
 )
@@ -29,14 +29,14 @@ ENDS = (
 def two_caches() -> None:
     """What both caches hold after a block that is rejected, and after one that is not."""
     ax, told = board(8.4, 5.9, 0.75), []
-    for top, (title, accepted, last) in zip((5.6, 2.6), ENDS, strict=True):
-        text, end = BEFORE + BLOCK[:accepted] + last, ("corrected", "bonus")[accepted - 1]
+    for top, (title, accepted, last) in zip((5.6, 2.6), _ENDS, strict=True):
+        text, end = BEFORE + _BLOCK[:accepted] + last, ("corrected", "bonus")[accepted - 1]
         kinds = ["plain"] * len(BEFORE) + ["accepted"] * accepted + [end]
         write(ax, 4.0, top, title, bold=True)
         boxes(ax, top - 0.6, "the text", zip(kinds, text, strict=True))
         told.append(title)
-        for y, name, read in ((top - 1.3, "target", len(BLOCK)), (top - 2.0, "draft", 1)):
-            held = BEFORE + BLOCK[:read]
+        for y, name, read in ((top - 1.3, "target", len(_BLOCK)), (top - 2.0, "draft", 1)):
+            held = BEFORE + _BLOCK[:read]
             kept = min(len(held), len(text) - 1)
             row = [("plain", each) for each in text[:kept]]
             row += [("chosen", each) for each in text[kept:]]
@@ -52,7 +52,7 @@ def two_caches() -> None:
 @drawn_from("rollback")
 def going_back(rollback: Callable) -> None:
     """The prediction's cache after its pass, and after the student's rollback."""
-    read, k, accepted = ch08.READ, ch08.K, ch08.ACCEPTED
+    read, k, accepted = ch08.READ_TOKENS, ch08.BLOCK_SIZE, ch08.N_ACCEPTED
     held = read + 1 + k
     cache = WatchedCache(range(held))
     rollback(cache, read + 1 + accepted)
@@ -75,17 +75,19 @@ def going_back(rollback: Callable) -> None:
 @drawn_from("verify_block")
 def law_of_blocks(verify_block: Callable) -> None:
     """Each position of a block of two: what is accepted, what is added, what is left open."""
-    accepted, added, rows = computed.block_law(verify_block)
+    accepted, added, rows = computed.verdict_law(verify_block)
     axes, told = panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
     for i, ax in enumerate(axes):
-        open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.P[i]
+        open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.LAW_P[i]
         masses = dict(zip(_PATHS, (accepted[i], added[i], open_mass), strict=True))
         piled(ax, range(3), masses, list(_PATHS.values()))
-        ax.plot(range(3), computed.P[i], color="black", label="p, the target", **CROSS)
+        ax.plot(range(3), computed.LAW_P[i], color="black", label="p, the target", **CROSS)
         ax.set_title(f"position {i + 1}")
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
-        told.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {computed.P[i].tolist()}")
+        told.append(
+            f"position {i + 1}: {np.round(total, 4).tolist()}, p {computed.LAW_P[i].tolist()}"
+        )
     paths = (role(name) | {"label": label} for label, name in _PATHS.items())
     handles = [*axes[0].lines, *swatches(paths)]
     axes[0].figure.legend(handles=handles, loc="outside lower center", ncol=4)
@@ -104,12 +106,13 @@ _PATHS = {
 
 
 @drawn_from("speculative_generate")
-def passes(speculative_generate: Callable) -> None:
+def tokens_read(speculative_generate: Callable) -> None:
     """Which tokens each pass of the example models reads, in the order of the passes."""
-    target, draft = ch08.models()
+    target, draft = ch08.example_models()
     rng = np.random.default_rng(WITH_A_WHOLE_BLOCK)
-    text = speculative_generate(target, draft, list(ch08.PROMPT), 3, ch08.TOKENS, 1.0, rng)
-    shown, whole = target.passes, [*ch08.PROMPT, *text]
+    prompt = ch08.EXAMPLES[1][1].prompt
+    text = speculative_generate(target, draft, list(prompt), 3, 9, 1.0, rng)
+    shown, whole = target.passes, [*prompt, *text]
     longest = max(len(whole), *(len(each.held) for each in shown))
     title = f"What your loop reads in each pass, for {len(text)} tokens"
     ax = board(longest + 2.6, len(shown) * 0.5 + 1.5, 0.62, title)
@@ -132,14 +135,14 @@ _READERS = (
 )
 
 
-def _draw_pass(ax: Axes, each: Pass, y: float) -> None:
+def _draw_pass(ax: Axes, each: ModelPass, y: float) -> None:
     write(ax, 0.7, y, each.name, bold=each.name == "target")
     kind = "scored" if each.name == "target" else "drafted"
     for i, token in enumerate(each.tokens):
         token_box(ax, each.start + i + 2.4, y, kind, str(token))
 
 
-def _range(each: Pass) -> str:
+def _range(each: ModelPass) -> str:
     last = each.start + len(each.tokens) - 1
     return f"position {each.start}" if last == each.start else f"positions {each.start} to {last}"
 
@@ -151,7 +154,7 @@ def law_of_texts(speculative_generate: Callable) -> None:
     apart = exact.distance(law, plain)
     title = f"All texts of three tokens: total variation {apart:.1g}"
     ax = picture(title, "probability", size=(8.2, 3.4))
-    texts = list(product(range(2), repeat=computed.LENGTH))
+    texts = list(product(range(2), repeat=computed.TEXT_LENGTH))
     names = [" ".join(map(str, text)) for text in texts]
     yours = [law.get(text, 0.0) for text in texts]
     theirs = [plain.get(text, 0.0) for text in texts]
