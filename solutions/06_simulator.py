@@ -280,7 +280,7 @@ generation_simulator(k=5, c=0.1, v=1.0)
 
 # %% tags=["demo"]
 charts.show_steps("GPU, computed", service.gpu(context=0))
-charts.show_steps("Processor, measured", service.processor(context=64))
+charts.show_steps("Processor, measured", service.cpu(context=64))
 
 # %% [markdown]
 # With `alpha = 0.7` and `K = 4`, one request alone is 2.3 times as fast as without drafts. Now 300
@@ -590,7 +590,7 @@ from specdec_lib.measure.race.race import race
 
 
 def policy(*how):
-    k = lesson.checked_k(choose_k, 0, 2, 0.7, service.processor(64))
+    k = lesson.checked_k(choose_k, 0, 2, 0.7, service.cpu(64))
     return drafting("large", max(1, k))(*how)
 
 

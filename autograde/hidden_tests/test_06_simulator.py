@@ -292,8 +292,8 @@ lockstep_tokens.bug(
 choose_k = Exercise("choose_k")
 
 COSTS = {
-    "short": service.processor(service.SHORT_TEXT),
-    "long": service.processor(service.LONG_TEXT),
+    "short": service.cpu(service.SHORT_TEXT),
+    "long": service.cpu(service.LONG_TEXT),
     "no text": service.gpu(0),
     "much text": service.gpu(service.MUCH_TEXT),
 }

@@ -86,7 +86,7 @@ def test_a_policy_that_gives_no_number_is_told_in_one_line(capsys):
     figures.policies(lambda *state: None)
     assert len(capsys.readouterr().out.splitlines()) == 1
     with pytest.raises(Different):  # the race
-        lesson.checked_k(lambda *state: None, 0, 2, 0.7, service.processor(service.SHORT_TEXT))
+        lesson.checked_k(lambda *state: None, 0, 2, 0.7, service.cpu(service.SHORT_TEXT))
 
 
 def test_the_services_numbers_in_the_text_are_those_of_its_simulation():
@@ -124,10 +124,10 @@ def test_costs_are_those_of_chapter_00s_pass_time():
 
 
 def test_numbers_of_the_costs_are_those_in_the_text():
-    choose, step = FUNCTIONS["choose_k"], service.processor(service.SHORT_TEXT)[2]
+    choose, step = FUNCTIONS["choose_k"], service.cpu(service.SHORT_TEXT)[2]
     assert f"takes {step[6] / step[0]:.1f} times as long with `K = 6`" in TEXT
     assert f"and {step[2] / step[0]:.1f} times with `K = 2`" in TEXT
-    assert choose(0, 2, 0.7, service.processor(service.SHORT_TEXT)) == 2
+    assert choose(0, 2, 0.7, service.cpu(service.SHORT_TEXT)) == 2
     many = [choose(0, 256, 0.7, service.roofline(n, 256, 8)) for n in (0, 250)]
     assert many == [0, 1] and "drafting stops at 256 rows. With 250 tokens" in TEXT
 

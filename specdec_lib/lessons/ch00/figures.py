@@ -54,22 +54,22 @@ def passes_and_tokens(
     time_pass: Callable, forward: Callable, widths: Sequence[int], seconds: dict[int, float]
 ) -> None:
     """The student's times of a pass over n tokens, noted in `seconds`, and of n passes over one."""
-    found = {n: time_pass(forward, n, time.perf_counter) for n in widths}
-    wrong = [each for each in found.values() if not isinstance(each, INTS + FLOATS)]
-    if wrong := wrong or [each for each in found.values() if not 0 < each < math.inf]:
+    times = {n: time_pass(forward, n, time.perf_counter) for n in widths}
+    wrong = [value for value in times.values() if not isinstance(value, INTS + FLOATS)]
+    if wrong := wrong or [value for value in times.values() if not 0 < value < math.inf]:
         raise Different(f"it returned {wrong[0]!r} for a real pass")
-    seconds.update(found)
+    seconds.update(times)
     values = {
-        "n passes over one token": [1e3 * n * found[1] for n in widths],
-        "one pass over n tokens": [1e3 * each for each in found.values()],
+        "n passes over one token": [1e3 * n * times[1] for n in widths],
+        "one pass over n tokens": [1e3 * value for value in times.values()],
     }
     title = "Writing and checking on this machine"
     ax = picture(title, "ms, by your time_pass", size=(7.0, 3.8))
-    told = draw(ax, widths, values)
+    words = draw(ax, widths, values)
     log_log(ax, "n, the number of tokens")
     _ticks(ax, widths)
     legend_below(ax)
-    show(ax.figure, f"{title}. {told}.")
+    show(ax.figure, f"{title}. {words}.")
 
 
 @drawn_from("forward_time")
@@ -83,14 +83,14 @@ def predicted_and_measured(
     """The student's times of real passes, if any, on the student's line for this machine."""
     given, tokens = (n_params, bytes_per_param, *limits.values()), list(seconds) or [1, 32]
     ax = picture("Points: your time_pass. Line: your forward_time", "ms", size=(7.0, 3.8))
-    measured = {"measured": [1e3 * each for each in seconds.values()]} if seconds else {}
-    told = draw(ax, tokens, measured, kind="marks")
+    measured = {"measured": [1e3 * value for value in seconds.values()]} if seconds else {}
+    words = draw(ax, tokens, measured, kind="marks")
     _lines(ax, forward, [given], max(tokens))
     forecast = _times(forward, tokens, given)
     ax.plot(tokens, forecast, "|", color="black", markersize=9)
     _ticks(ax, tokens)
     predicted = in_words(tokens, {"predicted": forecast})
-    show(ax.figure, f"Passes of the race's target on this machine, in ms. {predicted}; {told}.")
+    show(ax.figure, f"Passes of the race's target on this machine, in ms. {predicted}; {words}.")
 
 
 @drawn_from("free_tokens", "forward_time")
@@ -98,16 +98,16 @@ def free_on_the_line(
     free: Callable, forward: Callable, machines: Mapping[str, Chip], n_params: float, size: float
 ) -> None:
     """The student's free tokens of each machine, marked where they stand on its line."""
-    passes = {name: (n_params, size, *each[:2]) for name, each in machines.items()}
-    counts = {name: free(size, *each[:2]) for name, each in machines.items()}
+    passes = {name: (n_params, size, *machine[:2]) for name, machine in machines.items()}
+    counts = {name: free(size, *machine[:2]) for name, machine in machines.items()}
     ax = picture("Where your free tokens end", "ms, by your forward_time", size=(7.0, 3.8))
     _lines(ax, forward, passes.values())
     for (name, count), (colour, _, marker) in zip(counts.items(), LINES, strict=False):
-        look = {"color": colour, "marker": marker, "markersize": 10, "linestyle": "none"}
-        ax.plot(count, *_times(forward, [count], passes[name]), label=f"{name}: {count}", **look)
+        style = {"color": colour, "marker": marker, "markersize": 10, "linestyle": "none"}
+        ax.plot(count, *_times(forward, [count], passes[name]), label=f"{name}: {count}", **style)
     ax.legend()
-    told = ", ".join(f"{name} {count}" for name, count in counts.items())
-    show(ax.figure, f"Your free tokens, marked on the lines of your forward_time: {told}.")
+    words = ", ".join(f"{name} {count}" for name, count in counts.items())
+    show(ax.figure, f"Your free tokens, marked on the lines of your forward_time: {words}.")
 
 
 def _lines(ax: Axes, forward: Callable, passes: Iterable[tuple], most: int = 4096) -> None:
@@ -166,8 +166,8 @@ def free_map(
     ax = picture(title, "rows (users)", size=(7.0, 4.2))
     ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
     names = [f"{batch}" for batch in batches], [f"{text:,}" for text in contexts]
-    told = grid(ax, cells, *names, np.log(counts) / (2 * np.log(MAX_FREE)))
-    show(ax.figure, f"{title}, by your function: by rows, at tokens of text. {told}.")
+    words = grid(ax, cells, *names, np.log(counts) / (2 * np.log(MAX_FREE)))
+    show(ax.figure, f"{title}, by your function: by rows, at tokens of text. {words}.")
 
 
 def _free(time: Callable[[int], float]) -> int:

@@ -97,17 +97,17 @@ class Passes:
         return len(self.trace) == len(self.seconds) and not self.readings
 
     def __repr__(self) -> str:
-        return f"passes of {', '.join(f'{each:g}' for each in self.seconds)} s"
+        return f"passes of {', '.join(f'{time:g}' for time in self.seconds)} s"
 
 
 @visible_check
 def check_time_pass(function: Callable) -> None:
     """Counted passes, an odd and an even number, two slow ones before them, and the calls."""
 
-    def timed(seconds: Sequence[float], *counts: int, gives: float, hint: str, **how) -> Passes:
+    def timed(seconds: Sequence[float], *counts: int, gives: float, hint: str, **options) -> Passes:
         forward = Passes(seconds)
         try:
-            expect(function, forward, 4, forward.clock, *counts, gives=gives, hint=hint, **how)
+            expect(function, forward, 4, forward.clock, *counts, gives=gives, hint=hint, **options)
         except Different as error:
             unread = Different(f"time_pass {UNREAD} A time by another clock is no answer.")
             raise unread if forward.unread else error from None

@@ -50,8 +50,8 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
     said = f"Your function returned an array of shape {out.shape}"
     said += "." if names else ", which are no rows of this pass."
     write(ax, len(read) / 2 + 1, 0.05, said)
-    told = (f"{row} says {word}" for (_, row), word in zip(rows, favourites, strict=True))
-    words = "; ".join(told).replace("\n", ", your ")
+    parts = (f"{row} says {word}" for (_, row), word in zip(rows, favourites, strict=True))
+    words = "; ".join(parts).replace("\n", ", your ")
     show(ax.figure, f"{said} The target read '{text(read)}': {words}.")
 
 
@@ -71,10 +71,10 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     boxes(ax, 0.5, "the pass\nwrites", [*boxed(drafted[:n], "accepted"), last])
     key(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
     pairs = zip(judged, wanted, strict=False)
-    told = [f"draft {word}, target {WORDS[w]}, {kind}" for (kind, word), w in pairs]
+    parts = [f"draft {word}, target {WORDS[w]}, {kind}" for (kind, word), w in pairs]
     show(
         ax.figure,
-        f"Your function counts {n} accepted tokens. {'; '.join(told)}. "
+        f"Your function counts {n} accepted tokens. {'; '.join(parts)}. "
         f"So the pass writes '{text(drafted[:n])}' and {' '.join(last[::-1])}.",
     )
 
@@ -87,8 +87,8 @@ def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int
     most, low = max(len(text) for text, _ in rows), max(len(lost) for _, lost in rows)
     width, height = FIRST + most + low + 0.3, 0.95 * len(rows) + 0.9
     ax = board(width, height, 0.75, "What became of every block, by your function")
-    for i, (kept, lost) in enumerate(rows):
-        boxes(ax, height - 0.95 - 0.95 * i, f"pass {i + 1}", kept)
+    for i, (new, lost) in enumerate(rows):
+        boxes(ax, height - 0.95 - 0.95 * i, f"pass {i + 1}", new)
         boxes(ax, height - 0.95 - 0.95 * i, "", lost, most + 0.3)
     write(ax, FIRST + (most - 1) / 2, height - 0.3, "into the text", bold=True)
     write(ax, FIRST + most + 0.3 + (low - 1) / 2, height - 0.3, "out" if low else "", bold=True)
@@ -97,8 +97,8 @@ def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int
     said += f"the target alone writes {'the same' if same else 'another text'}"
     write(ax, width / 2, 0.35, said)
     key(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
-    told = [" ".join(f"{word} ({kind})" for kind, word in [*kept, *lost]) for kept, lost in rows]
-    show(ax.figure, f"{said}. Pass by pass: {'; '.join(told)}.")
+    parts = [" ".join(f"{word} ({kind})" for kind, word in [*new, *lost]) for new, lost in rows]
+    show(ax.figure, f"{said}. Pass by pass: {'; '.join(parts)}.")
 
 
 def _run(
@@ -148,15 +148,15 @@ def ladder(
     alone = greedy_decode(target, prompt, new)
     print(f"The prompt:\n\n{read(prompt)}\nThe target alone goes on, in {new} passes:\n")
     print(read(alone))
-    found = {"no draft": new}
+    n_passes = {"no draft": new}
     vocab_size = target(prompt[:1]).shape[1]
     for name, drafter in _drafters(draft, lookup, prompt, alone, vocab_size).items():
         out, calls = _run(decode, target, drafter, prompt, k, new)
         same = "the same text" if out == alone else "another text"
-        found[f"{name},\n{same}"] = len(calls.blocks)
+        n_passes[f"{name},\n{same}"] = len(calls.blocks)
     title = f"{new} tokens by your function, K = {k}: passes of the target"
     ax = picture(title, size=(7.0, 3.2))
-    words = named_bars(ax, found, [f"{passes}" for passes in found.values()], "target")
+    words = named_bars(ax, n_passes, [f"{passes}" for passes in n_passes.values()], "target")
     show(ax.figure, f"{title}. {words}.".replace("\n", " "))
 
 
@@ -173,8 +173,8 @@ def _drafters(
         return np.eye(1, vocab_size, token)[0]
 
     return {
-        "oracle": lambda seen: certain(alone[len(seen) - len(prompt)]),
-        "draft model": lambda seen: draft(seen)[-1],
-        "copy from the text": lambda seen: certain(*(lookup(seen, 1, 3) or seen[-1:])),
-        "random tokens": lambda seen: certain(int(rng.integers(vocab_size))),
+        "oracle": lambda tokens: certain(alone[len(tokens) - len(prompt)]),
+        "draft model": lambda tokens: draft(tokens)[-1],
+        "copy from the text": lambda tokens: certain(*(lookup(tokens, 1, 3) or tokens[-1:])),
+        "random tokens": lambda tokens: certain(int(rng.integers(vocab_size))),
     }

@@ -77,8 +77,8 @@ class Calls:
 
 def _refuse(name: str, calls: int, allowed: int, where: str = "") -> None:
     if calls > allowed:
-        told = f"the {name} was called {calls} times instead of at most {allowed} {where}"
-        raise ValueError(told.strip())
+        message = f"the {name} was called {calls} times instead of at most {allowed} {where}"
+        raise ValueError(message.strip())
 
 
 class TargetModel:

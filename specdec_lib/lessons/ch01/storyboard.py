@@ -61,7 +61,7 @@ def storyboard() -> None:
     """Show the intern's habits and the questions; each question opens its frame."""
     habits = {word: WORDS[int(DRAFT.row([i]).argmax())] for i, word in enumerate(WORDS)}
     table(pd.DataFrame(habits, ["the intern writes"]).rename_axis(columns="after"))
-    folds, told = [], []
+    folds, lines = [], []
     for number, (name, question, said, rows) in enumerate(frames(), 1):
         ax = board(FIRST + len(PREFIX) + len(DRAFT_BLOCK), 0.3 + 0.9 * len(rows), 0.75)
         for i, (label, row, start) in enumerate(rows):
@@ -70,6 +70,6 @@ def storyboard() -> None:
             f"<details><summary style='padding: .3em 0'><b>{number}. {name}.</b> "
             f"{escape(question)}</summary><p>{escape(said)}</p>{image(ax.figure, said)}</details>"
         )
-        told.append(f"{number}. {name}. {question} {said}")
+        lines.append(f"{number}. {name}. {question} {said}")
         plt.close(ax.figure)
-    display_page("".join(folds), "\n".join(told))
+    display_page("".join(folds), "\n".join(lines))

@@ -106,15 +106,17 @@ def every_text_of_target(count: int) -> dict[Hashable, float]:
 
 
 def decoded_blocks(
-    sample: Callable, target: Callable, draft: Callable, prompt: Sequence[int], *how: object
+    sample: Callable, target: Callable, draft: Callable, prompt: Sequence[int], *options: object
 ) -> list[tuple[list[int], list[int], int]]:
     """What every call of the target judged and what was written after it: (drafted, written, n).
 
-    `sample` is called with the models and `how`. Its calls of the draft since the last one of the
-    target say how many draft tokens a block has. Last comes how many of them were accepted: all
+    `sample` is called with the models and `options`. Its calls of the draft since the last one of
+    the target say how many draft tokens a block has. Last comes how many of them were accepted: all
     written but one, which a decoder without a bonus token lacks.
     """
-    starts, drafts, waiting = list[int](), list[list[int]](), 0
+    starts: list[int] = []
+    drafts: list[list[int]] = []
+    waiting = 0  # calls of the draft since the last one of the target
 
     def watched_draft(tokens: Sequence[int]) -> np.ndarray:
         nonlocal waiting
@@ -128,7 +130,7 @@ def decoded_blocks(
         drafts.append(list(tokens[start:]))
         return target(tokens)
 
-    out = list(sample(watched_target, watched_draft, list(prompt), *how))
+    out = list(sample(watched_target, watched_draft, list(prompt), *options))
     ends = [*starts[1:], len(out)]
     news = [out[a:b] for a, b in zip(starts, ends, strict=True)]
     return [(d, new, len(new) - (new != d)) for d, new in zip(drafts, news, strict=True)]

@@ -2,9 +2,9 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numpy import array
+from numpy import array, ndarray
 
 from specdec_lib.lessons.ch02.models import (
     Q_AFTER,
@@ -16,6 +16,9 @@ from specdec_lib.lessons.ch02.models import (
 from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
 from specdec_lib.lessons.checking.examples import expect, helpers_first, visible_check
 from specdec_lib.lessons.checking.lending import NoEnd, Numbers, at_most, fixed
+
+if TYPE_CHECKING:
+    from specdec_lib.measure.race.record import Race
 
 __all__ = ["committed"]
 
@@ -38,7 +41,7 @@ answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
-def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
+def reveal_race(name: str, guess: object, races: "Sequence[Race]") -> None:
     """Compare a guess of the tokens per pass with the last lane; without a race, do nothing."""
     for race in races:
         lane = race.lanes[-1]
@@ -81,7 +84,7 @@ def check_draft_block(function: Callable) -> None:
     _draws(tokens, draft_model, [0], array([]), gives=[], hint="Nothing is drafted.")
 
 
-def looks_back(tokens: list[int]) -> Any:
+def looks_back(tokens: list[int]) -> ndarray:
     """A draft by the last token but one. NoEnd for one token."""
     if len(tokens) < 2:
         raise NoEnd("called the draft with the last token alone: every call reads the whole text")
@@ -91,10 +94,12 @@ def looks_back(tokens: list[int]) -> Any:
 looks_back.code = "lesson.looks_back"
 
 
-def _draws(function: Callable, draft: Callable, prefix: list[int], u: Any, **how: Any) -> None:
+def _draws(
+    function: Callable, draft: Callable, prefix: list[int], u: ndarray, **options: Any
+) -> None:
     """A block with as many calls of the draft as there are numbers `u`."""
     counted = at_most(len(u), draft, "the draft", "a block of k tokens takes k calls")
-    expect(function, counted, prefix, len(u), u, **how)
+    expect(function, counted, prefix, len(u), u, **options)
 
 
 def _drafted(tokens: list[int], after: int = 0) -> tuple:
@@ -237,12 +242,12 @@ def check_speculative_sample(function: Callable) -> None:
     whole(0, gives=[1, 0], calls=1, hint=hint, asks=[([1], "The text keeps its eos.")])
 
 
-def _sampled(function: Callable, *text: Any, calls: int, **how: Any) -> None:
+def _sampled(function: Callable, *text: Any, calls: int, **options: Any) -> None:
     """One text of the small models, by `_asking`, with so many calls of the target at most."""
     target, draft, prompt, k, *others = _asking(*text)
     target = at_most(calls, target, "the target", "one call gives all rows of a block")
     draft = at_most(k * calls, draft, "the draft", "a block of n tokens takes n calls")
-    expect(function, target, draft, prompt, k, *others, **how)
+    expect(function, target, draft, prompt, k, *others, **options)
 
 
 def _asking(

@@ -28,5 +28,5 @@ def mismatch_law(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> np.ndarray:
 
 def rule_law(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The distribution (V,) of what a rule writes, every branch of it followed."""
-    found = exact.distribution(lambda choices: rule(p, q, choices))
-    return np.array([found.get(token, 0.0) for token in range(len(p))])
+    law = exact.distribution(lambda choices: rule(p, q, choices))
+    return np.array([law.get(token, 0.0) for token in range(len(p))])

@@ -49,29 +49,29 @@ def kept_and_rejected(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
 @drawn_from("two_paths")
 def both_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The student's two masses of each token, one on the other, against the target (V,)."""
-    kept, into = (np.asarray(mass, dtype=float) for mass in paths(p, q))
+    accepted, corrected = (np.asarray(mass, dtype=float) for mass in paths(p, q))
     ax = picture("Two paths into each token, by your function", "probability")
-    texts = (f"{one:.2f} + {other:.2f}" for one, other in zip(kept, into, strict=True))
-    words = masses_by_path(ax, (kept, into), p, texts)
+    texts = (f"{one:.2f} + {other:.2f}" for one, other in zip(accepted, corrected, strict=True))
+    words = masses_by_path(ax, (accepted, corrected), p, texts)
     show(ax.figure, f"Mass {words}.")
 
 
 @drawn_from("argmax_draft_law")
 def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
     """For each pair the student's distribution with an argmax draft, against the target."""
-    row, told = panels(len(pairs), (8.8, 3.5), ylabel="probability", sharey=True), []
+    row, parts = panels(len(pairs), (8.8, 3.5), ylabel="probability", sharey=True), []
     for ax, (p, q) in zip(row, pairs, strict=True):
-        found = np.asarray(law_of(p, q), dtype=float)
-        title = f"TV {total_variation(found, p):.3f}"
+        law = np.asarray(law_of(p, q), dtype=float)
+        title = f"TV {total_variation(law, p):.3f}"
         ax.set(title=title, xlabel=f"argmax of q: {TOKENS[int(np.argmax(q))]}")
-        words = stacked(ax, {"your function": found}, ("excess",), target=p)
-        for x, mass in enumerate(found):
+        words = stacked(ax, {"your function": law}, ("excess",), target=p)
+        for x, mass in enumerate(law):
             write_inside(ax, x, 0.05, f"{mass:.3f}", fontsize=8)  # on the bar, below every line
         token_axis(ax, len(p), 1.0)
         if ax is not row[len(row) // 2]:
             ax.get_legend().remove()
-        told.append(f"{title}: target {by_token(p)}, draft {by_token(q)}, {words}")
-    show(row[0].figure, f"Argmax drafts, full q. {'; '.join(told)}.")
+        parts.append(f"{title}: target {by_token(p)}, draft {by_token(q)}, {words}")
+    show(row[0].figure, f"Argmax drafts, full q. {'; '.join(parts)}.")
 
 
 @drawn_from("is_lossless")
@@ -113,29 +113,29 @@ def _verdicts(
     """A bar for each rule's exact distance to p (V,), and the student's verdict on it."""
     counts = {name: computed.rule_law(rule, p, q) for name, rule in suspects.items()}
     off = {name: total_variation(written, p) for name, written in counts.items()}
-    told = []
+    labels = []
     for name, rule in suspects.items():
         lent = at_most(MAX_BRANCHES, rule, "the rule", ONCE)
         verdict, right = bool(judge(lent, p, q)), off[name] < 1e-12
         said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
-        told.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
+        labels.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
     ax = picture(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
     ax.set(xlabel="total variation from p, counted", xlim=(0, 1.6 * max(off.values())))
-    words = named_bars(ax, off, told, "excess")
+    words = named_bars(ax, off, labels, "excess")
     show(ax.figure, f"{title}. {words}.")
 
 
 @drawn_from("warp")
 def warped(warp: Callable, logits: np.ndarray) -> None:
     """The student's distribution of `logits` (V,) under each of SETTINGS."""
-    row, told = panels(len(SETTINGS), (8.8, 2.9), ylabel="probability", sharey=True), []
+    row, parts = panels(len(SETTINGS), (8.8, 2.9), ylabel="probability", sharey=True), []
     for ax, (name, setting) in zip(row, SETTINGS.items(), strict=True):
         probs = np.asarray(warp(logits, *setting), dtype=float)
         names = TOKENS[: len(probs)]
-        told.append(draw(ax, names, {name: probs}, kind="bars", text=".2f"))
+        parts.append(draw(ax, names, {name: probs}, kind="bars", text=".2f"))
         token_axis(ax, len(probs), 0.9)
         ax.set(title=name, xlim=(-0.6, len(probs) - 0.4))
-    show(row[0].figure, f"By your function. {'; '.join(told)}.")
+    show(row[0].figure, f"By your function. {'; '.join(parts)}.")
 
 
 def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> None:
@@ -145,10 +145,10 @@ def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> No
     """
     written, noise = computed.rule_law(rule, p, q), computed.noise(p, draws)
     off = total_variation(written, p)
-    seen = np.random.default_rng(0).multinomial(draws, written) / draws
-    print(f"target {p}, sample {np.round(seen, 4)}")
+    sample = np.random.default_rng(0).multinomial(draws, written) / draws
+    print(f"target {p}, sample {np.round(sample, 4)}")
     print(f"Counted: {off:.5f} from p.")
-    print(f"{draws:,} samples: {total_variation(seen, p):.5f} from p. ", end="")
+    print(f"{draws:,} samples: {total_variation(sample, p):.5f} from p. ", end="")
     print(f"A perfect sampler: {noise:.5f} on average.")
     lossless = "Your rule is lossless, so there is nothing to notice."
     notice = f"{draws:,} samples would {'' if off > 3 * noise else 'not '}notice."

@@ -89,12 +89,12 @@ def check_two_paths(function: Callable) -> None:
     expect(function, *rare, gives=gives, hint="Token 2 is 0 in p and in q.")
 
 
-def expect_law(function: Callable, *args: object, gives: np.ndarray, **how: Any) -> None:
+def expect_law(function: Callable, *args: object, gives: np.ndarray, **options: Any) -> None:
     """`expect` for distributions (..., V): of one that does not sum to 1 its sum is the hint."""
     try:
-        expect(function, *args, gives=gives, **how)
+        expect(function, *args, gives=gives, **options)
     except Different as wrong:
-        general = " returned " in wrong.seen and wrong.hint and wrong.hint == how.get("hint")
+        general = " returned " in wrong.seen and wrong.hint and wrong.hint == options.get("hint")
         sums = np.ravel(np.sum(function(*args), axis=-1)) if general else np.ones(1)
         off = [f"{total:.3g}" for total in sums if not abs(total - 1) < 1e-6]
         one = "It" if len(sums) == 1 else "A row"

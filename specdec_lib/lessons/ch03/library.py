@@ -47,8 +47,9 @@ def by_library(p: np.ndarray, token: int, logits: np.ndarray, choices: object) -
     from transformers.generation import utils
 
     def rand_like(ratio: torch.Tensor) -> torch.Tensor:
-        kept = min(1.0, float(ratio))
-        coin = choices.choose([kept, 1 - kept])  # 0 accepts; 2 is above every ratio that rejects
+        acceptance = min(1.0, float(ratio))
+        # A coin of 0 accepts; a coin of 2 is above every ratio that rejects.
+        coin = choices.choose([acceptance, 1 - acceptance])
         return torch.full_like(ratio, 2.0 * coin)
 
     def multinomial(probs: torch.Tensor, num_samples: int) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """Chapter 04, choosing the draft: its examples and the visible checks on them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from specdec_lib.lessons.checking.examples import (
     visible_check,
 )
 from specdec_lib.lessons.checking.pasting import format_call
+from specdec_lib.sampling import softmax
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = ["committed"]
 
@@ -177,7 +181,7 @@ def check_distillation_loss(function: Callable) -> None:
     hint = "One position with four tokens: the last axis is the vocabulary, and 0.80 is shared."
     expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint)
     expect_loss(function, p + 3, p + 2, gives=0.0, hint="Logits may be shifted: softmax first.")
-    shared = np.minimum(*_softmax(np.array(_NARROW))).sum()
+    shared = np.minimum(*softmax(np.array(_NARROW))).sum()
     hint = "These logits are bfloat16: turn them into float32 before the softmax."
     narrow = torch.tensor(_NARROW, dtype=torch.bfloat16)
     expect_loss(function, *narrow, gives=float(1 - shared), hint=hint)
@@ -196,8 +200,8 @@ def is_cut(error: Exception) -> bool:
 
 def expect_loss(
     function: Callable,
-    p: Any,
-    q: Any,
+    p: "Tensor",
+    q: "Tensor",
     gives: float,
     hint: str = "",
     form: bool = True,
@@ -220,8 +224,8 @@ def expect_loss(
         raise Different(f"{call} returned {type_name(loss)}, expected {gives:.5g} ({remark}).")
     if not abs(float(loss) - gives) <= 1e-6:
         came, wanted = told_apart(float(loss), gives)
-        asked = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
-        raise Different(f"{call} returned {came}, expected {wanted}.", asked or hint)
+        question = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
+        raise Different(f"{call} returned {came}, expected {wanted}.", question or hint)
     shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
     agrees(f"distillation_loss({shapes})", describe(float(loss)))
 
@@ -251,12 +255,7 @@ def loss_gradient(p_logits: np.ndarray, q_logits: np.ndarray) -> np.ndarray:
 
     With I = 1 if q < p, the shared mass grows by q_j (I_j - sum_x q_x I_x) in logit j.
     """
-    p, q = _softmax(p_logits), _softmax(q_logits)
+    p, q = softmax(p_logits.astype(float)), softmax(q_logits.astype(float))
     below = (q < p).astype(float)
     shared = q * (below - (q * below).sum(-1, keepdims=True))
     return -shared / (q.size / q.shape[-1])
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    powers = np.exp(np.asarray(logits, dtype=float))
-    return powers / powers.sum(-1, keepdims=True)

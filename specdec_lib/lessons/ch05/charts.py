@@ -42,11 +42,11 @@ def timed_pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence
     ax.axhspan(low, high, color=BAND, label=spread)
     x = np.arange(1, len(ratios) + 1)
     ax.plot(x, ratios, "o", color="black", label="one text")
-    look = {"color": ACCEPTED, "linestyle": "--", "linewidth": 2}
-    ax.axhline(mean, label=f"geometric mean, by your function: {mean:.2f}", **look)
+    style = {"color": ACCEPTED, "linestyle": "--", "linewidth": 2}
+    ax.axhline(mean, label=f"geometric mean, by your function: {mean:.2f}", **style)
     ax.axhline(1, color="black", linewidth=1)
     ax.set(xticks=x, xlabel="text", ylim=(0, 1.15 * max(*ratios, mean, 1)))
     legend_below(ax, 1)
-    told = in_words(x, {"by text": ratios})
+    by_text = in_words(x, {"by text": ratios})
     words = f"Their geometric mean by your function is {mean:.3f}; {spread}."
-    show(ax.figure, f"Plain over speculative seconds, {told}. {words}")
+    show(ax.figure, f"Plain over speculative seconds, {by_text}. {words}")

@@ -58,8 +58,8 @@ def most_tokens(alpha: float, k: int) -> float:
 def meanings(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """What each row prints as its acceptance, beside two quotients of its tokens per block."""
     columns = ("row", "printed", "(tokens - 1) / K", "tokens / (K + 1)")
-    told = [(r.name, r.printed, (r.tokens - 1) / r.k, r.tokens / (r.k + 1)) for r in rows]
-    return [dict(zip(columns, each, strict=True)) for each in told]
+    cells = [(r.name, r.printed, (r.tokens - 1) / r.k, r.tokens / (r.k + 1)) for r in rows]
+    return [dict(zip(columns, row, strict=True)) for row in cells]
 
 
 def position_orders() -> dict[str, list[int]]:

@@ -63,16 +63,16 @@ def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
     truths = np.linspace(0.1, 0.9, 9).round(1)
     blocks = [_sampled_blocks(alpha, k, seed) for seed, alpha in enumerate(truths)]
     estimates = {
-        "your function": [float(alpha_from_blocks(list(each), k)) for each in blocks],
-        "accepted / drafted": [sum(each) / (k * len(each)) for each in blocks],
+        "your function": [float(alpha_from_blocks(list(counts), k)) for counts in blocks],
+        "accepted / drafted": [sum(counts) / (k * len(counts)) for counts in blocks],
     }
     title = f"Blocks of {k} made with a known alpha"
     ax = picture(title, "estimate", size=(6.4, 3.8))
     ax.plot([0, 1], [0, 1], color="black", linewidth=1, label="the alpha they were made with")
-    told = draw(ax, truths, estimates, kind="marks")
+    words = draw(ax, truths, estimates, kind="marks")
     ax.set(xlabel="alpha", ylim=(0, 1.02))
     ax.legend(loc="upper left")
-    show(ax.figure, f"{title}, {SAMPLES} for each. Estimates by alpha: {told}.")
+    show(ax.figure, f"{title}, {SAMPLES} for each. Estimates by alpha: {words}.")
 
 
 def _sampled_blocks(alpha: float, k: int, seed: int) -> list[int]:
@@ -92,8 +92,8 @@ def expected_and_measured(rows: Sequence[Any]) -> None:
     ax.barh(y, highs - lows, 0.55, left=lows, zorder=1, **band)
     ax.set(xlim=(1.0, 3.7), xlabel="times as fast as plain decoding")
     legend_below(ax)
-    told = _by_row(names, {"formula from": lows, "to": highs} | marks)
-    show(ax.figure, f"{title}. {told}.")
+    words = _by_row(names, {"formula from": lows, "to": highs} | marks)
+    show(ax.figure, f"{title}. {words}.")
 
 
 @drawn_from("implied_alpha")
@@ -104,7 +104,7 @@ def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Seque
     times = [(1 / row.measured, 1.0, row.c, row.k) for row in settings]
     times += [(row.speculative_ms, row.plain_ms, row.draft_ms, row.k) for row in loops]
     printed = [row.alpha for row in settings] + [float("nan")] * len(loops)
-    implied = [float(implied_alpha(*each)) for each in times]
+    implied = [float(implied_alpha(*timing)) for timing in times]
     marks = {"alpha (printed)": printed, "implied by your function": implied}
     title = "The acceptance rate that the clock implies"
     ax, y = _marked_rows(title, names, marks, (7.6, 5.6))
@@ -120,8 +120,8 @@ def _marked_rows(
     """Squares and diamonds on named rows: the axes, and the heights of the rows."""
     ax = picture(title, size=size)
     y = named_rows(ax, names)
-    for (label, values), look in zip(marks.items(), (SQUARE, DIAMOND), strict=True):
-        ax.plot(values, y, linestyle="none", markersize=7, label=label, **look)
+    for (label, values), style in zip(marks.items(), (SQUARE, DIAMOND), strict=True):
+        ax.plot(values, y, linestyle="none", markersize=7, label=label, **style)
     return ax, y
 
 
@@ -167,16 +167,16 @@ def three_orders(k: int) -> None:
                 plain_box(ax, x + 0.07, y, 0.86, kind)
             at += len(block)
             ax.plot([at, at], [y - 0.42, y + 0.42], color="black", linewidth=2)
-        told = f"{len(blocks)} blocks, {len(order) / len(blocks):.2f} tokens each"
-        names.append(f"{name}\n{told}")
-        parts.append(f"{name}: {told}")
+        summary = f"{len(blocks)} blocks, {len(order) / len(blocks):.2f} tokens each"
+        names.append(f"{name}\n{summary}")
+        parts.append(f"{name}: {summary}")
     named_rows(ax, names)
     ax.set(xlim=(0, len(order)), xlabel="position in the text; a line ends a block")
     ax.grid(visible=False)
     legend_below(ax, handles=swatches(map(dress, ("accepted", "rejected", "bonus"))))
     alpha = sum(order) / len(order)
-    told = f"The formula gives {expected_tokens(alpha, k):.2f} at alpha {alpha:g} and K = {k}"
-    show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {told}.")
+    summary = f"The formula gives {expected_tokens(alpha, k):.2f} at alpha {alpha:g} and K = {k}"
+    show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {summary}.")
 
 
 @drawn_from("audit")
@@ -199,17 +199,17 @@ def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
         ax.text(5.85, height, f"{verdict}", va="center")
     ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel="tokens per block")
     legend_below(ax)
-    told = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
+    by_row = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
     words = ", ".join(f"{name}: {verdict}" for name, verdict in zip(names, said, strict=True))
-    show(ax.figure, f"{title}. {told}. Your function says: {words}.")
+    show(ax.figure, f"{title}. {by_row}. Your function says: {words}.")
 
 
 @drawn_from("audit")
 def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
     """The student's verdict on rows of logs, if what they print were alpha, as a table."""
     columns = ("row", "K", "printed", "tokens per block", "most with this alpha", "verdict")
-    told = [
+    cells = [
         (*row[:4], most_tokens(row.printed, row.k), audit(row.printed, row.k, *row[3:4], *row[4:]))
         for row in rows
     ]
-    table([dict(zip(columns, each, strict=True)) for each in told])
+    table([dict(zip(columns, row, strict=True)) for row in cells])

@@ -34,13 +34,13 @@ def pass_ms() -> list[float]:
 
 def tokens_a_ms(spend: Spend) -> float:
     """Expected tokens of all steps over their time, if a pass checks `spend(step)` of each row."""
-    wrote = time = 0.0
+    tokens = time = 0.0
     for step in confidences():
         checked = spend(step)
         survival = np.cumprod(step, axis=1)
-        wrote += _ROWS + sum(row[:n].sum() for row, n in zip(survival, checked, strict=True))
+        tokens += _ROWS + sum(row[:n].sum() for row, n in zip(survival, checked, strict=True))
         time += pass_ms()[_ROWS + sum(checked)]
-    return float(wrote / time)
+    return float(tokens / time)
 
 
 def same_of_all(k: int) -> Spend:

@@ -39,10 +39,10 @@ def requests_against_coins(k: int) -> None:
     title = f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}"
     ax = picture(title, "requests")
     middles = edges[:-1] + (_WIDTH - 1) / 2
-    seen = np.histogram(request.blocks, edges)[0]
+    counts = np.histogram(request.blocks, edges)[0]
     recorded_tail = _tail(of_sample, request.blocks)
     coins_tail = _tail(quantile, law)
-    bars(ax, middles, seen, "target", 0.85 * _WIDTH, label=f"recorded: {recorded_tail}")
+    bars(ax, middles, counts, "target", 0.85 * _WIDTH, label=f"recorded: {recorded_tail}")
     label = f"coins of {request.alpha:.3f}, computed: {coins_tail}"
     ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
     ax.set_xlabel("blocks that a request took")

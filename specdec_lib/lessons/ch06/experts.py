@@ -69,25 +69,25 @@ def experts_read(experts: ExpectedExperts) -> None:
     """v of a pass by its tokens; gpt-oss-120b as measured beside what independent routers allow."""
     left, right = panels(2, (9.0, 3.9))
     counts = range(1, 10)
-    passes = {each.name: [each.v(experts, n) for n in counts] for each in MIXTURES}
-    told = f"v by tokens: {draw(left, counts, passes)}"
+    passes = {mixture.name: [mixture.v(experts, n) for n in counts] for mixture in MIXTURES}
+    words = f"v by tokens: {draw(left, counts, passes)}"
     left.axhline(1, color="black", linewidth=1.5, label="without experts")
     left.set(title="v(n): time of a pass over n tokens", xlabel="n, one request", ylim=(0, None))
     alone = [
         tokens / GPT_OSS.v(experts, K_MEASURED + 1, rows) for rows, (tokens, *_) in MEASURED.items()
     ]
-    seen = [drafted / plain for _, drafted, plain in MEASURED.values()]
-    told += ". " + draw(right, list(MEASURED), {"independent routers, free draft": alone})
+    measured = [drafted / plain for _, drafted, plain in MEASURED.values()]
+    words += ". " + draw(right, list(MEASURED), {"independent routers, free draft": alone})
     looks = {"measured": CROSS | {"color": "black"}}
-    told += "; " + draw(right, list(MEASURED), {"measured": seen}, kind="marks", looks=looks)
+    words += "; " + draw(right, list(MEASURED), {"measured": measured}, kind="marks", looks=looks)
     right.axhline(1, color="black", linewidth=1)
     right.set(title="gpt-oss-120b, K = 3: speed", xlabel="requests in the batch", xscale="log")
-    right.set(ylim=(0, 1.15 * max(*alone, *seen)))
+    right.set(ylim=(0, 1.15 * max(*alone, *measured)))
     right.set_xticks(list(MEASURED), [str(rows) for rows in MEASURED])
     right.minorticks_off()
     legend_below(left, columns=2)
     legend_below(right, columns=1)
-    show(left.figure, f"{told}.")
+    show(left.figure, f"{words}.")
 
 
 @drawn_from("choose_k", "expected_experts")

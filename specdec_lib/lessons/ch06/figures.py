@@ -77,24 +77,24 @@ def mixed_requests(
     """Blocks of requests of two kinds, half each, with p99 by the student's function."""
     mean, share = sum(rates) / 2, SHARES["p99"]
     laws = [request_law(rate, k, n_tokens) for rate in (*rates, mean)]
-    found, coins = quantile_of(laws[:2], [0.5, 0.5], share), quantile(laws[2], share)
+    p99, coins = quantile_of(laws[:2], [0.5, 0.5], share), quantile(laws[2], share)
     names = (f"easy, coins of {rates[0]:g}", f"hard, coins of {rates[1]:g}")
     ax = picture("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
     for law, name, (colour, dash, _) in zip(laws, names, LINES, strict=False):
         ax.plot(law / 2, color=colour, linestyle=dash, label=name)
     ax.plot(laws[2], color=GREY, linestyle=":", linewidth=2, label=f"all with coins of {mean:.2f}")
     top = laws[0].max() / 2
-    ax.axvline(found, color="black", linewidth=1.5)
+    ax.axvline(p99, color="black", linewidth=1.5)
     ax.axvline(coins, color=GREY, linestyle=":", linewidth=2)
-    texts = (f"your p99: {found}", f"p99 of coins: {coins}")
-    write_beside(ax, (found, coins), (1.05 * top, 1.05 * top), texts)
+    texts = (f"your p99: {p99}", f"p99 of coins: {coins}")
+    write_beside(ax, (p99, coins), (1.05 * top, 1.05 * top), texts)
     last = max(int(np.flatnonzero(law > 1e-4)[-1]) for law in laws)
-    ax.set(xlim=(0, max(last, found) + 18), ylim=(0, 1.2 * top))
+    ax.set(xlim=(0, max(last, p99) + 18), ylim=(0, 1.2 * top))
     ax.set_xlabel(f"blocks of K = {k} that a request of {n_tokens} tokens takes")
     legend_below(ax)
     easy, hard = (quantile(law, share) for law in laws[:2])
     alone = f"of easy requests alone {easy}, of hard ones alone {hard}, of coins {coins}"
-    show(ax.figure, f"p99 of all requests by your function: {found} blocks. Computed: {alone}.")
+    show(ax.figure, f"p99 of all requests by your function: {p99} blocks. Computed: {alone}.")
 
 
 @drawn_from("lockstep_tokens")
@@ -103,32 +103,32 @@ def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
     yours = {"lock-step, your function": [float(tokens(alpha, k, size)) for size in _ROWS]}
     title = f"Lock-step: tokens per step and row, alpha = {alpha:g}, K = {k}"
     ax, alone = picture(title, "tokens per step"), expected_tokens(alpha, k)
-    told = draw(ax, _ROWS, yours, kind="bars", text=".2f")
+    words = draw(ax, _ROWS, yours, kind="bars", text=".2f")
     ax.axhline(alone, color="black", linestyle="--", label=f"ragged, computed: {alone:.2f}")
     ax.set(xlabel="rows of the batch", ylim=(0, k + 1))
     legend_below(ax)
-    show(ax.figure, f"{title}. By rows, {told}. A row that waits for nobody has {alone:.2f}.")
+    show(ax.figure, f"{title}. By rows, {words}. A row that waits for nobody has {alone:.2f}.")
 
 
 @drawn_from("choose_k")
 def policies(choose_k: Callable) -> None:
     """p99 of the service by policy, the student's beside the others; its K by rows of the step."""
-    costs, load, asked = service.gpu(0), service.DAY, partial(checked_k, choose_k)
+    costs, load, student_k = service.gpu(0), service.DAY, partial(checked_k, choose_k)
     ways = {f"K = {k}": service.constant(k) for k in range(costs.shape[1])}
-    ways |= {"you": service.policy(asked, load.alpha, costs), "oracle": service.oracle(costs)}
-    found = {name: service.p99(way, load, costs) for name, way in ways.items()}
+    ways |= {"you": service.policy(student_k, load.alpha, costs), "oracle": service.oracle(costs)}
+    p99s = {name: service.p99(way, load, costs) for name, way in ways.items()}
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
     dresses = ["draft"] * costs.shape[1] + ["target", "accepted"]
-    for x, (value, dress_of) in enumerate(zip(found.values(), dresses, strict=True)):
+    for x, (value, dress_of) in enumerate(zip(p99s.values(), dresses, strict=True)):
         bars(left, [x], [value], dress_of)
-    write_above(left, range(len(found)), found.values(), map("{:.0f}".format, found.values()))
-    left.set_xticks(range(len(found)), [name.replace("K = ", "") for name in found])
+    write_above(left, range(len(p99s)), p99s.values(), map("{:.0f}".format, p99s.values()))
+    left.set_xticks(range(len(p99s)), [name.replace("K = ", "") for name in p99s])
     left.set_title("p99 latency by policy")
-    left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(found.values())))
+    left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(p99s.values())))
     rows = range(1, len(costs))
     texts = {"no text": 0, f"{service.MUCH_TEXT:,} tokens of text in each cache": service.MUCH_TEXT}
     drafted = {
-        name: [asked(0, row, load.alpha, service.gpu(text)) for row in rows]
+        name: [student_k(0, row, load.alpha, service.gpu(text)) for row in rows]
         for name, text in texts.items()
     }
     by_rows = draw(right, rows, drafted)
@@ -136,7 +136,7 @@ def policies(choose_k: Callable) -> None:
     right.set_title("Your K by load")
     right.set(xlabel="rows of the step", ylabel="K", ylim=(-0.3, costs.shape[1] - 0.7))
     legend_below(right, 1)
-    parts = [f"{name} {value:.0f}" for name, value in found.items()]
+    parts = [f"{name} {value:.0f}" for name, value in p99s.items()]
     show(right.figure, f"p99 in ms: {', '.join(parts)}. Your K by rows of the step, {by_rows}.")
 
 
@@ -152,8 +152,8 @@ def verdict_by_context(choose_k: Callable) -> None:
     ax = picture(title, "rows", (7.0, 4.2))
     ax.set_xlabel("tokens of text in each row's cache; empty: does not fit into the memory")
     names = [str(rows) for rows in _BATCHES], [f"{text:,}" for text in _CONTEXTS]
-    told = grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * _MAX_K))
-    show(ax.figure, f"{title}: by rows, at tokens of text. {told}.")
+    words = grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * _MAX_K))
+    show(ax.figure, f"{title}: by rows, at tokens of text. {words}.")
 
 
 @drawn_from("spend")
@@ -165,14 +165,14 @@ def spent_budget(spend: Callable) -> None:
     chosen = np.arange(budget.N_DRAFTED) < np.array(checked)[:, None]
     cells = [[f"{value:.2f}" for value in row] for row in survival]
     names = [f"row {i + 1}" for i in range(len(cells))], [f"{j + 1}" for j in range(len(cells[0]))]
-    told = grid(left, cells, *names, 0.35 * chosen)
+    words = grid(left, cells, *names, 0.35 * chosen)
     left.set(title=f"One step: {sum(checked)} of {chosen.size} are checked (blue)")
     left.set_xlabel("draft token, with the probability that it is accepted")
-    found = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
-    found["you"] = budget.tokens_a_ms(lambda each: spend(each, budget.pass_ms()))
-    rates = draw(right, list(found), {"per ms": list(found.values())}, kind="bars", text=".2f")
+    speed = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
+    speed["you"] = budget.tokens_a_ms(lambda confidences: spend(confidences, budget.pass_ms()))
+    rates = draw(right, list(speed), {"per ms": list(speed.values())}, kind="bars", text=".2f")
     right.set(title=f"Tokens per millisecond, {budget.N_STEPS} steps")
-    show(left.figure, f"Checked {checked} of {told}. Tokens over {budget.N_STEPS} steps, {rates}.")
+    show(left.figure, f"Checked {checked} of {words}. Tokens over {budget.N_STEPS} steps, {rates}.")
 
 
 def outcome(accepted: int, texts: Sequence[str], last: str) -> list[tuple[str, str]]:

@@ -186,8 +186,8 @@ def call_of(args: Sequence) -> str:
 
 def p99_of(function: Callable, load: service.Traffic, costs: np.ndarray) -> float:
     """p99 in ms with a student's policy."""
-    asked = partial(checked_k, function)
-    return service.p99(service.policy(asked, load.alpha, costs), load, costs)
+    student_k = partial(checked_k, function)
+    return service.p99(service.policy(student_k, load.alpha, costs), load, costs)
 
 
 def beat_the_best_constant(

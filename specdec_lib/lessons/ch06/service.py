@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,8 +59,8 @@ def traffic(seed: int, phases: Phases, alpha: float = 0.7) -> Traffic:
 def _runs(passed: np.ndarray) -> tuple[int, ...]:
     """How many in a row pass, from each place on."""
     runs = [0]
-    for each in passed[::-1].tolist():
-        runs.append((runs[-1] + 1) * each)
+    for accepted in passed[::-1].tolist():
+        runs.append((runs[-1] + 1) * accepted)
     return tuple(runs[:0:-1])
 
 
@@ -112,9 +112,9 @@ class BestK(NamedTuple):
 
 def best_fixed_k(load: Traffic, costs: np.ndarray) -> BestK:
     """The best of the policies that always draft the same."""
-    found = {k: p99(constant(k), load, costs) for k in range(costs.shape[1])}
-    k = min(found, key=found.__getitem__)
-    return BestK(k, found[k])
+    p99s = {k: p99(constant(k), load, costs) for k in range(costs.shape[1])}
+    k = min(p99s, key=p99s.__getitem__)
+    return BestK(k, p99s[k])
 
 
 def oracle(costs: np.ndarray) -> Policy:
@@ -123,8 +123,8 @@ def oracle(costs: np.ndarray) -> Policy:
 
     def decide(queue_length: int, running: int, ahead: Sequence[int]) -> int:
         times = table[len(ahead)]
-        wrote = [sum(min(n, k) + 1 for n in ahead) for k in range(len(times))]
-        return max(range(len(times)), key=lambda k: wrote[k] / times[k])
+        tokens = [sum(min(n, k) + 1 for n in ahead) for k in range(len(times))]
+        return max(range(len(times)), key=lambda k: tokens[k] / times[k])
 
     return decide
 
@@ -133,10 +133,10 @@ def policy(choose_k: Callable, alpha: float, costs: np.ndarray) -> Policy:
     """A student's function as a policy; it is asked once for each queue_length and running."""
 
     @cache
-    def asked(queue_length: int, running: int) -> int:
+    def choose(queue_length: int, running: int) -> int:
         return choose_k(queue_length, running, alpha, costs)
 
-    return lambda queue_length, running, ahead: asked(queue_length, running)
+    return lambda queue_length, running, ahead: choose(queue_length, running)
 
 
 # Calm and rush, twice: few long answers, then many short ones, almost more than fit.
@@ -144,15 +144,15 @@ DAY = traffic(2, [(50, 1000, 64), (150, 5.7, 16)] * 2)
 
 
 @cache
-def processor(context: int) -> np.ndarray:
+def cpu(context: int) -> np.ndarray:
     """`costs` (9, 7) in ms from the recorded passes, with so many tokens in each row's cache."""
-    found = json.loads(_PATH.read_text(encoding="utf-8"))["contexts"][str(context)]
-    target, draft = np.array(found["target"]), np.array(found["draft"])
+    passes = json.loads(_PATH.read_text(encoding="utf-8"))["contexts"][str(context)]
+    target, draft = np.array(passes["target"]), np.array(passes["draft"])
     steps = target + np.arange(target.shape[1]) * draft[:, None]
     return fixed(np.vstack([np.zeros(target.shape[1]), steps]))
 
 
-def pass_seconds(new: Any, machine: Chip, cached: Any = 0) -> Any:
+def pass_seconds(new: np.ndarray | int, machine: Chip, cached: np.ndarray | int = 0) -> np.ndarray:
     """Seconds of a pass of Llama 3.1 8B over `new` tokens in all, by the roofline of chapter 00.
 
     `cached` tokens of text stand in all caches together. Numbers, or arrays that fit together.
@@ -181,7 +181,7 @@ def gpu(context: int) -> np.ndarray:
 def costs_as_code(costs: np.ndarray) -> str:
     """A table of costs as code: by what makes it, or by its numbers."""
     made = [("gpu", gpu, text) for text in (0, MUCH_TEXT)]
-    made += [("processor", processor, text) for text in (SHORT_TEXT, LONG_TEXT)]
+    made += [("cpu", cpu, text) for text in (SHORT_TEXT, LONG_TEXT)]
     names = (f"service.{name}({text})" for name, make, text in made if make(text) is costs)
     return next(names, as_code(costs))
 

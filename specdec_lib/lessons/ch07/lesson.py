@@ -134,8 +134,8 @@ def check_tree_attention_mask(function: Callable) -> None:
         ([], [], "Without nodes the mask has the shape (0, 0)."),
     ):
         mask = np.zeros((len(parents), len(parents)), dtype=bool)
-        for node, seen in enumerate(sees):
-            mask[node, seen] = True
+        for node, visible in enumerate(sees):
+            mask[node, visible] = True
         expect(function, parents, gives=mask, hint=hint)
     kind = np.asarray(function([-1])).dtype
     if kind.kind != "b":
@@ -145,7 +145,7 @@ def check_tree_attention_mask(function: Callable) -> None:
 @visible_check
 def check_walk_tree(function: Callable) -> None:
     """The card's walk, a chain to its end, rows and coins by node, rejected children, no tree."""
-    rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
+    rows = [np.tile(row, (len(TREE) + 1, 1)) for row in (P, Q)]
     hint = "Nodes 1 and 4 are accepted by rows 0 and 2, and row 5 gives the last token."
     expect(function, TREE, WALK_TOKENS, *rows, WALK_R, 0.5, gives=WALKED, hint=hint)
     hint = "Node 1 is accepted, row 2 accepts its child, node 2, and row 3 gives the last token."
@@ -172,7 +172,7 @@ def check_walk_tree(function: Callable) -> None:
     expect(function, *arguments, gives=[0, 2], hint=hint)
     hint = "Node 0 is rejected and node 1 accepted, its twin: the walk goes on at node 1, not 2."
     arguments = ([-1, -1, -1, 0, 1, 2], [2, 0, 0, 1, 1, 2])
-    rows = [np.tile(each, (7, 1)) for each in (THREE_P, THREE_Q)]
+    rows = [np.tile(row, (7, 1)) for row in (THREE_P, THREE_Q)]
     arguments = (*arguments, *rows, np.array([0.9, 0.5, 0.1, 0.1, 0.9, 0.9]), 0.5)
     expect(function, *arguments, gives=[0, 1, 1], hint=hint)
     hint = "A tree without nodes writes one token, drawn from p[0]."

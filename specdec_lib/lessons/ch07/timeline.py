@@ -45,7 +45,7 @@ def timeline() -> None:
     """The rows, one below the other; every row ends with the target's pass over the block."""
     ax = picture("One block of four draft tokens: what goes in, and when", size=(9.0, 3.6))
     heights = named_rows(ax, list(_ROWS))
-    told = [_row(ax, y, name, row) for y, (name, row) in zip(heights, _ROWS.items(), strict=True)]
+    parts = [_row(ax, y, name, row) for y, (name, row) in zip(heights, _ROWS.items(), strict=True)]
     ax.set(
         xlim=(0, 4 * 0.24 + PASS + 0.05),
         xticks=[],
@@ -55,7 +55,7 @@ def timeline() -> None:
     names = {"drafted": "a draft step, what it reads (thin: a look-up)", "scored": "target's pass"}
     dresses = [dress(kind) | {"label": text} for kind, text in names.items()]
     legend_below(ax, columns=2, handles=swatches(dresses))
-    show(ax.figure, f"Draft steps of a block of {_K} tokens. {'; '.join(told)}. Widths: a sketch.")
+    show(ax.figure, f"Draft steps of a block of {_K} tokens. {'; '.join(parts)}. Widths: a sketch.")
 
 
 def _row(ax: Axes, y: float, name: str, row: list[Step]) -> str:

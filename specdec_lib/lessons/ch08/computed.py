@@ -35,7 +35,7 @@ def verdict_law(verify_block: Callable) -> tuple[np.ndarray, np.ndarray, int]:
     or bonus, and the number of rows.
     """
     drafted, r, u, weight = uniform_cells()
-    p, q = (torch.tensor(each).repeat(len(drafted), 1, 1) for each in (LAW_P, _LAW_Q))
+    p, q = (torch.tensor(law).repeat(len(drafted), 1, 1) for law in (LAW_P, _LAW_Q))
     count, token = verify_block(p, q, torch.tensor(drafted), r, u)
     accepted, added = np.zeros((3, 3)), np.zeros((3, 3))
     rows = zip(drafted, count.tolist(), token.tolist(), weight, strict=True)

@@ -58,8 +58,8 @@ class TextRequest:
 
 def diagnose(request: TextRequest, got: list[int], passes: Sequence[ModelPass]) -> str:
     """What is said of `got`, which is not the text of `request`; `passes` are both models'."""
-    asked = next((ask for text, ask in request.slips if text == got), "")
-    known = asked or _at_the_ends(request, got) or _in_a_cache(request, got, passes)
+    question = next((ask for text, ask in request.slips if text == got), "")
+    known = question or _at_the_ends(request, got) or _in_a_cache(request, got, passes)
     return known or _parted(request, got)
 
 
@@ -69,7 +69,7 @@ def diagnose_error(error: str, passes: Sequence[ModelPass]) -> str:
         return ""
     if not passes[-1].tokens:
         return _of_a_pass_without_a_token(passes)
-    last, held = passes[-1], {each.name: len(each.held) for each in passes}
+    last, held = passes[-1], {model_pass.name: len(model_pass.held) for model_pass in passes}
     if error == "ValueError" and held.get("target", 0) - held.get("draft", 0) == 1:
         return (
             f"The target's cache held {held['target']} positions, and the draft's {held['draft']}: "
@@ -117,16 +117,17 @@ def _in_a_cache(request: TextRequest, got: list[int], passes: Sequence[ModelPass
     text, before = request.prompt + got, None
     if got[: len(request.prompt)] == request.prompt:  # the prompt came back, it seems
         return ""
-    for number, each in enumerate(passes, 1):
-        first = each.held if each.name == "draft" else each.held[: each.start + 1]
-        place = _shared(first, text)
-        if (each.name == "target" or before != "draft") and place < min(len(first), len(text)):
+    for number, model_pass in enumerate(passes, 1):
+        name, held = model_pass.name, model_pass.held
+        first = held if name == "draft" else held[: model_pass.start + 1]
+        place, starts_block = _shared(first, text), name == "target" or before != "draft"
+        if starts_block and place < min(len(first), len(text)):
             return (
-                f"In pass {number} the {each.name} had {first[place]} at position {place}, where "
+                f"In pass {number} the {name} had {first[place]} at position {place}, where "
                 f"your text has {text[place]}. Between two blocks a cache holds a beginning of "
                 "the text, and the next pass reads all that it lacks."
             )
-        before = each.name
+        before = name
     return ""
 
 

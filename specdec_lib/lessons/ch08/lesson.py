@@ -246,8 +246,8 @@ def expect_text(
     the text's form and its end counts for nothing.
     """
     returned: list = []
-    asked = request.k, request.most, request.temperature, rng, request.eos_id
-    args = (*pair, list(request.prompt), *asked)
+    settings = request.k, request.most, request.temperature, rng, request.eos_id
+    args = (*pair, list(request.prompt), *settings)
     try:
         expect(_record_returns(function, returned), *args, gives=request.text, form=strict)
     except Different as wrong:

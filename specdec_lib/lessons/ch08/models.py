@@ -129,8 +129,8 @@ class WatchedModel:
     @property
     def faults(self) -> list[str]:
         """What was done wrong with it."""
-        many = self.count > self.most
-        return ["read a token twice"] * bool(self.again) + ["made too many passes"] * many
+        faults = {"read a token twice": self.again, "made too many passes": self.count > self.most}
+        return [fault for fault, is_there in faults.items() if is_there]
 
     def __deepcopy__(self, memo: dict) -> "WatchedModel":
         # The table is nobody's to change. Two models that share their passes share the copy.
