@@ -19,8 +19,7 @@ LOGS = papers.table("logs")
 
 def test_predictions_are_held_against_what_is_computed():
     truths = {name.removeprefix("prediction_05"): t.value for name, t in lesson.TRUTHS.items()}
-    orders = computed.position_orders().values()
-    best = max(len(order) / len(computed.greedy_blocks(order, 5)) for order in orders)
+    best = max(len(o) / len(computed.greedy_blocks(o, 5)) for o in computed.orderings().values())
     rows = [(row.printed, row.k, row.tokens, *row[4:]) for row in LOGS]
     assert truths[""] == FUNCTIONS["alpha_from_blocks"](lesson.BLOCKS, lesson.EXAMPLE_K) == 14 / 18
     assert truths["_b"] == SETTINGS[2].measured and SETTINGS[2][:2] == ("EnDe", "T5-large")

@@ -81,7 +81,8 @@ def predicted_and_measured(
     limits: Mapping[str, float],
 ) -> None:
     """The student's times of real passes, if any, on the student's line for this machine."""
-    given, tokens = (n_params, bytes_per_param, *limits.values()), list(seconds) or [1, 32]
+    given = (n_params, bytes_per_param, *limits.values())
+    tokens = list(seconds) or [1, 32]
     ax = picture("Points: your time_pass. Line: your forward_time", "ms", size=(7.0, 3.8))
     measured = {"measured": [1e3 * value for value in seconds.values()]} if seconds else {}
     words = draw(ax, tokens, measured, kind="marks")
@@ -125,7 +126,8 @@ def _times(forward: Callable, tokens: Sequence[float], given: tuple) -> list[flo
 
 def _ticks(ax: Axes, tokens: Sequence[int]) -> None:
     """A tick at each of `tokens`; the times go from one tick to another."""
-    (low, high), times = ax.get_ylim(), np.outer(10.0 ** np.arange(-6, 9), (1, 2, 5)).ravel()
+    low, high = ax.get_ylim()
+    times = np.outer(10.0 ** np.arange(-6, 9), (1, 2, 5)).ravel()
     ax.set_xticks(tokens, [f"{n}" for n in tokens])
     ax.set_yticks(times)
     ax.minorticks_off()

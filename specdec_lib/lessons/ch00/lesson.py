@@ -69,11 +69,13 @@ class Passes:
     """
 
     def __init__(self, seconds: Sequence[float]) -> None:
-        self.seconds, self.trace = list(seconds), list[object]()
-        self.now, self.readings, self.__name__ = 64.0, 0, repr(self)
-        self.code = (
-            f"(forward := lesson.Passes({self.seconds}))"  # its clock is an argument as well
-        )
+        self.seconds = list(seconds)
+        self.trace: list[object] = []
+        self.now = 64.0
+        self.readings = 0
+        self.__name__ = repr(self)
+        # The clock of `forward` is an argument as well.
+        self.code = f"(forward := lesson.Passes({self.seconds}))"
 
     def __call__(self, n_tokens: int) -> None:
         """One pass."""

@@ -7,15 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.ch01.models import (
-    DRAFT,
-    TARGET,
-    WORDS,
-    Calls,
-    DraftModel,
-    greedy_decode,
-    text,
-)
+from specdec_lib.lessons.ch01 import models
 from specdec_lib.lessons.drawing.axes import drawn_from, named_bars, picture
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.tokens import FIRST, arrow, board, boxes, fates, key, write
@@ -25,7 +17,7 @@ _MAX_CALLS = 200  # calls of a model, more than any right answer to a figure mak
 
 def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:
     """The words of `tokens` as boxes of one kind."""
-    return [(kind, WORDS[token]) for token in tokens]
+    return [(kind, models.WORDS[token]) for token in tokens]
 
 
 @drawn_from("score_block")
@@ -43,7 +35,7 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
             for i in range(len(read))]  # fmt: skip
     boxes(ax, 1.5, "a row for\neach", rows)
     write(ax, 0.4, 0.6, "its\nfavourite", bold=True)
-    favourites = [WORDS[int(np.argmax(row))] for row in whole]
+    favourites = [models.WORDS[int(np.argmax(row))] for row in whole]
     for i, favourite in enumerate(favourites):
         write(ax, FIRST + i, 0.6, favourite, bold=i in names)
         arrow(ax, (FIRST + i + 0.18, 1.83), (FIRST + i + 0.82, 2.4), bold=i in names)
@@ -52,7 +44,7 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
     write(ax, len(read) / 2 + 1, 0.05, said)
     parts = (f"{row} says {word}" for (_, row), word in zip(rows, favourites, strict=True))
     words = "; ".join(parts).replace("\n", ", your ")
-    show(ax.figure, f"{said} The target read '{text(read)}': {words}.")
+    show(ax.figure, f"{said} The target read '{models.text(read)}': {words}.")
 
 
 @drawn_from("greedy_prefix")
@@ -60,31 +52,31 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     """The draft over the target's favourites, and what the student's count makes of them."""
     n, k = int(count(drafted, p)), len(drafted)
     wanted = [int(token) for token in np.argmax(p, axis=1)]
-    judged = [(kind, WORDS[token]) for kind, token in zip(fates(n, k), drafted, strict=True)]
+    judged = [(kind, models.WORDS[token]) for kind, token in zip(fates(n, k), drafted, strict=True)]
     ax = board(len(wanted) + 1.5, 4.0, 0.8, "The draft tokens that your function accepts")
     boxes(ax, 3.6, "draft", boxed(drafted, "drafted"))
     boxes(ax, 2.6, "target's\nfavourite", boxed(wanted, "plain"))
     boxes(ax, 1.5, "your\nverdict", judged)
     for i, token in enumerate(drafted):
         write(ax, FIRST + i, 3.1, "=" if token == wanted[i] else "≠", size=14)
-    last = ("corrected" if n < k else "bonus", WORDS[wanted[min(n, k)]])
+    last = ("corrected" if n < k else "bonus", models.WORDS[wanted[min(n, k)]])
     boxes(ax, 0.5, "the pass\nwrites", [*boxed(drafted[:n], "accepted"), last])
     key(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
     pairs = zip(judged, wanted, strict=False)
-    parts = [f"draft {word}, target {WORDS[w]}, {kind}" for (kind, word), w in pairs]
+    parts = [f"draft {word}, target {models.WORDS[w]}, {kind}" for (kind, word), w in pairs]
     show(
         ax.figure,
         f"Your function counts {n} accepted tokens. {'; '.join(parts)}. "
-        f"So the pass writes '{text(drafted[:n])}' and {' '.join(last[::-1])}.",
+        f"So the pass writes '{models.text(drafted[:n])}' and {' '.join(last[::-1])}.",
     )
 
 
 @drawn_from("greedy_speculative_decode")
 def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> None:
     """What each pass of the small target wrote by the student's function, and what fell out."""
-    out, calls = _run(decode, TARGET, DRAFT.row, prompt, k, max_new_tokens)
+    out, calls = _run(decode, models.TARGET, models.DRAFT.row, prompt, k, max_new_tokens)
     rows = [*_fates(calls.blocks, len(prompt), out)]
-    most, low = max(len(text) for text, _ in rows), max(len(lost) for _, lost in rows)
+    most, low = max(len(models.text) for models.text, _ in rows), max(len(lost) for _, lost in rows)
     width, height = FIRST + most + low + 0.3, 0.95 * len(rows) + 0.9
     ax = board(width, height, 0.75, "What became of every block, by your function")
     for i, (new, lost) in enumerate(rows):
@@ -92,9 +84,9 @@ def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int
         boxes(ax, height - 0.95 - 0.95 * i, "", lost, most + 0.3)
     write(ax, FIRST + (most - 1) / 2, height - 0.3, "into the text", bold=True)
     write(ax, FIRST + most + 0.3 + (low - 1) / 2, height - 0.3, "out" if low else "", bold=True)
-    same = out == greedy_decode(TARGET, prompt, max_new_tokens)
+    same = out == models.greedy_decode(models.TARGET, prompt, max_new_tokens)
     said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
-    said += f"the target alone writes {'the same' if same else 'another text'}"
+    said += f"the target alone writes {'the same' if same else 'another models.text'}"
     write(ax, width / 2, 0.35, said)
     key(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
     parts = [" ".join(f"{word} ({kind})" for kind, word in [*new, *lost]) for new, lost in rows]
@@ -103,15 +95,15 @@ def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int
 
 def _run(
     decode: Callable, target: Callable, draft: Callable, prompt: list[int], k: int, new: int
-) -> tuple[list[int], Calls]:
+) -> tuple[list[int], models.Calls]:
     """What the student's function writes with these models, and the calls that it made of them."""
-    calls = Calls(targets=_MAX_CALLS, in_a_block=_MAX_CALLS)
+    calls = models.Calls(targets=_MAX_CALLS, in_a_block=_MAX_CALLS)
 
     def counted(tokens: list[int]) -> np.ndarray:
         calls.of_target(list(tokens))
         return target(tokens)
 
-    return list(decode(counted, DraftModel(draft, calls), prompt, k, new)), calls
+    return list(decode(counted, models.DraftModel(draft, calls), prompt, k, new)), calls
 
 
 def _fates(blocks: list[tuple[int, list[int]]], prompt: int, out: list[int]) -> Iterator[tuple]:
@@ -145,7 +137,7 @@ def ladder(
     The models give rows (N, V), `lookup` gives the tokens that it copies, `read` gives text.
     """
     new, k = 24, 3
-    alone = greedy_decode(target, prompt, new)
+    alone = models.greedy_decode(target, prompt, new)
     print(f"The prompt:\n\n{read(prompt)}\nThe target alone goes on, in {new} passes:\n")
     print(read(alone))
     n_passes = {"no draft": new}

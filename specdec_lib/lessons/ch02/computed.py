@@ -95,12 +95,17 @@ def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]
 
 def every_text_of_target(count: int) -> dict[Hashable, float]:
     """The same of the small target alone."""
+    return plain_text_law(lambda tokens: models.P_AFTER[tokens[-1]], [0], count)
+
+
+def plain_text_law(row: Callable, prompt: list[int], count: int) -> dict[Hashable, float]:
+    """The same of plain decoding after `prompt`; `row(tokens)` is the next distribution (V,)."""
 
     def text(tape: exact.Tape) -> tuple[int, ...]:
-        written = [0]
+        tokens = list(prompt)
         for _ in range(count):
-            written.append(tape.choose(models.P_AFTER[written[-1]].tolist()))
-        return tuple(written[1:])
+            tokens.append(tape.choose(row(tokens).tolist()))
+        return tuple(tokens[len(prompt) :])
 
     return exact.distribution(text)
 

@@ -11,16 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch02.computed import (
-    RULES,
-    decoded_blocks,
-    every_text_of,
-    every_text_of_target,
-    exact_paths,
-    lent_models,
-    paths,
-    single_position,
-)
+from specdec_lib.lessons.ch02 import computed
 from specdec_lib.lessons.ch02.models import TEMPERATURE, draft_model
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing.axes import (
@@ -68,10 +59,11 @@ def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
 
 def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     """The exact output of a rule of RULES, by its two paths, next to the target (V,)."""
-    if rule not in RULES:
-        print(f"There is no rule {rule!r} here. Choose one of: {', '.join(map(repr, RULES))}.")
+    if rule not in computed.RULES:
+        names = ", ".join(map(repr, computed.RULES))
+        print(f"There is no rule {rule!r} here. Choose one of: {names}.")
         return
-    masses = paths(rule, p, q)
+    masses = computed.paths(rule, p, q)
     off = masses.sum(axis=0) - p
     ax = picture(f"The rule: {rule}", "probability")
     labels = ("came by acceptance", "came otherwise")
@@ -156,7 +148,7 @@ def residual_bars(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
 @drawn_from("speculative_step")
 def two_masses(step: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The exact distribution of a step of one token, by its two paths, and the target (V,)."""
-    masses = exact_paths(single_position(step), p, q)
+    masses = computed.exact_paths(computed.single_position(step), p, q)
     total = masses.sum(axis=0)
     ax = picture("Two paths into each token, by your function", "probability")
     words = masses_by_path(ax, masses, p, (f"{mass:.3f}" for mass in total))
@@ -167,7 +159,7 @@ def two_masses(step: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def blocks_written(sample: Callable, seed: int) -> None:
     """The blocks of a text on the small models, by the student's function."""
     rng = np.random.default_rng(seed)
-    blocks = decoded_blocks(sample, *lent_models(), [0], 3, 9, TEMPERATURE, rng)
+    blocks = computed.decoded_blocks(sample, *computed.lent_models(), [0], 3, 9, TEMPERATURE, rng)
     rows = [row for block in blocks for row in _judged(*block)]
     text = " ".join("".join(TOKENS[token] for token in new) for _, new, _ in blocks)
     ax = picture(f"The text by your function: A {text}", size=(8.2, 0.8 + 0.44 * len(rows)))
@@ -203,7 +195,7 @@ def real_text(
     `read` gives the text of tokens.
     """
     settings = k, count, temperature, np.random.default_rng(seed)
-    blocks = decoded_blocks(sample, target, draft, prompt, *settings)
+    blocks = computed.decoded_blocks(sample, target, draft, prompt, *settings)
     spans, plain = [html.escape(read(prompt))], read(prompt)
     for _, new, n in blocks:
         for kind, part in (("draft", new[:n]), ("own", new[n:])):
@@ -219,7 +211,7 @@ def real_text(
 @drawn_from("speculative_sample")
 def every_text(sample: Callable, k: int, count: int = 3) -> None:
     """The exact probability of every text by the student's function, and by the target alone."""
-    own_law, wanted = every_text_of(sample, k, count), every_text_of_target(count)
+    own_law, wanted = computed.every_text_of(sample, k, count), computed.every_text_of_target(count)
     texts = sorted(own_law | wanted)
     yours, target = (np.array([law.get(text, 0.0) for text in texts]) for law in (own_law, wanted))
     names = ["".join(TOKENS[token] for token in text) for text in texts]

@@ -147,7 +147,8 @@ def _alone(i: int, coin: float) -> tuple:
 @visible_check
 def check_residual_distribution(function: Callable) -> None:
     """The chapter's pair, the pair the other way round, and equal distributions."""
-    rarely, other = "Which tokens has the draft proposed too rarely?", array([0.0, 0.75, 0.25, 0.0])
+    rarely = "Which tokens has the draft proposed too rarely?"
+    other = array([0.0, 0.75, 0.25, 0.0])
     asks = (
         (array([0.15, 0.0, 0.0, 0.05]), "It sums to 0.2, and a distribution sums to 1."),
         (array([0.375, 0.375, 0.125, 0.125]), rarely),

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 RARE = 0.25  # what is accepted less often is underlined too
 SHADE = 50  # percent, where nothing is accepted: text is easy to read on it in both themes
-SHEET = Path(__file__).with_name("paragraph.css")
-PAGE = Template(Path(__file__).with_name("paragraph.html").read_text(encoding="utf-8"))
-SPAN = Template(
-    '<span class="$kind" style="background:color-mix(in srgb,var(--sd-excess) $shade%,transparent)"'
-    ' title="$title">$text</span>'
-)
+
+
+def _text_of(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+_PAGE, _TOKEN = (Template(_text_of(name)) for name in ("paragraph.html", "paragraph_token.html"))
 
 
 def coloured_paragraph(places: "Sequence[Place]") -> None:
@@ -31,8 +32,8 @@ def coloured_paragraph(places: "Sequence[Place]") -> None:
 
 def paragraph_page(places: "Sequence[Place]") -> str:
     """The shaded text, under it the scale and what the picture says in words."""
-    return PAGE.substitute(
-        style=in_both_themes(".sd-shaded") + SHEET.read_text(encoding="utf-8"),
+    return _PAGE.substitute(
+        style=in_both_themes(".sd-shaded") + _text_of("paragraph.css"),
         text="".join(_span(place.piece, place.accepted, _summary(place)) for place in places),
         scale=" ".join(_span(f"{share:.2f}", share) for share in (1, 0.75, 0.5, 0.25, 0)),
         rare=RARE,
@@ -68,5 +69,6 @@ def _summary(place: "Place") -> str:
 
 
 def _span(text: str, accepted: float, title: str = "") -> str:
-    kind, shade = "sd-rare" if accepted < RARE else "", f"{SHADE * (1 - accepted):.0f}"
-    return SPAN.substitute(kind=kind, shade=shade, title=escape(title), text=escape(text))
+    kind = "sd-rare" if accepted < RARE else ""
+    shade = f"{SHADE * (1 - accepted):.0f}"
+    return _TOKEN.substitute(kind=kind, shade=shade, title=escape(title), text=escape(text))

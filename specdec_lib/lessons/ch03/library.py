@@ -48,8 +48,7 @@ def by_library(p: np.ndarray, token: int, logits: np.ndarray, choices: object) -
 
     def rand_like(ratio: torch.Tensor) -> torch.Tensor:
         acceptance = min(1.0, float(ratio))
-        # A coin of 0 accepts; a coin of 2 is above every ratio that rejects.
-        coin = choices.choose([acceptance, 1 - acceptance])
+        coin = choices.choose([acceptance, 1 - acceptance])  # 0 accepts, and 2 below rejects
         return torch.full_like(ratio, 2.0 * coin)
 
     def multinomial(probs: torch.Tensor, num_samples: int) -> torch.Tensor:

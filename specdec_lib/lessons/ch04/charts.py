@@ -26,7 +26,8 @@ def promise_and_clock(speedup: Callable, account: "Account") -> None:
     """The student's speed-up with one cost more in each bar, and the measured one below."""
     alpha, k, tokens = account.alpha, account.k, account.tokens_a_block
     speeds = {name: speedup(alpha, c, k, v) for name, (c, v) in account.steps.items()}
-    promised, last = speedup(alpha, 0.0, k, 1.0), list(speeds.values())[-1]
+    promised = speedup(alpha, 0.0, k, 1.0)
+    last = list(speeds.values())[-1]
     speeds[f"text: {tokens:.2f} tokens per block, not {promised:.2f}"] = last * tokens / promised
     speeds["the clock"] = account.measured
     ax = picture(f"From the promise to the clock, K = {k}", size=(8.4, 3.2))
@@ -46,7 +47,8 @@ def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
     labels = [f"alpha {drafts[name][0]:.2f}, c {drafts[name][1]:.2g}" for name in names]
     title = "A draft pays only if alpha exceeds c"
     ax = picture(title, size=(8.0, 0.42 * len(names) + 1.3))
-    y, (bar, diamond) = named_rows(ax, names), np.array([drafts[name] for name in names]).T
+    y = named_rows(ax, names)
+    bar, diamond = np.array([drafts[name] for name in names]).T
     ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
     ax.plot(diamond, y, "D", color="black", label="c", clip_on=False)
     write_beside(ax, np.maximum(bar, diamond), y, labels)

@@ -219,7 +219,7 @@ def expect_loss(
         happened = getattr(error, "what_happened", None) or f"raised {error!r}"
         raise Different(f"{call} {happened}; expected {gives:.5g}.") from None
     number = loss if form else in_form_of(gives, loss)
-    remark = "" if isinstance(number, int | float) and not form else not_a_loss(loss)
+    remark = "" if isinstance(number, int | float) and not form else loss_flaw(loss)
     if remark:
         raise Different(f"{call} returned {type_name(loss)}, expected {gives:.5g} ({remark}).")
     if not abs(float(loss) - gives) <= 1e-6:
@@ -230,7 +230,7 @@ def expect_loss(
     agrees(f"distillation_loss({shapes})", describe(float(loss)))
 
 
-def not_a_loss(loss: object) -> str:
+def loss_flaw(loss: object) -> str:
     """What keeps `loss` from being a floating-point tensor of shape (); empty if nothing does."""
     if type(loss).__name__ != "Tensor":
         return "it should be a tensor of shape ()"
@@ -243,10 +243,11 @@ def not_a_loss(loss: object) -> str:
 
 def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray) -> None:
     """Raise Different unless `got` is the loss's gradient in the draft's logits, within 1e-6."""
-    right, what = loss_gradient(p_logits, q_logits), "gradient of distillation_loss"
+    right = loss_gradient(p_logits, q_logits)
     if got.shape != right.shape or not np.abs(got - right).max() <= 1e-6:
         came, wanted = np.round(got, 4).tolist(), np.round(right, 4).tolist()
-        raise Different(f"the {what} in the draft's logits is {came}, expected {wanted}.")
+        gradient = "the gradient of distillation_loss in the draft's logits"
+        raise Different(f"{gradient} is {came}, expected {wanted}.")
     agrees("its gradient in the draft's logits", describe(got))
 
 

@@ -62,7 +62,7 @@ def meanings(rows: Sequence[Any]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in cells]
 
 
-def position_orders() -> dict[str, list[int]]:
+def orderings() -> dict[str, list[int]]:
     """Three orders of RIGHT ones among PATTERN positions: spread evenly, by coins, in one run."""
     period = PATTERN // (PATTERN - RIGHT)
     even = [int(i % period != period - 1) for i in range(PATTERN)]

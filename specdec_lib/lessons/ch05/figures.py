@@ -10,20 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch05.computed import (
-    BASELINE_SECONDS,
-    DRIFT,
-    N_RUNS,
-    RATE_EPS,
-    SPECULATIVE_SECONDS,
-    drifting_seconds,
-    greedy_blocks,
-    most_tokens,
-    needed_tokens,
-    position_orders,
-    rounding_interval,
-    setting_name,
-)
+from specdec_lib.lessons.ch05 import computed
 from specdec_lib.lessons.drawing.axes import (
     drawn_from,
     legend_below,
@@ -45,7 +32,8 @@ DIAMOND = {"marker": "D", "color": "black"}
 def six_blocks(accepted: Sequence[int], k: int) -> None:
     """Every draft token of some blocks as a box: accepted, rejected, or never judged."""
     title = f"{len(accepted)} blocks of {k} draft tokens; a dropped one was never judged"
-    ax, names = picture(title, size=(7.6, 3.2)), [f"block {i + 1}" for i in range(len(accepted))]
+    ax = picture(title, size=(7.6, 3.2))
+    names = [f"block {i + 1}" for i in range(len(accepted))]
     positions = [f"{i}" for i in range(k)]
     blocks = [list(zip(fates(n, k), positions, strict=True)) for n in accepted]
     draw_blocks(ax, blocks, names, columns=3)
@@ -84,10 +72,11 @@ def _sampled_blocks(alpha: float, k: int, seed: int) -> list[int]:
 def expected_and_measured(rows: Sequence[Any]) -> None:
     """Tables 2 and 4: the interval of the formula, the printed value in it, the measured one."""
     title = "T5-XXL: what the formula expects, what the clock said"
-    names, expected = [setting_name(row) for row in rows], [row.expected for row in rows]
-    marks = {"expected (printed)": expected, "measured": [row.measured for row in rows]}
+    names = [computed.setting_name(row) for row in rows]
+    measured = [row.measured for row in rows]
+    marks = {"expected (printed)": [row.expected for row in rows], "measured": measured}
     ax, y = _marked_rows(title, names, marks, (7.6, 5.0))
-    lows, highs = np.array([rounding_interval(row.alpha, row.c, row.k) for row in rows]).T
+    lows, highs = np.array([computed.rounding_interval(row.alpha, row.c, row.k) for row in rows]).T
     band = {"color": BAND, "edgecolor": GREY, "label": "formula, with the rounding"}
     ax.barh(y, highs - lows, 0.55, left=lows, zorder=1, **band)
     ax.set(xlim=(1.0, 3.7), xlabel="times as fast as plain decoding")
@@ -99,7 +88,7 @@ def expected_and_measured(rows: Sequence[Any]) -> None:
 @drawn_from("implied_alpha")
 def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Sequence[Any]) -> None:
     """The alpha that each clock implies, by the student's function, beside the printed one."""
-    names = [setting_name(row) for row in settings]
+    names = [computed.setting_name(row) for row in settings]
     names += [f"Chen, {row.benchmark}, {row.sampling}" for row in loops]
     times = [(1 / row.measured, 1.0, row.c, row.k) for row in settings]
     times += [(row.speculative_ms, row.plain_ms, row.draft_ms, row.k) for row in loops]
@@ -135,13 +124,13 @@ def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str
 def two_orders(paired_speedup: Callable) -> None:
     """The same slowing machine, timed one side after the other, and interleaved."""
     axes, parts = panels(2, (8.6, 3.6), ylabel="seconds per run", sharey=True), []
-    runs = np.arange(1, 2 * N_RUNS + 1)
+    runs = np.arange(1, 2 * computed.N_RUNS + 1)
     places = {
-        "all plain runs first": (runs[:N_RUNS], runs[N_RUNS:]),
+        "all plain runs first": (runs[: computed.N_RUNS], runs[computed.N_RUNS :]),
         "taking turns": (runs[::2], runs[1::2]),
     }
     for ax, (name, (first, second)) in zip(axes, places.items(), strict=True):
-        plain, fast = drifting_seconds(interleaved=name == "taking turns")
+        plain, fast = computed.drifting_seconds(interleaved=name == "taking turns")
         speedup = float(paired_speedup(plain.tolist(), fast.tolist()))
         ax.plot(first, plain, "o", color=TARGET, label="plain")
         ax.plot(second, fast, "D", color=DRAFT, label="speculative")
@@ -149,10 +138,11 @@ def two_orders(paired_speedup: Callable) -> None:
         ax.set(ylim=(0, 1.9), xlabel="run, in the order of the clock", xticks=runs[::4])
         parts.append(f"timed {name}, your function gives {speedup:.3f}")
     axes[0].legend(loc="upper left")
+    ratio = computed.BASELINE_SECONDS / computed.SPECULATIVE_SECONDS
     show(
         axes[0].figure,
-        f"A machine that becomes {DRIFT:.0%} slower over {2 * N_RUNS} runs, and a method that is "
-        f"{BASELINE_SECONDS / SPECULATIVE_SECONDS:g} times as fast: {'; '.join(parts)}.",
+        f"A machine that becomes {computed.DRIFT:.0%} slower over {len(runs)} runs, and a method "
+        f"that is {ratio:g} times as fast: {'; '.join(parts)}.",
     )
 
 
@@ -160,8 +150,8 @@ def three_orders(k: int) -> None:
     """The same right and wrong positions in three orders, cut into the blocks of a decoder."""
     ax = picture("18 right positions of 24, in three orders", size=(8.4, 2.8))
     parts, names = [], []
-    for y, (name, order) in zip((2, 1, 0), position_orders().items(), strict=True):
-        blocks, at = greedy_blocks(order, k), 0
+    for y, (name, order) in zip((2, 1, 0), computed.orderings().items(), strict=True):
+        blocks, at = computed.greedy_blocks(order, k), 0
         for block in blocks:
             for x, kind in enumerate(block, at):
                 plain_box(ax, x + 0.07, y, 0.86, kind)
@@ -184,11 +174,12 @@ def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     """What each row of Tables 2 and 4 needs, what its alpha allows, and the student's verdict."""
     title = "T5-XXL: the tokens per block that each row needs"
     ax = picture(title, size=(8.4, 5.0))
-    names, needed = [setting_name(row) for row in rows], [needed_tokens(row) for row in rows]
-    formula = [expected_tokens(row.alpha + RATE_EPS, row.k) for row in rows]
-    most = [most_tokens(row.alpha + RATE_EPS, row.k) for row in rows]
+    names = [computed.setting_name(row) for row in rows]
+    needed = [computed.needed_tokens(row) for row in rows]
+    formula = [expected_tokens(row.alpha + computed.RATE_EPS, row.k) for row in rows]
+    most = [computed.most_tokens(row.alpha + computed.RATE_EPS, row.k) for row in rows]
     pairs = zip(rows, needed, strict=True)
-    said = [audit(row.alpha, row.k, n, RATE_EPS, error) for row, (n, error) in pairs]
+    said = [audit(row.alpha, row.k, n, computed.RATE_EPS, error) for row, (n, error) in pairs]
     y, tokens = named_rows(ax, names), [n for n, _ in needed]
     ax.barh(y, formula, 0.6, color=BAND, edgecolor=GREY, label="the formula")
     rest = np.subtract(most, formula)
@@ -208,8 +199,7 @@ def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
 def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
     """The student's verdict on rows of logs, if what they print were alpha, as a table."""
     columns = ("row", "K", "printed", "tokens per block", "most with this alpha", "verdict")
-    cells = [
-        (*row[:4], most_tokens(row.printed, row.k), audit(row.printed, row.k, *row[3:4], *row[4:]))
-        for row in rows
-    ]
+    most = [computed.most_tokens(row.printed, row.k) for row in rows]
+    verdicts = [audit(row.printed, row.k, *row[3:]) for row in rows]
+    cells = ((*row[:4], *pair) for row, *pair in zip(rows, most, verdicts, strict=True))
     table([dict(zip(columns, row, strict=True)) for row in cells])

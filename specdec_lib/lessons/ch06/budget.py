@@ -11,7 +11,9 @@ import numpy as np
 
 from specdec_lib.lessons.ch06.service import GPU, pass_seconds
 
-_ROWS, N_DRAFTED, N_STEPS = 8, 6, 100
+N_STEPS = 100
+_ROWS = 8
+N_DRAFTED = 6  # tokens of each row
 
 # From the confidences of a step, `[i][j]` the probability that token j of row i passes if all
 # before it did, how many tokens of each row are checked.
@@ -22,8 +24,8 @@ Spend = Callable[[list[list[float]]], Sequence[int]]
 def confidences() -> list[list[list[float]]]:
     """The confidences of steps whose rows are easy or hard, the same each time."""
     rng = np.random.default_rng(8)
-    mean, off = rng.choice([0.85, 0.5], (N_STEPS, _ROWS, 1)), (N_STEPS, _ROWS, N_DRAFTED)
-    return (mean + rng.uniform(-0.15, 0.15, off)).round(3).tolist()
+    mean = rng.choice([0.85, 0.5], (N_STEPS, _ROWS, 1))
+    return (mean + rng.uniform(-0.15, 0.15, (N_STEPS, _ROWS, N_DRAFTED))).round(3).tolist()
 
 
 @cache

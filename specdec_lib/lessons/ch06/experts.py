@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from specdec_lib.lessons.ch06.lesson import checked_k
+from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k
 from specdec_lib.lessons.checking.lending import fixed
 from specdec_lib.lessons.drawing.axes import CROSS, drawn_from, legend_below, panels
 from specdec_lib.lessons.drawing.series import draw, table
@@ -17,7 +17,6 @@ from specdec_lib.lessons.drawing.style import show
 from specdec_lib.theory import expected_tokens
 
 ExpectedExperts = Callable[[int, int, int], float]
-_ALPHA = 0.7
 _C = 0.05
 _MAX_K = 8
 
@@ -96,8 +95,8 @@ def policy_answers(choose_k: Callable, experts: ExpectedExperts) -> None:
     rows: dict[str, list] = {"model": [], "speed at K = 4": [], "your K": [], "speed at your K": []}
     for mixture in MIXTURES:
         costs = mixture.costs(experts)
-        k = checked_k(choose_k, 0, 1, _ALPHA, costs)
-        fixed_k, yours = (f"{expected_tokens(_ALPHA, n) / costs[1, n]:.2f}" for n in (4, k))
+        k = checked_k(choose_k, 0, 1, ALPHA, costs)
+        fixed_k, yours = (f"{expected_tokens(ALPHA, n) / costs[1, n]:.2f}" for n in (4, k))
         for column, cell in zip(rows.values(), (mixture.name, fixed_k, k, yours), strict=True):
             column.append(cell)
-    table(rows, f"One request, alpha = {_ALPHA}, c = {_C}, independent routers")
+    table(rows, f"One request, alpha = {ALPHA}, c = {_C}, independent routers")

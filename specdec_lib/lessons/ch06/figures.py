@@ -11,7 +11,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch06 import budget, service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
-from specdec_lib.lessons.ch06.lesson import checked_k
+from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k
 from specdec_lib.lessons.checking.lending import at_most
 from specdec_lib.lessons.drawing.axes import (
     LINES,
@@ -31,8 +31,9 @@ from specdec_lib.theory import expected_tokens, walltime_speedup
 _RUNS = 40  # runs for each point of the speed
 _KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 _ROWS = (1, 2, 4, 8, 16)
-_BATCHES, _CONTEXTS = (1, 8, 32, 64, 128, 256, 512), (0, 250, 500, 1000, 2000, 4000, 16_000)
-_MAX_K, _ALPHA = 8, 0.7  # of the map of a whole H100
+_BATCHES = (1, 8, 32, 64, 128, 256, 512)
+_CONTEXTS = (0, 250, 500, 1000, 2000, 4000, 16_000)
+_MAX_K = 8  # of the map of a whole H100
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 # Lines that stand for what was computed.
@@ -77,7 +78,8 @@ def mixed_requests(
     """Blocks of requests of two kinds, half each, with p99 by the student's function."""
     mean, share = sum(rates) / 2, SHARES["p99"]
     laws = [request_law(rate, k, n_tokens) for rate in (*rates, mean)]
-    p99, coins = quantile_of(laws[:2], [0.5, 0.5], share), quantile(laws[2], share)
+    p99 = quantile_of(laws[:2], [0.5, 0.5], share)
+    coins = quantile(laws[2], share)
     names = (f"easy, coins of {rates[0]:g}", f"hard, coins of {rates[1]:g}")
     ax = picture("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
     for law, name, (colour, dash, _) in zip(laws, names, LINES, strict=False):
@@ -144,11 +146,9 @@ def policies(choose_k: Callable) -> None:
 def verdict_by_context(choose_k: Callable) -> None:
     """The K that the student's policy sets on an H100, by rows and by text in each cache."""
     tables = [service.roofline(text, max(_BATCHES), _MAX_K) for text in _CONTEXTS]
-    ks = np.array(
-        [[checked_k(choose_k, 0, n, _ALPHA, costs) for costs in tables] for n in _BATCHES]
-    )
+    ks = np.array([[checked_k(choose_k, 0, n, ALPHA, costs) for costs in tables] for n in _BATCHES])
     fits = np.array([[service.fits(text, rows) for text in _CONTEXTS] for rows in _BATCHES])
-    title = f"Your K for Llama 3.1 8B on an H100, alpha = {_ALPHA:g}"
+    title = f"Your K for Llama 3.1 8B on an H100, alpha = {ALPHA:g}"
     ax = picture(title, "rows", (7.0, 4.2))
     ax.set_xlabel("tokens of text in each row's cache; empty: does not fit into the memory")
     names = [str(rows) for rows in _BATCHES], [f"{text:,}" for text in _CONTEXTS]

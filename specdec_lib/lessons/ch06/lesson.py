@@ -18,7 +18,9 @@ from specdec_lib.theory import expected_tokens
 __all__ = ["committed"]
 
 # The setting that most of the chapter works in.
-ALPHA, C, _K = 0.7, 0.1, 5
+ALPHA = 0.7
+C = 0.1
+_K = 5
 # Easy and hard text, half of each: the mean is ALPHA.
 EASY, HARD = 0.95, 0.45
 
@@ -170,7 +172,8 @@ def check_spend(function: Callable) -> None:
 
 def checked_k(function: Callable, *args: Any) -> int:
     """What choose_k returns. Raises Different unless it is an int from 0 to K_max."""
-    got, most = function(*args), args[-1].shape[1] - 1
+    most = args[-1].shape[1] - 1
+    got = function(*args)
     k = in_form_of(1, got)
     if type(k) is not int or not 0 <= k <= most:
         wanted = f"an int from 0 to {most}"

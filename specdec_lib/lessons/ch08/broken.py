@@ -12,13 +12,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch08.computed import (
-    DRAFT_TABLE,
-    TARGET_TABLE,
-    TEXT_START,
-    Halves,
-    plain_law,
-)
+from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08.models import WatchedModel
 from specdec_lib.progress import progress
 
@@ -88,9 +82,9 @@ _Loop = Callable[..., list[int]]
 
 def careless(fault: str, target: "Model", draft: "Model") -> tuple[Careless, Careless]:
     """Both models, one of them with the mistake that CACHE_FAULTS[fault] names."""
-    whose, mistake, *_ = CACHE_FAULTS[fault]
+    side, mistake, *_ = CACHE_FAULTS[fault]
     named = (("target", target), ("draft", draft))
-    first, second = (Careless(model, mistake if name == whose else "") for name, model in named)
+    first, second = (Careless(model, mistake if name == side else "") for name, model in named)
     return first, second
 
 
@@ -131,8 +125,8 @@ def fault_distance(generate: _Loop, fault: str) -> float:
     """
     _, _, k, length = CACHE_FAULTS[fault]
 
-    def run(script: Halves) -> list[int]:
-        pair = careless(fault, WatchedModel(TARGET_TABLE), WatchedModel(DRAFT_TABLE))
-        return generate(*pair, TEXT_START, k, length, 1.0, script)
+    def run(script: computed.Halves) -> list[int]:
+        pair = map(WatchedModel, (computed.TARGET_TABLE, computed.DRAFT_TABLE))
+        return generate(*careless(fault, *pair), computed.TEXT_START, k, length, 1.0, script)
 
-    return exact.distance(exact.distribution(run, Halves), plain_law(length))
+    return exact.distance(exact.distribution(run, computed.Halves), computed.plain_law(length))

@@ -30,18 +30,18 @@ T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section
 
 def beside_transformers(met: "Meeting", whose: str) -> None:
     """The decoder beside Hugging Face's: target passes first, then the clock, then in words."""
-    speeds, mine = met.speeds, f"{whose} decoder"
+    mine = f"{whose} decoder"
     labels = {
         "plain": "plain decoding",
         "loop": mine.replace(" decoder", "\ndecoder"),
         "generate": "Hugging Face,\nplain",
         "assisted": "Hugging Face,\nspeculative",
     }
-    names = [labels[name] for name in speeds.index]
+    names = [labels[name] for name in met.speeds.index]
     left, right = panels(2, (9.0, 3.6))
     options = {"kind": "bars", "roles": ("accepted",)}
-    passes = {"passes": (100 / speeds.tokens_per_pass).tolist()}
-    clock = {"tokens per second": speeds.tokens_per_second.tolist()}
+    passes = {"passes": (100 / met.speeds.tokens_per_pass).tolist()}
+    clock = {"tokens per second": met.speeds.tokens_per_second.tolist()}
     words = [draw(left, names, passes, text=".3g", **options)]
     words += [draw(right, names, clock, text=".3g", **options)]
     for ax, title in ((left, "Target passes for 100 tokens"), (right, "Tokens per second")):

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from specdec_lib import exact
+from specdec_lib.lessons.ch02.computed import plain_text_law
 from specdec_lib.lessons.ch08.models import WatchedModel
 
 # Three positions of a block of two; what a token is does not depend on the tokens before it.
@@ -77,11 +78,4 @@ def text_law(generate: Callable) -> Law:
 
 def plain_law(length: int = TEXT_LENGTH) -> Law:
     """Every text of `length` tokens by plain decoding of TARGET_TABLE."""
-
-    def run(tape: exact.Tape) -> list[int]:
-        text = list(TEXT_START)
-        for _ in range(length):
-            text.append(tape.choose(TARGET_TABLE[text[-2], text[-1]].tolist()))
-        return text[len(TEXT_START) :]
-
-    return exact.distribution(run)
+    return plain_text_law(lambda text: TARGET_TABLE[text[-2], text[-1]], TEXT_START, length)

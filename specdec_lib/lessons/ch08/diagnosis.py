@@ -69,7 +69,8 @@ def diagnose_error(error: str, passes: Sequence[ModelPass]) -> str:
         return ""
     if not passes[-1].tokens:
         return _of_a_pass_without_a_token(passes)
-    last, held = passes[-1], {model_pass.name: len(model_pass.held) for model_pass in passes}
+    last = passes[-1]
+    held = {model_pass.name: len(model_pass.held) for model_pass in passes}
     if error == "ValueError" and held.get("target", 0) - held.get("draft", 0) == 1:
         return (
             f"The target's cache held {held['target']} positions, and the draft's {held['draft']}: "
@@ -120,7 +121,8 @@ def _in_a_cache(request: TextRequest, got: list[int], passes: Sequence[ModelPass
     for number, model_pass in enumerate(passes, 1):
         name, held = model_pass.name, model_pass.held
         first = held if name == "draft" else held[: model_pass.start + 1]
-        place, starts_block = _shared(first, text), name == "target" or before != "draft"
+        place = _shared(first, text)
+        starts_block = name == "target" or before != "draft"
         if starts_block and place < min(len(first), len(text)):
             return (
                 f"In pass {number} the {name} had {first[place]} at position {place}, where "

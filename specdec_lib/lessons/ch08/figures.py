@@ -78,16 +78,15 @@ def law_of_blocks(verify_block: Callable) -> None:
     accepted, added, rows = computed.verdict_law(verify_block)
     axes, parts = panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
     for i, ax in enumerate(axes):
-        open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.LAW_P[i]
+        p = computed.LAW_P[i]
+        open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * p
         masses = dict(zip(_PATHS, (accepted[i], added[i], open_mass), strict=True))
         piled(ax, range(3), masses, list(_PATHS.values()))
-        ax.plot(range(3), computed.LAW_P[i], color="black", label="p, the target", **CROSS)
+        ax.plot(range(3), p, color="black", label="p, the target", **CROSS)
         ax.set_title(f"position {i + 1}")
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
-        parts.append(
-            f"position {i + 1}: {np.round(total, 4).tolist()}, p {computed.LAW_P[i].tolist()}"
-        )
+        parts.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {p.tolist()}")
     paths = (role(name) | {"label": label} for label, name in _PATHS.items())
     handles = [*axes[0].lines, *swatches(paths)]
     axes[0].figure.legend(handles=handles, loc="outside lower center", ncol=4)

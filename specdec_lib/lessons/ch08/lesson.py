@@ -10,6 +10,7 @@ import torch
 
 from specdec_lib.lessons.ch08.diagnosis import TextRequest, diagnose, diagnose_error
 from specdec_lib.lessons.ch08.models import (
+    ModelPass,
     WatchedCache,
     WatchedGenerator,
     WatchedModel,
@@ -115,7 +116,8 @@ EXAMPLES = (
 
 def example_models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, WatchedModel]:
     """A target of at most `most` passes and its draft, which note their passes in one list."""
-    (target, draft), passes = model_tables(seed), []
+    target, draft = model_tables(seed)
+    passes: list[ModelPass] = []
     first = WatchedModel(target, "target", passes, most)
     first.code = f"*lesson.example_models({seed})"  # both of them
     return first, WatchedModel(draft, "draft", passes)
@@ -133,7 +135,8 @@ def check_rollback(function: Callable) -> None:
                 f"{call} called truncate with {describe(cache.cuts)}, expected {describe(cuts)}."
             )
     for held, length in ((3, 4), (3, -1)):
-        why, cache = f"it cannot go back to {length} of {held} positions", WatchedCache(range(held))
+        why = f"it cannot go back to {length} of {held} positions"
+        cache = WatchedCache(range(held))
         expect_value_error(function, cache, length, why=why)
         if cache.cuts:
             call = format_call(function, (WatchedCache(range(held)), length))
@@ -213,14 +216,14 @@ def _alone(parts: tuple[torch.Tensor, ...], row: int) -> tuple[torch.Tensor, ...
 def check_speculative_generate(function: Callable) -> None:
     """Texts of the example models, what was drawn and read for them, and 0 tokens."""
     faults: list[tuple[int, str]] = []  # said only if all texts are right: these tell more
-    for numbers, request in EXAMPLES:
+    for seed, request in EXAMPLES:
         pair = example_models(request.models, request.passes)
-        expect_text(function, request, pair, WatchedGenerator(numbers))
+        expect_text(function, request, pair, WatchedGenerator(seed))
         faults += [(request.k, fault) for fault in pair[0].faults]
     for k, fault in faults:
         raise Different(f"With k={k} the target {fault}. {FAULT_ADVICE[fault]}")
-    nothing, pair = TextRequest(1, _PROMPT, 3, 0, 1.0, []), example_models()
-    expect_text(function, nothing, pair, WatchedGenerator(0))
+    pair = example_models()
+    expect_text(function, TextRequest(1, _PROMPT, 3, 0, 1.0, []), pair, WatchedGenerator(0))
     if pair[0].count:
         raise Different("0 tokens are asked for, and the target was called. Read nothing for them.")
 
