@@ -44,7 +44,6 @@ MACHINES = {
 LLAMA = ModelShape(8e9, 32, 8, 128)
 
 
-# The true values that predictions.toml does not hold; None is measured in the chapter.
 TRUTHS = truths_of(
     __package__, prediction_00=None, prediction_00_b=2 * LLAMA.n_params / LLAMA.kv_bytes
 )

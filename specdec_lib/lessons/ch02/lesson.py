@@ -26,7 +26,6 @@ __all__ = ["committed"]
 P = fixed([0.45, 0.30, 0.15, 0.10])
 Q = fixed([0.30, 0.45, 0.20, 0.05])
 
-# What predictions.toml does not hold; None is measured in the chapter.
 TRUTHS = truths_of(__package__, prediction_02_c=None)
 
 # Three drafted tokens of a vocabulary of four. The first has a ratio of 0.5/0.4, the second of

@@ -13,13 +13,10 @@ if TYPE_CHECKING:
 
 RARE = 0.25  # what is accepted less often is underlined too
 SHADE = 50  # percent, where nothing is accepted: text is easy to read on it in both themes
-
-
-def _text_of(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
-
-
-_PAGE, _TOKEN = (Template(_text_of(name)) for name in ("paragraph.html", "paragraph_token.html"))
+_FOLDER = Path(__file__).parent
+_STYLE = (_FOLDER / "paragraph.css").read_text(encoding="utf-8")
+_PAGE = Template((_FOLDER / "paragraph.html").read_text(encoding="utf-8"))
+_TOKEN = Template((_FOLDER / "paragraph_token.html").read_text(encoding="utf-8"))
 
 
 def coloured_paragraph(places: "Sequence[Place]") -> None:
@@ -33,7 +30,7 @@ def coloured_paragraph(places: "Sequence[Place]") -> None:
 def paragraph_page(places: "Sequence[Place]") -> str:
     """The shaded text, under it the scale and what the picture says in words."""
     return _PAGE.substitute(
-        style=in_both_themes(".sd-shaded") + _text_of("paragraph.css"),
+        style=in_both_themes(".sd-shaded") + _STYLE,
         text="".join(_span(place.piece, place.accepted, _summary(place)) for place in places),
         scale=" ".join(_span(f"{share:.2f}", share) for share in (1, 0.75, 0.5, 0.25, 0)),
         rare=RARE,

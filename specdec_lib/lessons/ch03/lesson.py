@@ -33,7 +33,6 @@ UNSEEN = fixed([0.25, 0.25, 0.3, 0.2]), fixed([0.5, 0.5, 0.0, 0.0])
 # Logits of five tokens, whose softmax is about 0.12, 0.52, 0.01, 0.31, 0.05: in no order.
 WARP_LOGITS = fixed([0.5, 2.0, -2.0, 1.5, -0.4])
 
-# The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
     __package__,
     prediction_03=float(P[3] + (1 - P[3]) * P[3]),
@@ -66,14 +65,14 @@ def check_two_paths(function: Callable) -> None:
     """The chapter's pair, also the other way round, equal distributions, and a token of neither."""
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.15, 0.0, 0.0, 0.05])
     ratios, residual = np.array([1, 2 / 3, 0.75, 1]), np.array([0.75, 0, 0, 0.25])
-    kept = "min(1, p/q) is how often a drafted A stays. How often is A drafted?"
-    redrawn = "The residual is drawn from only after a rejection. How often is that?"
+    on_accepted = "min(1, p/q) is how often a drafted A stays. How often is A drafted?"
+    on_corrected = "The residual is drawn from only after a rejection. How often is that?"
     asks = [
         ((gives[0], 0.2 * P), "After a rejection the rule draws from the residual, not from p."),
         (gives[::-1], "The mass by acceptance comes first."),
-        ((ratios, gives[1]), kept),
-        ((gives[0], residual), redrawn),
-        ((ratios, residual), f"{kept} {redrawn}"),
+        ((ratios, gives[1]), on_accepted),
+        ((gives[0], residual), on_corrected),
+        ((ratios, residual), f"{on_accepted} {on_corrected}"),
         ((gives[0], np.abs(P - Q)), "A token of which q has more is never the correction."),
         ((gives[0], Q - gives[0]), "That is what q has beyond p: it is rejected, not corrected."),
         ((gives[0], P - Q), "Where q has more, nothing is corrected: no mass is below 0."),

@@ -16,11 +16,7 @@ Rule = Callable[[np.ndarray, np.ndarray, object], int]
 
 def right_rule(p, q, choices):
     """Keeps the draft token with min(1, p/q), else draws from the residual: chapter 02's rule."""
-    token = choices.choose(q)
-    ratio = min(1, p[token] / q[token])
-    if choices.choose([ratio, 1 - ratio]) == 0:
-        return token
-    return choices.choose(residual(p, q))
+    return _judged(p, q, choices.choose(q), choices, residual(p, q))
 
 
 def sampler_match(p, q, choices):

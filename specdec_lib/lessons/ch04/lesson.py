@@ -45,12 +45,7 @@ NO_GRAD = (
     "tensors from end to end: item(), detach(), NumPy and a new torch.tensor cut it off."
 )
 
-# The true values that predictions.toml does not hold; None is measured in the chapter.
-TRUTHS = truths_of(
-    __package__,
-    prediction_04=(1 - 0.7**6) / (1 - 0.7),
-    prediction_04_c=None,
-)
+TRUTHS = truths_of(__package__, prediction_04=(1 - 0.7**6) / (1 - 0.7), prediction_04_c=None)
 
 answered = answering(__package__)
 reveal = revealing(TRUTHS)

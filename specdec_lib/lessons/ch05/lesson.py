@@ -15,7 +15,6 @@ EXAMPLE_K = 4
 # The root of 1 + a + ... + a^4 = 21.3 / 7.52, the block of Chen et al.
 CHEN_ALPHA = 0.7111764615568964
 
-# The true value that predictions.toml does not hold.
 _JUDGED = sum(min(n + 1, EXAMPLE_K) for n in BLOCKS)
 TRUTHS = truths_of(__package__, prediction_05=sum(BLOCKS) / _JUDGED)
 

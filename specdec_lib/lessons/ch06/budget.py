@@ -11,9 +11,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch06.service import GPU, pass_seconds
 
-N_STEPS = 100
-_ROWS = 8
-N_DRAFTED = 6  # tokens of each row
+N_STEPS, _ROWS, N_DRAFTED = 100, 8, 6
 
 # From the confidences of a step, `[i][j]` the probability that token j of row i passes if all
 # before it did, how many tokens of each row are checked.

@@ -18,9 +18,7 @@ from specdec_lib.theory import expected_tokens
 __all__ = ["committed"]
 
 # The setting that most of the chapter works in.
-ALPHA = 0.7
-C = 0.1
-_K = 5
+ALPHA, C, _K = 0.7, 0.1, 5
 # Easy and hard text, half of each: the mean is ALPHA.
 EASY, HARD = 0.95, 0.45
 
@@ -36,11 +34,8 @@ def _mixed_p99() -> int:
     return quantile(sum(np.pad(law, (0, longest - len(law))) for law in laws) / 2, 0.99)
 
 
-# The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
-    __package__,
-    prediction_06=_mixed_p99(),
-    prediction_06_b=expected_tokens(0.8**8, 5),
+    __package__, prediction_06=_mixed_p99(), prediction_06_b=expected_tokens(0.8**8, 5)
 )
 
 answered = answering(__package__)

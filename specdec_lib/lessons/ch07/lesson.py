@@ -59,7 +59,6 @@ def break_even_c() -> float:
     return (chain - tree) / (6 * tree - 2 * chain)
 
 
-# The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
     __package__,
     prediction_07=sum(accepted_in_turn(P, Q, 2)),

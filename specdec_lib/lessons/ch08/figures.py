@@ -128,10 +128,7 @@ def tokens_read(speculative_generate: Callable) -> None:
     show(ax.figure, f"Passes of your loop in their order: {words}. The text: {text}.")
 
 
-_READERS = (
-    ("draft", "striped: read by the draft"),
-    ("target", "filled: read by the target"),
-)
+_READERS = (("draft", "striped: read by the draft"), ("target", "filled: read by the target"))
 
 
 def _draw_pass(ax: Axes, model_pass: ModelPass, y: float) -> None:

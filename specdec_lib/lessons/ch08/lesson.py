@@ -10,7 +10,6 @@ import torch
 
 from specdec_lib.lessons.ch08.diagnosis import TextRequest, diagnose, diagnose_error
 from specdec_lib.lessons.ch08.models import (
-    ModelPass,
     WatchedCache,
     WatchedGenerator,
     WatchedModel,
@@ -29,11 +28,8 @@ from specdec_lib.lessons.checking.pasting import format_call
 __all__ = ["committed"]
 
 # What the first prediction is held against: 10 tokens of text, a block of four, one accepted.
-READ_TOKENS = 9
-BLOCK_SIZE = 4
-N_ACCEPTED = 1
+READ_TOKENS, BLOCK_SIZE, N_ACCEPTED = 9, 4, 1
 
-# The true values that predictions.toml does not hold; None is measured in the chapter.
 TRUTHS = truths_of(__package__, prediction_08=BLOCK_SIZE - N_ACCEPTED, prediction_08_c=None)
 
 answered = answering(__package__)
@@ -117,7 +113,7 @@ EXAMPLES = (
 def example_models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, WatchedModel]:
     """A target of at most `most` passes and its draft, which note their passes in one list."""
     target, draft = model_tables(seed)
-    passes: list[ModelPass] = []
+    passes = []  # of both, in their order
     first = WatchedModel(target, "target", passes, most)
     first.code = f"*lesson.example_models({seed})"  # both of them
     return first, WatchedModel(draft, "draft", passes)
