@@ -76,7 +76,7 @@ def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int
     """What each pass of the small target wrote by the student's function, and what fell out."""
     out, calls = _run(decode, models.TARGET, models.DRAFT.row, prompt, k, max_new_tokens)
     rows = [*_fates(calls.blocks, len(prompt), out)]
-    most, low = max(len(models.text) for models.text, _ in rows), max(len(lost) for _, lost in rows)
+    most, low = max(len(new) for new, _ in rows), max(len(lost) for _, lost in rows)
     width, height = FIRST + most + low + 0.3, 0.95 * len(rows) + 0.9
     ax = board(width, height, 0.75, "What became of every block, by your function")
     for i, (new, lost) in enumerate(rows):
@@ -86,7 +86,7 @@ def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int
     write(ax, FIRST + most + 0.3 + (low - 1) / 2, height - 0.3, "out" if low else "", bold=True)
     same = out == models.greedy_decode(models.TARGET, prompt, max_new_tokens)
     said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
-    said += f"the target alone writes {'the same' if same else 'another models.text'}"
+    said += f"the target alone writes {'the same' if same else 'another text'}"
     write(ax, width / 2, 0.35, said)
     key(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
     parts = [" ".join(f"{word} ({kind})" for kind, word in [*new, *lost]) for new, lost in rows]
