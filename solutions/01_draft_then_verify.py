@@ -26,7 +26,7 @@
 import numpy as np
 
 from specdec_lib.lessons.ch01 import lesson
-from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, named, tokens
+from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, row_in_words, tokenize
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch01 import figures
@@ -52,9 +52,9 @@ storyboard()
 # %%
 print({number: word for number, word in enumerate(WORDS)})
 for words in ("the", "on the", ". the"):
-    seen = tokens(words)
-    print(f"after {words!r}: draft {named(DRAFT(seen))}")
-    print(f"{'target':>{len(words) + 14}} {named(TARGET(seen)[-1])}")
+    seen = tokenize(words)
+    print(f"after {words!r}: draft {row_in_words(DRAFT(seen))}")
+    print(f"{'target':>{len(words) + 14}} {row_in_words(TARGET(seen)[-1])}")
 
 # %% [markdown]
 # In this chapter a model is a Python function:
@@ -176,7 +176,7 @@ def score_block(target_model, prefix: list[int], drafted: list[int]) -> np.ndarr
 
 
 # %% tags=["demo"]
-figures.chosen_rows(score_block, TARGET, lesson.PREFIX, lesson.BLOCK)
+figures.chosen_rows(score_block, TARGET, lesson.PREFIX, lesson.DRAFT_BLOCK)
 
 # %% test="score_block" points=3
 lesson.check_score_block(score_block)
@@ -229,7 +229,7 @@ def greedy_prefix(drafted: list[int], p: np.ndarray) -> int:
 #    after the loop return len(drafted).
 
 # %% tags=["demo"]
-figures.greedy_walk(greedy_prefix, lesson.BLOCK, lesson.target_rows(lesson.PREFIX, lesson.BLOCK))
+figures.greedy_walk(greedy_prefix, lesson.DRAFT_BLOCK, lesson.target_rows(lesson.PREFIX, lesson.DRAFT_BLOCK))
 
 # %% test="greedy_prefix" points=3
 lesson.check_greedy_prefix(greedy_prefix)
@@ -251,7 +251,7 @@ lesson.check_greedy_prefix(greedy_prefix)
 # you earn the bonus? And how few words can you make the target write?
 
 # %% tags=["demo", "shown"]
-mine = tokens("on the dog ran")
+mine = tokenize("on the dog ran")
 figures.greedy_walk(greedy_prefix, mine, lesson.target_rows(lesson.PREFIX, mine))
 
 # %% [markdown]
@@ -320,7 +320,7 @@ def greedy_speculative_decode(
 #    block and go on.
 
 # %% tags=["demo"]
-figures.passes(greedy_speculative_decode, lesson.PREFIX, k=4, max_new_tokens=lesson.LONG)
+figures.block_fates(greedy_speculative_decode, lesson.PREFIX, k=4, max_new_tokens=lesson.NEW_TOKENS)
 
 # %% test="greedy_speculative_decode" points=8
 lesson.check_greedy_speculative_decode(greedy_speculative_decode)

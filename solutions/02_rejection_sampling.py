@@ -287,7 +287,7 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 #    the positive part over its sum.
 
 # %% tags=["demo"]
-figures.missing_part(residual_distribution, P, Q)
+figures.residual_bars(residual_distribution, P, Q)
 
 # %% test="residual_distribution" points=3
 lesson.check_residual_distribution(residual_distribution)

@@ -457,7 +457,7 @@ def warp(
 #    first; divide by the sum.
 
 # %% tags=["demo"]
-figures.warped(warp, lesson.LOGITS)
+figures.warped(warp, lesson.WARP_LOGITS)
 
 # %% test="warp" points=3
 lesson.check_warp(warp)

@@ -213,7 +213,7 @@ def best_k(alpha: float, c: float, k_max: int) -> int:
 #    walltime_speedup(alpha, c, k), add 1 to k. Multiply by c instead of dividing: c may be 0.
 
 # %% tags=["demo"]
-figures.best_k_map(best_k, lesson.ALPHAS, lesson.COSTS, k_max=20)
+figures.best_k_map(best_k, lesson.MAP_ALPHAS, lesson.MAP_COSTS, k_max=20)
 
 # %% test="best_k" points=5
 lesson.check_best_k(best_k)
@@ -484,7 +484,7 @@ def prompt_lookup(tokens: list[int], k: int, max_ngram: int = 3) -> list[int]:
 #    down to 0: if tokens[start : start + n] is the suffix, return the k tokens after it.
 
 # %% tags=["demo"]
-figures.found_in_the_text(prompt_lookup, lesson.WORDS, k=4)
+figures.found_in_the_text(prompt_lookup, lesson.LOOKUP_WORDS, k=4)
 
 # %% test="prompt_lookup" points=4
 lesson.check_prompt_lookup(prompt_lookup)
@@ -576,7 +576,7 @@ from specdec_lib.training.short import distil, trainable
 exit_draft, (_, c) = trainable("target", layers=1), drafts["first layer"]
 training = distil(distillation_loss, exit_draft, benchmark.target, benchmark.learn, steps=40)
 curve = strategies.training_curve(benchmark, exit_draft, training, every=10)
-charts.learning_curve(curve, c)
+charts.show_learning_curve(curve, c)
 charts.read_curve(curve, c)
 
 # %% [markdown]

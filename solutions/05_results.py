@@ -47,7 +47,7 @@ from specdec_lib.measure import papers
 # token of their block was rejected.
 
 # %% tags=["demo"]
-figures.six_blocks(lesson.BLOCKS, lesson.K)
+figures.six_blocks(lesson.BLOCKS, lesson.EXAMPLE_K)
 
 # %% [markdown]
 # ### Commit first
@@ -243,7 +243,7 @@ def audit(alpha: float, k: int, tokens: float, alpha_error: float, tokens_error:
 #    1 / max(1 - alpha, 1 / (k + 1)), which never divides by 0.
 
 # %% tags=["demo"]
-figures.verdicts(audit, settings)
+figures.audit_rows(audit, settings)
 
 # %% test="audit" points=6
 lesson.check_audit(audit)
@@ -557,7 +557,7 @@ from specdec_lib.measure.race.race import race
 lanes = {"your decoder": draft_model_lane("large", k=2)}
 races = race("05", lanes, texts=16, temperature=1, cost="40m")
 show_race(races, yours="your decoder")
-charts.pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
+charts.timed_pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
 
 # %% [markdown]
 # The line "Your decoder so far" divides total times, and your mean counts every text alike. Whichever

@@ -280,7 +280,7 @@ generation_simulator(k=5, c=0.1, v=1.0)
 
 # %% tags=["demo"]
 charts.show_steps("GPU, computed", service.gpu(context=0))
-charts.show_steps("Processor, measured", service.measured(context=64))
+charts.show_steps("Processor, measured", service.cpu(context=64))
 
 # %% [markdown]
 # With `alpha = 0.7` and `K = 4`, one request alone is 2.3 times as fast as without drafts. Now 300
@@ -483,7 +483,7 @@ def spend(confidences: list[list[float]], pass_ms: list[float]) -> list[int]:
 #    the tokens per ms rise, and count how many of the n tokens belong to each row.
 
 # %% tags=["demo"]
-figures.spent(spend)
+figures.spent_budget(spend)
 
 # %% test="spend" points=4
 lesson.check_spend(spend)
@@ -590,7 +590,7 @@ from specdec_lib.measure.race.race import race
 
 
 def policy(target, warp, tokens):
-    k = lesson.choice(choose_k, 0, 2, 0.7, service.measured(64))
+    k = lesson.checked_k(choose_k, 0, 2, 0.7, service.cpu(64))
     return draft_model_lane("large", max(1, k))(target, warp, tokens)
 
 

@@ -255,7 +255,7 @@ lesson.committed("prediction_07_b", prediction_07_b, 0, 0.5)
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets import draft_tree_simulator
 
-draft_tree_simulator(lesson.ACCEPTED)
+draft_tree_simulator(lesson.CANDIDATE_RATES)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_07_b", prediction_07_b)
@@ -407,9 +407,9 @@ charts.heads(strategies.measure_tokens_per_pass(target, heads, texts, k=3), k=3)
 # were*? The DSpark paper measured seven positions, on chat with Qwen3-4B:
 
 # %% tags=["demo", "shown"]
-from specdec_lib.lessons.ch07.lesson import POSITIONS
+from specdec_lib.lessons.ch07.lesson import POSITION_RATES
 
-for name, rates in POSITIONS.items():
+for name, rates in POSITION_RATES.items():
     print(f"{name:8}", "  ".join(f"{rate:.2f}" for rate in rates), f"  mean {np.mean(rates):.2f}")
 
 # %% [markdown]

@@ -286,7 +286,7 @@ def speculative_generate(
 # accepted whole.
 
 # %% tags=["demo"]
-figures.passes(speculative_generate)
+figures.tokens_read(speculative_generate)
 
 # %% test="speculative_generate" points=6
 lesson.check_speculative_generate(speculative_generate)
@@ -360,7 +360,7 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 
 # %% tags=["demo"]
 pair = strategies.built_in_models("target", "base")
-figures.broken_decoders(broken.tried(our_decoder().generate, *pair.values(), prompts(4)))
+figures.broken_decoders(broken.fault_costs(our_decoder().generate, *pair.values(), prompts(4)))
 lesson.reveal("prediction_08_b", prediction_08_b)
 
 # %% [markdown]
@@ -411,7 +411,7 @@ lesson.committed("prediction_08_c", prediction_08_c, 0, 10)
 # %% tags=["demo"]
 promised = grid.promised_rows(machine)
 comparison = grid.compare_with_hugging_face(machine, our_decoder(), promised)
-charts.beside_hugging_face(comparison, our_decoder().whose)
+charts.beside_transformers(comparison, our_decoder().whose)
 lesson.reveal("prediction_08_c", prediction_08_c, comparison.over.speedup["plain"])
 
 # %% [markdown]

@@ -17,7 +17,7 @@ from autograde.hidden_tests.distributions import pair, thousandths
 from autograde.sandbox.remote import RemoteObject
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import rules
-from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, documented, expect_repaired
+from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, docstring_of, expect_repaired
 from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect
@@ -426,7 +426,7 @@ def verdicts(rule: Callable, *pairs: tuple | None) -> Callable:
     ),
 )
 def test_is_lossless_every_mistake(student, solution, args):
-    is_lossless.assert_same(student, solution, args, hint=documented(args[0]))
+    is_lossless.assert_same(student, solution, args, hint=docstring_of(args[0]))
 
 
 @is_lossless.group(
@@ -440,7 +440,7 @@ def test_is_lossless_every_mistake(student, solution, args):
     ),
 )
 def test_is_lossless_this_pair(student, solution, args):
-    is_lossless.assert_same(student, solution, args, hint=documented(args[0]))
+    is_lossless.assert_same(student, solution, args, hint=docstring_of(args[0]))
 
 
 @is_lossless.group(
@@ -453,7 +453,7 @@ def test_is_lossless_this_pair(student, solution, args):
     ),
 )
 def test_is_lossless_unproposed(student, solution, args):
-    is_lossless.assert_same(student, solution, args, hint=documented(args[0]))
+    is_lossless.assert_same(student, solution, args, hint=docstring_of(args[0]))
 
 
 @is_lossless.group(
@@ -465,7 +465,7 @@ def test_is_lossless_unproposed(student, solution, args):
     ),
 )
 def test_is_lossless_exact(student, solution, args):
-    is_lossless.assert_same(student, solution, args, hint=documented(args[0]), form=True)
+    is_lossless.assert_same(student, solution, args, hint=docstring_of(args[0]), form=True)
 
 
 ASKED = "rule(p, q, choices)"

@@ -8,7 +8,7 @@ import torch
 from autograde.hidden.exercise import untouched, with_cause
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import share
-from specdec_lib.lessons.ch04.lesson import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
+from specdec_lib.lessons.ch04.lesson import NO_GRAD, expect_gradient, expect_loss, is_cut, loss_flaw
 from specdec_lib.lessons.checking.describing import describe, distinct_texts
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import is_tensor
@@ -368,14 +368,14 @@ def given_loss(student, p: torch.Tensor, q: torch.Tensor, dtype: str, form: bool
     value = student.distillation_loss(p, q)  # unwritten, wrong and odd ones end here
     if not form and is_tensor(value) and value.numel() == 1:
         value = value.reshape(())
-    if remark := not_a_loss(value):
+    if remark := loss_flaw(value):
         raise Different(f"distillation_loss returned {describe(value)} ({remark}).")
     student.calls, before = [], student.calls
     try:
         return student.loss_and_gradient(p, q, dtype)
     except Exception as error:
         if is_cut(error) or "ScalarType" in str(error):  # NumPy has no bfloat16
-            raise with_cause(Different(CUT), CUT_OFF) from None
+            raise with_cause(Different(NO_GRAD), CUT_OFF) from None
         raise
     finally:
         student.calls = before

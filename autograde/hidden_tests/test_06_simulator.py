@@ -303,8 +303,8 @@ lockstep_tokens.bug(
 choose_k = Exercise("choose_k")
 
 COSTS = {
-    "short": service.measured(service.SHORT),
-    "long": service.measured(service.LONG),
+    "short": service.cpu(service.SHORT_TEXT),
+    "long": service.cpu(service.LONG_TEXT),
     "no text": service.gpu(0),
     "much text": service.gpu(service.MUCH_TEXT),
 }
@@ -326,9 +326,9 @@ def plain_p99(load: str, costs: str) -> float:
 
 
 @functools.cache
-def best_constant(load: str) -> service.Best:
+def best_constant(load: str) -> service.BestK:
     """The best constant K without text, and its p99."""
-    return service.best_constant(LOADS[load], COSTS["no text"])
+    return service.best_fixed_k(LOADS[load], COSTS["no text"])
 
 
 @choose_k.group("never worse than K = 0 under load, faster without")
@@ -348,10 +348,10 @@ def test_choose_k_under_load(student):
 
 def choice(student, args: tuple, allowed: list[int], hint: str) -> int:
     """What choose_k gives. Raises Different unless it is one of those `allowed`, in order."""
-    k = lesson.choice(student.choose_k, *args)
+    k = lesson.checked_k(student.choose_k, *args)
     if k not in allowed:
         wanted = f"{allowed[0]} to {allowed[-1]}" if allowed[1:] else allowed[0]
-        raise Different(f"{lesson.asked_of(args)} returned {k}, expected {wanted}.", hint)
+        raise Different(f"{lesson.call_of(args)} returned {k}, expected {wanted}.", hint)
     return k
 
 
@@ -370,7 +370,7 @@ def test_choose_k_full_server(student, rng):
 def test_choose_k_taken_in(student, rng):
     for rows in (8, 12, 16):
         running = int(rng.integers(1, 5))
-        same = lesson.choice(student.choose_k, 0, rows, 0.7, COSTS["no text"])
+        same = lesson.checked_k(student.choose_k, 0, rows, 0.7, COSTS["no text"])
         hint = f"{rows - running} waiting requests are taken in, as if {rows} rows had run before."
         choice(student, (rows - running, running, 0.7, COSTS["no text"]), [same], hint)
 

@@ -20,8 +20,8 @@ from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import StudentError
 from autograde.sandbox.student import Student
 from specdec_lib.lessons.ch08 import models
-from specdec_lib.lessons.ch08.diagnosis import Request
-from specdec_lib.lessons.ch08.lesson import FAULTS, expect_text, expect_verdict
+from specdec_lib.lessons.ch08.diagnosis import TextRequest
+from specdec_lib.lessons.ch08.lesson import FAULT_ADVICE, expect_text, expect_verdict
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect, expect_value_error
 from specdec_lib.lessons.checking.pasting import format_call
@@ -320,11 +320,11 @@ class RemoteModel(models.WatchedModel, RemoteObject):
         return [*super().trace, len(self.passes)]
 
 
-def pair_of(request: Request, most: float = math.inf) -> tuple[RemoteModel, RemoteModel]:
+def pair_of(request: TextRequest, most: float = math.inf) -> tuple[RemoteModel, RemoteModel]:
     """A new target of at most `most` passes, and its draft; they share their list of passes."""
-    (target, draft), passes = models.tables(request.models), []
+    (target, draft), passes = models.model_tables(request.models), []
     lent = RemoteModel(target, "target", passes, most)
-    lent.code = f"*lesson.models({request.models})"  # both of them
+    lent.code = f"*lesson.example_models({request.models})"  # both of them
     return lent, RemoteModel(draft, "draft", passes)
 
 
@@ -332,9 +332,9 @@ USUAL = {"k": 3, "most": 10, "temperature": 1.0, "eos_id": None}
 
 
 @functools.cache
-def written(solution: Student, seed: int, prompt: tuple[int, ...], **parts) -> Request:
+def written(solution: Student, seed: int, prompt: tuple[int, ...], **parts) -> TextRequest:
     """A request with the blocks that the solution writes, read off the passes of its target."""
-    request = Request(seed, list(prompt), blocks=[], **USUAL | parts)
+    request = TextRequest(seed, list(prompt), blocks=[], **USUAL | parts)
     pair, rng = pair_of(request), models.WatchedGenerator(seed)
     asked = request.k, request.most, request.temperature, rng, request.eos_id
     text = solution.speculative_generate(*pair, request.prompt, *asked)
@@ -344,45 +344,45 @@ def written(solution: Student, seed: int, prompt: tuple[int, ...], **parts) -> R
     return dataclasses.replace(request, blocks=blocks)
 
 
-def asked(solution: Student, rng: np.random.Generator, wanted: Callable, **parts) -> Request:
+def asked(solution: Student, rng: np.random.Generator, wanted: Callable, **parts) -> TextRequest:
     """What is asked of the student: at random but for `parts`, until the blocks are as `wanted`."""
     while True:
         seed, length = int(rng.integers(1000)), int(rng.integers(1, 5))
-        prompt = tuple(rng.integers(models.V, size=length).tolist())
+        prompt = tuple(rng.integers(models.VOCAB, size=length).tolist())
         request = written(solution, seed, **{"prompt": prompt} | parts)
         if wanted(request):
             return request
 
 
-def verdicts(request: Request) -> list[bool]:
+def verdicts(request: TextRequest) -> list[bool]:
     """Whether each block was accepted whole."""
     return [len(block) > n for block, n in zip(request.blocks, request.drafts, strict=True)]
 
 
-def is_mixed(request: Request) -> bool:
+def is_mixed(request: TextRequest) -> bool:
     """Whether a block is rejected early, then one accepted whole, and each drafts a token."""
     early = len(request.blocks[0]) < request.drafts[0]
     return early and True in verdicts(request)[1:-1] and all(request.drafts)
 
 
-def is_late(request: Request) -> bool:
+def is_late(request: TextRequest) -> bool:
     """Whether blocks are rejected at no token but the last, which the draft has not read yet."""
     late = all(0 < n <= len(b) for b, n in zip(request.blocks, request.drafts, strict=True))
     return late and set(verdicts(request)[:-1]) == {True, False}
 
 
-def is_whole(request: Request) -> bool:
+def is_whole(request: TextRequest) -> bool:
     """Whether all blocks are accepted whole: a missing rollback costs nothing then."""
     return all(verdicts(request))
 
 
-def may_end_inside(request: Request) -> bool:
+def may_end_inside(request: TextRequest) -> bool:
     """The same, and with its first token as eos_id the text would end inside the first block."""
     first, *others = request.blocks[0]
     return is_whole(request) and first not in (*request.prompt, *others[-1:]) and bool(others)
 
 
-def generated(student: Student, request: Request, strict: bool = False) -> RemoteModel:
+def generated(student: Student, request: TextRequest, strict: bool = False) -> RemoteModel:
     """Let the student write, and compare the text with the solution's; returns the target."""
     pair = pair_of(request, request.passes)
     rng = models.WatchedGenerator(request.models)
@@ -432,7 +432,7 @@ def test_generation_reading(student, solution, rng):
         target = generated(student, asked(solution, rng, is_late, k=k, most=14))
         for fault in target.faults:
             before = f" It had read {describe(target.again[0])} before." if target.again else ""
-            raise Different(f"With k={k} the target {fault}. {FAULTS[fault]}{before}")
+            raise Different(f"With k={k} the target {fault}. {FAULT_ADVICE[fault]}{before}")
 
 
 generation.bug(

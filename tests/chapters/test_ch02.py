@@ -9,7 +9,7 @@ from classes.chapter_cases import functions_of, text_of
 
 from autograde.hidden.material import material_of
 from specdec_lib.lessons.ch02 import figures, lesson
-from specdec_lib.lessons.ch02.computed import RULES, exact_paths, one_position, paths
+from specdec_lib.lessons.ch02.computed import RULES, exact_paths, paths, single_position
 from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100, real_text
 from specdec_lib.lessons.ch02.lesson import P, Q
 from specdec_lib.lessons.ch02.models import draft_logits, target_logits
@@ -33,7 +33,7 @@ def test_a_rule_puts_out_what_the_chapter_says(rule: str):
 
 
 def test_the_right_rule_has_the_two_paths_of_the_solution():
-    law = exact_paths(one_position(functions_of(CHAPTER)["speculative_step"]), P, Q)
+    law = exact_paths(single_position(functions_of(CHAPTER)["speculative_step"]), P, Q)
     np.testing.assert_allclose(paths(RULES[-1], P, Q), law, atol=1e-12)
 
 
@@ -59,7 +59,7 @@ def test_without_a_bonus_token_what_was_accepted_is_drawn_as_accepted(monkeypatc
     figures.blocks_written(material_of(CHAPTER).solved.defined("speculative_sample", code), seed=1)
     assert "writes B accepted, B accepted, A accepted; block 2" in words[0]
     step = functions_of(CHAPTER)["speculative_step"]
-    law = exact_paths(one_position(lambda tokens, *args: step(tokens, *args)[:1]), P, Q)
+    law = exact_paths(single_position(lambda tokens, *args: step(tokens, *args)[:1]), P, Q)
     np.testing.assert_allclose(law, paths(RULES[-1], P, Q), atol=1e-12)
 
 

@@ -12,44 +12,44 @@ from specdec_lib.lessons.ch03 import lesson as ch03
 TEXT = text_of("03_lossless").replace("\n# ", " ")
 P, Q = ch03.P, ch03.Q
 FUNCTIONS = functions_of("03_lossless")
-DRAWN, ARGMAX = library.RULES.values()
+DRAWN, ARGMAX = library.LIBRARY_RULES.values()
 WORST = np.array([0.0, 0.0, 0.0, 1.0])  # the draft of the first prediction
 
 
 def test_predictions_are_held_against_what_the_rule_writes():
     written, share = (ch03.TRUTHS[name].value for name in ("prediction_03", "prediction_03_b"))
-    assert written == pytest.approx(computed.counted(rules.from_target, P, WORST)[3], abs=1e-12)
-    assert share == pytest.approx(FUNCTIONS["argmax_draft_law"](*ch03.COINS)[0], abs=1e-12)
+    assert written == pytest.approx(computed.rule_law(rules.from_target, P, WORST)[3], abs=1e-12)
+    assert share == pytest.approx(FUNCTIONS["argmax_draft_law"](*ch03.TWO_COINS)[0], abs=1e-12)
 
 
 def test_rules_as_students_meet_them():
     for rule in (*rules.LOSSLESS, *rules.MISTAKES):
-        off = np.abs(computed.counted(rule, P, Q) - P).max()
+        off = np.abs(computed.rule_law(rule, P, Q) - P).max()
         assert (off > 1e-12) == (rule in rules.MISTAKES) and rule.__doc__.endswith(".")
-    assert set(rules.SEEN) <= set(dir(rules))
+    assert set(rules.PUBLIC_CODE) <= set(dir(rules))
 
 
 @pytest.mark.parametrize("rule", [*rules.LOSSLESS, DRAWN])
 def test_lossless_rules_are_lossless_on_every_pair(rule):
     for p, q in random_pairs(20, seed=33):
-        assert np.abs(computed.counted(rule, p, q) - p).max() < 1e-12
+        assert np.abs(computed.rule_law(rule, p, q) - p).max() < 1e-12
 
 
 def test_the_formula_of_a_mixed_up_draft_is_what_is_counted():
     for p, q in random_pairs(20, seed=4):
         one_hot = np.eye(4)[np.argmax(q)]
-        counted = computed.counted(rules.argmax_draft, p, q)
-        assert np.abs(computed.mixed_up(p, q, one_hot) - counted).max() < 1e-12
+        counted = computed.rule_law(rules.argmax_draft, p, q)
+        assert np.abs(computed.mismatch_law(p, q, one_hot) - counted).max() < 1e-12
         assert np.abs(FUNCTIONS["argmax_draft_law"](p, q) - counted).max() < 1e-12
-        assert np.abs(computed.mixed_up(p, q, q) - p).max() < 1e-12
+        assert np.abs(computed.mismatch_law(p, q, q) - p).max() < 1e-12
 
 
 def test_the_installed_library_drafts_its_argmax_and_a_repair_makes_it_lossless():
-    written = computed.counted(ARGMAX, P, Q)
+    written = computed.rule_law(ARGMAX, P, Q)
     assert np.abs(written - FUNCTIONS["argmax_draft_law"](P, Q)).max() < 1e-12
     repaired = library.drafted_by(FUNCTIONS["repair"])
     for p, q in [(P, Q), *random_pairs(9, seed=6)]:
-        assert np.abs(computed.counted(repaired, p, q) - p).max() < 1e-12
+        assert np.abs(computed.rule_law(repaired, p, q) - p).max() < 1e-12
 
 
 def test_the_library_decides_itself(monkeypatch):
@@ -61,7 +61,7 @@ def test_the_library_decides_itself(monkeypatch):
         return ids, torch.tensor(1)
 
     monkeypatch.setattr(utils, "_speculative_sampling", keeps_all)
-    assert np.abs(computed.counted(DRAWN, P, Q) - Q).max() < 1e-12
+    assert np.abs(computed.rule_law(DRAWN, P, Q) - Q).max() < 1e-12
 
 
 def test_a_judge_that_samples_is_stopped_with_a_sentence(shown, capsys):
@@ -87,7 +87,7 @@ def test_a_warning_of_a_right_repair_is_let_pass(capsys):
 
 def test_numbers_that_the_text_prints():
     assert f"{(P * Q).sum():.3f} instead of 0.80" in TEXT  # what a match keeps
-    assert np.abs(computed.counted(rules.sampler_match, P, Q) - P).max() < 1e-12
+    assert np.abs(computed.rule_law(rules.sampler_match, P, Q) - P).max() < 1e-12
     forged = 0.001 * np.abs(P - Q).sum() / 2
     assert f"{forged:.4f}" in TEXT and round(computed.noise(P, 200_000) / forged) == 7
     rates = [

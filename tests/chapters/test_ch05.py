@@ -6,7 +6,7 @@ import pytest
 from classes.chapter_cases import SETTINGS, functions_of, text_of
 
 from specdec_lib.lessons.ch05 import computed, lesson
-from specdec_lib.lessons.ch05.computed import HALF, needed_tokens, rounding_interval
+from specdec_lib.lessons.ch05.computed import RATE_EPS, needed_tokens, rounding_interval
 from specdec_lib.lessons.widgets.simulators import MAX_PAPER_K, paper_rows_simulator
 from specdec_lib.measure import papers
 from specdec_lib.theory import expected_tokens, walltime_speedup
@@ -19,9 +19,9 @@ LOGS = papers.paper_table("logs")
 
 def test_predictions_are_held_against_what_is_computed():
     truths = {name.removeprefix("prediction_05"): t.value for name, t in lesson.TRUTHS.items()}
-    best = max(len(o) / len(computed.blocks_of(o, 5)) for o in computed.orders().values())
+    best = max(len(o) / len(computed.greedy_blocks(o, 5)) for o in computed.orderings().values())
     rows = [(row.printed, row.k, row.tokens, *row[4:]) for row in LOGS]
-    assert truths[""] == FUNCTIONS["alpha_from_blocks"](lesson.BLOCKS, lesson.K) == 14 / 18
+    assert truths[""] == FUNCTIONS["alpha_from_blocks"](lesson.BLOCKS, lesson.EXAMPLE_K) == 14 / 18
     assert truths["_b"] == SETTINGS[2].measured and SETTINGS[2][:2] == ("EnDe", "T5-large")
     assert truths["_c"] == best
     assert truths["_d"] == [FUNCTIONS["audit"](*row) for row in rows].count("order")
@@ -29,7 +29,7 @@ def test_predictions_are_held_against_what_is_computed():
 
 def test_the_text_counts_the_verdicts_on_the_rows_of_the_paper():
     needed = [(row, *needed_tokens(row)) for row in SETTINGS]
-    said = [FUNCTIONS["audit"](r.alpha, r.k, n, HALF, error) for r, n, error in needed]
+    said = [FUNCTIONS["audit"](r.alpha, r.k, n, RATE_EPS, error) for r, n, error in needed]
     assert [said.count(each) for each in ("formula", "order", "nothing")] == [4, 4, 4]
     assert "explains four, an order could explain another four, and nothing" in WORDS
 
@@ -52,7 +52,7 @@ def test_all_promises_and_one_clock_lie_within_the_rounding():
 def test_no_order_of_right_positions_is_beyond_the_audit(k: int):
     for bits in range(1, 2**8):
         order = [bits >> i & 1 for i in range(8)]
-        tokens = 8 / len(computed.blocks_of(order, k))
+        tokens = 8 / len(computed.greedy_blocks(order, k))
         assert FUNCTIONS["audit"](sum(order) / 8, k, tokens, 0.0, 1e-12) != "nothing"
 
 

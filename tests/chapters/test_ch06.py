@@ -86,7 +86,7 @@ def test_a_policy_that_gives_no_number_is_told_in_one_line(capsys):
     figures.policies(lambda *state: None)
     assert len(capsys.readouterr().out.splitlines()) == 1
     with pytest.raises(Different):  # the race
-        lesson.choice(lambda *state: None, 0, 2, 0.7, service.measured(service.SHORT))
+        lesson.checked_k(lambda *state: None, 0, 2, 0.7, service.cpu(service.SHORT_TEXT))
 
 
 def test_the_services_numbers_in_the_text_are_those_of_its_simulation():
@@ -96,7 +96,7 @@ def test_the_services_numbers_in_the_text_are_those_of_its_simulation():
     yours, plain, oracle = (
         service.p99(each, load, costs) for each in (*policies, service.oracle(costs))
     )
-    best = service.best_constant(load, costs).p99
+    best = service.best_fixed_k(load, costs).p99
     rush = service.traffic(1, [(300, 5.7, 16)])
     drafted, without = (service.p99(service.constant(k), rush, costs) for k in (4, 0))
     assert f"p99 is {drafted / without:.1f} times as long" in TEXT
@@ -108,9 +108,9 @@ def test_the_services_numbers_in_the_text_are_those_of_its_simulation():
 def test_a_service_serves_every_request_and_none_before_it_arrives():
     """Two requests and one row: the second waits for the first, at two tokens a step and at one."""
     costs = np.array([[0.0, 0.0], [10.0, 12.0]])
-    both = service.Traffic([service.Request(0.0, (1, 0)), service.Request(5.0, (0, 0, 0))], 0.5)
-    assert service.serve(service.constant(0), both, costs).tolist() == [20.0, 45.0]
-    assert service.serve(service.constant(1), both, costs).tolist() == [12.0, 43.0]
+    both = service.Traffic([service.Arrival(0.0, (1, 0)), service.Arrival(5.0, (0, 0, 0))], 0.5)
+    assert service.simulate(service.constant(0), both, costs).tolist() == [20.0, 45.0]
+    assert service.simulate(service.constant(1), both, costs).tolist() == [12.0, 43.0]
 
 
 def test_costs_are_those_of_chapter_00s_pass_time():
@@ -118,17 +118,17 @@ def test_costs_are_those_of_chapter_00s_pass_time():
     size, limits = (LLAMA.n_params, 2, LLAMA.kv_bytes), service.GPU[:2]
     for rows, k, context in ((1, 3, 0), (16, 2, 0), (16, 5, 2000), (7, 0, 100)):
         target = pass_time(k + 1, rows, context, *size, *limits)
-        draft = pass_time(1, rows, context, *size, *limits) * service.DRAFT
-        costs = service.computed(context, 16, 8, service.GPU)
+        draft = pass_time(1, rows, context, *size, *limits) * service.DRAFT_COST_RATIO
+        costs = service.roofline(context, 16, 8, service.GPU)
         assert costs[rows, k] == pytest.approx(1000 * (target + k * draft))
 
 
 def test_numbers_of_the_costs_are_those_in_the_text():
-    choose, step = FUNCTIONS["choose_k"], service.measured(service.SHORT)[2]
+    choose, step = FUNCTIONS["choose_k"], service.cpu(service.SHORT_TEXT)[2]
     assert f"takes {step[6] / step[0]:.1f} times as long with `K = 6`" in TEXT
     assert f"and {step[2] / step[0]:.1f} times with `K = 2`" in TEXT
-    assert choose(0, 2, 0.7, service.measured(service.SHORT)) == 2
-    many = [choose(0, 256, 0.7, service.computed(n, 256, 8)) for n in (0, 250)]
+    assert choose(0, 2, 0.7, service.cpu(service.SHORT_TEXT)) == 2
+    many = [choose(0, 256, 0.7, service.roofline(n, 256, 8)) for n in (0, 250)]
     assert many == [0, 1] and "drafting stops at 256 rows. With 250 tokens" in TEXT
 
 
@@ -150,6 +150,6 @@ def test_what_a_mixture_of_experts_reads_is_told_as_computed():
 
 
 def test_the_budgets_rule_beats_the_same_for_all():
-    same = max(budget.tokens_a_ms(budget.same_of_all(k)) for k in range(budget.DRAFTED + 1))
+    same = max(budget.tokens_a_ms(budget.same_of_all(k)) for k in range(budget.N_DRAFTED + 1))
     yours = budget.tokens_a_ms(lambda step: FUNCTIONS["spend"](step, budget.pass_ms()))
     assert f"from {same:.2f}, with the best number for all rows, to {yours:.2f}" in TEXT

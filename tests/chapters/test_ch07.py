@@ -21,14 +21,14 @@ def test_candidates_in_turn_keep_the_target_and_accept_no_more_than_the_best(n: 
     for p, q in [(P, Q), (P, POOR), *random_pairs(5, 7, 3)]:
         both = computed.candidates_law(FUNCTIONS["multi_candidate_accept"], p, q, n)
         assert np.abs(both.sum(axis=0) - p).max() < 1e-12
-        accepted = sum(computed.refused_in_turn(p, q, n))
+        accepted = sum(computed.accepted_in_turn(p, q, n))
         assert both[0].sum() == pytest.approx(accepted, abs=1e-12)
         assert accepted <= computed.best_acceptance(p, q, n) + 1e-12
 
 
 def test_smallest_example_counts_as_told():
     """Of 16 blocks 12 keep the first token, 1 the second, and 3 get another; the best rule 15."""
-    shares = computed.refused_in_turn(TWO_P, TWO_Q, 2)
+    shares = computed.accepted_in_turn(TWO_P, TWO_Q, 2)
     assert [16 * share for share in shares] == pytest.approx([12, 1])
     assert 16 * computed.best_acceptance(TWO_P, TWO_Q, 2) == pytest.approx(15)
     accept = FUNCTIONS["multi_candidate_accept"]
@@ -48,15 +48,15 @@ def test_eagles_loop_keeps_the_target_and_accepts_what_the_candidates_have_in_it
 def test_rates_by_position_give_the_tokens_of_the_papers_table():
     tokens = FUNCTIONS["tokens_from_positions"]
     table_1 = {"EAGLE-3": 2.40, "DFlash": 2.95, "DSpark": 3.49}  # the mean of its chat benchmarks
-    for name, rates in ch07.POSITIONS.items():
+    for name, rates in ch07.POSITION_RATES.items():
         assert tokens(rates) == pytest.approx(table_1[name], abs=0.03)
-    mean = np.mean(ch07.POSITIONS["EAGLE-3"])
+    mean = np.mean(ch07.POSITION_RATES["EAGLE-3"])
     assert expected_tokens(mean, 7) == pytest.approx(2.83, abs=0.005)
 
 
 def test_numbers_that_the_text_prints():
     assert computed.tree_tokens(ch07.SHAPES["chain of six"], [0.8]) == pytest.approx(3.95, abs=2e-3)
-    tree = computed.tree_tokens(ch07.SHAPES["two by two"], computed.refused_in_turn(P, Q, 2))
+    tree = computed.tree_tokens(ch07.SHAPES["two by two"], computed.accepted_in_turn(P, Q, 2))
     assert tree == pytest.approx(2.63, abs=5e-3)
     assert np.minimum(P, POOR).sum() == pytest.approx(0.45)
     assert computed.best_acceptance(P, Q, 2) == pytest.approx(0.997, abs=1e-3)
@@ -67,7 +67,7 @@ def test_numbers_that_the_text_prints():
 def test_the_winner_of_chain_and_tree_flips_where_the_prediction_says():
     levels = {name: computed.tree_levels(each) for name, each in ch07.SHAPES.items()}
     assert list(levels.values()) == [6, 2, 2, 1] and computed.tree_levels([]) == 0
-    shares, c = computed.refused_in_turn(P, Q, 6), ch07.TRUTHS["prediction_07_b"].value
+    shares, c = computed.accepted_in_turn(P, Q, 6), ch07.TRUTHS["prediction_07_b"].value
     chain, tree = (
         computed.tree_speedup(ch07.SHAPES[name], shares, c)
         for name in ("chain of six", "two by two")

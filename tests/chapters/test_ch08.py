@@ -20,7 +20,7 @@ from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08 import broken, computed
 from specdec_lib.lessons.ch08 import lesson as ch08
-from specdec_lib.lessons.ch08.diagnosis import told
+from specdec_lib.lessons.ch08.diagnosis import diagnose
 from specdec_lib.lessons.ch08.models import WatchedModel, dyadic_table
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.measure.experiment.decoders import library_generate
@@ -47,7 +47,7 @@ def test_the_texts_of_the_check_are_the_librarys():
     for seed, request in ch08.EXAMPLES:
         settings = Settings(request.most, Warp(request.temperature), request.eos_id)
         source = random_source_for(settings.warp, [np.random.default_rng(seed)])
-        target, draft = ch08.models(request.models)
+        target, draft = ch08.example_models(request.models)
         drafter = ModelDrafter(draft)
         out = speculative_generate(target, drafter, [request.prompt], request.k, settings, source)
         blocks = [[*b.accepted_tokens, b.next_token][: b.n_appended] for b in out.blocks[0]]
@@ -61,9 +61,9 @@ def test_the_solutions_verdict_is_the_librarys(dtype: torch.dtype):
 
 
 def test_the_solutions_verdict_has_the_targets_distribution():
-    accepted, added, rows = computed.block_law(FUNCTIONS["verify_block"])
+    accepted, added, rows = computed.verdict_law(FUNCTIONS["verify_block"])
     open_mass = 1 - (accepted + added).sum(-1, keepdims=True)
-    assert np.abs(accepted + added + open_mass * computed.P - computed.P).max() < 1e-12
+    assert np.abs(accepted + added + open_mass * computed.LAW_P - computed.LAW_P).max() < 1e-12
     assert rows == 3456 and f"{rows:,} rows" in TEXT
 
 
@@ -139,11 +139,11 @@ def test_nothing_false_is_said_of_the_caches_of_a_right_loop(patch: tuple[str, s
     _, request = ch08.EXAMPLES[1]
     said = set()
     for seed in range(30):
-        target, draft = ch08.models(request.models)
+        target, draft = ch08.example_models(request.models)
         rng = np.random.default_rng(100 + seed)  # another text than the request's
         got = loop(target, draft, list(request.prompt), request.k, request.most, 1.0, rng)
         if got != request.text:
-            said.add(told(request, got, target.passes)[:14])
+            said.add(diagnose(request, got, target.passes)[:14])
     assert said == {"The texts part"}
 
 
@@ -164,17 +164,17 @@ def test_without_a_rollback_the_texts_in_which_nothing_is_rejected_still_count()
     assert judged(CHAPTER, speculative_generate=code)[GENERATE].score > 1
 
 
-@pytest.mark.parametrize("fault", broken.FAULTS)
+@pytest.mark.parametrize("fault", broken.CACHE_FAULTS)
 def test_only_a_mistake_in_the_targets_cache_changes_the_texts(fault: str):
     distance = 0.25 if fault == "the target's rollback" else 0
-    assert {broken.distance(loop, fault) for loop in (LOOP, library_generate)} == {distance}
+    assert {broken.fault_distance(loop, fault) for loop in (LOOP, library_generate)} == {distance}
 
 
 def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
     target, draft = (Llama.from_folder(ASSETS / name) for name in ("target", "base"))
 
     def tokens(small: Llama, fault: str) -> float:
-        return broken.tokens_per_pass(LOOP, (target, small), fault, prompts(4))
+        return broken.tokens_with_fault(LOOP, (target, small), fault, prompts(4))
 
     right = tokens(draft, "nothing")
     assert tokens(draft, "the draft's rollback") == pytest.approx(0.75 * right, abs=0.2)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch00.lesson import Machine, Model
+from specdec_lib.lessons.ch00.lesson import Chip, ModelShape
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import FLOATS, INTS
 from specdec_lib.lessons.drawing.axes import (
@@ -21,10 +21,10 @@ from specdec_lib.lessons.drawing.axes import (
 from specdec_lib.lessons.drawing.series import draw_series, series_text, show_table, text_grid
 from specdec_lib.lessons.drawing.style import role, show
 
-MOST_FREE = 1000  # tokens, where counting them ends, and the map's scale
-GIVEN = role("target") | {"label": "the pass gives its distribution"}
-READ = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there already"}
-BOTH = GIVEN | {"linestyle": "--", "label": "both"}
+MAX_FREE = 1000  # tokens, where counting them ends, and the map's scale
+_NEW = role("target") | {"label": "the pass gives its distribution"}
+_OLD = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there already"}
+_BOTH = _NEW | {"linestyle": "--", "label": "both"}
 
 
 def serial_and_parallel(tokens: int) -> None:
@@ -33,14 +33,14 @@ def serial_and_parallel(tokens: int) -> None:
     ax = chart(f"Writing {tokens} tokens, and checking {tokens} tokens", size=(7.0, 3.8))
     for y in every:
         for x in (*every[y - 1 :], last):
-            dress = BOTH if x == last else GIVEN if x == y else READ
+            dress = _BOTH if x == last else _NEW if x == y else _OLD
             ax.bar(x, 0.7, 0.7, bottom=y - 0.35, **dress)
             ax.annotate(str(y), (x, y), ha="center", va="center")
     ax.set(xlim=(0.4, last + 0.6), ylim=(tokens + 0.6, 0.4))
     ax.set_xticks([*every, last], [*(f"pass {x}" for x in every), "one pass"])
     ax.set_yticks(every, [f"token {y}" for y in every])
     ax.grid(visible=False)
-    legend_below(ax, handles=swatches((GIVEN, READ, BOTH)))
+    legend_below(ax, handles=swatches((_NEW, _OLD, _BOTH)))
     show(
         ax.figure,
         f"Writing {tokens} tokens takes {tokens} passes; pass {tokens} needs tokens 1 to "
@@ -54,22 +54,22 @@ def passes_and_tokens(
     time_pass: Callable, forward: Callable, widths: Sequence[int], seconds: dict[int, float]
 ) -> None:
     """The student's times of a pass over n tokens, noted in `seconds`, and of n passes over one."""
-    found = {n: time_pass(forward, n, time.perf_counter) for n in widths}
-    wrong = [each for each in found.values() if not isinstance(each, INTS + FLOATS)]
-    if wrong := wrong or [each for each in found.values() if not 0 < each < math.inf]:
+    times = {n: time_pass(forward, n, time.perf_counter) for n in widths}
+    wrong = [value for value in times.values() if not isinstance(value, INTS + FLOATS)]
+    if wrong := wrong or [value for value in times.values() if not 0 < value < math.inf]:
         raise Different(f"it returned {wrong[0]!r} for a real pass")
-    seconds.update(found)
+    seconds.update(times)
     values = {
-        "n passes over one token": [1e3 * n * found[1] for n in widths],
-        "one pass over n tokens": [1e3 * each for each in found.values()],
+        "n passes over one token": [1e3 * n * times[1] for n in widths],
+        "one pass over n tokens": [1e3 * value for value in times.values()],
     }
     title = "Writing and checking on this machine"
     ax = chart(title, "ms, by your time_pass", size=(7.0, 3.8))
-    told = draw_series(ax, widths, values)
+    words = draw_series(ax, widths, values)
     log_log(ax, "n, the number of tokens")
     _ticks(ax, widths)
     legend_below(ax)
-    show(ax.figure, f"{title}. {told}.")
+    show(ax.figure, f"{title}. {words}.")
 
 
 @uses_student_functions("forward_time")
@@ -81,33 +81,34 @@ def predicted_and_measured(
     limits: Mapping[str, float],
 ) -> None:
     """The student's times of real passes, if any, on the student's line for this machine."""
-    given, tokens = (n_params, bytes_per_param, *limits.values()), list(seconds) or [1, 32]
+    given = (n_params, bytes_per_param, *limits.values())
+    tokens = list(seconds) or [1, 32]
     ax = chart("Points: your time_pass. Line: your forward_time", "ms", size=(7.0, 3.8))
-    measured = {"measured": [1e3 * each for each in seconds.values()]} if seconds else {}
-    told = draw_series(ax, tokens, measured, kind="marks")
+    measured = {"measured": [1e3 * value for value in seconds.values()]} if seconds else {}
+    words = draw_series(ax, tokens, measured, kind="marks")
     _lines(ax, forward, [given], max(tokens))
     forecast = _times(forward, tokens, given)
     ax.plot(tokens, forecast, "|", color="black", markersize=9)
     _ticks(ax, tokens)
     predicted = series_text(tokens, {"predicted": forecast})
-    show(ax.figure, f"Passes of the race's target on this machine, in ms. {predicted}; {told}.")
+    show(ax.figure, f"Passes of the race's target on this machine, in ms. {predicted}; {words}.")
 
 
 @uses_student_functions("free_tokens", "forward_time")
 def free_on_the_line(
-    free: Callable, forward: Callable, machines: Mapping[str, Machine], n_params: float, size: float
+    free: Callable, forward: Callable, machines: Mapping[str, Chip], n_params: float, size: float
 ) -> None:
     """The student's free tokens of each machine, marked where they stand on its line."""
-    passes = {name: (n_params, size, *each[:2]) for name, each in machines.items()}
-    counts = {name: free(size, *each[:2]) for name, each in machines.items()}
+    passes = {name: (n_params, size, *machine[:2]) for name, machine in machines.items()}
+    counts = {name: free(size, *machine[:2]) for name, machine in machines.items()}
     ax = chart("Where your free tokens end", "ms, by your forward_time", size=(7.0, 3.8))
     _lines(ax, forward, passes.values())
     for (name, count), (colour, _, marker) in zip(counts.items(), LINE_STYLES, strict=False):
-        look = {"color": colour, "marker": marker, "markersize": 10, "linestyle": "none"}
-        ax.plot(count, *_times(forward, [count], passes[name]), label=f"{name}: {count}", **look)
+        style = {"color": colour, "marker": marker, "markersize": 10, "linestyle": "none"}
+        ax.plot(count, *_times(forward, [count], passes[name]), label=f"{name}: {count}", **style)
     ax.legend()
-    told = ", ".join(f"{name} {count}" for name, count in counts.items())
-    show(ax.figure, f"Your free tokens, marked on the lines of your forward_time: {told}.")
+    words = ", ".join(f"{name} {count}" for name, count in counts.items())
+    show(ax.figure, f"Your free tokens, marked on the lines of your forward_time: {words}.")
 
 
 def _lines(ax: Axes, forward: Callable, passes: Iterable[tuple], most: int = 4096) -> None:
@@ -125,7 +126,8 @@ def _times(forward: Callable, tokens: Sequence[float], given: tuple) -> list[flo
 
 def _ticks(ax: Axes, tokens: Sequence[int]) -> None:
     """A tick at each of `tokens`; the times go from one tick to another."""
-    (low, high), times = ax.get_ylim(), np.outer(10.0 ** np.arange(-6, 9), (1, 2, 5)).ravel()
+    low, high = ax.get_ylim()
+    times = np.outer(10.0 ** np.arange(-6, 9), (1, 2, 5)).ravel()
     ax.set_xticks(tokens, [f"{n}" for n in tokens])
     ax.set_yticks(times)
     ax.minorticks_off()
@@ -134,7 +136,7 @@ def _ticks(ax: Axes, tokens: Sequence[int]) -> None:
 
 @uses_student_functions("forward_time")
 def count_free(forward: Callable, *machines: tuple[float, float, float, float]) -> None:
-    """Show how many tokens take no longer than one by the student's `forward`, up to MOST_FREE.
+    """Show how many tokens take no longer than one by the student's `forward`, up to MAX_FREE.
 
     A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
     """
@@ -142,7 +144,7 @@ def count_free(forward: Callable, *machines: tuple[float, float, float, float]) 
     rows = [dict(zip(columns, machine, strict=True)) for machine in machines]
     for row, machine in zip(rows, machines, strict=True):
         count = _free(lambda n, given=machine: forward(n, *given))
-        more = " or more" * (count == MOST_FREE)
+        more = " or more" * (count == MAX_FREE)
         row["tokens that take no longer than one"] = f"{count}{more}"
     show_table(rows)
 
@@ -150,8 +152,8 @@ def count_free(forward: Callable, *machines: tuple[float, float, float, float]) 
 @uses_student_functions("pass_time")
 def free_map(
     pass_time: Callable,
-    machine: Machine,
-    model: Model,
+    machine: Chip,
+    model: ModelShape,
     batches: Sequence[int],
     contexts: Sequence[int],
 ) -> None:
@@ -166,11 +168,11 @@ def free_map(
     ax = chart(title, "rows (users)", size=(7.0, 4.2))
     ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
     names = [f"{batch}" for batch in batches], [f"{text:,}" for text in contexts]
-    told = text_grid(ax, cells, *names, np.log(counts) / (2 * np.log(MOST_FREE)))
-    show(ax.figure, f"{title}, by your function: by rows, at tokens of text. {told}.")
+    words = text_grid(ax, cells, *names, np.log(counts) / (2 * np.log(MAX_FREE)))
+    show(ax.figure, f"{title}, by your function: by rows, at tokens of text. {words}.")
 
 
 def _free(time: Callable[[int], float]) -> int:
-    """How many tokens take no longer than one, at most MOST_FREE."""
+    """How many tokens take no longer than one, at most MAX_FREE."""
     one = time(1)
-    return next((n for n in range(2, MOST_FREE + 1) if time(n) > one), MOST_FREE + 1) - 1
+    return next((n for n in range(2, MAX_FREE + 1) if time(n) > one), MAX_FREE + 1) - 1

@@ -11,7 +11,7 @@ from specdec_lib.lessons.checking.pasting import format_call
 __all__ = ["committed"]
 
 
-class Machine(NamedTuple):
+class Chip(NamedTuple):
     """A chip by its data sheet: bytes/s, FLOP/s in bfloat16 without sparsity, bytes of memory."""
 
     bandwidth: float
@@ -19,7 +19,7 @@ class Machine(NamedTuple):
     memory: float
 
 
-class Model(NamedTuple):
+class ModelShape(NamedTuple):
     """A model's parameters, and what its KV cache is made of."""
 
     n_params: float
@@ -35,16 +35,15 @@ class Model(NamedTuple):
 
 # Data sheets. The 1,979 TFLOP/s of the H100 are with sparsity, and half of them without.
 MACHINES = {
-    "A100": Machine(2.039e12, 312e12, 80e9),
-    "H100": Machine(3.35e12, 1979e12 / 2, 80e9),
-    "TPU v4": Machine(1.2e12, 275e12, 32 * 2**30),
+    "A100": Chip(2.039e12, 312e12, 80e9),
+    "H100": Chip(3.35e12, 1979e12 / 2, 80e9),
+    "TPU v4": Chip(1.2e12, 275e12, 32 * 2**30),
 }
 
 # Llama 3.1 8B by its published config.json; rounded parameters.
-LLAMA = Model(8e9, 32, 8, 128)
+LLAMA = ModelShape(8e9, 32, 8, 128)
 
 
-# The true values that predictions.toml does not hold; None is measured in the chapter.
 TRUTHS = truths_of(
     __package__, prediction_00=None, prediction_00_b=2 * LLAMA.n_params / LLAMA.kv_bytes
 )
@@ -69,11 +68,13 @@ class Passes:
     """
 
     def __init__(self, seconds: Sequence[float]) -> None:
-        self.seconds, self.trace = list(seconds), list[object]()
-        self.now, self.readings, self.__name__ = 64.0, 0, repr(self)
-        self.code = (
-            f"(forward := lesson.Passes({self.seconds}))"  # its clock is an argument as well
-        )
+        self.seconds = list(seconds)
+        self.trace: list[object] = []
+        self.now = 64.0
+        self.readings = 0
+        self.__name__ = repr(self)
+        # The clock of `forward` is an argument as well.
+        self.code = f"(forward := lesson.Passes({self.seconds}))"
 
     def __call__(self, n_tokens: int) -> None:
         """One pass."""
@@ -97,17 +98,17 @@ class Passes:
         return len(self.trace) == len(self.seconds) and not self.readings
 
     def __repr__(self) -> str:
-        return f"passes of {', '.join(f'{each:g}' for each in self.seconds)} s"
+        return f"passes of {', '.join(f'{time:g}' for time in self.seconds)} s"
 
 
 @visible_check
 def check_time_pass(function: Callable) -> None:
     """Counted passes, an odd and an even number, two slow ones before them, and the calls."""
 
-    def timed(seconds: Sequence[float], *counts: int, gives: float, hint: str, **how) -> Passes:
+    def timed(seconds: Sequence[float], *counts: int, gives: float, hint: str, **options) -> Passes:
         forward = Passes(seconds)
         try:
-            expect(function, forward, 4, forward.clock, *counts, gives=gives, hint=hint, **how)
+            expect(function, forward, 4, forward.clock, *counts, gives=gives, hint=hint, **options)
         except Different as error:
             unread = Different(f"time_pass {UNREAD} A time by another clock is no answer.")
             raise unread if forward.unread else error from None

@@ -7,15 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.ch01.models import (
-    DRAFT,
-    TARGET,
-    WORDS,
-    Calls,
-    DraftModel,
-    greedy_decode,
-    text,
-)
+from specdec_lib.lessons.ch01 import models
 from specdec_lib.lessons.drawing.axes import chart, named_bars, uses_student_functions
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.tokens import (
@@ -28,12 +20,12 @@ from specdec_lib.lessons.drawing.tokens import (
     write_at,
 )
 
-MANY = 200  # calls of a model, more than any right answer to a figure makes
+_MAX_CALLS = 200  # calls of a model, more than any right answer to a figure makes
 
 
 def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:
     """The words of `tokens` as boxes of one kind."""
-    return [(kind, WORDS[token]) for token in tokens]
+    return [(kind, models.WORDS[token]) for token in tokens]
 
 
 @uses_student_functions("score_block")
@@ -51,16 +43,16 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
             for i in range(len(read))]  # fmt: skip
     boxes(ax, 1.5, "a row for\neach", rows)
     write_at(ax, 0.4, 0.6, "its\nfavourite", bold=True)
-    favourites = [WORDS[int(np.argmax(row))] for row in whole]
+    favourites = [models.WORDS[int(np.argmax(row))] for row in whole]
     for i, favourite in enumerate(favourites):
         write_at(ax, FIRST_X + i, 0.6, favourite, bold=i in names)
         arrow(ax, (FIRST_X + i + 0.18, 1.83), (FIRST_X + i + 0.82, 2.4), bold=i in names)
     said = f"Your function returned an array of shape {out.shape}"
     said += "." if names else ", which are no rows of this pass."
     write_at(ax, len(read) / 2 + 1, 0.05, said)
-    told = (f"{row} says {word}" for (_, row), word in zip(rows, favourites, strict=True))
-    words = "; ".join(told).replace("\n", ", your ")
-    show(ax.figure, f"{said} The target read '{text(read)}': {words}.")
+    parts = (f"{row} says {word}" for (_, row), word in zip(rows, favourites, strict=True))
+    words = "; ".join(parts).replace("\n", ", your ")
+    show(ax.figure, f"{said} The target read '{models.text(read)}': {words}.")
 
 
 @uses_student_functions("greedy_prefix")
@@ -69,7 +61,7 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     n, k = int(count(drafted, p)), len(drafted)
     wanted = [int(token) for token in np.argmax(p, axis=1)]
     judged = [
-        (kind, WORDS[token]) for kind, token in zip(token_outcomes(n, k), drafted, strict=True)
+        (kind, models.WORDS[token]) for kind, token in zip(token_outcomes(n, k), drafted, strict=True)
     ]
     ax = board(len(wanted) + 1.5, 4.0, 0.8, "The draft tokens that your function accepts")
     boxes(ax, 3.6, "draft", boxed(drafted, "drafted"))
@@ -77,52 +69,52 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     boxes(ax, 1.5, "your\nverdict", judged)
     for i, token in enumerate(drafted):
         write_at(ax, FIRST_X + i, 3.1, "=" if token == wanted[i] else "≠", size=14)
-    last = ("corrected" if n < k else "bonus", WORDS[wanted[min(n, k)]])
+    last = ("corrected" if n < k else "bonus", models.WORDS[wanted[min(n, k)]])
     boxes(ax, 0.5, "the pass\nwrites", [*boxed(drafted[:n], "accepted"), last])
     box_legend(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
     pairs = zip(judged, wanted, strict=False)
-    told = [f"draft {word}, target {WORDS[w]}, {kind}" for (kind, word), w in pairs]
+    parts = [f"draft {word}, target {models.WORDS[w]}, {kind}" for (kind, word), w in pairs]
     show(
         ax.figure,
-        f"Your function counts {n} accepted tokens. {'; '.join(told)}. "
-        f"So the pass writes '{text(drafted[:n])}' and {' '.join(last[::-1])}.",
+        f"Your function counts {n} accepted tokens. {'; '.join(parts)}. "
+        f"So the pass writes '{models.text(drafted[:n])}' and {' '.join(last[::-1])}.",
     )
 
 
 @uses_student_functions("greedy_speculative_decode")
-def passes(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> None:
+def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> None:
     """What each pass of the small target wrote by the student's function, and what fell out."""
-    out, calls = _run(decode, TARGET, DRAFT.row, prompt, k, max_new_tokens)
+    out, calls = _run(decode, models.TARGET, models.DRAFT.row, prompt, k, max_new_tokens)
     rows = [*_fates(calls.blocks, len(prompt), out)]
-    most, low = max(len(text) for text, _ in rows), max(len(lost) for _, lost in rows)
+    most, low = max(len(new) for new, _ in rows), max(len(lost) for _, lost in rows)
     width, height = FIRST_X + most + low + 0.3, 0.95 * len(rows) + 0.9
     ax = board(width, height, 0.75, "What became of every block, by your function")
-    for i, (kept, lost) in enumerate(rows):
-        boxes(ax, height - 0.95 - 0.95 * i, f"pass {i + 1}", kept)
+    for i, (new, lost) in enumerate(rows):
+        boxes(ax, height - 0.95 - 0.95 * i, f"pass {i + 1}", new)
         boxes(ax, height - 0.95 - 0.95 * i, "", lost, most + 0.3)
     write_at(ax, FIRST_X + (most - 1) / 2, height - 0.3, "into the text", bold=True)
     if low:
         write_at(ax, FIRST_X + most + 0.3 + (low - 1) / 2, height - 0.3, "out", bold=True)
-    same = out == greedy_decode(TARGET, prompt, max_new_tokens)
+    same = out == models.greedy_decode(models.TARGET, prompt, max_new_tokens)
     said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
     said += f"the target alone writes {'the same' if same else 'another text'}"
     write_at(ax, width / 2, 0.35, said)
     box_legend(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
-    told = [" ".join(f"{word} ({kind})" for kind, word in [*kept, *lost]) for kept, lost in rows]
-    show(ax.figure, f"{said}. Pass by pass: {'; '.join(told)}.")
+    parts = [" ".join(f"{word} ({kind})" for kind, word in [*new, *lost]) for new, lost in rows]
+    show(ax.figure, f"{said}. Pass by pass: {'; '.join(parts)}.")
 
 
 def _run(
     decode: Callable, target: Callable, draft: Callable, prompt: list[int], k: int, new: int
-) -> tuple[list[int], Calls]:
+) -> tuple[list[int], models.Calls]:
     """What the student's function writes with these models, and the calls that it made of them."""
-    calls = Calls(targets=MANY, in_a_block=MANY)
+    calls = models.Calls(targets=_MAX_CALLS, in_a_block=_MAX_CALLS)
 
     def counted(tokens: list[int]) -> np.ndarray:
         calls.of_target(list(tokens))
         return target(tokens)
 
-    return list(decode(counted, DraftModel(draft, calls), prompt, k, new)), calls
+    return list(decode(counted, models.DraftModel(draft, calls), prompt, k, new)), calls
 
 
 def _fates(blocks: list[tuple[int, list[int]]], prompt: int, out: list[int]) -> Iterator[tuple]:
@@ -156,18 +148,18 @@ def ladder(
     The models give rows (N, V), `lookup` gives the tokens that it copies, `read` gives text.
     """
     new, k = 24, 3
-    alone = greedy_decode(target, prompt, new)
+    alone = models.greedy_decode(target, prompt, new)
     print(f"The prompt:\n\n{read(prompt)}\nThe target alone goes on, in {new} passes:\n")
     print(read(alone))
-    found = {"no draft": new}
+    n_passes = {"no draft": new}
     vocab_size = target(prompt[:1]).shape[1]
     for name, drafter in _drafters(draft, lookup, prompt, alone, vocab_size).items():
         out, calls = _run(decode, target, drafter, prompt, k, new)
         same = "the same text" if out == alone else "another text"
-        found[f"{name},\n{same}"] = len(calls.blocks)
+        n_passes[f"{name},\n{same}"] = len(calls.blocks)
     title = f"{new} tokens by your function, K = {k}: passes of the target"
     ax = chart(title, size=(7.0, 3.2))
-    words = named_bars(ax, found, [f"{passes}" for passes in found.values()], "target")
+    words = named_bars(ax, n_passes, [f"{passes}" for passes in n_passes.values()], "target")
     show(ax.figure, f"{title}. {words}.".replace("\n", " "))
 
 
@@ -184,8 +176,8 @@ def _drafters(
         return np.eye(1, vocab_size, token)[0]
 
     return {
-        "oracle": lambda seen: certain(alone[len(seen) - len(prompt)]),
-        "draft model": lambda seen: draft(seen)[-1],
-        "copy from the text": lambda seen: certain(*(lookup(seen, 1, 3) or seen[-1:])),
-        "random tokens": lambda seen: certain(int(rng.integers(vocab_size))),
+        "oracle": lambda tokens: certain(alone[len(tokens) - len(prompt)]),
+        "draft model": lambda tokens: draft(tokens)[-1],
+        "copy from the text": lambda tokens: certain(*(lookup(tokens, 1, 3) or tokens[-1:])),
+        "random tokens": lambda tokens: certain(int(rng.integers(vocab_size))),
     }

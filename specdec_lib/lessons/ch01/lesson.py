@@ -6,7 +6,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch01.models import (
     DRAFT,
-    END,
+    EOS_ID,
     TARGET,
     WORDS,
     Calls,
@@ -14,7 +14,7 @@ from specdec_lib.lessons.ch01.models import (
     TargetModel,
     greedy_decode,
     text,
-    tokens,
+    tokenize,
 )
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import Different, expect, helpers_first, visible_check
@@ -23,8 +23,9 @@ __all__ = ["committed"]
 
 # The text and the block that the chapter works on: the draft's favourites after "the cat sat". The
 # target rejects the third. It agrees with the fourth, which is dropped all the same.
-PREFIX, BLOCK = tokens("the cat sat"), tokens("on the cat sat")
-LONG = 12  # new tokens of a whole decode
+PREFIX = tokenize("the cat sat")
+DRAFT_BLOCK = tokenize("on the cat sat")
+NEW_TOKENS = 12  # new tokens of a whole decode
 # What a wrong loop writes, and its cause.
 _WRONG = (
     ("on the on the the cat sat on the mat . the", "The correction stands in row m, not the last."),
@@ -76,15 +77,15 @@ def check_score_block(function: Callable) -> None:
     start = "Yours begin at the start of the prefix."
     late = "Yours begin one row late: the last prefix token's row judges the first draft token."
     alone = "Does the target read the prefix, too?"
-    told_apart = TARGET, tokens("sat on"), tokens("the mat")
-    after_prefix, block_alone = TARGET(tokens("sat on the mat"))[2:], TARGET(tokens("the mat"))
+    told_apart = TARGET, tokenize("sat on"), tokenize("the mat")
+    after_prefix, block_alone = TARGET(tokenize("sat on the mat"))[2:], TARGET(tokenize("the mat"))
     for prefix, drafted in (
         ("the cat sat", "on the cat sat"),
         ("the", "dog ran"),
         ("sat on the", "mat ."),
         ("the cat", ""),
     ):
-        before, block = tokens(prefix), tokens(drafted)
+        before, block = tokenize(prefix), tokenize(drafted)
         every = TARGET([*before, *block])
         asks = [(every, start), (every[: len(block) + 1], start)]
         asks += [(every[len(before) :], late, (told_apart, after_prefix))]
@@ -110,7 +111,7 @@ def check_greedy_prefix(function: Callable) -> None:
         ("on the cat sat", 2, [(3, rejected)]),
         ("on the mat .", 4, [(5, "The bonus is no draft token."), (0, nowhere), (3, loop)]),
     ):
-        block = tokens(drafted)
+        block = tokenize(drafted)
         rows = target_rows(PREFIX, block)
         hint = f"The target's choices are {rows[:-1].argmax(axis=1).tolist()}; p has one row more."
         expect(function, block, rows, gives=count, hint=hint, asks=asks)
@@ -132,27 +133,28 @@ def check_greedy_speculative_decode(function: Callable) -> None:
 
 def _check_text(function: Callable) -> None:
     """What is written, whatever the number of passes: a whole text, and two that end early."""
-    whole = greedy_decode(TARGET, PREFIX, LONG + 2)
-    alone, many = whole[:LONG], "How many tokens may the last block draft, if one comes on top?"
+    whole = greedy_decode(TARGET, PREFIX, NEW_TOKENS + 2)
+    alone = whole[:NEW_TOKENS]
+    many = "How many tokens may the last block draft, if one comes on top?"
     hint = f'The target alone writes "{text(alone)}".'
     asks = [(whole, many), (whole[:-1], many)]
     asks += [([*PREFIX, *alone], "Only the new tokens are asked for.")]
     asks += [(alone[:n], "max_new_tokens counts only the new tokens.") for n in (9, 10)]
-    asks += [(tokens(wrong), cause) for wrong, cause in _WRONG]
+    asks += [(tokenize(wrong), cause) for wrong, cause in _WRONG]
     pair = models(targets=100, which="(does each pass add a token of the target's?)")
-    expect(function, *pair, PREFIX, 4, LONG, gives=alone, hint=hint, asks=asks)
+    expect(function, *pair, PREFIX, 4, NEW_TOKENS, gives=alone, hint=hint, asks=asks)
     every = "Look for eos in the whole block, not only at its end."
     false = "0 is a token, and `if 0` is false: ask `if eos is not None`."
     cut, rejected = "What follows eos in its block goes.", "A rejected eos isn't in the text."
     for eos, end, asks in (
-        (END, 4, [(alone, every), (alone[:6], cut)]),
-        (WORDS.index("cat"), LONG, [(tokens("on the cat"), rejected)]),
+        (EOS_ID, 4, [(alone, every), (alone[:6], cut)]),
+        (WORDS.index("cat"), NEW_TOKENS, [(tokenize("on the cat"), rejected)]),
         (0, 2, [(alone, false), (alone[:3], cut)]),
     ):
         gives = alone[:end]
         asks += [([], "Only new tokens are compared with eos.")]
         asks += [(gives[:-1], "The text keeps its eos.")]
-        expect(function, *pair, PREFIX, 4, LONG, eos, gives=gives, hint=hint, asks=asks)
+        expect(function, *pair, PREFIX, 4, NEW_TOKENS, eos, gives=gives, hint=hint, asks=asks)
 
 
 def _check_passes(function: Callable) -> None:
@@ -162,8 +164,8 @@ def _check_passes(function: Callable) -> None:
     moves += "Each call of the draft reads the tokens drafted so far."
     perfect = "This draft is always right: a block of 4 writes 5 tokens, with the bonus."
     for draft, count, passes, hint, which in (
-        (DRAFT, LONG, 4, moves, card),
-        (TARGET, LONG + 1, 3, perfect, ""),
+        (DRAFT, NEW_TOKENS, 4, moves, card),
+        (TARGET, NEW_TOKENS + 1, 3, perfect, ""),
         (DRAFT, 0, 0, "Nothing is asked for.", ""),
     ):
         pair = models(draft, which, targets=passes, in_a_block=4 if passes else 0)

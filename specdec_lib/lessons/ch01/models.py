@@ -14,12 +14,12 @@ import numpy as np
 from specdec_lib.lessons.checking.lending import token_list
 
 WORDS = ("the", "cat", "sat", "on", "mat", ".", "dog", "ran")
-END = WORDS.index(".")
+EOS_ID = WORDS.index(".")
 
 _TABLES = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
-def tokens(text: str) -> list[int]:
+def tokenize(text: str) -> list[int]:
     """The tokens of a text of known words: "the cat" is [0, 1]. ValueError for another word."""
     return [WORDS.index(word) for word in text.split()]
 
@@ -29,7 +29,7 @@ def text(tokens: Sequence[int]) -> str:
     return " ".join(WORDS[token] for token in tokens)
 
 
-def named(row: np.ndarray) -> str:
+def row_in_words(row: np.ndarray) -> str:
     """A distribution (V,) in words, without the impossible ones: "cat 0.50, dog 0.30"."""
     return ", ".join(f"{WORDS[i]} {row[i]:.2f}" for i in np.flatnonzero(row))
 
@@ -77,8 +77,8 @@ class Calls:
 
 def _refuse(name: str, calls: int, allowed: int, where: str = "") -> None:
     if calls > allowed:
-        told = f"the {name} was called {calls} times instead of at most {allowed} {where}"
-        raise ValueError(told.strip())
+        message = f"the {name} was called {calls} times instead of at most {allowed} {where}"
+        raise ValueError(message.strip())
 
 
 class TargetModel:

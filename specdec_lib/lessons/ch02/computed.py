@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch02 import models, undecided
+from specdec_lib.lessons.ch02 import lazy_uniforms, models
 from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.data.distributions import normalised_residual
 
@@ -18,7 +18,7 @@ RULES = (
 )
 
 
-def one_position(step: Callable) -> Callable:
+def single_position(step: Callable) -> Callable:
     """A step of one draft token: from (p, q, token, r, u) to its first token, and if it stayed."""
 
     def position(p: np.ndarray, q: np.ndarray, token: int, r: float, u: float) -> tuple:
@@ -36,7 +36,7 @@ def exact_paths(position: Callable, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """
 
     def one(tape: exact.Tape) -> tuple[int, bool]:
-        token, rng = tape.choose(q.tolist()), undecided.Generator(tape)
+        token, rng = tape.choose(q.tolist()), lazy_uniforms.LazyGenerator(tape)
         out, accepted = position(p, q, token, rng.random(), rng.random())
         return int(out), bool(accepted)
 
@@ -63,15 +63,15 @@ def paths(rule: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.array([accepted, (1 - accepted.sum()) * replacement])
 
 
-MOST_RUNS = 10_000
-MANY = 100  # calls of a model for one text, more than any right decoder makes
+MAX_RUNS = 10_000
+_MAX_CALLS = 100  # calls of a model for one text, more than any right decoder makes
 WHY = "does every block add its tokens to the text?"
 
 
-def lent() -> tuple[Callable, Callable]:
+def lent_models() -> tuple[Callable, Callable]:
     """The small target and draft; a loop that does not end is ended."""
-    target = limit_calls(MANY, models.target_logits, "the target", WHY)
-    return target, limit_calls(10 * MANY, models.draft_logits, "the draft", WHY)
+    target = limit_calls(_MAX_CALLS, models.target_logits, "the target", WHY)
+    return target, limit_calls(10 * _MAX_CALLS, models.draft_logits, "the draft", WHY)
 
 
 def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]:
@@ -85,36 +85,43 @@ def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]
     def text(tape: exact.Tape) -> tuple[int, ...]:
         nonlocal runs
         runs += 1
-        if runs > MOST_RUNS:
-            raise ValueError(f"it has more than {MOST_RUNS:,} branches; a right one has hundreds")
-        rng = undecided.Generator(tape)
-        return tuple(map(int, sample(*lent(), [0], k, count, models.TEMPERATURE, rng)))
+        if runs > MAX_RUNS:
+            raise ValueError(f"it has more than {MAX_RUNS:,} branches; a right one has hundreds")
+        rng = lazy_uniforms.LazyGenerator(tape)
+        return tuple(map(int, sample(*lent_models(), [0], k, count, models.TEMPERATURE, rng)))
 
     return exact.distribution(text)
 
 
 def every_text_of_target(count: int) -> dict[Hashable, float]:
     """The same of the small target alone."""
+    return plain_text_law(lambda tokens: models.P_AFTER[tokens[-1]], [0], count)
+
+
+def plain_text_law(row: Callable, prompt: list[int], count: int) -> dict[Hashable, float]:
+    """The same of plain decoding after `prompt`; `row(tokens)` is the next distribution (V,)."""
 
     def text(tape: exact.Tape) -> tuple[int, ...]:
-        written = [0]
+        tokens = list(prompt)
         for _ in range(count):
-            written.append(tape.choose(models.P_AFTER[written[-1]].tolist()))
-        return tuple(written[1:])
+            tokens.append(tape.choose(row(tokens).tolist()))
+        return tuple(tokens[len(prompt) :])
 
     return exact.distribution(text)
 
 
-def blocks_of(
-    sample: Callable, target: Callable, draft: Callable, prompt: Sequence[int], *how: object
+def decoded_blocks(
+    sample: Callable, target: Callable, draft: Callable, prompt: Sequence[int], *options: object
 ) -> list[tuple[list[int], list[int], int]]:
     """What every call of the target judged and what was written after it: (drafted, written, n).
 
-    `sample` is called with the models and `how`. Its calls of the draft since the last one of the
-    target say how many draft tokens a block has. Last comes how many of them were accepted: all
+    `sample` is called with the models and `options`. Its calls of the draft since the last one of
+    the target say how many draft tokens a block has. Last comes how many of them were accepted: all
     written but one, which a decoder without a bonus token lacks.
     """
-    starts, drafts, waiting = list[int](), list[list[int]](), 0
+    starts: list[int] = []
+    drafts: list[list[int]] = []
+    waiting = 0  # calls of the draft since the last one of the target
 
     def watched_draft(tokens: Sequence[int]) -> np.ndarray:
         nonlocal waiting
@@ -128,7 +135,7 @@ def blocks_of(
         drafts.append(list(tokens[start:]))
         return target(tokens)
 
-    out = list(sample(watched_target, watched_draft, list(prompt), *how))
+    out = list(sample(watched_target, watched_draft, list(prompt), *options))
     ends = [*starts[1:], len(out)]
     news = [out[a:b] for a, b in zip(starts, ends, strict=True)]
     return [(d, new, len(new) - (new != d)) for d, new in zip(drafts, news, strict=True)]

@@ -11,16 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch02.computed import (
-    RULES,
-    blocks_of,
-    every_text_of,
-    every_text_of_target,
-    exact_paths,
-    lent,
-    one_position,
-    paths,
-)
+from specdec_lib.lessons.ch02 import computed
 from specdec_lib.lessons.ch02.models import TEMPERATURE, draft_model
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing.axes import (
@@ -49,33 +40,34 @@ def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
     A choice that cannot be made is told in a line.
     """
     proposed, wanted = np.round(100 * q).astype(int), np.round(100 * p).astype(int)
-    kept = np.asarray(keep)
-    numbers = kept.shape == q.shape and kept.dtype.kind in "iuf"
-    if not numbers or (kept < 0).any() or (kept > proposed).any():
+    n_kept = np.asarray(keep)
+    numbers = n_kept.shape == q.shape and n_kept.dtype.kind in "iuf"
+    if not numbers or (n_kept < 0).any() or (n_kept > proposed).any():
         most = ", ".join(map(str, proposed))
         print(f"keep is {keep}: write {len(q)} numbers from 0, at most {most}.")
         return
     left, right = panels(2, (8.6, 3.6), ylabel="of 100 proposals")
-    counts = (f"{some} of {most}" for some, most in zip(kept, proposed, strict=True))
-    parts = {"kept": kept, "dropped": proposed - kept}
+    counts = (f"{some} of {most}" for some, most in zip(n_kept, proposed, strict=True))
+    parts = {"kept": n_kept, "dropped": proposed - n_kept}
     stacked_token_bars(left, parts, ("accepted", "excess"), counts, target=wanted)
-    left.set_title(f"You keep {kept.sum()} of 100")
-    _draw_missing(right, wanted - kept)
-    words = f"Proposed {by_token(proposed)}. You keep {by_token(kept)}, {kept.sum()} in all."
-    missing = by_token(wanted - kept)
+    left.set_title(f"You keep {n_kept.sum()} of 100")
+    _draw_missing(right, wanted - n_kept)
+    words = f"Proposed {by_token(proposed)}. You keep {by_token(n_kept)}, {n_kept.sum()} in all."
+    missing = by_token(wanted - n_kept)
     show(right.figure, f"{words} Missing, or too many if negative: {missing}.")
 
 
 def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     """The exact output of a rule of RULES, by its two paths, next to the target (V,)."""
-    if rule not in RULES:
-        print(f"There is no rule {rule!r} here. Choose one of: {', '.join(map(repr, RULES))}.")
+    if rule not in computed.RULES:
+        names = ", ".join(map(repr, computed.RULES))
+        print(f"There is no rule {rule!r} here. Choose one of: {names}.")
         return
-    masses = paths(rule, p, q)
+    masses = computed.paths(rule, p, q)
     off = masses.sum(axis=0) - p
     ax = chart(f"The rule: {rule}", "probability")
     labels = ("came by acceptance", "came otherwise")
-    texts = (f"{mass:.4f}\n({each:+.4f})" for mass, each in zip(off + p, off, strict=True))
+    texts = (f"{mass:.4f}\n({error:+.4f})" for mass, error in zip(off + p, off, strict=True))
     far = total_variation(off + p, p)
     ax.set_xlabel(f"{far:.3f} of the probability stands on the wrong tokens")
     words = masses_by_path(ax, masses, p, texts, labels)
@@ -91,7 +83,7 @@ def accepted_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
     title = "Accepted height over the whole height of the draft's bar"
     ax = chart(title, "probability")
     words = stacked_token_bars(ax, parts, ("accepted", "excess"), target=p)
-    texts = (f"{each:.2f}{', above 1' if each > 1 else ''}" for each in share)
+    texts = (f"{ratio:.2f}{', above 1' if ratio > 1 else ''}" for ratio in share)
     write_above(ax, range(len(p)), q * np.maximum(share, 1), texts)
     said = f"Shares {by_token(share)}, in all {share @ q:.3g}; the target {by_token(p)}"
     show(ax.figure, f"{title}. {words}. {said}.")
@@ -134,7 +126,7 @@ def walk_through_block(
     bars(ax, x, ratios, "accepted", width=0.5, label="acceptance probability")
     ax.plot(x, r, "D", color="black", markersize=9, label="coin r")
     stays = [i < len(out) and out[i] == token for i, token in enumerate(tokens)]
-    verdicts = ["in your list" if each else "not in it" for each in stays]
+    verdicts = ["in your list" if stay else "not in it" for stay in stays]
     ax.set_xticks(x, [f"token {t}\n{v}" for t, v in zip(tokens, verdicts, strict=True)])
     ax.set(xlabel=f"your function returned {out}", ylim=(0, 1.1))
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -146,19 +138,19 @@ def walk_through_block(
 
 
 @uses_student_functions("residual_distribution")
-def missing_part(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
+def residual_bars(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """What the target (V,) has above the draft, and next to it the student's residual."""
-    found = np.asarray(residual(p, q), dtype=float)
-    values = {"missing after acceptance": np.maximum(p - q, 0), "your residual": found}
-    title = f"The missing part, and your residual, which sums to {found.sum():.2f}"
-    how = {"kind": "bars", "roles": ("target", "residual"), "text": ".2f"}
-    series_figure(title, TOKEN_NAMES[: len(p)], values, ylabel="probability", **how)
+    answer = np.asarray(residual(p, q), dtype=float)
+    values = {"missing after acceptance": np.maximum(p - q, 0), "your residual": answer}
+    title = f"The missing part, and your residual, which sums to {answer.sum():.2f}"
+    options = {"kind": "bars", "roles": ("target", "residual"), "text": ".2f"}
+    series_figure(title, TOKEN_NAMES[: len(p)], values, ylabel="probability", **options)
 
 
 @uses_student_functions("speculative_step")
 def two_masses(step: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The exact distribution of a step of one token, by its two paths, and the target (V,)."""
-    masses = exact_paths(one_position(step), p, q)
+    masses = computed.exact_paths(computed.single_position(step), p, q)
     total = masses.sum(axis=0)
     ax = chart("Two paths into each token, by your function", "probability")
     words = masses_by_path(ax, masses, p, (f"{mass:.3f}" for mass in total))
@@ -169,15 +161,15 @@ def two_masses(step: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def blocks_written(sample: Callable, seed: int) -> None:
     """The blocks of a text on the small models, by the student's function."""
     rng = np.random.default_rng(seed)
-    blocks = blocks_of(sample, *lent(), [0], 3, 9, TEMPERATURE, rng)
+    blocks = computed.decoded_blocks(sample, *computed.lent_models(), [0], 3, 9, TEMPERATURE, rng)
     rows = [row for block in blocks for row in _judged(*block)]
     text = " ".join("".join(TOKEN_NAMES[token] for token in new) for _, new, _ in blocks)
     ax = chart(f"The text by your function: A {text}", size=(8.2, 0.8 + 0.44 * len(rows)))
     names = [name for i in range(len(blocks)) for name in (f"block {i + 1} drafts", "writes")]
     draw_blocks(ax, rows, names, columns=3)
     parts = [", ".join(f"{word} {kind}" for kind, word in row) or "none" for row in rows]
-    told = "; ".join(f"{name} {part}" for name, part in zip(names, parts, strict=True))
-    show(ax.figure, f"{len(blocks)} blocks after A: {told}.")
+    words = "; ".join(f"{name} {part}" for name, part in zip(names, parts, strict=True))
+    show(ax.figure, f"{len(blocks)} blocks after A: {words}.")
 
 
 def _judged(drafted: list[int], new: list[int], accepted: int) -> list[list[tuple[str, str]]]:
@@ -204,8 +196,8 @@ def real_text(
 
     `read` gives the text of tokens.
     """
-    how = k, count, temperature, np.random.default_rng(seed)
-    blocks = blocks_of(sample, target, draft, prompt, *how)
+    settings = k, count, temperature, np.random.default_rng(seed)
+    blocks = computed.decoded_blocks(sample, target, draft, prompt, *settings)
     spans, plain = [html.escape(read(prompt))], read(prompt)
     for _, new, n in blocks:
         for kind, part in (("draft", new[:n]), ("own", new[n:])):
@@ -221,9 +213,9 @@ def real_text(
 @uses_student_functions("speculative_sample")
 def every_text(sample: Callable, k: int, count: int = 3) -> None:
     """The exact probability of every text by the student's function, and by the target alone."""
-    found, wanted = every_text_of(sample, k, count), every_text_of_target(count)
-    texts = sorted(found | wanted)
-    yours, target = (np.array([law.get(text, 0.0) for text in texts]) for law in (found, wanted))
+    own_law, wanted = computed.every_text_of(sample, k, count), computed.every_text_of_target(count)
+    texts = sorted(own_law | wanted)
+    yours, target = (np.array([law.get(text, 0.0) for text in texts]) for law in (own_law, wanted))
     names = ["".join(TOKEN_NAMES[token] for token in text) for text in texts]
     ax = chart(f"All texts of {count} tokens after A, K = {k}", "probability", (9.4, 3.8))
     parts = {"your function": np.minimum(yours, target), "too much": np.maximum(yours - target, 0)}
@@ -231,7 +223,7 @@ def every_text(sample: Callable, k: int, count: int = 3) -> None:
     pile_bars(ax, x, parts, ("accepted", "excess"))
     ax.hlines(target, x - 0.4, x + 0.4, color="black", linewidth=2.5, label="the target alone")
     ax.set_xticks(x, names, fontsize=9 if len(names) <= 18 else 7)
-    off = exact.total_variation_distance(found, wanted)
+    off = exact.total_variation_distance(own_law, wanted)
     worst = int(np.abs(yours - target).argmax())
     words = f"{off:.3f} of the probability is on the wrong texts"
     if off > 1e-9:

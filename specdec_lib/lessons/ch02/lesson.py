@@ -2,9 +2,9 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numpy import array
+from numpy import array, ndarray
 
 from specdec_lib.lessons.ch02.models import (
     Q_AFTER,
@@ -22,13 +22,15 @@ from specdec_lib.lessons.checking.lending import (
     read_only,
 )
 
+if TYPE_CHECKING:
+    from specdec_lib.measure.race.record import Race
+
 __all__ = ["committed"]
 
 # The pair that the whole chapter works on.
 P = read_only([0.45, 0.30, 0.15, 0.10])
 Q = read_only([0.30, 0.45, 0.20, 0.05])
 
-# What predictions.toml does not hold; None is measured in the chapter.
 TRUTHS = truths_of(__package__, prediction_02_c=None)
 
 # Three drafted tokens of a vocabulary of four. The first has a ratio of 0.5/0.4, the second of
@@ -43,7 +45,7 @@ answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
 
-def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
+def reveal_race(name: str, guess: object, races: "Sequence[Race]") -> None:
     """Compare a guess of the tokens per pass with the last lane; without a race, do nothing."""
     for race in races:
         lane = race.lanes[-1]
@@ -86,7 +88,7 @@ def check_draft_block(function: Callable) -> None:
     _draws(tokens, draft_model, [0], array([]), gives=[], hint="Nothing is drafted.")
 
 
-def looks_back(tokens: list[int]) -> Any:
+def looks_back(tokens: list[int]) -> ndarray:
     """A draft by the last token but one. CallLimitExceeded for one token."""
     if len(tokens) < 2:
         raise CallLimitExceeded(
@@ -98,10 +100,12 @@ def looks_back(tokens: list[int]) -> Any:
 looks_back.code = "lesson.looks_back"
 
 
-def _draws(function: Callable, draft: Callable, prefix: list[int], u: Any, **how: Any) -> None:
+def _draws(
+    function: Callable, draft: Callable, prefix: list[int], u: ndarray, **options: Any
+) -> None:
     """A block with as many calls of the draft as there are numbers `u`."""
     counted = limit_calls(len(u), draft, "the draft", "a block of k tokens takes k calls")
-    expect(function, counted, prefix, len(u), u, **how)
+    expect(function, counted, prefix, len(u), u, **options)
 
 
 def _drafted(tokens: list[int], after: int = 0) -> tuple:
@@ -149,7 +153,8 @@ def _alone(i: int, coin: float) -> tuple:
 @visible_check
 def check_residual_distribution(function: Callable) -> None:
     """The chapter's pair, the pair the other way round, and equal distributions."""
-    rarely, other = "Which tokens has the draft proposed too rarely?", array([0.0, 0.75, 0.25, 0.0])
+    rarely = "Which tokens has the draft proposed too rarely?"
+    other = array([0.0, 0.75, 0.25, 0.0])
     asks = (
         (array([0.15, 0.0, 0.0, 0.05]), "It sums to 0.2, and a distribution sums to 1."),
         (array([0.375, 0.375, 0.125, 0.125]), rarely),
@@ -198,29 +203,29 @@ def check_speculative_step(function: Callable) -> None:
 
 # What rng gives for the text of the card, whose blocks are A B, then B, then none; for a text that
 # shows the temperature, with numbers to spare; and for a block that is accepted whole.
-CARD = (0.1, 0.6, 0.4, 0.4, 0.7, 0.3, 0.7, 0.6, 0.2)
-WARM = (0.45, 0.9, 0.85, 0.55, 0.25, 0.45, 0.05, 0.2, 0.75, 0.85, 0.4, 0.6, 0.2, 0.7, 0.35, 0.95)
-WHOLE = (0.6, 0.2, 0.3, 0.9, 0.6, 0.3)
+_CARD = (0.1, 0.6, 0.4, 0.4, 0.7, 0.3, 0.7, 0.6, 0.2)
+_WARM = (0.45, 0.9, 0.85, 0.55, 0.25, 0.45, 0.05, 0.2, 0.75, 0.85, 0.4, 0.6, 0.2, 0.7, 0.35, 0.95)
+_WHOLE = (0.6, 0.2, 0.3, 0.9, 0.6, 0.3)
 CARD_TEXT, WARM_TEXT = [2, 0, 1], [0, 2, 0, 1, 2]
-ORDER = "In which order does a block draw? First n numbers for the draft, then n for r, then u."
-SOFTMAX = "Are the logits divided by the temperature, and is the softmax then left as it is?"
-ROWS = "p needs n + 1 rows, and the first is row len(text) - 1."
+_ORDER = "In which order does a block draw? First n numbers for the draft, then n for r, then u."
+_SOFTMAX = "Are the logits divided by the temperature, and is the softmax then left as it is?"
+_ROWS = "p needs n + 1 rows, and the first is row len(text) - 1."
 # What likely slips write after the card's prompt and after the second one, each with its question.
 SLIPS = (
-    ([1, 1, 1], [1, 0, 2, 1, 0], ORDER),
-    ([2, 2, 1], [1, 2, 1, 1, 2], ORDER),
-    ([1, 0, 1], [2, 0, 1, 0, 1], ORDER),
-    ([1, 0, 2], [0, 2, 2, 1, 0], ORDER),
+    ([1, 1, 1], [1, 0, 2, 1, 0], _ORDER),
+    ([2, 2, 1], [1, 2, 1, 1, 2], _ORDER),
+    ([1, 0, 1], [2, 0, 1, 0, 1], _ORDER),
+    ([1, 0, 2], [0, 2, 2, 1, 0], _ORDER),
     ([1, 0, 2], [0, 2, 2, 0, 1], "Has each draft token a number of its own, and each coin too?"),
-    ([2, 1, 0], [0, 2, 0, 1, 0], SOFTMAX),
-    (CARD_TEXT, [2, 1, 0, 1, 0], SOFTMAX),
-    (CARD_TEXT, [2, 1, 2, 0, 2], SOFTMAX),
+    ([2, 1, 0], [0, 2, 0, 1, 0], _SOFTMAX),
+    (CARD_TEXT, [2, 1, 0, 1, 0], _SOFTMAX),
+    (CARD_TEXT, [2, 1, 2, 0, 2], _SOFTMAX),
     (CARD_TEXT, [2, 1, 0, 2, 0], "Do you divide the target's logits by the temperature?"),
     (CARD_TEXT, [0, 2, 0, 1, 0], "Do you divide the draft's logits by the temperature?"),
     (CARD_TEXT, [2, 1, 2, 1, 0], "Do you multiply by the temperature? It divides the logits."),
     ([2, 2, 1], [0, 2, 0, 0, 1], "Does every block read the new tokens, too?"),
-    ([2, 1, 1], [0, 2, 1, 0, 0], ROWS),
-    (CARD_TEXT, [2, 1, 2, 0, 1], ROWS),
+    ([2, 1, 1], [0, 2, 1, 0, 0], _ROWS),
+    (CARD_TEXT, [2, 1, 2, 0, 1], _ROWS),
     ([2, 1, 0], WARM_TEXT, "Is the correction drawn from the residual, as speculative_step does?"),
     (CARD_TEXT, [0, 2, 1, 0, 1], "Did you leave the bonus token out?"),
     ([0, *CARD_TEXT], [2, 1, *WARM_TEXT], "Return the new tokens only."),
@@ -231,25 +236,25 @@ SLIPS = (
 @helpers_first(check_draft_block, check_speculative_accept, check_speculative_step)
 def check_speculative_sample(function: Callable) -> None:
     """The text of the card, a temperature that shows, a block accepted whole, the ends of texts."""
-    card, warm = ([0], CARD, 2, 3), ([2, 1], WARM, 2, 5)
+    card, warm = ([0], _CARD, 2, 3), ([2, 1], _WARM, 2, 5)
     hint = "The target gives a block n + 1 rows, and the first is row len(text) - 1."
     first = [(one, ask, (_asking(*warm), two)) for one, two, ask in SLIPS if one != CARD_TEXT]
     _sampled(function, *card, gives=CARD_TEXT, calls=3, hint=hint, asks=first)
     second = [(two, ask) for one, two, ask in SLIPS if one == CARD_TEXT]
     _sampled(function, *warm, gives=WARM_TEXT, calls=5, hint=hint, asks=second)
-    whole = functools.partial(_sampled, function, [2, 0], WHOLE, 2, 3)
+    whole = functools.partial(_sampled, function, [2, 0], _WHOLE, 2, 3)
     hint = "The whole block, B and A, is accepted, and 0.6 draws the bonus C from the last row."
     whole(gives=[1, 0, 2], calls=2, hint=hint)
     hint = "Here eos is A in the middle of the block. It is token 0, and `if 0` is false."
     whole(0, gives=[1, 0], calls=1, hint=hint, asks=[([1], "The text keeps its eos.")])
 
 
-def _sampled(function: Callable, *text: Any, calls: int, **how: Any) -> None:
+def _sampled(function: Callable, *text: Any, calls: int, **options: Any) -> None:
     """One text of the small models, by `_asking`, with so many calls of the target at most."""
     target, draft, prompt, k, *others = _asking(*text)
     target = limit_calls(calls, target, "the target", "one call gives all rows of a block")
     draft = limit_calls(k * calls, draft, "the draft", "a block of n tokens takes n calls")
-    expect(function, target, draft, prompt, k, *others, **how)
+    expect(function, target, draft, prompt, k, *others, **options)
 
 
 def _asking(

@@ -16,7 +16,7 @@ def noise(p: np.ndarray, draws: float) -> float:
     return float(np.sqrt(2 / np.pi / draws) * np.sqrt(p * (1 - p)).sum() / 2)
 
 
-def mixed_up(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+def mismatch_law(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     """The distribution (V,) if drafts come from `drawn` but q is reported.
 
     Ratio and residual use q (V,), as in chapter 02. With `drawn` equal to q the distribution is p.
@@ -26,7 +26,7 @@ def mixed_up(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     return accepted + (1 - accepted.sum()) * normalised_residual(p, q)
 
 
-def counted(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+def rule_law(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The distribution (V,) of what a rule writes, every branch of it followed."""
-    found = exact.distribution(lambda choices: rule(p, q, choices))
-    return np.array([found.get(token, 0.0) for token in range(len(p))])
+    law = exact.distribution(lambda choices: rule(p, q, choices))
+    return np.array([law.get(token, 0.0) for token in range(len(p))])

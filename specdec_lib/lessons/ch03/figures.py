@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from specdec_lib.lessons.ch03 import computed, rules
-from specdec_lib.lessons.ch03.rules import SEEN, Rule
+from specdec_lib.lessons.ch03.rules import PUBLIC_CODE, Rule
 from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing.axes import (
@@ -32,7 +32,7 @@ SETTINGS = {
     "top-k 3": (1.0, 3, None),
     "top-p 0.8": (1.0, None, 0.8),
 }
-MOST_BRANCHES = 20_000
+MAX_BRANCHES = 20_000
 ONCE = "exact.distribution asks it once for each branch, and these rules have fewer"
 
 
@@ -49,36 +49,36 @@ def kept_and_rejected(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
 @uses_student_functions("two_paths")
 def both_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The student's two masses of each token, one on the other, against the target (V,)."""
-    kept, into = (np.asarray(mass, dtype=float) for mass in paths(p, q))
+    accepted, corrected = (np.asarray(mass, dtype=float) for mass in paths(p, q))
     ax = chart("Two paths into each token, by your function", "probability")
-    texts = (f"{one:.2f} + {other:.2f}" for one, other in zip(kept, into, strict=True))
-    words = masses_by_path(ax, (kept, into), p, texts)
+    texts = (f"{one:.2f} + {other:.2f}" for one, other in zip(accepted, corrected, strict=True))
+    words = masses_by_path(ax, (accepted, corrected), p, texts)
     show(ax.figure, f"Mass {words}.")
 
 
 @uses_student_functions("argmax_draft_law")
 def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
     """For each pair the student's distribution with an argmax draft, against the target."""
-    row, told = panels(len(pairs), (8.8, 3.5), ylabel="probability", sharey=True), []
+    row, parts = panels(len(pairs), (8.8, 3.5), ylabel="probability", sharey=True), []
     for ax, (p, q) in zip(row, pairs, strict=True):
-        found = np.asarray(law_of(p, q), dtype=float)
-        title = f"TV {total_variation(found, p):.3f}"
+        law = np.asarray(law_of(p, q), dtype=float)
+        title = f"TV {total_variation(law, p):.3f}"
         ax.set(title=title, xlabel=f"argmax of q: {TOKEN_NAMES[int(np.argmax(q))]}")
-        words = stacked_token_bars(ax, {"your function": found}, ("excess",), target=p)
-        for x, mass in enumerate(found):
+        words = stacked_token_bars(ax, {"your function": law}, ("excess",), target=p)
+        for x, mass in enumerate(law):
             write_inside(ax, x, 0.05, f"{mass:.3f}", fontsize=8)  # on the bar, below every line
         token_axis(ax, len(p), 1.0)
         if ax is not row[len(row) // 2]:
             ax.get_legend().remove()
-        told.append(f"{title}: target {by_token(p)}, draft {by_token(q)}, {words}")
-    show(row[0].figure, f"Argmax drafts, full q. {'; '.join(told)}.")
+        parts.append(f"{title}: target {by_token(p)}, draft {by_token(q)}, {words}")
+    show(row[0].figure, f"Argmax drafts, full q. {'; '.join(parts)}.")
 
 
 @uses_student_functions("is_lossless")
 def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Every rule of rules with its exact distance to p (V,) and the student's verdict."""
     suspects = (*rules.LOSSLESS, *rules.MISTAKES)
-    named = {f"{rule.__name__}{SEEN.get(rule.__name__, '')}": rule for rule in suspects}
+    named = {f"{rule.__name__}{PUBLIC_CODE.get(rule.__name__, '')}": rule for rule in suspects}
     _verdicts("The line-up", judge, named, p, q)
     print("\n".join(f"{rule.__name__}: {rule.__doc__}" for rule in suspects))
 
@@ -89,8 +89,8 @@ def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.nd
     from specdec_lib.lessons.ch03 import library
 
     library.require_library()
-    _verdicts("The library on trial", judge, library.RULES, p, q)
-    written = computed.counted(library.RULES["its rule, its own argmax draft"], p, q)
+    _verdicts("The library on trial", judge, library.LIBRARY_RULES, p, q)
+    written = computed.rule_law(library.LIBRARY_RULES["its rule, its own argmax draft"], p, q)
     off = np.abs(formula(p, q) - written).max()
     print(f"With its argmax draft it writes {by_token(written)}.")
     differs = f"differs from that by up to {off:.2g}" if off > 1e-9 else "says the same"
@@ -103,7 +103,7 @@ def library_repaired(judge: Callable, repair: Callable, p: np.ndarray, q: np.nda
     from specdec_lib.lessons.ch03 import library
 
     library.require_library()
-    suspects = library.RULES | {"its rule, your draft": library.drafted_by(repair)}
+    suspects = library.LIBRARY_RULES | {"its rule, your draft": library.drafted_by(repair)}
     _verdicts("The trial again, with your repair", judge, suspects, p, q)
 
 
@@ -111,31 +111,31 @@ def _verdicts(
     title: str, judge: Callable, suspects: Mapping[str, Rule], p: np.ndarray, q: np.ndarray
 ) -> None:
     """A bar for each rule's exact distance to p (V,), and the student's verdict on it."""
-    counts = {name: computed.counted(rule, p, q) for name, rule in suspects.items()}
+    counts = {name: computed.rule_law(rule, p, q) for name, rule in suspects.items()}
     off = {name: total_variation(written, p) for name, written in counts.items()}
-    told = []
+    labels = []
     for name, rule in suspects.items():
-        lent = limit_calls(MOST_BRANCHES, rule, "the rule", ONCE)
+        lent = limit_calls(MAX_BRANCHES, rule, "the rule", ONCE)
         verdict, right = bool(judge(lent, p, q)), off[name] < 1e-12
         said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
-        told.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
+        labels.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
     ax = chart(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
     ax.set(xlabel="total variation from p, counted", xlim=(0, 1.6 * max(off.values())))
-    words = named_bars(ax, off, told, "excess")
+    words = named_bars(ax, off, labels, "excess")
     show(ax.figure, f"{title}. {words}.")
 
 
 @uses_student_functions("warp")
 def warped(warp: Callable, logits: np.ndarray) -> None:
     """The student's distribution of `logits` (V,) under each of SETTINGS."""
-    row, told = panels(len(SETTINGS), (8.8, 2.9), ylabel="probability", sharey=True), []
+    row, parts = panels(len(SETTINGS), (8.8, 2.9), ylabel="probability", sharey=True), []
     for ax, (name, setting) in zip(row, SETTINGS.items(), strict=True):
         probs = np.asarray(warp(logits, *setting), dtype=float)
         names = TOKEN_NAMES[: len(probs)]
-        told.append(draw_series(ax, names, {name: probs}, kind="bars", text=".2f"))
+        parts.append(draw_series(ax, names, {name: probs}, kind="bars", text=".2f"))
         token_axis(ax, len(probs), 0.9)
         ax.set(title=name, xlim=(-0.6, len(probs) - 0.4))
-    show(row[0].figure, f"By your function. {'; '.join(told)}.")
+    show(row[0].figure, f"By your function. {'; '.join(parts)}.")
 
 
 def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> None:
@@ -143,12 +143,12 @@ def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> No
 
     To draw from what was counted is to run the rule as often, and takes no time.
     """
-    written, noise = computed.counted(rule, p, q), computed.noise(p, draws)
+    written, noise = computed.rule_law(rule, p, q), computed.noise(p, draws)
     off = total_variation(written, p)
-    seen = np.random.default_rng(0).multinomial(draws, written) / draws
-    print(f"target {p}, sample {np.round(seen, 4)}")
+    sample = np.random.default_rng(0).multinomial(draws, written) / draws
+    print(f"target {p}, sample {np.round(sample, 4)}")
     print(f"Counted: {off:.5f} from p.")
-    print(f"{draws:,} samples: {total_variation(seen, p):.5f} from p. ", end="")
+    print(f"{draws:,} samples: {total_variation(sample, p):.5f} from p. ", end="")
     print(f"A perfect sampler: {noise:.5f} on average.")
     lossless = "Your rule is lossless, so there is nothing to notice."
     notice = f"{draws:,} samples would {'' if off > 3 * noise else 'not '}notice."

@@ -10,7 +10,7 @@ import numpy as np
 from specdec_lib import exact
 from specdec_lib.lessons.ch02.lesson import P, Q
 from specdec_lib.lessons.ch03 import rules
-from specdec_lib.lessons.ch03.computed import counted, mixed_up
+from specdec_lib.lessons.ch03.computed import mismatch_law, rule_law
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect, record_agreement, visible_check
@@ -23,25 +23,24 @@ from specdec_lib.sampling import softmax
 __all__ = ["P", "Q", "committed"]
 
 # Two tokens, for everything that can be done in one's head.
-COINS = read_only([0.5, 0.5]), read_only([0.6, 0.4])
+TWO_COINS = read_only([0.5, 0.5]), read_only([0.6, 0.4])
 APART = read_only([1.0, 0.0]), read_only([0.0, 1.0])
 # Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
-ARGMAX_PAIRS = (COINS, (read_only([0.6, 0.4]), read_only([0.8, 0.2])), (P, Q))
+ARGMAX_PAIRS = (TWO_COINS, (read_only([0.6, 0.4]), read_only([0.8, 0.2])), (P, Q))
 # What a rule gets wrong on tokens that the draft never proposes.
 UNSEEN = read_only([0.25, 0.25, 0.3, 0.2]), read_only([0.5, 0.5, 0.0, 0.0])
 
 # Logits of five tokens, whose softmax is about 0.12, 0.52, 0.01, 0.31, 0.05: in no order.
-LOGITS = read_only([0.5, 2.0, -2.0, 1.5, -0.4])
+WARP_LOGITS = read_only([0.5, 2.0, -2.0, 1.5, -0.4])
 
-# The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
     __package__,
     prediction_03=float(P[3] + (1 - P[3]) * P[3]),
-    prediction_03_b=float(COINS[0][0] / COINS[1][0]),
+    prediction_03_b=float(TWO_COINS[0][0] / TWO_COINS[1][0]),
 )
 
 CHOICES = SimpleNamespace(code="exact.Tape()")  # what a message shows of them
-PLAIN = (*INTS, *FLOATS, *ARRAYS, list, tuple)  # what a token or a row of logits may be
+_PLAIN = (*INTS, *FLOATS, *ARRAYS, list, tuple)  # what a token or a row of logits may be
 
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
@@ -52,11 +51,11 @@ def check_acceptance_rate(function: Callable) -> None:
     """The chapter's pair, two coins, equal and disjoint distributions."""
     shared, drafted = "Sum what both share, token by token.", "How often is each token drafted?"
     total = float(np.minimum(1, P / Q).sum())
-    asks = [(total, drafted), (total / 4, drafted), (0.2, "No mean: sum.", (COINS, 0.45))]
-    asks += [(0.2, "That is the share that they do not have in common.", (COINS, 0.1))]
+    asks = [(total, drafted), (total / 4, drafted), (0.2, "No mean: sum.", (TWO_COINS, 0.45))]
+    asks += [(0.2, "That is the share that they do not have in common.", (TWO_COINS, 0.1))]
     asks += [(float(P @ Q), "That is how often a draw from p and a draw from q agree.")]
     expect(function, P, Q, gives=0.8, hint=shared, asks=asks)
-    expect(function, *COINS, gives=0.9, hint=shared)
+    expect(function, *TWO_COINS, gives=0.9, hint=shared)
     expect(function, Q, Q, gives=1.0, hint="Equal distributions share everything.")
     expect(function, *APART, gives=0.0, hint="They share nothing.")
 
@@ -66,14 +65,14 @@ def check_two_paths(function: Callable) -> None:
     """The chapter's pair, also the other way round, equal distributions, and a token of neither."""
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.15, 0.0, 0.0, 0.05])
     ratios, residual = np.array([1, 2 / 3, 0.75, 1]), np.array([0.75, 0, 0, 0.25])
-    kept = "min(1, p/q) is how often a drafted A stays. How often is A drafted?"
-    redrawn = "The residual is drawn from only after a rejection. How often is that?"
+    on_accepted = "min(1, p/q) is how often a drafted A stays. How often is A drafted?"
+    on_corrected = "The residual is drawn from only after a rejection. How often is that?"
     asks = [
         ((gives[0], 0.2 * P), "After a rejection the rule draws from the residual, not from p."),
         (gives[::-1], "The mass by acceptance comes first."),
-        ((ratios, gives[1]), kept),
-        ((gives[0], residual), redrawn),
-        ((ratios, residual), f"{kept} {redrawn}"),
+        ((ratios, gives[1]), on_accepted),
+        ((gives[0], residual), on_corrected),
+        ((ratios, residual), f"{on_accepted} {on_corrected}"),
         ((gives[0], np.abs(P - Q)), "A token of which q has more is never the correction."),
         ((gives[0], Q - gives[0]), "That is what q has beyond p: it is rejected, not corrected."),
         ((gives[0], P - Q), "Where q has more, nothing is corrected: no mass is below 0."),
@@ -89,12 +88,12 @@ def check_two_paths(function: Callable) -> None:
     expect(function, *rare, gives=gives, hint="Token 2 is 0 in p and in q.")
 
 
-def expect_law(function: Callable, *args: object, gives: np.ndarray, **how: Any) -> None:
+def expect_law(function: Callable, *args: object, gives: np.ndarray, **options: Any) -> None:
     """`expect` for distributions (..., V): of one that does not sum to 1 its sum is the hint."""
     try:
-        expect(function, *args, gives=gives, **how)
+        expect(function, *args, gives=gives, **options)
     except Different as wrong:
-        general = " returned " in wrong.seen and wrong.hint and wrong.hint == how.get("hint")
+        general = " returned " in wrong.seen and wrong.hint and wrong.hint == options.get("hint")
         sums = np.ravel(np.sum(function(*args), axis=-1)) if general else np.ones(1)
         off = [f"{total:.3g}" for total in sums if not abs(total - 1) < 1e-6]
         one = "It" if len(sums) == 1 else "A row"
@@ -115,7 +114,7 @@ def check_argmax_draft_law(function: Callable) -> None:
         ([1.0, 0.0], "Is the ratio p over q, and not q over p?", ((P, Q), [0.0, 1.0, 0.0, 0.0])),
     ]
     hint = "Token 0 is drafted every time and stays with 5/6; the residual is [0, 1]."
-    expect_law(function, *COINS, gives=np.array([5 / 6, 1 / 6]), hint=hint, asks=asks)
+    expect_law(function, *TWO_COINS, gives=np.array([5 / 6, 1 / 6]), hint=hint, asks=asks)
     modest = np.array([0.5, 0.4, 0.1]), np.array([0.4, 0.3, 0.3])
     hint = "p/q is above 1 on the drafted token, so it is always accepted."
     most = "p/q is 1.25 here, and a probability is at most 1."
@@ -140,7 +139,7 @@ def check_is_lossless(function: Callable) -> None:
     for rule, pair, gives in (
         (rules.right_rule, (P, Q), True),
         (rules.from_target, (P, Q), False),
-        (rules.sampler_match, COINS, True),
+        (rules.sampler_match, TWO_COINS, True),
         (rules.always, (P, P), True),
         (rules.always, APART, False),
         (rules.even_residual, UNSEEN, False),
@@ -148,15 +147,15 @@ def check_is_lossless(function: Callable) -> None:
         (rules.rarely_unjudged, (P, Q), False),
     ):
         met = list(exact.distribution(lambda choices, it=rule, of=pair: it(*of, choices)))
-        off = total_variation(counted(rule, *pair), pair[0])
-        hint = f"{documented(rule)} It is {off:.2g} from p; its dictionary has the keys {met}."
+        off = total_variation(rule_law(rule, *pair), pair[0])
+        hint = f"{docstring_of(rule)} It is {off:.2g} from p; its dictionary has the keys {met}."
         try:
             expect(function, rule, *pair, gives=gives, hint=hint)
         except Different as wrong:
             raise Different(wrong.seen, hint if "KeyError" in wrong.seen else wrong.hint) from None
 
 
-def documented(rule: rules.Rule) -> str:
+def docstring_of(rule: rules.Rule) -> str:
     """The rule's name and its docstring, which is true of every verdict on it."""
     return f'{rule.__name__}: "{rule.__doc__}"'
 
@@ -165,9 +164,9 @@ def documented(rule: rules.Rule) -> str:
 def check_repair(function: Callable) -> None:
     """The chapter's draft, a tie, a peaked draft, and logits that are large."""
     for logits, p in (
-        (np.array([1.0, 0.0]), COINS[0]),
+        (np.array([1.0, 0.0]), TWO_COINS[0]),
         (np.array([0.0, 1.0, 1.0]), np.array([0.3, 0.2, 0.5])),
-        (np.array([900.0, 880.0]), COINS[0]),
+        (np.array([900.0, 880.0]), TWO_COINS[0]),
     ):
         expect_repaired(function, logits, p)
         record_agreement(f"repair({describe(logits)}, choices)", "every branch counted, lossless")
@@ -193,7 +192,7 @@ def expect_repaired(
         raise Different(f"{call} asked choices.choose for a draw whose chances sum to {total:.3g}.")
     written, drawn = np.zeros(len(p)), np.zeros(len(p))
     for (token, reported), weight in ways:
-        written += weight * mixed_up(p, softmax(reported), np.eye(len(p))[token])
+        written += weight * mismatch_law(p, softmax(reported), np.eye(len(p))[token])
         drawn[token] += weight
     favourites = logits == logits.max()
     lossless = np.abs(written - p).max() < 1e-12
@@ -234,7 +233,7 @@ def _asked(
         hint = nan if "nan" in str(error) else ""
         raise Different(f"{call} asked choices.choose for a draw, but {error}.", hint) from None
     parts = got if isinstance(got, tuple | list) and len(got) == 2 else ("", "")
-    token, row = (np.array(part if isinstance(part, PLAIN) else "") for part in parts)
+    token, row = (np.array(part if isinstance(part, _PLAIN) else "") for part in parts)
     numbers = token.dtype.kind in "iuf" and row.dtype.kind in "iuf"
     shaped = token.ndim == 0 and row.shape == logits.shape
     if not (numbers and shaped and token in range(len(logits))):

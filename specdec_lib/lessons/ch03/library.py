@@ -23,7 +23,7 @@ def require_library() -> None:
     """Raise DependencyError unless the installed transformers answers when asked as it is below."""
     half = np.array([0.5, 0.5])
     try:
-        for draws, rule in zip((3, 2), RULES.values(), strict=True):
+        for draws, rule in zip((3, 2), LIBRARY_RULES.values(), strict=True):
             rule(half, half, tape := exact.Tape())
             if len(tape.branch_taken) != draws:
                 raise LookupError(f"it left {len(tape.branch_taken)} of {draws} draws to the tape")
@@ -47,8 +47,8 @@ def by_library(p: np.ndarray, token: int, logits: np.ndarray, choices: object) -
     from transformers.generation import utils
 
     def rand_like(ratio: torch.Tensor) -> torch.Tensor:
-        kept = min(1.0, float(ratio))
-        coin = choices.choose([kept, 1 - kept])  # 0 accepts; 2 is above every ratio that rejects
+        acceptance = min(1.0, float(ratio))
+        coin = choices.choose([acceptance, 1 - acceptance])  # 0 accepts, and 2 below rejects
         return torch.full_like(ratio, 2.0 * coin)
 
     def multinomial(probs: torch.Tensor, num_samples: int) -> torch.Tensor:
@@ -79,7 +79,7 @@ def _candidate(logits: tuple[float, ...]) -> tuple[int, np.ndarray]:
     return int(tokens[0, -1]), reported[0, 0].numpy()
 
 
-RULES = {
+LIBRARY_RULES = {
     "its rule, draft drawn from q": drafted_by(
         lambda logits, c: (c.choose(softmax(logits)), logits)
     ),

@@ -1,8 +1,8 @@
 """One position, from draft to token, as people write it: lossless rules, and mistakes.
 
 A rule takes p and q (V,) and asks `choices` for its draft token, its coin and its correction:
-`choices.choose(probabilities)` is an index. It returns the token that is written. `SEEN` says where
-a mistake was found in public.
+`choices.choose(probabilities)` is an index. It returns the token that is written. `PUBLIC_CODE`
+says where a mistake was found in public.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,7 @@ Rule = Callable[[np.ndarray, np.ndarray, object], int]
 
 def right_rule(p, q, choices):
     """Keeps the draft token with min(1, p/q), else draws from the residual: chapter 02's rule."""
-    token = choices.choose(q)
-    ratio = min(1, p[token] / q[token])
-    if choices.choose([ratio, 1 - ratio]) == 0:
-        return token
-    return choices.choose(normalised_residual(p, q))
+    return _judged(p, q, choices.choose(q), choices, normalised_residual(p, q))
 
 
 def sampler_match(p, q, choices):
@@ -102,7 +98,7 @@ for _rule in (*LOSSLESS, *MISTAKES):
     _rule.code = f"lesson.rules.{_rule.__name__}"
 
 # In which public code the mistake was made; the chapter's sources give the threads.
-SEEN = {
+PUBLIC_CODE = {
     "no_coin": " (a vLLM blog post, before review)",
     "always": " (transformers, until January 2024)",
     "argmax_draft": " (transformers, summer of 2024)",

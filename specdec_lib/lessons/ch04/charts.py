@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,55 +16,57 @@ from specdec_lib.lessons.drawing.axes import (
 from specdec_lib.lessons.drawing.series import draw_series, show_table
 from specdec_lib.lessons.drawing.style import EXCESS_COLOUR, role, show
 
+if TYPE_CHECKING:
+    from specdec_lib.measure.gap import Account, Choice
+    from specdec_lib.measure.strategies import Measured
+
 
 @uses_student_functions("walltime_speedup")
-def promise_and_clock(speedup: Callable, account: Any) -> None:
-    """The student's speed-up with one cost more in each bar, and the measured one below.
-
-    `account` has `alpha`, `k`, `tokens_a_block`, `measured`, `by_text`, `tokens` of each text, and
-    `steps`: by name the c and the v of each.
-    """
-    alpha, k, found = account.alpha, account.k, account.tokens_a_block
+def promise_and_clock(speedup: Callable, account: "Account") -> None:
+    """The student's speed-up with one cost more in each bar, and the measured one below."""
+    alpha, k, tokens = account.alpha, account.k, account.tokens_a_block
     speeds = {name: speedup(alpha, c, k, v) for name, (c, v) in account.steps.items()}
-    promised, last = speedup(alpha, 0.0, k, 1.0), list(speeds.values())[-1]
-    speeds[f"text: {found:.2f} tokens per block, not {promised:.2f}"] = last * found / promised
+    promised = speedup(alpha, 0.0, k, 1.0)
+    last = list(speeds.values())[-1]
+    speeds[f"text: {tokens:.2f} tokens per block, not {promised:.2f}"] = last * tokens / promised
     speeds["the clock"] = account.measured
     ax = chart(f"From the promise to the clock, K = {k}", size=(8.4, 3.2))
-    told = named_bars(ax, speeds, [f"{speed:.2f}" for speed in speeds.values()], "target")
+    words = named_bars(ax, speeds, [f"{speed:.2f}" for speed in speeds.values()], "target")
     ax.barh(0, account.measured, 0.6, **role("accepted"))  # the lowest row, in another dress
     ax.axvline(1, color="black", linewidth=1.2)
     ax.set_xlim(0, 1.15 * max(*speeds.values(), 1))
     count, low, high = len(account.by_text), min(account.by_text), max(account.by_text)
     texts = f"texts: {count} of {account.tokens} tokens, {low:.2f} to {high:.2f}"
     ax.set_xlabel(f"times as fast as plain decoding; {texts}")
-    show(ax.figure, f"Speed-up with one cost more in each bar. {told}; {texts}.")
+    show(ax.figure, f"Speed-up with one cost more in each bar. {words}; {texts}.")
 
 
 def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
     """Alpha of every draft as a bar, and its c as a diamond on the same axis."""
     names = sorted(drafts, key=lambda name: -drafts[name][0])
-    told = [f"alpha {drafts[name][0]:.2f}, c {drafts[name][1]:.2g}" for name in names]
+    labels = [f"alpha {drafts[name][0]:.2f}, c {drafts[name][1]:.2g}" for name in names]
     title = "A draft pays only if alpha exceeds c"
     ax = chart(title, size=(8.0, 0.42 * len(names) + 1.3))
-    y, (bar, diamond) = label_rows(ax, names), np.array([drafts[name] for name in names]).T
+    y = label_rows(ax, names)
+    bar, diamond = np.array([drafts[name] for name in names]).T
     ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
     ax.plot(diamond, y, "D", color="black", label="c", clip_on=False)
-    write_beside(ax, np.maximum(bar, diamond), y, told)
+    write_beside(ax, np.maximum(bar, diamond), y, labels)
     ax.set_xlim(0, max(1.0, 1.3 * diamond.max()))
     ax.legend(loc="lower right")
-    listed = "; ".join(f"{name}: {text}" for name, text in zip(names, told, strict=True))
+    listed = "; ".join(f"{name}: {text}" for name, text in zip(names, labels, strict=True))
     show(ax.figure, f"{title}. {listed}.")
 
 
-def learning_curve(curve: Mapping[int, float], c: float) -> None:
+def show_learning_curve(curve: Mapping[int, float], c: float) -> None:
     """Alpha on unseen text over the steps of a distillation, and the draft's c."""
     ax = chart("The early exit learns on your loss", "alpha")
-    told = draw_series(ax, list(curve), {"alpha on unseen text": list(curve.values())}, text=".3f")
+    words = draw_series(ax, list(curve), {"alpha on unseen text": list(curve.values())}, text=".3f")
     ax.axhline(c, color=EXCESS_COLOUR, linestyle="--", label=f"c = {c:.2f}: break-even")
     ax.set(xlabel="steps", ylim=(0, 1.25 * max(*curve.values(), c)))
     ax.margins(x=0.08)
     ax.legend(loc="lower right")
-    show(ax.figure, f"By steps of training, {told}. The draft's c is {c:.2f}.")
+    show(ax.figure, f"By steps of training, {words}. The draft's c is {c:.2f}.")
 
 
 def read_curve(curve: Mapping[int, float], c: float) -> None:
@@ -76,7 +78,9 @@ def read_curve(curve: Mapping[int, float], c: float) -> None:
     print(f"Alpha went from {first:.3f} to {last:.3f}, and c is {c:.2f}. {said}")
 
 
-def table_of_drafts(rows: Mapping[str, Any], choices: Mapping[str, Any], assumed: str) -> None:
+def table_of_drafts(
+    rows: "Mapping[str, Measured]", choices: "Mapping[str, Choice]", assumed: str
+) -> None:
     """What was measured of each draft, and the choice of K with what it promises, as a table.
 
     `assumed` is what the choice assumes of v. The columns are few: a phone shows them all.

@@ -28,13 +28,13 @@ def found_formula(tokens: Callable, means: Mapping[float, Sequence[float]]) -> N
     ks = range(len(next(iter(means.values()))))
     ax = chart("Simulated blocks, and your function", "tokens per block")
     lines = {f"yours, alpha = {alpha:g}": [tokens(alpha, k) for k in ks] for alpha in means}
-    told = draw_series(ax, ks, lines)
+    words = draw_series(ax, ks, lines)
     for circles in means.values():
         ax.plot(ks, circles, "o", **HOLLOW | {"markersize": 11, "zorder": 1})
     ax.set_xlabel("K, draft tokens in a block; circles: 10,000 simulated blocks")
     legend_below(ax)
-    simulated = series_text(ks, {f"simulated, alpha = {a:g}": each for a, each in means.items()})
-    show(ax.figure, f"Tokens of a block, by K. {told}; {simulated}.")
+    simulated = series_text(ks, {f"simulated, alpha = {a:g}": values for a, values in means.items()})
+    show(ax.figure, f"Tokens of a block, by K. {words}; {simulated}.")
 
 
 @uses_student_functions("walltime_speedup")
@@ -42,7 +42,7 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
     """The student's speed-up over K for several c, its best K ringed."""
     lines = {f"c = {c:g}": [speedup(alpha, c, k) for k in range(21)] for c in costs}
     ax = chart(f"Speed-up by your function, alpha = {alpha:g}", "times as fast")
-    told, best = draw_series(ax, range(21), lines), []
+    words, best = draw_series(ax, range(21), lines), []
     for name, speeds in lines.items():
         k = int(np.argmax(speeds))
         ax.plot(k, speeds[k], "o", **RING)
@@ -53,7 +53,7 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
     ax.set_xlabel("K, draft tokens in a block; a ring marks the best")
     ax.xaxis.get_major_locator().set_params(integer=True)
     legend_below(ax, 4)
-    show(ax.figure, f"Speed-up over K. {told}. Best: {'; '.join(best)}.")
+    show(ax.figure, f"Speed-up over K. {words}. Best: {'; '.join(best)}.")
 
 
 @uses_student_functions("expected_tokens", "walltime_speedup")
@@ -64,14 +64,14 @@ def next_draft_token(tokens: Callable, speedup: Callable, alpha: float, c: float
     speeds = [speedup(alpha, c, k - 1) for k in ks]
     title = f"The next draft token, alpha = {alpha:g}, c = {c:g}"
     ax = chart(title, "tokens per target pass")
-    told = draw_series(ax, ks, {"its yield": yields}, kind="bars", roles=("draft",))
+    words = draw_series(ax, ks, {"its yield": yields}, kind="bars", roles=("draft",))
     ax.plot(speeds, "o-", color="black", label="speed-up so far, without it")  # as the bars stand
     best = int(np.argmax(speeds))
     ax.annotate("top", (best, speeds[best]), xytext=(0, 7), textcoords="offset points", ha="center")
     ax.set_xlabel("number of the draft token in its block")
     legend_below(ax, 2)
     so_far = series_text(ks, {"the speed-up so far": speeds})
-    show(ax.figure, f"{title}. Tokens per target pass, by draft token. {told}; {so_far}.")
+    show(ax.figure, f"{title}. Tokens per target pass, by draft token. {words}; {so_far}.")
 
 
 @uses_student_functions("best_k")
@@ -84,9 +84,9 @@ def best_k_map(
     title = f"The best K by your function, up to {k_max}"
     labels = [f"{alpha:g}" for alpha in alphas], [f"{c:g}" for c in costs]
     ax = chart(title, "alpha", size=(6.4, 4.2))
-    told = text_grid(ax, best.astype(str), *labels, shades=0.2 * (best == 0))
+    words = text_grid(ax, best.astype(str), *labels, shades=0.2 * (best == 0))
     ax.set_xlabel("c, time of a draft step; shaded: plain decoding is fastest")
-    show(ax.figure, f"{title}, by alpha at each c. {told}.")
+    show(ax.figure, f"{title}, by alpha at each c. {words}.")
 
 
 @uses_student_functions("best_k", "walltime_speedup")
@@ -108,14 +108,14 @@ def found_in_the_text(lookup: Callable, words: Sequence[str], k: int) -> None:
     """A text in boxes, and after it what the student's lookup drafts."""
     known = list(dict.fromkeys(words))
     drafted = [known[token] for token in lookup([known.index(word) for word in words], k)]
-    told = " ".join(drafted) or "nothing"
+    draft_text = " ".join(drafted) or "nothing"
     ax = chart("The text, and what your function drafts after it", size=(8.8, 1.7))
     for i, word in enumerate([*words, *drafted]):
         bars(ax, [i], [1], "target" if i < len(words) else "draft", 0.94)
         write_inside(ax, i, 0.5, word, fontsize=10)
     ax.set_xticks(range(len(words)), [str(i) for i in range(len(words))])
     ax.set_yticks([])
-    ax.set_xlabel(f"position; after the text your draft: {told}")
+    ax.set_xlabel(f"position; after the text your draft: {draft_text}")
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
-    show(ax.figure, f"The text: {' '.join(words)}. Your function drafts: {told}.")
+    show(ax.figure, f"The text: {' '.join(words)}. Your function drafts: {draft_text}.")

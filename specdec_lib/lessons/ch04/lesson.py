@@ -1,7 +1,7 @@
 """Chapter 04, choosing the draft: its examples and the visible checks on them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,36 +17,35 @@ from specdec_lib.lessons.checking.examples import (
     visible_check,
 )
 from specdec_lib.lessons.checking.pasting import format_call
+from specdec_lib.sampling import softmax
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = ["committed"]
 
 # The grid of the map of best K.
-ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+MAP_ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+MAP_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 
 # A text in words, for the figure of the draft without a model.
 _TEXT = "the cat sat on the mat and the cat ran to the cat sat"
-WORDS = _TEXT.split()
+LOOKUP_WORDS = _TEXT.split()
 
 # The pair of chapter 02, and two more positions.
-P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25], [0.25, 0.25, 0.25, 0.25]]
-Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15], [0.70, 0.10, 0.10, 0.10]]
+_P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25], [0.25, 0.25, 0.25, 0.25]]
+_Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15], [0.70, 0.10, 0.10, 0.10]]
 
 # Logits that bfloat16 holds exactly, of a target and of a draft.
-NARROW = [[1.25, -0.5, 0.25, 2.0, -1.75], [0.75, 0.5, -0.25, 1.0, -0.5]]
+_NARROW = [[1.25, -0.5, 0.25, 2.0, -1.75], [0.75, 0.5, -0.25, 1.0, -0.5]]
 
 # What a student reads if the loss has no gradient.
-CUT = (
+NO_GRAD = (
     "distillation_loss returned a tensor that no gradient flows through. Stay with operations on "
     "tensors from end to end: item(), detach(), NumPy and a new torch.tensor cut it off."
 )
 
-# The true values that predictions.toml does not hold; None is measured in the chapter.
-TRUTHS = truths_of(
-    __package__,
-    prediction_04=(1 - 0.7**6) / (1 - 0.7),
-    prediction_04_c=None,
-)
+TRUTHS = truths_of(__package__, prediction_04=(1 - 0.7**6) / (1 - 0.7), prediction_04_c=None)
 
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
@@ -148,20 +147,20 @@ def check_prompt_lookup(function: Callable) -> None:
     expect(function, [1, 2, 3], 2, gives=[], hint="3 does not occur before.")
 
 
-KL = "Is that the Kullback-Leibler divergence? The total variation is asked for."
-VOCABULARY = "Did you divide by the number of tokens too? Sum over the vocabulary first."
-MEAN = "The mean over the positions is asked for, and not the sum."
-RAW = "Are these probabilities? Softmax gives them; logits and log_softmax are none."
-AXIS = "Does your softmax go over another axis than the last?"
+_KL = "Is that the Kullback-Leibler divergence? The total variation is asked for."
+_VOCABULARY = "Did you divide by the number of tokens too? Sum over the vocabulary first."
+_MEAN = "The mean over the positions is asked for, and not the sum."
+_RAW = "Are these probabilities? Softmax gives them; logits and log_softmax are none."
+_AXIS = "Does your softmax go over another axis than the last?"
 # Wrong losses of the three positions, each with its question.
 LOSS_SLIPS = (
     (0.7, "That is alpha, which training would make smaller. The loss is what is rejected."),
     (0.6, "Is each moved bit of mass counted twice?"),
-    *((wrong, KL) for wrong in (0.21820, 0.22607)),
-    *((wrong, VOCABULARY) for wrong in (0.825, 0.075, 0.15)),
-    *((wrong, MEAN) for wrong in (0.9, -1.1)),
-    *((wrong, RAW) for wrong in (8.46161, 1.25141)),
-    *((wrong, AXIS) for wrong in (-0.06810, 0.26521, -3.0, 0.0)),
+    *((wrong, _KL) for wrong in (0.21820, 0.22607)),
+    *((wrong, _VOCABULARY) for wrong in (0.825, 0.075, 0.15)),
+    *((wrong, _MEAN) for wrong in (0.9, -1.1)),
+    *((wrong, _RAW) for wrong in (8.46161, 1.25141)),
+    *((wrong, _AXIS) for wrong in (-0.06810, 0.26521, -3.0, 0.0)),
     (0.475, "The vocabulary is the last axis: sum over that one."),
 )
 
@@ -171,21 +170,21 @@ def check_distillation_loss(function: Callable) -> None:
     """Three positions, the pair, equal models, narrow logits, and the gradient for training."""
     import torch
 
-    p, q = torch.tensor(P).log(), torch.tensor(Q).log()
+    p, q = torch.tensor(_P).log(), torch.tensor(_Q).log()
     hint = "The three positions have 0.20, 0.25 and 0.45: take their mean."
     expect_loss(function, p[:, None], q[:, None], gives=0.3, hint=hint, asks=LOSS_SLIPS)
     hint = "One position with four tokens: the last axis is the vocabulary, and 0.80 is shared."
     expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint)
     expect_loss(function, p + 3, p + 2, gives=0.0, hint="Logits may be shifted: softmax first.")
-    shared = np.minimum(*_softmax(np.array(NARROW))).sum()
+    shared = np.minimum(*softmax(np.array(_NARROW))).sum()
     hint = "These logits are bfloat16: turn them into float32 before the softmax."
-    narrow = torch.tensor(NARROW, dtype=torch.bfloat16)
+    narrow = torch.tensor(_NARROW, dtype=torch.bfloat16)
     expect_loss(function, *narrow, gives=float(1 - shared), hint=hint)
     draft = q.clone().requires_grad_()
     try:
         function(p, draft).backward()
     except RuntimeError as error:
-        raise Different(CUT) if is_cut(error) else error from None
+        raise Different(NO_GRAD) if is_cut(error) else error from None
     expect_gradient(draft.grad.double().numpy(), p.numpy(), q.numpy())
 
 
@@ -196,8 +195,8 @@ def is_cut(error: Exception) -> bool:
 
 def expect_loss(
     function: Callable,
-    p: Any,
-    q: Any,
+    p: "Tensor",
+    q: "Tensor",
     gives: float,
     hint: str = "",
     form: bool = True,
@@ -215,18 +214,18 @@ def expect_loss(
         happened = getattr(error, "what_happened", None) or f"raised {error!r}"
         raise Different(f"{call} {happened}; expected {gives:.5g}.") from None
     number = loss if form else coerce_like(gives, loss)
-    remark = "" if isinstance(number, int | float) and not form else not_a_loss(loss)
+    remark = "" if isinstance(number, int | float) and not form else loss_flaw(loss)
     if remark:
         raise Different(f"{call} returned {type_name(loss)}, expected {gives:.5g} ({remark}).")
     if not abs(float(loss) - gives) <= 1e-6:
         came, wanted = distinct_texts(float(loss), gives)
-        asked = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
-        raise Different(f"{call} returned {came}, expected {wanted}.", asked or hint)
+        question = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
+        raise Different(f"{call} returned {came}, expected {wanted}.", question or hint)
     shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
     record_agreement(f"distillation_loss({shapes})", describe(float(loss)))
 
 
-def not_a_loss(loss: object) -> str:
+def loss_flaw(loss: object) -> str:
     """What keeps `loss` from being a floating-point tensor of shape (); empty if nothing does."""
     if type(loss).__name__ != "Tensor":
         return "it should be a tensor of shape ()"
@@ -239,10 +238,11 @@ def not_a_loss(loss: object) -> str:
 
 def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray) -> None:
     """Raise Different unless `got` is the loss's gradient in the draft's logits, within 1e-6."""
-    right, what = loss_gradient(p_logits, q_logits), "gradient of distillation_loss"
+    right = loss_gradient(p_logits, q_logits)
     if got.shape != right.shape or not np.abs(got - right).max() <= 1e-6:
         came, wanted = np.round(got, 4).tolist(), np.round(right, 4).tolist()
-        raise Different(f"the {what} in the draft's logits is {came}, expected {wanted}.")
+        gradient = "the gradient of distillation_loss in the draft's logits"
+        raise Different(f"{gradient} is {came}, expected {wanted}.")
     record_agreement("its gradient in the draft's logits", describe(got))
 
 
@@ -251,12 +251,7 @@ def loss_gradient(p_logits: np.ndarray, q_logits: np.ndarray) -> np.ndarray:
 
     With I = 1 if q < p, the shared mass grows by q_j (I_j - sum_x q_x I_x) in logit j.
     """
-    p, q = _softmax(p_logits), _softmax(q_logits)
+    p, q = softmax(p_logits.astype(float)), softmax(q_logits.astype(float))
     below = (q < p).astype(float)
     shared = q * (below - (q * below).sum(-1, keepdims=True))
     return -shared / (q.size / q.shape[-1])
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    powers = np.exp(np.asarray(logits, dtype=float))
-    return powers / powers.sum(-1, keepdims=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.ch05.computed import HALF, TENTH
+from specdec_lib.lessons.ch05.computed import RATE_EPS, SPEEDUP_EPS
 from specdec_lib.lessons.drawing.axes import chart, legend_below, uses_student_functions
 from specdec_lib.lessons.drawing.series import series_text, show_table
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, BAND, show
@@ -25,13 +25,13 @@ def own_rows(
         alpha = round(float(alpha_from_blocks(list(accepted), k)), 2)
         share, tokens = np.mean(accepted) / k, round(float(np.mean(accepted)) + 1, 1)
         row = kind, len(accepted), share, alpha, expected_tokens(alpha, k), tokens
-        verdict = audit(alpha, k, tokens, HALF, TENTH)
+        verdict = audit(alpha, k, tokens, RATE_EPS, SPEEDUP_EPS)
         rows.append(dict(zip(columns, row, strict=True)) | {"verdict": verdict})
     show_table(rows, f"Your pair, K = {k}, temperature 1")
 
 
 @uses_student_functions("paired_speedup")
-def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float]) -> None:
+def timed_pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float]) -> None:
     """The ratio of every timed text, their geometric mean by the student, and the quartiles."""
     mean = float(paired_speedup(list(plain), list(fast)))
     ratios = np.array(plain) / np.array(fast)
@@ -42,11 +42,11 @@ def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float
     ax.axhspan(low, high, color=BAND, label=spread)
     x = np.arange(1, len(ratios) + 1)
     ax.plot(x, ratios, "o", color="black", label="one text")
-    look = {"color": ACCEPTED_COLOUR, "linestyle": "--", "linewidth": 2}
-    ax.axhline(mean, label=f"geometric mean, by your function: {mean:.2f}", **look)
+    style = {"color": ACCEPTED_COLOUR, "linestyle": "--", "linewidth": 2}
+    ax.axhline(mean, label=f"geometric mean, by your function: {mean:.2f}", **style)
     ax.axhline(1, color="black", linewidth=1)
     ax.set(xticks=x, xlabel="text", ylim=(0, 1.15 * max(*ratios, mean, 1)))
     legend_below(ax, 1)
-    told = series_text(x, {"by text": ratios})
+    by_text = series_text(x, {"by text": ratios})
     words = f"Their geometric mean by your function is {mean:.3f}; {spread}."
-    show(ax.figure, f"Plain over speculative seconds, {told}. {words}")
+    show(ax.figure, f"Plain over speculative seconds, {by_text}. {words}")

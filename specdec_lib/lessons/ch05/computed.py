@@ -11,15 +11,15 @@ import numpy as np
 from specdec_lib.theory import walltime_speedup
 
 # How far a printed number may be from the one that was rounded.
-HALF = 0.005  # alpha and c are printed with two places
-TENTH = 0.05  # speed-ups with one
+RATE_EPS = 0.005  # alpha and c are printed with two places
+SPEEDUP_EPS = 0.05  # speed-ups with one
 
 # The same acceptances in three orders: a 1 is a position at which the draft is right.
 PATTERN = 24  # positions
 RIGHT = 18  # of them
 
 # The clock of a machine that slows down by half, and the two ways to time twenty runs on it.
-RUNS = 10
+N_RUNS = 10
 DRIFT = 0.5
 BASELINE_SECONDS, SPECULATIVE_SECONDS = 1.0, 0.8
 
@@ -30,9 +30,9 @@ def rounding_interval(alpha: float, c: float, k: int) -> tuple[float, float]:
     The least and the largest value of Theorem 3.8 for alpha and c within 0.005, widened by the 0.05
     of a speed-up that is itself rounded to one place.
     """
-    low = walltime_speedup(max(alpha - HALF, 0.0), c + HALF, k)
-    high = walltime_speedup(min(alpha + HALF, 1.0), max(c - HALF, 0.0), k)
-    return low - TENTH, high + TENTH
+    low = walltime_speedup(max(alpha - RATE_EPS, 0.0), c + RATE_EPS, k)
+    high = walltime_speedup(min(alpha + RATE_EPS, 1.0), max(c - RATE_EPS, 0.0), k)
+    return low - SPEEDUP_EPS, high + SPEEDUP_EPS
 
 
 def setting_name(row: Any) -> str:
@@ -46,7 +46,7 @@ def needed_tokens(row: Any) -> tuple[float, float]:
     A block takes c K + 1 passes or longer, so its speed-up needs so many tokens.
     """
     tokens = row.measured * (row.c * row.k + 1)
-    least = (row.measured - TENTH) * ((row.c - HALF) * row.k + 1)
+    least = (row.measured - SPEEDUP_EPS) * ((row.c - RATE_EPS) * row.k + 1)
     return tokens, tokens - least
 
 
@@ -58,11 +58,11 @@ def most_tokens(alpha: float, k: int) -> float:
 def meanings(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """What each row prints as its acceptance, beside two quotients of its tokens per block."""
     columns = ("row", "printed", "(tokens - 1) / K", "tokens / (K + 1)")
-    told = [(r.name, r.printed, (r.tokens - 1) / r.k, r.tokens / (r.k + 1)) for r in rows]
-    return [dict(zip(columns, each, strict=True)) for each in told]
+    cells = [(r.name, r.printed, (r.tokens - 1) / r.k, r.tokens / (r.k + 1)) for r in rows]
+    return [dict(zip(columns, row, strict=True)) for row in cells]
 
 
-def orders() -> dict[str, list[int]]:
+def orderings() -> dict[str, list[int]]:
     """Three orders of RIGHT ones among PATTERN positions: spread evenly, by coins, in one run."""
     period = PATTERN // (PATTERN - RIGHT)
     even = [int(i % period != period - 1) for i in range(PATTERN)]
@@ -70,7 +70,7 @@ def orders() -> dict[str, list[int]]:
     return {"evenly": even, "by coins": coins, "in one run": sorted(even, reverse=True)}
 
 
-def blocks_of(order: Sequence[int], k: int) -> list[list[str]]:
+def greedy_blocks(order: Sequence[int], k: int) -> list[list[str]]:
     """The blocks of a greedy decoder on a text where the draft is right at the ones of `order`.
 
     Each position is "accepted", "rejected" or, after k accepted ones, the "bonus".
@@ -86,11 +86,11 @@ def blocks_of(order: Sequence[int], k: int) -> list[list[str]]:
 
 
 def drifting_seconds(interleaved: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Seconds (RUNS,) of plain and of speculative runs on the clock that slows down.
+    """Seconds (N_RUNS,) of plain and of speculative runs on the clock that slows down.
 
-    Interleaved: plain, speculative, plain, ...; otherwise all plain runs first. Run t of all 2 RUNS
-    takes 1 + DRIFT t / (2 RUNS - 1) times as long as the first one would.
+    Interleaved: plain, speculative, plain, ...; otherwise all plain runs first. Of all 2 N_RUNS run
+    t takes 1 + DRIFT t / (2 N_RUNS - 1) times as long as the first one would.
     """
-    slower = 1 + DRIFT * np.arange(2 * RUNS) / (2 * RUNS - 1)
+    slower = 1 + DRIFT * np.arange(2 * N_RUNS) / (2 * N_RUNS - 1)
     plain, speculative = (slower[::2], slower[1::2]) if interleaved else np.split(slower, 2)
     return BASELINE_SECONDS * plain, SPECULATIVE_SECONDS * speculative

@@ -10,20 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch05.computed import (
-    BASELINE_SECONDS,
-    DRIFT,
-    HALF,
-    RUNS,
-    SPECULATIVE_SECONDS,
-    blocks_of,
-    drifting_seconds,
-    most_tokens,
-    needed_tokens,
-    orders,
-    rounding_interval,
-    setting_name,
-)
+from specdec_lib.lessons.ch05 import computed
 from specdec_lib.lessons.drawing.axes import (
     chart,
     label_rows,
@@ -45,7 +32,8 @@ DIAMOND = {"marker": "D", "color": "black"}
 def six_blocks(accepted: Sequence[int], k: int) -> None:
     """Every draft token of some blocks as a box: accepted, rejected, or never judged."""
     title = f"{len(accepted)} blocks of {k} draft tokens; a dropped one was never judged"
-    ax, names = chart(title, size=(7.6, 3.2)), [f"block {i + 1}" for i in range(len(accepted))]
+    ax = chart(title, size=(7.6, 3.2))
+    names = [f"block {i + 1}" for i in range(len(accepted))]
     positions = [f"{i}" for i in range(k)]
     blocks = [list(zip(token_outcomes(n, k), positions, strict=True)) for n in accepted]
     draw_blocks(ax, blocks, names, columns=3)
@@ -63,16 +51,16 @@ def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
     truths = np.linspace(0.1, 0.9, 9).round(1)
     blocks = [_sampled_blocks(alpha, k, seed) for seed, alpha in enumerate(truths)]
     estimates = {
-        "your function": [float(alpha_from_blocks(list(each), k)) for each in blocks],
-        "accepted / drafted": [sum(each) / (k * len(each)) for each in blocks],
+        "your function": [float(alpha_from_blocks(list(counts), k)) for counts in blocks],
+        "accepted / drafted": [sum(counts) / (k * len(counts)) for counts in blocks],
     }
     title = f"Blocks of {k} made with a known alpha"
     ax = chart(title, "estimate", size=(6.4, 3.8))
     ax.plot([0, 1], [0, 1], color="black", linewidth=1, label="the alpha they were made with")
-    told = draw_series(ax, truths, estimates, kind="marks")
+    words = draw_series(ax, truths, estimates, kind="marks")
     ax.set(xlabel="alpha", ylim=(0, 1.02))
     ax.legend(loc="upper left")
-    show(ax.figure, f"{title}, {SAMPLES} for each. Estimates by alpha: {told}.")
+    show(ax.figure, f"{title}, {SAMPLES} for each. Estimates by alpha: {words}.")
 
 
 def _sampled_blocks(alpha: float, k: int, seed: int) -> list[int]:
@@ -84,27 +72,28 @@ def _sampled_blocks(alpha: float, k: int, seed: int) -> list[int]:
 def expected_and_measured(rows: Sequence[Any]) -> None:
     """Tables 2 and 4: the interval of the formula, the printed value in it, the measured one."""
     title = "T5-XXL: what the formula expects, what the clock said"
-    names, expected = [setting_name(row) for row in rows], [row.expected for row in rows]
-    marks = {"expected (printed)": expected, "measured": [row.measured for row in rows]}
+    names = [computed.setting_name(row) for row in rows]
+    measured = [row.measured for row in rows]
+    marks = {"expected (printed)": [row.expected for row in rows], "measured": measured}
     ax, y = _marked_rows(title, names, marks, (7.6, 5.0))
-    lows, highs = np.array([rounding_interval(row.alpha, row.c, row.k) for row in rows]).T
+    lows, highs = np.array([computed.rounding_interval(row.alpha, row.c, row.k) for row in rows]).T
     band = {"color": BAND, "edgecolor": GREY, "label": "formula, with the rounding"}
     ax.barh(y, highs - lows, 0.55, left=lows, zorder=1, **band)
     ax.set(xlim=(1.0, 3.7), xlabel="times as fast as plain decoding")
     legend_below(ax)
-    told = _by_row(names, {"formula from": lows, "to": highs} | marks)
-    show(ax.figure, f"{title}. {told}.")
+    words = _by_row(names, {"formula from": lows, "to": highs} | marks)
+    show(ax.figure, f"{title}. {words}.")
 
 
 @uses_student_functions("implied_alpha")
 def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Sequence[Any]) -> None:
     """The alpha that each clock implies, by the student's function, beside the printed one."""
-    names = [setting_name(row) for row in settings]
+    names = [computed.setting_name(row) for row in settings]
     names += [f"Chen, {row.benchmark}, {row.sampling}" for row in loops]
     times = [(1 / row.measured, 1.0, row.c, row.k) for row in settings]
     times += [(row.speculative_ms, row.plain_ms, row.draft_ms, row.k) for row in loops]
     printed = [row.alpha for row in settings] + [float("nan")] * len(loops)
-    implied = [float(implied_alpha(*each)) for each in times]
+    implied = [float(implied_alpha(*timing)) for timing in times]
     marks = {"alpha (printed)": printed, "implied by your function": implied}
     title = "The acceptance rate that the clock implies"
     ax, y = _marked_rows(title, names, marks, (7.6, 5.6))
@@ -120,8 +109,8 @@ def _marked_rows(
     """Squares and diamonds on named rows: the axes, and the heights of the rows."""
     ax = chart(title, size=size)
     y = label_rows(ax, names)
-    for (label, values), look in zip(marks.items(), (SQUARE, DIAMOND), strict=True):
-        ax.plot(values, y, linestyle="none", markersize=7, label=label, **look)
+    for (label, values), style in zip(marks.items(), (SQUARE, DIAMOND), strict=True):
+        ax.plot(values, y, linestyle="none", markersize=7, label=label, **style)
     return ax, y
 
 
@@ -135,13 +124,13 @@ def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str
 def two_orders(paired_speedup: Callable) -> None:
     """The same slowing machine, timed one side after the other, and interleaved."""
     axes, parts = panels(2, (8.6, 3.6), ylabel="seconds per run", sharey=True), []
-    runs = np.arange(1, 2 * RUNS + 1)
+    runs = np.arange(1, 2 * computed.N_RUNS + 1)
     places = {
-        "all plain runs first": (runs[:RUNS], runs[RUNS:]),
+        "all plain runs first": (runs[: computed.N_RUNS], runs[computed.N_RUNS :]),
         "taking turns": (runs[::2], runs[1::2]),
     }
     for ax, (name, (first, second)) in zip(axes, places.items(), strict=True):
-        plain, fast = drifting_seconds(interleaved=name == "taking turns")
+        plain, fast = computed.drifting_seconds(interleaved=name == "taking turns")
         speedup = float(paired_speedup(plain.tolist(), fast.tolist()))
         ax.plot(first, plain, "o", color=TARGET_COLOUR, label="plain")
         ax.plot(second, fast, "D", color=DRAFT_COLOUR, label="speculative")
@@ -149,10 +138,11 @@ def two_orders(paired_speedup: Callable) -> None:
         ax.set(ylim=(0, 1.9), xlabel="run, in the order of the clock", xticks=runs[::4])
         parts.append(f"timed {name}, your function gives {speedup:.3f}")
     axes[0].legend(loc="upper left")
+    ratio = computed.BASELINE_SECONDS / computed.SPECULATIVE_SECONDS
     show(
         axes[0].figure,
-        f"A machine that becomes {DRIFT:.0%} slower over {2 * RUNS} runs, and a method that is "
-        f"{BASELINE_SECONDS / SPECULATIVE_SECONDS:g} times as fast: {'; '.join(parts)}.",
+        f"A machine that becomes {computed.DRIFT:.0%} slower over {len(runs)} runs, and a method "
+        f"that is {ratio:g} times as fast: {'; '.join(parts)}.",
     )
 
 
@@ -160,34 +150,36 @@ def three_orders(k: int) -> None:
     """The same right and wrong positions in three orders, cut into the blocks of a decoder."""
     ax = chart("18 right positions of 24, in three orders", size=(8.4, 2.8))
     parts, names = [], []
-    for y, (name, order) in zip((2, 1, 0), orders().items(), strict=True):
-        blocks, at = blocks_of(order, k), 0
+    for y, (name, order) in zip((2, 1, 0), computed.orderings().items(), strict=True):
+        blocks, at = computed.greedy_blocks(order, k), 0
         for block in blocks:
             for x, kind in enumerate(block, at):
                 plain_box(ax, x + 0.07, y, 0.86, kind)
             at += len(block)
             ax.plot([at, at], [y - 0.42, y + 0.42], color="black", linewidth=2)
-        told = f"{len(blocks)} blocks, {len(order) / len(blocks):.2f} tokens each"
-        names.append(f"{name}\n{told}")
-        parts.append(f"{name}: {told}")
+        summary = f"{len(blocks)} blocks, {len(order) / len(blocks):.2f} tokens each"
+        names.append(f"{name}\n{summary}")
+        parts.append(f"{name}: {summary}")
     label_rows(ax, names)
     ax.set(xlim=(0, len(order)), xlabel="position in the text; a line ends a block")
     ax.grid(visible=False)
     legend_below(ax, handles=swatches(map(box_style, ("accepted", "rejected", "bonus"))))
     alpha = sum(order) / len(order)
-    told = f"The formula gives {expected_tokens(alpha, k):.2f} at alpha {alpha:g} and K = {k}"
-    show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {told}.")
+    summary = f"The formula gives {expected_tokens(alpha, k):.2f} at alpha {alpha:g} and K = {k}"
+    show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {summary}.")
 
 
 @uses_student_functions("audit")
-def verdicts(audit: Callable, rows: Sequence[Any]) -> None:
+def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     """What each row of Tables 2 and 4 needs, what its alpha allows, and the student's verdict."""
     title = "T5-XXL: the tokens per block that each row needs"
     ax = chart(title, size=(8.4, 5.0))
-    names, needed = [setting_name(row) for row in rows], [needed_tokens(row) for row in rows]
-    formula = [expected_tokens(row.alpha + HALF, row.k) for row in rows]
-    most = [most_tokens(row.alpha + HALF, row.k) for row in rows]
-    said = [audit(r.alpha, r.k, n, HALF, error) for r, (n, error) in zip(rows, needed, strict=True)]
+    names = [computed.setting_name(row) for row in rows]
+    needed = [computed.needed_tokens(row) for row in rows]
+    formula = [expected_tokens(row.alpha + computed.RATE_EPS, row.k) for row in rows]
+    most = [computed.most_tokens(row.alpha + computed.RATE_EPS, row.k) for row in rows]
+    pairs = zip(rows, needed, strict=True)
+    said = [audit(row.alpha, row.k, n, computed.RATE_EPS, error) for row, (n, error) in pairs]
     y, tokens = label_rows(ax, names), [n for n, _ in needed]
     ax.barh(y, formula, 0.6, color=BAND, edgecolor=GREY, label="the formula")
     rest = np.subtract(most, formula)
@@ -198,17 +190,16 @@ def verdicts(audit: Callable, rows: Sequence[Any]) -> None:
         ax.text(5.85, height, f"{verdict}", va="center")
     ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel="tokens per block")
     legend_below(ax)
-    told = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
+    by_row = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
     words = ", ".join(f"{name}: {verdict}" for name, verdict in zip(names, said, strict=True))
-    show(ax.figure, f"{title}. {told}. Your function says: {words}.")
+    show(ax.figure, f"{title}. {by_row}. Your function says: {words}.")
 
 
 @uses_student_functions("audit")
 def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
     """The student's verdict on rows of logs, if what they print were alpha, as a table."""
     columns = ("row", "K", "printed", "tokens per block", "most with this alpha", "verdict")
-    told = [
-        (*row[:4], most_tokens(row.printed, row.k), audit(row.printed, row.k, *row[3:4], *row[4:]))
-        for row in rows
-    ]
-    show_table([dict(zip(columns, each, strict=True)) for each in told])
+    most = [computed.most_tokens(row.printed, row.k) for row in rows]
+    verdicts = [audit(row.printed, row.k, *row[3:]) for row in rows]
+    cells = ((*row[:4], *pair) for row, *pair in zip(rows, most, verdicts, strict=True))
+    show_table([dict(zip(columns, row, strict=True)) for row in cells])

@@ -10,18 +10,13 @@ __all__ = ["committed", "meanings"]
 
 # Six blocks of four draft tokens each: how many of them were accepted.
 BLOCKS = [4, 0, 2, 4, 1, 3]
-K = 4
+EXAMPLE_K = 4
 
 # The root of 1 + a + ... + a^4 = 21.3 / 7.52, the block of Chen et al.
 CHEN_ALPHA = 0.7111764615568964
 
-# A row of "What you may read elsewhere": 0.4% accepted of 16 drafted tokens, 2.03 times as fast.
-
-# The true value that predictions.toml does not hold.
-TRUTHS = truths_of(
-    __package__,
-    prediction_05=sum(BLOCKS) / sum(min(n + 1, K) for n in BLOCKS),
-)
+_JUDGED = sum(min(n + 1, EXAMPLE_K) for n in BLOCKS)
+TRUTHS = truths_of(__package__, prediction_05=sum(BLOCKS) / _JUDGED)
 
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
@@ -40,7 +35,7 @@ RATE_SLIPS = (
 def check_alpha_from_blocks(function: Callable) -> None:
     """The six blocks, blocks without a rejection, and what cannot be."""
     hint = "A block stopped after n judged n + 1 tokens; a whole block judged K."
-    expect(function, BLOCKS, K, gives=14 / 18, hint=hint, asks=RATE_SLIPS)
+    expect(function, BLOCKS, EXAMPLE_K, gives=14 / 18, hint=hint, asks=RATE_SLIPS)
     hint = "A whole block has no rejected token: K tokens were judged, not K + 1."
     expect(function, [1, 0, 1, 1], 1, gives=0.75, hint=hint)
     expect(function, [0, 0], 3, gives=0.0, hint="Nothing was accepted.")

@@ -12,13 +12,13 @@ from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.tokens import draw_blocks
 
-WIDTH = 4  # blocks, of a bar of the histogram
-RUN = 1  # the recorded run that is drawn
+_WIDTH = 4  # blocks, of a bar of the histogram
+_RUN = 1  # the recorded run that is drawn
 
 
 def blocks_as_recorded(k: int, rows: int) -> None:
     """The first blocks of a recorded run, every token in the dress of its fate."""
-    blocks = recorded.runs(k)[RUN][:rows]
+    blocks = recorded.runs(k)[_RUN][:rows]
     drawn = [
         outcome(b.accepted, [recorded.text_of(t) for t in b.drafted], recorded.text_of(b.token))
         for b in blocks
@@ -33,16 +33,16 @@ def requests_against_coins(k: int) -> None:
     """Blocks that each recorded request took, beside the exact distribution under coins."""
     request, n_tokens = recorded.requests()[k], recorded.data()["request_tokens"]
     law = request_law(request.alpha, k, n_tokens)
-    edges = np.arange(20, request.blocks.max() + 2 * WIDTH, WIDTH)
+    edges = np.arange(20, request.blocks.max() + 2 * _WIDTH, _WIDTH)
     below = np.append(0.0, np.cumsum(np.append(law, np.zeros(edges[-1]))))  # under each number
     coins = len(request.blocks) * np.diff(below[edges])
     title = f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}"
     ax = chart(title, "requests")
-    middles = edges[:-1] + (WIDTH - 1) / 2
-    seen = np.histogram(request.blocks, edges)[0]
+    middles = edges[:-1] + (_WIDTH - 1) / 2
+    counts = np.histogram(request.blocks, edges)[0]
     recorded_tail = _tail(of_sample, request.blocks)
     coins_tail = _tail(quantile, law)
-    bars(ax, middles, seen, "target", 0.85 * WIDTH, label=f"recorded: {recorded_tail}")
+    bars(ax, middles, counts, "target", 0.85 * _WIDTH, label=f"recorded: {recorded_tail}")
     label = f"coins of {request.alpha:.3f}, computed: {coins_tail}"
     ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
     ax.set_xlabel("blocks that a request took")

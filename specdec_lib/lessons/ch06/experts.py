@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from specdec_lib.lessons.ch06.lesson import choice
+from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k
 from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.drawing.axes import CROSS, legend_below, panels, uses_student_functions
 from specdec_lib.lessons.drawing.series import draw_series, show_table
@@ -17,7 +17,8 @@ from specdec_lib.lessons.drawing.style import show
 from specdec_lib.theory import expected_tokens
 
 ExpectedExperts = Callable[[int, int, int], float]
-ALPHA, C, MOST_K = 0.7, 0.05, 8
+_C = 0.05
+_MAX_K = 8
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Mixture:
         return self.read(experts, rows * n_tokens) / self.read(experts, rows)
 
     def costs(self, experts: ExpectedExperts) -> np.ndarray:
-        """`costs` (2, MOST_K + 1) of choose_k for one row, in passes over one token."""
-        one = [C * k + self.v(experts, k + 1) for k in range(MOST_K + 1)]
-        return read_only([[0.0] * (MOST_K + 1), one])
+        """`costs` (2, _MAX_K + 1) of choose_k for one row, in passes over one token."""
+        one = [_C * k + self.v(experts, k + 1) for k in range(_MAX_K + 1)]
+        return read_only([[0.0] * (_MAX_K + 1), one])
 
 
 # From the configurations in transformers 5.23.0 (Qwen3-30B-A3B: its published config.json), at two
@@ -67,25 +68,25 @@ def experts_read(experts: ExpectedExperts) -> None:
     """v of a pass by its tokens; gpt-oss-120b as measured beside what independent routers allow."""
     left, right = panels(2, (9.0, 3.9))
     counts = range(1, 10)
-    passes = {each.name: [each.v(experts, n) for n in counts] for each in MIXTURES}
-    told = f"v by tokens: {draw_series(left, counts, passes)}"
+    passes = {mixture.name: [mixture.v(experts, n) for n in counts] for mixture in MIXTURES}
+    words = f"v by tokens: {draw_series(left, counts, passes)}"
     left.axhline(1, color="black", linewidth=1.5, label="without experts")
     left.set(title="v(n): time of a pass over n tokens", xlabel="n, one request", ylim=(0, None))
     alone = [
         tokens / GPT_OSS.v(experts, K_MEASURED + 1, rows) for rows, (tokens, *_) in MEASURED.items()
     ]
-    seen = [drafted / plain for _, drafted, plain in MEASURED.values()]
-    told += ". " + draw_series(right, list(MEASURED), {"independent routers, free draft": alone})
+    measured = [drafted / plain for _, drafted, plain in MEASURED.values()]
+    words += ". " + draw_series(right, list(MEASURED), {"independent routers, free draft": alone})
     marks = {"kind": "marks", "plot_options": {"measured": CROSS | {"color": "black"}}}
-    told += "; " + draw_series(right, list(MEASURED), {"measured": seen}, **marks)
+    words += "; " + draw_series(right, list(MEASURED), {"measured": measured}, **marks)
     right.axhline(1, color="black", linewidth=1)
     right.set(title="gpt-oss-120b, K = 3: speed", xlabel="requests in the batch", xscale="log")
-    right.set(ylim=(0, 1.15 * max(*alone, *seen)))
+    right.set(ylim=(0, 1.15 * max(*alone, *measured)))
     right.set_xticks(list(MEASURED), [str(rows) for rows in MEASURED])
     right.minorticks_off()
     legend_below(left, columns=2)
     legend_below(right, columns=1)
-    show(left.figure, f"{told}.")
+    show(left.figure, f"{words}.")
 
 
 @uses_student_functions("choose_k", "expected_experts")
@@ -94,8 +95,8 @@ def policy_answers(choose_k: Callable, experts: ExpectedExperts) -> None:
     rows: dict[str, list] = {"model": [], "speed at K = 4": [], "your K": [], "speed at your K": []}
     for mixture in MIXTURES:
         costs = mixture.costs(experts)
-        k = choice(choose_k, 0, 1, ALPHA, costs)
+        k = checked_k(choose_k, 0, 1, ALPHA, costs)
         fixed_k, yours = (f"{expected_tokens(ALPHA, n) / costs[1, n]:.2f}" for n in (4, k))
         for column, cell in zip(rows.values(), (mixture.name, fixed_k, k, yours), strict=True):
             column.append(cell)
-    show_table(rows, f"One request, alpha = {ALPHA}, c = {C}, independent routers")
+    show_table(rows, f"One request, alpha = {ALPHA}, c = {_C}, independent routers")

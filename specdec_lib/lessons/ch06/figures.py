@@ -11,7 +11,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch06 import budget, service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
-from specdec_lib.lessons.ch06.lesson import choice
+from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k
 from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.drawing.axes import (
     LINE_STYLES,
@@ -28,11 +28,12 @@ from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, GREY, show
 from specdec_lib.lessons.drawing.tokens import token_outcomes
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
-RUNS = 40  # runs for each point of the speed
-KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
-ROWS = (1, 2, 4, 8, 16)
-BATCHES, CONTEXTS = (1, 8, 32, 64, 128, 256, 512), (0, 250, 500, 1000, 2000, 4000, 16_000)
-MOST_K, ALPHA = 8, 0.7  # of the map of a whole H100
+_RUNS = 40  # runs for each point of the speed
+_KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
+_ROWS = (1, 2, 4, 8, 16)
+_BATCHES = (1, 8, 32, 64, 128, 256, 512)
+_CONTEXTS = (0, 250, 500, 1000, 2000, 4000, 16_000)
+_MAX_K = 8  # of the map of a whole H100
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 # Lines that stand for what was computed.
@@ -42,13 +43,13 @@ COMPUTED = {"computed": {"color": "black", "marker": ""}}
 @uses_student_functions("simulate_decode")
 def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     """Speed by K from the student's function, with standard errors, beside the formula."""
-    means, errors = zip(*(_speed(simulate, alpha, c, k) for k in KS), strict=True)
-    exact = [walltime_speedup(alpha, c, k) for k in range(max(KS) + 1)]
+    means, errors = zip(*(_speed(simulate, alpha, c, k) for k in _KS), strict=True)
+    exact = [walltime_speedup(alpha, c, k) for k in range(max(_KS) + 1)]
     best = int(np.argmax(exact))
     ax = chart(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
     computed = draw_series(ax, range(len(exact)), {"computed": exact}, plot_options=COMPUTED)
     name = "your function, with one standard error"
-    yours = draw_series(ax, KS, {name: means}, kind="marks", errors=errors)
+    yours = draw_series(ax, _KS, {name: means}, kind="marks", errors=errors)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.axvline(best, color=ACCEPTED_COLOUR, linestyle="--", label=f"best K = {best}")
     ax.set(xlabel="K", ylim=(0, 1.15 * max(*exact, *means)))
@@ -58,7 +59,7 @@ def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
 
 def _speed(simulate: Callable, alpha: float, c: float, k: int) -> tuple[float, float]:
     """The mean speed of runs of 200 tokens, and its standard error."""
-    seeds = ([k, seed] for seed in range(RUNS))
+    seeds = ([k, seed] for seed in range(_RUNS))
     runs = [simulate(alpha, c, k, 200, _ending(np.random.default_rng(s), k, 200)) for s in seeds]
     speeds = np.array([run["tokens"] / run["time"] for run in runs])
     return float(speeds.mean()), float(speeds.std(ddof=1) / np.sqrt(len(speeds)))
@@ -77,58 +78,59 @@ def mixed_requests(
     """Blocks of requests of two kinds, half each, with p99 by the student's function."""
     mean, share = sum(rates) / 2, SHARES["p99"]
     laws = [request_law(rate, k, n_tokens) for rate in (*rates, mean)]
-    found, coins = quantile_of(laws[:2], [0.5, 0.5], share), quantile(laws[2], share)
+    p99 = quantile_of(laws[:2], [0.5, 0.5], share)
+    coins = quantile(laws[2], share)
     names = (f"easy, coins of {rates[0]:g}", f"hard, coins of {rates[1]:g}")
     ax = chart("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
     for law, name, (colour, dash, _) in zip(laws, names, LINE_STYLES, strict=False):
         ax.plot(law / 2, color=colour, linestyle=dash, label=name)
     ax.plot(laws[2], color=GREY, linestyle=":", linewidth=2, label=f"all with coins of {mean:.2f}")
     top = laws[0].max() / 2
-    ax.axvline(found, color="black", linewidth=1.5)
+    ax.axvline(p99, color="black", linewidth=1.5)
     ax.axvline(coins, color=GREY, linestyle=":", linewidth=2)
-    texts = (f"your p99: {found}", f"p99 of coins: {coins}")
-    write_beside(ax, (found, coins), (1.05 * top, 1.05 * top), texts)
+    texts = (f"your p99: {p99}", f"p99 of coins: {coins}")
+    write_beside(ax, (p99, coins), (1.05 * top, 1.05 * top), texts)
     last = max(int(np.flatnonzero(law > 1e-4)[-1]) for law in laws)
-    ax.set(xlim=(0, max(last, found) + 18), ylim=(0, 1.2 * top))
+    ax.set(xlim=(0, max(last, p99) + 18), ylim=(0, 1.2 * top))
     ax.set_xlabel(f"blocks of K = {k} that a request of {n_tokens} tokens takes")
     legend_below(ax)
     easy, hard = (quantile(law, share) for law in laws[:2])
     alone = f"of easy requests alone {easy}, of hard ones alone {hard}, of coins {coins}"
-    show(ax.figure, f"p99 of all requests by your function: {found} blocks. Computed: {alone}.")
+    show(ax.figure, f"p99 of all requests by your function: {p99} blocks. Computed: {alone}.")
 
 
 @uses_student_functions("lockstep_tokens")
 def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
     """Tokens per step and row by the number of rows: the student's function, and one row alone."""
-    yours = {"lock-step, your function": [float(tokens(alpha, k, size)) for size in ROWS]}
+    yours = {"lock-step, your function": [float(tokens(alpha, k, size)) for size in _ROWS]}
     title = f"Lock-step: tokens per step and row, alpha = {alpha:g}, K = {k}"
     ax, alone = chart(title, "tokens per step"), expected_tokens(alpha, k)
-    told = draw_series(ax, ROWS, yours, kind="bars", text=".2f")
+    words = draw_series(ax, _ROWS, yours, kind="bars", text=".2f")
     ax.axhline(alone, color="black", linestyle="--", label=f"ragged, computed: {alone:.2f}")
     ax.set(xlabel="rows of the batch", ylim=(0, k + 1))
     legend_below(ax)
-    show(ax.figure, f"{title}. By rows, {told}. A row that waits for nobody has {alone:.2f}.")
+    show(ax.figure, f"{title}. By rows, {words}. A row that waits for nobody has {alone:.2f}.")
 
 
 @uses_student_functions("choose_k")
 def policies(choose_k: Callable) -> None:
     """p99 of the service by policy, the student's beside the others; its K by rows of the step."""
-    costs, load, asked = service.gpu(0), service.DAY, partial(choice, choose_k)
+    costs, load, student_k = service.gpu(0), service.DAY, partial(checked_k, choose_k)
     ways = {f"K = {k}": service.constant(k) for k in range(costs.shape[1])}
-    ways |= {"you": service.policy(asked, load.alpha, costs), "oracle": service.oracle(costs)}
-    found = {name: service.p99(way, load, costs) for name, way in ways.items()}
+    ways |= {"you": service.policy(student_k, load.alpha, costs), "oracle": service.oracle(costs)}
+    p99s = {name: service.p99(way, load, costs) for name, way in ways.items()}
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
     dresses = ["draft"] * costs.shape[1] + ["target", "accepted"]
-    for x, (value, dress_of) in enumerate(zip(found.values(), dresses, strict=True)):
+    for x, (value, dress_of) in enumerate(zip(p99s.values(), dresses, strict=True)):
         bars(left, [x], [value], dress_of)
-    write_above(left, range(len(found)), found.values(), map("{:.0f}".format, found.values()))
-    left.set_xticks(range(len(found)), [name.replace("K = ", "") for name in found])
+    write_above(left, range(len(p99s)), p99s.values(), map("{:.0f}".format, p99s.values()))
+    left.set_xticks(range(len(p99s)), [name.replace("K = ", "") for name in p99s])
     left.set_title("p99 latency by policy")
-    left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(found.values())))
+    left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(p99s.values())))
     rows = range(1, len(costs))
     texts = {"no text": 0, f"{service.MUCH_TEXT:,} tokens of text in each cache": service.MUCH_TEXT}
     drafted = {
-        name: [asked(0, row, load.alpha, service.gpu(text)) for row in rows]
+        name: [student_k(0, row, load.alpha, service.gpu(text)) for row in rows]
         for name, text in texts.items()
     }
     by_rows = draw_series(right, rows, drafted)
@@ -136,42 +138,42 @@ def policies(choose_k: Callable) -> None:
     right.set_title("Your K by load")
     right.set(xlabel="rows of the step", ylabel="K", ylim=(-0.3, costs.shape[1] - 0.7))
     legend_below(right, 1)
-    parts = [f"{name} {value:.0f}" for name, value in found.items()]
+    parts = [f"{name} {value:.0f}" for name, value in p99s.items()]
     show(right.figure, f"p99 in ms: {', '.join(parts)}. Your K by rows of the step, {by_rows}.")
 
 
 @uses_student_functions("choose_k")
 def verdict_by_context(choose_k: Callable) -> None:
     """The K that the student's policy sets on an H100, by rows and by text in each cache."""
-    tables = [service.computed(text, max(BATCHES), MOST_K) for text in CONTEXTS]
-    ks = np.array([[choice(choose_k, 0, rows, ALPHA, each) for each in tables] for rows in BATCHES])
-    fits = np.array([[service.fits(text, rows) for text in CONTEXTS] for rows in BATCHES])
+    tables = [service.roofline(text, max(_BATCHES), _MAX_K) for text in _CONTEXTS]
+    ks = np.array([[checked_k(choose_k, 0, n, ALPHA, costs) for costs in tables] for n in _BATCHES])
+    fits = np.array([[service.fits(text, rows) for text in _CONTEXTS] for rows in _BATCHES])
     title = f"Your K for Llama 3.1 8B on an H100, alpha = {ALPHA:g}"
     ax = chart(title, "rows", (7.0, 4.2))
     ax.set_xlabel("tokens of text in each row's cache; empty: does not fit into the memory")
-    names = [str(rows) for rows in BATCHES], [f"{text:,}" for text in CONTEXTS]
-    told = text_grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * MOST_K))
-    show(ax.figure, f"{title}: by rows, at tokens of text. {told}.")
+    names = [str(rows) for rows in _BATCHES], [f"{text:,}" for text in _CONTEXTS]
+    words = text_grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * _MAX_K))
+    show(ax.figure, f"{title}: by rows, at tokens of text. {words}.")
 
 
 @uses_student_functions("spend")
-def spent(spend: Callable) -> None:
+def spent_budget(spend: Callable) -> None:
     """The tokens of one step that the student's function has checked; its tokens in a ms."""
-    step = budget.steps()[0]
+    step = budget.confidences()[0]
     checked, survival = list(spend(step, budget.pass_ms())), np.cumprod(step, axis=1)
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.4, 1))
-    chosen = np.arange(budget.DRAFTED) < np.array(checked)[:, None]
+    chosen = np.arange(budget.N_DRAFTED) < np.array(checked)[:, None]
     cells = [[f"{value:.2f}" for value in row] for row in survival]
     names = [f"row {i + 1}" for i in range(len(cells))], [f"{j + 1}" for j in range(len(cells[0]))]
-    told = text_grid(left, cells, *names, 0.35 * chosen)
+    words = text_grid(left, cells, *names, 0.35 * chosen)
     left.set(title=f"One step: {sum(checked)} of {chosen.size} are checked (blue)")
     left.set_xlabel("draft token, with the probability that it is accepted")
-    found = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
-    found["you"] = budget.tokens_a_ms(lambda each: spend(each, budget.pass_ms()))
-    rates = {"per ms": list(found.values())}
-    words = draw_series(right, list(found), rates, kind="bars", text=".2f")
-    right.set(title=f"Tokens per millisecond, {budget.STEPS} steps")
-    show(left.figure, f"Checked {checked} of {told}. Tokens over {budget.STEPS} steps, {words}.")
+    speed = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
+    speed["you"] = budget.tokens_a_ms(lambda confidences: spend(confidences, budget.pass_ms()))
+    rates = {"per ms": list(speed.values())}
+    words = draw_series(right, list(speed), rates, kind="bars", text=".2f")
+    right.set(title=f"Tokens per millisecond, {budget.N_STEPS} steps")
+    show(left.figure, f"Checked {checked} of {words}. Tokens over {budget.N_STEPS} steps, {words}.")
 
 
 def outcome(accepted: int, texts: Sequence[str], last: str) -> list[tuple[str, str]]:

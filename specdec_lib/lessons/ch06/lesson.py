@@ -18,27 +18,24 @@ from specdec_lib.theory import expected_tokens
 __all__ = ["committed"]
 
 # The setting that most of the chapter works in.
-ALPHA, C, K = 0.7, 0.1, 5
+ALPHA, C, _K = 0.7, 0.1, 5
 # Easy and hard text, half of each: the mean is ALPHA.
 EASY, HARD = 0.95, 0.45
 
 # The coins of the three blocks of the first card.
-COINS = "a block takes its k with one rng.random(k), and writes a token at least"
+_WHY = "a block takes its k with one rng.random(k), and writes a token at least"
 THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
 
 
 def _mixed_p99() -> int:
     """Blocks at p99 of requests of 128 tokens, half of them EASY and half HARD."""
-    laws = [request_law(rate, K, 128) for rate in (EASY, HARD)]
+    laws = [request_law(rate, _K, 128) for rate in (EASY, HARD)]
     longest = max(map(len, laws))
     return quantile(sum(np.pad(law, (0, longest - len(law))) for law in laws) / 2, 0.99)
 
 
-# The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
-    __package__,
-    prediction_06=_mixed_p99(),
-    prediction_06_b=expected_tokens(0.8**8, 5),
+    __package__, prediction_06=_mixed_p99(), prediction_06_b=expected_tokens(0.8**8, 5)
 )
 
 answered = make_answered(__package__)
@@ -55,16 +52,16 @@ def check_simulate_decode(function: Callable) -> None:
         (gives | {"tokens": 7}, "All tokens of the last block count."),
     ]
     for most in (7, 8):
-        rng = ScriptedRandom(*THREE_BLOCKS, why=COINS)
+        rng = ScriptedRandom(*THREE_BLOCKS, why=_WHY)
         expect(function, ALPHA, C, 4, most, rng, gives=gives, hint=hint, asks=asks)
         asks = []  # for 8 tokens both give 8
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
     gives = {"tokens": 4, "target_passes": 2, "time": 2.8}
-    coins = ScriptedRandom(*THREE_BLOCKS, why=COINS)
+    coins = ScriptedRandom(*THREE_BLOCKS, why=_WHY)
     expect(function, ALPHA, C, 4, 4, coins, gives=gives, hint=hint)
     hint = "No token is wanted, so no block is needed."
     gives = {"tokens": 0, "target_passes": 0, "time": 0.0}
-    expect(function, ALPHA, C, 4, 0, ScriptedRandom(why=COINS), gives=gives, hint=hint)
+    expect(function, ALPHA, C, 4, 0, ScriptedRandom(why=_WHY), gives=gives, hint=hint)
 
 
 @visible_check
@@ -127,9 +124,9 @@ def check_choose_k(function: Callable) -> None:
 
 
 @cache
-def best_of_the_day() -> service.Best:
+def best_of_the_day() -> service.BestK:
     """The best constant K in the card's day of traffic."""
-    return service.best_constant(service.DAY, service.gpu(0))
+    return service.best_fixed_k(service.DAY, service.gpu(0))
 
 
 @visible_check
@@ -147,7 +144,7 @@ def check_expected_experts(function: Callable) -> None:
 
 
 # The step of the card.
-CARD = [[0.5, 0.9], [0.9, 0.8]]
+_CARD = [[0.5, 0.9], [0.9, 0.8]]
 CARD_MS = [10.0, 10.0, 10.0, 10.0, 11.0, 14.0, 17.0]
 
 
@@ -156,43 +153,44 @@ def check_spend(function: Callable) -> None:
     """The step of the card, passes that cost nothing or much, an empty row."""
     hint = "Three draft tokens are free: those accepted with 0.9, 0.72 and 0.5."
     asks = [([1, 1], "Is it one number for all rows? Each row has its own.")]
-    expect(function, CARD, [*[10.0] * 6, 17.0], gives=[1, 2], hint=hint, asks=asks)
+    expect(function, _CARD, [*[10.0] * 6, 17.0], gives=[1, 2], hint=hint, asks=asks)
     hint = "With two tokens of row 1 the pass writes 3.62 tokens in 11 ms, the best of all."
     asks = [([1, 1], "A token counts only if those before it in its row are accepted, too.")]
-    expect(function, CARD, CARD_MS, gives=[0, 2], hint=hint, asks=asks)
+    expect(function, _CARD, CARD_MS, gives=[0, 2], hint=hint, asks=asks)
     hint = "All passes take the same time, so every token is worth its place."
-    expect(function, CARD, [10.0] * 7, gives=[2, 2], hint=hint)
+    expect(function, _CARD, [10.0] * 7, gives=[2, 2], hint=hint)
     hint = "Each token of the pass takes 10 ms, and a draft token writes less than one token."
-    expect(function, CARD, [10.0 * n for n in range(7)], gives=[0, 0], hint=hint)
+    expect(function, _CARD, [10.0 * n for n in range(7)], gives=[0, 0], hint=hint)
     hint = "Row 0 has drafted nothing. One draft token is free: the first of row 2, with 0.35."
     rows, free = [[], [0.3, 0.9], [0.35]], [*[10.0] * 5, 14.0, 18.0]
     expect(function, rows, free, gives=[0, 0, 1], hint=hint)
 
 
-def choice(function: Callable, *args: Any) -> int:
+def checked_k(function: Callable, *args: Any) -> int:
     """What choose_k returns. Raises Different unless it is an int from 0 to K_max."""
-    got, most = function(*args), args[-1].shape[1] - 1
+    most = args[-1].shape[1] - 1
+    got = function(*args)
     k = coerce_like(1, got)
     if type(k) is not int or not 0 <= k <= most:
         wanted = f"an int from 0 to {most}"
-        raise Different(f"{asked_of(args)} returned {describe(got)}, expected {wanted}.")
+        raise Different(f"{call_of(args)} returned {describe(got)}, expected {wanted}.")
     return k
 
 
-def asked_of(args: Sequence) -> str:
+def call_of(args: Sequence) -> str:
     """The call of choose_k as it can be pasted: a table of the service stands there by its name."""
     *numbers, costs = args
-    return f"choose_k({', '.join(map(str, numbers))}, {service.name_of(costs)})"
+    return f"choose_k({', '.join(map(str, numbers))}, {service.costs_as_code(costs)})"
 
 
 def p99_of(function: Callable, load: service.Traffic, costs: np.ndarray) -> float:
     """p99 in ms with a student's policy."""
-    asked = partial(choice, function)
-    return service.p99(service.policy(asked, load.alpha, costs), load, costs)
+    student_k = partial(checked_k, function)
+    return service.p99(service.policy(student_k, load.alpha, costs), load, costs)
 
 
 def beat_the_best_constant(
-    function: Callable, load: service.Traffic, costs: np.ndarray, best: service.Best
+    function: Callable, load: service.Traffic, costs: np.ndarray, best: service.BestK
 ) -> None:
     """Raise Different unless p99 with the student's policy is below that of the best constant."""
     yours = p99_of(function, load, costs)

@@ -1,15 +1,18 @@
 """The figures of chapter 07 that show measurements, and what formulas make of them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from specdec_lib.lessons.drawing.series import series_figure
 
+if TYPE_CHECKING:
+    from specdec_lib.models.llama import Llama
 
-def states_of(target: Any, text: Sequence[int]) -> tuple[Tensor, int]:
+
+def states_of(target: "Llama", text: Sequence[int]) -> tuple[Tensor, int]:
     """The hidden states (T, width) after each token of a text, and the token chosen after them."""
     passes, cache = [], target.new_cache(1, len(text))
     logits = target.forward(torch.tensor([text]), cache, observe=passes.append)

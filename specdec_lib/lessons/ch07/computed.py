@@ -21,21 +21,21 @@ def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np
     """
     law = np.zeros((2, len(p)))
     for drawn in product(np.flatnonzero(q).tolist(), repeat=n):
-        asked = partial(accept, list(drawn), p.copy(), q.copy())
-        law += math.prod(float(q[x]) for x in drawn) * _law(asked, p, drawn, [q] * n)
+        rule = partial(accept, list(drawn), p.copy(), q.copy())
+        law += math.prod(float(q[x]) for x in drawn) * _law(rule, p, drawn, [q] * n)
     return law
 
 
 def top_law(accept: Callable, p: np.ndarray, candidates: Sequence[int]) -> np.ndarray:
     """The same of `accept(candidates, p, r, u)` with different tokens that nobody drew: q is 1."""
-    asked = partial(accept, list(candidates), p.copy())
-    return _law(asked, p, candidates, np.eye(len(p))[list(candidates)])
+    rule = partial(accept, list(candidates), p.copy())
+    return _law(rule, p, candidates, np.eye(len(p))[list(candidates)])
 
 
 def _law(
-    asked: Callable, p: np.ndarray, candidates: Sequence[int], rows: Sequence[np.ndarray]
+    rule: Callable, p: np.ndarray, candidates: Sequence[int], rows: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """The distribution (2, V) of `asked(r, u)`, with a row of q (V,) for each candidate.
+    """The distribution (2, V) of `rule(r, u)`, with a row of q (V,) for each candidate.
 
     Between the cuts of the rule in turn every coin and u take one midpoint that weighs its
     interval: exact for that rule.
@@ -46,12 +46,12 @@ def _law(
         left = normalised_residual(left, q)
     for choice in product(*sides, list(unit_intervals(np.cumsum(left)))):
         *coins, u = [middle for middle, _ in choice]
-        out = asked(np.array(coins), u)
+        out = rule(np.array(coins), u)
         law[0 if out in candidates else 1, out] += math.prod(length for _, length in choice)
     return law
 
 
-def refused_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
+def accepted_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
     """The probability that candidate i is the one accepted, for i = 1..n, in closed form.
 
     Candidate i is judged against the residual that i - 1 rejections leave; the part that overlaps
@@ -59,9 +59,9 @@ def refused_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
     """
     shares, wanted, left = [], p, 1.0
     for _ in range(n):
-        kept = overlap(wanted, q)
-        shares.append(left * kept)
-        left *= 1 - kept
+        accepted = overlap(wanted, q)
+        shares.append(left * accepted)
+        left *= 1 - accepted
         wanted = normalised_residual(wanted, q)
     return shares
 

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed
-from specdec_lib.lessons.ch07.lesson import LAYERS, POSITIONS, TREE, WALK_R, WALK_TOKENS, P, Q
+from specdec_lib.lessons.ch07.lesson import LAYERS, POSITION_RATES, TREE, WALK_R, WALK_TOKENS, P, Q
 from specdec_lib.lessons.drawing.axes import (
     chart,
     legend_below,
@@ -41,10 +41,10 @@ LAYER = 0.03  # the time of a draft layer in target passes, assumed
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The student's exact distribution for one certain draft token, by its two paths."""
 
-    def asked(p, q, drafted, r, u):
+    def position(p, q, drafted, r, u):
         return accept(drafted, p, r, u)
 
-    law = exact_paths(asked, p, np.eye(len(p))[token])
+    law = exact_paths(position, p, np.eye(len(p))[token])
     name = TOKEN_NAMES[token]
     ax = chart(f"The draft always proposes {name}: two paths into each token", "probability")
     words = masses_by_path(ax, law, p, (f"{mass:.3f}" for mass in law.sum(axis=0)))
@@ -55,13 +55,13 @@ def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
 def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -> None:
     """The exact distribution by number of candidates; what is accepted, by the best rule too."""
     counts = np.arange(1, most + 1)
-    found = [computed.candidates_law(accept, p, q, int(n)) for n in counts]
+    laws = [computed.candidates_law(accept, p, q, int(n)) for n in counts]
     shares = {
         "the best rule": [computed.best_acceptance(p, q, int(n)) for n in counts],
-        "your function": [float(law[0].sum()) for law in found],
+        "your function": [float(law[0].sum()) for law in laws],
     }
     title = "What comes out, with 1 to {} candidates"
-    _law_and_shares(found, p, shares, title.format(most), "drawn from q")
+    _law_and_shares(laws, p, shares, title.format(most), "drawn from q")
 
 
 @uses_student_functions("one_hot_accept")
@@ -74,51 +74,51 @@ def top_candidates(
     """
     best = np.argsort(-q).tolist()
     counts = np.arange(1, most + 1)
-    found = [computed.top_law(partial(in_turn, accept), p, best[:n]) for n in counts]
+    laws = [computed.top_law(partial(in_turn, accept), p, best[:n]) for n in counts]
     shares = {
-        "drawn from q": np.cumsum(computed.refused_in_turn(p, q, most)).tolist(),
-        "the top tokens, your function": [float(law[0].sum()) for law in found],
+        "drawn from q": np.cumsum(computed.accepted_in_turn(p, q, most)).tolist(),
+        "the top tokens, your function": [float(law[0].sum()) for law in laws],
     }
     title = f"What comes out, with the top 1 to {most} of q"
-    _law_and_shares(found, p, shares, title, "the top of q")
+    _law_and_shares(laws, p, shares, title, "the top of q")
 
 
 def _law_and_shares(
-    found: list[np.ndarray], p: np.ndarray, shares: dict[str, list[float]], title: str, which: str
+    laws: list[np.ndarray], p: np.ndarray, shares: dict[str, list[float]], title: str, which: str
 ) -> None:
     """Left the distributions (2, V) by number of candidates, right how often one is accepted.
 
     The last of `shares` is the student's, and has its numbers written below it.
     """
-    counts = np.arange(1, len(found) + 1)
+    counts = np.arange(1, len(laws) + 1)
     left, right = panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
-    _laws_side_by_side(left, found, p, title)
-    told = draw_series(right, counts, shares)
+    _laws_side_by_side(left, laws, p, title)
+    words = draw_series(right, counts, shares)
     own = list(shares.values())[-1]
     write_above(right, counts, own, (f"{share:.3f}" for share in own), gap=-17)
-    lowest = min(min(each) for each in shares.values())
+    lowest = min(min(values) for values in shares.values())
     right.set_title("One of them is accepted")
     right.set(xlabel=f"candidates, {which}", xticks=counts, ylim=(lowest - 0.12, 1.05))
-    right.set_xlim(0.7, len(found) + 0.3)
+    right.set_xlim(0.7, len(laws) + 0.3)
     legend_below(right, columns=2, columnspacing=1)
-    parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, found, strict=True)]
+    parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, laws, strict=True)]
     show(
         right.figure,
         f"{title}. {'; '.join(parts)}; the target {by_token(p)}. The share that is accepted, by "
-        f"candidates. {told}.",
+        f"candidates. {words}.",
     )
 
 
-def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray, title: str) -> None:
-    width = 0.8 / len(found)
-    for number, law in enumerate(found):
-        x = np.arange(len(p)) + (number - (len(found) - 1) / 2) * width
+def _laws_side_by_side(ax: Axes, laws: list[np.ndarray], p: np.ndarray, title: str) -> None:
+    width = 0.8 / len(laws)
+    for number, law in enumerate(laws):
+        x = np.arange(len(p)) + (number - (len(laws) - 1) / 2) * width
         labels = ("_", "__") if number else ("a candidate", "replaced")
         parts = dict(zip(labels, law, strict=True))
         pile_bars(ax, x, parts, ("accepted", "residual"), 0.9 * width)
     target_lines(ax, p)
     ax.set(ylabel="probability", title=title)
-    token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)))
+    token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in laws)))
     legend_below(ax)
 
 
@@ -140,7 +140,7 @@ def tree_and_mask(make: Callable) -> None:
 @uses_student_functions("walk_tree")
 def walked_down(walk: Callable) -> None:
     """The example's tree with its tokens, and the branch that the student's walk keeps."""
-    rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
+    rows = [np.tile(row, (len(TREE) + 1, 1)) for row in (P, Q)]
     out = [int(token) for token in walk(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
     path = _branch(out)
     letters = ", ".join(TOKEN_NAMES[token] for token in out)
@@ -167,16 +167,16 @@ def _branch(out: list[int]) -> list[int]:
     return path
 
 
-def _draw_tree(ax: Axes, labels: Sequence[str] = (), kept: Sequence[int] = ()) -> None:
+def _draw_tree(ax: Axes, labels: Sequence[str] = (), path: Sequence[int] = ()) -> None:
     """TREE as circles and lines, the text before it as a box at the left.
 
-    `labels` stand below the nodes; what is `kept` is filled, and its lines are thick.
+    `labels` stand below the nodes; the nodes of `path` are filled, and its lines are thick.
     """
     ax.text(*TEXT, "text", ha="center", va="center",
             bbox={"boxstyle": "round", "facecolor": "white"})  # fmt: skip
     for node, parent in enumerate(TREE):
         (x, y), (x0, y0) = PLACES[node], PLACES[parent] if parent >= 0 else TEXT
-        ours = node in kept
+        ours = node in path
         line = {"color": ACCEPTED_COLOUR, "linewidth": 3} if ours else {"color": GREY}
         ax.plot([x0 + 0.24, x - RADIUS], [y0, y], zorder=1, **line)
         face, edge = ((0.78, 0.9, 0.86), ACCEPTED_COLOUR) if ours else ("white", TARGET_COLOUR)
@@ -198,10 +198,10 @@ def by_position(tokens: Callable) -> None:
             float(tokens(rates[:k])) / (1 + LAYER * layers)
             for k, layers in zip(counts, LAYERS[name], strict=True)
         ]
-        for name, rates in POSITIONS.items()
+        for name, rates in POSITION_RATES.items()
     }
-    told = f"Acceptance by position: {draw_series(left, counts, POSITIONS)}. "
-    told += f"Speed by K: {draw_series(right, counts, speeds)}"
+    words = f"Acceptance by position: {draw_series(left, counts, POSITION_RATES)}. "
+    words += f"Speed by K: {draw_series(right, counts, speeds)}"
     left.set(title="Acceptance by position", xlabel="position in the block", ylim=(0.5, 0.8))
     left.set_ylabel("if all before it were accepted")
     right.set(xlabel="K", ylim=(0.8, None))
@@ -209,4 +209,4 @@ def by_position(tokens: Callable) -> None:
     right.axhline(1, color="black", linewidth=1)
     legend_below(left)
     legend_below(right, columns=1)
-    show(left.figure, f"{told}.")
+    show(left.figure, f"{words}.")

@@ -4,23 +4,22 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdec_lib.lessons.ch07.computed import refused_in_turn, tree_speedup
+from specdec_lib.lessons.ch02.lesson import P, Q
+from specdec_lib.lessons.ch07.computed import accepted_in_turn, tree_speedup
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import Different, expect, visible_check
 from specdec_lib.lessons.checking.lending import read_only
 
-__all__ = ["committed"]
+__all__ = ["P", "Q", "committed"]
 
-# The pair that the whole chapter works on, and a draft that fits the same target badly.
-P = read_only([0.45, 0.30, 0.15, 0.10])
-Q = read_only([0.30, 0.45, 0.20, 0.05])
+# Beside P and Q, the pair that the whole chapter works on, a draft that fits the target badly.
 POOR = read_only([0.05, 0.15, 0.20, 0.60])
 # A pair of which a second candidate may pass or not.
 THREE_P, THREE_Q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
 
 # Trees of six draft tokens, by the parent of each; -1 is the text before.
 TREE = [-1, -1, 0, 0, 1, 2]
-SEEN = [[0], [1], [0, 2], [0, 3], [1, 4], [0, 2, 5]]  # by each node of TREE
+_SEEN = [[0], [1], [0, 2], [0, 3], [1, 4], [0, 2, 5]]  # by each node of TREE
 SHAPES = {
     "chain of six": [-1, 0, 1, 2, 3, 4],
     "two by two": [-1, -1, 0, 0, 1, 1],
@@ -36,7 +35,7 @@ WALKED = [3, 0, 1]
 # How often draft token i is accepted on chat if the tokens before it were, by drafter. Measured
 # from Figure 2 of the DSpark paper, whose curves are drawn as vectors (DSpark_paper.pdf in
 # github.com/deepseek-ai/DeepSpec at afdfa7c), target Qwen3-4B, temperature 1.
-POSITIONS = {
+POSITION_RATES = {
     "EAGLE-3": [0.534, 0.589, 0.642, 0.678, 0.709, 0.729, 0.733],
     "DFlash": [0.718, 0.648, 0.638, 0.661, 0.682, 0.692, 0.688],
     "DSpark": [0.735, 0.738, 0.740, 0.744, 0.758, 0.766, 0.761],
@@ -45,24 +44,26 @@ POSITIONS = {
 LAYERS = {"EAGLE-3": [1, 2, 3, 4, 5, 6, 7], "DFlash": [5] * 7, "DSpark": [5] * 7}
 
 # How likely the i-th of six candidates of a place is the accepted one, by draft.
-ACCEPTED = {"good draft": refused_in_turn(P, Q, 6), "poor draft": refused_in_turn(P, POOR, 6)}
+CANDIDATE_RATES = {
+    "good draft": accepted_in_turn(P, Q, 6),
+    "poor draft": accepted_in_turn(P, POOR, 6),
+}
 
 
-def flip() -> float:
+def break_even_c() -> float:
     """The c from which the tree "two by two" is as fast as the chain of six, with draft Q."""
     chain, tree = (
-        tree_speedup(SHAPES[name], refused_in_turn(P, Q, 2), 0.0)
+        tree_speedup(SHAPES[name], accepted_in_turn(P, Q, 2), 0.0)
         for name in ("chain of six", "two by two")
     )
     return (chain - tree) / (6 * tree - 2 * chain)
 
 
-# The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
     __package__,
-    prediction_07=sum(refused_in_turn(P, Q, 2)),
-    prediction_07_b=flip(),
-    prediction_07_c=float(1 + np.cumprod(POSITIONS["EAGLE-3"]).sum()),
+    prediction_07=sum(accepted_in_turn(P, Q, 2)),
+    prediction_07_b=break_even_c(),
+    prediction_07_c=float(1 + np.cumprod(POSITION_RATES["EAGLE-3"]).sum()),
 )
 
 
@@ -128,12 +129,12 @@ def check_tree_attention_mask(function: Callable) -> None:
             "In a chain each node sees all nodes before it, as in the causal mask.",
         ),
         ([-1, -1], [[0], [1]], "Siblings do not see each other."),
-        (TREE, SEEN, "Node 5 sees its parent 2, and that one's parent 0."),
+        (TREE, _SEEN, "Node 5 sees its parent 2, and that one's parent 0."),
         ([], [], "Without nodes the mask has the shape (0, 0)."),
     ):
         mask = np.zeros((len(parents), len(parents)), dtype=bool)
-        for node, seen in enumerate(sees):
-            mask[node, seen] = True
+        for node, visible in enumerate(sees):
+            mask[node, visible] = True
         expect(function, parents, gives=mask, hint=hint)
     kind = np.asarray(function([-1])).dtype
     if kind.kind != "b":
@@ -143,7 +144,7 @@ def check_tree_attention_mask(function: Callable) -> None:
 @visible_check
 def check_walk_tree(function: Callable) -> None:
     """The card's walk, a chain to its end, rows and coins by node, rejected children, no tree."""
-    rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
+    rows = [np.tile(row, (len(TREE) + 1, 1)) for row in (P, Q)]
     hint = "Nodes 1 and 4 are accepted by rows 0 and 2, and row 5 gives the last token."
     expect(function, TREE, WALK_TOKENS, *rows, WALK_R, 0.5, gives=WALKED, hint=hint)
     hint = "Node 1 is accepted, row 2 accepts its child, node 2, and row 3 gives the last token."
@@ -170,7 +171,7 @@ def check_walk_tree(function: Callable) -> None:
     expect(function, *arguments, gives=[0, 2], hint=hint)
     hint = "Node 0 is rejected and node 1 accepted, its twin: the walk goes on at node 1, not 2."
     arguments = ([-1, -1, -1, 0, 1, 2], [2, 0, 0, 1, 1, 2])
-    rows = [np.tile(each, (7, 1)) for each in (THREE_P, THREE_Q)]
+    rows = [np.tile(row, (7, 1)) for row in (THREE_P, THREE_Q)]
     arguments = (*arguments, *rows, np.array([0.9, 0.5, 0.1, 0.1, 0.9, 0.9]), 0.5)
     expect(function, *arguments, gives=[0, 1, 1], hint=hint)
     hint = "A tree without nodes writes one token, drawn from p[0]."

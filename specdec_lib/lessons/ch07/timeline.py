@@ -8,7 +8,7 @@ from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below, sw
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.tokens import box_style, plain_box
 
-K = 4
+_K = 4
 PASS = 1.0  # the width of the target's pass
 
 
@@ -19,27 +19,27 @@ class Step(NamedTuple):
     width: float
 
 
-def steps(first: str, again: str, width: float) -> list[Step]:
+def _steps(first: str, again: str, width: float) -> list[Step]:
     """K steps of one width; step i reads token i, after `first` or, later, after `again`."""
-    return [Step(f"{again if i else first}x{i}", width) for i in range(K)]
+    return [Step(f"{again if i else first}x{i}", width) for i in range(_K)]
 
 
 # The widths are a sketch and stand for no machine: a step of a layer, of a small model, of five
 # layers, and of a table that is looked up.
-ROWS = {
-    "draft model": steps("", "", 0.24),
-    "EAGLE-3": steps("h, ", "g, ", 0.14),
-    "MTP": steps("h, ", "g, ", 0.14),
+_ROWS = {
+    "draft model": _steps("", "", 0.24),
+    "EAGLE-3": _steps("h, ", "g, ", 0.14),
+    "MTP": _steps("h, ", "g, ", 0.14),
     "DFlash": [Step("h, x0, 4 masks", 0.42)],
-    "DSpark": [Step("h, x0, 4 masks", 0.42), *(Step("", 0.04) for _ in range(K))],
+    "DSpark": [Step("h, x0, 4 masks", 0.42), *(Step("", 0.04) for _ in range(_K))],
 }
 
 
 def timeline() -> None:
     """The rows, one below the other; every row ends with the target's pass over the block."""
     ax = chart("One block of four draft tokens: what goes in, and when", size=(9.0, 3.6))
-    heights = label_rows(ax, list(ROWS))
-    told = [_row(ax, y, name, row) for y, (name, row) in zip(heights, ROWS.items(), strict=True)]
+    heights = label_rows(ax, list(_ROWS))
+    parts = [_row(ax, y, name, row) for y, (name, row) in zip(heights, _ROWS.items(), strict=True)]
     ax.set(
         xlim=(0, 4 * 0.24 + PASS + 0.05),
         xticks=[],
@@ -49,7 +49,7 @@ def timeline() -> None:
     names = {"drafted": "a draft step, what it reads (thin: a look-up)", "scored": "target's pass"}
     dresses = [box_style(kind) | {"label": text} for kind, text in names.items()]
     legend_below(ax, columns=2, handles=swatches(dresses))
-    show(ax.figure, f"Draft steps of a block of {K} tokens. {'; '.join(told)}. Widths: a sketch.")
+    show(ax.figure, f"Draft steps of a block of {_K} tokens. {'; '.join(parts)}. Widths: a sketch.")
 
 
 def _row(ax: Axes, y: float, name: str, row: list[Step]) -> str:

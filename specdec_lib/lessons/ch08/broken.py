@@ -1,44 +1,48 @@
-"""Chapter 08: a right loop run as one with a mistake in a cache, and what the mistake costs.
+"""Chapter 08: a correct loop run as one with a faulty cache, and what the fault costs.
 
-The mistake is in the models that the loop is given: it is told the lengths of a right cache, and
-what is in the cache is what the wrong loop would have there.
+The fault is in the models that the loop is given: their caches report the length of a correct
+cache, and hold what the faulty loop would have there.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch08.computed import DRAFT, START, TARGET, Halves, plain_law
+from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08.models import WatchedModel
 from specdec_lib.progress import progress
+
+if TYPE_CHECKING:
+    from specdec_lib.models.protocol import Cache, Model
 
 # By what somebody forgot: whose cache has the mistake, and which. It shows with this k and in texts
 # of so many tokens: the draft's rollback needs a draft token that was read and rejected, the bonus
 # feed a block after one that was accepted whole.
-FAULTS = {
+CACHE_FAULTS = {
     "nothing": ("", "", 2, 3),
     "the bonus feed": ("draft", "feed", 1, 4),
     "the draft's rollback": ("draft", "rollback", 2, 3),
     "the target's rollback": ("target", "rollback", 2, 3),
 }
-K, TOKENS = 4, 50  # ten whole blocks
+_K = 4
+_TOKENS = 50  # ten whole blocks
 
 
 class CarelessCache:
-    """A cache that tells `told` positions; what `inner` holds is another matter."""
+    """Reports the length of a correct cache while `inner` holds what the faulty loop would have."""
 
-    def __init__(self, inner: Any, fault: str) -> None:
+    def __init__(self, inner: "Cache", fault: str) -> None:
         self.inner, self.fault = inner, fault
-        self.told = 0
+        self.reported = 0  # positions
 
     @property
     def length(self) -> Tensor:
-        """The positions (1,) that a right cache would hold."""
-        return torch.full_like(self.inner.length, self.told)
+        """The positions (1,) that a correct cache would hold."""
+        return torch.full_like(self.inner.length, self.reported)
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Go back to `length`; if the rollback is forgotten, only in words."""
@@ -47,14 +51,14 @@ class CarelessCache:
             self.inner.truncate(new)
         elif self.fault == "feed":
             # The inner cache lacks some of the positions, and those are not the last ones.
-            self.inner.truncate(int(self.inner.length[0]) - (self.told - new))
-        self.told = new
+            self.inner.truncate(int(self.inner.length[0]) - (self.reported - new))
+        self.reported = new
 
 
 class Careless:
     """A model whose caches have a `fault`, "feed", "rollback" or none (""), and its passes."""
 
-    def __init__(self, model: Any, fault: str) -> None:
+    def __init__(self, model: "Model", fault: str) -> None:
         self.model, self.fault = model, fault
         self.vocab_size, self.device = model.vocab_size, model.device
         self.max_length = model.max_length
@@ -67,62 +71,62 @@ class Careless:
     def forward(self, tokens: Tensor, cache: CarelessCache) -> Tensor:
         """The logits (1, T, V); if the bonus feed is forgotten, the first of two is not read."""
         self.passes += 1
-        skipped = int(self.fault == "feed" and cache.told > 0 and tokens.shape[1] == 2)
+        skipped = int(self.fault == "feed" and cache.reported > 0 and tokens.shape[1] == 2)
         logits = self.model.forward(tokens[:, skipped:], cache.inner)
-        cache.told += tokens.shape[1]
+        cache.reported += tokens.shape[1]
         return logits if not skipped else logits.expand(-1, 2, -1)
 
 
-Loop = Callable[..., list[int]]
+_Loop = Callable[..., list[int]]
 
 
-def careless(fault: str, target: Any, draft: Any) -> tuple[Careless, Careless]:
-    """Both models, one of them with the mistake that FAULTS[fault] names."""
-    whose, mistake, *_ = FAULTS[fault]
+def careless(fault: str, target: "Model", draft: "Model") -> tuple[Careless, Careless]:
+    """Both models, one of them with the mistake that CACHE_FAULTS[fault] names."""
+    side, mistake, *_ = CACHE_FAULTS[fault]
     named = (("target", target), ("draft", draft))
-    first, second = (Careless(model, mistake if name == whose else "") for name, model in named)
+    first, second = (Careless(model, mistake if name == side else "") for name, model in named)
     return first, second
 
 
-def tokens_per_pass(
-    generate: Loop, pair: tuple[Any, Any], fault: str, texts: Sequence[list[int]]
+def tokens_with_fault(
+    generate: _Loop, pair: "tuple[Model, Model]", fault: str, texts: Sequence[list[int]]
 ) -> float:
-    """The mean over TOKENS new tokens after each of `texts`, with FAULTS[fault]."""
+    """The mean over _TOKENS new tokens after each of `texts`, with CACHE_FAULTS[fault]."""
     passes = 0
     for seed, prompt in enumerate(texts):
         target, draft = careless(fault, *pair)
         rng = np.random.default_rng(seed)
-        generate(target, draft, list(prompt), K, TOKENS, 1.0, rng)
+        generate(target, draft, list(prompt), _K, _TOKENS, 1.0, rng)
         passes += target.passes
-    return TOKENS * len(texts) / passes
+    return _TOKENS * len(texts) / passes
 
 
-def tried(
-    generate: Loop, target: Any, base: Any, texts: Sequence[list[int]]
+def fault_costs(
+    generate: _Loop, target: "Model", base: "Model", texts: Sequence[list[int]]
 ) -> dict[str, tuple[float, float, float]]:
     """What each mistake costs.
 
     That is: the tokens per pass with the target as its own draft, the same with the draft *base*,
     and the total variation between the texts' distribution and plain decoding's.
     """
-    found = {}
-    for fault in progress(FAULTS, "forgotten steps"):
+    costs = {}
+    for fault in progress(CACHE_FAULTS, "forgotten steps"):
         itself, usual = (
-            tokens_per_pass(generate, (target, draft), fault, texts) for draft in (target, base)
+            tokens_with_fault(generate, (target, draft), fault, texts) for draft in (target, base)
         )
-        found[fault] = itself, usual, distance(generate, fault)
-    return found
+        costs[fault] = itself, usual, fault_distance(generate, fault)
+    return costs
 
 
-def distance(generate: Loop, fault: str) -> float:
+def fault_distance(generate: _Loop, fault: str) -> float:
     """Total variation between the distributions of short texts, this one's and plain decoding's.
 
     Nothing is sampled: every combination of numbers that makes a difference is run.
     """
-    _, _, k, length = FAULTS[fault]
+    _, _, k, length = CACHE_FAULTS[fault]
 
-    def run(script: Halves) -> list[int]:
-        pair = careless(fault, WatchedModel(TARGET), WatchedModel(DRAFT))
-        return generate(*pair, START, k, length, 1.0, script)
+    def run(script: computed.Halves) -> list[int]:
+        pair = map(WatchedModel, (computed.TARGET_TABLE, computed.DRAFT_TABLE))
+        return generate(*careless(fault, *pair), computed.TEXT_START, k, length, 1.0, script)
 
-    return exact.total_variation_distance(exact.distribution(run, Halves), plain_law(length))
+    return exact.total_variation_distance(exact.distribution(run, computed.Halves), computed.plain_law(length))

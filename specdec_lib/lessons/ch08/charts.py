@@ -15,7 +15,9 @@ from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, show
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ["alpha", "c", "K", "tokens per pass", "v = 1", "measured v", "measured v + prompt"]
+    from specdec_lib.measure.experiment.grid import Meeting
+
+_COLUMNS = ["alpha", "c", "K", "tokens per pass", "v = 1", "measured v", "measured v + prompt"]
 # The same mark for the same quantity, whoever measured or promised it.
 MARKS = {
     "v = 1": ("x", {"color": "black", "markersize": 8}),
@@ -26,27 +28,27 @@ MARKS = {
 T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section 4.1 there
 
 
-def beside_hugging_face(met: Any, whose: str) -> None:
+def beside_transformers(met: "Meeting", whose: str) -> None:
     """The decoder beside Hugging Face's: target passes first, then the clock, then in words."""
-    speeds, mine = met.speeds, f"{whose} decoder"
-    words = {
+    mine = f"{whose} decoder"
+    labels = {
         "plain": "plain decoding",
         "loop": mine.replace(" decoder", "\ndecoder"),
         "generate": "Hugging Face,\nplain",
         "assisted": "Hugging Face,\nspeculative",
     }
-    names = [words[name] for name in speeds.index]
+    names = [labels[name] for name in met.speeds.index]
     left, right = panels(2, (9.0, 3.6))
-    look = {"kind": "bars", "roles": ("accepted",)}
-    passes = {"passes": (100 / speeds.tokens_per_pass).tolist()}
-    clock = {"tokens per second": speeds.tokens_per_second.tolist()}
-    told = [draw_series(left, names, passes, text=".3g", **look)]
-    told += [draw_series(right, names, clock, text=".3g", **look)]
+    options = {"kind": "bars", "roles": ("accepted",)}
+    passes = {"passes": (100 / met.speeds.tokens_per_pass).tolist()}
+    clock = {"tokens per second": met.speeds.tokens_per_second.tolist()}
+    words = [draw_series(left, names, passes, text=".3g", **options)]
+    words += [draw_series(right, names, clock, text=".3g", **options)]
     for ax, title in ((left, "Target passes for 100 tokens"), (right, "Tokens per second")):
         ax.set_title(title)
         ax.tick_params(axis="x", labelsize=8)
     what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
-    show(left.figure, f"{what}. For 100 tokens, {'; '.join(told)}.")
+    show(left.figure, f"{what}. For 100 tokens, {'; '.join(words)}.")
     print(textwrap.fill(_texts_of(*met.texts.values()), PRINT_WIDTH))
     theirs = f"Hugging Face's speculation ({met.assistant})"
     for name, other in (("plain", "plain decoding"), ("assisted", theirs)):
@@ -69,10 +71,10 @@ def spread(median: float, low: float, high: float) -> str:
 
 def results(rows: "pd.DataFrame", whose: str) -> None:
     """The rows of the experiment: passes first, what was promised, and last the clock."""
-    shown = rows[COLUMNS].copy()
+    shown = rows[_COLUMNS].copy()
     shown.index = [f"{row.draft}, T = {row.temperature}" for row in rows.itertuples()]
     ends = zip(rows.clock, rows.low, rows.high, strict=True)
-    shown["clock (quartiles)"] = [spread(*each) for each in ends]
+    shown["clock (quartiles)"] = [spread(*quartiles) for quartiles in ends]
     caption = f"{whose.capitalize()} decoder on the {rows.target.iloc[0]} target, held-out code"
     show_table(shown, caption)
 
@@ -89,21 +91,21 @@ def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
     ax = chart("Your machine, and below it the paper's", size=(9.0, 1.4 + 0.3 * len(names)))
     y = label_rows(ax, names)
     ax.hlines(y[: len(rows)], rows.low, rows.high, color="black")
-    told = []
-    for name, (mark, look) in MARKS.items():
-        found = values[name]
-        ax.plot(found, y[: len(found)], mark, label=name, **look)
-        told.append(series_text(names[: len(found)], {name: found}))
+    alts = []
+    for name, (mark, style) in MARKS.items():
+        points = values[name]
+        ax.plot(points, y[: len(points)], mark, label=name, **style)
+        alts.append(series_text(names[: len(points)], {name: points}))
     ax.axvline(1, color="black", linewidth=1)
     ax.axhline(y[len(rows)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
     legend_below(ax, 2)
-    show(ax.figure, f"Speed-ups on this machine, then the paper's printed ones. {'; '.join(told)}.")
+    show(ax.figure, f"Speed-ups on this machine, then the paper's printed ones. {'; '.join(alts)}.")
 
 
 def batches(served: "pd.DataFrame") -> None:
     """Tokens a second by batch, for plain decoding and every K."""
-    found = served.pivot(index="batch", columns="way", values="tokens a second")
-    ways = {way: found[way].tolist() for way in served.way.unique()}
+    speeds = served.pivot(index="batch", columns="way", values="tokens a second")
+    ways = {way: speeds[way].tolist() for way in served.way.unique()}
     title, xlabel = "Many requests: all rows of a batch in one pass", "requests in a batch"
-    series_figure(title, list(found.index), ways, xlabel=xlabel, ylabel="tokens per second")
+    series_figure(title, list(speeds.index), ways, xlabel=xlabel, ylabel="tokens per second")

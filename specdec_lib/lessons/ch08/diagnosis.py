@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from specdec_lib.lessons.ch08.models import Pass
+from specdec_lib.lessons.ch08.models import ModelPass
 
 
 @dataclass(frozen=True)
-class Request:
+class TextRequest:
     """What was asked for, and `blocks`: the tokens that each block of a right loop adds.
 
-    `models` is the seed of target and draft, as the chapter makes them with `lesson.models(seed)`.
-    `slips` are texts of wrong loops, each with its question.
+    `models` is the seed of target and draft, which the chapter makes with
+    `lesson.example_models(seed)`. `slips` are texts of wrong loops, each with its question.
     """
 
     models: int
@@ -23,9 +23,9 @@ class Request:
     k: int
     most: int
     temperature: float
-    eos_id: int | None
     blocks: list[list[int]]
     slips: tuple[tuple[list[int], str], ...] = ()
+    eos_id: int | None = None
 
     @property
     def text(self) -> list[int]:
@@ -56,20 +56,21 @@ class Request:
         return any(text[: len(begun)] == begun for text in texts)
 
 
-def told(request: Request, got: list[int], passes: Sequence[Pass]) -> str:
+def diagnose(request: TextRequest, got: list[int], passes: Sequence[ModelPass]) -> str:
     """What is said of `got`, which is not the text of `request`; `passes` are both models'."""
-    asked = next((ask for text, ask in request.slips if text == got), "")
-    known = asked or _at_the_ends(request, got) or _in_a_cache(request, got, passes)
+    question = next((ask for text, ask in request.slips if text == got), "")
+    known = question or _at_the_ends(request, got) or _in_a_cache(request, got, passes)
     return known or _parted(request, got)
 
 
-def told_of_an_error(error: str, passes: Sequence[Pass]) -> str:
+def diagnose_error(error: str, passes: Sequence[ModelPass]) -> str:
     """What is said of a loop that raised an exception of the name `error`, if anything is."""
     if not passes:
         return ""
     if not passes[-1].tokens:
         return _of_a_pass_without_a_token(passes)
-    last, held = passes[-1], {each.name: len(each.held) for each in passes}
+    last = passes[-1]
+    held = {model_pass.name: len(model_pass.held) for model_pass in passes}
     if error == "ValueError" and held.get("target", 0) - held.get("draft", 0) == 1:
         return (
             f"The target's cache held {held['target']} positions, and the draft's {held['draft']}: "
@@ -84,7 +85,7 @@ def told_of_an_error(error: str, passes: Sequence[Pass]) -> str:
     return ""
 
 
-def _of_a_pass_without_a_token(passes: Sequence[Pass]) -> str:
+def _of_a_pass_without_a_token(passes: Sequence[ModelPass]) -> str:
     """What is said of a last pass that was given nothing to read."""
     last, before = passes[-1], passes[-2].name if passes[1:] else ""
     if last.name == before == "draft":
@@ -97,7 +98,7 @@ def _of_a_pass_without_a_token(passes: Sequence[Pass]) -> str:
     )
 
 
-def _at_the_ends(request: Request, got: list[int]) -> str:
+def _at_the_ends(request: TextRequest, got: list[int]) -> str:
     """The prompt in the text, or an end in the wrong place; empty if it is neither."""
     right, eos = request.text, request.eos_id
     if got == request.prompt + right:
@@ -109,7 +110,7 @@ def _at_the_ends(request: Request, got: list[int]) -> str:
     return f"{len(got)} tokens came back, and max_new_tokens is {request.most}."
 
 
-def _in_a_cache(request: Request, got: list[int], passes: Sequence[Pass]) -> str:
+def _in_a_cache(request: TextRequest, got: list[int], passes: Sequence[ModelPass]) -> str:
     """The first block in which a model read on after another text than the student's own.
 
     The draft reads its own draft tokens as well, so only its first pass of a block is looked at.
@@ -117,20 +118,22 @@ def _in_a_cache(request: Request, got: list[int], passes: Sequence[Pass]) -> str
     text, before = request.prompt + got, None
     if got[: len(request.prompt)] == request.prompt:  # the prompt came back, it seems
         return ""
-    for number, each in enumerate(passes, 1):
-        first = each.held if each.name == "draft" else each.held[: each.start + 1]
+    for number, model_pass in enumerate(passes, 1):
+        name, held = model_pass.name, model_pass.held
+        first = held if name == "draft" else held[: model_pass.start + 1]
         place = _shared(first, text)
-        if (each.name == "target" or before != "draft") and place < min(len(first), len(text)):
+        starts_block = name == "target" or before != "draft"
+        if starts_block and place < min(len(first), len(text)):
             return (
-                f"In pass {number} the {each.name} had {first[place]} at position {place}, where "
+                f"In pass {number} the {name} had {first[place]} at position {place}, where "
                 f"your text has {text[place]}. Between two blocks a cache holds a beginning of "
                 "the text, and the next pass reads all that it lacks."
             )
-        before = each.name
+        before = name
     return ""
 
 
-def _parted(request: Request, got: list[int]) -> str:
+def _parted(request: TextRequest, got: list[int]) -> str:
     """Where the texts part, and what a right loop does in that block."""
     place = _shared(request.text, got)
     block = max(i for i, start in enumerate(request.starts) if start <= place)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from specdec_lib import exact
 from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08 import lesson as ch08
-from specdec_lib.lessons.ch08.models import Pass, WatchedCache
+from specdec_lib.lessons.ch08.models import ModelPass, WatchedCache
 from specdec_lib.lessons.drawing.axes import (
     CROSS,
     chart,
@@ -26,8 +26,8 @@ WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is ac
 
 
 # The smallest example: the text before a block, its draft tokens, and how each of two blocks ends.
-BEFORE, BLOCK = "ab", "cd"
-ENDS = (
+BEFORE, _BLOCK = "ab", "cd"
+_ENDS = (
     ("d is rejected, and x is written", 1, "x"),
     ("c and d are accepted, and e is the bonus", 2, "e"),
 )
@@ -35,31 +35,31 @@ ENDS = (
 
 def two_caches() -> None:
     """What both caches hold after a block that is rejected, and after one that is not."""
-    ax, told = board(8.4, 5.9, 0.75), []
-    for top, (title, accepted, last) in zip((5.6, 2.6), ENDS, strict=True):
-        text, end = BEFORE + BLOCK[:accepted] + last, ("corrected", "bonus")[accepted - 1]
+    ax, parts = board(8.4, 5.9, 0.75), []
+    for top, (title, accepted, last) in zip((5.6, 2.6), _ENDS, strict=True):
+        text, end = BEFORE + _BLOCK[:accepted] + last, ("corrected", "bonus")[accepted - 1]
         kinds = ["plain"] * len(BEFORE) + ["accepted"] * accepted + [end]
         write_at(ax, 4.0, top, title, bold=True)
         boxes(ax, top - 0.6, "the text", zip(kinds, text, strict=True))
-        told.append(title)
-        for y, name, read in ((top - 1.3, "target", len(BLOCK)), (top - 2.0, "draft", 1)):
-            held = BEFORE + BLOCK[:read]
-            kept = min(len(held), len(text) - 1)
-            row = [("plain", each) for each in text[:kept]]
-            row += [("chosen", each) for each in text[kept:]]
+        parts.append(title)
+        for y, name, read in ((top - 1.3, "target", len(_BLOCK)), (top - 2.0, "draft", 1)):
+            held = BEFORE + _BLOCK[:read]
+            n_cached = min(len(held), len(text) - 1)
+            row = [("plain", token) for token in text[:n_cached]]
+            row += [("chosen", token) for token in text[n_cached:]]
             boxes(ax, y, f"{name}'s\ncache", row)
-            told.append(f"the {name} holds {held[:kept]} and reads {text[kept:]} next")
-            if lost := held[kept:]:
+            parts.append(f"the {name} holds {held[:n_cached]} and reads {text[n_cached:]} next")
+            if lost := held[n_cached:]:
                 write_at(ax, 5.6, y, f"✗ {lost} forgotten")
-                told.append(f"it forgot {lost}")
+                parts.append(f"it forgot {lost}")
     write_at(ax, 4.0, 0.0, "thin frame: in the cache; thick frame: the next pass reads it")
-    show(ax.figure, f"The text before the block is {BEFORE}. {'; '.join(told)}.")
+    show(ax.figure, f"The text before the block is {BEFORE}. {'; '.join(parts)}.")
 
 
 @uses_student_functions("rollback")
 def going_back(rollback: Callable) -> None:
     """The prediction's cache after its pass, and after the student's rollback."""
-    read, k, accepted = ch08.READ, ch08.K, ch08.ACCEPTED
+    read, k, accepted = ch08.READ_TOKENS, ch08.BLOCK_SIZE, ch08.N_ACCEPTED
     held = read + 1 + k
     cache = WatchedCache(range(held))
     rollback(cache, read + 1 + accepted)
@@ -82,23 +82,24 @@ def going_back(rollback: Callable) -> None:
 @uses_student_functions("verify_block")
 def law_of_blocks(verify_block: Callable) -> None:
     """Each position of a block of two: what is accepted, what is added, what is left open."""
-    accepted, added, rows = computed.block_law(verify_block)
-    axes, told = panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
+    accepted, added, rows = computed.verdict_law(verify_block)
+    axes, parts = panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
     for i, ax in enumerate(axes):
-        open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.P[i]
+        p = computed.LAW_P[i]
+        open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * p
         masses = dict(zip(_PATHS, (accepted[i], added[i], open_mass), strict=True))
         pile_bars(ax, range(3), masses, list(_PATHS.values()))
-        ax.plot(range(3), computed.P[i], color="black", label="p, the target", **CROSS)
+        ax.plot(range(3), p, color="black", label="p, the target", **CROSS)
         ax.set_title(f"position {i + 1}")
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
-        told.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {computed.P[i].tolist()}")
+        parts.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {p.tolist()}")
     paths = (role(name) | {"label": label} for label, name in _PATHS.items())
     handles = [*axes[0].lines, *swatches(paths)]
     axes[0].figure.legend(handles=handles, loc="outside lower center", ncol=4)
     show(
         axes[0].figure,
-        f"The distribution of your verify_block over {rows} rows. {'; '.join(told)}.",
+        f"The distribution of your verify_block over {rows} rows. {'; '.join(parts)}.",
     )
 
 
@@ -111,17 +112,18 @@ _PATHS = {
 
 
 @uses_student_functions("speculative_generate")
-def passes(speculative_generate: Callable) -> None:
+def tokens_read(speculative_generate: Callable) -> None:
     """Which tokens each pass of the example models reads, in the order of the passes."""
-    target, draft = ch08.models()
+    target, draft = ch08.example_models()
     rng = np.random.default_rng(WITH_A_WHOLE_BLOCK)
-    text = speculative_generate(target, draft, list(ch08.PROMPT), 3, ch08.TOKENS, 1.0, rng)
-    shown, whole = target.passes, [*ch08.PROMPT, *text]
-    longest = max(len(whole), *(len(each.held) for each in shown))
+    prompt = ch08.EXAMPLES[1][1].prompt
+    text = speculative_generate(target, draft, list(prompt), 3, 9, 1.0, rng)
+    shown, whole = target.passes, [*prompt, *text]
+    longest = max(len(whole), *(len(model_pass.held) for model_pass in shown))
     title = f"What your loop reads in each pass, for {len(text)} tokens"
     ax = board(longest + 2.6, len(shown) * 0.5 + 1.5, 0.62, title)
-    for number, each in enumerate(shown, 1):
-        _draw_pass(ax, each, 0.5 * (len(shown) - number) + 1.3)
+    for number, model_pass in enumerate(shown, 1):
+        _draw_pass(ax, model_pass, 0.5 * (len(shown) - number) + 1.3)
     write_at(ax, 0.7, 0.65, "the text", bold=True)
     write_at(ax, 0.7, 0.15, "position", size=8)
     for position, token in enumerate(whole):
@@ -129,26 +131,24 @@ def passes(speculative_generate: Callable) -> None:
         write_at(ax, position + 2.4, 0.15, str(position), size=8)
     dresses = (role(name) | {"label": words} for name, words in _READERS)
     ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
-    told = "; ".join(f"the {each.name} reads {_range(each)}" for each in shown)
-    show(ax.figure, f"Passes of your loop in their order: {told}. The text: {text}.")
+    words = "; ".join(f"the {model_pass.name} reads {_range(model_pass)}" for model_pass in shown)
+    show(ax.figure, f"Passes of your loop in their order: {words}. The text: {text}.")
 
 
-_READERS = (
-    ("draft", "striped: read by the draft"),
-    ("target", "filled: read by the target"),
-)
+_READERS = (("draft", "striped: read by the draft"), ("target", "filled: read by the target"))
 
 
-def _draw_pass(ax: Axes, each: Pass, y: float) -> None:
-    write_at(ax, 0.7, y, each.name, bold=each.name == "target")
-    kind = "scored" if each.name == "target" else "drafted"
-    for i, token in enumerate(each.tokens):
-        token_box(ax, each.start + i + 2.4, y, kind, str(token))
+def _draw_pass(ax: Axes, model_pass: ModelPass, y: float) -> None:
+    write_at(ax, 0.7, y, model_pass.name, bold=model_pass.name == "target")
+    kind = "scored" if model_pass.name == "target" else "drafted"
+    for i, token in enumerate(model_pass.tokens):
+        token_box(ax, model_pass.start + i + 2.4, y, kind, str(token))
 
 
-def _range(each: Pass) -> str:
-    last = each.start + len(each.tokens) - 1
-    return f"position {each.start}" if last == each.start else f"positions {each.start} to {last}"
+def _range(model_pass: ModelPass) -> str:
+    first = model_pass.start
+    last = first + len(model_pass.tokens) - 1
+    return f"position {first}" if last == first else f"positions {first} to {last}"
 
 
 @uses_student_functions("speculative_generate")
@@ -158,30 +158,30 @@ def law_of_texts(speculative_generate: Callable) -> None:
     apart = exact.total_variation_distance(law, plain)
     title = f"All texts of three tokens: total variation {apart:.1g}"
     ax = chart(title, "probability", size=(8.2, 3.4))
-    texts = list(product(range(2), repeat=computed.LENGTH))
+    texts = list(product(range(2), repeat=computed.TEXT_LENGTH))
     names = [" ".join(map(str, text)) for text in texts]
     yours = [law.get(text, 0.0) for text in texts]
     theirs = [plain.get(text, 0.0) for text in texts]
-    told = draw_series(ax, names, {"your loop": yours}, kind="bars", roles=("accepted",))
+    words = draw_series(ax, names, {"your loop": yours}, kind="bars", roles=("accepted",))
     ax.plot(range(len(names)), theirs, color="black", label="plain decoding", **CROSS)
     ax.legend()
     other = series_text(names, {"plain decoding": theirs})
-    show(ax.figure, f"Distribution of texts. {told}; {other}. Total variation {apart:.1g}.")
+    show(ax.figure, f"Distribution of texts. {words}; {other}. Total variation {apart:.1g}.")
 
 
-def broken_decoders(found: Mapping[str, tuple[float, float, float]]) -> None:
+def broken_decoders(costs: Mapping[str, tuple[float, float, float]]) -> None:
     """What each forgotten step costs: tokens per pass, and at the right the texts' distance."""
     left, right = panels(2, (8.6, 4.0))
-    names = [forgotten.replace(" ", "\n") for forgotten in found]
-    itself, usual, apart = zip(*found.values(), strict=True)
+    names = [forgotten.replace(" ", "\n") for forgotten in costs]
+    itself, usual, apart = zip(*costs.values(), strict=True)
     tokens = {"the target is its own draft": itself, "the draft model drafts": usual}
     distances = {"distance": apart}
-    told = [draw_series(left, names, tokens, kind="bars", text=".2f")]
-    told += [draw_series(right, names, distances, kind="bars", roles=("excess",), text=".2f")]
+    words = [draw_series(left, names, tokens, kind="bars", text=".2f")]
+    words += [draw_series(right, names, distances, kind="bars", roles=("excess",), text=".2f")]
     left.set_title("Tokens per pass")
     right.set_title("Distance from plain decoding's texts")
     for ax in (left, right):
         ax.set(xlim=(-0.6, len(names) - 0.4), xlabel="what was forgotten")
         ax.tick_params(axis="x", labelsize=9)
     left.figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncol=2)
-    show(left.figure, f"Tokens per pass and distance, by what was forgotten. {'; '.join(told)}.")
+    show(left.figure, f"Tokens per pass and distance, by what was forgotten. {'; '.join(words)}.")

@@ -8,8 +8,13 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from specdec_lib.lessons.ch08.diagnosis import Request, told, told_of_an_error
-from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel, tables
+from specdec_lib.lessons.ch08.diagnosis import TextRequest, diagnose, diagnose_error
+from specdec_lib.lessons.ch08.models import (
+    WatchedCache,
+    WatchedGenerator,
+    WatchedModel,
+    model_tables,
+)
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import (
@@ -23,24 +28,21 @@ from specdec_lib.lessons.checking.pasting import format_call
 __all__ = ["committed"]
 
 # What the first prediction is held against: 10 tokens of text, a block of four, one accepted.
-READ, K, ACCEPTED = 9, 4, 1
+READ_TOKENS, BLOCK_SIZE, N_ACCEPTED = 9, 4, 1
 
-# The true values that predictions.toml does not hold; None is measured in the chapter.
-TRUTHS = truths_of(
-    __package__, prediction_08=READ + 1 + K - (READ + 1 + ACCEPTED), prediction_08_c=None
-)
+TRUTHS = truths_of(__package__, prediction_08=BLOCK_SIZE - N_ACCEPTED, prediction_08_c=None)
 
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
 # One block of two in three rows, with the same p and q in each: rejected at once, after one
 # accepted token, and not at all.
-P = torch.tensor([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.125, 0.25, 0.625]]).double()
-Q = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]).double()
-DRAFTED = torch.tensor([[0, 1], [1, 2], [1, 0]])
+_P = torch.tensor([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.125, 0.25, 0.625]]).double()
+_Q = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]).double()
+_DRAFTED = torch.tensor([[0, 1], [1, 2], [1, 0]])
 R = torch.tensor([[0.75, 0.1], [0.9, 0.5], [0.9, 0.6]], dtype=torch.float64)
 U = torch.tensor([0.5, 0.5, 0.5]).double()
-BLOCK = (P.expand(3, 3, 3), Q.expand(3, 2, 3), DRAFTED, R, U)
+_BLOCK = (_P.expand(3, 3, 3), _Q.expand(3, 2, 3), _DRAFTED, R, U)
 
 # More rows of two. In the first both are accepted, with a coin each; in the second the residual is
 # [1/3, 2/3, 0], which sums to 0.375 before it is divided; in the third, as at temperature 0, r is 0
@@ -75,7 +77,7 @@ HINTS_OF_MORE = (
 )
 
 # One row of p and q that half precision rounds: r q is just below p, and u just below p[1, 0].
-CLOSE = (
+_CLOSE = (
     torch.tensor(
         [[[0.25787353515625, 0.74212646484375], [0.25006103515625, 0.74993896484375]]]
     ).double(),
@@ -86,34 +88,34 @@ CLOSE = (
 )
 
 P_ROWS = "Are these the last n + 1 rows? In its first pass the target reads the prompt, too."
-WARM = "Do p and q both take the temperature? At 0, Warp gives rows that are one-hot."
+_WARM = "Do p and q both take the temperature? At 0, Warp gives rows that are one-hot."
 DRAFT_WARM = (
     "Does the draft take the temperature, too? Its tokens are drawn from Warp(temperature)."
 )
 # Texts of the example models: the generator's seed, and what is asked and written, block by block,
 # and what wrong loops write. A test holds the blocks against specdec_lib.decoding.
-PROMPT = [1, 2, 3]
-TOKENS = 9
+_PROMPT = [1, 2, 3]
 GREEDY_SLIPS = (
     ([1, 3, 0, 1, 1, 2, 0, 1, 1], P_ROWS),
-    ([2, 0, 1, 0, 3, 0, 3, 0, 0], WARM),
-    ([0] * 9, WARM),
+    ([2, 0, 1, 0, 3, 0, 3, 0, 0], _WARM),
+    ([0] * 9, _WARM),
 )
 COOL_SLIPS = (([2, 2, 1, 2, 0, 1, 2, 3, 2], DRAFT_WARM),)
 EXAMPLES = (
-    (0, Request(1, PROMPT, 3, 9, 0.0, None, [[3], [2, 1], [3, 0, 1], [1, 2], [0]], GREEDY_SLIPS)),
-    (10, Request(1, PROMPT, 3, 9, 1.0, None, [[3, 2], [1], [3, 2, 0, 1], [3, 3]])),
-    (6, Request(3, PROMPT, 3, 9, 0.5, None, [[2, 1], [1, 2, 0, 1], [2, 1, 3]], COOL_SLIPS)),
-    (1, Request(1, PROMPT, 3, 9, 1.0, 1, [[3], [1]])),
-    (0, Request(1, PROMPT, 3, 1, 1.0, None, [[3]])),
+    (0, TextRequest(1, _PROMPT, 3, 9, 0.0, [[3], [2, 1], [3, 0, 1], [1, 2], [0]], GREEDY_SLIPS)),
+    (10, TextRequest(1, _PROMPT, 3, 9, 1.0, [[3, 2], [1], [3, 2, 0, 1], [3, 3]])),
+    (6, TextRequest(3, _PROMPT, 3, 9, 0.5, [[2, 1], [1, 2, 0, 1], [2, 1, 3]], COOL_SLIPS)),
+    (1, TextRequest(1, _PROMPT, 3, 9, 1.0, [[3], [1]], eos_id=1)),
+    (0, TextRequest(1, _PROMPT, 3, 1, 1.0, [[3]])),
 )
 
 
-def models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, WatchedModel]:
+def example_models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, WatchedModel]:
     """A target of at most `most` passes and its draft, which note their passes in one list."""
-    (target, draft), passes = tables(seed), []
+    target, draft = model_tables(seed)
+    passes = []  # of both, in their order
     first = WatchedModel(target, "target", passes, most)
-    first.code = f"*lesson.models({seed})"  # both of them
+    first.code = f"*lesson.example_models({seed})"  # both of them
     return first, WatchedModel(draft, "draft", passes)
 
 
@@ -129,7 +131,8 @@ def check_rollback(function: Callable) -> None:
                 f"{call} called truncate with {describe(cache.cuts)}, expected {describe(cuts)}."
             )
     for held, length in ((3, 4), (3, -1)):
-        why, cache = f"it cannot go back to {length} of {held} positions", WatchedCache(range(held))
+        why = f"it cannot go back to {length} of {held} positions"
+        cache = WatchedCache(range(held))
         expect_value_error(function, cache, length, why=why)
         if cache.cuts:
             call = format_call(function, (WatchedCache(range(held)), length))
@@ -143,18 +146,18 @@ def check_rollback(function: Callable) -> None:
 def check_verify_block(function: Callable) -> None:
     """The card's block and its rows alone, other rows, no draft tokens, and a close call."""
     gives = (torch.tensor([0, 1, 2]), torch.tensor([1, 0, 2]))
-    expect_verdict(function, *BLOCK, gives=gives, hint=HINTS_OF_BLOCK)
+    expect_verdict(function, *_BLOCK, gives=gives, hint=HINTS_OF_BLOCK)
     for row, hint in enumerate(HINTS_OF_BLOCK):
-        expect_verdict(function, *_alone(BLOCK, row), gives=_alone(gives, row), hint=hint)
+        expect_verdict(function, *_alone(_BLOCK, row), gives=_alone(gives, row), hint=hint)
     gives = (torch.tensor([2, 0, 0]), torch.tensor([0, 0, 1]))
     expect_verdict(function, *MORE, gives=gives, hint=HINTS_OF_MORE)
-    p, q, drafted, r, u = BLOCK
+    p, q, drafted, r, u = _BLOCK
     empty = (p[:, :1], q[:, :0], drafted[:, :0], r[:, :0], u)
     gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
     hint = "Without draft tokens there is only the bonus row."
     expect_verdict(function, *empty, gives=gives, hint=hint)
     hint = "r q is 0.00003 below p, and u is as close to p[1, 0]: too close for half precision."
-    expect_verdict(function, *CLOSE, gives=(torch.tensor([1]), torch.tensor([0])), hint=hint)
+    expect_verdict(function, *_CLOSE, gives=(torch.tensor([1]), torch.tensor([0])), hint=hint)
 
 
 SWAPPED = "The counts come first, then the tokens."
@@ -189,7 +192,7 @@ def expect_verdict(
         ) from None
 
 
-def heard(function: Callable, returned: list) -> Callable:
+def _record_returns(function: Callable, returned: list) -> Callable:
     """`function`, which notes what it returns."""
 
     @functools.wraps(function)
@@ -209,14 +212,14 @@ def _alone(parts: tuple[torch.Tensor, ...], row: int) -> tuple[torch.Tensor, ...
 def check_speculative_generate(function: Callable) -> None:
     """Texts of the example models, what was drawn and read for them, and 0 tokens."""
     faults: list[tuple[int, str]] = []  # said only if all texts are right: these tell more
-    for numbers, request in EXAMPLES:
-        pair = models(request.models, request.passes)
-        expect_text(function, request, pair, WatchedGenerator(numbers))
+    for seed, request in EXAMPLES:
+        pair = example_models(request.models, request.passes)
+        expect_text(function, request, pair, WatchedGenerator(seed))
         faults += [(request.k, fault) for fault in pair[0].faults]
     for k, fault in faults:
-        raise Different(f"With k={k} the target {fault}. {FAULTS[fault]}")
-    nothing, pair = Request(1, PROMPT, 3, 0, 1.0, None, []), models()
-    expect_text(function, nothing, pair, WatchedGenerator(0))
+        raise Different(f"With k={k} the target {fault}. {FAULT_ADVICE[fault]}")
+    pair = example_models()
+    expect_text(function, TextRequest(1, _PROMPT, 3, 0, 1.0, []), pair, WatchedGenerator(0))
     if pair[0].count:
         raise Different("0 tokens are asked for, and the target was called. Read nothing for them.")
 
@@ -231,7 +234,7 @@ def require_right(rollback: Callable, verify_block: Callable, generate: Callable
 
 def expect_text(
     function: Callable,
-    request: Request,
+    request: TextRequest,
     pair: Sequence[WatchedModel],
     rng: WatchedGenerator,
     strict: bool = True,
@@ -242,10 +245,10 @@ def expect_text(
     the text's form and its end counts for nothing.
     """
     returned: list = []
-    asked = request.k, request.most, request.temperature, rng, request.eos_id
-    args = (*pair, list(request.prompt), *asked)
+    settings = request.k, request.most, request.temperature, rng, request.eos_id
+    args = (*pair, list(request.prompt), *settings)
     try:
-        expect(heard(function, returned), *args, gives=request.text, form=strict)
+        expect(_record_returns(function, returned), *args, gives=request.text, form=strict)
     except Different as wrong:
         got = returned[0] if returned else None
         written = list(got) if isinstance(got, list | tuple) else None
@@ -253,9 +256,9 @@ def expect_text(
             return
         why = ""
         if not returned:
-            why = told_of_an_error(_name_of(wrong.__context__), pair[0].passes)
+            why = diagnose_error(_name_of(wrong.__context__), pair[0].passes)
         elif written is not None and written != request.text:  # else its form is wrong
-            why = told(request, written, pair[0].passes)
+            why = diagnose(request, written, pair[0].passes)
         raise Different(f"{wrong} {why}".strip()) from None
     if request.temperature == 0 and rng.drew:
         raise Different(f"{function.__name__} drew random numbers at temperature 0.")
@@ -266,7 +269,7 @@ def _name_of(error: BaseException | None) -> str:
     return error.name if hasattr(error, "what_happened") else type(error).__name__
 
 
-FAULTS = {
+FAULT_ADVICE = {
     "read a token twice": "Every pass reads only what its cache lacks, and a cut keeps all of the "
     "text but its last token.",
     "made too many passes": "One pass for each block is enough, and one for the prompt. Does a "

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-V = 4
+VOCAB = 4
 SIXTEENTHS = 16
-MOST_PASSES = 400  # of one model for one text; no right loop of a check or a test needs as many
+MAX_PASSES = 400  # of one model for one text; no right loop of a check or a test needs as many
 
 
 class WatchedCache:
@@ -51,7 +51,7 @@ class WatchedCache:
         return f"a cache of {len(self.tokens)} positions"
 
 
-class Pass(NamedTuple):
+class ModelPass(NamedTuple):
     """One pass of a model: the tokens that it read, and all that its cache held after them."""
 
     name: str
@@ -81,13 +81,13 @@ class WatchedModel:
         self,
         table: np.ndarray,
         name: str = "model",
-        passes: list[Pass] | None = None,
+        passes: list[ModelPass] | None = None,
         most: float = math.inf,
     ) -> None:
         self.logits = torch.as_tensor(table).log()
         self.vocab_size = self.logits.shape[-1]
         self.name, self.most, self.count = name, most, 0
-        self.passes: list[Pass] = [] if passes is None else passes
+        self.passes: list[ModelPass] = [] if passes is None else passes
         self.again: list[list[int]] = []  # beginnings of the text that were read a second time
         self._known: set[tuple[int, ...]] = set()
 
@@ -102,15 +102,15 @@ class WatchedModel:
 
         Raises ValueError at a pass too many, so that a loop that cannot end is ended.
         """
-        if self.count == MOST_PASSES:
+        if self.count == MAX_PASSES:
             raise ValueError(
-                f"the {self.name} was called more than {MOST_PASSES} times: does every block add "
+                f"the {self.name} was called more than {MAX_PASSES} times: does every block add "
                 "its tokens to the text?"
             )
         self.count += 1
         start, new = len(cache.tokens), tokens[0].tolist()
         cache.tokens += new
-        self.passes.append(Pass(self.name, new, list(cache.tokens)))
+        self.passes.append(ModelPass(self.name, new, list(cache.tokens)))
         for end in range(start + 1, len(cache.tokens) + 1):
             self._note(cache.tokens[:end])
         known = torch.tensor([0, *cache.tokens])
@@ -129,8 +129,8 @@ class WatchedModel:
     @property
     def faults(self) -> list[str]:
         """What was done wrong with it."""
-        many = self.count > self.most
-        return ["read a token twice"] * bool(self.again) + ["made too many passes"] * many
+        faults = {"read a token twice": self.again, "made too many passes": self.count > self.most}
+        return [fault for fault, is_there in faults.items() if is_there]
 
     def __deepcopy__(self, memo: dict) -> "WatchedModel":
         # The table is nobody's to change. Two models that share their passes share the copy.
@@ -168,7 +168,7 @@ class WatchedGenerator(np.random.Generator):
         return self.code
 
 
-def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
+def model_tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Sixteenths for a target; for its draft halfway between these and others."""
     target = dyadic_table(seed)
     return target, (target + dyadic_table(seed + 500)) / 2
@@ -177,5 +177,5 @@ def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def dyadic_table(seed: int) -> np.ndarray:
     """A table (V, V, V) of sixteenths, some of them 0; every row has its own."""
     rng = np.random.default_rng(seed)
-    weights = rng.dirichlet(np.ones(V), (V, V))
+    weights = rng.dirichlet(np.ones(VOCAB), (VOCAB, VOCAB))
     return rng.multinomial(SIXTEENTHS, weights) / SIXTEENTHS

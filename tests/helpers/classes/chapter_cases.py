@@ -126,7 +126,7 @@ def real(tokens: list[int]) -> np.ndarray:
 
 P, Q = ch02.P, ch02.Q
 # How likely each candidate is the accepted one, for chapter 07's good and poor draft.
-ACCEPTED = {name.split()[0]: shares for name, shares in ch07.ACCEPTED.items()}
+ACCEPTED = {name.split()[0]: shares for name, shares in ch07.CANDIDATE_RATES.items()}
 SETTINGS = papers.paper_table("leviathan_2_4")
 ROW = DraftMeasurement(
     10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1
@@ -166,15 +166,15 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "free_map": (_H100, ch00.LLAMA, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
-        "chosen_rows": (TARGET, ch01.PREFIX, ch01.BLOCK),
-        "greedy_walk": (ch01.BLOCK, ch01.target_rows(ch01.PREFIX, ch01.BLOCK)),
-        "passes": (ch01.PREFIX, 4, 12),
+        "chosen_rows": (TARGET, ch01.PREFIX, ch01.DRAFT_BLOCK),
+        "greedy_walk": (ch01.DRAFT_BLOCK, ch01.target_rows(ch01.PREFIX, ch01.DRAFT_BLOCK)),
+        "block_fates": (ch01.PREFIX, 4, 12),
         "ladder": (real, real, lookup, ch01.PREFIX, text),
     },
     "02": {
         "accepted_heights": (P, Q),
         "walk_through_block": (ch02.BLOCK, ch02.BLOCK_P, ch02.BLOCK_Q, ch02.BLOCK_R),
-        "missing_part": (P, Q),
+        "residual_bars": (P, Q),
         "drawn_block": (ch02.UNIFORMS,),
         "two_masses": (P, Q),
         "blocks_written": (1,),
@@ -186,7 +186,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "kept_and_rejected": (P, Q),
         "both_paths": (P, Q),
         "laws_against_targets": (ch03.ARGMAX_PAIRS,),
-        "warped": (ch03.LOGITS,),
+        "warped": (ch03.WARP_LOGITS,),
         "line_up": (P, Q),
         "library_on_trial": (P, Q),
         "library_repaired": (P, Q),
@@ -195,20 +195,20 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "speed_by_k": (0.7, (0.0, 0.1)),
         "found_formula": ({0.5: [1, 1.5, 1.75], 0.7: [1, 1.7, 2.19]},),
         "next_draft_token": (0.7, 0.1),
-        "best_k_map": (ch04.ALPHAS, ch04.COSTS, 20),
-        "found_in_the_text": (ch04.WORDS, 4),
+        "best_k_map": (ch04.MAP_ALPHAS, ch04.MAP_COSTS, 20),
+        "found_in_the_text": (ch04.LOOKUP_WORDS, 4),
         "promise_and_clock": (_ACCOUNT,),
         "strategies": ({"small": (0.6, 0.15), "table": (0.2, 0.3)},),
-        "learning_curve": ({0: 0.31, 10: 0.4}, 0.35),
+        "show_learning_curve": ({0: 0.31, 10: 0.4}, 0.35),
     },
     "05": {
-        "six_blocks": (ch05.BLOCKS, ch05.K),
+        "six_blocks": (ch05.BLOCKS, ch05.EXAMPLE_K),
         "three_orders": (5,),
         "alpha_found_again": (5,),
         "expected_and_measured": (SETTINGS,),
         "implied_rates": (SETTINGS, papers.paper_table("chen_1")),
-        "verdicts": (SETTINGS,),
-        "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
+        "audit_rows": (SETTINGS,),
+        "timed_pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
     },
     "06": {
         "speed_against_k": (0.7, 0.1),
@@ -225,7 +225,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "08": {
         "broken_decoders": ({"nothing": (5.0, 2.2, 0.0), "the feed": (3.3, 2.2, 0.5)},),
-        "beside_hugging_face": (_MET, "your"),
+        "beside_transformers": (_MET, "your"),
         "beside_the_paper": (RUNS, SETTINGS),
         "batches": (_SERVED,),
     },

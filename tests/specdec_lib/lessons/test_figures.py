@@ -37,12 +37,12 @@ def test_a_coloured_paragraph_tells_the_mean_and_the_ends_and_every_token_its_p_
     rows = [(" self", 0.96, 0.9, 0.8), ("name", 0.03, 0.99, 0.0002), ("<", 0.2, 0.4, 0.01)]
     rows += [("\n  ", 0.93, 0.9, 0.9), ("name", 0.08, 0.7, 0.1)]
     places = [TokenAcceptance(*row) for row in rows]
-    told = paragraph.in_words(places)
+    told = paragraph.paragraph_in_words(places)
     assert "5 tokens; the draft is accepted with probability 0.44 on average" in told
     assert "below 0.25 in 3 places; in 2 of them the target" in told
     assert "Least: “name” 0.030 (p 0.990, q 0.0002), “<” 0.200 (" in told
     assert "Most: “self” 0.960 (p 0.900, q 0.800), line break 0.930 (" in told
-    spans = BeautifulSoup(paragraph.as_page(places), "html.parser").pre.find_all("span")
+    spans = BeautifulSoup(paragraph.paragraph_page(places), "html.parser").pre.find_all("span")
     assert [each.get_text() for each in spans] == [each.piece for each in places]
     assert [bool(each.get("class")) for each in spans] == [False, True, True, False, True]
     assert spans[1]["title"] == "“name” 0.030 (p 0.990, q 0.0002)"

@@ -161,7 +161,7 @@ def exact_law(sampler: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     if sampler == "from_target":
         overlap = np.minimum(p, q)
         return overlap + (1 - overlap.sum()) * p
-    return computed.mixed_up(p, q, drawn)
+    return computed.mismatch_law(p, q, drawn)
 
 
 def test_formulas_of_the_sample_equal_the_library(module):

@@ -10,7 +10,7 @@ import numpy as np
 from specdec_lib import exact
 
 
-class Number:
+class LazyUniform:
     """A uniform number between `ends`, [low, high], times `factor`."""
 
     def __init__(self, tape: exact.Tape, ends: list[float], factor: float = 1.0) -> None:
@@ -35,8 +35,8 @@ class Number:
     # That a number equals a border has probability 0.
     __le__, __ge__ = __lt__, __gt__
 
-    def __mul__(self, factor: float) -> "Number":
-        return Number(self.tape, self.ends, self.factor * float(factor))
+    def __mul__(self, factor: float) -> "LazyUniform":
+        return LazyUniform(self.tape, self.ends, self.factor * float(factor))
 
     __rmul__ = __mul__
 
@@ -44,14 +44,14 @@ class Number:
         return "a random number, which this picture can only compare or multiply"
 
 
-class Generator:
+class LazyGenerator:
     """Gives such numbers where a decoder asks a NumPy generator for uniform ones."""
 
     def __init__(self, tape: exact.Tape) -> None:
         self.tape = tape
 
-    def random(self, size: int | None = None) -> Number | np.ndarray:
+    def random(self, size: int | None = None) -> LazyUniform | np.ndarray:
         """One number, or an array (size,) of them."""
         if size is None:
-            return Number(self.tape, [0.0, 1.0])
+            return LazyUniform(self.tape, [0.0, 1.0])
         return np.array([self.random() for _ in range(size)], dtype=object)
