@@ -229,7 +229,9 @@ def greedy_prefix(drafted: list[int], p: np.ndarray) -> int:
 #    after the loop return len(drafted).
 
 # %% tags=["demo"]
-figures.greedy_walk(greedy_prefix, lesson.DRAFT_BLOCK, lesson.target_rows(lesson.PREFIX, lesson.DRAFT_BLOCK))
+figures.greedy_walk(
+    greedy_prefix, lesson.DRAFT_BLOCK, lesson.target_rows(lesson.PREFIX, lesson.DRAFT_BLOCK)
+)
 
 # %% test="greedy_prefix" points=3
 lesson.check_greedy_prefix(greedy_prefix)

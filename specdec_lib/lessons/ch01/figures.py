@@ -61,7 +61,8 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     n, k = int(count(drafted, p)), len(drafted)
     wanted = [int(token) for token in np.argmax(p, axis=1)]
     judged = [
-        (kind, models.WORDS[token]) for kind, token in zip(token_outcomes(n, k), drafted, strict=True)
+        (kind, models.WORDS[token])
+        for kind, token in zip(token_outcomes(n, k), drafted, strict=True)
     ]
     ax = board(len(wanted) + 1.5, 4.0, 0.8, "The draft tokens that your function accepts")
     boxes(ax, 3.6, "draft", boxed(drafted, "drafted"))

@@ -26,7 +26,9 @@ def frames() -> Iterator[tuple[str, str, str, list]]:
     start, known, drafted = len(PREFIX), boxed(PREFIX, "plain"), boxed(DRAFT_BLOCK, "drafted")
     wanted = ("partner\nwould write", boxed(_WANTED, "scored"), start)
     wrong, later = DRAFT_BLOCK[_N:]
-    judged = [(kind, WORDS[token]) for kind, token in zip(token_outcomes(_N, 4), DRAFT_BLOCK, strict=True)]
+    judged = [
+        (kind, WORDS[token]) for kind, token in zip(token_outcomes(_N, 4), DRAFT_BLOCK, strict=True)
+    ]
     written = [*boxed(DRAFT_BLOCK[:_N], "accepted"), ("corrected", WORDS[_WANTED[_N]])]
     yield (
         "Draft",

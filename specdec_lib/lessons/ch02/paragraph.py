@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from specdec_lib.lessons.drawing.style import display_page, in_both_themes
 
 if TYPE_CHECKING:
-    from specdec_lib.measure.acceptance import Place
+    from specdec_lib.measure.acceptance import TokenAcceptance
 
 RARE = 0.25  # what is accepted less often is underlined too
 SHADE = 50  # percent, where nothing is accepted: text is easy to read on it in both themes
@@ -19,7 +19,7 @@ _PAGE = Template((_FOLDER / "paragraph.html").read_text(encoding="utf-8"))
 _TOKEN = Template((_FOLDER / "paragraph_token.html").read_text(encoding="utf-8"))
 
 
-def coloured_paragraph(places: "Sequence[Place]") -> None:
+def coloured_paragraph(places: "Sequence[TokenAcceptance]") -> None:
     """Show the tokens of a text as measure.acceptance.places gives them.
 
     `accepted` is sum min(p, q) at a token's position; its own p and q are in its tooltip.
@@ -27,7 +27,7 @@ def coloured_paragraph(places: "Sequence[Place]") -> None:
     display_page(paragraph_page(places), paragraph_in_words(places))
 
 
-def paragraph_page(places: "Sequence[Place]") -> str:
+def paragraph_page(places: "Sequence[TokenAcceptance]") -> str:
     """The shaded text, under it the scale and what the picture says in words."""
     return _PAGE.substitute(
         style=in_both_themes(".sd-shaded") + _STYLE,
@@ -38,7 +38,7 @@ def paragraph_page(places: "Sequence[Place]") -> str:
     )
 
 
-def paragraph_in_words(places: "Sequence[Place]") -> str:
+def paragraph_in_words(places: "Sequence[TokenAcceptance]") -> str:
     """The mean, and the tokens in whose places a draft is accepted least and most."""
     mean = sum(place.accepted for place in places) / len(places)
     rare = [place for place in places if place.accepted < RARE]
@@ -51,7 +51,7 @@ def paragraph_in_words(places: "Sequence[Place]") -> str:
     )
 
 
-def _first_three(ordered: "Sequence[Place]") -> str:
+def _first_three(ordered: "Sequence[TokenAcceptance]") -> str:
     """The first three tokens, each text once."""
     summaries: dict[str, str] = {}
     for place in ordered:
@@ -59,7 +59,7 @@ def _first_three(ordered: "Sequence[Place]") -> str:
     return ", ".join(list(summaries.values())[:3])
 
 
-def _summary(place: "Place") -> str:
+def _summary(place: "TokenAcceptance") -> str:
     name = f"“{place.piece.strip()}”" if place.piece.strip() else "line break"
     p, q = (f"{x:.3f}" if x >= 0.01 else f"{x:.1g}" for x in (place.p, place.q))
     return f"{name} {place.accepted:.3f} (p {p}, q {q})"

@@ -17,12 +17,12 @@ from specdec_lib.lessons.drawing.series import draw_series, show_table
 from specdec_lib.lessons.drawing.style import EXCESS_COLOUR, role, show
 
 if TYPE_CHECKING:
-    from specdec_lib.measure.gap import Account, Choice
-    from specdec_lib.measure.strategies import Measured
+    from specdec_lib.measure.gap import SpeedupBreakdown, DraftChoice
+    from specdec_lib.measure.strategies import DraftMeasurement
 
 
 @uses_student_functions("walltime_speedup")
-def promise_and_clock(speedup: Callable, account: "Account") -> None:
+def promise_and_clock(speedup: Callable, account: "SpeedupBreakdown") -> None:
     """The student's speed-up with one cost more in each bar, and the measured one below."""
     alpha, k, tokens = account.alpha, account.k, account.tokens_a_block
     speeds = {name: speedup(alpha, c, k, v) for name, (c, v) in account.steps.items()}
@@ -79,7 +79,7 @@ def read_curve(curve: Mapping[int, float], c: float) -> None:
 
 
 def table_of_drafts(
-    rows: "Mapping[str, Measured]", choices: "Mapping[str, Choice]", assumed: str
+    rows: "Mapping[str, DraftMeasurement]", choices: "Mapping[str, DraftChoice]", assumed: str
 ) -> None:
     """What was measured of each draft, and the choice of K with what it promises, as a table.
 

@@ -33,7 +33,9 @@ def found_formula(tokens: Callable, means: Mapping[float, Sequence[float]]) -> N
         ax.plot(ks, circles, "o", **HOLLOW | {"markersize": 11, "zorder": 1})
     ax.set_xlabel("K, draft tokens in a block; circles: 10,000 simulated blocks")
     legend_below(ax)
-    simulated = series_text(ks, {f"simulated, alpha = {a:g}": values for a, values in means.items()})
+    simulated = series_text(
+        ks, {f"simulated, alpha = {a:g}": values for a, values in means.items()}
+    )
     show(ax.figure, f"Tokens of a block, by K. {words}; {simulated}.")
 
 

@@ -129,4 +129,6 @@ def fault_distance(generate: _Loop, fault: str) -> float:
         pair = map(WatchedModel, (computed.TARGET_TABLE, computed.DRAFT_TABLE))
         return generate(*careless(fault, *pair), computed.TEXT_START, k, length, 1.0, script)
 
-    return exact.total_variation_distance(exact.distribution(run, computed.Halves), computed.plain_law(length))
+    return exact.total_variation_distance(
+        exact.distribution(run, computed.Halves), computed.plain_law(length)
+    )

@@ -15,7 +15,7 @@ from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, show
 if TYPE_CHECKING:
     import pandas as pd
 
-    from specdec_lib.measure.experiment.grid import Meeting
+    from specdec_lib.measure.experiment.grid import Comparison
 
 _COLUMNS = ["alpha", "c", "K", "tokens per pass", "v = 1", "measured v", "measured v + prompt"]
 # The same mark for the same quantity, whoever measured or promised it.
@@ -28,7 +28,7 @@ MARKS = {
 T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section 4.1 there
 
 
-def beside_transformers(met: "Meeting", whose: str) -> None:
+def beside_transformers(met: "Comparison", whose: str) -> None:
     """The decoder beside Hugging Face's: target passes first, then the clock, then in words."""
     mine = f"{whose} decoder"
     labels = {

@@ -10,7 +10,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.exact import Tape, distribution, total_variation_distance
-from specdec_lib.lessons.ch02 import undecided
+from specdec_lib.lessons.ch02 import lazy_uniforms
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp, random_source_for
 
@@ -32,7 +32,7 @@ def test_on_the_built_in_pair_it_writes_and_draws_what_the_engine_does(k: int, t
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_distribution_is_the_targets(k: int):
     def run(tape: Tape) -> list[int]:
-        rng = undecided.Generator(tape)  # decides each comparison with a uniform number
+        rng = lazy_uniforms.LazyGenerator(tape)  # decides each comparison with a uniform number
         return decoder.generate(TARGET, DRAFT, PROMPT, k, 4, Warp(), rng).tokens
 
     assert total_variation_distance(distribution(run), autoregressive(TARGET, PROMPT, 4)) < EXACT

@@ -4,6 +4,7 @@ import pytest
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.verify import verify_rows
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import prompts
