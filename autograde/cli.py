@@ -87,10 +87,10 @@ def build(
     from autograde.build.execute import execute
 
     if check:
-        stale = release.check(chapters=chapters or None)
+        stale = release.outdated_notebooks(chapters=chapters or None)
         print("\n".join(stale) or "every notebook is up to date")
         return 1 if stale else 0
-    built = release.build(chapters=chapters or None)
+    built = release.build_chapters(chapters=chapters or None)
     print("\n".join(f"{path}: built" for path in built) or "every notebook is up to date")
     if solutions:
         execute([Chapter(name).source for name in chapters or chapter_names()])

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from autograde.build.execute import execute
-from autograde.build.release import build, release_into
+from autograde.build.release import build_chapters, release_into
 from autograde.course import BUILD, ROOT, chapter_names, chapters, exit_code
 from autograde.grading.classroom import grade_class
 from autograde.grading.result import read_grades
@@ -32,7 +32,7 @@ SPECDEC_COURSE=build/sample-course make grader formgrader with this class."""
 
 def main() -> int:
     """Run the steps."""
-    print(f"{len(build())} notebooks were out of date", flush=True)
+    print(f"{len(build_chapters())} notebooks were out of date", flush=True)
     grade_sample_class(CLASS, chapter_names())
     print_table(read_grades(grades_of(CLASS)))
     execute([chapter.source for chapter in chapters()])

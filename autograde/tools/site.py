@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 
 from autograde.build.execute import execute
-from autograde.build.release import build
+from autograde.build.release import build_chapters
 from autograde.course import BUILD, ROOT, Chapter, chapters, exit_code
 from autograde.intake.files import files_below, write_if_changed
 from autograde.tools.pages import page
@@ -26,7 +26,7 @@ _CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 
 def main() -> int:
     """Gather the pages in build/site-source, then have Sphinx make build/site of them."""
-    build()
+    build_chapters()
     executed = execute([chapter.source for chapter in chapters()])
     gather({path.stem: path for path in executed})
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
