@@ -14,11 +14,13 @@ from autograde.nbgrader.regions import (
     SOLUTION_WORDS,
     split_at_region,
 )
-from autograde.report.folding import SUMMARY
+from autograde.report.folding import SUMMARY_ID
 from autograde.sandbox.student import Student
 
 # Names that the grader uses itself: the attributes of `student`, and ids of its own cells.
-_GRADERS_NAMES = {f.name for f in fields(Student)} | vars(Student).keys() | {colab.CELL_ID, SUMMARY}
+_GRADERS_NAMES = (
+    {f.name for f in fields(Student)} | vars(Student).keys() | {colab.CELL_ID, SUMMARY_ID}
+)
 RESERVED_NAMES = sorted(name for name in _GRADERS_NAMES if not name.startswith("_"))
 
 

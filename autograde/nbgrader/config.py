@@ -1,7 +1,7 @@
-"""What nbgrader must know of the course: its folders and its preprocessors.
+"""nbgrader's configuration of the course: its folders and its preprocessors.
 
-`nbgrader_config.py` at the repository's root uses these, and the builder reads that file, so that
-a build, the command line and formgrader's button do the same.
+`nbgrader_config.py` at the repository's root uses it, and the builder reads that file, so that a
+build, the command line and formgrader's button do the same.
 """
 
 import os
@@ -20,8 +20,8 @@ CONFIG_NAME = "nbgrader_config.py"
 
 # Names, not classes: formgrader shows the configuration on its page.
 RELEASE_PREPROCESSORS = [
-    f"{kind.__module__}.{kind.__name__}"
-    for kind in (
+    f"{preprocessor.__module__}.{preprocessor.__name__}"
+    for preprocessor in (
         Stubs if default is ClearSolutions else default
         for default in GenerateAssignment.preprocessors.default()
     )
@@ -39,7 +39,7 @@ def set_folders(config: Config, course: Path, solutions: Path = SOLUTIONS) -> No
 
 
 def _folder(path: Path) -> str:
-    """The folder as nbgrader takes it: a path from the root if it lies below it, else absolute."""
+    """The folder's path for nbgrader: relative to the root if it is below it, else absolute."""
     path = path.resolve()
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
 
@@ -48,7 +48,7 @@ def own_commands_first() -> None:
     """Put this interpreter's commands first on the PATH.
 
     nbgrader starts `alembic` by its bare name when it makes a gradebook, which fails if the
-    environment is used without being activated.
+    environment is not activated.
     """
     commands = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([commands, os.environ.get("PATH", "")])

@@ -11,7 +11,7 @@ from autograde.grading.grade import cases_with, exercises_of, grade, judge, know
 from autograde.grading.result import Exercise, Result
 from autograde.hidden.known_bugs import KnownBug, answers_of, bugs_of
 from autograde.intake.submission import is_answer, release_of
-from autograde.tools.samples import filled, functions_of
+from autograde.tools.samples import fill_answers, functions_of
 
 # What somebody might return without reading the question: constants, and copies of arguments.
 EMPTY_ANSWERS = (
@@ -34,7 +34,7 @@ def faults(chapter: str) -> Iterator[str]:
 
 def grade_with(chapter: str, **answers: str) -> Result:
     """The solution's result with other `answers` in it, from a sandbox as a student's."""
-    return grade(filled(release_of(chapter), answers_of(chapter) | answers), chapter)
+    return grade(fill_answers(release_of(chapter), answers_of(chapter) | answers), chapter)
 
 
 def judged(chapter: str, **answers: str) -> dict[str, Exercise]:

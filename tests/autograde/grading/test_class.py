@@ -20,7 +20,7 @@ from autograde.grading import cache, classroom
 from autograde.hidden.known_bugs import answers_of
 from autograde.intake.submission import release_of
 from autograde.nbgrader.stamps import STAMP
-from autograde.tools.samples import STUDENTS, filled, write_students
+from autograde.tools.samples import STUDENTS, fill_answers, write_students
 
 CHAPTER = chapter_names()[5]  # one that is graded soon
 
@@ -160,7 +160,7 @@ def course(tmp_path: Path) -> Path:
     release_into(course, [CHAPTER])
     for student, start in (("ada", ""), ("ben", "import time\ntime.sleep(1.5)\n"), ("cleo", "")):
         guess = f"{start}prediction_05 = 0.5  # {student}, {os.getpid()} {time.time_ns()}"
-        notebook = filled(release_of(CHAPTER), answers_of(CHAPTER) | {"prediction_05": guess})
+        notebook = fill_answers(release_of(CHAPTER), answers_of(CHAPTER) | {"prediction_05": guess})
         hand_in(course / "submitted", student, text(notebook), CHAPTER)
     return course
 

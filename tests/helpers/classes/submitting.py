@@ -15,7 +15,7 @@ from autograde.course import ROOT
 from autograde.grading.grade import exercises_of
 from autograde.hidden.known_bugs import answers_of
 from autograde.intake.submission import release_of
-from autograde.tools.samples import filled
+from autograde.tools.samples import fill_answers
 from specdec_lib.lessons.checking.answers import OPTIONS, quizzes_of
 
 CHAPTER = "02_rejection_sampling"
@@ -31,7 +31,7 @@ TOTAL = FULL + _BY_HAND.metadata.nbgrader.points
 
 def right(**changes: str) -> NotebookNode:
     """The notebook with every answer right, except for `changes` by name."""
-    return filled(release_of(CHAPTER), answers_of(CHAPTER) | changes)
+    return fill_answers(release_of(CHAPTER), answers_of(CHAPTER) | changes)
 
 
 def with_cell_source(notebook: NotebookNode, name: str, source: str) -> NotebookNode:
