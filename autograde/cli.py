@@ -1,7 +1,7 @@
 """`autograde`: the instructor's commands, in the order in which a class needs them.
 
-A function is a command: its docstring is the help, and what it returns is the exit code. Each
-imports what it needs when it is called, since nbgrader's modules take a second.
+A function is a command: its docstring is the help, and its value is the exit code. It imports what
+it needs when it is called, since nbgrader's modules take a second.
 """
 
 import sys
@@ -26,16 +26,16 @@ from autograde.grading.result import read_grades
 from autograde.intake.files import write_if_changed, write_json
 from autograde.sandbox.isolation import NoIsolation
 
-PURPOSE = """Make the chapters' notebooks, and grade what a class hands in.
+_HELP = """Make the chapters' notebooks, and grade what a class hands in.
 
-The commands are listed in the order in which a class needs them. Between them stand nbgrader's own:
+The commands are listed in the order in which a class needs them. Run nbgrader's own in between:
 generate_assignment after build, autograde and formgrader after grade, generate_feedback before
 feedback. CHAPTER is a name such as 02_rejection_sampling.
 """
-ENDS = """Exit codes: 0 done; 1 done, and something is to be looked at, which is named; 2 not
+_EXIT_CODES = """Exit codes: 0 done; 1 done, and something is to be looked at, which is named; 2 not
 started, with a line that says why."""
 
-app = typer.Typer(help=PURPOSE, epilog=ENDS, add_completion=False, rich_markup_mode=None)
+_app = typer.Typer(help=_HELP, epilog=_EXIT_CODES, add_completion=False, rich_markup_mode=None)
 
 Chapters = Annotated[list[str] | None, Argument(metavar="[CHAPTER]...", help="Default: all.")]
 AnyChapter = Annotated[str | None, Option("--chapter", metavar="NAME", help="Default: all.")]
@@ -48,9 +48,9 @@ Course = Annotated[
 ]
 
 
-@app.command()
-def doctor() -> int:
-    """Put up the sandbox of grading and attack it. 1: not safe to grade here."""
+@_app.command("doctor")
+def doctor_command() -> int:
+    """Start the grading sandbox and try to escape from it. 1: not safe to grade here."""
     from autograde.sandbox import selftest
 
     lines, safe = selftest.doctor_report()
@@ -58,8 +58,8 @@ def doctor() -> int:
     return 0 if safe else 1
 
 
-@app.command()
-def new(course: Annotated[Path, Argument(help="The folder to make.")]) -> int:
+@_app.command("new")
+def new_command(course: Annotated[Path, Argument(help="The folder to make.")]) -> int:
     """Make the folder of a course in another subject.
 
     It has the grader's code and a small chapter. Commands are run in it, as `python -m autograde`.
@@ -71,8 +71,8 @@ def new(course: Annotated[Path, Argument(help="The folder to make.")]) -> int:
     return 0
 
 
-@app.command()
-def build(
+@_app.command("build")
+def build_command(
     chapters: Chapters = None,
     check: Annotated[bool, Option("--check", help="Only say what is out of date.")] = False,
     solutions: Annotated[bool, Option("--solutions", help="Execute the solutions too.")] = False,
@@ -97,8 +97,8 @@ def build(
     return 0
 
 
-@app.command()
-def gates(chapters: Chapters = None) -> int:
+@_app.command("gates")
+def gates_command(chapters: Chapters = None) -> int:
     """Prove that a chapter's tests tell right from wrong.
 
     Grade each chapter's release, its solution, its known bugs, and constants and copies of
@@ -109,13 +109,13 @@ def gates(chapters: Chapters = None) -> int:
     names = chapters or chapter_names()
     for name in names:
         require_chapter(name)
-    found = [fault for name in names for fault in faults(name)]
-    print("\n".join(found) or f"{', '.join(names)}: the gates hold")
-    return 1 if found else 0
+    lines = [fault for name in names for fault in faults(name)]
+    print("\n".join(lines) or f"{', '.join(names)}: the gates hold")
+    return 1 if lines else 0
 
 
-@app.command()
-def bundle(
+@_app.command("bundle")
+def bundle_command(
     file: Annotated[Path | None, Argument(help="The zip to write; default: in build/.")] = None,
     chapter: Annotated[
         list[str] | None, Option(metavar="NAME", help="May be repeated; default: all.")
@@ -133,15 +133,15 @@ def bundle(
 
     for name in chapter or ():
         require_chapter(name)
-    # The name that Colab asks for.
+    # Colab's cell asks for this name.
     file = file or BUILD / ("specdec-course.zip" if LIBRARY else f"{ROOT.name}.zip")
     count = write_bundle(file, chapter or None, quizzes == "at-once")
     print(f"{file}: {count} files, {file.stat().st_size / 2**20:.1f} MiB")
     return 0
 
 
-@app.command()
-def collect(
+@_app.command("collect")
+def collect_command(
     archive: Annotated[Path, Argument(metavar="ZIP", help="The zip that the LMS gives.")],
     lms: Lms,
     chapter: OneChapter,
@@ -158,8 +158,8 @@ def collect(
     return run_collect(archive, lms, chapter, course or course_dir())
 
 
-@app.command()
-def grade(
+@_app.command("grade")
+def grade_command(
     submitted: Annotated[Path, Argument(help="The folder with STUDENT/CHAPTER/CHAPTER.ipynb.")],
     chapter: AnyChapter = None,
     results: Annotated[Path | None, Option("--json", help="The results as JSON.")] = None,
@@ -189,12 +189,12 @@ def grade(
     if results:
         write_json(results, {"students": grades})
     print_table(grades)
-    results_of_all = [result for student in grades.values() for result in student.values()]
-    return 1 if any(result["status"] == "failed" for result in results_of_all) else 0
+    statuses = [result["status"] for student in grades.values() for result in student.values()]
+    return 1 if "failed" in statuses else 0
 
 
-@app.command()
-def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: Course = None) -> int:
+@_app.command("feedback")
+def feedback_command(lms: Lms, chapter: OneChapter, out: Out = None, course: Course = None) -> int:
     """Put feedback pages into a zip for Canvas or Moodle.
 
     Everybody's page, as `nbgrader generate_feedback` wrote it, gets the name by which the LMS knows
@@ -208,8 +208,8 @@ def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: Course = No
     return run_feedback(lms, chapter, out or course / f"feedback-{chapter}.zip", course)
 
 
-@app.command()
-def report(
+@_app.command("report")
+def report_command(
     grades: Annotated[Path, Argument(help="What `autograde grade --json` has written.")],
     out: Out = None,
     course: Course = None,
@@ -227,10 +227,10 @@ def report(
     return 0
 
 
-@app.command()
-def export(
+@_app.command("export")
+def export_command(
     grades: Annotated[Path, Argument(help="gradebook.db, or what `autograde grade --json` wrote.")],
-    kind: Lms,
+    lms: Lms,
     chapter: OneChapter,
     table: Annotated[Path, Option("--lms", metavar="FILE", help="The table that the LMS gave.")],
     out: Annotated[Path, Option(metavar="FILE", help="The CSV file to write.")],
@@ -251,11 +251,11 @@ def export(
     from autograde.lms.commands import run_export
 
     require_chapter(chapter)
-    return run_export(grades, chapter, out, kind, table, column, encoding)
+    return run_export(grades, chapter, out, lms, table, column, encoding)
 
 
-@app.command()
-def sample(
+@_app.command("sample")
+def sample_command(
     folder: Annotated[Path, Argument(help="A folder, which will hold the class.")],
     chapter: AnyChapter = None,
 ) -> int:
@@ -277,7 +277,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(arguments: list[str] | None) -> int:
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(_app)
     try:
         return command.main(arguments, "autograde", standalone_mode=False)
     except typer.TyperException as error:  # a word that no command takes

@@ -24,6 +24,7 @@ from autograde.course import library_folders
 from autograde.sandbox import bwrap
 from autograde.sandbox.inside import wire
 
+WORKER_PROGRAM = bwrap.PROGRAM / "start.py"
 TICK_SECONDS = 0.02  # between two checks of the deadlines
 # By the clock, on a busy machine too.
 READY_SECONDS = 60.0  # for a worker to load what answers need
@@ -171,5 +172,5 @@ def start_worker(limits: Limits, isolated: bool) -> Worker:
     if isolated:
         return Worker(bwrap.bwrap_command(json.dumps(settings)), cwd="/", env={})
     environment = os.environ | bwrap.ONE_THREAD | {"MPLBACKEND": "Agg"}
-    command = [sys.executable, "-X", "utf8", str(bwrap.PROGRAM / "start.py"), json.dumps(settings)]
+    command = [sys.executable, "-X", "utf8", str(WORKER_PROGRAM), json.dumps(settings)]
     return Worker(command, env=environment)

@@ -91,5 +91,5 @@ def _main_that_raises(error: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
     def fail() -> None:
         raise error
 
-    monkeypatch.setattr(selftest, "report", fail)
+    monkeypatch.setattr(selftest, "doctor_report", fail)
     return main(["doctor"])
