@@ -1,4 +1,4 @@
-"""Run the solution view of chapters, and leave each as a notebook with outputs."""
+"""Execute the solution views of chapters into notebooks with outputs."""
 
 import os
 import sys

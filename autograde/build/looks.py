@@ -12,7 +12,8 @@ from nbformat.notebooknode import NotebookNode
 
 # JupyterLab's own boxes, such as alert-info, have a pale text and background in its dark theme. On
 # a weak tint the page's own text colour is readable in any theme.
-BLUE, GREEN = "0, 151, 167", "56, 142, 60"
+BLUE = "0, 151, 167"
+GREEN = "56, 142, 60"
 TINT = {"exercise": BLUE, "prediction": GREEN, "question": BLUE}
 # The text below these headings is put in a box, and so is a quiz's question with its options.
 BOX_BY_HEADING = {

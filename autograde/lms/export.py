@@ -174,20 +174,20 @@ def merge(table: Table, lms: str, column: str, marks: Mapping[str, Mark]) -> Mer
     row_by_id = _rows_by_id(header, rows, lms)
     row_of = _unique_rows(marks, row_by_id)
     cells = {student: rows[row][index] for student, row in row_of.items()}
-    kept = {student: cell for student, cell in cells.items() if not _is_mark(cell, lms)}
+    unchanged = {student: cell for student, cell in cells.items() if not _is_mark(cell, lms)}
     scale = _scale(header, rows, index, lms, max(mark.max_score for mark in marks.values()))
     comma = lms == "moodle" and any(re.fullmatch(r"\d+,\d+", c) for row in rows for c in row)
-    for student in row_of.keys() - kept.keys():
+    for student in row_of.keys() - unchanged.keys():
         score = f"{scale * marks[student].score:g}"
         rows[row_of[student]][index] = score.replace(".", ",") if comma else score
     without_mark = sorted(set(row_by_id.values()) - set(row_of.values()))
     return Merged(
         table=replace(table, rows=[header, *rows]),
-        n_filled=len(row_of) - len(kept),
+        n_filled=len(row_of) - len(unchanged),
         scale=scale,
         not_in_table=[printable(student) for student in marks if student not in row_of],
         not_graded=[rows[row][0] for row in without_mark],
-        not_a_number=[f"{printable(student)}: {cell}" for student, cell in kept.items()],
+        not_a_number=[f"{printable(student)}: {cell}" for student, cell in unchanged.items()],
     )
 
 
@@ -203,12 +203,12 @@ def _is_mark(cell: str, lms: str) -> bool:
     return cell.strip() in _NO_MARK[lms] or _POINTS.fullmatch(cell.strip()) is not None
 
 
-def _column(header: list[str], wanted: str, lms: str) -> int:
-    """The index of the only column with the name or the number `wanted`."""
-    similar = [i for i, name in enumerate(header) if _normalise(name) == _normalise(wanted)]
-    exact = [i for i, name in enumerate(header) if name.strip() == wanted.strip()]
+def _column(header: list[str], column: str, lms: str) -> int:
+    """The index of the only column with the name or the number `column`."""
+    similar = [i for i, name in enumerate(header) if _normalise(name) == _normalise(column)]
+    exact = [i for i, name in enumerate(header) if name.strip() == column.strip()]
     numbers = [_ASSIGNMENT_NUMBER.search(name) for name in header]
-    numbered = [i for i, match in enumerate(numbers) if match and match[1] == wanted.strip(" ()")]
+    numbered = [i for i, match in enumerate(numbers) if match and match[1] == column.strip(" ()")]
     for candidates in (exact, numbered, similar):
         if len(candidates) == 1:
             return candidates[0]
@@ -218,7 +218,7 @@ def _column(header: list[str], wanted: str, lms: str) -> int:
     elif len(similar) > 1:
         hint += " and the number in brackets"
     raise UsageError(
-        f"{len(similar) or 'none'} of the table's columns are called {wanted!r}. Its columns: "
+        f"{len(similar) or 'none'} of the table's columns are called {column!r}. Its columns: "
         f"{', '.join(header)}. {hint}"
     )
 

@@ -46,8 +46,8 @@ def _exercises(results: Results) -> list[tuple[str, ...]]:
         for name, exercise in result["exercises"].items():
             scores.setdefault((name, exercise["max_score"]), []).append(exercise["score"])
     return [
-        (name, points(max_score), points(fmean(own)), _counts(own))
-        for (name, max_score), own in scores.items()
+        (name, points(max_score), points(fmean(values)), _counts(values))
+        for (name, max_score), values in scores.items()
     ]
 
 
