@@ -39,7 +39,7 @@ def build_chapters(
     Raises UsageError for an unknown chapter, and AuthorError for a mistake in a text or a missing
     hidden test; then nothing has been written. A notebook that holds answers is never overwritten.
     """
-    stale = _stale_notebooks(solutions, notebooks, chapters)
+    stale = _stale(solutions, notebooks, chapters)
     for path in stale:
         if path.is_file() and path.is_relative_to(notebooks):
             _refuse_to_overwrite_answers(path)
@@ -52,7 +52,7 @@ def outdated_notebooks(
     solutions: Path = SOLUTIONS, notebooks: Path = NOTEBOOKS, chapters: list[str] | None = None
 ) -> list[str]:
     """A line for every notebook that is out of date. Raises as `build_chapters` does."""
-    stale = [f"{path}: out of date" for path in _stale_notebooks(solutions, notebooks, chapters)]
+    stale = [f"{path}: out of date" for path in _stale(solutions, notebooks, chapters)]
     return stale + (_orphans(solutions, notebooks) if chapters is None else [])
 
 
@@ -76,9 +76,7 @@ def _require_chapters(solutions: Path, chapters: list[str] | None) -> list[str]:
     return chapter_names(solutions) if chapters is None else chapters
 
 
-def _stale_notebooks(
-    solutions: Path, notebooks: Path, chapters: list[str] | None
-) -> dict[Path, bytes]:
+def _stale(solutions: Path, notebooks: Path, chapters: list[str] | None) -> dict[Path, bytes]:
     """The notebooks that are out of date, with their new contents."""
     contents = {}
     for name in _require_chapters(solutions, chapters):

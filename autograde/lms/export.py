@@ -36,8 +36,8 @@ _FINAL_NUMBER = re.compile(r"\d+$")
 _ANONYMOUS = re.compile(r"(LATE_)?anon_")
 # The start of a spreadsheet's formula, in East Asian width too. Within a cell as well: with another
 # separator than the table's, a program may begin a new cell there.
-_FORMULA_START = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
-_FORMULA = re.compile(rf"^(?=\s*{_FORMULA_START}|[\t\r\n])|(?<=[,;\t\r\n\"])(?={_FORMULA_START})")
+_START = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
+_FORMULA = re.compile(rf"^(?=\s*{_START}|[\t\r\n])|(?<=[,;\t\r\n\"])(?={_START})")
 _NUMBER = re.compile(r"[+-]?[\d.,]*%?")  # or "", or the "-" that Moodle writes for no mark
 _POINTS = re.compile(r"[+-]?\d[\d.,]*|\.\d+")
 _NO_MARK = {"canvas": {""}, "moodle": {"", "-"}}
@@ -261,9 +261,7 @@ def _row_of(student: str, row_by_id: Mapping[str, int]) -> int | None:
     return row_by_id.get(number[0]) if number else row_by_id.get(student)
 
 
-def _scale(
-    header: list[str], rows: list[list[str]], index: int, lms: str, max_score: float
-) -> float:
+def _scale(header: list[str], rows: list, index: int, lms: str, max_score: float) -> float:
     """The LMS's maximum divided by `max_score`, or 1 if the table has no maximum.
 
     Raises UsageError if the maximum is not one positive number.

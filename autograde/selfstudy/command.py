@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from autograde.course import UsageError, chapter_names, notebook_path
 from autograde.grading.cache import grader_fingerprint
 from autograde.intake.files import digest_of, write_if_changed
-from autograde.intake.submission import InvalidSubmission, is_answer, parse, rebuild, release_of
+from autograde.intake.submission import Unreadable, is_answer, parse, rebuild, release_of
 from autograde.report.feedback import points
 from autograde.selfstudy.mark import is_stub, mark_notebook
 
@@ -61,7 +61,7 @@ def is_changed(work: Path, chapter: str) -> bool:
         return False
     try:
         cells = _rebuilt(saved, chapter).cells
-    except InvalidSubmission:  # the reason is printed when it is marked
+    except Unreadable:  # the reason is printed when it is marked
         return True
     return not all(is_stub(cell, chapter) for cell in cells if is_answer(cell))
 
@@ -76,7 +76,7 @@ def _stamp(saved: bytes, chapter: str) -> bytes:
 
 
 def _rebuilt(saved: bytes, chapter: str) -> NotebookNode:
-    """The release with the answers of a saved notebook in it. Raises InvalidSubmission."""
+    """The release with the answers of a saved notebook in it. Raises Unreadable."""
     return rebuild(parse(saved), release_of(chapter))
 
 
@@ -90,7 +90,7 @@ def _mark_chapter(work: Path, chapter: str) -> bool:
     try:
         saved = path.read_bytes()
         notebook = _rebuilt(saved, chapter)
-    except (OSError, InvalidSubmission) as error:
+    except (OSError, Unreadable) as error:
         print(f"specdec mark: {path}: {error}", file=sys.stderr, flush=True)
         return False
     result, html = mark_notebook(notebook, chapter)
