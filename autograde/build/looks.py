@@ -1,7 +1,6 @@
 """The style of a chapter: boxes around exercises and questions, machinery folded away.
 
-An author writes headings and tags, and the builder turns them into HTML that JupyterLab, VS Code,
-exported pages and the site render. Without any of these it is plain text.
+An author writes headings and tags; the HTML works in JupyterLab, VS Code, pages and the site.
 """
 
 import ast
@@ -96,8 +95,7 @@ def _style_section(section: str) -> str:
 def _spaced(source: str) -> str:
     """`source` with a spacer below folds and below code, if more text follows."""
     lines: list[str] = []
-    in_code = False
-    needs_spacer = False
+    in_code = needs_spacer = False
     for line in source.split("\n"):
         if needs_spacer and line.strip():
             lines += [] if line.startswith("</") else [_SPACER, ""]

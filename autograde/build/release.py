@@ -118,10 +118,11 @@ def _require_tests(chapter: str, source: NotebookNode) -> None:
 
 def _orphans(solutions: Path, notebooks: Path) -> list[str]:
     """A line for every folder with notebooks whose text is gone."""
-    roots = (solutions, notebooks)
-    folders = sorted(path.parent for root in roots for path in root.glob("*/*.ipynb"))
+    folders = {path.parent for root in (solutions, notebooks) for path in root.glob("*/*.ipynb")}
     orphans = [folder for folder in folders if folder.name not in chapter_names(solutions)]
-    return [f"{path}: no {path.name}.py in {solutions}; delete the folder" for path in orphans]
+    return [
+        f"{path}: no {path.name}.py in {solutions}; delete the folder" for path in sorted(orphans)
+    ]
 
 
 def _refuse_to_overwrite_answers(target: Path) -> None:

@@ -61,8 +61,7 @@ def collect_submissions(archive: Path, lms: str, chapter: str, submitted: Path) 
     """Extract every student's latest notebook to SUBMITTED/STUDENT/CHAPTER/CHAPTER.ipynb.
 
     That is the latest one with the chapter's name, or if there is none, the latest of all. `lms` is
-    "canvas" or "moodle". A second run on the same zip changes nothing. Raises UsageError if the
-    file is no zip, or holds no notebook with a file name of that LMS.
+    "canvas" or "moodle". Raises UsageError if the zip is broken or has no notebook of that LMS.
     """
     result = Collection()
     try:
@@ -93,21 +92,16 @@ def _attempts(
         if match and info.file_size <= MAX_BYTES:
             yield _attempt(match, info)
         elif not info.is_dir():
-            too_large = f"over {MAX_BYTES // 2**20} MB"
-            reason = too_large if match else "no notebook with a name of the LMS"
+            limit = f"over {MAX_BYTES // 2**20} MB"
+            reason = limit if match else "no notebook with a name of the LMS"
             result.refused.append(f"{printable(info.filename)}: {reason}")
 
 
 def _attempt(match: re.Match, info: zipfile.ZipInfo) -> Attempt:
     parts = match.groupdict()
-    return Attempt(
-        student=_folder(parts),
-        prefix=info.filename[: match.start("file")],
-        file=parts["file"],
-        order=int(parts.get("order") or 0),
-        late=bool(parts.get("late") or parts.get("late_code")),
-        info=info,
-    )
+    prefix = info.filename[: match.start("file")]
+    late = bool(parts.get("late") or parts.get("late_code"))
+    return Attempt(_folder(parts), prefix, parts["file"], int(parts.get("order") or 0), late, info)
 
 
 def _folder(parts: dict[str, str]) -> str:

@@ -16,10 +16,9 @@ Results = Mapping[str, ResultJson]  # of one chapter, by student
 def class_page(grades: Grades) -> str:
     """The page, as HTML."""
     names = sorted({name for chapters in grades.values() for name in chapters})
-    chapters = [
-        _chapter_values(name, {s: c[name] for s, c in sorted(grades.items()) if name in c})
-        for name in names
-    ]
+    students = sorted(grades.items())
+    results = {name: {s: c[name] for s, c in students if name in c} for name in names}
+    chapters = [_chapter_values(name, results[name]) for name in names]
     page = render("class_page.html.j2", students=len(grades), chapters=chapters)
     return page.encode(errors="replace").decode()  # a folder's name may hold bytes that are no text
 
@@ -65,7 +64,4 @@ def _mistakes(chapter: str, results: Results) -> list[tuple[str, ...]]:
         for cause in {cause for exercise in exercises for cause in exercise.get("causes", ())}:
             students_by_cause.setdefault(cause, []).append(student)
     rows = sorted(students_by_cause.items(), key=lambda row: (-len(row[1]), row[0]))
-    return [
-        (texts.get(cause, cause), str(len(students)), ", ".join(students))
-        for cause, students in rows
-    ]
+    return [(texts.get(c, c), str(len(students)), ", ".join(students)) for c, students in rows]

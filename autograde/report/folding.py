@@ -1,7 +1,6 @@
 """Fold a feedback page: right answers, and the chapter's own text and demos, are folded away.
 
-Wrong answers with all code that defines them, answers with a comment, and written answers stay
-open.
+Wrong answers with the code that defines them, and answers with a comment or in writing, stay open.
 """
 
 from itertools import groupby
@@ -15,10 +14,7 @@ _OPEN_PREFIXES = ("intake-", "course-")  # of the ids of other cells that stay o
 
 
 def fold(nb: NotebookNode) -> None:
-    """Reorder the cells, and mark the first and the last cell of every fold in their metadata.
-
-    The metadata of the first cell has the title of the fold.
-    """
+    """Reorder the cells, and mark in their metadata where a fold begins, with a title, and ends."""
     nb.cells = _marks_below_answers(nb.cells)
     wrong = {_exercise_of(cell) for cell in nb.cells if _needs_attention(cell)}
     for is_open, run in groupby(nb.cells, lambda cell: _is_open(cell, wrong)):

@@ -5,7 +5,6 @@ There is no sandbox, because you run your own code.
 
 import copy
 from collections.abc import Iterator
-from itertools import chain
 
 import nbformat
 from nbformat import NotebookNode
@@ -26,10 +25,9 @@ def mark_notebook(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
     graded = copy.deepcopy(notebook)
     _add_points(graded, result)
     add_marks(graded, result)
-    pairs = [_with_course_answer(cell, chapter) for cell in graded.cells]
-    graded.cells = list(chain.from_iterable(pairs))
+    graded.cells = [c for cell in graded.cells for c in _with_course_answer(cell, chapter)]
     totals = {"score": result.score, "max_score": result.max_score, "late_penalty": 0}
-    resources = {"nbgrader": {"notebook": chapter} | totals}
+    resources = {"nbgrader": totals | {"notebook": chapter}}
     page, _ = FeedbackPage().from_notebook_node(graded, resources)
     return result, page
 
