@@ -230,9 +230,8 @@ class Session:
             if answer is not None:
                 return parse(answer)
         except TimeoutError:
-            raise self._timeout_error(
-                f"it took longer than {seconds:g} s and was stopped"
-            ) from None
+            reason = f"it took longer than {seconds:g} s and was stopped"
+            raise self._timeout_error(reason) from None
         except (OSError, MemoryError, *wire.MALFORMED) as error:  # students may send anything
             text = str(error)[:200]
             raise ProcessEnded(f"the answer could not be read: {text}") from None
