@@ -1,7 +1,7 @@
 """`autograde`: the instructor's commands, in the order in which a class needs them.
 
-A function is a command: its docstring is the help, and what it returns is the exit code. Each
-imports what it needs when it is called, since nbgrader's modules take a second.
+A function is a command: its docstring is the help, and its value is the exit code. It imports what
+it needs when it is called, since nbgrader's modules take a second.
 """
 
 import sys
@@ -24,16 +24,16 @@ from autograde.grading.result import read_grades
 from autograde.intake.files import write_if_changed, write_json
 from autograde.sandbox.isolation import NoIsolation
 
-PURPOSE = """Make the chapters' notebooks, and grade what a class hands in.
+_HELP = """Make the chapters' notebooks, and grade what a class hands in.
 
-The commands are listed in the order in which a class needs them. Between them stand nbgrader's own:
+The commands are listed in the order in which a class needs them. Run nbgrader's own in between:
 generate_assignment after build, autograde and formgrader after grade, generate_feedback before
 feedback. CHAPTER is a name such as 02_rejection_sampling.
 """
-ENDS = """Exit codes: 0 done; 1 done, and something is to be looked at, which is named; 2 not
+_EXIT_CODES = """Exit codes: 0 done; 1 done, and something is to be looked at, which is named; 2 not
 started, with a line that says why."""
 
-app = typer.Typer(help=PURPOSE, epilog=ENDS, add_completion=False, rich_markup_mode=None)
+_app = typer.Typer(help=_HELP, epilog=_EXIT_CODES, add_completion=False, rich_markup_mode=None)
 
 Chapters = Annotated[list[str] | None, Argument(metavar="[CHAPTER]...", help="Default: all.")]
 AnyChapter = Annotated[str | None, Option("--chapter", metavar="NAME", help="Default: all.")]
@@ -46,9 +46,9 @@ ClassFolder = Annotated[
 ]
 
 
-@app.command()
-def doctor() -> int:
-    """Put up the sandbox of grading and attack it. 1: not safe to grade here."""
+@_app.command("doctor")
+def doctor_command() -> int:
+    """Start the grading sandbox and try to escape from it. 1: not safe to grade here."""
     from autograde.sandbox import selftest
 
     lines, safe = selftest.doctor_report()
@@ -56,8 +56,8 @@ def doctor() -> int:
     return 0 if safe else 1
 
 
-@app.command()
-def new(course: Annotated[Path, Argument(help="The folder to make.")]) -> int:
+@_app.command("new")
+def new_command(course: Annotated[Path, Argument(help="The folder to make.")]) -> int:
     """Make the folder of a course in another subject, with a small chapter.
 
     The folder's name is a Python name: the course's library for students is called NAME_lib.
@@ -69,8 +69,8 @@ def new(course: Annotated[Path, Argument(help="The folder to make.")]) -> int:
     return 0
 
 
-@app.command()
-def build(
+@_app.command("build")
+def build_command(
     chapters: Chapters = None,
     check: Annotated[bool, Option("--check", help="Only say what is out of date.")] = False,
     solutions: Annotated[bool, Option("--solutions", help="Execute the solutions too.")] = False,
@@ -85,18 +85,18 @@ def build(
     from autograde.build.execute import execute
 
     if check:
-        stale = release.check(chapters=chapters or None)
+        stale = release.outdated_notebooks(chapters=chapters or None)
         print("\n".join(stale) or "every notebook is up to date")
         return 1 if stale else 0
-    built = release.build(chapters=chapters or None)
+    built = release.build_chapters(chapters=chapters or None)
     print("\n".join(f"{path}: built" for path in built) or "every notebook is up to date")
     if solutions:
         execute([Chapter(name).source for name in chapters or chapter_names()])
     return 0
 
 
-@app.command()
-def gates(chapters: Chapters = None) -> int:
+@_app.command("gates")
+def gates_command(chapters: Chapters = None) -> int:
     """Prove that a chapter's tests tell right from wrong.
 
     Grade each chapter's release, its solution, its known bugs, and constants and copies of
@@ -107,13 +107,13 @@ def gates(chapters: Chapters = None) -> int:
     names = chapters or chapter_names()
     for name in names:
         require_chapter(name)
-    found = [fault for name in names for fault in faults(name)]
-    print("\n".join(found) or f"{', '.join(names)}: the gates hold")
-    return 1 if found else 0
+    lines = [fault for name in names for fault in faults(name)]
+    print("\n".join(lines) or f"{', '.join(names)}: the gates hold")
+    return 1 if lines else 0
 
 
-@app.command()
-def bundle(
+@_app.command("bundle")
+def bundle_command(
     file: Annotated[Path | None, Argument(help="The zip to write; default: in build/.")] = None,
     chapter: Annotated[
         list[str] | None, Option(metavar="NAME", help="May be repeated; default: all.")
@@ -138,8 +138,8 @@ def bundle(
     return 0
 
 
-@app.command()
-def collect(
+@_app.command("collect")
+def collect_command(
     archive: Annotated[Path, Argument(metavar="ZIP", help="The zip that the LMS gives.")],
     lms: Lms,
     chapter: OneChapter,
@@ -156,8 +156,8 @@ def collect(
     return run_collect(archive, lms, chapter, course or class_folder())
 
 
-@app.command()
-def grade(
+@_app.command("grade")
+def grade_command(
     submitted: Annotated[Path, Argument(help="The folder with STUDENT/CHAPTER/CHAPTER.ipynb.")],
     chapter: AnyChapter = None,
     results: Annotated[Path | None, Option("--json", help="The results as JSON.")] = None,
@@ -187,12 +187,12 @@ def grade(
     if results:
         write_json(results, {"students": grades})
     print_table(grades)
-    results_of_all = [result for student in grades.values() for result in student.values()]
-    return 1 if any(result["status"] == "failed" for result in results_of_all) else 0
+    statuses = [result["status"] for student in grades.values() for result in student.values()]
+    return 1 if "failed" in statuses else 0
 
 
-@app.command()
-def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: ClassFolder = None) -> int:
+@_app.command("feedback")
+def feedback_command(lms: Lms, chapter: OneChapter, out: Out = None, course: ClassFolder = None) -> int:
     """Put feedback pages into a zip for Canvas or Moodle.
 
     Everybody's page, as `nbgrader generate_feedback` wrote it, gets the name by which the LMS knows
@@ -206,8 +206,8 @@ def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: ClassFolder
     return run_feedback(lms, chapter, out or course / f"feedback-{chapter}.zip", course)
 
 
-@app.command()
-def report(
+@_app.command("report")
+def report_command(
     grades: Annotated[Path, Argument(help="What `autograde grade --json` has written.")],
     out: Out = None,
     course: ClassFolder = None,
@@ -225,10 +225,10 @@ def report(
     return 0
 
 
-@app.command()
-def export(
+@_app.command("export")
+def export_command(
     grades: Annotated[Path, Argument(help="gradebook.db, or what `autograde grade --json` wrote.")],
-    kind: Lms,
+    lms: Lms,
     chapter: OneChapter,
     table: Annotated[Path, Option("--lms", metavar="FILE", help="The table that the LMS gave.")],
     out: Annotated[Path, Option(metavar="FILE", help="The CSV file to write.")],
@@ -249,11 +249,11 @@ def export(
     from autograde.lms.commands import run_export
 
     require_chapter(chapter)
-    return run_export(grades, chapter, out, kind, table, column, encoding)
+    return run_export(grades, chapter, out, lms, table, column, encoding)
 
 
-@app.command()
-def sample(
+@_app.command("sample")
+def sample_command(
     folder: Annotated[Path, Argument(help="A folder, which will hold the class.")],
     chapter: AnyChapter = None,
 ) -> int:
@@ -275,7 +275,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(arguments: list[str] | None) -> int:
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(_app)
     try:
         return command.main(arguments, "autograde", standalone_mode=False)
     except typer.TyperException as error:  # a word that no command takes

@@ -1,11 +1,13 @@
 """How Sphinx makes the site; `make site` calls it on a copy of this folder with the chapters."""
 
-from docutils.nodes import SkipNode, math, math_block
+from docutils.nodes import SkipNode, math, math_block, raw
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 from sphinx.writers.html5 import HTML5Translator
 
-from autograde.report.formulas import mathml
+from autograde.report.formulas import tex_to_mathml
+from specdec_lib.lessons.widgets.linked import linked_simulator
 
 project = "Speculative decoding"
 author = "The specdec-course authors"
@@ -41,18 +43,27 @@ html_theme_options = {
 
 def visit_math(translator: HTML5Translator, node: math) -> None:
     """A formula in the line, as MathML: browsers draw it and screen readers read it."""
-    translator.body.append(mathml(node.astext()))
+    translator.body.append(tex_to_mathml(node.astext()))
     raise SkipNode  # the TeX itself, which is the node's text
 
 
 def visit_math_block(translator: HTML5Translator, node: math_block) -> None:
     """A formula on lines of its own; one that is wide is scrolled by keyboard too."""
-    formula = mathml(node.astext(), as_block=True)
+    formula = tex_to_mathml(node.astext(), as_block=True)
     translator.body.append(f'<div class="math" tabindex="0">{formula}</div>')
     raise SkipNode
 
 
+class Simulator(SphinxDirective):
+    """The simulator of the first page, which needs no kernel."""
+
+    def run(self) -> list[raw]:
+        self.env.note_reread()  # the simulator may have changed, which Sphinx cannot see
+        return [raw("", linked_simulator().frame(), format="html")]
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Formulas without scripts, so that a page fetches nothing and works offline."""
+    app.add_directive("simulator", Simulator)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""The checks on a chapter's cells: what nbgrader would refuse, or take silently for granted."""
+"""Check a chapter's cells for mistakes that nbgrader would refuse, or would not notice."""
 
 import ast
 import keyword
@@ -6,7 +6,7 @@ from dataclasses import fields
 from textwrap import dedent
 
 from autograde.build import colab
-from autograde.build.text import OPTIONS, TextCell
+from autograde.build.text import CELL_OPTIONS, TextCell
 from autograde.course import current_course
 from autograde.nbgrader.regions import (
     BEGIN_SOLUTION,
@@ -15,12 +15,14 @@ from autograde.nbgrader.regions import (
     SOLUTION_WORDS,
     split_at_region,
 )
-from autograde.report.folding import SUMMARY
+from autograde.report.folding import SUMMARY_ID
 from autograde.sandbox.student import Student
 
-# The grader uses these: what `student.NAME` is whatever the notebook has, and ids of its own cells.
-_USED = {each.name for each in fields(Student)} | vars(Student).keys() | {colab.ID, SUMMARY}
-RESERVED = sorted(name for name in _USED if not name.startswith("_"))
+# Names that the grader uses itself: the attributes of `student`, and ids of its own cells.
+_GRADERS_NAMES = (
+    {f.name for f in fields(Student)} | vars(Student).keys() | {colab.CELL_ID, SUMMARY_ID}
+)
+RESERVED_NAMES = sorted(name for name in _GRADERS_NAMES if not name.startswith("_"))
 
 
 def check_cells(cells: list[TextCell]) -> None:
@@ -38,7 +40,7 @@ def check_cells(cells: list[TextCell]) -> None:
 
 
 def _check_options(cell: TextCell) -> None:
-    allowed = OPTIONS[cell.kind] | {"tags"}
+    allowed = CELL_OPTIONS[cell.kind] | {"tags"}
     if unknown := sorted(set(cell.options) - allowed):
         problem = f"unknown option {', '.join(unknown)} for a {cell.kind} cell"
         raise cell.error(problem, f"It takes: {', '.join(sorted(allowed))}")
@@ -46,12 +48,13 @@ def _check_options(cell: TextCell) -> None:
 
 def _check_name(cell: TextCell) -> None:
     """A name that a hidden test can use as `student.NAME`, and that the grader does not use."""
-    name, plain = cell.name, cell.name.isidentifier() and cell.name.isascii()
-    if not plain or keyword.iskeyword(name) or name.startswith(("_", "test_")):
+    name = cell.name
+    valid = name.isidentifier() and name.isascii()
+    if not valid or keyword.iskeyword(name) or name.startswith(("_", "test_")):
         remedy = "Take a Python name of ASCII letters that begins with neither `_` nor `test_`"
         raise cell.error(f"no {cell.kind} cell can be called {name!r}", remedy)
-    if name in RESERVED:
-        remedy = f"Rename it. Names of the grader's are: {', '.join(RESERVED)}"
+    if name in RESERVED_NAMES:
+        remedy = f"Rename it. Names of the grader's are: {', '.join(RESERVED_NAMES)}"
         raise cell.error(f"the {cell.kind} cell has a name of the grader's, {name}", remedy)
 
 
@@ -72,17 +75,17 @@ def _check_regions(cell: TextCell) -> None:
         folder = current_course().hidden_tests
         remedy = f"Hidden tests stand in {folder}/test_NN_topic.py: move these there"
         raise cell.error("hidden tests in a chapter's text", remedy)
-    found = [line for line in lines if any(word in line for word in SOLUTION_WORDS)]
-    if cell.kind != "solution" and found:
+    markers = [line for line in lines if any(word in line for word in SOLUTION_WORDS)]
+    if cell.kind != "solution" and markers:
         remedy = 'Give the cell the option solution="name", or take the region out'
         raise cell.error("a solution region in a cell that is no solution", remedy)
-    if cell.kind == "solution" and found != [BEGIN_SOLUTION, END_SOLUTION]:
+    if cell.kind == "solution" and markers != [BEGIN_SOLUTION, END_SOLUTION]:
         remedy = f"Put one `{BEGIN_SOLUTION}` above the answer and one `{END_SOLUTION}` below it"
         raise cell.error(f"the solution cell of {cell.name} has not one solution region", remedy)
 
 
 def _check_code(cell: TextCell) -> None:
-    """Plain Python, and whole statements in a region: the stub takes their place."""
+    """Plain Python, and whole statements in a region, since the stub replaces them."""
     before, region, _ = split_at_region(cell.source)
     try:
         ast.parse(cell.source)
@@ -95,16 +98,16 @@ def _check_code(cell: TextCell) -> None:
 
 def _check_pairs(cells: list[TextCell]) -> None:
     """Every name once; every solution with one test below it, every test with its solution."""
-    seen: dict[str, TextCell] = {}
+    cells_by_id: dict[str, TextCell] = {}
     for cell in [cell for cell in cells if cell.kind != "plain"]:
-        if first := seen.get(cell.grade_id):
+        if first := cells_by_id.get(cell.grade_id):
             problem = f"the {cell.kind} cell {cell.name} is the second of this name"
             raise cell.error(f"{problem}, after line {first.line}", "Rename one of them")
-        if cell.kind == "test" and cell.name not in seen:
+        if cell.kind == "test" and cell.name not in cells_by_id:
             problem = f"the test of {cell.name} has no solution cell above it"
             raise cell.error(problem, f'Write one above it: # %% solution="{cell.name}"')
-        seen[cell.grade_id] = cell
+        cells_by_id[cell.grade_id] = cell
     for cell in cells:
-        if cell.kind == "solution" and f"test_{cell.name}" not in seen:
+        if cell.kind == "solution" and f"test_{cell.name}" not in cells_by_id:
             problem = f"the solution of {cell.name} has no test cell"
             raise cell.error(problem, f'Write one below it: # %% test="{cell.name}" points=3')

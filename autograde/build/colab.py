@@ -1,18 +1,18 @@
-"""What Colab needs in a chapter: a link below the title, and a cell that installs the course.
+"""A chapter's parts for Colab: a link below the title, and a cell that installs the course.
 
-Both know the repository's address from `[project.urls]` in pyproject.toml, `Repository`. Without an
-address there is no link, and the course comes from the zip that the student uploads.
+Both use the repository's address, `Repository` in `[project.urls]` of pyproject.toml. Without an
+address there is no link, and the student uploads the course's zip.
 """
 
 import tomllib
 
 from autograde.course import ROOT, current_course
 
-ID = "colab"  # of the cell
+CELL_ID = "colab"
 COLAB = "https://colab.research.google.com/github"
 GITHUB = "https://github.com/"
-# The course's core dependencies are ranges: Colab's NumPy stays, and torch is none of them.
-CELL = """\
+# The course's core dependencies are ranges, so Colab's NumPy stays; torch is not among them.
+_INSTALL_CELL = """\
 # Only on Colab: install the course.
 import sys
 from pathlib import Path
@@ -30,8 +30,8 @@ def repository() -> str | None:
     return settings["project"].get("urls", {}).get("Repository")
 
 
-def link(chapter: str) -> str:
-    """The line that opens a chapter in Colab; empty if the repository is not on GitHub."""
+def open_link(chapter: str) -> str:
+    """The Markdown link that opens a chapter in Colab; "" if the repository is not on GitHub."""
     address = repository() or ""
     if not address.startswith(GITHUB):
         return ""
@@ -39,8 +39,8 @@ def link(chapter: str) -> str:
     return f"\n\n[Open in Colab]({COLAB}/{name}/blob/main/notebooks/{chapter}/{chapter}.ipynb)"
 
 
-def cell() -> str:
-    """The code of the cell."""
+def install_cell() -> str:
+    """The code of the cell that installs the course."""
     address = repository()
     bundle = f"{current_course().name}.zip"
-    return CELL.format(bundle=bundle, address=address and f"git+{address}")
+    return _INSTALL_CELL.format(bundle=bundle, address=address and f"git+{address}")

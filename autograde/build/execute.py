@@ -1,4 +1,4 @@
-"""Run the solution view of chapters, and leave each as a notebook with outputs."""
+"""Execute the solution views of chapters into notebooks with outputs."""
 
 import os
 import sys
@@ -17,17 +17,18 @@ from autograde.nbgrader import regions
 
 
 def execute(chapters: list[Path], out: Path = BUILD / "solutions") -> list[Path]:
-    """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb; returns these.
+    """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb; returns these paths.
 
-    A chapter is not run again while its text, the library and the builder are what they were.
+    A chapter is not executed again while its text, the library and the builder are unchanged.
     Raises AuthorError at the first cell that fails.
     """
-    return [_executed(path, out / f"{path.stem}.ipynb") for path in chapters]
+    return [_execute_chapter(path, out / f"{path.stem}.ipynb") for path in chapters]
 
 
-def _executed(chapter: Path, target: Path) -> Path:
-    """Execute one chapter into `target`; what it was made from stands in its metadata."""
-    digest, start = _digest(chapter), time.monotonic()
+def _execute_chapter(chapter: Path, target: Path) -> Path:
+    """Execute one chapter into `target`, with a digest of its inputs in the metadata."""
+    digest = _digest(chapter)
+    start = time.monotonic()
     if target.is_file() and nbformat.read(target, 4).metadata.get("made_from") == digest:
         print(f"  {chapter.stem}: up to date", flush=True)
         return target
@@ -43,7 +44,7 @@ def _executed(chapter: Path, target: Path) -> Path:
 
 
 def _digest(chapter: Path) -> str:
-    """A digest of all that an executed chapter depends on, this Python among it."""
+    """A digest of an executed chapter's inputs, including the version of Python."""
     folders = [Path(__file__).parent, *library_folders()]
     files = [path for folder in folders for path in files_below(folder)]
     return digest_of([chapter, Path(regions.__file__), *files], sys.version)
@@ -55,7 +56,7 @@ def _run(notebook: NotebookNode) -> None:
         client = NotebookClient(
             notebook,
             kernel_name="python3",
-            extra_arguments=["--log-level=ERROR"],  # else a warning on local TCP, every time
+            extra_arguments=["--log-level=ERROR"],  # without a warning on local TCP every time
             timeout=900,  # seconds, for a cell
             record_timing=False,
             resources={"metadata": {"path": folder}},
@@ -64,7 +65,7 @@ def _run(notebook: NotebookNode) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """The kernel's: this repository's packages first, figures inline."""
+    """The kernel's environment: this repository's packages first, figures inline."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     backend = "module://matplotlib_inline.backend_inline"
     return {**os.environ, "PYTHONPATH": path, "MPLBACKEND": backend}

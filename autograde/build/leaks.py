@@ -1,4 +1,4 @@
-"""No answer stands in what students get, or the build stops."""
+"""The leak check: the build stops if a release holds an answer."""
 
 from collections.abc import Iterator
 
@@ -7,44 +7,45 @@ from nbgrader import utils
 
 from autograde.nbgrader.regions import code_lines, split_at_region
 
-# So many lines of an answer in a row do not stand in the rest of a chapter by chance. Neither does
-# one line of this many characters, if the answer is that line alone.
-RUN = 3
-TELLING_LENGTH = 24
+# A run of this many lines of an answer occurs nowhere else in a chapter by chance. Nor does an
+# answer of one line, if it has this many characters.
+_RUN_LENGTH = 3
+_LONG_LINE = 24
 
 
-def leaks(source: NotebookNode, release: NotebookNode) -> Iterator[str]:
-    """Text of a solution or of a model answer in `source` that stands in the release.
+def find_leaks(source: NotebookNode, release: NotebookNode) -> Iterator[str]:
+    """Each run of lines of a solution or of a model answer in `source` that the release holds.
 
     The whole release is searched, whichever cell the text came from. Three lines in a row give a
-    solution away; single lines may stand there.
+    solution away; single lines are allowed.
     """
     lines = [line for cell in release.cells for line in cell.source.split("\n")]
-    shown = "\n".join(["", *_bare(lines), ""])
+    released = "\n".join(["", *_stripped_code(lines), ""])
     for cell in filter(utils.is_solution, source.cells):
-        for run in _runs(_secret_lines(cell)):
-            if "\n".join(["", *run, ""]) in shown and _is_telling(run, cell):
+        for run in _runs(_answer_lines(cell)):
+            if "\n".join(["", *run, ""]) in released and _gives_away(run, cell):
                 yield f"cell {cell.id}: the release holds its answer: {' / '.join(run)}"
 
 
-def _bare(lines: list[str]) -> list[str]:
+def _stripped_code(lines: list[str]) -> list[str]:
     return [line.strip() for line in code_lines(lines)]
 
 
-def _secret_lines(cell: NotebookNode) -> list[str]:
-    """The lines of a solution cell that no student is to read."""
+def _answer_lines(cell: NotebookNode) -> list[str]:
+    """The lines of a solution cell that the release must not hold."""
     if cell.cell_type == "markdown":
-        return _bare(cell.source.split("\n"))
-    return _bare(split_at_region(cell.source)[1])
+        return _stripped_code(cell.source.split("\n"))
+    return _stripped_code(split_at_region(cell.source)[1])
 
 
 def _runs(lines: list[str]) -> list[list[str]]:
-    """Every three lines in a row, or all lines if they are fewer."""
-    return [lines[start : start + RUN] for start in range(max(len(lines) - RUN, 0) + 1)]
+    """Every run of `_RUN_LENGTH` lines, or all lines if they are fewer."""
+    starts = range(max(len(lines) - _RUN_LENGTH, 0) + 1)
+    return [lines[start : start + _RUN_LENGTH] for start in starts]
 
 
-def _is_telling(run: list[str], cell: NotebookNode) -> bool:
-    """Whether these lines of an answer do not stand anywhere by chance."""
+def _gives_away(run: list[str], cell: NotebookNode) -> bool:
+    """Whether these lines of an answer are too many or too long to occur by chance."""
     text = "\n".join(run)
     assigns = text.startswith(f"{cell.metadata.nbgrader.grade_id} =")
-    return len(run) > 1 or assigns or len(text) >= TELLING_LENGTH
+    return len(run) > 1 or assigns or len(text) >= _LONG_LINE

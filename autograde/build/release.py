@@ -30,14 +30,13 @@ from autograde.intake.files import write_if_changed
 from autograde.nbgrader.config import load_config, set_folders
 
 
-def build(
+def build_chapters(
     solutions: Path = SOLUTIONS, notebooks: Path = NOTEBOOKS, chapters: list[str] | None = None
 ) -> list[Path]:
     """Build `chapters`, or all; returns the notebooks that were out of date.
 
-    Raises UsageError for an unknown chapter, and an AuthorError for what is wrong in a text and for
-    a hidden test that is missing; then nothing has been written. A notebook that holds answers is
-    never overwritten.
+    Raises UsageError for an unknown chapter, and AuthorError for a mistake in a text or a missing
+    hidden test; then nothing has been written. A notebook that holds answers is never overwritten.
     """
     stale = _stale(solutions, notebooks, chapters)
     for path in stale:
@@ -48,10 +47,10 @@ def build(
     return list(stale)
 
 
-def check(
+def outdated_notebooks(
     solutions: Path = SOLUTIONS, notebooks: Path = NOTEBOOKS, chapters: list[str] | None = None
 ) -> list[str]:
-    """What is out of date, one line a file. Raises what `build` raises for a text."""
+    """A line for every notebook that is out of date. Raises as `build_chapters` does."""
     stale = [f"{path}: out of date" for path in _stale(solutions, notebooks, chapters)]
     return stale + (_orphans(solutions, notebooks) if chapters is None else [])
 
@@ -63,35 +62,36 @@ def release_into(
     config = load_config()
     set_folders(config, course, solutions)
     api = NbGraderAPI(config=config, log_level="WARN")
-    for chapter in _chosen(solutions, chapters):
+    for chapter in _require_chapters(solutions, chapters):
         result = api.generate_assignment(chapter)
         if not result["success"]:
             raise AuthorError(f"{chapter}: nbgrader could not make the release: {result['error']}")
 
 
-def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
+def _require_chapters(solutions: Path, chapters: list[str] | None) -> list[str]:
+    """`chapters`, or all. Raises UsageError for an unknown chapter."""
     for name in chapters or ():
         require_chapter(name, solutions)
     return chapter_names(solutions) if chapters is None else chapters
 
 
 def _stale(solutions: Path, notebooks: Path, chapters: list[str] | None) -> dict[Path, bytes]:
-    """The notebooks that are not as they should be, and what they should hold."""
-    wanted = {}
-    for name in _chosen(solutions, chapters):
+    """The notebooks that are out of date, with their new contents."""
+    contents = {}
+    for name in _require_chapters(solutions, chapters):
         source = read_chapter(solutions / f"{name}.py")
-        wanted[notebook_path(solutions, name)] = (nbformat.writes(source) + "\n").encode()
-        wanted[notebook_path(notebooks, name)] = _release(name, source)
+        contents[notebook_path(solutions, name)] = (nbformat.writes(source) + "\n").encode()
+        contents[notebook_path(notebooks, name)] = _release_bytes(name, source)
         if solutions == SOLUTIONS:  # the hidden tests belong there
             _require_tests(name, source)
     return {
         path: data
-        for path, data in wanted.items()
+        for path, data in contents.items()
         if not path.is_file() or path.read_bytes() != data
     }
 
 
-def _release(name: str, source: NotebookNode) -> bytes:
+def _release_bytes(name: str, source: NotebookNode) -> bytes:
     """The release as `nbgrader generate_assignment` makes it, without its gradebook."""
     config = load_config()
     config.Exporter.default_preprocessors = []
@@ -100,8 +100,10 @@ def _release(name: str, source: NotebookNode) -> bytes:
     for preprocessor in config.GenerateAssignment.preprocessors:
         exporter.register_preprocessor(preprocessor)
     text, _ = exporter.from_notebook_node(source, {"nbgrader": {"notebook": name}})
-    if found := [*leaks.leaks(source, nbformat.reads(text, as_version=4))]:
-        raise AuthorError("\n".join(f"{name}: {leak}" for leak in found))
+    release = nbformat.reads(text, as_version=4)
+    lines = [f"{name}: {leak}" for leak in leaks.find_leaks(source, release)]
+    if lines:
+        raise AuthorError("\n".join(lines))
     return text.encode()
 
 
@@ -114,14 +116,16 @@ def _require_tests(chapter: str, source: NotebookNode) -> None:
 
 
 def _orphans(solutions: Path, notebooks: Path) -> list[str]:
-    """A line for each folder with notebooks whose text is gone."""
-    paths = [path.parent for each in (solutions, notebooks) for path in each.glob("*/*.ipynb")]
-    gone = [path for path in paths if path.name not in chapter_names(solutions)]
-    return [f"{each}: no {each.name}.py in {solutions}; delete the folder" for each in sorted(gone)]
+    """A line for every folder with notebooks whose text is gone."""
+    folders = {path.parent for root in (solutions, notebooks) for path in root.glob("*/*.ipynb")}
+    orphans = [folder for folder in folders if folder.name not in chapter_names(solutions)]
+    return [
+        f"{path}: no {path.name}.py in {solutions}; delete the folder" for path in sorted(orphans)
+    ]
 
 
 def _refuse_to_overwrite_answers(target: Path) -> None:
-    """Raise AuthorError if somebody has worked in the notebook at `target`."""
+    """Raise AuthorError if the notebook at `target` holds somebody's answers."""
     cells = nbformat.read(target, as_version=4).cells
     if answered := [cell.metadata.nbgrader.grade_id for cell in cells if _is_answered(cell)]:
         raise AuthorError(

@@ -1,4 +1,4 @@
-"""Read a chapter's text into nbgrader's source notebook; docs/author.md has the marks of cells."""
+"""Read a chapter's text into nbgrader's source notebook; docs/author.md explains the markers."""
 
 import re
 import unicodedata
@@ -29,36 +29,36 @@ METADATA = {
 def read_chapter(path: Path) -> NotebookNode:
     """The nbgrader source notebook of one chapter: solutions in it, hidden regions appended.
 
-    Below its title stand a link and, if the course has a library, a cell for Colab that installs
-    it, which no chapter's text has. The same text gives the same notebook: ids come from names and
-    headings, outputs are empty. Raises AuthorError for anything that nbgrader would refuse, or take
-    silently for granted.
+    Below its title the builder adds a link to Colab and, if the course has a library, a cell that
+    installs it there. The same text gives the same notebook: ids come from names and headings,
+    outputs are empty. Raises AuthorError for a mistake that nbgrader would refuse or not notice.
     """
     cells = text_cells(path)
     check_cells(cells)
     ids = list(_cell_ids(cells))
     title, *built = [_build_cell(cell, cell_id) for cell, cell_id in zip(cells, ids, strict=True)]
-    title.source += colab.link(path.stem)
+    title.source += colab.open_link(path.stem)
     metadata = {"tags": ["demo"], **looks.FOLDED}
-    install = [new_code_cell(colab.cell(), id=colab.ID, metadata=metadata)] if LIBRARY else []
-    return new_notebook(cells=[title, *install, *built], metadata=METADATA)
+    install = new_code_cell(colab.install_cell(), id=colab.CELL_ID, metadata=metadata)
+    cells_for_colab = [install] if LIBRARY else []
+    return new_notebook(cells=[title, *cells_for_colab, *built], metadata=METADATA)
 
 
 def _cell_ids(cells: list[TextCell]) -> Iterator[str]:
     """One id a cell: its grade_id, else the slug of the nearest heading above and a counter."""
     slug = "top"
-    used: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for cell in cells:
         slug = _heading_slug(cell) or slug
         if cell.kind != "plain":
             yield cell.grade_id
             continue
-        used[slug] += 1
-        yield f"{slug}-{used[slug]}"
+        counts[slug] += 1
+        yield f"{slug}-{counts[slug]}"
 
 
 def _heading_slug(cell: TextCell) -> str:
-    """The heading that a markdown cell begins with, as letters, digits and hyphens, or ""."""
+    """The heading at the start of a markdown cell as letters, digits and hyphens, or ""."""
     first = cell.source.split("\n", 1)[0]
     if cell.cell_type != "markdown" or not re.match(r"#{1,6} ", first):
         return ""
@@ -76,12 +76,12 @@ def _build_cell(cell: TextCell, cell_id: str) -> NotebookNode:
         source = _folded_hints(exercise, source)
     new_cell = new_code_cell if cell.cell_type == "code" else new_markdown_cell
     built = new_cell(source, id=cell_id, metadata=metadata)
-    looks.dress(built)
+    looks.apply_style(built)
     return built
 
 
 def _folded_hints(exercise: str, source: str) -> str:
-    """Each item of a numbered list as a hint that unfolds."""
+    """A numbered list as hints that unfold, one per item."""
     texts = re.split(r"^\d+\. +", source, flags=re.MULTILINE)[1:]
     return "\n\n".join(
         f"<details><summary>Hint {number} for {exercise}</summary>\n\n{text.strip()}\n\n</details>"

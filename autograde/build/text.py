@@ -1,6 +1,6 @@
-"""A chapter's text, a notebook in percent format, as cells that know their lines.
+"""Parse a chapter's text, a notebook in percent format, into cells with line numbers.
 
-Every mistake is an AuthorError that names the file, the line, what is wrong and the remedy.
+Every mistake is an AuthorError that names the file, the line, the problem and the remedy.
 """
 
 import ast
@@ -16,8 +16,8 @@ MARKER = re.compile(r"# %%(?: \[(?P<type>\w+)\])?(?P<options>.*)")
 # A value is a text, a list or a number.
 OPTION = re.compile(r' (\w+)=("[^"]*"|\[[^]]*\]|[^\s"[]+)')
 
-# The options of each kind of cell, besides `tags`.
-OPTIONS = {
+# The options of every kind of cell, besides `tags`.
+CELL_OPTIONS = {
     "solution": {"solution"},
     "test": {"test", "points"},
     "written": {"written", "points"},
@@ -38,7 +38,7 @@ class TextCell:
     @property
     def kind(self) -> str:
         """solution, test, written, or plain."""
-        return next((kind for kind in OPTIONS if kind in self.options), "plain")
+        return next((kind for kind in CELL_OPTIONS if kind in self.options), "plain")
 
     @property
     def name(self) -> str:
@@ -51,33 +51,34 @@ class TextCell:
         return f"test_{self.name}" if self.kind == "test" else self.name
 
     def error(self, problem: str, remedy: str, line: int | None = None) -> AuthorError:
-        """The error to raise; `line` is at fault, or else the cell's marker."""
+        """The error to raise, at `line` or else at the cell's marker."""
         return _error(self.path, line or self.line, problem, remedy)
 
 
 def text_cells(path: Path) -> list[TextCell]:
-    """The cells of a text. Whatever line begins with a marker begins a cell, in a string too."""
+    """The cells of a text. A line that begins with a marker begins a cell, even in a string."""
     lines = path.read_text(encoding="utf-8").split("\n")
     starts = [number for number, line in enumerate(lines) if MARKER.fullmatch(line)]
-    above = "\n".join(lines[: starts[0]] if starts else lines)
-    if above.strip():
+    preamble = "\n".join(lines[: starts[0]] if starts else lines)
+    if preamble.strip():
         remedy = "Put a marker above it: `# %%` for code, `# %% [markdown]` for text"
         raise _error(path, 1, "there is text above the first `# %%` marker", remedy)
     ends = [*starts[1:], len(lines)]
-    return [_cell(path, lines, *place) for place in zip(starts, ends, strict=True)]
+    return [_cell(path, lines, start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 def _cell(path: Path, lines: list[str], start: int, end: int) -> TextCell:
     """The cell whose marker is the line `start`."""
     marker = MARKER.fullmatch(lines[start])
-    kind, source = marker["type"] or "code", "\n".join(lines[start + 1 : end]).strip("\n")
-    if kind == "markdown":
+    cell_type = marker["type"] or "code"
+    source = "\n".join(lines[start + 1 : end]).strip("\n")
+    if cell_type == "markdown":
         source = re.sub("^# ?", "", source, flags=re.MULTILINE)
-    return TextCell(path, start + 1, kind, dict(_options(path, start + 1, marker)), source)
+    return TextCell(path, start + 1, cell_type, dict(_options(path, start + 1, marker)), source)
 
 
 def _options(path: Path, line: int, marker: re.Match) -> Iterator[tuple[str, Any]]:
-    """Each `key=value` of a marker."""
+    """The `key=value` pairs of a marker."""
     text = marker["options"].rstrip()
     try:
         if OPTION.sub("", text):

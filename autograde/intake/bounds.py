@@ -1,12 +1,10 @@
 """Bounds on the cost of one submission: the lengths of its texts, and the grader's own resources.
 
-Converters of Markdown and code take time that grows with the square of a text, and every step
-holds the notebook several times. So a text is truncated before anything else reads it, and a line
-in its place says so.
+Converters of Markdown and code take quadratic time, and every step holds the notebook several
+times. So a text is truncated before anything else reads it, and a line in its place says so.
 
-The grader's own process compares the values of a student's functions, and uses a test's objects.
-The kernel enforces limits there: beyond the memory limit a step fails, beyond the time limit the
-submission is aborted, and the process goes on to the next one.
+The grader's own process compares a student's values. The kernel limits it: beyond the memory limit
+a step fails, beyond the time limit the submission is aborted, and the next one is graded.
 """
 
 import os
@@ -36,10 +34,7 @@ _COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 def truncate_cells(cells: Iterable["NotebookNode"]) -> None:
-    """Truncate the texts of cells in place, to the limits of a cell and of the whole notebook.
-
-    The first cells take precedence.
-    """
+    """Truncate the texts of cells in place, to the limits of a cell and of a whole notebook."""
     budget = MAX_NOTEBOOK
     for cell in cells:
         length = len(cell.source)
@@ -50,8 +45,7 @@ def truncate_cells(cells: Iterable["NotebookNode"]) -> None:
 def truncate_cell(kind: str, source: str, budget: int = MAX_NOTEBOOK) -> str:
     """`source` if it is short enough; else truncated Markdown, or code that raises.
 
-    `kind` is the notebook format's, `budget` the number of characters left to the notebook.
-    Truncated code would be another answer.
+    `budget` is what the notebook has left. Truncated code would be another answer.
     """
     limit = min(budget, MAX_CODE if kind == "code" else MAX_MARKDOWN)
     if len(source) <= limit:
@@ -87,8 +81,7 @@ class _CpuTimeExceeded(KeyboardInterrupt):
 def limit_resources() -> Iterator[None]:
     """Limit this process to EXTRA_MEMORY_BYTES and CPU_SECONDS more until the block ends.
 
-    Raises TooCostly beyond that. There are no limits on systems other than Linux, which have no
-    sandbox either.
+    Raises TooCostly beyond that. Only Linux has these limits.
     """
     if sys.platform != "linux" or sys.modules.get("resource", True) is None:
         yield

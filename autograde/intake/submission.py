@@ -30,7 +30,7 @@ DEFINED_ELSEWHERE = (
 )
 
 
-class InvalidSubmission(Exception):
+class Unreadable(Exception):
     """A submission that cannot be read; the text says why, for student and instructor."""
 
 
@@ -59,53 +59,48 @@ def sanitise(root: Path, path: Path, chapter: str) -> Submission:
     release = release_of(chapter)
     try:
         return Submission(rebuild(parse(read_submitted(root, path)), release))
-    except InvalidSubmission as error:
+    except Unreadable as error:
         return Submission(_blank_with_reason(release, str(error)), str(error))
 
 
 def read_submitted(root: Path, path: Path) -> bytes:
-    """The bytes of a student's file, read by `read_untrusted`. Raises InvalidSubmission."""
+    """The bytes of a student's file, read by `read_untrusted`. Raises Unreadable."""
     try:
         return read_untrusted(root, path, MAX_BYTES)
     except UnsafePath as error:
-        raise InvalidSubmission(
+        raise Unreadable(
             f"{error}; hand in the notebook file itself, its outputs cleared"
         ) from None
 
 
 def parse(data: bytes) -> NotebookNode:
-    """The cells of the notebook in `data`, as `_plain_cell`s. Raises InvalidSubmission."""
+    """The cells of the notebook in `data`, as `_plain_cell`s. Raises Unreadable."""
     if data.count(b"[") + data.count(b"{") > MAX_LISTS:
-        raise InvalidSubmission(
+        raise Unreadable(
             f"the file holds more than {MAX_LISTS:,} lists and objects; clear the outputs and save"
         )
     try:
         plain = json.loads(data)
         return nbformat.from_dict({"cells": [_plain_cell(cell) for cell in _cells_of(plain)]})
-    except InvalidSubmission:
+    except Unreadable:
         raise
     except (UnicodeDecodeError, json.JSONDecodeError):
-        raise InvalidSubmission("the file is not valid JSON; is it empty or cut off?") from None
+        raise Unreadable("the file is not valid JSON; is it empty or cut off?") from None
     except Exception as error:  # a student's file may hold anything
-        raise InvalidSubmission(f"the file is not a notebook that can be read ({error})") from None
+        raise Unreadable(f"the file is not a notebook that can be read ({error})") from None
 
 
 def _cells_of(plain: object) -> list:
-    """The cells of a notebook in format 4. Raises InvalidSubmission.
-
-    Only cells are read: nbformat would copy and validate all the rest.
-    """
+    """The cells of a notebook in format 4, unvalidated. Raises Unreadable."""
     if not isinstance(plain, dict) or plain.get("nbformat") != 4:
-        raise InvalidSubmission(
+        raise Unreadable(
             "the file is not in notebook format 4; save it in JupyterLab, then hand it in"
         )
     cells = plain.get("cells")
     if not isinstance(cells, list):
-        raise InvalidSubmission(
-            "the file has no list of cells; save it in JupyterLab, then hand it in"
-        )
+        raise Unreadable("the file has no list of cells; save it in JupyterLab, then hand it in")
     if len(cells) > MAX_CELLS:
-        raise InvalidSubmission(
+        raise Unreadable(
             f"the file has {len(cells):,} cells, {MAX_CELLS:,} are allowed; "
             "remove the cells that are not needed"
         )
@@ -144,7 +139,7 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
     are matched to one, the best takes its place (`_priority`); the others run where they are, like
     the student's own cells. A missing cell is put back below the cell above it. A stub is left out
     if the student's code defines its name elsewhere. Long texts are truncated, answers last.
-    Raises InvalidSubmission if the notebook answers nothing of the chapter.
+    Raises Unreadable if the notebook answers nothing of the chapter.
     """
     cells = submitted.cells
     _annotate(cells, release)
@@ -153,32 +148,25 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
     foreign = any(cell.grade_id and cell.release_id is None for cell in cells)
     answered = any(is_answer(cell) and cell.id in matches for cell in release.cells)
     if not answered and (foreign or not defined):
-        raise InvalidSubmission(
-            "none of this chapter's answer cells is in it; is it another chapter?"
-        )
+        raise Unreadable("none of this chapter's answer cells is in it; is it another chapter?")
     notebook = nbformat.from_dict({**release, "cells": []})
     notebook.cells = _assemble(cells, release, matches, defined)
     return notebook
 
 
-def _assemble(
-    cells: list[NotebookNode],
-    release: NotebookNode,
-    matches: dict[str, NotebookNode],
-    defined: set[str],
-) -> list[NotebookNode]:
+def _assemble(cells: list, release: NotebookNode, matches: dict, defined: set[str]) -> list:
     """The cells of the rebuilt notebook, without second copies of unedited release cells."""
     release_cells = {cell.id: cell for cell in release.cells}
-    rebuilt = []
+    rebuilt: list[NotebookNode] = []
     for cell in cells:
         if matches.get(cell.release_id) is cell:
-            rebuilt.append(_fill_in(release_cells[cell.release_id], cell, defined))
+            rebuilt.append(_fill(release_cells[cell.release_id], cell, defined))
         elif cell.is_edited or _is_editable_code(release_cells[cell.release_id]):
             rebuilt.append(_extra_cell(cell))
     for above, cell in pairwise([None, *release.cells]):
         if cell.id not in matches:
             position = [c.id for c in rebuilt].index(above.id) + 1 if above else 0
-            rebuilt.insert(position, _fill_in(cell, None, defined))
+            rebuilt.insert(position, _fill(cell, None, defined))
     return rebuilt
 
 
@@ -235,9 +223,7 @@ def _truncation_order(cell: NotebookNode, answers: set[str]) -> tuple[int, int]:
     return 1 if any(name in cell.source for name in answers) else 2, cell.position
 
 
-def _best_matches(
-    cells: list[NotebookNode], release: NotebookNode, defined: set[str]
-) -> dict[str, NotebookNode]:
+def _best_matches(cells: list, release: NotebookNode, defined: set[str]) -> dict[str, NotebookNode]:
     """The submitted cell that takes the place of each release cell, by id, if there is one.
 
     An answer that became text is turned back into code, unless code binds its name. A cell of the
@@ -249,12 +235,10 @@ def _best_matches(
         candidates.setdefault(cell.release_id, []).append(cell)
     for release_cell in release.cells:
         editable = is_answer(release_cell) or _is_editable_code(release_cell)
-        copies = [
-            cell
-            for cell in candidates.get(release_cell.id, [])
-            if (editable or not cell.defined_answers)
-            and (release_cell.id not in defined or cell.kind == "code")
-        ]
+        copies = candidates.get(release_cell.id, [])
+        copies = [cell for cell in copies if editable or not cell.defined_answers]
+        if release_cell.id in defined:
+            copies = [cell for cell in copies if cell.kind == "code"]
         if copies:
             matches[release_cell.id] = max(copies, key=partial(_priority, release_cell))
     return matches
@@ -278,7 +262,7 @@ def _is_editable_code(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and "nbgrader" not in cell.metadata and not is_demo(cell)
 
 
-def _fill_in(cell: NotebookNode, submitted: NotebookNode | None, defined: set[str]) -> NotebookNode:
+def _fill(cell: NotebookNode, submitted: NotebookNode | None, defined: set[str]) -> NotebookNode:
     """A copy of a release's cell, with the submitted text if the student may write there."""
     cell = copy.deepcopy(cell)
     if submitted is not None and submitted.is_edited:
@@ -302,9 +286,8 @@ def _extra_cell(cell: NotebookNode) -> NotebookNode:
 def _blank_with_reason(release: NotebookNode, reason: str) -> NotebookNode:
     notebook = copy.deepcopy(release)
     text = f"**This submission could not be read, so the blank notebook stands here.** {reason}"
-    notebook.cells.insert(
-        0, nbformat.v4.new_markdown_cell(sanitise_markdown(text), id="intake-note")
-    )
+    note = nbformat.v4.new_markdown_cell(sanitise_markdown(text), id="intake-note")
+    notebook.cells.insert(0, note)
     return notebook
 
 

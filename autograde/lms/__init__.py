@@ -1,1 +1,1 @@
-"""Learning management systems: submissions out of their zips, marks into their tables."""
+"""Learning management systems: read submissions from their zips, write marks to their tables."""

@@ -1,7 +1,7 @@
-"""What `autograde collect`, `feedback` and `export` do, and what they print.
+"""The commands `autograde collect`, `feedback` and `export`, with their output.
 
-Canvas finds whose a feedback page is by the two numbers that its own name for a submission begins
-with, and Moodle by the folder's name, so `collect` keeps these names. Sources: Canvas'
+Canvas finds the student of a feedback page by the two numbers at the start of its own name for a
+submission, and Moodle by the folder's name, so `collect` records these names. Sources: Canvas'
 app/models/abstract_assignment.rb, infer_comment_context_from_filename; Moodle's
 mod/assign/feedback/file/importziplib.php, is_valid_filename_for_import.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograde.course import UsageError
 from autograde.intake.files import printable, write_if_changed, write_json, zip_of
-from autograde.lms.collect import collect
+from autograde.lms.collect import collect_submissions
 from autograde.lms.export import marks_of, merge, read_table, write_table
 
 UNFINISHED = {
@@ -22,71 +22,71 @@ UNFINISHED = {
 
 
 def run_collect(archive: Path, lms: str, chapter: str, course: Path) -> int:
-    """Exit code 1 if something in the zip was refused."""
+    """Extract a zip of submissions. Returns the exit code: 1 if a file was refused."""
     submitted = course / "submitted"
-    result = collect(archive, lms, chapter, submitted)
-    kept = _collected(course, chapter)
-    names = kept.get(lms, {}) | result.names  # an earlier zip's others stay
-    write_json(_names_file(course, chapter), kept | {lms: names})
-    print(f"{len(result.names)} students' notebooks are in {submitted}")
+    result = collect_submissions(archive, lms, chapter, submitted)
+    recorded = _read_prefixes(course, chapter)
+    prefixes = recorded.get(lms, {}) | result.prefixes  # students of earlier zips stay
+    write_json(_prefixes_file(course, chapter), recorded | {lms: prefixes})
+    print(f"{len(result.prefixes)} students' notebooks are in {submitted}")
     _print("late", result.late)
     _print("refused", result.refused)
     return 1 if result.refused else 0
 
 
-def _names_file(course: Path, chapter: str) -> Path:
-    """What the LMS's zips wrote before each file's own name, by LMS and student."""
+def _prefixes_file(course: Path, chapter: str) -> Path:
+    """The file with the prefixes of file names in the LMS's zips, by LMS and student."""
     return course / "collected" / f"{chapter}.json"
 
 
-def _collected(course: Path, chapter: str) -> dict[str, dict[str, str]]:
-    path = _names_file(course, chapter)
+def _read_prefixes(course: Path, chapter: str) -> dict[str, dict[str, str]]:
+    path = _prefixes_file(course, chapter)
     return json.loads(path.read_text()) if path.is_file() else {}
 
 
 def run_feedback(lms: str, chapter: str, out: Path, course: Path) -> int:
-    """Exit code 1 if somebody whose notebook was collected has no page.
+    """Write the zip of feedback pages. Returns the exit code: 1 if a collected student has no page.
 
     Raises UsageError, and writes nothing, if nothing was collected.
     """
-    names = _collected(course, chapter).get(lms)
-    if not names:
+    prefixes = _read_prefixes(course, chapter).get(lms)
+    if not prefixes:
         command = f"autograde collect ZIP --format {lms} --chapter {chapter}"
         raise UsageError(f"nothing of {lms} was collected for {chapter}: `{command}` does it")
-    pages = {s: course / "feedback" / s / chapter / f"{chapter}.html" for s in sorted(names)}
-    there = {student: page for student, page in pages.items() if page.is_file()}
-    files = {f"{names[s]}{chapter}.html": page.read_bytes() for s, page in there.items()}
+    pages = {s: course / "feedback" / s / chapter / f"{chapter}.html" for s in sorted(prefixes)}
+    existing = {student: page for student, page in pages.items() if page.is_file()}
+    files = {f"{prefixes[s]}{chapter}.html": page.read_bytes() for s, page in existing.items()}
     write_if_changed(out, zip_of(files))
     print(f"{out}: {len(files)} pages, under the names that {lms.title()} knows")
-    without = sorted(pages.keys() - there.keys())
-    _print(f"without a page (`nbgrader generate_feedback {chapter}` writes them)", without)
-    return 1 if without else 0
+    missing = sorted(pages.keys() - existing.keys())
+    _print(f"without a page (`nbgrader generate_feedback {chapter}` writes them)", missing)
+    return 1 if missing else 0
 
 
 def run_export(
     grades: Path,
     chapter: str,
     out: Path,
-    kind: str,
-    lms: Path,
+    lms: str,
+    table: Path,
     column: str | None,
     encoding: str | None = None,
 ) -> int:
-    """Exit code 1 if a mark of a graded student is not in the table.
+    """Write the LMS's table with the marks. Returns the exit code: 1 if a mark is not in it.
 
     A row without a mark is printed too, and leaves the exit code at 0. Raises UsageError if the
     LMS's table cannot be used.
     """
     marks = marks_of(grades, chapter)
-    # Moodle's table has one column for marks, Canvas's one an assignment.
-    column = column or ("Grade" if kind == "moodle" else chapter)
-    table = read_table(lms, encoding)
+    # Moodle's table has one column for marks, Canvas's one per assignment.
+    column = column or ("Grade" if lms == "moodle" else chapter)
+    lms_table = read_table(table, encoding)
     try:
-        merged = merge(table, kind, column, marks)
+        merged = merge(lms_table, lms, column, marks)
     except UsageError as error:
-        raise UsageError(f"{lms}: {error}") from None
+        raise UsageError(f"{table}: {error}") from None
     write_table(merged.table, out)
-    print(f"{out}: {merged.filled} of {len(marks)} marks are in it")
+    print(f"{out}: {merged.n_filled} of {len(marks)} marks are in it")
     if merged.scale != 1:
         print(f"the LMS has another maximum than the chapter: marks are times {merged.scale:g}")
     _print("graded, and without a row of their own in the table", merged.not_in_table)

@@ -1,17 +1,17 @@
-"""`autograde export`: marks put into the table that the LMS exported.
+"""`autograde export`: write marks into the table that the LMS exported.
 
-The table comes back with one column filled in, and all else as it was. Nobody is dropped silently:
-whoever has no row of their own is named, and no row is guessed. What is neither empty nor a number
-in that column stays, since an excused student (EX) would be excused no more.
+One column of the table is filled in, all other cells stay unchanged. Nobody is dropped silently:
+students without a row of their own are named, and no row is guessed. A cell of the column that is
+neither empty nor a number stays, so that an excused student (EX) stays excused.
 
 Sources: Canvas' lib/gradebook_exporter.rb and gradebook_importer.rb, Moodle's
-mod/assign/gradingtable.php, each as of 2026. Canvas writes its headings in English only. Moodle
-writes them in the reader's language: whose a row is stands in its first column, which ends in a
-number, and the maximum stands behind the grade.
+mod/assign/gradingtable.php, both as of 2026. Canvas writes its headings in English only. Moodle
+writes them in the user's language: there the first column, which ends in a number, identifies the
+student, and the column after the grade has the maximum.
 
-A spreadsheet computes a cell that begins like a formula, and people choose their own names. Such a
+A spreadsheet evaluates a cell that begins like a formula, and people choose their own names. Such a
 cell is written with an apostrophe before it, as OWASP recommends ("CSV Injection"). The LMS finds
-rows by numbers, which no apostrophe comes before.
+rows by numbers, which get no apostrophe.
 """
 
 import codecs
@@ -19,7 +19,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,19 +29,20 @@ from autograde.course import UsageError
 from autograde.grading.result import read_grades
 from autograde.intake.files import printable, write_if_changed
 
-# Whose a row is. `autograde collect` ends a folder's name in the number that ends the cell of the
-# first of these columns; a folder that somebody else has named may be called like the second's.
-WHO = {"canvas": ("ID", "SIS Login ID"), "moodle": ("Identifier", "Email address")}
-NUMBER = re.compile(r"\d+$")
-ANONYMOUS = re.compile(r"(LATE_)?anon_")
-# What a spreadsheet takes for a formula, in East Asian width too. Inside of a cell as well: another
-# program may begin a new cell there, at a separator that is not the table's.
-_BEGINS = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
-FORMULA = re.compile(rf"^(?=\s*{_BEGINS}|[\t\r\n])|(?<=[,;\t\r\n\"])(?={_BEGINS})")
-PLAIN = re.compile(r"[+-]?[\d.,]*%?")  # numbers, and the - that Moodle writes for none
-POINTS = re.compile(r"[+-]?\d[\d.,]*|\.\d+")
-NO_MARK = {"canvas": {""}, "moodle": {"", "-"}}  # what these write for no mark
-NUMBER_AFTER = re.compile(r" \((\d+)\)$")  # Canvas writes an assignment's number after its name
+# The columns that identify a student. `autograde collect` ends a folder's name in the number at the
+# end of the first one's cell; the name of any other folder may be the second one's cell.
+ID_COLUMNS = {"canvas": ("ID", "SIS Login ID"), "moodle": ("Identifier", "Email address")}
+_FINAL_NUMBER = re.compile(r"\d+$")
+_ANONYMOUS = re.compile(r"(LATE_)?anon_")
+# The start of a spreadsheet's formula, in East Asian width too. Within a cell as well: with another
+# separator than the table's, a program may begin a new cell there.
+_START = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
+_FORMULA = re.compile(rf"^(?=\s*{_START}|[\t\r\n])|(?<=[,;\t\r\n\"])(?={_START})")
+_NUMBER = re.compile(r"[+-]?[\d.,]*%?")  # or "", or the "-" that Moodle writes for no mark
+_POINTS = re.compile(r"[+-]?\d[\d.,]*|\.\d+")
+_NO_MARK = {"canvas": {""}, "moodle": {"", "-"}}
+_ASSIGNMENT_NUMBER = re.compile(r" \((\d+)\)$")  # Canvas appends it to an assignment's name
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Table:
-    """A CSV file: its rows, and how it was written."""
+    """A CSV file: its rows, its separator, and whether it begins with a byte order mark."""
 
     rows: list[list[str]]
     separator: str = ","
@@ -64,20 +65,20 @@ class Table:
 
 @dataclass(frozen=True)
 class Merged:
-    """The filled table, and who is on one side only."""
+    """The filled table, and the students who are in the marks or in the table only."""
 
     table: Table
-    filled: int
-    scale: float  # the LMS's maximum by the chapter's
-    not_in_table: list[str]  # graded, and without a row, or with one that somebody else has too
+    n_filled: int
+    scale: float  # the LMS's maximum divided by the chapter's
+    not_in_table: list[str]  # graded, and without a row, or sharing it with somebody else
     not_graded: list[str]  # in the table, without a mark
-    not_a_number: list[str]  # graded, and what stands in the table is not a number, so it stays
+    not_a_number: list[str]  # graded, and the cell in the table is not a number, so it stays
 
 
 def marks_of(path: Path, chapter: str) -> dict[str, Mark]:
     """The marks of a chapter, by student, from a gradebook or from `autograde grade --json`.
 
-    Only a gradebook has manual points and penalties. Raises UsageError if there is no mark in it.
+    Only a gradebook has manual points and penalties. Raises UsageError if the file has no mark.
     """
     marks = (_in_gradebook if path.suffix == ".db" else _in_json)(path, chapter)
     if not marks:
@@ -107,7 +108,7 @@ def _mark(submission: SubmittedAssignment) -> Mark:
 def read_table(path: Path, encoding: str | None = None) -> Table:
     """A CSV file with commas, semicolons or tabs, in UTF-8, UTF-16 or `encoding`.
 
-    Raises UsageError if it is none, or if its rows have more cells than its header.
+    Raises UsageError if it is not CSV, or if its rows have more cells than its header.
     """
     data = path.read_bytes()
     text = _text_of(data, path, encoding)
@@ -118,24 +119,22 @@ def read_table(path: Path, encoding: str | None = None) -> Table:
         raise UsageError(f"{path} is not a table as CSV: {error}") from None
     if not rows:
         raise UsageError(f"{path} is empty: export the table from the LMS again")
-    wide = [row for row in rows if any(row[len(rows[0]) :])]
-    if wide:
+    too_long = [row for row in rows if any(row[len(rows[0]) :])]
+    if too_long:
+        line = printable(separator.join(too_long[0]))
         raise UsageError(
-            f"{path}: the row {printable(separator.join(wide[0]))!r} has {len(wide[0])} cells, and "
+            f"{path}: the row {line!r} has {len(too_long[0])} cells, and "
             f"the header has {len(rows[0])}. Export the table from the LMS again; in a table that "
             "was changed, a text with a separator in it needs quotation marks"
         )
     # Spreadsheets leave out empty cells at the end of a row.
     rows = [(row + [""] * len(rows[0]))[: len(rows[0])] for row in rows]
-    return Table(rows, separator, data.startswith((codecs.BOM_UTF8, *UTF_16)))
-
-
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return Table(rows, separator, data.startswith((codecs.BOM_UTF8, *_UTF_16)))
 
 
 def _text_of(data: bytes, path: Path, encoding: str | None) -> str:
     """The bytes of the table at `path` as text."""
-    guess = "utf-16" if data.startswith(UTF_16) else "utf-8-sig"
+    guess = "utf-16" if data.startswith(_UTF_16) else "utf-8-sig"
     try:
         text = data.decode(encoding or guess)
     except LookupError:
@@ -152,131 +151,143 @@ def _text_of(data: bytes, path: Path, encoding: str | None) -> str:
 
 
 def write_table(table: Table, path: Path) -> None:
-    """Write it as it was read, whole or not at all, with nothing in it that a program computes."""
+    """Write a table as it was read, atomically, and without formulas."""
     text = io.StringIO(newline="")
-    rows = [[_inert(cell) for cell in row] for row in table.rows]
+    rows = [[_without_formula(cell) for cell in row] for row in table.rows]
     csv.writer(text, delimiter=table.separator).writerows(rows)
     write_if_changed(path, text.getvalue().encode("utf-8-sig" if table.bom else "utf-8"))
 
 
-def _inert(cell: str) -> str:
-    """A cell with an apostrophe before what a spreadsheet would take for a formula."""
-    return cell if PLAIN.fullmatch(cell) else FORMULA.sub("'", cell)
+def _without_formula(cell: str) -> str:
+    """A cell with an apostrophe before text that a spreadsheet would read as a formula."""
+    return cell if _NUMBER.fullmatch(cell) else _FORMULA.sub("'", cell)
 
 
-def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Merged:
-    """A copy of the LMS's table with the marks in `column`; `kind` is "canvas" or "moodle".
+def merge(table: Table, lms: str, column: str, marks: Mapping[str, Mark]) -> Merged:
+    """A copy of the LMS's table with the marks in `column`; `lms` is "canvas" or "moodle".
 
-    If the LMS gives another maximum, full marks here are full marks there. Raises UsageError if the
-    column is not there, its maximum is none, or no column tells whose a row is.
+    If the LMS has another maximum, marks are scaled to it. Raises UsageError if the column does not
+    exist, its maximum is not a positive number, or no column identifies the students.
     """
     header, *rows = [list(row) for row in table.rows]
-    index, people = _column(header, column, kind), _people(header, rows, kind)
-    owners = {student: _row_of(student, people) for student in marks}
-    claims = Counter(owners.values())
-    sure = {s: row for s, row in owners.items() if row is not None and claims[row] == 1}
-    other = {s: rows[row][index] for s, row in sure.items() if not _is_mark(rows[row][index], kind)}
-    scale = _scale(header, rows, index, kind, max(mark.max_score for mark in marks.values()))
-    comma = kind == "moodle" and any(re.fullmatch(r"\d+,\d+", c) for row in rows for c in row)
-    for student in sure.keys() - other.keys():
+    index = _column(header, column, lms)
+    row_by_id = _rows_by_id(header, rows, lms)
+    row_of = _unique_rows(marks, row_by_id)
+    cells = {student: rows[row][index] for student, row in row_of.items()}
+    unchanged = {student: cell for student, cell in cells.items() if not _is_mark(cell, lms)}
+    scale = _scale(header, rows, index, lms, max(mark.max_score for mark in marks.values()))
+    comma = lms == "moodle" and any(re.fullmatch(r"\d+,\d+", c) for row in rows for c in row)
+    for student in row_of.keys() - unchanged.keys():
         score = f"{scale * marks[student].score:g}"
-        rows[sure[student]][index] = score.replace(".", ",") if comma else score
-    left = sorted(set(people.values()) - set(sure.values()))
+        rows[row_of[student]][index] = score.replace(".", ",") if comma else score
+    without_mark = sorted(set(row_by_id.values()) - set(row_of.values()))
     return Merged(
-        replace(table, rows=[header, *rows]),
-        len(sure) - len(other),
-        scale,
-        [printable(student) for student in marks if student not in sure],
-        [rows[row][0] for row in left],
-        [f"{printable(student)}: {cell}" for student, cell in other.items()],
+        table=replace(table, rows=[header, *rows]),
+        n_filled=len(row_of) - len(unchanged),
+        scale=scale,
+        not_in_table=[printable(student) for student in marks if student not in row_of],
+        not_graded=[rows[row][0] for row in without_mark],
+        not_a_number=[f"{printable(student)}: {cell}" for student, cell in unchanged.items()],
     )
 
 
-def _is_mark(cell: str, kind: str) -> bool:
-    """Whether a mark may take the place of what the cell says."""
-    return cell.strip() in NO_MARK[kind] or POINTS.fullmatch(cell.strip()) is not None
+def _unique_rows(students: Iterable[str], row_by_id: Mapping[str, int]) -> dict[str, int]:
+    """The row of every student who has one and shares it with nobody."""
+    rows = {student: _row_of(student, row_by_id) for student in students}
+    counts = Counter(rows.values())
+    return {s: row for s, row in rows.items() if row is not None and counts[row] == 1}
 
 
-def _column(header: list[str], wanted: str, kind: str) -> int:
-    """The place of the one column that is called `wanted`, or has it as its number."""
-    same = [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
-    exact = [i for i, name in enumerate(header) if name.strip() == wanted.strip()]
-    numbers = [NUMBER_AFTER.search(name) for name in header]
-    numbered = [i for i, found in enumerate(numbers) if found and found[1] == wanted.strip(" ()")]
-    for places in (exact, numbered, same):
-        if len(places) == 1:
-            return places[0]
+def _is_mark(cell: str, lms: str) -> bool:
+    """Whether a mark may replace the cell: it is empty or a number."""
+    return cell.strip() in _NO_MARK[lms] or _POINTS.fullmatch(cell.strip()) is not None
+
+
+def _column(header: list[str], column: str, lms: str) -> int:
+    """The index of the only column with the name or the number `column`."""
+    similar = [i for i, name in enumerate(header) if _normalise(name) == _normalise(column)]
+    exact = [i for i, name in enumerate(header) if name.strip() == column.strip()]
+    numbers = [_ASSIGNMENT_NUMBER.search(name) for name in header]
+    numbered = [i for i, match in enumerate(numbers) if match and match[1] == column.strip(" ()")]
+    for candidates in (exact, numbered, similar):
+        if len(candidates) == 1:
+            return candidates[0]
     hint = "Name one with --column"
-    if kind == "moodle":
+    if lms == "moodle":
         hint += "; Moodle writes its headings in the language that you use it in"
-    elif len(same) > 1:
+    elif len(similar) > 1:
         hint += " and the number in brackets"
     raise UsageError(
-        f"{len(same) or 'none'} of the table's columns are called {wanted!r}. Its columns: "
+        f"{len(similar) or 'none'} of the table's columns are called {column!r}. Its columns: "
         f"{', '.join(header)}. {hint}"
     )
 
 
-def _plain(header: str) -> str:
+def _normalise(header: str) -> str:
     """A column's name as letters and digits: "02 Rejection sampling (8812)" is the chapter's."""
-    return re.sub(r"\W+|_", "", NUMBER_AFTER.sub("", header)).lower()
+    return re.sub(r"\W+|_", "", _ASSIGNMENT_NUMBER.sub("", header)).lower()
 
 
-def _people(header: list[str], rows: list[list[str]], kind: str) -> dict[str, int]:
-    """The rows of people by "-101" for the number of one column, and by the other's cell.
+def _rows_by_id(header: list[str], rows: list[list[str]], lms: str) -> dict[str, int]:
+    """The students' rows by the first column's number, as in "-101", and by the second's cell.
 
-    A row that has no number is nobody's. Raises UsageError if no row has one.
+    A row without a number is no student's. Raises UsageError if no row has one.
     """
-    first, second = WHO[kind]
-    if kind == "moodle" and first not in header:
+    first, second = ID_COLUMNS[lms]
+    if lms == "moodle" and first not in header:
         first = header[0]
     if first not in header:
         raise UsageError(f"the table has no column {first}, which tells whose a row is")
-    people: dict[str, int] = {}
+    row_by_id: dict[str, int] = {}
     for i, row in enumerate(rows):
         cells = dict(zip(header, row, strict=True))
-        if number := NUMBER.search(cells[first].strip()):
-            people[f"-{number[0]}"] = i
-            people.setdefault(cells.get(second) or f"-{number[0]}", i)
-    if not people:
+        if number := _FINAL_NUMBER.search(cells[first].strip()):
+            row_by_id[f"-{number[0]}"] = i
+            row_by_id.setdefault(cells.get(second) or f"-{number[0]}", i)
+    if not row_by_id:
         raise UsageError(
             f"no row of the table is a person's: none has a number at the end of column {first}. "
             "Export the table from the LMS again"
         )
-    return people
+    return row_by_id
 
 
-def _row_of(student: str, people: Mapping[str, int]) -> int | None:
-    """A student's row: by the number that ends the folder's name, else by the whole of it.
+def _row_of(student: str, row_by_id: Mapping[str, int]) -> int | None:
+    """A student's row, by the number at the end of the folder's name, else by the whole name.
 
-    Behind an anonymous code the number of an upload may stand, which is no person's.
+    The number after an anonymous code may be that of an upload, so it identifies nobody.
     """
-    number = None if ANONYMOUS.match(student) else re.search(r"-\d+$", student)
-    return people.get(number[0]) if number else people.get(student)
+    number = None if _ANONYMOUS.match(student) else re.search(r"-\d+$", student)
+    return row_by_id.get(number[0]) if number else row_by_id.get(student)
 
 
-def _scale(header: list[str], rows: list[list[str]], index: int, kind: str, ours: float) -> float:
-    """The LMS's maximum by ours; 1 if the table does not tell. Raises UsageError if it is none."""
-    told = {cell.strip() for cell in _maxima(header, rows, index, kind)} - {""}
-    if not told:
+def _scale(header: list[str], rows: list, index: int, lms: str, max_score: float) -> float:
+    """The LMS's maximum divided by `max_score`, or 1 if the table has no maximum.
+
+    Raises UsageError if the maximum is not one positive number.
+    """
+    maxima = {cell.strip() for cell in _maximum_cells(header, rows, index, lms)} - {""}
+    if not maxima:
         return 1.0
-    numbers = [re.fullmatch(r"\d+([.,]\d+)?", cell) for cell in told]
-    maximum = float(numbers[0][0].replace(",", ".")) if len(told) == 1 and numbers[0] else 0.0
+    numbers = [re.fullmatch(r"\d+([.,]\d+)?", cell) for cell in maxima]
+    maximum = float(numbers[0][0].replace(",", ".")) if len(maxima) == 1 and numbers[0] else 0.0
     if maximum == 0:
+        values = " or ".join(sorted(maxima))
         raise UsageError(
-            f"the maximum of column {header[index]!r} is {' or '.join(sorted(told))} in the table: "
+            f"the maximum of column {header[index]!r} is {values} in the table: "
             "marks need one number above 0. Set the points of the assignment in the LMS, and "
             "export the table again"
         )
-    return maximum / ours
+    return maximum / max_score
 
 
-def _maxima(header: list[str], rows: list[list[str]], index: int, kind: str) -> list[str]:
-    """The cells that tell the maximum: Canvas has one, Moodle one in each row."""
-    if kind == "canvas":
+def _maximum_cells(header: list[str], rows: list[list[str]], index: int, lms: str) -> list[str]:
+    """The cells with the maximum: Canvas has one, Moodle one per row."""
+    if lms == "canvas":
         return [row[index] for row in rows if row[0].strip() == "Points Possible"]
     names = [name.strip().lower() for name in header]
     if "maximum grade" in names:
         return [row[names.index("maximum grade")] for row in rows]
-    behind = [row[index + 1] for row in rows] if index + 1 < len(header) else []
-    return behind if all(POINTS.fullmatch(cell.strip() or "0") for cell in behind) else []
+    next_column = [row[index + 1] for row in rows] if index + 1 < len(header) else []
+    is_numeric = all(_POINTS.fullmatch(cell.strip() or "0") for cell in next_column)
+    return next_column if is_numeric else []

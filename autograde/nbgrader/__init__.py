@@ -1,1 +1,1 @@
-"""Where nbgrader and the grader meet: configuration, preprocessors, stamps."""
+"""The grader's side of nbgrader: configuration, preprocessors, stamps."""

@@ -1,7 +1,7 @@
-"""What nbgrader must know of the course: its folders, and the grader's classes.
+"""nbgrader's configuration of the course: its folders, and the grader's classes.
 
-`nbgrader_config.py` at the course's root uses these, and the builder reads that file, so that
-a build, the command line and formgrader's button do the same.
+`nbgrader_config.py` at the course's root uses it, and the builder reads that file, so that a
+build, the command line and formgrader's button do the same.
 """
 
 import os
@@ -25,8 +25,8 @@ CONFIG_NAME = "nbgrader_config.py"
 
 # Names, not classes: formgrader shows the configuration on its page.
 RELEASE_PREPROCESSORS = [
-    f"{kind.__module__}.{kind.__name__}"
-    for kind in (
+    f"{preprocessor.__module__}.{preprocessor.__name__}"
+    for preprocessor in (
         Stubs if default is ClearSolutions else default
         for default in GenerateAssignment.preprocessors.default()
     )
@@ -43,7 +43,7 @@ def configure(config: Config, load_subconfig: Callable) -> None:
     # Of our own folders: no stamps, no scratch files. Of students' folders nothing is copied at all
     # (plugin.Intake).
     config.CourseDirectory.ignore = [".*", "*.py*", "__pycache__"]
-    exchange.guard()  # nbgrader opens whatever a student calls timestamp.txt
+    exchange.patch_timestamps()  # nbgrader opens whatever a student calls timestamp.txt
     config.ExchangeFactory.collect = "autograde.nbgrader.exchange.Collect"
     # nbgrader joins the rows of a new submission before it adds them: SQLAlchemy remarks on each.
     warnings.filterwarnings("ignore", "Object of type <Submitted", SAWarning)
@@ -93,7 +93,7 @@ def set_folders(config: Config, course: Path, solutions: Path = SOLUTIONS) -> No
 
 
 def _folder(path: Path) -> str:
-    """The folder as nbgrader takes it: a path from the root if it lies below it, else absolute."""
+    """The folder's path for nbgrader: relative to the root if it is below it, else absolute."""
     path = path.resolve()
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
 
@@ -102,7 +102,7 @@ def own_commands_first() -> None:
     """Put this interpreter's commands first on the PATH.
 
     nbgrader starts `alembic` by its bare name when it makes a gradebook, which fails if the
-    environment is used without being activated.
+    environment is not activated.
     """
     commands = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([commands, os.environ.get("PATH", "")])

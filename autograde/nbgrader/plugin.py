@@ -1,5 +1,5 @@
-"""Where nbgrader calls the grader: an exporter that takes submissions in, and preprocessors that
-grade them, save the marks and fetch them for the feedback page. `nbgrader_config.py` names them.
+"""nbgrader's plugins: an exporter that sanitises submissions, and preprocessors that grade them
+and read the marks for the feedback page. `nbgrader_config.py` names them.
 """
 
 import copy
@@ -18,31 +18,31 @@ from autograde.report.marks import add_marks
 from autograde.sandbox import selftest
 from autograde.sandbox.isolation import NoIsolation
 
-# Characters that make markup of a name: formgrader writes names into its pages as they are.
-MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
+# Characters that make a name into markup: formgrader writes names into its pages unescaped.
+_MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
 
 
 class Intake(NotebookExporter):
-    """Opens a notebook for nbgrader: `sanitise` stands between the file and everything else.
+    """Opens a notebook for nbgrader, sanitised.
 
     nbgrader converts twice: the submission, then its own rebuilt copy. Only the first is a
-    student's file. nbgrader makes one exporter a run, before it looks which folders are there.
+    student's file. nbgrader makes one exporter per run, before it lists the graded folders.
     """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self._leave_out_markup()
-        # nbgrader follows links as it copies what lies beside a notebook: here it copies nothing.
-        self.parent.coursedir = copy.copy(self.parent.coursedir)  # others use the same one after us
+        self._exclude_markup_names()
+        # nbgrader follows links when it copies the files beside a notebook: here it copies nothing.
+        self.parent.coursedir = copy.copy(self.parent.coursedir)  # others share the original
         self.parent.coursedir.ignore = ["*"]
         for folder in self.parent.assignments:
             drop_outdated(Path(self.parent.coursedir.root, folder))
 
-    def _leave_out_markup(self) -> None:
-        """Leave out students whose folder's name is markup; with a newline it would stop all."""
+    def _exclude_markup_names(self) -> None:
+        """Exclude students whose folder's name is markup; a newline in it would stop the run."""
         for folder in list(self.parent.assignments):
             student = Path(folder).parent.name
-            if MARKUP.search(student):
+            if _MARKUP.search(student):
                 line = '%r is left out: rename this folder, without < > " or newline'
                 self.log.error(line, student)
                 del self.parent.assignments[folder]
@@ -59,7 +59,7 @@ class Intake(NotebookExporter):
 class Grade(NbGraderPreprocessor):
     """Grades the notebook and writes the marks, in place of nbgrader's own execution.
 
-    Without isolation nothing is graded and no mark is saved, unless `$SPECDEC_ISOLATION` is none.
+    Without isolation it grades nothing and saves no mark, unless `$SPECDEC_ISOLATION` is none.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -73,14 +73,14 @@ class Grade(NbGraderPreprocessor):
 
 
 class MarksForPage(GetGrades):
-    """Fetches marks and comments for the feedback page, and which answers wait for a person.
+    """Reads marks and comments for the feedback page, and marks answers that are ungraded.
 
-    nbgrader gives such an answer the score 0, as if a person had marked it so.
+    nbgrader gives an ungraded answer the score 0, as if a person had marked it so.
     """
 
     def _get_score(self, cell: NotebookNode, resources: dict) -> None:
         super()._get_score(cell, resources)
-        place = (self.notebook_id, self.assignment_id, self.student_id)
-        grade = self.gradebook.find_grade(cell.metadata.nbgrader.grade_id, *place)
-        waits = grade.manual_score is None and grade.auto_score is None
-        cell.metadata.nbgrader["to_be_marked"] = waits
+        ids = (self.notebook_id, self.assignment_id, self.student_id)
+        grade = self.gradebook.find_grade(cell.metadata.nbgrader.grade_id, *ids)
+        ungraded = grade.manual_score is None and grade.auto_score is None
+        cell.metadata.nbgrader["to_be_marked"] = ungraded

@@ -12,15 +12,15 @@ HIDDEN_TESTS = (
     "### END HIDDEN TESTS"
 )
 
-# What nbgrader looks for: any line that holds one of these words, wherever they stand in it.
+# nbgrader's markers: any line that contains one of these.
 SOLUTION_WORDS = ("BEGIN SOLUTION", "END SOLUTION")
 HIDDEN_WORDS = ("BEGIN HIDDEN TESTS", "END HIDDEN TESTS")
 
 
 def split_at_region(source: str) -> tuple[list[str], list[str], list[str]]:
-    """The lines before, in and after the solution region; the marker lines are in none of them.
+    """The lines before, in and after the solution region, without the marker lines.
 
-    A source without a region is all "before".
+    If there is no region, all lines are in the first list.
     """
     lines = source.split("\n")
     stripped = [line.strip() for line in lines]
@@ -31,19 +31,19 @@ def split_at_region(source: str) -> tuple[list[str], list[str], list[str]]:
 
 
 def code_lines(lines: list[str]) -> list[str]:
-    """The lines that are neither blank nor a comment alone."""
+    """The lines that are neither blank nor only a comment."""
     return [line for line in lines if line.strip() and not line.strip().startswith("#")]
 
 
 def without_hidden(source: str) -> str:
-    """The source less its hidden region, as nbgrader's ClearHiddenTests leaves it."""
+    """The source without its hidden region, as after nbgrader's ClearHiddenTests."""
     return source.replace(f"\n{HIDDEN_TESTS}", "")
 
 
 def solution_view(notebook: NotebookNode) -> NotebookNode:
-    """A copy of a source notebook less its hidden regions and the solutions' marker lines.
+    """A copy of a source notebook without hidden regions and the solutions' marker lines.
 
-    The answers stay: this is the notebook that its author reads, and that runs from top to bottom.
+    The answers stay: its author can read it, and it runs from top to bottom.
     """
     view = deepcopy(notebook)
     for cell in view.cells:

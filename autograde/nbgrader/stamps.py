@@ -1,7 +1,7 @@
-"""Grading stamps: a file in each graded folder that says which notebook was graded to the end.
+"""Grading stamps: a file in every graded folder with the hash of the notebook that was graded.
 
-nbgrader takes any graded folder that exists for the submission's. If nbgrader was killed between
-its two passes, or another notebook was handed in since, the old mark would stay for good.
+nbgrader treats any existing graded folder as complete. If nbgrader was killed between its two
+passes, or another notebook was handed in since, the old mark would stay for good.
 """
 
 import hashlib
@@ -10,26 +10,26 @@ from pathlib import Path
 from nbgrader.utils import rmtree
 
 from autograde.course import notebook_path
-from autograde.intake.submission import InvalidSubmission, read_submitted
+from autograde.intake.submission import Unreadable, read_submitted
 from autograde.nbgrader import exchange
 
 STAMP = ".graded"  # nbgrader's later steps leave names with a leading dot alone
 
 
 def drop_outdated(submitted: Path) -> None:
-    """Remove the graded folder of submitted/STUDENT/CHAPTER unless its stamp still fits."""
+    """Remove the graded folder of submitted/STUDENT/CHAPTER unless its stamp is up to date."""
     graded = _graded_folder(submitted)
     stamp = graded / STAMP
-    fits = stamp.is_file() and stamp.read_text() == _fingerprint(submitted)
-    if graded.is_dir() and not fits:
+    up_to_date = stamp.is_file() and stamp.read_text() == _fingerprint(submitted)
+    if graded.is_dir() and not up_to_date:
         rmtree(str(graded))
 
 
 def finish(notebooks: list[str], **_: object) -> None:
-    """nbgrader's post_convert_hook: these notebooks have been graded to the end."""
+    """nbgrader's post_convert_hook: stamp these notebooks, which have been graded completely."""
     for submitted in {Path(notebook).absolute().parent for notebook in notebooks}:
         graded = _graded_folder(submitted)
-        exchange.keep(submitted, graded)
+        exchange.write_submission_files(submitted, graded)
         (graded / STAMP).write_text(_fingerprint(submitted))
 
 
@@ -42,5 +42,5 @@ def _fingerprint(submitted: Path) -> str:
     path = notebook_path(Path(submitted.parent.name), submitted.name)
     try:
         return hashlib.sha256(read_submitted(submitted.parents[1], path)).hexdigest()
-    except InvalidSubmission as refusal:
-        return str(refusal)
+    except Unreadable as error:
+        return str(error)

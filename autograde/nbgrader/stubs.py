@@ -1,4 +1,4 @@
-"""Stubs: what stands in a student's notebook in place of the solution."""
+"""Stubs: the code in a student's notebook in place of the solution."""
 
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import ClearSolutions
@@ -25,10 +25,10 @@ def require_built(notebook: NotebookNode, place: str) -> None:
 
 
 class Stubs(ClearSolutions):
-    """nbgrader's ClearSolutions, with a stub that names the exercise and how long ours is.
+    """nbgrader's ClearSolutions, with a stub that has the exercise's name and our answer's length.
 
     Written answers keep nbgrader's own "YOUR ANSWER HERE". A notebook that the builder did not
-    make is refused here, where `nbgrader generate_assignment` begins.
+    make is refused here, at the start of `nbgrader generate_assignment`.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -43,7 +43,7 @@ class Stubs(ClearSolutions):
 
 
 def stub(name: str, source: str) -> str:
-    """The lines that take the place of the solution region in `source`, without indentation."""
+    """The lines that replace the solution region in `source`, without indentation."""
     if name.startswith("quiz_"):
         return f'{name} = ""  # a, b, c or d'
     if name.startswith("prediction_"):

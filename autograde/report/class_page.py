@@ -1,39 +1,30 @@
-"""A class on one page that holds everything it shows: what `autograde report` writes."""
+"""The class report as one self-contained page: what `autograde report` writes."""
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from statistics import fmean
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograde.grading.result import Grades, ResultJson
 from autograde.hidden.collected import bugs_of
 from autograde.report.feedback import points
-
-TEMPLATES = Path(__file__).with_name("templates")
+from autograde.report.templating import render
 
 Results = Mapping[str, ResultJson]  # of one chapter, by student
 
 
 def class_page(grades: Grades) -> str:
     """The page, as HTML."""
-    loader = FileSystemLoader(TEMPLATES)
-    jinja = Environment(autoescape=True, undefined=StrictUndefined, loader=loader)
     names = sorted({name for chapters in grades.values() for name in chapters})
-    page = jinja.get_template("class_page.html.j2").render(
-        students=len(grades),
-        chapters=[
-            _chapter(name, {s: c[name] for s, c in sorted(grades.items()) if name in c})
-            for name in names
-        ],
-    )
-    return page.encode(errors="replace").decode()  # the bytes of a folder's name may be no text
+    students = sorted(grades.items())
+    results = {name: {s: c[name] for s, c in students if name in c} for name in names}
+    chapters = [_chapter_values(name, results[name]) for name in names]
+    page = render("class_page.html.j2", students=len(grades), chapters=chapters)
+    return page.encode(errors="replace").decode()  # a folder's name may hold bytes that are no text
 
 
-def _chapter(name: str, results: Results) -> dict[str, Any]:
-    """A chapter as the template shows it: its tables are lists of rows of texts."""
+def _chapter_values(name: str, results: Results) -> dict[str, Any]:
+    """A chapter as the template takes it: its tables are lists of rows of texts."""
     graded = {s: result for s, result in results.items() if result["status"] == "graded"}
     return {
         "name": name,
@@ -48,29 +39,29 @@ def _chapter(name: str, results: Results) -> dict[str, Any]:
 
 
 def _exercises(results: Results) -> list[tuple[str, ...]]:
-    """Each exercise, its points, their mean, and how many students have how many."""
+    """A row per exercise: its name, its points, their mean, and the number of students by score."""
     scores: dict[tuple[str, float], list[float]] = {}
     for result in results.values():
         for name, exercise in result["exercises"].items():
             scores.setdefault((name, exercise["max_score"]), []).append(exercise["score"])
     return [
-        (name, points(most), points(fmean(given)), _counts(given))
-        for (name, most), given in scores.items()
+        (name, points(max_score), points(fmean(values)), _counts(values))
+        for (name, max_score), values in scores.items()
     ]
 
 
 def _counts(scores: list[float]) -> str:
-    counted = sorted(Counter(scores).items())
-    return ", ".join(f"{count} with {points(score)}" for score, count in counted)
+    counts = sorted(Counter(scores).items())
+    return ", ".join(f"{count} with {points(score)}" for score, count in counts)
 
 
 def _mistakes(chapter: str, results: Results) -> list[tuple[str, ...]]:
-    """Each known mistake in words, how many have it and who; the most common first."""
+    """A row per known mistake, the most common first: its text, and its students."""
     texts = {bug.think: f"{bug.think} But {bug.because}" for bug in bugs_of(chapter)}
-    found: dict[str, list[str]] = {}
+    students_by_cause: dict[str, list[str]] = {}
     for student, result in results.items():
-        causes = (e.get("causes", ()) for e in result["exercises"].values())
-        for cause in {each for some in causes for each in some}:
-            found.setdefault(cause, []).append(student)
-    rows = sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
-    return [(texts.get(cause, cause), str(len(who)), ", ".join(who)) for cause, who in rows]
+        exercises = result["exercises"].values()
+        for cause in {cause for exercise in exercises for cause in exercise.get("causes", ())}:
+            students_by_cause.setdefault(cause, []).append(student)
+    rows = sorted(students_by_cause.items(), key=lambda row: (-len(row[1]), row[0]))
+    return [(texts.get(c, c), str(len(students)), ", ".join(students)) for c, students in rows]

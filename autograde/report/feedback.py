@@ -1,78 +1,68 @@
-"""The feedback under one exercise, for the feedback page and for formgrader.
+"""The feedback on exercises, for the feedback page and for formgrader.
 
-Lists, divisions and emphasis only: nbgrader's sanitizer shows every other tag as text. Every text
-may hold a student's values, so every text is escaped.
+Every text may hold a student's values, so every text is escaped.
 """
 
 import re
-from html import escape
+from typing import Any
 
 from autograde.grading.result import Exercise, GroupResult, Result
+from autograde.report.templating import render
 
-# Characters that turn the direction of what follows, and old control characters.
-TURNING = dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
-# A call in a message, up to what came of it.
-CALL = re.compile(r"\b[a-zA-Z_]\w*\(.*?\)(?= (?:returned|raised|gave) )", re.DOTALL)
+# Characters that change the direction of the text after them, and old control characters.
+_DIRECTION_CONTROLS = dict.fromkeys(
+    [*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+)
+# A call in a message, up to its outcome.
+_CALL = re.compile(r"\b[a-zA-Z_]\w*\(.*?\)(?= (?:returned|raised|gave) )", re.DOTALL)
 
 
 def points(number: float) -> str:
-    """Points as people read them: at most two decimals, and none that is a zero: 2, 0.67, 8.87."""
+    """Points with at most two decimals, without trailing zeros: 2, 0.67, 8.87."""
     return f"{round(float(number), 2):g}"
 
 
 def summary_markdown(result: Result) -> str:
-    """The first cell of a graded notebook: every exercise, with a link to it."""
-    lines = [f"- [{n}](#test_{n}): {_points(e)}{_reason(e)}" for n, e in result.exercises.items()]
-    title = f"### Result: {_points(result)} from the tests"
+    """The text of a graded notebook's first cell: every exercise, with a link to it."""
+    lines = [
+        f"- [{n}](#test_{n}): {_score(e)}{_first_failure(e)}" for n, e in result.exercises.items()
+    ]
+    title = f"### Result: {_score(result)} from the tests"
     limited = ["**A time limit decided.** Marking it again tries again.", ""]
     return "\n".join([title, "", *(limited if result.limited else []), *lines])
 
 
-def _points(marked: Result | Exercise) -> str:
-    return f"{points(marked.score)} of {points(marked.max_score)} points"
+def _score(result: Result | Exercise) -> str:
+    return f"{points(result.score)} of {points(result.max_score)} points"
 
 
-def _reason(exercise: Exercise) -> str:
-    """The first test group that is missing, in our words; a message may hold a student's."""
+def _first_failure(exercise: Exercise) -> str:
+    """The name of the first failed test group; its message may hold a student's text."""
     if exercise.note is not None:
         return "; no answer yet"
-    missing = [group.name for group in exercise.groups if not group.passed]
-    return f"; not yet: {missing[0]}" if missing else ""
+    failed = [group.name for group in exercise.groups if not group.passed]
+    return f"; not yet: {failed[0]}" if failed else ""
 
 
 def exercise_html(exercise: Exercise) -> str:
-    """A list of the exercise's test groups by name, with what is to be said of each.
+    """The test groups of an exercise with their messages, as HTML.
 
-    Below it a link to the exercise above in which the fault is explained. MathJax leaves the class
-    tex2jax_ignore alone: a student's value may look like a formula.
+    Below them is a link to the earlier exercise that explains the mistake, if there is one.
     """
-    if exercise.note is None:
-        said = f"<ul>{''.join(map(_row, exercise.groups))}</ul>"
-    else:
-        said = f"<div>{escape(exercise.note)}</div>"
-    return f'<div class="feedback tex2jax_ignore">{said}{_link(exercise)}</div>'
+    return render(
+        "exercise.html.j2",
+        note=exercise.note,
+        groups=[_group_values(group) for group in exercise.groups],
+        see_first=exercise.see_first,
+    )
 
 
-def _link(exercise: Exercise) -> str:
-    if not exercise.see_first:
-        return ""
-    first = escape(exercise.see_first)
-    return f'<div class="again">Read first: <a href="#test_{first}">{first}</a></div>'
-
-
-def _row(group: GroupResult) -> str:
-    name = escape(group.name)
-    text = _with_call((group.message or group.told).translate(TURNING))
-    below = f"<div>{text}</div>" if text else ""
-    if group.passed:
-        return f'<li class="right">right: {name}{below}</li>'
-    return f'<li class="wrong"><strong>not yet: {name}</strong>{below}</li>'
-
-
-def _with_call(text: str) -> str:
-    """A message with its call in a line of its own."""
-    call = CALL.search(text)
+def _group_values(group: GroupResult) -> dict[str, Any]:
+    """A test group as the template takes it: the message is split at the call in it."""
+    text = (group.message or group.told).translate(_DIRECTION_CONTROLS)
+    values = {"name": group.name, "passed": group.passed, "text": text}
+    call = _CALL.search(text)
     if call is None:
-        return escape(text)
-    before, after = text[: call.start()], text[call.end() :]
-    return f'{escape(before)}<div class="call">{escape(call[0])}</div>{escape(after.strip())}'
+        return values | {"before": text, "call": ""}
+    before = text[: call.start()]
+    return values | {"before": before, "call": call[0], "after": text[call.end() :].strip()}

@@ -1,8 +1,8 @@
-"""The page that a student gets back: nbgrader's feedback as one file, without any script.
+"""The feedback page of a student: nbgrader's feedback as one file, without any script.
 
-nbgrader's own template fetches MathJax and bootstrap's scripts, and has no width for telephones.
-Here formulas are MathML, as on the site, and a policy in the page forbids every script and every
-request, whatever stands in a submission.
+nbgrader's own template fetches MathJax and bootstrap's scripts, and does not fit a phone's width.
+Here formulas are MathML, as on the site, and the page's content security policy forbids every
+script and every request, whatever a submission holds.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,37 +18,38 @@ from autograde.intake.bounds import limit_resources
 from autograde.intake.submission import is_from_release
 from autograde.report.feedback import points
 from autograde.report.folding import fold
-from autograde.report.offline import FILTERS, TEMPLATES, is_folded
+from autograde.report.offline import FILTERS, is_folded
+from autograde.report.templating import TEMPLATES
 
-LEFT_OUT = "What you wrote is left out here: a page could not be made of it."
+OMITTED_NOTE = "What you wrote is left out here: a page could not be made of it."
 
 
 class FeedbackPage(HTMLExporter):
     """nbconvert's exporter for these pages; `nbgrader_config.py` names it."""
 
     def __init__(self, config: Config | None = None, **settings: Any) -> None:
-        own = Config(config or {})
-        own.FeedbackPage.sanitize_html = True
-        own.FeedbackPage.filters = FILTERS
-        own.FeedbackPage.template_name = "feedback_page"
-        own.FeedbackPage.extra_template_basedirs = [str(TEMPLATES)]
-        super().__init__(config=own, **settings)
+        config = Config(config or {})
+        config.FeedbackPage.sanitize_html = True
+        config.FeedbackPage.filters = FILTERS
+        config.FeedbackPage.template_name = "feedback_page"
+        config.FeedbackPage.extra_template_basedirs = [str(TEMPLATES)]
+        super().__init__(config=config, **settings)
 
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict | None = None, **kw: Any
     ) -> tuple[str, dict]:
-        """The page; if it cannot be made within limits, one without what a student wrote."""
+        """The page; if it exceeds the limits, a page without the student's cells."""
         code_style = HtmlFormatter(style="default").get_style_defs(".highlight")
         resources = {**(resources or {}), "code_style": code_style}
         try:
             with limit_resources():
                 return super().from_notebook_node(nb, resources, **kw)
-        except Exception as error:  # what a student wrote may do anything to the converter
+        except Exception as error:  # a student's text may break the converter in any way
             self.log.error("A page shows nothing that the student wrote: %r", error)
-            return super().from_notebook_node(_without_own(nb), resources, **kw)
+            return super().from_notebook_node(_without_student_cells(nb), resources, **kw)
 
     def _preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """nbconvert's preprocessors, and then, with every mark known, what the page folds away."""
+        """Run nbconvert's preprocessors, and then, with every mark known, fold cells."""
         nb, resources = super()._preprocess(nb, resources)
         fold(nb)
         return nb, resources
@@ -60,7 +61,7 @@ class FeedbackPage(HTMLExporter):
         yield "folded", is_folded
 
 
-def _without_own(nb: NotebookNode) -> NotebookNode:
-    """The notebook without the cells of the student, and with a line that says so."""
-    line = nbformat.v4.new_markdown_cell(LEFT_OUT, id="intake-left-out")
+def _without_student_cells(nb: NotebookNode) -> NotebookNode:
+    """The notebook without the student's cells, and with a line that says so."""
+    line = nbformat.v4.new_markdown_cell(OMITTED_NOTE, id="intake-left-out")
     return nbformat.from_dict({**nb, "cells": [line, *filter(is_from_release, nb.cells)]})

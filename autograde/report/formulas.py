@@ -1,21 +1,21 @@
-"""TeX as MathML, for pages and for the site: browsers draw it themselves, so no script is fetched.
+"""TeX to MathML, for pages and for the site: browsers render it without any script.
 
-docutils does the work. The package latex2mathml would too, but it lets links through, which a
-student may write, and knows neither `aligned` nor `\\arg`.
+docutils converts it. The package latex2mathml allows links, which a student may write, and supports
+neither `aligned` nor `\\arg`.
 """
 
 import re
 
 from docutils.utils.math.latex2mathml import tex2mathml
 
-FIRST_DIGIT = re.compile(r"(\\[dt]?frac)\s*(\d)")
-SECOND_DIGIT = re.compile(r"(\\[dt]?frac\{\d\})\s*(\d)")
+_NUMERATOR = re.compile(r"(\\[dt]?frac)\s*(\d)")
+_DENOMINATOR = re.compile(r"(\\[dt]?frac\{\d\})\s*(\d)")
 
 
-def mathml(tex: str, as_block: bool = False) -> str:
-    r"""The formula as MathML. Raises docutils' MathError for TeX that it does not know.
+def tex_to_mathml(tex: str, as_block: bool = False) -> str:
+    r"""The formula as MathML. Raises docutils' MathError for TeX that it does not support.
 
-    A fraction's part without braces is one character; docutils would take 12 of \frac12 for one.
+    A part of a fraction without braces is one character; docutils would take the 12 of \frac12.
     """
-    braced = SECOND_DIGIT.sub(r"\1{\2}", FIRST_DIGIT.sub(r"\1{\2}", tex))
+    braced = _DENOMINATOR.sub(r"\1{\2}", _NUMERATOR.sub(r"\1{\2}", tex))
     return tex2mathml(braced, as_block)

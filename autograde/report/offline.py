@@ -1,4 +1,4 @@
-"""Pages of notebooks that ask the network for nothing: formulas are MathML, not MathJax."""
+"""Notebook pages that make no request to the network: formulas are MathML, not MathJax."""
 
 import re
 from collections.abc import Mapping
@@ -16,18 +16,17 @@ from pygments.lexers.python import PythonLexer
 from traitlets.config import Config
 
 from autograde.report import formulas
+from autograde.report.templating import TEMPLATES
 
-# Templates that stand before nbconvert's: `base` has no MathJax in it.
-TEMPLATES = Path(__file__).with_name("templates")
 MAX_FORMULA = 1000  # characters: MathML is up to 100 times as long
-# pygments needs time that grows with the square of such a run.
-MANY_BLANKS = re.compile(r"\s{500}")
+# pygments' time grows with the square of the length of such a run.
+_MANY_BLANKS = re.compile(r"\s{500}")
 
 
 class Renderer(IPythonRenderer):
-    """nbconvert's Markdown, with every formula as MathML, which browsers draw themselves.
+    """nbconvert's Markdown, with every formula as MathML.
 
-    Only Python is coloured: pygments has hundreds of languages, and some of them take it minutes.
+    Only Python is highlighted: pygments has hundreds of lexers, and some of them take minutes.
     """
 
     def block_code(self, code: str, info: str | None = None) -> str:
@@ -36,36 +35,36 @@ class Renderer(IPythonRenderer):
         return super().block_code(code)
 
     def block_math(self, body: str) -> str:
-        # A wide formula scrolls by itself: by keyboard too, once it has the focus.
-        return f'<div class="math" tabindex="0">{mathml(body, as_block=True)}</div>'
+        # With tabindex a wide formula can be scrolled by keyboard too.
+        return f'<div class="math" tabindex="0">{formula_html(body, as_block=True)}</div>'
 
     def inline_math(self, body: str) -> str:
-        return f'<span class="formula">{mathml(body)}</span>'
+        return f'<span class="formula">{formula_html(body)}</span>'
 
     def latex_environment(self, name: str, body: str) -> str:
         return self.block_math(rf"\begin{{{name}}}{body}\end{{{name}}}")
 
 
-def mathml(tex: str, as_block: bool = False) -> str:
-    """A formula as MathML; TeX that is too long or that docutils does not know stays as written."""
-    as_written = f"<code>{escape(tex)}</code>"
+def formula_html(tex: str, as_block: bool = False) -> str:
+    """A formula as MathML, or as code if it is too long or docutils does not support it."""
+    code = f"<code>{escape(tex)}</code>"
     try:
-        return formulas.mathml(tex, as_block) if len(tex) <= MAX_FORMULA else as_written
+        return formulas.tex_to_mathml(tex, as_block) if len(tex) <= MAX_FORMULA else code
     except Exception:  # a student's formula may be anything
-        return as_written
+        return code
 
 
 @pass_context
 def markdown2html(context: Mapping[str, Any], source: str) -> str:
-    """nbconvert's filter of that name, for pages that hold students' text: no anchors in it."""
+    """nbconvert's filter of that name, for pages with students' text: without anchors."""
     attachments = context.get("cell", {}).get("attachments", {})
-    looks = {"escape": False, "exclude_anchor_links": True}
-    return MarkdownWithMath(Renderer(attachments=attachments, **looks)).render(source)
+    renderer = Renderer(escape=False, attachments=attachments, exclude_anchor_links=True)
+    return MarkdownWithMath(renderer).render(source)
 
 
 def python_html(source: str, **_: Any) -> str:
-    """nbconvert's filter highlight_code: coloured as Python, whatever a magic says that it is."""
-    if MANY_BLANKS.search(source):
+    """nbconvert's filter highlight_code: always as Python, whatever a cell magic says."""
+    if _MANY_BLANKS.search(source):
         return f'<div class="highlight"><pre>{escape(source)}</pre></div>'
     return highlight(source or " ", PythonLexer(), HtmlFormatter(cssclass="highlight hl-python"))
 
@@ -78,11 +77,12 @@ FILTERS = {
 
 
 def set_formgrader(config: Config) -> None:
-    """Have formgrader make its pages of submissions in this way."""
-    # To import nbgrader takes a second, and needs a server that other pages do not.
-    nbgraders = Path(find_spec("nbgrader").origin).parent / "server_extensions/formgrader/templates"
+    """Configure formgrader to render submissions with these filters and templates."""
+    # Importing nbgrader takes a second, and needs a server that other pages do not.
+    package = Path(find_spec("nbgrader").origin).parent
+    formgrader_templates = package / "server_extensions/formgrader/templates"
     config.HTMLExporter.filters = FILTERS
-    config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES), str(nbgraders)]
+    config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES), str(formgrader_templates)]
 
 
 def is_folded(cell: NotebookNode) -> bool:

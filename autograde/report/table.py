@@ -1,4 +1,4 @@
-"""The class as a table: a row for each student, a column for each exercise."""
+"""The class as a table: a row per student, a column per exercise."""
 
 from collections.abc import Mapping
 
@@ -12,18 +12,20 @@ from autograde.report.feedback import points
 
 
 def print_table(grades: Grades) -> None:
-    """Print one table a chapter, and below it what is to be said of single students."""
+    """Print one table per chapter, and notes on single students below it."""
     console = Console(emoji=False)
     if not console.is_terminal:
-        console.width = 1000  # a file has room for whole names
+        console.width = 1000  # enough for whole names in a file
     for chapter in sorted({name for student in grades.values() for name in student}):
         results = {printable(s): c[chapter] for s, c in grades.items() if chapter in c}
         console.print(_table(chapter, results))
         for student, result in results.items():
             if result["reason"]:
-                _say(console, f"{student}: not graded, {result['reason']}")
+                _print_line(console, f"{student}: not graded, {result['reason']}")
             if result.get("limited"):
-                _say(console, f"{student}: a time limit decided, so grading again tries again")
+                _print_line(
+                    console, f"{student}: a time limit decided, so grading again tries again"
+                )
 
 
 def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:
@@ -33,8 +35,8 @@ def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:
         first_word, _, rest = name.partition("_")
         header = f"{first_word}\n{rest}\nof {points(exercise['max_score'])}"
         table.add_column(header, justify="right")
-    most = sum(exercise["max_score"] for exercise in exercises.values())
-    table.add_column(f"total\n\nof {points(most)}", justify="right", style="bold")
+    max_score = sum(exercise["max_score"] for exercise in exercises.values())
+    table.add_column(f"total\n\nof {points(max_score)}", justify="right", style="bold")
     for student, result in results.items():
         scores = map(_score, result["exercises"].values())
         table.add_row(escape(student), *scores, points(result["score"]))
@@ -46,5 +48,5 @@ def _score(exercise: Mapping) -> str:
     return f"[{colour}]{points(exercise['score'])}[/]"
 
 
-def _say(console: Console, text: str) -> None:
+def _print_line(console: Console, text: str) -> None:
     console.print(text, markup=False, soft_wrap=True)

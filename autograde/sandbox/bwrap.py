@@ -89,16 +89,16 @@ def _scratch(path: str, mib: int) -> list[str]:
 
 def _binds() -> list[str]:
     """The paths to bind, none of them below another one."""
-    wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages()]
-    real = sorted({path for path in wanted if os.path.exists(path)})
-    return [path for path in real if not any(path.startswith(f"{other}/") for other in real)]
+    candidates = {*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages()}
+    paths = sorted(filter(os.path.exists, candidates))
+    return [path for path in paths if not any(path.startswith(f"{other}/") for other in paths)]
 
 
 def _interpreter() -> list[str]:
     """The interpreter's own folders, under each prefix, and the program files themselves."""
     names = ("bin", "lib", "lib64", "pyvenv.cfg")
-    own = {sys.prefix, sys.base_prefix, sys.base_exec_prefix} - {"/usr"}
-    folders = [f"{prefix}/{name}" for prefix in own for name in names]
+    prefixes = {sys.prefix, sys.base_prefix, sys.base_exec_prefix} - {"/usr"}
+    folders = [f"{prefix}/{name}" for prefix in prefixes for name in names]
     standard = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
     program = [sys.executable]
     while os.path.islink(program[-1]):
@@ -113,4 +113,4 @@ def _packages() -> list[str]:
 
 def _folders_above(paths: list[str]) -> list[str]:
     """All parent folders of `paths`, outer ones first."""
-    return sorted({str(above) for path in paths for above in Path(path).parents} - {"/"})
+    return sorted({str(parent) for path in paths for parent in Path(path).parents} - {"/"})

@@ -49,7 +49,8 @@ class ObjectTable:
 
         An exception of the use itself goes to the student's function.
         """
-        remote, name = self.objects[question["of"]], str(question["name"])
+        remote = self.objects[question["of"]]
+        name = str(question["name"])
         args = list(wire.decode_value(question["args"], self.resolve))
         kwargs = dict(wire.decode_value(question["kwargs"], self.resolve))
         try:

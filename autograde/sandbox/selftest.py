@@ -82,10 +82,8 @@ def _constants(decoy: str) -> str:
 def _run(worker: Worker, code: str) -> str:
     """What a cell printed, or its error."""
     report = worker.ask({"do": "cell", "source": code, "key": ""}, _PROBE_LIMITS.cell_seconds)
-    if report is None:
-        return "the process ended"
-    if report["error"]:
-        return report["error"]["text"]
+    if report is None or report["error"]:
+        return report["error"]["text"] if report else "the process ended"
     return " ".join(report["printed"].split())
 
 

@@ -31,10 +31,7 @@ class NotDefined(Exception):
 
 
 class ProcessEnded(Exception):
-    """The student's process crashed, or was killed for its answer; the text says why.
-
-    `call` is the call that caused it, as text, if a call did.
-    """
+    """The student's process crashed, or was killed for its answer; `call` is the cause, as text."""
 
     call = ""
 
@@ -221,9 +218,9 @@ class Session:
         self.reports[cell.key] = {"error": error, "printed": ""}
 
     def _ask(self, request: dict, seconds: float, parse: Callable, serve: Callable | None = None):
-        """The parsed answer, within `seconds` and before the submission's deadline.
+        """The parsed answer, within `seconds` and the deadline. Raises ProcessEnded.
 
-        Until then `serve` answers the worker's own questions. Raises ProcessEnded.
+        Until then `serve` answers the worker's own questions.
         """
         seconds_left = self.deadline - time.monotonic()
         if self.worker is None or seconds_left <= 0:
@@ -233,9 +230,8 @@ class Session:
             if answer is not None:
                 return parse(answer)
         except TimeoutError:
-            raise self._timeout_error(
-                f"it took longer than {seconds:g} s and was stopped"
-            ) from None
+            reason = f"it took longer than {seconds:g} s and was stopped"
+            raise self._timeout_error(reason) from None
         except (OSError, MemoryError, *wire.MALFORMED) as error:  # students may send anything
             text = str(error)[:200]
             raise ProcessEnded(f"the answer could not be read: {text}") from None

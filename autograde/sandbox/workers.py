@@ -24,9 +24,9 @@ from autograde.course import library_folders
 from autograde.sandbox import bwrap
 from autograde.sandbox.inside import wire
 
+WORKER_PROGRAM = bwrap.PROGRAM / "start.py"
 TICK_SECONDS = 0.02  # between two checks of the deadlines
-# By the clock, on a busy machine too.
-READY_SECONDS = 60.0  # for a worker to load what answers need
+READY_SECONDS = 60.0  # for a worker to load what answers need, on a busy machine too
 END_SECONDS = 10.0  # for the kernel to end a worker that was killed
 
 
@@ -60,8 +60,7 @@ _deadlines: dict["Worker", float] = {}  # monotonic seconds, per busy worker
 def _start_watchdog() -> None:
     """Start the one thread that watches all deadlines, with the first request.
 
-    A later thread might never start: where a student's values have filled the process's memory,
-    Python waits without end for a new thread.
+    Once a student's values have filled the process's memory, Python waits for ever for a new one.
     """
     threading.Thread(target=_watch_deadlines, daemon=True).start()
 
@@ -77,10 +76,7 @@ def _watch_deadlines() -> None:
 
 
 class Worker:
-    """A student's process that is ready. Raises SandboxError if it does not become ready.
-
-    `popen_options` go to subprocess.Popen.
-    """
+    """A student's process that is ready. Raises SandboxError if it does not become ready."""
 
     def __init__(self, command: list[str], **popen_options: Any) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="specdec-", ignore_cleanup_errors=True)
@@ -171,5 +167,5 @@ def start_worker(limits: Limits, isolated: bool) -> Worker:
     if isolated:
         return Worker(bwrap.bwrap_command(json.dumps(settings)), cwd="/", env={})
     environment = os.environ | bwrap.ONE_THREAD | {"MPLBACKEND": "Agg"}
-    command = [sys.executable, "-X", "utf8", str(bwrap.PROGRAM / "start.py"), json.dumps(settings)]
+    command = [sys.executable, "-X", "utf8", str(WORKER_PROGRAM), json.dumps(settings)]
     return Worker(command, env=environment)

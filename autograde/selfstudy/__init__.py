@@ -1,1 +1,1 @@
-"""Marking one's own notebooks: what `specdec mark` starts."""
+"""Mark one's own notebooks: the program that `specdec mark` starts."""

@@ -1,4 +1,4 @@
-"""`python -m autograde.selfstudy`: what `specdec mark` starts, in a process of its own."""
+"""`python -m autograde.selfstudy`: the program that `specdec mark` starts in its own process."""
 
 import argparse
 import sys
@@ -11,8 +11,8 @@ from autograde.sandbox.isolation import disable_isolation
 from autograde.sandbox.workers import SandboxError
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Mark, and show a page. Returns 0, or 2 if a notebook could not be marked."""
+def run_mark(arguments: list[str] | None = None) -> int:
+    """Mark the chapters, and show a page. Returns 0, or 2 if one could not be marked."""
     parser = argparse.ArgumentParser(prog="specdec mark")
     parser.add_argument("chapters", nargs="*")
     parser.add_argument("--work", type=Path, required=True)
@@ -20,11 +20,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     disable_isolation()
     print("Your own notebooks run here with your own rights: mark nobody else's.", flush=True)
-    from autograde.selfstudy import command  # takes a second, like what it imports
+    from autograde.selfstudy import command  # here, since it takes a second
 
-    run = partial(command.run, options.work, options.chapters, not options.no_browser)
+    run = partial(command.mark_chapters, options.work, options.chapters, not options.no_browser)
     return exit_code(run, (OSError, UsageError, SandboxError, TooCostly), "specdec mark")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_mark())

@@ -1,1 +1,1 @@
-"""Programs around the grader: the bench, the site, the demo class."""
+"""Programs around the grader: the gates, `make course`, the site."""

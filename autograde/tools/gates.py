@@ -14,7 +14,7 @@ from autograde.hidden.collected import HiddenTests, with_hidden_tests
 from autograde.hidden.known_bugs import KnownBug
 from autograde.hidden.material import material_of
 from autograde.intake.submission import is_answer, release_of
-from autograde.tools.samples import filled, functions_of
+from autograde.tools.samples import fill_answers, functions_of
 
 # What somebody might return without reading the question: constants, and copies of arguments.
 EMPTY_ANSWERS = (
@@ -45,7 +45,7 @@ def _faults(tests: HiddenTests) -> Iterator[str]:
 
 def grade_with(chapter: str, **answers: str) -> Result:
     """The solution's result with other `answers` in it, from a sandbox as a student's."""
-    return grade(filled(release_of(chapter), material_of(chapter).answers | answers), chapter)
+    return grade(fill_answers(release_of(chapter), material_of(chapter).answers | answers), chapter)
 
 
 def judge_answers(chapter: str, **answers: str) -> dict[str, Exercise]:

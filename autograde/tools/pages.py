@@ -1,8 +1,7 @@
-"""The chapters as pages: what students get, with what the solutions print and draw.
+"""The chapters as web pages: the release, with the outputs of the executed solution.
 
-A page is the release, so that no answer stands on it. Under its cells are the outputs of the
-executed solutions, so that the figures are the right ones. What a prediction reveals is folded
-away.
+The cells are the release's, so that no page shows an answer, and the figures are those of right
+answers. The text that a prediction reveals is folded away.
 """
 
 import re
@@ -13,46 +12,48 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from autograde.build.colab import CELL_ID
 from autograde.build.looks import STOPPED
 from autograde.course import Chapter
 from autograde.report.offline import is_folded
 
-NOTE = """
+_PAGE_NOTE = """
 ```{{note}}
 This is a page to read; its pictures are those of right answers. To do the exercises, take the
 <a href="../_static/notebooks/{chapter}.ipynb" download>notebook</a>:
 [how to run it](../try.md).
 ```
 """
-# Of an output in several forms a page shows the first of these. The live widget is none of them:
-# a page has no kernel that could serve one.
-DISPLAY_PRIORITY = [
-    "text/html",
-    *("text/markdown", "image/svg+xml", "text/latex", "image/png", "image/jpeg", "text/plain"),
-]
+# A page shows the first of an output's formats in this order. Live widgets are not among them,
+# since a page has no kernel to serve them.
+DISPLAY_PRIORITY = (
+    "text/html", "text/markdown", "image/svg+xml", "text/latex",
+    "image/png", "image/jpeg", "text/plain",
+)  # fmt: skip
 REVEALS = re.compile(r"^\s*lesson\.reveal\w*\(", re.MULTILINE)
-CHECK = re.compile(r"^# Check of ")  # its message needs an answer
+CHECK = re.compile(r"^# Check of ")  # its output is about an answer
 
 
-def page(chapter: str, executed: Path) -> NotebookNode:
-    """The page of a chapter; `executed` is its executed solution."""
+def chapter_page(chapter: str, executed: Path) -> NotebookNode:
+    """The page of a chapter; `executed` is the path of its executed solution."""
     release = nbformat.read(Chapter(chapter).release, as_version=4)
-    solved = nbformat.read(executed, as_version=4)
-    pairs = zip(release.cells, solved.cells, strict=True)
-    cells = [_cell(given, done) for given, done in pairs if given.id != "colab"]
+    solution = nbformat.read(executed, as_version=4)
+    pairs = zip(release.cells, solution.cells, strict=True)
+    cells = [_page_cell(cell, solved) for cell, solved in pairs if cell.id != CELL_ID]
     title, rest = cells[0].source.split("\n", 1)
-    cells[0].source = f"{title}\n{NOTE.format(chapter=chapter)}{rest}"
+    cells[0].source = f"{title}\n{_PAGE_NOTE.format(chapter=chapter)}{rest}"
     cells[-1].source = cells[-1].source.removesuffix(STOPPED)  # nothing is run on a page
     return nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
 
 
-def _cell(given: NotebookNode, done: NotebookNode) -> NotebookNode:
-    """A cell of the release, with the outputs of the solution unless they would tell an answer."""
-    cell = deepcopy(given)
-    silent = cell.metadata.get("nbgrader", {}).get("grade")
-    folded, cell.metadata = is_folded(cell), nbformat.NotebookNode()
+def _page_cell(released: NotebookNode, solved: NotebookNode) -> NotebookNode:
+    """A cell of the release with the outputs of the solution, except those that show an answer."""
+    cell = deepcopy(released)
+    is_check = cell.metadata.get("nbgrader", {}).get("grade")
+    folded = is_folded(cell)
+    cell.metadata = nbformat.NotebookNode()
     if cell.cell_type == "code":
-        cell.outputs = [] if silent else [_as_page(output) for output in done.outputs]
+        cell.outputs = [] if is_check else [_page_output(output) for output in solved.outputs]
         cell.execution_count = None
         if tags := list(_tags(cell, folded)):
             cell.metadata.tags = tags
@@ -60,7 +61,7 @@ def _cell(given: NotebookNode, done: NotebookNode) -> NotebookNode:
 
 
 def _tags(cell: NotebookNode, folded: bool) -> Iterator[str]:
-    """What MyST-NB is to leave out, or to open on a click only."""
+    """MyST-NB's tags for a cell: parts to remove, or to show on a click."""
     if folded:
         yield "remove-input" if cell.outputs else "remove-cell"
     if CHECK.search(cell.source):
@@ -69,10 +70,10 @@ def _tags(cell: NotebookNode, folded: bool) -> Iterator[str]:
         yield "hide-output"
 
 
-def _as_page(output: NotebookNode) -> NotebookNode:
-    """The output in the one form that a page without a kernel shows best."""
+def _page_output(output: NotebookNode) -> NotebookNode:
+    """The output in its best format for a page without a kernel."""
     output = deepcopy(output)
     if "data" in output:
-        best = next((kind for kind in DISPLAY_PRIORITY if output.data.get(kind)), None)
+        best = next((name for name in DISPLAY_PRIORITY if output.data.get(name)), None)
         output.data = {best: output.data[best]} if best else {}
     return output

@@ -13,10 +13,10 @@ from autograde.hidden.material import material_of
 from autograde.intake.files import write_if_changed
 from autograde.intake.submission import is_answer, release_of
 
-Answers = dict[str, str]  # what stands in a cell, by the cell's name
+Answers = dict[str, str]  # the source of an answer cell, by the cell's name
 
 
-def filled(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
+def fill_answers(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
     """A copy of the release with `answers`, by name, in place of the stubs."""
     notebook = copy.deepcopy(release)
     for cell in notebook.cells:
@@ -31,50 +31,50 @@ def functions_of(chapter: str) -> list[str]:
     return [name for name in material.parameters if name in material.points]
 
 
-def right(chapter: str) -> Answers:
+def _right(chapter: str) -> Answers:
     """All answers of the solution."""
     return material_of(chapter).answers
 
 
-def half(chapter: str) -> Answers:
-    """The first half of the solution's answers, the other cells as they were released."""
+def _half(chapter: str) -> Answers:
+    """The first half of the solution's answers; the other cells are those of the release."""
     answers = list(material_of(chapter).answers.items())
     return dict(answers[: len(answers) // 2])
 
 
-def blank(chapter: str) -> Answers:
+def _blank(chapter: str) -> Answers:
     """No answer at all."""
     return {}
 
 
-def misconceived(chapter: str) -> Answers:
-    """The first known bug of every function, the rest right."""
+def _misconceived(chapter: str) -> Answers:
+    """The first known bug of every function; the rest is right."""
     answers = {bug.exercise: bug.code for bug in reversed(bugs_of(chapter))}
     return material_of(chapter).answers | answers
 
 
-def crashing(chapter: str) -> Answers:
-    """One function that ends the process."""
+def _crashing(chapter: str) -> Answers:
+    """The solution's answers, and one function that ends the process."""
     return material_of(chapter).answers | {functions_of(chapter)[0]: "import os\nos._exit(0)"}
 
 
 STUDENTS: dict[str, Callable[[str], Answers]] = {
-    "ada-right": right,
-    "ben-half": half,
-    "cleo-misconceived": misconceived,
-    "dan-blank": blank,
-    "eve-crashing": crashing,
+    "ada-right": _right,
+    "ben-half": _half,
+    "cleo-misconceived": _misconceived,
+    "dan-blank": _blank,
+    "eve-crashing": _crashing,
 }
 
 
-def sample(student: str, chapter: str) -> NotebookNode:
-    """The notebook that one of `STUDENTS` hands in."""
-    return filled(release_of(chapter), STUDENTS[student](chapter))
+def sample_notebook(student: str, chapter: str) -> NotebookNode:
+    """The submission of one of `STUDENTS`."""
+    return fill_answers(release_of(chapter), STUDENTS[student](chapter))
 
 
 def write_students(submitted: Path, chapters: list[str]) -> None:
     """Write the notebooks of `STUDENTS` below `submitted`, in nbgrader's layout."""
     for student in STUDENTS:
         for chapter in chapters:
-            text = nbformat.writes(sample(student, chapter))
+            text = nbformat.writes(sample_notebook(student, chapter))
             write_if_changed(notebook_path(submitted / student, chapter), text.encode())

@@ -1,4 +1,4 @@
-"""`make site`: the chapters and the guides as web pages, in build/site/. Nothing is fetched."""
+"""`make site`: the chapters and the guides as web pages in build/site/, without any download."""
 
 import re
 import shutil
@@ -9,56 +9,56 @@ from pathlib import Path
 import nbformat
 
 from autograde.build.execute import execute
-from autograde.build.release import build
+from autograde.build.release import build_chapters
 from autograde.course import BUILD, ROOT, Chapter, chapters, exit_code
 from autograde.intake.files import files_below, write_if_changed
-from autograde.tools.pages import page
-from specdec_lib.lessons.widgets import linked_simulator
+from autograde.tools.pages import chapter_page
 
 DOCS = ROOT / "docs"
-SOURCE = BUILD / "site-source"
+SITE_SOURCE = BUILD / "site-source"
 SITE = BUILD / "site"
-# Pages that stand at the repository's root; they link to the licences.
+# Pages at the repository's root; they link to the licences.
 ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-text.md")
-# A link of a guide to a file of the repository, which is no page of the site.
-_CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
+# A guide's link to a file of the repository that is not a page of the site.
+_LINK_TO_CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 
 
-def main() -> int:
-    """Gather the pages in build/site-source, then have Sphinx make build/site of them."""
-    build()
+def make_site() -> int:
+    """Gather the pages in build/site-source, then run Sphinx on them. Returns its exit code."""
+    build_chapters()
     executed = execute([chapter.source for chapter in chapters()])
-    gather({path.stem: path for path in executed})
+    gather_sources({path.stem: path for path in executed})
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
-    done = subprocess.run([*command, str(SOURCE), str(SITE)])
-    if done.returncode == 0:
+    process = subprocess.run([*command, str(SITE_SOURCE), str(SITE)])
+    if process.returncode == 0:
         print(f"The site is made: {SITE / 'index.html'}")
-    return done.returncode
+    return process.returncode
 
 
-def gather(executed: dict[str, Path]) -> None:
-    """Write everything that Sphinx reads below SOURCE, and remove what no longer belongs there.
+def gather_sources(executed: dict[str, Path]) -> None:
+    """Write Sphinx's input below SITE_SOURCE, and remove obsolete files there.
 
-    Files that have not changed keep their time, so that Sphinx makes only what is new.
+    `executed` has the path of every chapter's executed solution. Unchanged files keep their time,
+    so that Sphinx rebuilds only changed pages.
     """
-    wanted = {path.relative_to(DOCS).as_posix(): path.read_bytes() for path in files_below(DOCS)}
-    for name in filter(lambda name: name.endswith(".md"), wanted):
-        wanted[name] = _CODE.sub(rb"`\1`", wanted[name])
+    files = {path.relative_to(DOCS).as_posix(): path.read_bytes() for path in files_below(DOCS)}
+    for name in filter(lambda name: name.endswith(".md"), files):
+        files[name] = _LINK_TO_CODE.sub(rb"`\1`", files[name])
     for name in ROOT_PAGES:  # beside the guides there
-        wanted[name] = (ROOT / name).read_bytes().replace(b"](docs/", b"](")
+        files[name] = (ROOT / name).read_bytes().replace(b"](docs/", b"](")
     for chapter, notebook in executed.items():
-        wanted[f"chapters/{chapter}.ipynb"] = nbformat.writes(page(chapter, notebook)).encode()
-        wanted[f"_static/notebooks/{chapter}.ipynb"] = Chapter(chapter).release.read_bytes()
-    wanted["simulator.html"] = linked_simulator().frame().encode()
-    for name, data in wanted.items():
-        write_if_changed(SOURCE / name, data)
-    kept = {SOURCE / name for name in wanted}
-    gone = [path for path in files_below(SOURCE) if path not in kept]
-    for path in gone:
+        page = nbformat.writes(chapter_page(chapter, notebook))
+        files[f"chapters/{chapter}.ipynb"] = page.encode()
+        files[f"_static/notebooks/{chapter}.ipynb"] = Chapter(chapter).release.read_bytes()
+    for name, data in files.items():
+        write_if_changed(SITE_SOURCE / name, data)
+    current = {SITE_SOURCE / name for name in files}
+    obsolete = [path for path in files_below(SITE_SOURCE) if path not in current]
+    for path in obsolete:
         path.unlink()
-    if gone:  # Sphinx would leave their pages
+    if obsolete:  # Sphinx would leave their pages
         shutil.rmtree(SITE, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    sys.exit(exit_code(main))
+    sys.exit(exit_code(make_site))

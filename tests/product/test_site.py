@@ -12,7 +12,7 @@ from pages.site_pages import made_site
 from autograde.build.source import read_chapter
 from autograde.course import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
 from autograde.nbgrader.regions import solution_view
-from autograde.tools.pages import page
+from autograde.tools.pages import chapter_page
 
 SILENT = re.compile(r"lesson\.|# Check of ")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -54,7 +54,7 @@ def own_lines(chapter: str) -> set[str]:
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_a_page_has_stubs_folded_reveals_and_the_outputs_of_the_solution(chapter: str, tmp_path):
-    made = page(chapter, executed(chapter, tmp_path))
+    made = chapter_page(chapter, executed(chapter, tmp_path))
     text = "\n".join(cell.source for cell in made.cells)
     assert own_lines(chapter) and not any(line in text for line in own_lines(chapter))
     for cell in made.cells:

@@ -14,13 +14,8 @@ HOST_SYNCS = (
 )  # fmt: skip
 
 
-def instrumented_call(
-    function: Callable, args: list, profile: bool = False
-) -> tuple[Any, dict[str, Any]]:
-    """The result of `function(*args)`, and a report on the call; raises what the call raises.
-
-    With `profile` the report counts the uses of torch.
-    """
+def instrumented_call(function: Callable, args: list, profile: bool = False) -> tuple[Any, dict]:
+    """The result of `function(*args)` and a report, with `profile` on the uses of torch too."""
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         result, torch_calls = _profile_torch(function, args) if profile else (function(*args), [])

@@ -34,9 +34,9 @@ class BoundedText(io.StringIO):
     """A stream that keeps its first characters and drops the rest, so that it stays small."""
 
     def write(self, text: str) -> int:
-        left = MAX_PRINTED - self.tell()
-        super().write(text[:left])
-        if len(text) > left:
+        n_free = MAX_PRINTED - self.tell()
+        super().write(text[:n_free])
+        if len(text) > n_free:
             self.write = len  # from here on: it only counts
             super().write("\n[the rest of the output was dropped]")
         return len(text)
@@ -174,7 +174,7 @@ def describe_error(error: BaseException) -> dict:
             if error.filename.startswith(FILE_PREFIX):
                 version = ".".join(platform.python_version_tuple()[:2])
                 text = f"not valid in Python {version}, which grades ({text})"
-    own = [place for place in places if place[0].startswith(FILE_PREFIX)]
-    file, line = own[-1] if own else ("", None)
+    in_cells = [place for place in places if place[0].startswith(FILE_PREFIX)]
+    file, line = in_cells[-1] if in_cells else ("", None)
     name = type(error).__name__[:80]
     return {"name": name, "text": text[:2000], "line": line, "cell": file[len(FILE_PREFIX) : -1]}

@@ -163,8 +163,7 @@ class Magics:
         self._notebook.execute(f"def timed():\n{lines}", "<magic>", scope, namespace)
         seconds = timeit.timeit(namespace["timed"], number=1)
         result = TimeitResult(1, 1, seconds, seconds, [seconds], 0.0, 3)
-        if "v" in options:
-            self.push({options.v: result})
+        self.push({options.v: result} if "v" in options else {})
         return result if "o" in options else None
 
     def _no_op(self, name: str, line: str) -> Any:

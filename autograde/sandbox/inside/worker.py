@@ -105,6 +105,5 @@ class Proxy(wire.Handle):
 
 def _exception(name: str, text: str) -> Exception:
     """The exception of a use in the grader's process, as one of PLAIN_EXCEPTIONS if it is one."""
-    if name in PLAIN_EXCEPTIONS:
-        return getattr(builtins, name)(text)
-    return RuntimeError(f"{name}: {text}")
+    plain = name in PLAIN_EXCEPTIONS
+    return getattr(builtins, name)(text) if plain else RuntimeError(f"{name}: {text}")

@@ -16,7 +16,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config
 
-from autograde.build.release import build, check, release_into
+from autograde.build.release import build_chapters, outdated_notebooks, release_into
 from autograde.course import ROOT, AuthorError, chapter_names, notebook_path
 
 TWO = TINY.replace("# A tiny chapter", "# Another")
@@ -31,7 +31,7 @@ def no_real_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def built(folder: Path, text: str = TINY) -> tuple[Path, Path]:
     """(solutions, notebooks) after a build of one chapter."""
     solutions = write_chapter(folder, text)
-    build(solutions, folder / "notebooks")
+    build_chapters(solutions, folder / "notebooks")
     return solutions, folder / "notebooks"
 
 
@@ -45,7 +45,7 @@ def all_bytes(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_committed_notebooks_are_in_step_with_their_texts() -> None:
-    assert chapter_names() and check() == []
+    assert chapter_names() and outdated_notebooks() == []
 
 
 def test_the_stubs(tmp_path: Path) -> None:
@@ -69,16 +69,16 @@ def test_the_stubs(tmp_path: Path) -> None:
 def test_check_says_what_is_out_of_date_and_a_build_writes_that(tmp_path: Path) -> None:
     write_chapter(tmp_path, TWO, "02_other")
     solutions, notebooks = built(tmp_path)
-    assert check(solutions, notebooks) == [] == build(solutions, notebooks)
+    assert outdated_notebooks(solutions, notebooks) == [] == build_chapters(solutions, notebooks)
     write_chapter(tmp_path, changed("Some text.", "Some more text."))
     stale = [notebook_path(folder, "01_tiny") for folder in (solutions, notebooks)]
-    assert build(solutions, notebooks, ["02_other"]) == []
-    assert check(solutions, notebooks) == [f"{path}: out of date" for path in stale]
-    assert build(solutions, notebooks) == stale
+    assert build_chapters(solutions, notebooks, ["02_other"]) == []
+    assert outdated_notebooks(solutions, notebooks) == [f"{path}: out of date" for path in stale]
+    assert build_chapters(solutions, notebooks) == stale
     assert "Some more text." in read(notebooks).cells[0].source
     (solutions / "02_other.py").unlink()
     gone = [str(folder / "02_other") for folder in (notebooks, solutions)]
-    assert [line.split(": ")[0] for line in check(solutions, notebooks)] == gone
+    assert [line.split(": ")[0] for line in outdated_notebooks(solutions, notebooks)] == gone
 
 
 def test_nbgraders_own_ways_give_the_same_bytes(
@@ -123,7 +123,7 @@ def test_nothing_is_written_over_answers_or_if_one_chapter_is_wrong(tmp_path: Pa
         nbformat.write(with_cell_source(read(notebooks), fault, "mine"), target)
     before = all_bytes(tmp_path)
     with pytest.raises(AuthorError, match=rf"points=0|holds answers \({fault}\)"):
-        build(solutions, notebooks)
+        build_chapters(solutions, notebooks)
     assert all_bytes(tmp_path) == before
 
 

@@ -11,7 +11,7 @@ from classes.builder_fixtures import TINY, changed, line_of, write_chapter
 from nbgrader.nbgraderformat import MetadataValidator
 
 from autograde.build import colab
-from autograde.build.checks import RESERVED
+from autograde.build.checks import RESERVED_NAMES
 from autograde.build.source import read_chapter
 from autograde.course import AuthorError
 from autograde.intake.submission import is_demo
@@ -110,11 +110,11 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize("name", [*RESERVED, *UNUSABLE])
+@pytest.mark.parametrize("name", [*RESERVED_NAMES, *UNUSABLE])
 def test_a_name_that_the_grader_needs_or_cannot_use_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(AuthorError, match=re.escape(name)) as caught:
         read(tmp_path, TINY.replace('"square"', f'"{name}"'))
-    assert ("Names of the grader's" in str(caught.value)) == (name in RESERVED)
+    assert ("Names of the grader's" in str(caught.value)) == (name in RESERVED_NAMES)
     assert {"calls", "pass_message", "profile", "session", "value", "colab", "result"} <= set(
-        RESERVED
+        RESERVED_NAMES
     )

@@ -21,7 +21,7 @@ from autograde.grading import cache, classroom
 from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from autograde.nbgrader.stamps import STAMP
-from autograde.tools.samples import STUDENTS, filled, write_students
+from autograde.tools.samples import STUDENTS, fill_answers, write_students
 
 CHAPTER = chapter_names()[5]  # one that is graded soon
 
@@ -161,7 +161,7 @@ def course(tmp_path: Path) -> Path:
     release_into(course, [CHAPTER])
     for student, start in (("ada", ""), ("ben", "import time\ntime.sleep(1.5)\n"), ("cleo", "")):
         guess = f"{start}prediction_05 = 0.5  # {student}, {os.getpid()} {time.time_ns()}"
-        notebook = filled(
+        notebook = fill_answers(
             release_of(CHAPTER), material_of(CHAPTER).answers | {"prediction_05": guess}
         )
         hand_in(course / "submitted", student, text(notebook), CHAPTER)

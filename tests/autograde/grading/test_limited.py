@@ -14,7 +14,7 @@ from autograde.intake.submission import release_of
 from autograde.report.class_page import class_page
 from autograde.report.feedback import summary_markdown
 from autograde.report.table import print_table
-from autograde.tools.samples import filled
+from autograde.tools.samples import fill_answers
 
 ENDLESS = "def speculative_step(*_):\n    while True: pass"
 
@@ -64,7 +64,7 @@ def test_what_fills_the_grader_costs_its_author_alone(monkeypatch: pytest.Monkey
     """The memory that it took before was 1.2 GB; here less is allowed, to be quick."""
     monkeypatch.setattr(bounds, "EXTRA_MEMORY_BYTES", 40 * 2**20)
     chapter = "00_bottleneck"
-    notebook = filled(release_of(chapter), material_of(chapter).answers | {"time_pass": ASKS})
+    notebook = fill_answers(release_of(chapter), material_of(chapter).answers | {"time_pass": ASKS})
     before = bounds._data()
     result = grade.grade_now(notebook, chapter)
     assert result.exercises["time_pass"].score == 0

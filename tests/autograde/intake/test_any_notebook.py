@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from autograde.intake import bounds
 from autograde.intake.submission import (
-    InvalidSubmission,
+    Unreadable,
     is_answer,
     is_from_release,
     parse,
@@ -93,7 +93,7 @@ ANY = st.one_of(NOTEBOOK.map(with_answer), JSON.map(lambda value: json.dumps(val
 def test_any_file_is_refused_or_rebuilt_within_bounds(data: bytes):
     try:
         notebook = rebuild(parse(data), RELEASE)
-    except InvalidSubmission as reason:
+    except Unreadable as reason:
         assert 10 < len(str(reason)) < 1_000
     else:
         in_bounds(notebook)

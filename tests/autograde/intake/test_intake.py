@@ -16,7 +16,7 @@ from autograde.intake.submission import (
     JOINER,
     MAX_CELLS,
     MAX_LISTS,
-    InvalidSubmission,
+    Unreadable,
     is_answer,
     parse,
     rebuild,
@@ -52,7 +52,7 @@ def test_answers_are_moved_and_nothing_else_is():
 
 @pytest.mark.parametrize("cells", [{}, {"cells": 3}, {"cells": None}, {"cells": {"0": {}}}])
 def test_a_file_without_a_list_of_cells_is_refused(cells: dict):
-    with pytest.raises(InvalidSubmission, match="no list of cells; save it in JupyterLab"):
+    with pytest.raises(Unreadable, match="no list of cells; save it in JupyterLab"):
         parse(json.dumps({"nbformat": 4} | cells).encode())
 
 
@@ -98,7 +98,7 @@ def test_a_file_of_too_many_parts_is_refused_before_anything_is_made_of_it(
 ):
     data = json.dumps({"nbformat": 4} | parts).encode()
     monkeypatch.setattr(*step, None)  # a call would be refused with other words
-    with pytest.raises(InvalidSubmission, match=words):
+    with pytest.raises(Unreadable, match=words):
         parse(data)
 
 

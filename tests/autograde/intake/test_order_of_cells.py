@@ -14,7 +14,7 @@ from autograde.hidden.material import code_cells
 from autograde.intake.binding import bound_names
 from autograde.intake.submission import (
     DEFINED_ELSEWHERE,
-    InvalidSubmission,
+    Unreadable,
     parse,
     rebuild,
     release_of,
@@ -166,7 +166,7 @@ def test_all_answers_may_stand_in_a_notebook_without_any_id():
 def test_another_chapter_that_defines_a_name_of_this_one_is_refused():
     other = release_of("07_connections")
     assert any(NAME in bound_names(cell.source) for cell in other.cells)
-    with pytest.raises(InvalidSubmission, match="another chapter"):
+    with pytest.raises(Unreadable, match="another chapter"):
         rebuild(parse(text(other).encode()), RELEASE)
 
 

@@ -7,7 +7,7 @@ import pytest
 from autograde.cli import main
 from autograde.intake.files import zip_of
 from autograde.lms import collect as collecting
-from autograde.lms.collect import Collected, collect
+from autograde.lms.collect import Collection, collect_submissions
 
 CHAPTER = "02_rejection_sampling"
 CANVAS = {
@@ -29,9 +29,9 @@ def zipped(folder: Path, files: dict[str, bytes]) -> Path:
     return path
 
 
-def taken(folder: Path, files: dict[str, bytes], kind: str = "canvas") -> Collected:
+def taken(folder: Path, files: dict[str, bytes], lms: str = "canvas") -> Collection:
     archive = zipped(folder, files)
-    return collect(archive, kind, CHAPTER, folder / "submitted")
+    return collect_submissions(archive, lms, CHAPTER, folder / "submitted")
 
 
 def below(folder: Path) -> dict[str, bytes]:
@@ -59,11 +59,11 @@ def test_canvas_graded_anonymously_the_code_is_the_person(tmp_path: Path, chapte
         "anon_abcde_90006_my_7_answer.ipynb": b"5",
         f"ada_101_{chapter}.ipynb": b"no number of an upload",
     }
-    result = collect(zipped(tmp_path, files), "canvas", chapter, tmp_path / "submitted")
+    result = collect_submissions(zipped(tmp_path, files), "canvas", chapter, tmp_path / "submitted")
     people = {path.split("/")[0]: data for path, data in below(tmp_path / "submitted").items()}
     codes = {"anon_12345": b"4", "anon_X7bQ9": b"2", "anon_Zz9aa": b"3", "anon_abcde": b"5"}
     assert people == codes and result.late == ["anon_Zz9aa"] and len(result.refused) == 1
-    assert result.names["anon_Zz9aa"] == "LATE_anon_Zz9aa_90003_"
+    assert result.prefixes["anon_Zz9aa"] == "LATE_anon_Zz9aa_90003_"
 
 
 def test_moodle_people_of_one_name_stay_apart(tmp_path: Path):
@@ -115,7 +115,7 @@ def test_what_is_no_notebook_with_a_name_of_the_lms_is_listed_and_not_taken(
     monkeypatch.setattr(collecting, "MAX_BYTES", 1000)
     good = CANVAS if kind == "canvas" else MOODLE
     result = taken(tmp_path, {**good, name: b"0" * (2000 if "large" in name else 1)}, kind)
-    assert len(result.refused) == 1 and len(result.names) == 3
+    assert len(result.refused) == 1 and len(result.prefixes) == 3
     assert set(below(tmp_path / "submitted").values()) <= set(good.values())
 
 

@@ -47,7 +47,7 @@ def written(folder: Path, merged: Merged) -> str:
 
 def test_canvas_gets_one_column_filled_and_everything_else_back(tmp_path: Path):
     merged = merged_with(tmp_path, {"lovelaceada-101": 21.5, "zoe@x.org": 7, "zoe": 1})
-    assert (merged.filled, merged.scale, merged.not_in_table) == (2, 1.0, ["zoe"])
+    assert (merged.n_filled, merged.scale, merged.not_in_table) == (2, 1.0, ["zoe"])
     assert merged.not_graded == ["Lovelace, Ada"]
     filled = CANVAS.replace('first",,', 'first",21.5,').replace("B,3,", "B,7,")
     assert written(tmp_path, merged) == filled
@@ -234,7 +234,7 @@ def test_an_anonymous_persons_mark_goes_to_nobody(tmp_path: Path):
     """Whatever number an earlier collection has put behind the code."""
     marks = {"anon_X7bQ9-102": 5, "anon_X7bQ9": 5, "LATE_anon_Zz9aa-101": 5, "anon_12345": 5}
     merged = merged_with(tmp_path, marks)
-    assert merged.filled == 0 and merged.not_in_table == [*marks]
+    assert merged.n_filled == 0 and merged.not_in_table == [*marks]
 
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+cmd", "-1+cmd", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1+1"]

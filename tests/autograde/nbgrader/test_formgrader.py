@@ -15,7 +15,7 @@ from autograde.build.release import release_into
 from autograde.grading.classroom import grade_class
 from autograde.hidden.collected import bugs_of
 from autograde.report.feedback import points as shown
-from autograde.tools.samples import sample
+from autograde.tools.samples import sample_notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -79,7 +79,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     course = tmp_path_factory.mktemp("course")
     release_into(course, [CHAPTER])
     for student in STUDENTS:
-        hand_in(course / "submitted", student, nbformat.writes(sample(student, CHAPTER)))
+        hand_in(course / "submitted", student, nbformat.writes(sample_notebook(student, CHAPTER)))
     for command in ("autograde", "generate_feedback"):
         run_nbgrader(course, command, CHAPTER)
     return course

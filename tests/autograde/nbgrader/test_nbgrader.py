@@ -21,7 +21,7 @@ from autograde.intake.submission import release_of
 from autograde.nbgrader import config as settings
 from autograde.nbgrader import exchange
 from autograde.nbgrader.exchange import SECRET, TIME
-from autograde.report.marks import mark
+from autograde.report.marks import mark_outputs
 
 GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
 DUE = re.search(r"`nbgrader (db assignment add .*)`", GUIDE)[1]
@@ -152,7 +152,7 @@ def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
     wanted = Exercise(points, [GroupResult(f"b{i}", i < passed, "why") for i in range(3)])
     cell = cell_of(release_of(CHAPTER), "test_speculative_step").copy()
     cell.metadata = {"nbgrader": cell.metadata.nbgrader | {"points": points}}
-    cell.outputs = mark(Result({"x": wanted}), "x")
+    cell.outputs = mark_outputs(Result({"x": wanted}), "x")
     assert determine_grade(cell) == (wanted.score, points)
     assert passed < 3 or wanted.score == points
 
@@ -161,7 +161,7 @@ def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
 def test_a_mark_out_of_range_is_never_written(score: float, monkeypatch):
     monkeypatch.setattr(Exercise, "score", score)
     with pytest.raises(ValueError, match="is not within"):
-        mark(Result({"x": Exercise(2.0)}), "x")
+        mark_outputs(Result({"x": Exercise(2.0)}), "x")
 
 
 # --- formgrader and a hub's exchange -------------------------------------------------------------

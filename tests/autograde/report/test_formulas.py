@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from autograde.report.formulas import mathml
+from autograde.report.formulas import tex_to_mathml
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,7 @@ from autograde.report.formulas import mathml
     ],
 )
 def test_a_fraction_has_the_parts_that_tex_gives_it(tex: str, parts: list[str]):
-    (fraction,) = ET.fromstring(mathml(tex)).iter("{http://www.w3.org/1998/Math/MathML}mfrac")
+    (fraction,) = ET.fromstring(tex_to_mathml(tex)).iter(
+        "{http://www.w3.org/1998/Math/MathML}mfrac"
+    )
     assert ["".join(part.itertext()).strip() for part in fraction] == parts

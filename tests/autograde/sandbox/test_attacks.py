@@ -25,7 +25,7 @@ from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of, sanitise
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP
-from autograde.tools.samples import filled
+from autograde.tools.samples import fill_answers
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
 PREDICTIONS = ["prediction_02", "prediction_02_b", "prediction_02_c"]  # any number is right
@@ -92,7 +92,7 @@ def earned(sandbox: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 def half(**answers: str) -> NotebookNode:
     """A notebook with two right functions and, beside them, `answers`."""
     right_ones = {name: material_of(CHAPTER).answers[name] for name in HONEST}
-    return filled(release_of(CHAPTER), right_ones | answers)
+    return fill_answers(release_of(CHAPTER), right_ones | answers)
 
 
 @pytest.mark.parametrize("attack", named(ATTACKS))
@@ -131,7 +131,7 @@ def loss_and_gradient(target_logits, draft_logits, dtype):
 def test_a_given_function_that_is_defined_anew_earns_nothing():
     chapter = "04_choosing_the_draft"
     answers = material_of(chapter).answers | {"distillation_loss": KEEPS_BFLOAT16}
-    notebook = filled(release_of(chapter), answers)
+    notebook = fill_answers(release_of(chapter), answers)
     honest = grade.grade(notebook, chapter).exercises["distillation_loss"]
     notebook.cells.append(nbformat.v4.new_code_cell(WIDENS, id="extra-99"))
     widened = grade.grade(notebook, chapter).exercises["distillation_loss"]

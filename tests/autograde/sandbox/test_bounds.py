@@ -20,7 +20,7 @@ from autograde.hidden.reference import Reference
 from autograde.intake import bounds
 from autograde.intake.submission import release_of
 from autograde.sandbox.session import Cell
-from autograde.tools.samples import filled
+from autograde.tools.samples import fill_answers
 
 QUICK = ("numbers in frames", "empty arrays", "many numbers drawn")
 MEGABYTES, SECONDS = 160, 4  # that a submission may take here, to be quick
@@ -31,7 +31,7 @@ def attacked(name: str) -> tuple[str, object, list[str]]:
     chapter, one, code = FILLING[name]
     names = [one] if one else list(material_of(chapter).parameters)
     answers = {each: code.replace("NAME", each) for each in names}
-    return chapter, filled(release_of(chapter), material_of(chapter).answers | answers), names
+    return chapter, fill_answers(release_of(chapter), material_of(chapter).answers | answers), names
 
 
 def most_megabytes(status: str = "") -> float:
@@ -49,7 +49,7 @@ def test_a_submission_costs_the_grader_little_memory_and_time(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
     chapter, notebook, names = attacked(name)
-    grade.grade_now(filled(release_of(chapter), material_of(chapter).answers), chapter)
+    grade.grade_now(fill_answers(release_of(chapter), material_of(chapter).answers), chapter)
     monkeypatch.setattr(bounds, "EXTRA_MEMORY_BYTES", MEGABYTES * 2**20)
     monkeypatch.setattr(bounds, "CPU_SECONDS", SECONDS)
     Path("/proc/self/clear_refs").write_text("5")
@@ -83,7 +83,7 @@ runpy.run_module("nbgrader", run_name="__main__")
 def test_what_keeps_the_grader_busy_costs_nbgraders_run_little(tmp_path: Path):
     """Its author has no mark and everybody else has; the limit is shorter here, to be quick."""
     chapter, busy, _ = attacked("empty arrays")
-    honest = filled(release_of(chapter), material_of(chapter).answers)
+    honest = fill_answers(release_of(chapter), material_of(chapter).answers)
     release_into(tmp_path, [chapter])
     for student, notebook in {"ada": honest, "ben": busy, "cleo": honest}.items():
         hand_in(tmp_path / "submitted", student, text(notebook), chapter)

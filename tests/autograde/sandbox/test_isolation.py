@@ -42,14 +42,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 def test_every_attack_of_the_doctor_is_stopped(root: bool, monkeypatch):
     if not root:  # as with an ordinary account
         monkeypatch.setattr(bwrap, "is_root", lambda: False)
-    found = selftest.run_probes(BUBBLEWRAP)
-    assert len(found) == 5 and not any(found.values()), found
+    probes = selftest.run_probes(BUBBLEWRAP)
+    assert len(probes) == 5 and not any(probes.values()), probes
 
 
 def test_the_self_test_sees_what_is_open():
-    found = selftest.run_probes(NONE)
+    probes = selftest.run_probes(NONE)
     for attack in ("files and names of the machine", "the network", "forbidden system calls"):
-        assert found[attack]
+        assert probes[attack]
 
 
 @needs_isolation
@@ -77,8 +77,8 @@ def test_grading_refuses_without_isolation(no_bubblewrap, tmp_path: Path, capsys
     hand_in(tmp_path / "submitted", "ada", text(right()))
     out = tmp_path / "grades.json"
     assert main(["grade", str(tmp_path / "submitted"), "--json", str(out)]) == 2
-    told = capsys.readouterr().err
-    assert "apt install bubblewrap" in told and "--unsafe-no-isolation" in told
+    stderr = capsys.readouterr().err
+    assert "apt install bubblewrap" in stderr and "--unsafe-no-isolation" in stderr
     assert not out.exists()
     assert main(["doctor"]) == 1
     assert "apt install bubblewrap" in capsys.readouterr().out
@@ -103,8 +103,8 @@ def test_the_doctor_says_why_root_cannot_become_nobody():
     """As in a container that knows user 0 alone."""
     alone = ["--unshare-user", "--uid", "0", "--gid", "0", *("--bind", "/", "/", "--dev", "/dev")]
     command = [bwrap.find_bubblewrap(), *alone, sys.executable, "-m", "autograde", "doctor"]
-    how = {"env": os.environ | {VARIABLE: BUBBLEWRAP}, "cwd": ROOT, "text": True}
-    done = subprocess.run(command, stdout=subprocess.PIPE, **how)
+    options = {"env": os.environ | {VARIABLE: BUBBLEWRAP}, "cwd": ROOT, "text": True}
+    done = subprocess.run(command, stdout=subprocess.PIPE, **options)
     assert done.returncode == 1 and "root cannot become nobody, user and group" in done.stdout
 
 

@@ -19,7 +19,7 @@ from autograde.intake.submission import release_of
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP
 from autograde.selfstudy import command
-from autograde.selfstudy.command import FOLDER, page_of
+from autograde.selfstudy.command import MARKS_FOLDER, page_of
 
 WRONG = "residual_distribution"
 TARGET_AGAIN = "def residual_distribution(p, q):\n    return p.copy()"
@@ -55,9 +55,9 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
 def test_it_says_where_the_pages_are(there):
     work, done = there
     assert "with your own rights" in done.stdout
-    assert f": {work / FOLDER / CHAPTER}.html" in done.stdout
+    assert f": {work / MARKS_FOLDER / CHAPTER}.html" in done.stdout
     assert f" of {FULL:g} points: " in done.stdout
-    assert [path.name for path in (work / FOLDER).iterdir()] == [f"{CHAPTER}.html"]
+    assert [path.name for path in (work / MARKS_FOLDER).iterdir()] == [f"{CHAPTER}.html"]
 
 
 def test_the_page_is_that_of_a_class_with_the_courses_own_written_answer(there):
@@ -78,7 +78,7 @@ def test_only_what_was_changed_or_is_named_is_marked_again(tmp_path: Path, capsy
     counted: list[str] = []
     meanwhile: list[NotebookNode] = []
 
-    def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
+    def mark_notebook(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
         counted.append(chapter)
         if meanwhile:
             save(tmp_path, meanwhile.pop())
@@ -87,10 +87,10 @@ def test_only_what_was_changed_or_is_named_is_marked_again(tmp_path: Path, capsy
     def marks_after(notebook: NotebookNode | None, *asked: str) -> int:
         if notebook:
             save(tmp_path, notebook)
-        assert command.run(tmp_path, [*asked], opens=False) == 0
+        assert command.mark_chapters(tmp_path, [*asked], show_page=False) == 0
         return len(counted)
 
-    monkeypatch.setattr(command, "mark", mark)
+    monkeypatch.setattr(command, "mark_notebook", mark_notebook)
     another, third = right(quiz_02=ANOTHER_QUIZ), right(**{WRONG: TARGET_AGAIN})
     assert [marks_after(each) for each in (right(), None, right(), another)] == [1, 1, 1, 2]
     assert "No notebook has changed" in capsys.readouterr().out
@@ -131,7 +131,7 @@ def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(tmp_path: Path, 
     path = notebook_path(tmp_path, CHAPTER)
     path.parent.mkdir()
     path.write_text("{")
-    assert command.run(tmp_path, [str(path)], opens=False) == 2
+    assert command.mark_chapters(tmp_path, [str(path)], show_page=False) == 2
     assert f"{path}: the file is not valid JSON" in capsys.readouterr().err
     assert path.read_text() == "{"
-    assert command.run(tmp_path, ["0"], opens=False) == 2  # there is no copy of it
+    assert command.mark_chapters(tmp_path, ["0"], show_page=False) == 2  # there is no copy of it

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from autograde.course import ROOT
 from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
-from autograde.tools.samples import filled
+from autograde.tools.samples import fill_answers
 from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS, quizzes_of
 
 CHAPTER = "02_rejection_sampling"
@@ -30,7 +30,7 @@ TOTAL = FULL + _BY_HAND.metadata.nbgrader.points
 
 def right(**changes: str) -> NotebookNode:
     """The notebook with every answer right, except for `changes` by name."""
-    return filled(release_of(CHAPTER), material_of(CHAPTER).answers | changes)
+    return fill_answers(release_of(CHAPTER), material_of(CHAPTER).answers | changes)
 
 
 def with_cell_source(notebook: NotebookNode, name: str, source: str) -> NotebookNode:
