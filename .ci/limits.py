@@ -17,7 +17,7 @@ ROW = re.compile(r"^\| `([\w*./]+)` \| ([\d,]+) (lines|words)\b", re.MULTILINE)
 NOT_PROSE = re.compile(
     r"<details>.*?</details>|```.*?```|\$\$.*?\$\$|^\|.*?$", re.DOTALL | re.MULTILINE
 )
-TAG = re.compile(r"</?[A-Za-z][^>]*>")
+TAG = re.compile(r"</?[A-Za-z][^>]*>")  # and no "<" of a comparison, which hides what follows
 WORD = re.compile(r"[A-Za-z][\w’'-]*")
 
 

@@ -1,5 +1,7 @@
 """Chapter 04: unusual answers, its numbers, and the library that it measures with."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -33,12 +35,12 @@ RULE = """def best_k(alpha, c, k_max):
 
 @pytest.mark.parametrize(
     "rule, lost, told",
-    [("> c *", 0, ""), ("/ c >", 1, "c is never 0")],
+    [("> c *", 0, "^$"), ("/ c >", 1, "c is never 0")],
 )
 def test_the_chapters_own_stopping_rule(rule: str, lost: int, told: str):
     exercise = judged(CHAPTER, best_k=RULE.format(rule))["best_k"]
     assert exercise.max_score - exercise.score == lost
-    assert told in " ".join(exercise.messages)
+    assert re.search(told, "".join(exercise.messages))
 
 
 LOSS = "p, q = t.float().softmax({0}), d.float().softmax({0})\n    return {1}"

@@ -47,12 +47,6 @@ HEAD = (
     *("**Intuition**", "**Mathematics**", "**Code**", "**Demo**"),
     *("**You come with**", "**You build**", "**You leave with**"),
 )
-MOST_WORDS = 2200  # of a chapter's prose
-# What is not read from top to bottom: folds, code, formulas and tables.
-ELSEWHERE = re.compile(
-    r"<details>.*?</details>|```.*?```|\$\$.*?\$\$|^\|.*?$", re.DOTALL | re.MULTILINE
-)
-TAG = re.compile(r"</?[A-Za-z][^>]*>")  # and no "<" of a comparison, which hides what follows
 
 # What no exercise's examples all ask for.
 VALUES = [None, [], 7, 0.1, "1", {"tokens": 9}, (1, True), np.zeros(4), torch.zeros(3)]
@@ -207,8 +201,10 @@ def test_figures_wait_for_their_functions(chapter, name, shown, capsys):
 def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapter: str):
     """Cells that measure or load a model are left out."""
     slow, names = re.compile(r"specdec_lib\.(measure\.\w+\.|models)|get_ipython|Laboratory"), {}
-    cells = [cell for cell in release_of(chapter).cells if cell.cell_type == "code"]
-    for source in [cell.source for cell in cells if not slow.search(cell.source)]:
+    cells = [cell.source for cell in release_of(chapter).cells if cell.cell_type == "code"]
+    sources = [source for source in cells if not slow.search(source)]
+    assert len(sources) > len(cells) / 2
+    for source in sources:
         try:
             exec(source, names)
         except Exception as error:
@@ -221,9 +217,10 @@ def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapte
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys):
     for name in figures_with(chapter, wrong.exercise):
+        shown.clear()
         function = solved(chapter).defined(wrong.exercise, wrong.code)
         draw(chapter, name, **{wrong.exercise: function})
-    assert shown or re.search(NOT_DRAWN, capsys.readouterr().out)
+        assert shown or re.search(NOT_DRAWN, capsys.readouterr().out), name
 
 
 def test_production_code_that_the_cards_name_exists():
@@ -244,13 +241,6 @@ def test_chapter_has_all_its_parts(chapter):
     assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 2
     assert len(re.findall(r'solution="prediction_', text)) >= 2
     assert 3 <= text.count("# ### Exercise: ") <= 7
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_chapter_can_be_read_in_one_evening(chapter):
-    texts = [cell.source for cell in release_of(chapter).cells if cell.cell_type == "markdown"]
-    read = TAG.sub("", ELSEWHERE.sub("", "\n\n".join(texts)))
-    assert len(re.findall(r"[A-Za-z][\w’'-]*", read)) <= MOST_WORDS
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
