@@ -5,7 +5,9 @@ import runpy
 from autograde.course import ROOT, chapter_names
 
 LIMITS = runpy.run_path(str(ROOT / ".ci" / "limits.py"))
-SMALL = "| `docs` | 1 lines |\n| `*.md` | 1 words in all |\n| `notebooks/*/*.ipynb` | 1 words each |\n"
+SMALL = (
+    "| `docs` | 1 lines |\n| `*.md` | 1 words in all |\n| `notebooks/*/*.ipynb` | 1 words each |\n"
+)
 
 
 def test_what_exceeds_a_limit_is_named():

@@ -1,4 +1,4 @@
-"""The README says what the chapters and the recorded race say; each path that a page names exists."""
+"""The README says what chapters and the recorded race say; each path that a page names exists."""
 
 import re
 import runpy

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from attacks import inside, outside
-from attacks.kinds import LISTENER, Attack
+from attacks import protocol
+from attacks.kinds import LISTENER, Attack, Twin, attacks, twins
 from attacks.notebooks import CHANGES, Change
-from attacks.twins import TWINS, Twin
 from classes.submitting import CHAPTER, FULL, hand_in, right, text
 from nbformat import NotebookNode
 
-from autograde.grading import grade as engine
+from autograde.grading import grade
 from autograde.grading.result import Result
 from autograde.hidden.known_bugs import answers_of
 from autograde.intake.submission import release_of, take_in
@@ -27,7 +26,6 @@ from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP
 from autograde.tools.samples import filled
 
-ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
 PREDICTIONS = ["prediction_02", "prediction_02_b", "prediction_02_c"]  # any number is right
 HONEST = ["acceptance_probability", "residual_distribution", *PREDICTIONS]
 # What these do to the functions of their own process may cost their author the points for them.
@@ -51,8 +49,8 @@ def sandbox() -> Iterator[None]:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little time for a cell that never ends."""
-    short = replace(engine.limits_of(CHAPTER), extra_cell_seconds=4.0)
-    monkeypatch.setattr(engine, "limits_of", lambda chapter: short)
+    short = replace(grade.limits_of(CHAPTER), extra_cell_seconds=4.0)
+    monkeypatch.setattr(grade, "limits_of", lambda chapter: short)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +67,7 @@ def graded(folder: Path, notebook: NotebookNode) -> Result:
     path = hand_in(folder, f"s{len(list(folder.iterdir()))}", text(notebook))
     submission = take_in(folder, path.relative_to(folder), CHAPTER)
     assert submission.reason is None
-    return engine.grade_now(submission.notebook, CHAPTER)
+    return grade.grade_now(submission.notebook, CHAPTER)
 
 
 def with_cell(notebook: NotebookNode, source: str) -> NotebookNode:
@@ -94,7 +92,7 @@ def half(**answers: str) -> NotebookNode:
     return filled(release_of(CHAPTER), right_ones | answers)
 
 
-@pytest.mark.parametrize("attack", named(ATTACKS))
+@pytest.mark.parametrize("attack", named([*attacks(), *protocol.ATTACKS]))
 def test_an_attack_earns_and_reaches_nothing(
     attack: Attack, earned, listener, soon, tmp_path: Path
 ):
@@ -131,13 +129,13 @@ def test_a_given_function_that_is_defined_anew_earns_nothing():
     chapter = "04_choosing_the_draft"
     answers = answers_of(chapter) | {"distillation_loss": KEEPS_BFLOAT16}
     notebook = filled(release_of(chapter), answers)
-    honest = engine.grade(notebook, chapter).exercises["distillation_loss"]
+    honest = grade.grade(notebook, chapter).exercises["distillation_loss"]
     notebook.cells.append(nbformat.v4.new_code_cell(WIDENS, id="extra-99"))
-    widened = engine.grade(notebook, chapter).exercises["distillation_loss"]
+    widened = grade.grade(notebook, chapter).exercises["distillation_loss"]
     assert widened.score == honest.score < honest.max_score
 
 
-@pytest.mark.parametrize("twin", named(TWINS))
+@pytest.mark.parametrize("twin", named(twins()))
 def test_a_twin_is_graded_as_ever(twin: Twin, tmp_path: Path):
     result = graded(tmp_path, with_cell(right(**twin.answers), twin.cell))
     messages = {name: e.messages for name, e in result.exercises.items() if e.messages}

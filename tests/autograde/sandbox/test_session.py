@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from attacks.inside import written
+from attacks.protocol import written
 from classes.sessions import session
 from classes.submitting import CHAPTER, right
 

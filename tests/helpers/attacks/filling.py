@@ -1,6 +1,6 @@
 """Answers that fill the grader's memory or take its time."""
 
-from attacks.inside import written
+from attacks.protocol import written
 
 _ANSWER = (
     "{'warnings': [], 'changed': [], 'shares': False, 'operators': 0, 'waits': [], 'value': None}"

@@ -1,7 +1,12 @@
-"""What an attack and an allowed habit are: cells, and what must not or must come of them."""
+"""What an attack and an allowed habit are: cells, and what must not or must come of them.
+
+Their code is in attacks.toml and twins.toml, and where it needs more than text in protocol.py.
+"""
 
 import os
+import tomllib
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from classes.submitting import CHAPTER
 
@@ -49,3 +54,31 @@ class Attack:
 def answers(code: str, *names: str) -> dict[str, str]:
     """The same code in place of these functions, or of all; NAME is the function's."""
     return {name: code.replace("NAME", name) for name in names or functions_of(CHAPTER)}
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A cell before right answers; `answers` are right ones, written in an unusual way."""
+
+    name: str
+    cell: str = "pass"
+    answers: dict[str, str] = field(default_factory=dict)
+
+
+def attacks() -> list[Attack]:
+    """The attacks of attacks.toml."""
+    return [_attack(group, **row) for group, rows in _table("attacks").items() for row in rows]
+
+
+def twins() -> list[Twin]:
+    """The habits of twins.toml."""
+    return [Twin(**row) for row in _table("twins")["twin"]]
+
+
+def _attack(group: str, answer: str = "", **row: object) -> Attack:
+    return Attack(group=group, **row, **({"answers": answers(answer)} if answer else {}))
+
+
+def _table(name: str) -> dict[str, list[dict]]:
+    text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text.replace("LISTENER", LISTENER))
