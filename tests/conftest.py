@@ -124,14 +124,6 @@ def module(blank_page) -> Callable:
     return partial(exported, blank_page)
 
 
-@pytest.fixture(scope="module")
-def machine():
-    """A machine with the built-in models (built_in_machine), one for a test module."""
-    from decoders.built_in_machine import built_in_machine
-
-    return built_in_machine()
-
-
 @pytest.fixture(scope="session")
 def student_server(tmp_path_factory) -> Iterator:
     """The JupyterLab of `specdec start` (jupyter_lab.StudentServer), one for each test process.

@@ -18,6 +18,7 @@ from classes.chapter_cases import (
     unwritten,
     visible_message,
 )
+from data_files import table
 
 from autograde.grading.grade import solved
 from autograde.hidden.known_bugs import answers_of, bugs_of
@@ -58,34 +59,11 @@ UNSEEN = {
 WORDS = {"found_in_the_text", "two_caches"}  # figures that show no number
 NOT_DRAWN = "cannot be used yet|There is no picture"
 PRINTS = {"ladder", "line_up", "library_on_trial", "beside_hugging_face"}  # print as well
-# What the alternative text of a figure says among other things: the numbers that it draws.
-SAID = {
-    "00 predicted_and_measured": "predicted: 20 at 1, 32 at 8; measured: 20 at 1, 50 at 8",
-    "00 free_on_the_line": "A100 153, H100 295, TPU v4 229",
-    "01 passes": "12 tokens in 4 passes and 13 draft calls; the target alone writes the same. "
-    "Pass by pass: on (accepted) the (accepted) mat (corrected) cat (rejected) sat (dropped)",
-    "01 ladder": "no draft: 24; oracle, the same text: 6; draft model",
-    "02 kept_of_100": "You keep A 30, B 30, C 20, D 5, 85 in all. Missing, or too many if "
-    "negative: A 15, B 0, C -5, D 5.",
-    "02 every_text": "0.000 of the probability is on the wrong texts",
-    "02 blocks_written": "5 blocks after A",
-    "02 broken_rule": "together A 0.39, B 0.36, C 0.18, D 0.07; the target",
-    "03 library_on_trial": "its rule, its own argmax draft: 0.37",
-    "04 next_draft_token": "its yield: 7 at 1, 4.9 at 2, 3.43 at 3",
-    "04 strategies": "small: alpha 0.60, c 0.15; table: alpha 0.20, c 0.3",
-    "04 promise_and_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59; cold",
-    "05 expected_and_measured": "T5-large, T = 0: formula from: 2.36, to: 2.64, expected",
-    "05 verdicts": "CNNDM, T5-small, T = 0: needed: 3.41, the formula: 2.67, the best order: 2.9",
-    "06 experts_read": "measured: 1.34 at 1, 1.31 at 8, 1.44 at 64",
-    "06 spent": "you: 2.82",
-    "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
-    "07 more_candidates": "your function: 0.8 at 1, 0.87 at 2",
-    "07 by_position": "EAGLE-3: 2.41 tokens at K = 7: 1.49 at 1",
-    "08 broken_decoders": "the target is its own draft: nothing: 5, the feed: 3.3",
-    "08 beside_the_paper": "measured v: here: 234m / base, T = 0: 1.6",
-    "08 beside_hugging_face": "For 100 tokens, passes: plain decoding: 100, your decoder: 50",
-    "08 batches": "plain: 10 at 1; K = 2: 15 at 1",
-}
+FIGURE_TEXTS = [
+    (chapter, name, text)
+    for chapter in CHAPTERS
+    for name, text in table("figures.toml")[chapter[:2]].items()
+]
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [
     ("01_draft_then_verify", "chosen_rows", lambda *args: np.zeros((2, 3)), "no rows of this pass"),
@@ -176,11 +154,10 @@ def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
     assert plt.get_fignums() == []
 
 
-@pytest.mark.parametrize("number, name", [each.split() for each in SAID])
-def test_figures_say_the_numbers_that_they_draw(number, name, painted):
-    (chapter,) = (each for each in CHAPTERS if each.startswith(number))
+@pytest.mark.parametrize("chapter, name, text", FIGURE_TEXTS)
+def test_figures_say_the_numbers_that_they_draw(chapter, name, text, painted):
     draw(chapter, name)
-    assert SAID[f"{number} {name}"] in painted[0]
+    assert text in painted[0]
 
 
 @pytest.mark.parametrize("chapter, name, wrong, said", SAID_OF_WRONG)

@@ -4,11 +4,10 @@ Their code is in attacks.toml and twins.toml, and where it needs more than text 
 """
 
 import os
-import tomllib
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from classes.submitting import CHAPTER
+from data_files import table
 
 from autograde.tools.samples import functions_of
 
@@ -67,18 +66,16 @@ class Twin:
 
 def attacks() -> list[Attack]:
     """The attacks of attacks.toml."""
-    return [_attack(group, **row) for group, rows in _table("attacks").items() for row in rows]
+    groups = table("attacks/attacks.toml").items()
+    return [_attack(group, **row) for group, rows in groups for row in rows]
 
 
 def twins() -> list[Twin]:
     """The habits of twins.toml."""
-    return [Twin(**row) for row in _table("twins")["twin"]]
+    return [Twin(**row) for row in table("attacks/twins.toml")["twin"]]
 
 
-def _attack(group: str, answer: str = "", **row: object) -> Attack:
-    return Attack(group=group, **row, **({"answers": answers(answer)} if answer else {}))
-
-
-def _table(name: str) -> dict[str, list[dict]]:
-    text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text.replace("LISTENER", LISTENER))
+def _attack(group: str, name: str, cell: str = "pass", answer: str = "", **row: object) -> Attack:
+    """The attack of a row, whose `answer` stands for each function of the chapter."""
+    row |= {"answers": answers(answer)} if answer else {}
+    return Attack(name, group, cell.replace("LISTENER", LISTENER), **row)

@@ -1,5 +1,6 @@
 """The machine that tests of chapter 08 measure on: the built-in models, and little to do."""
 
+import pytest
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
@@ -21,7 +22,8 @@ FOUND = Found(
 )
 
 
-def built_in_machine() -> Machine:
+@pytest.fixture(scope="module")
+def machine() -> Machine:
     """A machine with the built-in target, in the place of a costlier one too, and its drafts."""
     target = Llama.from_folder(ASSETS / "target")
     drafts = {name: Llama.from_folder(ASSETS / name) for name in BUILT_IN_DRAFTS}
