@@ -19,10 +19,13 @@ CHAPTER = "04_choosing_the_draft"
 FUNCTIONS = functions_of(CHAPTER)
 
 
+NUMBER = """def distillation_loss(t, d):
+    p, q = t.float().softmax(-1), d.float().softmax(-1)
+    return (1 - torch.minimum(p, q).sum(-1).mean()).item()"""
+
+
 def test_a_loss_that_is_a_number_keeps_the_groups_that_ask_for_its_value():
-    loss = LOSS.format(-1, "(1 - torch.minimum(p, q).sum(-1).mean()).item()")
-    result = grade_with(CHAPTER, distillation_loss=f"def distillation_loss(t, d):\n    {loss}")
-    exercise = result.exercises["distillation_loss"]
+    exercise = grade_with(CHAPTER, distillation_loss=NUMBER).exercises["distillation_loss"]
     assert exercise.passed == 2 and "a tensor of shape ()" in " ".join(exercise.messages)
 
 
@@ -41,9 +44,6 @@ def test_the_chapters_own_stopping_rule(rule: str, lost: int, told: str):
     exercise = judged(CHAPTER, best_k=RULE.format(rule))["best_k"]
     assert exercise.max_score - exercise.score == lost
     assert re.search(told, "".join(exercise.messages))
-
-
-LOSS = "p, q = t.float().softmax({0}), d.float().softmax({0})\n    return {1}"
 
 
 def test_the_text_has_the_speeds_of_a_perfect_draft_and_of_a_useless_one():

@@ -23,6 +23,7 @@ def test_every_simulator_is_here_and_a_chapter_shows_it():
     assert all(f"lessons.widgets.{name} import" in chapters for name in NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_on_an_exported_page_all_move_and_are_open_to_everybody(browser, tmp_path):
     simulators = [make() for make in MAKERS.values()]

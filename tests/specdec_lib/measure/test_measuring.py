@@ -1,12 +1,15 @@
-"""What every measurement is made of: what is counted, left out, and put beside what."""
+"""What every measurement is made of: prompts, what is counted and left out, costs, limits."""
+
+from functools import partial
 
 import pytest
 import torch
 
-from specdec_lib.assets import Document, documents
+from specdec_lib.assets import Document, documents, tokenizer
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure import costs, models, prompts, runs, timing
+from specdec_lib.measure import costs, limits, models, prompts, runs, timing
 from specdec_lib.measure.acceptance import Acceptance, acceptance, bits_per_byte, places
+from specdec_lib.measure.prompt_kinds import BEGUN, KINDS, SOURCE
 from specdec_lib.measure.prompts import Tokens
 from specdec_lib.theory import Costs
 from specdec_lib.training.corpus import train_tokenizer
@@ -87,3 +90,34 @@ def test_text_that_runs_in_circles_is_left_out_of_greedy_figures():
     assert runs.straight(decoder, [[2], [1], [1]], most=1) == [[1]]
     with pytest.raises(ValueError, match="runs in circles; use more prompts"):
         runs.straight(decoder, [[2]], most=8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prompts_of_a_kind_are_as_many_as_asked_for_and_all_different(kind: str):
+    found = KINDS[kind](64)
+    assert len({tuple(prompt) for prompt in found}) == 64
+    assert found[:8] == KINDS[kind](8) and max(map(len, found)) < 256
+    with pytest.raises(ValueError, match=r"the held-out text has \d+ \w+, not 100000"):
+        KINDS[kind](100_000)
+
+
+def test_a_copy_repeats_its_source_with_one_name_changed():
+    words = tokenizer()
+    for prompt in KINDS["copy and edit"](8):
+        source, copy = words.decode(prompt[:SOURCE]), words.decode(prompt[SOURCE:]).lstrip("\n")
+        begun = words.decode(prompt[:BEGUN]).lstrip("\n")
+        assert copy.replace("new_", "", 1).rstrip() == begun.rstrip() and begun.rstrip() in source
+
+
+def test_both_limits_are_measured_here(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(limits, "copy_bandwidth", partial(limits.copy_bandwidth, megabytes=4))
+    monkeypatch.setattr(limits, "WIDTH", 128)
+    found = limits.machine_limits()
+    assert set(found) == {"bandwidth", "peak_flops"} and min(found.values()) > 1e7
+
+
+def test_a_pass_reads_all_weights_but_the_embedding():
+    """With half the bytes where the processor widens the shipped numbers by itself."""
+    count, size = limits.weights_read(models.target(None, torch.float32))
+    assert 6e6 < count < 8e6 and size in (2, 4)
+    assert limits.weights_read(models.target(None, torch.bfloat16)) == (count, 2)
