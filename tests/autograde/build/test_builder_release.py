@@ -81,9 +81,7 @@ def test_check_says_what_is_out_of_date_and_a_build_writes_that(tmp_path: Path) 
     assert [line.split(": ")[0] for line in check(solutions, notebooks)] == gone
 
 
-def test_nbgraders_own_ways_give_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nbgraders_own_ways_give_the_same_bytes(tmp_path: Path, monkeypatch):
     """Its command, from another folder and without the environment activated; formgrader's button;
     and the release into a class.
     """

@@ -93,9 +93,7 @@ def half(**answers: str) -> NotebookNode:
 
 
 @pytest.mark.parametrize("attack", named([*attacks(), *protocol.ATTACKS]))
-def test_an_attack_earns_and_reaches_nothing(
-    attack: Attack, earned, listener, soon, tmp_path: Path
-):
+def test_an_attack_earns_and_reaches_nothing(attack: Attack, earned, listener, soon, tmp_path):
     if attack.before:
         before = Attack("before", attack.group, attack.before)
         graded(tmp_path, with_cell(release_of(CHAPTER), before.source))

@@ -45,9 +45,7 @@ def most_megabytes(status: str = "") -> float:
     "name",
     [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in FILLING],
 )
-def test_a_submission_costs_the_grader_little_memory_and_time(
-    name: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_submission_costs_the_grader_little_memory_and_time(name: str, monkeypatch):
     chapter, notebook, names = attacked(name)
     grade.grade_now(filled(release_of(chapter), answers_of(chapter)), chapter)
     monkeypatch.setattr(bounds, "MEMORY", MEGABYTES * 2**20)

@@ -9,31 +9,12 @@ from collections.abc import Callable
 
 import nbformat
 from classes.submitting import WRITTEN, cell_of, right
+from data_files import table
 from nbformat import NotebookNode
 
 ELSEWHERE = "http://127.0.0.1:9/hit"  # a port where nothing listens: to ask is enough
 
-# {run} stands for JavaScript without quotes and blanks, {url} for an address, {n} for the number.
-PAYLOADS = {
-    "script": "<script>{run}</script>",
-    "picture that fails": "<img src=x onerror={run}>",
-    "drawing that loads": "<svg onload={run}></svg>",
-    "frame": '<iframe srcdoc="<script>parent.{run}</script>"></iframe>',
-    "details that open": "<details open ontoggle={run}>x</details>",
-    "end of an attribute": '"><input autofocus onfocus={run}>',
-    "end of an element": "</pre></code></textarea></title></script></div><script>{run}</script>",
-    "unfinished tag": "<video src=x onerror={run} <p>",
-    "style sheet": '<link rel="stylesheet" href="{url}">',
-    "style": "<style>@import url({url});</style>",
-    "colour codes": "\x1b[31m<img src=x onerror={run}>\x1b[0m",
-    "link": "[read](javascript:{run})",
-    "link in disguise": "[read](JaVa&#115;cript&colon;{run})",
-    "link from afar": "[read][r{n}]\n\n[r{n}]: javascript:{run}",
-    "link in brackets": "<javascript:{run}>",
-    "picture from elsewhere": "![x]({url})",
-    "picture in a link": "[![x]({url})](javascript:{run})",
-    "diagram": "```mermaid\n<img src=x onerror={run}>\n```",
-}
+PAYLOADS = table("attacks/payloads.toml")
 
 
 def number_of(place: str, payload: str) -> int:

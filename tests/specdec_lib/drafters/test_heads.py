@@ -4,7 +4,6 @@ That they are exact is in test_exactness.py, for prompts of one pass, and here f
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,9 +121,7 @@ FILES: dict[str, tuple[Callable, Callable, type]] = {
 
 
 @both
-def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(
-    name: str, tmp_path: Path
-):
+def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(name: str, tmp_path):
     make, load, kind = FILES[name]
     target = tiny_llama(tmp_path / "target", seed=1)
     path = tmp_path / "weights.safetensors"
