@@ -124,30 +124,6 @@ def module(blank_page) -> Callable:
     return partial(exported, blank_page)
 
 
-@pytest.fixture(scope="session")
-def student_server(tmp_path_factory) -> Iterator:
-    """The JupyterLab of `specdec start` (jupyter_lab.StudentServer), one for each test process.
-
-    Each test works in a notebook of its own there: `student_server.put(name, notebook)`.
-    """
-    from pages.jupyter_lab import StudentServer
-
-    with StudentServer(tmp_path_factory.mktemp("lab")).running() as server:
-        yield server
-    assert "JupyterLab has stopped" in server.log.read_text()
-
-
-@pytest.fixture
-def lab(browser, student_server) -> Iterator:
-    """JupyterLab in a fresh browser. At the end nothing may have asked another machine."""
-    from pages.jupyter_lab import Lab
-
-    one = Lab(browser, student_server)
-    yield one
-    one.context.close()
-    assert one.outside == []
-
-
 @pytest.fixture
 def shown(monkeypatch) -> list[str]:
     """The alternative texts of the figures that a test draws."""

@@ -30,14 +30,19 @@ PATIENCE = 90  # seconds for anything that loads
 CODE = ".jp-InputArea-editor, .jp-InputPlaceholder"
 
 
+def free_port() -> int:
+    """A port of this machine where nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class Server:
     """A JupyterLab on a free port of this machine, started by `command` in the folder `at`."""
 
     def __init__(self, folder: Path, command: list[str], at: Path, **variables: str) -> None:
         self.log, self.workspaces = folder / "log", itertools.count()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
         options += ["--ServerApp.port_retries=0", "--IdentityProvider.token="]
