@@ -11,7 +11,7 @@ from autograde.tools.gates import grade_with, judged
 from specdec_lib import theory
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.lessons.ch04 import lesson as ch04
+from specdec_lib.lessons.ch04 import lesson
 from specdec_lib.measure import strategies
 from specdec_lib.training.short import distil, trainable
 
@@ -55,14 +55,14 @@ def test_the_text_has_the_speeds_of_a_perfect_draft_and_of_a_useless_one():
 def test_the_gradient_worked_out_by_hand_is_autograds():
     p, q = torch.randn(3, 4, 6), torch.randn(3, 4, 6, requires_grad=True)
     FUNCTIONS["distillation_loss"](p, q).backward()
-    by_hand = ch04.loss_gradient(p.numpy(), q.detach().numpy())
+    by_hand = lesson.loss_gradient(p.numpy(), q.detach().numpy())
     np.testing.assert_allclose(q.grad.numpy(), by_hand, rtol=0, atol=1e-6)
 
 
 def test_predictions_are_held_against_computed_numbers():
     steep = theory.Costs(0.05, {m: 1 + 0.1 * (m - 1) for m in range(1, 22)})
     values = [theory.expected_tokens(0.7, 5), steep.best_k(0.8), None]  # the last is measured
-    assert [truth.value for truth in ch04.TRUTHS.values()] == pytest.approx(values)
+    assert [truth.value for truth in lesson.TRUTHS.values()] == pytest.approx(values)
 
 
 @pytest.fixture(scope="module")

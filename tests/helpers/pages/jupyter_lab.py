@@ -141,11 +141,11 @@ class Lab:
 
     def open(self, path: str) -> None:
         """Open a notebook of the work folder, and wait for its kernel; reloads once."""
-        from playwright.sync_api import TimeoutError as TooLong
+        from playwright import sync_api
 
         try:
             self._open(path)
-        except TooLong:
+        except sync_api.TimeoutError:
             self._open(path)
 
     def _open(self, path: str) -> None:
@@ -208,12 +208,12 @@ class Lab:
 
         Reloads once: ipywidgets gives a saved state up if a new kernel is slow to answer.
         """
-        from playwright.sync_api import TimeoutError as TooLong
+        from playwright import sync_api
 
         drawing = self.cell(text).locator(".sd-chart svg").first
         try:
             drawing.wait_for(timeout=PATIENCE * 1000 / 3)
-        except TooLong:
+        except sync_api.TimeoutError:
             self.page.reload()
             self._wait_for_kernel()
             drawing = self.cell(text).locator(".sd-chart svg").first

@@ -9,8 +9,7 @@ from functools import partial
 import pytest
 import torch
 from decoders.greedy import begin, greedy_text, require_identical, worse
-from decoders.random_models import VOCAB as V
-from decoders.random_models import gpt2, llama, t5
+from decoders.random_models import VOCAB, gpt2, llama, t5
 from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
@@ -34,7 +33,7 @@ from specdec_lib.sampling import Greedy, Warp
 
 SOURCE = [7, 3, 9, 9, 1]
 SIZES = {
-    "vocab_size": V, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+    "vocab_size": VOCAB, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
     "num_key_value_heads": 1, "head_dim": 8, "intermediate_size": 24, "initializer_range": 0.3,
     "pad_token_id": 0, "bos_token_id": None, "eos_token_id": None,
 }  # fmt: skip
@@ -53,7 +52,7 @@ SLIDING = {
 }
 # Their last two layers read the keys of others.
 SHARED = WINDOW | {"num_hidden_layers": 4, "layer_types": 2 * MIXED["layer_types"]}
-SHARED |= {"num_kv_shared_layers": 2, "vocab_size_per_layer_input": V}
+SHARED |= {"num_kv_shared_layers": 2, "vocab_size_per_layer_input": VOCAB}
 SHARED |= {"hidden_size_per_layer_input": 8}
 ALTUP = SHARED | {"laurel_rank": 4, "altup_num_inputs": 2, "intermediate_size": [24] * 4}
 ALTUP |= {"activation_sparsity_pattern": [0.0] * 4}
@@ -81,7 +80,7 @@ def whole(model: Causal | EncoderDecoder, tokens: Tensor) -> Tensor:
 
 
 def text(length: int, seed: int = 0) -> Tensor:
-    return torch.randint(V, (length,), generator=torch.Generator().manual_seed(seed))
+    return torch.randint(VOCAB, (length,), generator=torch.Generator().manual_seed(seed))
 
 
 def close(found: Tensor, expected: Tensor) -> None:
@@ -193,6 +192,6 @@ def test_cache_keeps_the_source_that_it_was_made_for():
 
 
 def test_model_that_ignores_its_cache_is_refused():
-    model = Causal(causal(OpenAIGPTConfig(vocab_size=V, n_embd=16, n_layer=1, n_head=2)))
+    model = Causal(causal(OpenAIGPTConfig(vocab_size=VOCAB, n_embd=16, n_layer=1, n_head=2)))
     with pytest.raises(ValueError, match="type openai-gpt does not use a DynamicCache"):
         model.forward(text(3)[None], model.new_cache())
