@@ -119,9 +119,9 @@ def blank_page(browser):
 @pytest.fixture
 def module(blank_page) -> Callable:
     """`module(simulator)` gives `call(name, *arguments)` for what its module exports."""
-    from pages.browsing import exported
+    from pages.browsing import module_caller
 
-    return partial(exported, blank_page)
+    return partial(module_caller, blank_page)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from classes.gradebook import compare, read_scores
+from classes.gradebook import read_scores, require_same_marks
 
 from autograde.course import AuthorError, chapter_names, exit_code
 from autograde.grading.result import read_grades
@@ -15,7 +15,7 @@ def test_marks_are_as_the_samples_are_made_and_each_student_has_a_page(tmp_path:
     chapter = chapter_names()[0]  # the one that is graded soonest
     demo.grade_sample_class(tmp_path, [chapter])
     grades = read_grades(demo.grades_of(tmp_path))
-    compare(grades, read_scores(tmp_path))
+    require_same_marks(grades, read_scores(tmp_path))
     scores = {student: result[chapter]["score"] for student, result in grades.items()}
     assert list(scores) == sorted(STUDENTS)
     full = grades["ada-right"][chapter]["max_score"]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from classes.chapter_cases import (
     CHAPTERS,
-    draw,
+    draw_figure,
     figures_of,
     functions_of,
     lesson_of,
@@ -147,7 +147,7 @@ def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
 
 @pytest.mark.parametrize("chapter, name", FIGURES)
 def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
-    draw(chapter, name)
+    draw_figure(chapter, name)
     out = capsys.readouterr().out
     assert len(painted) == 1 and (out == "" or name in PRINTS) and not re.search(NOT_DRAWN, out)
     assert re.search(r"\d", painted[0]) or name in WORDS
@@ -156,20 +156,20 @@ def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
 
 @pytest.mark.parametrize("chapter, name, text", FIGURE_TEXTS)
 def test_figures_say_the_numbers_that_they_draw(chapter, name, text, painted):
-    draw(chapter, name)
+    draw_figure(chapter, name)
     assert text in painted[0]
 
 
 @pytest.mark.parametrize("chapter, name, wrong, said", SAID_OF_WRONG)
 def test_figures_tell_what_a_wrong_function_returned(chapter, name, wrong, said, shown):
     (function,) = figures_of(chapter)[name].functions
-    draw(chapter, name, **{function: wrong})
+    draw_figure(chapter, name, **{function: wrong})
     assert said in shown[0]
 
 
 @pytest.mark.parametrize("chapter, name", DRAWN)
 def test_figures_wait_for_their_functions(chapter, name, shown, capsys):
-    draw(chapter, name, **dict.fromkeys(figures_of(chapter)[name].functions, unwritten))
+    draw_figure(chapter, name, **dict.fromkeys(figures_of(chapter)[name].functions, unwritten))
     assert shown == [] and "Write it first" in capsys.readouterr().out
     assert plt.get_fignums() == []
 
@@ -196,7 +196,7 @@ def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys)
     for name in figures_with(chapter, wrong.exercise):
         shown.clear()
         function = solved(chapter).defined(wrong.exercise, wrong.code)
-        draw(chapter, name, **{wrong.exercise: function})
+        draw_figure(chapter, name, **{wrong.exercise: function})
         assert shown or re.search(NOT_DRAWN, capsys.readouterr().out), name
 
 

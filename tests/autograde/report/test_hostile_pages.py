@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from classes.hostile import PLACES, everything, file_names, name_of, notebook, unreadable
+from classes.hostile import (
+    PLACES,
+    all_payloads,
+    file_names,
+    hostile_notebook,
+    name_of,
+    unreadable_file,
+)
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 from nbgrader.api import Gradebook
 from pages.jupyter_lab import InstructorServer
@@ -34,11 +41,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The class, graded and with its feedback."""
     course = tmp_path_factory.mktemp("course")
     release_into(course, [CHAPTER])
-    folder = hand_in(course / "submitted", "mallory", text(notebook())).parent
+    folder = hand_in(course / "submitted", "mallory", text(hostile_notebook())).parent
     for name in file_names("name of a file"):
         (folder / name).write_text(name)
         (folder / f"{name}.html").write_text(name)
-    hand_in(course / "submitted", "oscar", unreadable())
+    hand_in(course / "submitted", "oscar", unreadable_file())
     for name in file_names("name of the student"):
         hand_in(course / "submitted", name, text(right()))
     for command in ("autograde", "generate_feedback"):
@@ -113,7 +120,7 @@ def test_feedback_pages(watched: Watched, course: Path):
 def test_the_policy_of_a_feedback_page_stops_what_would_get_past(watched: Watched, course: Path):
     """With every payload put into the page as it is, none of them runs."""
     page = course / "feedback" / "mallory" / CHAPTER / f"{CHAPTER}.html"
-    live = page.read_text().replace("<main>", "<main>" + everything("own text"))
+    live = page.read_text().replace("<main>", "<main>" + all_payloads("own text"))
     tampered = course / "tampered.html"
     tampered.write_text(live)
     assert told(watched.visit(tampered.as_uri())) == []

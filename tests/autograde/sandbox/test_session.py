@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from attacks.protocol import written
+from attacks.protocol import frame_writer
 from classes.sessions import session
 from classes.submitting import CHAPTER, right
 
@@ -153,7 +153,7 @@ def test_what_a_worker_writes_to_its_errors_before_it_is_ready_stops_nothing():
     workers.Worker([sys.executable, "-c", start]).end()
 
 
-FORGED = written("json.dumps(BODY).encode()").replace("NAME", "f")
+FORGED = frame_writer("json.dumps(BODY).encode()").replace("NAME", "f")
 ANSWER = {"value": 1, "changed": [], "warnings": [], "shares": 1, "operators": 0, "waits": []}
 
 

@@ -1,6 +1,6 @@
 """Answers that fill the grader's memory or take its time."""
 
-from attacks.protocol import written
+from attacks.protocol import frame_writer
 from data_files import table
 
 _ANSWER = (
@@ -11,7 +11,7 @@ _ANSWER = (
 def _written(item: str, count: int) -> str:
     """Such an answer with a list of so many items, whatever the worker would have sent."""
     many = f"b'{{\"l\":[' + b'{item},' * {count} + b'0]}}'"
-    return written(f"json.dumps({_ANSWER}).encode().replace(b'null}}', {many} + b'}}')")
+    return frame_writer(f"json.dumps({_ANSWER}).encode().replace(b'null}}', {many} + b'}}')")
 
 
 # By name: the chapter, the one function or all, and the code.

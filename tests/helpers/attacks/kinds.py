@@ -50,7 +50,7 @@ class Attack:
         )
 
 
-def answers(code: str, *names: str) -> dict[str, str]:
+def one_code(code: str, *names: str) -> dict[str, str]:
     """The same code in place of these functions, or of all; NAME is the function's."""
     return {name: code.replace("NAME", name) for name in names or functions_of(CHAPTER)}
 
@@ -77,5 +77,5 @@ def twins() -> list[Twin]:
 
 def _attack(group: str, name: str, cell: str = "pass", answer: str = "", **row: object) -> Attack:
     """The attack of a row, whose `answer` stands for each function of the chapter."""
-    row |= {"answers": answers(answer)} if answer else {}
+    row |= {"answers": one_code(answer)} if answer else {}
     return Attack(name, group, cell.replace("LISTENER", LISTENER), **row)

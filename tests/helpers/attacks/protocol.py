@@ -1,6 +1,6 @@
 """Attacks on the protocol: frames that are written in the place of an answer."""
 
-from attacks.kinds import Attack, answers
+from attacks.kinds import Attack, one_code
 
 # BODY is written as one or more frames to every open file, one of which is the link to the grader.
 _WRITTEN = """
@@ -24,18 +24,20 @@ _TWICE = (
 _NEVER_GIVEN = """b'{"ask": {"of": 0, "name": "__class__", "args": {"l": []}, "kwargs": {}}}'"""
 
 
-def written(body: str, frame: str = _FRAME) -> str:
+def frame_writer(body: str, frame: str = _FRAME) -> str:
     """A function that writes the frames of `body`, both as Python, in place of its answer."""
     return _WRITTEN.replace("BODY", body).replace("FRAME", frame)
 
 
 _FRAMES = {
-    "answer forged": written(f"{_FORGED_ANSWER}", f"({_FRAME}) * 50") + "    return 1.0\n",
-    "frame of 4 GiB announced": written("b''", "b'\\xff\\xff\\xff\\xff'"),
-    "frame nested too deep": written(_DEEP),
-    "keys twice and NaN": written(_TWICE),
-    "use of an object that was never given": written(_NEVER_GIVEN),
+    "answer forged": frame_writer(f"{_FORGED_ANSWER}", f"({_FRAME}) * 50") + "    return 1.0\n",
+    "frame of 4 GiB announced": frame_writer("b''", "b'\\xff\\xff\\xff\\xff'"),
+    "frame nested too deep": frame_writer(_DEEP),
+    "keys twice and NaN": frame_writer(_TWICE),
+    "use of an object that was never given": frame_writer(_NEVER_GIVEN),
 }
 # What breaks the protocol ends a process in every test group: of two functions, to be quick.
 _TWO = ("acceptance_probability", "residual_distribution")
-ATTACKS = [Attack(name, "protocol", answers=answers(code, *_TWO)) for name, code in _FRAMES.items()]
+ATTACKS = [
+    Attack(name, "protocol", answers=one_code(code, *_TWO)) for name, code in _FRAMES.items()
+]

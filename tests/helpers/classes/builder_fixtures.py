@@ -65,7 +65,7 @@ def write_chapter(folder: Path, text: str = TINY, name: str = "01_tiny") -> Path
     return solutions
 
 
-def changed(old: str, new: str) -> str:
+def tiny_with(old: str, new: str) -> str:
     """TINY with its only `old` replaced, so that a case cannot silently change nothing."""
     assert TINY.count(old) == 1, old
     return TINY.replace(old, new)

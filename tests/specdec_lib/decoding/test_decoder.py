@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from decoders.decoding_cases import COUNTING, Counted
+from decoders.decoding_cases import COUNTING, CountingModel
 from decoders.exact_drafters import DRAFT, EXACT, PROMPT, TARGET, autoregressive
 
 from specdec_lib import decoder
@@ -38,7 +38,7 @@ def test_the_distribution_is_the_targets(k: int):
 
 
 def test_each_pass_reads_only_what_is_new():
-    target, draft = Counted(COUNTING), Counted(COUNTING)
+    target, draft = CountingModel(COUNTING), CountingModel(COUNTING)
     decoder.generate(target, draft, [1, 2, 3], 2, 7, Warp(0), choices_for(Warp(0), []))
     assert target.positions == [[0, 1, 2, 3, 4], [5, 6, 7], [8]]
     # All is accepted, so the draft has not read its own last token when the next block begins.

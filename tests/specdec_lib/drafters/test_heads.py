@@ -10,7 +10,7 @@ import pytest
 import torch
 from decoders.exact_drafters import (
     EXACT,
-    made_on,
+    drafter_on,
     plain_distribution,
     tiny_llama,
 )
@@ -93,7 +93,7 @@ def test_eagles_cache_holds_true_states_only(target: Llama):
 
 @both
 def test_after_a_prompt_of_one_token_the_distribution_is_the_targets(target: Llama, name: str):
-    settings, chain = Settings(2), made_on(target, name)
+    settings, chain = Settings(2), drafter_on(target, name)
 
     def run(tape: Tape) -> list[int]:
         return speculative_generate(target, chain, [[2]], 2, settings, tape).tokens[0]
@@ -106,9 +106,9 @@ def test_prompts_that_the_target_reads_in_chunks_give_the_same_drafts(
     target: Llama, name: str, monkeypatch: pytest.MonkeyPatch
 ):
     texts, limits = [TEXT, TEXT[:4], [1, 2], [2]], [3, 2, 3, 3]
-    whole = drafted(made_on(target, name), texts, limits)
+    whole = drafted(drafter_on(target, name), texts, limits)
     monkeypatch.setattr(protocol, "CHUNK", 2)
-    found = drafted(made_on(target, name), texts, limits)
+    found = drafted(drafter_on(target, name), texts, limits)
     assert found.limits == whole.limits == [3, 2, 3, 0]  # no state has given a first token
     assert torch.equal(found.tokens[:3], whole.tokens[:3])
     torch.testing.assert_close(found.q[:3], whole.q[:3], rtol=0, atol=EXACT)

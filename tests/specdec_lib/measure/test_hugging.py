@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from decoders.greedy import begin, worse
+from decoders.greedy import first_tokens, with_noise
 from decoders.random_models import gpt2, llama, t5
 from transformers import GenerationConfig, WatermarkingConfig
 from transformers.generation import candidate_generator
@@ -44,7 +44,7 @@ OWN = {
 
 def counted(make: Callable = llama, **own: object) -> tuple[hugging.Counted, hugging.Counted]:
     """A target and a draft that agrees often, with generation settings of their own."""
-    pair = hugging.Counted(make()), hugging.Counted(worse(make()))
+    pair = hugging.Counted(make()), hugging.Counted(with_noise(make()))
     for each in pair:
         vars(each.model.generation_config).update(own)
     return pair
@@ -61,7 +61,7 @@ def ours(
     kind = EncoderDecoder if target.model.config.is_encoder_decoder else Causal
     mine, small = (kind(each.model) for each in (target, draft))
     mine.vocab_size = small.vocab_size = min(target.vocab_size, draft.vocab_size)
-    rows, how = begin([prompt], mine, small), (Settings(tokens, GREEDY), Greedy())
+    rows, how = first_tokens([prompt], mine, small), (Settings(tokens, GREEDY), Greedy())
     (plain,) = plain_generate(mine, rows, *how).tokens
     found = speculative_generate(mine, ModelDrafter(small), rows, k, *how)
     return plain, *found.tokens, found.target_passes

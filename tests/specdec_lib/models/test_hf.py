@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 import torch
-from decoders.greedy import begin, greedy_text, require_identical, worse
+from decoders.greedy import first_tokens, greedy_text, require_identical, with_noise
 from decoders.random_models import VOCAB, gpt2, llama, t5
 from torch import Tensor
 from transformers import (
@@ -162,9 +162,9 @@ def test_the_tokens_are_those_of_greedy_generate(kind: str, models: list[Llama])
         theirs, (target, draft) = llama(), models
     else:
         theirs, target, draft = MAKERS[kind](), adapter(kind), adapter(kind)
-        worse(draft.model)
+        with_noise(draft.model)
     expected = greedy_text(theirs, prompts, 14)
-    plain = plain_generate(target, begin(prompts, target), Settings(14, Warp(0)), Greedy())
+    plain = plain_generate(target, first_tokens(prompts, target), Settings(14, Warp(0)), Greedy())
     assert plain.tokens == expected
     accepted = require_identical(target, draft, prompts, expected, ks=[4])
     assert len(set(accepted)) > 2  # the draft is neither useless nor perfect

@@ -8,7 +8,7 @@ import pytest
 from classes.chapter_cases import CHAPTERS, text_of
 from pages.accessibility import faults, pictures_without_words
 from pages.browsing import Visitor
-from pages.simulators import FITS, MAKERS, NAMES, SEEN, look_at
+from pages.simulators import FITS, MAKERS, NAMES, VISIBLE, move_simulators
 
 from specdec_lib.lessons.widgets.simulator import HERE, style_sheet
 
@@ -32,7 +32,7 @@ def test_on_an_exported_page_all_move_and_are_open_to_everybody(browser, tmp_pat
     page.write_text(f'<!DOCTYPE html><html lang="en"><title>All</title><main>{shown}</main></html>')
     look = {"viewport": {"width": 400, "height": 900}, "color_scheme": "dark"}
     with Visitor(browser, **look).visit(page) as visitor:
-        assert look_at(visitor) == len(simulators)
+        assert move_simulators(visitor) == len(simulators)
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
 
 
@@ -91,9 +91,9 @@ def moves_by_itself(page) -> bool:
     page.hold_clock()
     for button in page.frame.get_by_role("button").all():
         button.press("Enter")
-        before = page.evaluate(SEEN)
+        before = page.evaluate(VISIBLE)
         page.page.clock.run_for(10_000)
-        if page.evaluate(SEEN) != before or page.evaluate("document.getAnimations().length"):
+        if page.evaluate(VISIBLE) != before or page.evaluate("document.getAnimations().length"):
             return True
     return False
 
