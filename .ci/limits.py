@@ -55,7 +55,8 @@ def excesses(guide: str) -> Iterator[str]:
         limit = int(most.replace(",", ""))
         for what, size in sizes_of(name):
             if size > limit:
-                yield f"{what} has {size:,} {unit}, {size - limit:,} more than CONTRIBUTING.md allows"
+                over = size - limit
+                yield f"{what} has {size:,} {unit}, {over:,} more than CONTRIBUTING.md allows"
 
 
 def main() -> int:

@@ -1,6 +1,7 @@
 """After grading every quiz and every prediction answers, also who was right."""
 
 import ast
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,14 +12,6 @@ from autograde.hidden.runner import Case, Trial
 from specdec_lib.lessons.checking.answers import OPTIONS
 
 
-class Answers:
-    """A student whose notebook holds these values and nothing else."""
-
-    def __init__(self, **values: object) -> None:
-        self.value = values.get
-        self.session = self
-
-
 def asked(chapter: str) -> list[Trial]:
     """The tests of a chapter's quizzes and predictions."""
     names = ("quiz_", "prediction_")
@@ -26,8 +19,10 @@ def asked(chapter: str) -> list[Trial]:
 
 
 def went(trial: Trial, value: object) -> Case:
-    """How it goes with this answer."""
-    return trial.run(Answers(**{trial.exercise: value}), None)
+    """How it goes for a student whose notebook holds this answer and nothing else."""
+    return trial.run(
+        SimpleNamespace(value={trial.exercise: value}.get, session=SimpleNamespace()), None
+    )
 
 
 def right_value(chapter: str, name: str) -> object:
