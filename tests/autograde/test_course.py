@@ -11,6 +11,7 @@ from autograde.tools import demo
 from autograde.tools.samples import STUDENTS
 
 
+@pytest.mark.slow
 def test_marks_are_as_the_samples_are_made_and_each_student_has_a_page(tmp_path: Path):
     chapter = chapter_names()[0]  # the one that is graded soonest
     demo.grade_sample_class(tmp_path, [chapter])

@@ -167,6 +167,7 @@ def test_only_a_mistake_in_the_targets_cache_changes_the_texts(fault: str):
     assert {broken.distance(loop, fault) for loop in (LOOP, library_generate)} == {distance}
 
 
+@pytest.mark.slow
 def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
     target, draft = (Llama.from_folder(ASSETS / name) for name in ("target", "base"))
 

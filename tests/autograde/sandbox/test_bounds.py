@@ -78,6 +78,7 @@ runpy.run_module("nbgrader", run_name="__main__")
 """
 
 
+@pytest.mark.slow
 def test_what_keeps_the_grader_busy_costs_nbgraders_run_little(tmp_path: Path):
     """Its author has no mark and everybody else has; the limit is shorter here, to be quick."""
     chapter, busy, _ = attacked("empty arrays")

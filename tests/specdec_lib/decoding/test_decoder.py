@@ -29,7 +29,7 @@ def test_on_the_built_in_pair_it_writes_and_draws_what_the_engine_does(k: int, t
     assert one.bit_generator.state == other.bit_generator.state
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("k", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_distribution_is_the_targets(k: int):
     def run(tape: Tape) -> list[int]:
         return decoder.generate(TARGET, DRAFT, PROMPT, k, 4, Warp(), tape).tokens
