@@ -70,7 +70,7 @@ def test_what_a_full_grader_could_not_compute_is_no_right_answer():
 
 NBGRADER = """
 import atexit, runpy, sys
-from autograde import bounds
+from autograde.intake import bounds
 bounds.SECONDS = 2
 sys.argv = ["nbgrader", "autograde", sys.argv[1]]
 atexit.register(lambda: print(open("/proc/self/status").read()))

@@ -36,7 +36,7 @@ runpy.run_path({program!r}, run_name="__main__")
 """
 _COMMAND = """{block}
 from dataclasses import replace
-from autograde import grade
+from autograde.grading import grade
 from autograde.sandbox import workers
 workers.START = {program!r}
 usual = grade.limits_of
