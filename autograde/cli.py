@@ -12,13 +12,11 @@ import typer
 from typer import Argument, Option
 
 from autograde.course import (
-    BUILD,
-    LIBRARY,
-    ROOT,
     Chapter,
     UsageError,
     chapter_names,
     course_dir,
+    current_course,
     exit_code,
     require_chapter,
 )
@@ -42,7 +40,7 @@ AnyChapter = Annotated[str | None, Option("--chapter", metavar="NAME", help="Def
 OneChapter = Annotated[str, Option("--chapter", metavar="NAME", help="The chapter.")]
 Lms = Annotated[Literal["canvas", "moodle"], Option("--format", help="The LMS.")]
 Out = Annotated[Path | None, Option(metavar="FILE", help="The file to write.")]
-Course = Annotated[
+ClassFolder = Annotated[
     Path | None,
     Option(metavar="DIR", help="The class's folder; default: course/, or $SPECDEC_COURSE."),
 ]
@@ -53,21 +51,21 @@ def doctor() -> int:
     """Put up the sandbox of grading and attack it. 1: not safe to grade here."""
     from autograde.sandbox import selftest
 
-    lines, safe = selftest.report()
+    lines, safe = selftest.doctor_report()
     print("\n".join(lines))
     return 0 if safe else 1
 
 
 @app.command()
 def new(course: Annotated[Path, Argument(help="The folder to make.")]) -> int:
-    """Make the folder of a course in another subject.
+    """Make the folder of a course in another subject, with a small chapter.
 
-    It has the grader's code and a small chapter. Commands are run in it, as `python -m autograde`.
+    The folder's name is a Python name: the course's library for students is called NAME_lib.
     """
     from autograde.build.new import new_course
 
-    print(f"{course}: {new_course(course)} files, the grader and a chapter about temperatures")
-    print(f"next: cd {course}, python -m autograde build, python -m autograde gates")
+    print(f"{course}: {new_course(course)} files, with a chapter about temperatures")
+    print(f"next: cd {course}, autograde build, autograde gates")
     return 0
 
 
@@ -133,8 +131,8 @@ def bundle(
 
     for name in chapter or ():
         require_chapter(name)
-    # The name that Colab asks for.
-    file = file or BUILD / ("specdec-course.zip" if LIBRARY else f"{ROOT.name}.zip")
+    made = current_course()
+    file = file or made.build / f"{made.name}.zip"
     count = write_bundle(file, chapter or None, quizzes == "at-once")
     print(f"{file}: {count} files, {file.stat().st_size / 2**20:.1f} MiB")
     return 0
@@ -145,7 +143,7 @@ def collect(
     archive: Annotated[Path, Argument(metavar="ZIP", help="The zip that the LMS gives.")],
     lms: Lms,
     chapter: OneChapter,
-    course: Course = None,
+    course: ClassFolder = None,
 ) -> int:
     """Take submissions out of a zip of Canvas or Moodle.
 
@@ -183,8 +181,8 @@ def grade(
 
     require_chapter(chapter)
     if unsafe_no_isolation:
-        isolation.isolate_nothing()
-    print(selftest.require(), file=sys.stderr)
+        isolation.disable_isolation()
+    print(selftest.require_isolation(), file=sys.stderr)
     grades = grade_class(submitted, chapter, workers, scheduler)
     if results:
         write_json(results, {"students": grades})
@@ -194,7 +192,7 @@ def grade(
 
 
 @app.command()
-def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: Course = None) -> int:
+def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: ClassFolder = None) -> int:
     """Put feedback pages into a zip for Canvas or Moodle.
 
     Everybody's page, as `nbgrader generate_feedback` wrote it, gets the name by which the LMS knows
@@ -212,7 +210,7 @@ def feedback(lms: Lms, chapter: OneChapter, out: Out = None, course: Course = No
 def report(
     grades: Annotated[Path, Argument(help="What `autograde grade --json` has written.")],
     out: Out = None,
-    course: Course = None,
+    course: ClassFolder = None,
 ) -> int:
     """Write a page about the class.
 

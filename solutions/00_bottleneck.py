@@ -322,7 +322,7 @@ lesson.check_free_tokens(free_tokens)
 # its bytes. The free tokens are `b F / (2 B)`: does the simulator agree with your answers?
 
 # %% tags=["demo", "shown"]
-from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
+from specdec_lib.lessons.widgets import bottleneck_simulator
 
 bottleneck_simulator(*MACHINES["H100"][:2], n_params=8e9, bytes_per_param=2, tokens=8)
 

@@ -419,7 +419,7 @@ figures.broken_rule(rule, P, Q)
 # Then build a draft that is almost never accepted.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.linked import linked_simulator
+from specdec_lib.lessons.widgets import linked_simulator
 
 linked_simulator("residual", target=P, draft=Q)
 

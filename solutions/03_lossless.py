@@ -67,7 +67,7 @@ lesson.reveal("prediction_03", prediction_03)
 # of them is the rule of your prediction. How many draws until it stands out from the noise?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.linked import linked_simulator
+from specdec_lib.lessons.widgets import linked_simulator
 
 linked_simulator("paths", target=P, draft=Q)
 

@@ -250,7 +250,7 @@ prediction_04_b = 6
 lesson.committed("prediction_04_b", prediction_04_b, 0, 20)
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.linked import linked_simulator
+from specdec_lib.lessons.widgets import linked_simulator
 
 linked_simulator("speed", c=0.05)
 

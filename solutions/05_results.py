@@ -22,7 +22,7 @@ from specdec_lib.theory import expected_tokens
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch05 import figures, charts
-from specdec_lib.lessons.drawing.series import table
+from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.measure import papers
 
 # %% [markdown]
@@ -158,7 +158,7 @@ figures.expected_and_measured(settings)
 # slider. After that choose T5-small, CNNDM, temperature 0, measured 3.1. Can any `c` explain it?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
+from specdec_lib.lessons.widgets import paper_rows_simulator
 
 paper_rows_simulator(settings, row=2)
 
@@ -291,7 +291,7 @@ figures.judged_logs(audit, logs)
 # five numbers is it? Compare it with two quotients of the tokens.
 
 # %% tags=["demo"]
-table(lesson.meanings(logs))
+show_table(lesson.meanings(logs))
 
 # %% [markdown]
 # Three rows print accepted / drafted tokens, the fourth one written tokens / verified positions. That

@@ -241,7 +241,7 @@ lesson.check_lockstep_tokens(lockstep_tokens)
 # and why?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.batch import batch_simulator
+from specdec_lib.lessons.widgets import batch_simulator
 
 batch_simulator(alpha=0.8, k=5, rows=4)
 
@@ -259,7 +259,7 @@ batch_simulator(alpha=0.8, k=5, rows=4)
 # never tells you to stop. Where is the best `K` at `c = 0.1`, and what happens at twice that `K`?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.generation import generation_simulator
+from specdec_lib.lessons.widgets import generation_simulator
 
 generation_simulator(k=5, c=0.1, v=1.0)
 

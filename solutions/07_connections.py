@@ -253,7 +253,7 @@ lesson.committed("prediction_07_b", prediction_07_b, 0, 0.5)
 # accepted with probability 0.45. Which draft makes a tree faster even at `c = 0`?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
+from specdec_lib.lessons.widgets import draft_tree_simulator
 
 draft_tree_simulator(lesson.ACCEPTED)
 

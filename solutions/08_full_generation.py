@@ -311,8 +311,8 @@ figures.law_of_texts(speculative_generate)
 # larger one; on a GPU also published models. With `MINE = False` the library's decoder runs instead.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.drawing.series import table
-from specdec_lib.lessons.widgets.trace import trace_picture
+from specdec_lib.lessons.drawing.series import show_table
+from specdec_lib.lessons.widgets import trace_picture
 from specdec_lib.measure import papers, results, strategies
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.experiment import batches, grid, published, survey, traces
@@ -380,7 +380,7 @@ lesson.reveal("prediction_08_b", prediction_08_b)
 # %% tags=["demo", "shown"]
 LONGER = 1
 machine = survey.look(LONGER)
-table(machine.passes(), "v in passes of the target over one token, and c of each draft")
+show_table(machine.passes(), "v in passes of the target over one token, and c of each draft")
 
 # %% [markdown]
 # Read `v(5)` first: the time of a target pass over five tokens, in passes over one. If `v` grows
@@ -483,7 +483,7 @@ charts.beside_the_paper(rows, en_de)
 PUBLISHED = None
 if PUBLISHED:
     hub_pair = published.load(*PUBLISHED)
-    table(published.rows(our_decoder(), hub_pair, *PUBLISHED), f"{hub_pair.label}, greedy")
+    show_table(published.rows(our_decoder(), hub_pair, *PUBLISHED), f"{hub_pair.label}, greedy")
     trace_picture(**published.readable(our_decoder(), hub_pair, PUBLISHED[0]))
 
 # %% [markdown]

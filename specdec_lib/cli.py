@@ -97,7 +97,10 @@ def mark(
     # A file of the current folder is no module of the grader: -P.
     command = [sys.executable, "-P", "-X", "utf8", "-m", "autograde.selfstudy"]
     command += [*(chapters or ()), "--work", str(folder)]
-    return subprocess.call([*command, "--no-browser"] if no_browser else command)
+    command += ["--no-browser"] if no_browser else []
+    # The tests of the course that the notebooks are from, whatever folder this is.
+    environment = os.environ | {"AUTOGRADE_ROOT": str(workspace.RELEASE.parent)}
+    return subprocess.call(command, env=environment)
 
 
 @app.command()

@@ -3,17 +3,17 @@
 It has no solutions, no hidden tests and no grader. Made twice a bundle has the same bytes.
 """
 
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from autograde.course import LIBRARY, NOTEBOOKS, ROOT, library_folders
+from autograde.course import LIBRARY, NOTEBOOKS, ROOT, current_course, library_folders
 from autograde.intake.files import files_below, write_if_changed, zip_of
 
-OURS = "specdec_lib"  # the library of this course
-FOLDER = "specdec-course"
 # What installs the library. setuptools leaves out what pyproject.toml names and the bundle lacks.
 PROJECT = ("pyproject.toml", "LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
-COMMAND = b'autograde = "autograde.cli:main"\n'  # in pyproject.toml: of what students do not get
+# In pyproject.toml: commands and plugins of the grader, which students do not get.
+OF_THE_GRADER = re.compile(rb'^autograde = "autograde\..*"\n', re.MULTILINE)
 QUIZZES = "quizzes.toml"  # of each chapter: the right letters, and what each option is told
 README = ROOT / "docs" / "student.md"
 OTHER_README = """\
@@ -35,8 +35,8 @@ def write_bundle(
     files = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
     files["README.md"] = _readme().encode()
     if "pyproject.toml" in files:
-        files["pyproject.toml"] = files["pyproject.toml"].replace(COMMAND, b"")
-    folder = FOLDER if LIBRARY == OURS else ROOT.name
+        files["pyproject.toml"] = OF_THE_GRADER.sub(b"", files["pyproject.toml"])
+    folder = current_course().name
     write_if_changed(target, zip_of({f"{folder}/{name}": data for name, data in files.items()}))
     return len(files)
 
@@ -60,4 +60,4 @@ def _readme() -> str:
     if README.is_file():
         return README.read_text(encoding="utf-8")
     install = "run `pip install .` in it, " if _own_library() else ""
-    return OTHER_README.format(name=ROOT.name, install=install)
+    return OTHER_README.format(name=current_course().name, install=install)

@@ -6,7 +6,7 @@ address there is no link, and the course comes from the zip that the student upl
 
 import tomllib
 
-from autograde.course import ROOT
+from autograde.course import ROOT, current_course
 
 ID = "colab"  # of the cell
 COLAB = "https://colab.research.google.com/github"
@@ -18,9 +18,9 @@ import sys
 from pathlib import Path
 
 if "google.colab" in sys.modules:
-    course = "specdec-course.zip" if Path("specdec-course.zip").exists() else {address!r}
+    course = "{bundle}" if Path("{bundle}").exists() else {address!r}
     if course is None:
-        raise FileNotFoundError("Put specdec-course.zip into the file panel, then run this again.")
+        raise FileNotFoundError("Put {bundle} into the file panel, then run this again.")
     get_ipython().run_line_magic("pip", f"install --quiet {{course}}")"""
 
 
@@ -42,4 +42,5 @@ def link(chapter: str) -> str:
 def cell() -> str:
     """The code of the cell."""
     address = repository()
-    return CELL.format(address=address and f"git+{address}")
+    bundle = f"{current_course().name}.zip"
+    return CELL.format(bundle=bundle, address=address and f"git+{address}")

@@ -1,52 +1,71 @@
-"""The folder of a new course in another subject: the grader's code and a small chapter."""
+"""The folder of a new course in another subject: a small chapter, and a library for students.
+
+Nothing of the grader is copied. The library holds a copy of the checking kit, since students of the
+new course have neither the grader nor this repository.
+"""
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
-from autograde.course import ROOT, TESTS, UsageError
+from autograde.course import UsageError
 from autograde.intake.files import files_below, write_if_changed
 
-EXAMPLE = ROOT / "examples" / "temperatures"
-# What the grader and the builder import, and JupyterLab, in which the notebooks are looked at.
-NEEDED = {"docutils", "jupyterlab", "nbclient", "nbgrader", "numpy", "rich", "tqdm", "typer"}
+DISTRIBUTION = "specdec-course"  # what the grader is installed by
+EXAMPLE, EXAMPLE_NAME = Path(__file__).parent / "example", "temperatures"
+# Where the kit is below a package of the same distribution, which the grader does not import.
+KIT = ("specdec_lib", "lessons/checking")
+# What the grader and the builder need beside the distribution's own dependencies, and JupyterLab.
+NEEDED = {"docutils", "jupyterlab", "nbclient", "nbgrader", "pytest"}
 IGNORED = "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n"
 
 
 def new_course(folder: Path) -> int:
     """Write a course with a chapter about temperatures to `folder`; returns the number of files.
 
-    Raises UsageError for a folder that holds something.
+    Raises UsageError for a folder that holds something, or whose name is none for a package.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there already and not empty: choose another name")
-    files = dict(_files(folder.resolve().name))
-    for name, data in files.items():
-        write_if_changed(folder / name, data)
+    name = folder.resolve().name
+    if not (name.isidentifier() and name.isascii()):
+        raise UsageError(f"{name}_lib cannot be a Python package: take letters, digits and _")
+    files = dict(_files(name))
+    for place, data in files.items():
+        write_if_changed(folder / place, data)
     return len(files)
 
 
 def _files(name: str) -> Iterator[tuple[str, bytes]]:
     """Every file of a course called `name`: its place, and its bytes."""
-    for path in files_below(ROOT / "autograde"):
-        if not path.is_relative_to(TESTS):
-            yield path.relative_to(ROOT).as_posix(), path.read_bytes()
     for path in files_below(EXAMPLE):
-        yield path.relative_to(EXAMPLE).as_posix(), path.read_bytes()
-    yield "autograde/LICENSE", (ROOT / "LICENSE").read_bytes()  # the grader's, not the course's
-    yield "nbgrader_config.py", (ROOT / "nbgrader_config.py").read_bytes()
-    yield "pyproject.toml", _project(name).encode()
+        place, text = path.relative_to(EXAMPLE).as_posix(), path.read_text(encoding="utf-8")
+        yield _renamed(place, name), _renamed(text, name).encode()
+    kit = _kit_folder()
+    for path in files_below(kit):
+        yield f"{name}_lib/checking/{path.relative_to(kit).as_posix()}", path.read_bytes()
+    licence = metadata.distribution(DISTRIBUTION).read_text("licenses/LICENSE")
+    yield f"{name}_lib/checking/LICENSE", licence.encode()  # the kit's, not the course's
     yield ".gitignore", IGNORED.encode()
 
 
-def _project(name: str) -> str:
-    """The example's pyproject.toml with the course's name, and the versions that this one has."""
-    ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = ours["optional-dependencies"]
-    lines = [*extras["course"], *extras["instructor"], *ours["dependencies"]]
-    needed = [line for line in lines if re.match(r"[\w-]+", line)[0] in NEEDED]
-    text = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
-    text = text.replace('"temperatures"', json.dumps(name))
-    return re.sub(r"grader = .*", lambda _: f"grader = {json.dumps(needed)}", text)
+def _renamed(text: str, name: str) -> str:
+    """A text of the example with the course's name, and in its pyproject.toml what it needs."""
+    text = text.replace(f"{EXAMPLE_NAME}_lib", f"{name}_lib")
+    text = text.replace(f'name = "{EXAMPLE_NAME}"', f'name = "{name}"')
+    return text.replace("grader = []", f"grader = {json.dumps(_needed())}")
+
+
+def _needed() -> list[str]:
+    """What an instructor installs: the grader, and the versions that this one is tested with."""
+    lines = [line.partition(";")[0].strip() for line in metadata.requires(DISTRIBUTION)]
+    pinned = {line for line in lines if "==" in line}
+    return [DISTRIBUTION, *sorted(p for p in pinned if re.match(r"[\w-]+", p)[0] in NEEDED)]
+
+
+def _kit_folder() -> Path:
+    package, folder = KIT
+    return Path(find_spec(package).origin).parent / folder

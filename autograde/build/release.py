@@ -21,12 +21,11 @@ from autograde.course import (
     NOTEBOOKS,
     SOLUTIONS,
     AuthorError,
-    Chapter,
     chapter_names,
     notebook_path,
     require_chapter,
 )
-from autograde.hidden.runner import collected
+from autograde.hidden.collected import require_tests
 from autograde.intake.files import write_if_changed
 from autograde.nbgrader.config import load_config, set_folders
 
@@ -111,7 +110,7 @@ def _require_tests(chapter: str, source: NotebookNode) -> None:
     code = [cell for cell in source.cells if utils.is_grade(cell) and cell.cell_type == "code"]
     if code:
         names = [cell.metadata.nbgrader.grade_id.removeprefix("test_") for cell in code]
-        collected(Chapter(chapter), names, None)
+        require_tests(chapter, names)
 
 
 def _orphans(solutions: Path, notebooks: Path) -> list[str]:

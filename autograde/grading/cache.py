@@ -14,7 +14,16 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograde.course import BUILD, LIBRARY, ROOT, TESTS, Chapter, course_seed, library_folders
+from autograde.course import (
+    BUILD,
+    GRADER,
+    LIBRARY,
+    ROOT,
+    TESTS,
+    Chapter,
+    course_seed,
+    library_folders,
+)
 from autograde.grading.result import Result
 from autograde.intake.files import digest_of, files_below, write_if_changed
 from autograde.intake.submission import is_demo
@@ -56,13 +65,14 @@ def _library_fingerprint() -> str:
 
 
 def _ingredients(chapter: Chapter) -> Iterator[tuple[str, Path]]:
-    """The course's and the grader's files that can change a mark, by their places in ROOT."""
-    grader = ROOT / "autograde"
+    """The course's and the grader's files that can change a mark, by their places in either."""
     shared = [path for path in files_below(TESTS) if not path.match("test_[0-9][0-9]_*")]
-    rooms = [path for room in ROOMS for path in files_below(grader / room)]
     paths = [chapter.source, chapter.release, chapter.solution, chapter.tests, *shared]
-    for path in sorted([*paths, grader / "course.py", *rooms]):
+    rooms = [path for room in ROOMS for path in files_below(GRADER / room)]
+    for path in sorted(paths):
         yield path.relative_to(ROOT).as_posix(), path
+    for path in sorted([GRADER / "course.py", *rooms]):
+        yield path.relative_to(GRADER.parent).as_posix(), path
 
 
 def load(name: str) -> Result | None:

@@ -20,9 +20,10 @@ from tqdm import tqdm
 
 from autograde.course import UsageError, chapter_names, notebook_path
 from autograde.grading.cache import grader_fingerprint
-from autograde.grading.grade import Grader, exercises_of, grade, grade_now, pending_of
-from autograde.grading.result import Grades, Result
-from autograde.intake.submission import release_of, take_in
+from autograde.grading.grade import Grader, grade, grade_now
+from autograde.grading.result import Exercise, Grades, Result
+from autograde.hidden.material import material_of
+from autograde.intake.submission import sanitise
 
 CPU_TIME = Path("/sys/fs/cgroup/cpu.max")  # of a container, on Linux
 CONNECT_SECONDS = 15  # to a dask scheduler, and to its first worker
@@ -114,12 +115,13 @@ def _results(tasks: list[Task], grader: Grader, workers: int) -> Iterator[tuple[
 def _result(task: Task, grader: Grader) -> Result:
     """A task's result; whatever goes wrong stops this submission only, and is its reason."""
     try:
-        submission = take_in(task.submitted, task.path, task.chapter)
+        submission = sanitise(task.submitted, task.path, task.chapter)
         return replace(grade(submission.notebook, task.chapter, grader), reason=submission.reason)
     except Exception as error:
         reason = f"the grader could not finish: {type(error).__name__}: {error}"
-    blank = release_of(task.chapter)
-    return Result(exercises_of(blank), pending_of(blank), reason=reason)
+    material = material_of(task.chapter)
+    exercises = {name: Exercise(points) for name, points in material.points.items()}
+    return Result(exercises, material.pending, reason=reason)
 
 
 class Processes(threading.local):

@@ -1,12 +1,12 @@
 """From cases to what a student reads: each test group of each exercise with its message."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 
 from autograde.grading.result import Exercise, GroupResult
 from autograde.hidden.causes import Known, causes_of
 from autograde.hidden.exercise import Group
 from autograde.hidden.known_bugs import KnownBug
-from autograde.hidden.runner import Case
+from autograde.hidden.plugin import Case
 
 # What stands under a test group. `case` is its first failed case, in words. Where a cause is said,
 # the case comes without its general advice.
@@ -16,67 +16,76 @@ ALONE = "Correct by itself. With your own {names}, which {are} wrong, it gives: 
 TOGETHER = "Correct by itself. So is what it calls, but the two do not fit together: {case}"
 
 
-def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[str], Known]) -> None:
-    """Give every exercise its test groups, in the order of the tests.
+def judge(
+    cases: list[Case], points: Mapping[str, float], known: Mapping[str, Known]
+) -> dict[str, Exercise]:
+    """Every exercise of `points` with its test groups, in the order of the tests.
 
-    `known` is asked about an exercise in which something failed. A thought that shows in several
-    exercises is explained in the first, and the others refer to it.
+    A misconception that shows in several exercises is explained in the first, and the others refer
+    to it.
     """
-    explained: dict[str, str] = {}  # each thought with the exercise that explains it
+    exercises = {name: Exercise(maximum) for name, maximum in points.items()}
+    explained: dict[str, str] = {}  # each misconception with the exercise that explains it
     for name, exercise in exercises.items():
         own = [case for case in cases if case.exercise == name]
         exercise.note = next((case.error for case in own if case.unwritten), None)
         failed = [case for case in own if case.error is not None]
-        causes = causes_of(known(name), own) if failed and not exercise.note else {}
-        places = [explained.setdefault(each.think, name) for each in causes.values()]
+        causes = causes_of(known[name], own) if failed and not exercise.note else {}
+        places = [explained.setdefault(cause.think, name) for cause in causes.values()]
         exercise.see_first = next((place for place in places if place != name), None)
-        faults = _wrong_above(own, cases, exercises)
-        if faults and not failed:
-            exercise.see_first = faults[0]
-        exercise.groups = _groups(own, causes, explained, faults)
+        prerequisites = _failed_prerequisites(own, cases, exercises)
+        if prerequisites and not failed:
+            exercise.see_first = prerequisites[0]
+        exercise.groups = _groups(own, causes, explained, prerequisites)
+    return exercises
 
 
-def _wrong_above(own: list[Case], cases: list[Case], exercises: Iterable[str]) -> list[str]:
+def _failed_prerequisites(
+    own: list[Case], cases: list[Case], exercises: Iterable[str]
+) -> list[str]:
     """The wrong exercises above one that was run again with right ones in their place."""
-    replaced = {name for case in own for name in case.used}
+    replaced = {name for case in own for name in case.replaced}
     wrong = {case.exercise for case in cases if case.error is not None}
     return [name for name in exercises if name in replaced & wrong]
 
 
 def _groups(
-    cases: list[Case], causes: dict[Group, KnownBug], explained: dict[str, str], faults: list[str]
+    cases: list[Case],
+    causes: dict[Group, KnownBug],
+    explained: dict[str, str],
+    prerequisites: list[str],
 ) -> list[GroupResult]:
     """The test groups of one exercise; a cause that one has explained is named by the next."""
     said: dict[KnownBug, str] = {}  # each cause with the group that explains it
     groups = []
     for group in dict.fromkeys(case.group for case in cases):
-        own = [case for case in cases if case.group is group]
+        own = [case for case in cases if case.group == group]
         failed = [case for case in own if case.error is not None]
         if not failed:
-            groups.append(_right(group, own, faults))
+            groups.append(_right(group, own, prerequisites))
             continue
         case, cause = min(failed, key=lambda case: case.cause is None), causes.get(group)
         message = _message(case, cause, said, explained)
-        thought = cause.think if cause else None
-        groups.append(GroupResult(group.name, False, message, thought, group.weight))
+        misconception = cause.think if cause else None
+        groups.append(GroupResult(group.name, False, message, misconception, group.weight))
         if cause:
             said.setdefault(cause, group.name)
     return groups
 
 
-def _right(group: Group, cases: list[Case], faults: list[str]) -> GroupResult:
+def _right(group: Group, cases: list[Case], prerequisites: list[str]) -> GroupResult:
     """A group that is right, by itself at least: a remark says what wrong ones above make of it."""
-    told = next((case.told for case in cases if case.told), "")
+    praise = next((case.praise for case in cases if case.praise), "")
     error = next((case.own_error for case in cases if case.own_error is not None), None)
-    message = "" if error is None else _remark(error, faults)
-    return GroupResult(group.name, True, message, None, group.weight, told)
+    message = "" if error is None else _remark(error, prerequisites)
+    return GroupResult(group.name, True, message, None, group.weight, praise)
 
 
-def _remark(error: str, faults: list[str]) -> str:
+def _remark(error: str, prerequisites: list[str]) -> str:
     """What the student reads under a group that fails only with the own answers above it."""
-    if not faults:
+    if not prerequisites:
         return TOGETHER.format(case=error)
-    *others, last = faults
+    *others, last = prerequisites
     names = f"{', '.join(others)} and {last}" if others else last
     return ALONE.format(names=names, are="are" if others else "is", case=error)
 

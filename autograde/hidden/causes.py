@@ -2,10 +2,10 @@
 
 One rule names a cause, test group by test group: the known bug that gives what the student's
 function gave in every failed case of the group, and in all other cases gives that too or is right.
-So a second mistake hides no cause in the groups that it does not reach. If two thoughts explain a
-group, the one counts that explains all failed groups; else no cause is said, since a wrong one is
-worse than none. A test that has recognised a bug by itself names it whatever the values are (see
-`check.by_cause`).
+So a second mistake hides no cause in the groups that it does not reach. If two misconceptions
+explain a group, the one counts that explains all failed groups; else no cause is named, since a
+wrong one is worse than none. A test that has recognised a bug by itself names it whatever the
+values are (see `exercise.with_cause`).
 
 A bug runs only on the arguments that the right answer got, so what a student hands in changes
 neither what is run nor how long it takes. Each runs once in a process.
@@ -16,16 +16,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autograde.hidden.exercise import Group, is_close, kinds_in
+from autograde.course import same_value
+from autograde.hidden.exercise import Group
 from autograde.hidden.known_bugs import KnownBug
+from autograde.hidden.plugin import Case
 from autograde.hidden.reference import raise_if_out_of_memory, reply_of
-from autograde.hidden.runner import Case
-from autograde.sandbox.remote import is_lent
+from autograde.sandbox.remote import is_proxied
 from autograde.sandbox.student import Call, traces_of
 
 # What a call ended with if it says nothing of the function: it was stopped, or there is none.
 ENDED = ("ProcessEnded", "CallTimedOut", "NotDefined", "NotImplementedError")
-Key = tuple[int, int]  # the number of a case, and that of a call in it
+Place = tuple[int, int]  # of a call: the number of its case, and its own number in it
 
 
 @dataclass(frozen=True)
@@ -41,20 +42,18 @@ class Outcome:
     changed: tuple[int, ...] = ()
     traces: tuple = ()
 
-    def same(self, other: "Outcome") -> bool:
+    def is_same(self, other: "Outcome") -> bool:
         """Whether both gave and did the same: 1.0 is not the same as 1, and True is not."""
-        ours, theirs = ((each.error, each.changed, each.traces) for each in (self, other))
-        if ours != theirs or self.error is not None:
-            return ours == theirs
-        one, two = self.value, other.value
-        return is_close(one, two) and kinds_in(one) == kinds_in(two)
+        if (self.error, self.changed, self.traces) != (other.error, other.changed, other.traces):
+            return False
+        return self.error is not None or same_value(self.value, other.value)
 
 
 def outcome_of(call: Call) -> Outcome | None:
     """What a recorded call gave; None if it says nothing of the function."""
     if call.reply is None:
         return None if call.error in ENDED else Outcome(error=call.error, traces=call.traces)
-    return Outcome(call.reply.value, None, tuple(call.reply.changed), call.traces)
+    return Outcome(call.reply.value, None, tuple(call.reply.mutated_args), call.traces)
 
 
 def outcome_with(function: Callable, call: Call) -> Outcome:
@@ -68,7 +67,7 @@ def outcome_with(function: Callable, call: Call) -> Outcome:
     except Exception as error:
         raise_if_out_of_memory(error)
         return Outcome(error=type(error).__name__, traces=traces_of(args))
-    return Outcome(reply.value, None, tuple(reply.changed), traces_of(args))
+    return Outcome(reply.value, None, tuple(reply.mutated_args), traces_of(args))
 
 
 class Known:
@@ -78,77 +77,81 @@ class Known:
     """
 
     def __init__(self, cases: list[Case], bugs: list[KnownBug], functions: list[Callable]) -> None:
-        self.calls = {(i, n): c for i, case in enumerate(cases) for n, c in enumerate(_own(case))}
+        self.calls = dict(_own_calls(cases))
         self.bugs, self.functions = bugs, functions
-        self._guesses: dict[Key, list[Outcome]] = {}
+        self._outcomes: dict[Place, list[Outcome]] = {}
 
-    def guesses(self, key: Key) -> list[Outcome]:
+    def outcomes(self, place: Place) -> list[Outcome]:
         """What each bug gives in a call."""
-        if key not in self._guesses:
-            self._guesses[key] = [outcome_with(each, self.calls[key]) for each in self.functions]
-        return self._guesses[key]
+        if place not in self._outcomes:
+            call = self.calls[place]
+            self._outcomes[place] = [outcome_with(function, call) for function in self.functions]
+        return self._outcomes[place]
 
 
-def _own(case: Case) -> list[Call]:
-    """The calls of the function that a case is about."""
-    return [call for call in case.calls if call.function == case.exercise]
+def _own_calls(cases: list[Case]) -> Iterator[tuple[Place, Call]]:
+    """The calls of the function that the cases are about, each with its place."""
+    for i, case in enumerate(cases):
+        own = (call for call in case.calls if call.function == case.exercise)
+        yield from (((i, n), call) for n, call in enumerate(own))
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """A call of a student's function: what it gave, what is right, and what each bug gives."""
 
     case: Case
     got: Outcome
     right: Outcome
-    guesses: list[Outcome]
+    of_bugs: list[Outcome]
 
-    def fits(self, bug: int, group: Group) -> bool:
-        """Whether nothing here speaks against a bug as the cause of a failed group."""
-        guess, must = self.guesses[bug], self.case.error is not None and self.case.group is group
-        return guess.same(self.got) or not must and guess.same(self.right)
+    def failed_in(self, group: Group) -> bool:
+        """Whether it is a call of a failed case of the group."""
+        return self.case.error is not None and self.case.group == group
+
+    def is_consistent_with(self, bug: int, group: Group) -> bool:
+        """Whether the bug of this number may be why the group failed."""
+        outcome = self.of_bugs[bug]
+        if outcome.is_same(self.got):
+            return True
+        return not self.failed_in(group) and outcome.is_same(self.right)
 
 
 def causes_of(known: Known, cases: list[Case]) -> dict[Group, KnownBug]:
     """The causes of an exercise's failed groups, where one is beyond doubt."""
-    seen, bugs = list(_seen(known, cases)), {bug.think: bug for bug in reversed(known.bugs)}
+    observations = list(_observations(known, cases))
     failed = dict.fromkeys(case.group for case in cases if case.error is not None)
-    thoughts = {group: _thoughts(known, seen, group) for group in failed}
-    of_all = set.intersection(*thoughts.values()) if thoughts else set()
-    told = {group: those & of_all or those for group, those in thoughts.items()}
-    found = {group: bugs[min(those)] for group, those in told.items() if len(those) == 1}
-    return found | {case.group: bugs[case.cause] for case in cases if case.cause in bugs}
+    fitting = {group: _misconceptions(known, observations, group) for group in failed}
+    common = set.intersection(*fitting.values()) if fitting else set()
+    causes = {group: fits & common or fits for group, fits in fitting.items()}
+    bugs = {bug.think: bug for bug in reversed(known.bugs)}
+    certain = {group: bugs[min(fits)] for group, fits in causes.items() if len(fits) == 1}
+    return certain | {case.group: bugs[case.cause] for case in cases if case.cause in bugs}
 
 
-def is_explained(known: Known, cases: list[Case]) -> bool:
-    """Whether an exercise is wrong by itself: unwritten, or each failed group has its cause."""
-    failed = [case for case in cases if case.error is not None]
-    if all(case.unwritten for case in failed):
-        return True
-    return {case.group for case in failed} <= causes_of(known, cases).keys()
-
-
-def _thoughts(known: Known, seen: list[Seen], group: Group) -> set[str]:
-    """The thoughts of the known bugs that explain a failed group."""
-    failed = [s for s in seen if s.case.group is group and s.case.error is not None]
-    if all(each.got.same(each.right) for each in failed):  # not for its values
+def _misconceptions(known: Known, observations: list[Observation], group: Group) -> set[str]:
+    """The misconceptions behind the known bugs that explain a failed group."""
+    failed = [each for each in observations if each.failed_in(group)]
+    if all(each.got.is_same(each.right) for each in failed):  # not for its values
         return set()
-    fitting = [i for i in range(len(known.bugs)) if all(each.fits(i, group) for each in seen)]
-    return {known.bugs[i].think for i in fitting}
+    return {
+        bug.think
+        for i, bug in enumerate(known.bugs)
+        if all(each.is_consistent_with(i, group) for each in observations)
+    }
 
 
-def _seen(known: Known, cases: list[Case]) -> Iterator[Seen]:
+def _observations(known: Known, cases: list[Case]) -> Iterator[Observation]:
     """All calls that say something, of a student and of the right answer alike."""
-    calls = {(i, n): (case, c) for i, case in enumerate(cases) for n, c in enumerate(_own(case))}
-    for key, (case, call) in calls.items():
-        if key in known.calls and _same_question(call, known.calls[key]):
-            got, right = outcome_of(call), outcome_of(known.calls[key])
+    for place, call in _own_calls(cases):
+        if place in known.calls and _has_same_arguments(call, known.calls[place]):
+            got, right = outcome_of(call), outcome_of(known.calls[place])
             if got is not None and right is not None:
-                yield Seen(case, got, right, known.guesses(key))
+                yield Observation(cases[place[0]], got, right, known.outcomes(place))
 
 
-def _same_question(call: Call, other: Call) -> bool:
+def _has_same_arguments(call: Call, other: Call) -> bool:
     """Whether two calls had the same plain arguments: a failed test may ask for more."""
     pairs = zip(call.args, other.args, strict=False)
-    plain = [(a, b) for a, b in pairs if not is_lent(a) and a is not b]
-    return len(call.args) == len(other.args) and all(is_close(a, b) for a, b in plain)
+    plain = [(a, b) for a, b in pairs if not is_proxied(a) and a is not b]
+    return len(call.args) == len(other.args) and all(same_value(a, b) for a, b in plain)

@@ -1,6 +1,6 @@
-"""The course's own answers, run in this very process: nobody else wrote them, so nothing is fenced.
+"""Runs the course's own solution in the grader's process, without a sandbox.
 
-Author's gates, and what the right answer gives in each case, need no sandbox and no start of one.
+Nobody else wrote it. The gates, and what the right answer gives in each case, need no more.
 """
 
 import copy
@@ -12,14 +12,14 @@ from typing import Any
 
 from autograde.sandbox.inside import calls, magics, wire
 from autograde.sandbox.inside.cells import Cells
-from autograde.sandbox.remote import RemoteObject, is_lent
+from autograde.sandbox.remote import RemoteObject, is_proxied
 from autograde.sandbox.session import Cell, NotDefined, Reply, StudentError
 
 
-class Trusted:
+class Reference:
     """Stands where a Session does for the hidden tests, over the cells of a course's notebook."""
 
-    part: object = None  # of the tests, as a Session keeps it
+    group: object = None  # of the tests, as a Session keeps it
 
     def __init__(self, cells: Iterable[Cell]) -> None:
         self.notebook = Cells({})
@@ -52,11 +52,11 @@ class Trusted:
             raise NotDefined(f"{name} is not defined in the notebook")
         return self.namespace[name]
 
-    def call(self, name: str, args: tuple, count: bool = False) -> Reply:
+    def call(self, name: str, args: tuple, profile: bool = False) -> Reply:
         """The reply to one call, as a Session gives it."""
         function = self.value(name)
         try:
-            return reply_of(function, args, count)
+            return reply_of(function, args, profile)
         except Exception as error:
             raise_if_out_of_memory(error)
             parts = {"name": type(error).__name__, "text": str(error), "where": ""}
@@ -78,14 +78,14 @@ def raise_if_out_of_memory(error: Exception) -> None:
         raise MemoryError(str(error)) from error
 
 
-def reply_of(function: Callable, args: tuple, count: bool = False) -> Reply:
+def reply_of(function: Callable, args: tuple, profile: bool = False) -> Reply:
     """The reply to a call of `function`: plain data is copied for it, the rest is lent."""
-    given = [_lent(arg) if is_lent(arg) else copy.deepcopy(arg) for arg in args]
-    before = [wire.encode(arg) for arg in given]
-    value, told = calls.call(function, given, count)
-    plain = wire.decode(wire.encode(value))  # as it would come from another process
-    return Reply(plain, changed=wire.changed(before, given), **told)
+    given = [_lent(arg) if is_proxied(arg) else copy.deepcopy(arg) for arg in args]
+    before = [wire.encode_value(arg) for arg in given]
+    value, told = calls.instrumented_call(function, given, profile)
+    plain = wire.decode_value(wire.encode_value(value))  # as it would come from another process
+    return Reply(plain, mutated_args=wire.mutated_positions(before, given), **told)
 
 
 def _lent(arg: Any) -> Any:
-    return arg.thing if isinstance(arg, RemoteObject) else arg
+    return arg.obj if isinstance(arg, RemoteObject) else arg

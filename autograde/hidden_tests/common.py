@@ -1,13 +1,22 @@
 """What the hidden tests of several chapters share: quizzes, predictions, what NumPy gave away."""
 
+import copy
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from autograde.hidden import exercise
-from autograde.hidden.exercise import RemoteObject, Student, StudentError, untouched
+from autograde.hidden.exercise import untouched
+from autograde.sandbox.remote import RemoteObject
+from autograde.sandbox.session import StudentError
+from autograde.sandbox.student import Student
 from specdec_lib.lessons.checking import examples
-from specdec_lib.lessons.checking.answers import letter_of, quizzes_of, require_guess, told_of
+from specdec_lib.lessons.checking.answers import (
+    feedback_on_guess,
+    quiz_letter,
+    quizzes_of,
+    require_guess,
+)
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.pasting import format_call
 
@@ -15,19 +24,35 @@ from specdec_lib.lessons.checking.pasting import format_call
 class Exercise(exercise.Exercise):
     """A graded function of this course: compared and told as the chapters' visible checks do it.
 
-    Only values count, so a tuple is as good as a list and float32 as good as float64. In a group
-    with `form`, the type is the one that the card names, no warning appears, and neither a changed
-    argument nor the memory of one comes back. `expect` is the comparer of the visible check.
+    `expect` is the comparer of the visible check.
     """
 
     def __init__(self, name: str, expect: Callable = examples.expect) -> None:
         super().__init__(name)
         self.expect = expect
 
+    def assert_same(
+        self, student: Student, solution: Student, args: tuple, hint: str = "", form: bool = False
+    ) -> None:
+        """Raise Different unless the student's function gives what the solution gives for `args`.
+
+        `hint` is true of every case. Only values count, so a tuple is as good as a list and float32
+        as good as float64. With `form`, the type is the one that the card names, no warning
+        appears, and neither a changed argument nor the memory of one comes back.
+        """
+        __tracebackhide__ = True  # pytest shows the test and what differs
+        try:
+            expected = getattr(solution, self.name)(*copy.deepcopy(args))
+        except StudentError as error:
+            expected = error
+        given = copy.deepcopy(args)  # a generator moves on
+        self.compare(getattr(student, self.name), given, expected, hint, form)
+
     def compare(
         self, function: Callable, args: tuple, expected: Any, hint: str, form: bool
     ) -> None:
-        """Raise Different unless `function(*args)` gives what the solution gives."""
+        """Raise Different unless `function(*args)` gives `expected`, or raises what it is."""
+        __tracebackhide__ = True
         if isinstance(expected, StudentError):
             examples.expect_value_error(function, *args, why=hint.removesuffix("."))
             return
@@ -38,31 +63,30 @@ class Exercise(exercise.Exercise):
             untouched(function.student)
 
 
-def quiz(name: str) -> Exercise:
-    """The quiz of this name: each option gets its own explanation."""
-    exercise, told = Exercise(name), quizzes_of(_lesson_of(name))[name]
+def quiz(name: str) -> Callable:
+    """The test of the quiz of this name: each option gets its own explanation."""
+    told = quizzes_of(_lesson_of(name))[name]
 
-    @exercise.check("the right option")
-    def right_option(student: Student, solution: Student, rng: object) -> None:
-        letter = letter_of(exercise.name, student.value(exercise.name))
+    @Exercise(name).group("the right option")
+    def right_option(student: Student) -> None:
+        letter = quiz_letter(name, student.value(name))
         if letter != told.right:
-            raise Different(f"You chose {letter}. {told.told[letter]}")
-        student.told = f"You chose {letter}. {told.told[letter]}"
+            raise Different(f"You chose {letter}. {told.explanations[letter]}")
+        student.pass_message = f"You chose {letter}. {told.explanations[letter]}"
 
-    return exercise
+    return right_option
 
 
-def prediction(name: str, low: float, high: float) -> Exercise:
-    """A prediction: any number from `low` to `high` passes, and is told the truth."""
-    exercise = Exercise(name)
+def prediction(name: str, low: float, high: float) -> Callable:
+    """The test of a prediction: any number from `low` to `high` passes, and is told the truth."""
 
-    @exercise.check(f"a guess from {low:,} to {high:,}")
-    def in_range(student: Student, solution: Student, rng: object) -> None:
+    @Exercise(name).group(f"a guess from {low:,} to {high:,}")
+    def in_range(student: Student) -> None:
         guess = student.value(name)
         require_guess(name, guess, low, high)
-        student.told = _truth_told(name, guess)
+        student.pass_message = _truth_told(name, guess)
 
-    return exercise
+    return in_range
 
 
 def _truth_told(name: str, guess: float) -> str:
@@ -70,7 +94,7 @@ def _truth_told(name: str, guess: float) -> str:
     truth = import_module(f"{_lesson_of(name)}.lesson").TRUTHS[name]
     if truth.value is None:
         return f"You said {guess:g}. The chapter measures it, in the cell below your guess."
-    return told_of(guess, truth)
+    return feedback_on_guess(guess, truth)
 
 
 def _lesson_of(name: str) -> str:
@@ -89,12 +113,12 @@ class Lent(RemoteObject):
         self.text = text
 
     def __repr__(self) -> str:
-        return self.text or repr(self.thing)
+        return self.text or repr(self.obj)
 
 
 def own_array(student: Student) -> None:
     """Raise Different if a call of this case returned an argument, or a view of one."""
-    shared = [call for call in student.calls if call.reply and call.reply.shares]
+    shared = [call for call in student.calls if call.reply and call.reply.shares_memory]
     if shared:
         call = shared[0]
         raise Different(
@@ -108,7 +132,7 @@ def no_warning(student: Student) -> None:
     """Raise Different if a call of this case gave a warning."""
     for call in student.calls:
         if call.reply and call.reply.warnings:
-            said = examples.warned(call.reply.warnings[0])
+            said = examples.describe_warning(call.reply.warnings[0])
             raise Different(f"{_text_of(student, call.function, call.args)} {said}")
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from autograde.hidden.exercise import RemoteObject, untouched
+from autograde.hidden.exercise import untouched
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import pair, thousandths
+from autograde.sandbox.remote import RemoteObject
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, documented, expect_repaired
-from specdec_lib.lessons.checking.comparing import in_form_of
+from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect
 
@@ -25,10 +26,10 @@ from specdec_lib.lessons.checking.examples import Different, expect
 P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
 ONE = np.array([0.0, 1.0, 0.0])
 
-prediction_03 = prediction("prediction_03", 0, 1)
-prediction_03_b = prediction("prediction_03_b", 0, 1)
-quiz_03 = quiz("quiz_03")
-quiz_03_b = quiz("quiz_03_b")
+test_prediction_03 = prediction("prediction_03", 0, 1)
+test_prediction_03_b = prediction("prediction_03_b", 0, 1)
+test_quiz_03 = quiz("quiz_03")
+test_quiz_03_b = quiz("quiz_03_b")
 
 
 def usual(rng):
@@ -51,14 +52,17 @@ def ends(rng):
 acceptance_rate = Exercise("acceptance_rate")
 
 
-acceptance_rate.group(
-    "what both share", hint="Token x is drafted with q(x) and then accepted with min(1, p/q)."
-)(usual)
-acceptance_rate.group(
-    "the ends and the zeros, as a number and without a warning",
-    form=True,
-    hint="Equal models accept all. A token with q = 0 is never drafted, one with p = 0 not kept.",
-)(ends)
+@acceptance_rate.group("what both share", cases=usual)
+def test_acceptance_rate_usual(student, solution, args):
+    hint = "Token x is drafted with q(x) and then accepted with min(1, p/q)."
+    acceptance_rate.assert_same(student, solution, args, hint)
+
+
+@acceptance_rate.group("the ends and the zeros, as a number and without a warning", cases=ends)
+def test_acceptance_rate_ends(student, solution, args):
+    hint = "Equal models accept all. A token with q = 0 is never drafted, one with p = 0 not kept."
+    acceptance_rate.assert_same(student, solution, args, hint, form=True)
+
 
 NO_RESIDUAL = {
     "think": "there is always a residual to divide by.",
@@ -97,7 +101,7 @@ def expect_mass(student, solution, number: int, rng: np.random.Generator, hint: 
 
     def mass(p, q):
         came = student.two_paths(p, q)
-        rows = in_form_of((p, q), came)
+        rows = coerce_like((p, q), came)
         if not isinstance(rows, tuple) or [getattr(r, "shape", 0) for r in rows] != [p.shape] * 2:
             raise Different(f"two_paths returned {describe(came)}, expected two arrays like p.")
         return rows[number]
@@ -107,23 +111,23 @@ def expect_mass(student, solution, number: int, rng: np.random.Generator, hint: 
         expect(mass, p, q, gives=solution.two_paths(p, q)[number], hint=hint, form=False)
 
 
-@two_paths.check("the accepted mass, first")
-def accepted_mass(student, solution, rng):
+@two_paths.group("the accepted mass, first")
+def test_two_paths_accepted_mass(student, solution, rng):
     hint = "A token is drafted with q and then accepted with min(1, p/q)."
     expect_mass(student, solution, 0, rng, hint)
 
 
-@two_paths.check("the corrected mass, second")
-def corrected_mass(student, solution, rng):
+@two_paths.group("the corrected mass, second")
+def test_two_paths_corrected_mass(student, solution, rng):
     hint = "It is the rejected share times the residual: what p has beyond q."
     expect_mass(student, solution, 1, rng, hint)
 
 
-two_paths.group(
-    "the ends, without a warning, as a tuple of new arrays",
-    form=True,
-    hint="With p equal to q everything is accepted; with nothing shared, nothing is.",
-)(ends)
+@two_paths.group("the ends, without a warning, as a tuple of new arrays", cases=ends)
+def test_two_paths_ends(student, solution, args):
+    hint = "With p equal to q everything is accepted; with nothing shared, nothing is."
+    two_paths.assert_same(student, solution, args, hint, form=True)
+
 
 two_paths.bug(
     ("np.minimum(p, q)", "np.minimum(1, p / q)"),
@@ -174,20 +178,18 @@ two_paths.bug(
 argmax_draft_law = Exercise("argmax_draft_law")
 
 
-@argmax_draft_law.group(
-    "one token is always drafted, the residual does the rest",
-    hint="The draft token is argmax q every time; ratio and residual use all of q.",
-)
 def overstated(rng):
     yield P, Q
     for size in (2, 3, 3, 5, 8):
         yield tuple(sorted(pair(size, rng), key=max))  # so p is below q on the draft's favourite
 
 
-@argmax_draft_law.group(
-    "always accepted where the ratio is 1 or more",
-    hint="The acceptance probability is at most 1, and then nothing is left for the residual.",
-)
+@argmax_draft_law.group("one token is always drafted, the residual does the rest", cases=overstated)
+def test_argmax_draft_law_overstated(student, solution, args):
+    hint = "The draft token is argmax q every time; ratio and residual use all of q."
+    argmax_draft_law.assert_same(student, solution, args, hint)
+
+
 def understated(rng):
     for size in (2, 3, 5, 8):
         q, p = sorted(pair(size, rng), key=max)
@@ -197,11 +199,12 @@ def understated(rng):
     yield ONE, ONE.copy()
 
 
-@argmax_draft_law.group(
-    "ties, zeros, a new array",
-    form=True,
-    hint="The argmax of q is drafted, of equal ones the lowest index; p and q may have zeros.",
-)
+@argmax_draft_law.group("always accepted where the ratio is 1 or more", cases=understated)
+def test_argmax_draft_law_understated(student, solution, args):
+    hint = "The acceptance probability is at most 1, and then nothing is left for the residual."
+    argmax_draft_law.assert_same(student, solution, args, hint)
+
+
 def favourites_edges(rng):
     for p, q in (
         ([0.2, 0.3, 0.5], [0.4, 0.4, 0.2]),  # two favourites
@@ -210,6 +213,12 @@ def favourites_edges(rng):
         ([0.0, 1.0, 0.0], [0.75, 0.0, 0.25]),  # q = 0 where p is 1
     ):
         yield np.array(p), np.array(q)
+
+
+@argmax_draft_law.group("ties, zeros, a new array", cases=favourites_edges)
+def test_argmax_draft_law_favourites_edges(student, solution, args):
+    hint = "The argmax of q is drafted, of equal ones the lowest index; p and q may have zeros."
+    argmax_draft_law.assert_same(student, solution, args, hint, form=True)
 
 
 argmax_draft_law.bug(
@@ -276,7 +285,6 @@ def different(rng: np.random.Generator) -> np.ndarray:
     return rng.choice(np.arange(-8, 9) / 4, 6, replace=False)
 
 
-@warp.group("without a filter", hint="It is the softmax of `scaled`; np.exp overflows above 709.")
 def temperatures(rng):
     for temperature in (1.0, 0.5, 3.0, 0.01):
         yield different(rng), temperature
@@ -284,9 +292,12 @@ def temperatures(rng):
     yield different(rng) - 900
 
 
-@warp.group(
-    "top-k", hint="The k largest logits stay, and all that equal the k-th. None, 0, above V: all."
-)
+@warp.group("without a filter", cases=temperatures)
+def test_warp_temperatures(student, solution, args):
+    hint = "It is the softmax of `scaled`; np.exp overflows above 709."
+    warp.assert_same(student, solution, args, hint)
+
+
 def top_k(rng):
     for k in (1, 2, 3, 5, 6, 9, 0, None):
         yield different(rng), 1.0, k
@@ -294,11 +305,12 @@ def top_k(rng):
         yield np.array([0.5, 1.0, 0.5, 0.5, 0.0]), 1.0, k  # three equal ones in second place
 
 
-@warp.group(
-    "top-p",
-    hint="A token stays if the mass before it is below top_p, from the most probable down, of "
-    "equal ones the lowest index first.",
-)
+@warp.group("top-k", cases=top_k)
+def test_warp_top_k(student, solution, args):
+    hint = "The k largest logits stay, and all that equal the k-th. None, 0, above V: all."
+    warp.assert_same(student, solution, args, hint)
+
+
 def top_p(rng):
     for share in (0.3, 0.55, 0.8, 0.9, 0.97, 0.01, 0.0, 1.0, 1.5, None):
         yield SPREAD, 1.0, None, share
@@ -307,17 +319,27 @@ def top_p(rng):
         yield np.full(size, 0.5), 1.0, None, share
 
 
-@warp.group(
-    "the order of the steps; an array",
-    form=True,
-    hint="Temperature first, then top-k, then top-p on what top-k has left, renormalised.",
-)
+@warp.group("top-p", cases=top_p)
+def test_warp_top_p(student, solution, args):
+    hint = (
+        "A token stays if the mass before it is below top_p, from the most probable down, of "
+        "equal ones the lowest index first."
+    )
+    warp.assert_same(student, solution, args, hint)
+
+
 def orders(rng):
     for temperature, k, share in (  # in another order, other tokens stay
         *((2.0, 4, 0.7), (0.5, 3, 0.9), (4.0, None, 0.5)),
         *((0.25, 3, 0.8), (1.0, 2, 0.6), (3.0, 3, 0.75)),
     ):
         yield rng.permutation(LOGITS), temperature, k, share
+
+
+@warp.group("the order of the steps; an array", cases=orders)
+def test_warp_orders(student, solution, args):
+    hint = "Temperature first, then top-k, then top-p on what top-k has left, renormalised."
+    warp.assert_same(student, solution, args, hint, form=True)
 
 
 ORDER = """order = np.argsort(-probs, kind="stable")
@@ -385,30 +407,66 @@ FEW = np.array([0.25, 0.75]), np.array([0.75, 0.25])
 NOTHING_SHARED = np.array([0.0, 0.25, 0.75]), np.array([1.0, 0.0, 0.0])
 
 
-def judged(name: str, *cases: tuple, form: bool = False) -> None:
-    """Cases of the group `name`: a rule, and the pairs of it; None stands for random ones."""
-    for rule, *pairs in cases:
+def verdicts(rule: Callable, *pairs: tuple | None) -> Callable:
+    """Cases on a rule: the pairs (p, q) of it; None stands for random ones."""
 
-        @is_lossless.group(name, form=form, hint=documented(rule))
-        def verdicts(rng, rule=rule, pairs=pairs):
-            for each in pairs:
-                p, q = each or pair(int(rng.integers(3, 6)), rng)
-                yield rule, p, q
+    def cases(rng):
+        for each in pairs:
+            p, q = each or pair(int(rng.integers(3, 6)), rng)
+            yield rule, p, q
+
+    return cases
 
 
-EVERY = "every mistake is seen, and no lossless rule is taken for one"
-judged(EVERY, *((rule, (P, Q), None) for rule in (*rules.LOSSLESS, rules.from_target)))
-judged(EVERY, *((rule, (P, Q)) for rule in rules.MISTAKES if rule is not rules.rarely_unjudged))
-THIS_PAIR = "a mistake counts only where it changes the distribution"
-judged(THIS_PAIR, (rules.from_target, (P, P), FEW), (rules.always, (Q, Q), (Q, P)))
-judged(THIS_PAIR, (rules.no_coin, NOTHING_SHARED, FEW), (rules.right_rule, NOTHING_SHARED))
-judged(THIS_PAIR, (rules.argmax_draft, (P, ONE[[1, 0, 2, 2]]), (Q, P)))
-UNPROPOSED = "tokens that the draft never proposes"
-judged(UNPROPOSED, (rules.even_residual, UNSEEN, FEW), (rules.right_rule, UNSEEN))
-judged(UNPROPOSED, (rules.sampler_match, UNSEEN, NOTHING_SHARED), (rules.from_target, UNSEEN))
-EXACT = "counted to 1e-12, and rounding is no mistake; True or False"
-judged(EXACT, (rules.coarse_coin, (P, Q), (Q, P)), (rules.rarely_unjudged, (P, Q), None), form=True)
-judged(EXACT, (rules.right_rule, None, None, None, None), form=True)
+@is_lossless.group(
+    "every mistake is seen, and no lossless rule is taken for one",
+    cases=(
+        *(verdicts(rule, (P, Q), None) for rule in (*rules.LOSSLESS, rules.from_target)),
+        *(verdicts(rule, (P, Q)) for rule in rules.MISTAKES if rule is not rules.rarely_unjudged),
+    ),
+)
+def test_is_lossless_every_mistake(student, solution, args):
+    is_lossless.assert_same(student, solution, args, hint=documented(args[0]))
+
+
+@is_lossless.group(
+    "a mistake counts only where it changes the distribution",
+    cases=(
+        verdicts(rules.from_target, (P, P), FEW),
+        verdicts(rules.always, (Q, Q), (Q, P)),
+        verdicts(rules.no_coin, NOTHING_SHARED, FEW),
+        verdicts(rules.right_rule, NOTHING_SHARED),
+        verdicts(rules.argmax_draft, (P, ONE[[1, 0, 2, 2]]), (Q, P)),
+    ),
+)
+def test_is_lossless_this_pair(student, solution, args):
+    is_lossless.assert_same(student, solution, args, hint=documented(args[0]))
+
+
+@is_lossless.group(
+    "tokens that the draft never proposes",
+    cases=(
+        verdicts(rules.even_residual, UNSEEN, FEW),
+        verdicts(rules.right_rule, UNSEEN),
+        verdicts(rules.sampler_match, UNSEEN, NOTHING_SHARED),
+        verdicts(rules.from_target, UNSEEN),
+    ),
+)
+def test_is_lossless_unproposed(student, solution, args):
+    is_lossless.assert_same(student, solution, args, hint=documented(args[0]))
+
+
+@is_lossless.group(
+    "counted to 1e-12, and rounding is no mistake; True or False",
+    cases=(
+        verdicts(rules.coarse_coin, (P, Q), (Q, P)),
+        verdicts(rules.rarely_unjudged, (P, Q), None),
+        verdicts(rules.right_rule, None, None, None, None),
+    ),
+)
+def test_is_lossless_exact(student, solution, args):
+    is_lossless.assert_same(student, solution, args, hint=documented(args[0]), form=True)
+
 
 ASKED = "rule(p, q, choices)"
 FOUND = f"found = exact.distribution(lambda choices: {ASKED})"
@@ -496,21 +554,21 @@ def drafts(rng: np.random.Generator, *sizes: int) -> list[tuple[np.ndarray, np.n
     return [(rng.choice(steps, size, replace=False), thousandths(size, rng)) for size in sizes]
 
 
-@repair.check("the library is lossless on what is drafted and reported", weight=2)
-def lossless_drafts(student, solution, rng):
+@repair.group("the library is lossless on what is drafted and reported", weight=2)
+def test_repair_lossless_drafts(student, rng):
     require_repaired(student, *drafts(rng, 2, 3, 4, 5))
 
 
-@repair.check("with ties, and with peaked drafts", weight=2)
-def odd_drafts(student, solution, rng):
+@repair.group("with ties, and with peaked drafts", weight=2)
+def test_repair_odd_drafts(student, rng):
     even, peaked = np.zeros(3), np.array([12.0, -12.0, 0.0])
     two = np.array([-1.0, 0.5, 0.5, -2.0])
     for logits in (even, two, peaked, 900 + peaked, -900 + even):
         require_repaired(student, (logits, thousandths(len(logits), rng)))
 
 
-@repair.check("a token and logits (V,), the logits as they were")
-def drafted_form(student, solution, rng):
+@repair.group("a token and logits (V,), the logits as they were")
+def test_repair_drafted_form(student, rng):
     require_repaired(student, *drafts(rng, 3, 6))
     untouched(student)
 

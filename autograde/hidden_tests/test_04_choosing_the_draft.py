@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograde.hidden.exercise import by_cause, untouched
+from autograde.hidden.exercise import untouched, with_cause
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import share
 from specdec_lib.lessons.ch04.lesson import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
-from specdec_lib.lessons.checking.describing import describe, told_apart
+from specdec_lib.lessons.checking.describing import describe, distinct_texts
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import is_tensor
 
-prediction_04 = prediction("prediction_04", 0, 6)
-prediction_04_b = prediction("prediction_04_b", 0, 20)
-prediction_04_c = prediction("prediction_04_c", 0.2, 1.2)
-quiz_04 = quiz("quiz_04")
-quiz_04_b = quiz("quiz_04_b")
+test_prediction_04 = prediction("prediction_04", 0, 6)
+test_prediction_04_b = prediction("prediction_04_b", 0, 20)
+test_prediction_04_c = prediction("prediction_04_c", 0.2, 1.2)
+test_quiz_04 = quiz("quiz_04")
+test_quiz_04_b = quiz("quiz_04_b")
 
 
 def means(rng):
@@ -39,8 +39,17 @@ def mean_ends(rng):
 expected_tokens = Exercise("expected_tokens")
 
 POWERS = "Draft token i counts with alpha to the power i, and the target adds one token."
-expected_tokens.group("the powers of alpha, and the target's token", hint=POWERS)(means)
-expected_tokens.group("alpha 0 and 1, and k = 0; a number", hint=POWERS, form=True)(mean_ends)
+
+
+@expected_tokens.group("the powers of alpha, and the target's token", cases=means)
+def test_expected_tokens_means(student, solution, args):
+    expected_tokens.assert_same(student, solution, args, POWERS)
+
+
+@expected_tokens.group("alpha 0 and 1, and k = 0; a number", cases=mean_ends)
+def test_expected_tokens_ends(student, solution, args):
+    expected_tokens.assert_same(student, solution, args, POWERS, form=True)
+
 
 SUM = "sum(alpha**i for i in range(k + 1))"
 for _zero in ("", " + 0.0"):  # without draft tokens, an int or a float
@@ -71,24 +80,36 @@ walltime_speedup = Exercise("walltime_speedup")
 PRICE = "It is expected_tokens(alpha, k) over the time c k + verify_cost, and may be below 1."
 
 
-@walltime_speedup.group("tokens over the time of a block", hint=PRICE)
 def speedups(rng):
     for k in (2, 5, 8):
         yield share(rng, 0.6), share(rng, 0.01, 0.2), k
 
 
-@walltime_speedup.group("the price of the verification", hint=PRICE)
+@walltime_speedup.group("tokens over the time of a block", cases=speedups)
+def test_walltime_speedup_speedups(student, solution, args):
+    walltime_speedup.assert_same(student, solution, args, hint=PRICE)
+
+
 def measured_costs(rng):
     yield 0.7, 0.0, 3, 1.25
     for k in (0, 2, 5, 8):
         yield share(rng, 0.6), share(rng, 0.01, 0.2), k, share(rng, 1.1, 2.0)
 
 
-@walltime_speedup.group("slow-downs and the ends; a number", form=True, hint=PRICE)
+@walltime_speedup.group("the price of the verification", cases=measured_costs)
+def test_walltime_speedup_measured_costs(student, solution, args):
+    walltime_speedup.assert_same(student, solution, args, hint=PRICE)
+
+
 def slow_downs(rng):
     yield 0.0, 0.1, 5, 1.0
     yield 1.0, 0.1, 5, 1.0
     yield share(rng), share(rng), 0, 1.0
+
+
+@walltime_speedup.group("slow-downs and the ends; a number", cases=slow_downs)
+def test_walltime_speedup_slow_downs(student, solution, args):
+    walltime_speedup.assert_same(student, solution, args, hint=PRICE, form=True)
 
 
 walltime_speedup.bug(
@@ -119,7 +140,6 @@ walltime_speedup.bug(
 best_k = Exercise("best_k")
 
 
-@best_k.group("the best K of the formula", weight=3, hint="Compare every K by walltime_speedup.")
 def best_ones(rng):
     for c in (0.01, 0.02, 0.05, 0.1, 0.2):  # one alpha, several c
         yield 0.7, c, 20
@@ -127,13 +147,22 @@ def best_ones(rng):
         yield share(rng, 0.5), share(rng, 0.01, 0.2), 20
 
 
-@best_k.group("0 where no K pays", hint="Plain decoding is K = 0 with a speed-up of 1.")
+@best_k.group("the best K of the formula", weight=3, cases=best_ones)
+def test_best_k_best_ones(student, solution, args):
+    best_k.assert_same(student, solution, args, hint="Compare every K by walltime_speedup.")
+
+
 def none_pays(rng):
     for alpha, c in ((0.05, 0.3), (0.0, 0.1), (0.3, 0.31), (0.3, 0.29), (0.9, 0.95), (0.5, 1.2)):
         yield alpha, c, 20
 
 
-@best_k.group("c = 0, up to k_max, a whole number", form=True, hint="k_max may be the best K.")
+@best_k.group("0 where no K pays", cases=none_pays)
+def test_best_k_none_pays(student, solution, args):
+    hint = "Plain decoding is K = 0 with a speed-up of 1."
+    best_k.assert_same(student, solution, args, hint)
+
+
 def up_to_k_max(rng):
     yield 0.5, 0.0, 10
     yield 0.0, 0.0, 5
@@ -142,6 +171,11 @@ def up_to_k_max(rng):
     yield share(rng, 0.9, 0.99), 0.01, 10
     for k_max in (3, 4, 20):  # below the best K, equal to it, above
         yield 0.7, 0.1, k_max
+
+
+@best_k.group("c = 0, up to k_max, a whole number", cases=up_to_k_max)
+def test_best_k_up_to_k_max(student, solution, args):
+    best_k.assert_same(student, solution, args, hint="k_max may be the best K.", form=True)
 
 
 SEARCH = "max(range(k_max + 1), key=lambda k: walltime_speedup(alpha, c, k))"
@@ -198,7 +232,6 @@ prompt_lookup = Exercise("prompt_lookup")
 FOLLOWED = "Take the longest suffix that occurs earlier, at its latest place; [] if none does."
 
 
-@prompt_lookup.group("what followed the latest earlier occurrence", hint=FOLLOWED)
 def latest(rng):
     yield [4, 5, 6, 9, 5, 6], 3
     yield [1, 2, 7, 1, 2, 8, 1, 2, 9, 1, 2], 1
@@ -207,7 +240,11 @@ def latest(rng):
         yield [a, behind[0], a, behind[1], a, behind[2], a], 2
 
 
-@prompt_lookup.group("the longest suffix first", hint="From max_ngram tokens down to 1.")
+@prompt_lookup.group("what followed the latest earlier occurrence", cases=latest)
+def test_prompt_lookup_latest(student, solution, args):
+    prompt_lookup.assert_same(student, solution, args, hint=FOLLOWED)
+
+
 def longest(rng):
     for size in (1, 2, 3, 4, 10):  # a shorter suffix stands later than a longer one
         a, b, c, d, *behind = rng.permutation(10).tolist()
@@ -216,10 +253,11 @@ def longest(rng):
     yield [5, 6, 9, 4, 6], 2, 3  # only the suffix of one token is found
 
 
-@prompt_lookup.group(
-    "up to k tokens, overlapping the suffix or not",
-    hint="The latest occurrence counts, also where it overlaps the suffix or few tokens follow.",
-)
+@prompt_lookup.group("the longest suffix first", cases=longest)
+def test_prompt_lookup_longest(student, solution, args):
+    prompt_lookup.assert_same(student, solution, args, hint="From max_ngram tokens down to 1.")
+
+
 def following(rng):
     yield [7, 7, 7, 7, 7, 7], 3
     a, b, c, d = rng.permutation(10)[:4].tolist()
@@ -230,10 +268,20 @@ def following(rng):
         yield [a, c, b, c, d, 11, 12, 13, a, c, b], k
 
 
-@prompt_lookup.group("nothing to be found; a list", form=True, hint=FOLLOWED)
+@prompt_lookup.group("up to k tokens, overlapping the suffix or not", cases=following)
+def test_prompt_lookup_following(student, solution, args):
+    hint = "The latest occurrence counts, also where it overlaps the suffix or few tokens follow."
+    prompt_lookup.assert_same(student, solution, args, hint)
+
+
 def nothing(rng):
     yield from (([1, 2, 3], 2), ([], 3), ([4], 3), ([9, 9, 8], 3), ([1, 2, 1, 2], 0))
     yield [1, 2, 1, 2], 1  # there is something in this one
+
+
+@prompt_lookup.group("nothing to be found; a list", cases=nothing)
+def test_prompt_lookup_nothing(student, solution, args):
+    prompt_lookup.assert_same(student, solution, args, hint=FOLLOWED, form=True)
 
 
 prompt_lookup.bug(
@@ -284,10 +332,6 @@ def logits(rng: np.random.Generator, *shape: int) -> tuple[torch.Tensor, torch.T
     return tuple(torch.from_numpy(rng.integers(-10, 11, shape) / 4) for _ in range(2))
 
 
-@distillation_loss.group(
-    "the share of draft tokens that is rejected",
-    hint="Softmax over the last axis, the vocabulary; then 1 minus the sum of min(p, q).",
-)
 def one_position(rng):
     yield LOG_P, LOG_Q
     yield LOG_P + 2.5, LOG_Q - 4.0  # shifted
@@ -296,15 +340,23 @@ def one_position(rng):
     yield logits(rng, 1, 5)
 
 
-@distillation_loss.group(
-    "the mean over all positions, whatever the shape",
-    hint="The vocabulary is the last axis, all others are positions.",
-)
+@distillation_loss.group("the share of draft tokens that is rejected", cases=one_position)
+def test_distillation_loss_one_position(student, solution, args):
+    hint = "Softmax over the last axis, the vocabulary; then 1 minus the sum of min(p, q)."
+    distillation_loss.assert_same(student, solution, args, hint)
+
+
 def positions(rng):
     for shape in ((2, 3), (3, 3), (1, 4, 3), (2, 2, 3), (3, 2, 4), (4, 7)):
         p, q = logits(rng, *shape)
         yield p, q
         yield p.float(), q.float()
+
+
+@distillation_loss.group("the mean over all positions, whatever the shape", cases=positions)
+def test_distillation_loss_positions(student, solution, args):
+    hint = "The vocabulary is the last axis, all others are positions."
+    distillation_loss.assert_same(student, solution, args, hint)
 
 
 CUT_OFF = "the value is right, so the loss is."
@@ -323,14 +375,14 @@ def given_loss(student, p: torch.Tensor, q: torch.Tensor, dtype: str, form: bool
         return student.loss_and_gradient(p, q, dtype)
     except Exception as error:
         if is_cut(error) or "ScalarType" in str(error):  # NumPy has no bfloat16
-            raise by_cause(Different(CUT), CUT_OFF) from None
+            raise with_cause(Different(CUT), CUT_OFF) from None
         raise
     finally:
         student.calls = before
 
 
-@distillation_loss.check("a gradient reaches the draft's logits")
-def gradient_arrives(student, solution, rng):
+@distillation_loss.group("a gradient reaches the draft's logits")
+def test_distillation_loss_gradient_arrives(student, rng):
     for p, q in ((LOG_P, LOG_Q), logits(rng, 3, 4), logits(rng, 2, 2, 3)):
         q = 1.2 * q  # no p equals its q: the loss has no gradient there
         _, gradient = given_loss(student, p, q, "float64", form=True)
@@ -338,17 +390,17 @@ def gradient_arrives(student, solution, rng):
         untouched(student)
 
 
-@distillation_loss.check("float32 or better for narrow logits")
-def narrow_logits(student, solution, rng):
+@distillation_loss.group("float32 or better for narrow logits")
+def test_distillation_loss_narrow_logits(student, solution, rng):
     for shape in ((6, 8), (2, 5, 16), (3, 300)):
         p, q = logits(rng, *shape)
         right = float(solution.distillation_loss(p, q))
         wide, (narrow, _) = student.distillation_loss(p, q), given_loss(student, p, q, "bfloat16")
         if not abs(narrow - right) <= 1e-6:
-            came, wanted = told_apart(narrow, right)
+            came, wanted = distinct_texts(narrow, right)
             said = f"with bfloat16 logits {shape} distillation_loss returned {came}, not {wanted}."
             by_rounding = abs(float(wide) - right) <= 1e-6
-            raise by_cause(Different(said), NARROW) if by_rounding else Different(said)
+            raise with_cause(Different(said), NARROW) if by_rounding else Different(said)
 
 
 SHARED = "torch.minimum(p, q).sum(-1).mean()"

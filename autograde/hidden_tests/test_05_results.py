@@ -7,31 +7,29 @@ from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.theory import expected_tokens
 
-prediction_05 = prediction("prediction_05", 0, 1)
-prediction_05_b = prediction("prediction_05_b", 0, 8)
-prediction_05_c = prediction("prediction_05_c", 1, 6)
-prediction_05_d = prediction("prediction_05_d", 0, 4)
-quiz_05 = quiz("quiz_05")
-quiz_05_b = quiz("quiz_05_b")
+test_prediction_05 = prediction("prediction_05", 0, 1)
+test_prediction_05_b = prediction("prediction_05_b", 0, 8)
+test_prediction_05_c = prediction("prediction_05_c", 1, 6)
+test_prediction_05_d = prediction("prediction_05_d", 0, 4)
+test_quiz_05 = quiz("quiz_05")
+test_quiz_05_b = quiz("quiz_05_b")
 
 
 alpha_from_blocks = Exercise("alpha_from_blocks")
 
 
-@alpha_from_blocks.group(
-    "accepted over judged, summed over the blocks",
-    hint="A block that stopped after n tokens judged n + 1.",
-)
 def stopped_blocks(rng):
     for k in (3, 4, 6):
         yield [0, 2, *rng.integers(k, size=k).tolist()], k
     yield rng.permutation([7, *rng.integers(8, size=20)]).tolist(), 8
 
 
-@alpha_from_blocks.group(
-    "whole blocks judge K tokens and reject none",
-    hint="A whole block has no rejected token, so it judged K and not K + 1.",
-)
+@alpha_from_blocks.group("accepted over judged, summed over the blocks", cases=stopped_blocks)
+def test_alpha_from_blocks_stopped_blocks(student, solution, args):
+    hint = "A block that stopped after n tokens judged n + 1."
+    alpha_from_blocks.assert_same(student, solution, args, hint)
+
+
 def whole_blocks(rng):
     yield [4, 0, 2, 4, 1, 3], 4  # the chapter's six blocks
     yield [3, 3], 3
@@ -40,21 +38,31 @@ def whole_blocks(rng):
         yield rng.permutation([k, k, 0, *rng.integers(k + 1, size=3)]).tolist(), k
 
 
-@alpha_from_blocks.group(
-    "nothing accepted is 0, no block is an error",
-    hint="Nothing accepted is the rate 0; without a block nothing was judged.",
-)
+@alpha_from_blocks.group("whole blocks judge K tokens and reject none", cases=whole_blocks)
+def test_alpha_from_blocks_whole_blocks(student, solution, args):
+    hint = "A whole block has no rejected token, so it judged K and not K + 1."
+    alpha_from_blocks.assert_same(student, solution, args, hint)
+
+
 def nothing_accepted(rng):
     for blocks in (1, int(rng.integers(2, 6)), 0):
         yield [0] * blocks, 4
 
 
-@alpha_from_blocks.group(
-    "counts that no block can have are refused", form=True, hint="A count may be 0 to k."
-)
+@alpha_from_blocks.group("nothing accepted is 0, no block is an error", cases=nothing_accepted)
+def test_alpha_from_blocks_nothing_accepted(student, solution, args):
+    hint = "Nothing accepted is the rate 0; without a block nothing was judged."
+    alpha_from_blocks.assert_same(student, solution, args, hint)
+
+
 def impossible_counts(rng):
     for accepted in ([2, 5], [5, 0, 0, 0, 0], [-1, 3], [3]):
         yield accepted, 4
+
+
+@alpha_from_blocks.group("counts that no block can have are refused", cases=impossible_counts)
+def test_alpha_from_blocks_impossible_counts(student, solution, args):
+    alpha_from_blocks.assert_same(student, solution, args, hint="A count may be 0 to k.", form=True)
 
 
 alpha_from_blocks.bug(
@@ -104,7 +112,6 @@ def limit(alpha: float, k: int) -> float:
     return min(k + 1, 1 / (1 - alpha))
 
 
-@audit.group("the formula or an order", weight=2, hint=EXPLAINS)
 def formula_or_order(rng):
     for k in (4, 5, 7):
         alpha = share(rng, 0.4, 0.8)
@@ -115,7 +122,11 @@ def formula_or_order(rng):
     yield 0.9, 7, 6.5, *EXACT
 
 
-@audit.group("the limit: 1/(1 - alpha), and K + 1", weight=2, hint=EXPLAINS)
+@audit.group("the formula or an order", weight=2, cases=formula_or_order)
+def test_audit_formula_or_order(student, solution, args):
+    audit.assert_same(student, solution, args, hint=EXPLAINS)
+
+
 def limits(rng):
     for k in (5, 7):
         alpha = share(rng, 0.4, 0.8)
@@ -127,12 +138,11 @@ def limits(rng):
     yield 1.0, 3, 4.2, *EXACT
 
 
-@audit.group(
-    "the rounding counts in the row's favour",
-    form=True,
-    hint="The row's best case: alpha + alpha_error, and tokens - tokens_error. Just enough is "
-    "enough.",
-)
+@audit.group("the limit: 1/(1 - alpha), and K + 1", weight=2, cases=limits)
+def test_audit_limits(student, solution, args):
+    audit.assert_same(student, solution, args, hint=EXPLAINS)
+
+
 def rounded(rng):
     yield 0.75, 5, 3.3, 0.0, 0.05  # the formula gives 3.288
     yield 0.75, 5, 3.3, 0.005, 0.0
@@ -144,6 +154,15 @@ def rounded(rng):
     yield 0.9, 7, 6.9, 0.005, 0.05
     yield 0.25, 1, 1.75, 0.25, 0.25  # just what the formula gives
     yield 0.5, 5, 4.5, 0.25, 0.5  # just the limit
+
+
+@audit.group("the rounding counts in the row's favour", cases=rounded)
+def test_audit_rounded(student, solution, args):
+    hint = (
+        "The row's best case: alpha + alpha_error, and tokens - tokens_error. Just enough is "
+        "enough."
+    )
+    audit.assert_same(student, solution, args, hint, form=True)
 
 
 LIMIT, HIGHEST, FEWEST = "max(1 - highest, 1 / (k + 1))", "alpha + alpha_error", "- tokens_error"
@@ -195,10 +214,6 @@ audit.bug(
 implied_alpha = Exercise("implied_alpha")
 
 
-@implied_alpha.group(
-    "finds the rate behind a time a token",
-    hint="A block takes K draft steps and one target step, and writes E tokens in that time.",
-)
 def rates_to_find(rng):
     for k, draft in ((1, 2.0), (2, 2.0), (3, 0.0), (4, 2.0)):
         tokens = expected_tokens(share(rng, 0.4, 0.8), k)
@@ -207,24 +222,33 @@ def rates_to_find(rng):
     yield 2.0, 7.647146, 0.0, 3  # 0.97
 
 
-@implied_alpha.group(
-    "right to 1e-9: the times of Chen et al.",
-    form=True,
-    hint="The loop takes 4 x 1.8 + 14.1 ms.",
-)
+@implied_alpha.group("finds the rate behind a time a token", cases=rates_to_find)
+def test_implied_alpha_rates_to_find(student, solution, args):
+    hint = "A block takes K draft steps and one target step, and writes E tokens in that time."
+    implied_alpha.assert_same(student, solution, args, hint)
+
+
 def chen(rng):
     for milliseconds in (7.52, 7.0, 5.73):
         yield milliseconds, 14.1, 1.8, 4
 
 
-@implied_alpha.group(
-    "a time that no rate explains is an error",
-    hint="A block of 7 s writes 1 to 3 tokens here, so only 7/3 to 7 s per token have a rate.",
-)
+@implied_alpha.group("right to 1e-9: the times of Chen et al.", cases=chen)
+def test_implied_alpha_chen(student, solution, args):
+    hint = "The loop takes 4 x 1.8 + 14.1 ms."
+    implied_alpha.assert_same(student, solution, args, hint, form=True)
+
+
 def impossible_times(rng):
     for seconds in (8.0, 7.1, 7.0, 2.0, 2.3):
         yield seconds, 7.0, 0.0, 2
     yield 5.0, 7.0, 0.0, 2
+
+
+@implied_alpha.group("a time that no rate explains is an error", cases=impossible_times)
+def test_implied_alpha_impossible_times(student, solution, args):
+    hint = "A block of 7 s writes 1 to 3 tokens here, so only 7/3 to 7 s per token have a rate."
+    implied_alpha.assert_same(student, solution, args, hint)
 
 
 implied_alpha.bug(
@@ -268,10 +292,6 @@ for _places in (2, 3, 4):  # what a grid finds
 paired_speedup = Exercise("paired_speedup")
 
 
-@paired_speedup.group(
-    "the geometric mean of the ratios",
-    hint="Multiply baseline over speculative of all pairs; take the root of so many factors.",
-)
 def geometric_mean(rng):
     yield [2.0, 8.0], [1.0, 1.0]
     yield [100.0, 1.0], [50.0, 1.0]  # one long text
@@ -281,9 +301,12 @@ def geometric_mean(rng):
         yield tuple(seconds.tolist())
 
 
-@paired_speedup.group(
-    "twice as fast and half as fast cancel", hint="A ratio and its inverse give 1 together."
-)
+@paired_speedup.group("the geometric mean of the ratios", cases=geometric_mean)
+def test_paired_speedup_geometric_mean(student, solution, args):
+    hint = "Multiply baseline over speculative of all pairs; take the root of so many factors."
+    paired_speedup.assert_same(student, solution, args, hint)
+
+
 def cancelling(rng):
     ratio = float(rng.integers(2, 10))
     yield [ratio, 1.0], [1.0, ratio]
@@ -291,8 +314,14 @@ def cancelling(rng):
     yield [2.0, 1.0, 1.0], [1.0, 2.0, 8.0]
 
 
-@paired_speedup.check("thousands of pairs")
-def many_pairs(student, solution, rng):
+@paired_speedup.group("twice as fast and half as fast cancel", cases=cancelling)
+def test_paired_speedup_cancelling(student, solution, args):
+    hint = "A ratio and its inverse give 1 together."
+    paired_speedup.assert_same(student, solution, args, hint)
+
+
+@paired_speedup.group("thousands of pairs")
+def test_paired_speedup_many_pairs(student):
     for ratio, count in ((8.0, 2000), (0.125, 2000), (1.5, 3000)):
         got = student.paired_speedup([ratio] * count, [1.0] * count)
         if difference(got, ratio, form=False) is not None:
@@ -302,13 +331,14 @@ def many_pairs(student, solution, rng):
             )
 
 
-@paired_speedup.group(
-    "no pair, or a run without a partner, is an error",
-    form=True,
-    hint="Every run needs a partner, and one pair is enough.",
-)
 def partners(rng):
     yield from (([], []), ([1.0, 2.0], [1.0]), ([1.0], [1.0, 2.0]), ([], [1.0]), ([3.0], [1.5]))
+
+
+@paired_speedup.group("no pair, or a run without a partner, is an error", cases=partners)
+def test_paired_speedup_partners(student, solution, args):
+    hint = "Every run needs a partner, and one pair is enough."
+    paired_speedup.assert_same(student, solution, args, hint, form=True)
 
 
 paired_speedup.bug(

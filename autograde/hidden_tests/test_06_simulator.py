@@ -8,19 +8,19 @@ import functools
 
 import numpy as np
 
-from autograde.hidden.exercise import by_cause
+from autograde.hidden.exercise import with_cause
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import hundredths
 from specdec_lib.lessons.ch06 import lesson, service
-from specdec_lib.lessons.checking.comparing import difference, in_form_of
+from specdec_lib.lessons.checking.comparing import coerce_like, difference
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.pasting import format_call
 
-prediction_06 = prediction("prediction_06", 20, 200)
-prediction_06_b = prediction("prediction_06_b", 0.1, 6)
-quiz_06 = quiz("quiz_06")
-quiz_06_b = quiz("quiz_06_b")
+test_prediction_06 = prediction("prediction_06", 20, 200)
+test_prediction_06_b = prediction("prediction_06_b", 0.1, 6)
+test_quiz_06 = quiz("quiz_06")
+test_quiz_06_b = quiz("quiz_06_b")
 
 
 simulate_decode = Exercise("simulate_decode")
@@ -60,15 +60,15 @@ def run_of(student, args: tuple) -> tuple[str, dict]:
     """A student's run and what it gave, in words. Raises Different if nothing was counted."""
     got = student.simulate_decode(*args)
     said = f"{format_call(student.simulate_decode, args)} returned {describe(got)}"
-    run = in_form_of({"tokens": 1, "target_passes": 1, "time": 1.0}, got)
+    run = coerce_like({"tokens": 1, "target_passes": 1, "time": 1.0}, got)
     counts = [run.get(name) for name in ("tokens", "target_passes")] if type(run) is dict else []
     if list(map(type, counts)) != [int, int] or counts[1] < 1:
         raise Different(f'{said}; "tokens" and "target_passes" should be ints in a dict.')
     return said, run
 
 
-@simulate_decode.check("every token of whole blocks, until there are enough")
-def whole_blocks(student, solution, rng):
+@simulate_decode.group("every token of whole blocks, until there are enough")
+def test_simulate_decode_whole_blocks(student, solution, rng):
     for k in (1, 2, 3, 4, 8):
         *how, n_tokens, coins = request(k, rng)
         exact = solution.simulate_decode(*how, n_tokens, Generator(coins.seed))["tokens"]
@@ -82,8 +82,8 @@ def whole_blocks(student, solution, rng):
                 )
 
 
-@simulate_decode.check("the time of every block is c k + 1")
-def time_of_blocks(student, solution, rng):
+@simulate_decode.group("the time of every block is c k + 1")
+def test_simulate_decode_time_of_blocks(student, rng):
     for c, k in ((0.0, 4), (0.125, 4), (0.5, 4), (0.25, 2), (1.0, 1)):
         said, run = run_of(student, request(k, rng, c))
         passes = run["target_passes"]
@@ -94,8 +94,8 @@ def time_of_blocks(student, solution, rng):
             )
 
 
-@simulate_decode.check("k new numbers of the given generator for each block")
-def new_numbers(student, solution, rng):
+@simulate_decode.group("k new numbers of the given generator for each block")
+def test_simulate_decode_new_numbers(student, solution, rng):
     for k in (2, 4, 5):
         *how, coins = request(k, rng)
         right = solution.simulate_decode(*how, Generator(coins.seed))
@@ -105,20 +105,21 @@ def new_numbers(student, solution, rng):
                 f"{said} and took {coins.used} numbers from rng. Each block takes "
                 "rng.random(k), all k numbers, even if it stops early."
             )
-            raise error if coins.used else by_cause(error, UNUSED)
+            raise error if coins.used else with_cause(error, UNUSED)
 
 
-@simulate_decode.group(
-    "the edges: nothing wanted, alpha 0 and 1",
-    form=True,
-    hint="At alpha = 0 a block writes its correction, at alpha = 1 k tokens and the bonus.",
-)
 def decode_edges(rng):
     for alpha, k, n_tokens in (
         *((0.75, 4, 0), (0.0, 4, 3), (1.0, 4, 10), (1.0, 4, 11), (0.75, 0, 9)),
         (np.float64(0.5), np.int64(2), np.int64(3)),
     ):
         yield alpha, 0.25, k, n_tokens, Generator(int(rng.integers(1000)))
+
+
+@simulate_decode.group("the edges: nothing wanted, alpha 0 and 1", cases=decode_edges)
+def test_simulate_decode_decode_edges(student, solution, args):
+    hint = "At alpha = 0 a block writes its correction, at alpha = 1 k tokens and the bonus."
+    simulate_decode.assert_same(student, solution, args, hint, form=True)
 
 
 UNUSED = "the given generator need not be used."
@@ -172,20 +173,18 @@ def law(least: int, rng: np.random.Generator) -> np.ndarray:
     return np.pad((1 + rng.multinomial(13, [0.5, 0.25, 0.25])) / 16, (least, 6 - least))
 
 
-@mixture_quantile.group(
-    "of all requests together, not of each kind",
-    hint="Add the kinds first, each by its weight. Then look for the number of blocks.",
-)
 def together(rng):
     for share in (0.3, 0.6, 0.7, 0.9, 0.99):
         laws = [law(1, rng), law(int(rng.integers(3, 6)), rng)]
         yield laws if share < 0.8 else laws[::-1], [0.5, 0.5], share
 
 
-@mixture_quantile.group(
-    "weighs every kind",
-    hint="A kind with a small weight makes few of all requests, also of the slow ones.",
-)
+@mixture_quantile.group("of all requests together, not of each kind", cases=together)
+def test_mixture_quantile_together(student, solution, args):
+    hint = "Add the kinds first, each by its weight. Then look for the number of blocks."
+    mixture_quantile.assert_same(student, solution, args, hint)
+
+
 def weighed(rng):
     for share in (0.3, 0.7, 0.8, 0.9, 0.95):
         few = int(rng.integers(1, 5)) / 16
@@ -193,11 +192,12 @@ def weighed(rng):
     yield [law(1, rng), law(4, rng), law(6, rng)], [0.96875, 0.0, 0.03125], 0.95
 
 
-@mixture_quantile.group(
-    "the edges: exactly the share, one kind, laws of unequal lengths",
-    form=True,
-    hint="The smallest n that at least `share` of all requests do not exceed.",
-)
+@mixture_quantile.group("weighs every kind", cases=weighed)
+def test_mixture_quantile_weighed(student, solution, args):
+    hint = "A kind with a small weight makes few of all requests, also of the slow ones."
+    mixture_quantile.assert_same(student, solution, args, hint)
+
+
 def mixture_edges(rng):
     easy, hard = np.array([0, 0.5, 0.25, 0.25]), np.array([0, 0, 0, 0.5, 0.25, 0.25])
     for share in (0.5, 0.75, 0.9):
@@ -208,6 +208,14 @@ def mixture_edges(rng):
     yield [np.array([0.5, 0.5]), np.array([0, 1.0])], [0.5, 0.5], 0.25  # no block at all
     for share in (0.8, 0.9):
         yield [np.full(10, 0.1)], [1.0], share
+
+
+@mixture_quantile.group(
+    "the edges: exactly the share, one kind, laws of unequal lengths", cases=mixture_edges
+)
+def test_mixture_quantile_mixture_edges(student, solution, args):
+    hint = "The smallest n that at least `share` of all requests do not exceed."
+    mixture_quantile.assert_same(student, solution, args, hint, form=True)
 
 
 for _whole in ("round", "int", "float"):
@@ -248,23 +256,26 @@ mixture_quantile.bug(
 lockstep_tokens = Exercise("lockstep_tokens")
 
 
-@lockstep_tokens.group(
-    "waits for the slowest row",
-    hint="The batch gets past a position where every one of its rows does.",
-)
 def waiting_rows(rng):
     for k, rows in ((1, 2), (2, 4), (5, 2), (5, 8), (3, 3), (8, 1)):
         yield hundredths(50, 95, rng), k, rows
 
 
-@lockstep_tokens.group(
-    "the edges: alpha 0 and 1, an empty block, one coin",
-    form=True,
-    hint="At alpha = 1 everything passes, k + 1 tokens; at alpha = 0 or k = 0 it is 1.",
-)
+@lockstep_tokens.group("waits for the slowest row", cases=waiting_rows)
+def test_lockstep_tokens_waiting_rows(student, solution, args):
+    hint = "The batch gets past a position where every one of its rows does."
+    lockstep_tokens.assert_same(student, solution, args, hint)
+
+
 def lockstep_edges(rng):
     yield from ((0.0, 5, 4), (1.0, 5, 4), (1.0, 3, 1), (0.7, 0, 4), (0.7, 1, 3))
     yield np.float64(0.5), np.int64(2), np.int64(2)
+
+
+@lockstep_tokens.group("the edges: alpha 0 and 1, an empty block, one coin", cases=lockstep_edges)
+def test_lockstep_tokens_lockstep_edges(student, solution, args):
+    hint = "At alpha = 1 everything passes, k + 1 tokens; at alpha = 0 or k = 0 it is 1."
+    lockstep_tokens.assert_same(student, solution, args, hint, form=True)
 
 
 lockstep_tokens.bug(
@@ -320,8 +331,8 @@ def best_constant(load: str) -> service.Best:
     return service.best_constant(LOADS[load], COSTS["no text"])
 
 
-@choose_k.check("never worse than K = 0 under load, faster without")
-def under_load(student, solution, rng):
+@choose_k.group("never worse than K = 0 under load, faster without")
+def test_choose_k_under_load(student):
     for load, costs, most in (
         ("heavy traffic", "short", 1.05),
         ("heavy traffic with poor drafts", "short", 1.05),
@@ -344,8 +355,8 @@ def choice(student, args: tuple, allowed: list[int], hint: str) -> int:
     return k
 
 
-@choose_k.check("reacts to the load, and counts who waits")
-def full_server(student, solution, rng):
+@choose_k.group("reacts to the load, and counts who waits")
+def test_choose_k_full_server(student, rng):
     for costs in (COSTS["short"], COSTS["no text"]):
         drafts = [*range(1, costs.shape[1])]
         alone = choice(student, (0, 1, 0.7, costs), drafts, "Drafts make one row alone faster.")
@@ -355,8 +366,8 @@ def full_server(student, solution, rng):
             choice(student, args, [*range(alone)], fewer)
 
 
-@choose_k.check("reacts to the load, and counts who waits")
-def taken_in(student, solution, rng):
+@choose_k.group("reacts to the load, and counts who waits")
+def test_choose_k_taken_in(student, rng):
     for rows in (8, 12, 16):
         running = int(rng.integers(1, 5))
         same = lesson.choice(student.choose_k, 0, rows, 0.7, COSTS["no text"])
@@ -364,8 +375,8 @@ def taken_in(student, solution, rng):
         choice(student, (rows - running, running, 0.7, COSTS["no text"]), [same], hint)
 
 
-@choose_k.check("reads the costs and alpha")
-def long_texts(student, solution, rng):
+@choose_k.group("reads the costs and alpha")
+def test_choose_k_long_texts(student, rng):
     costs = COSTS["much text"]
     plain, one = costs[-1, :2]
     hint = f"A step of 16 rows takes {one:.1f} ms with a draft token each, {plain:.1f} ms without."
@@ -373,16 +384,19 @@ def long_texts(student, solution, rng):
         choice(student, (waits, running, 0.8, costs), [*range(1, costs.shape[1])], hint)
 
 
-@choose_k.group(
-    "reads the costs and alpha", form=True, hint="At alpha = 0 every draft step is wasted."
-)
 def never_right(rng):
     yield 0, 1, 0.0, COSTS["long"]
     yield 4, 4, 0.0, COSTS["much text"]
 
 
-@choose_k.check("beats the best constant K", weight=2)
-def waves(student, solution, rng):
+@choose_k.group("reads the costs and alpha", cases=never_right)
+def test_choose_k_never_right(student, solution, args):
+    hint = "At alpha = 0 every draft step is wasted."
+    choose_k.assert_same(student, solution, args, hint, form=True)
+
+
+@choose_k.group("beats the best constant K", weight=2)
+def test_choose_k_waves(student):
     for load in ("waves", "other waves"):
         costs, best = COSTS["no text"], best_constant(load)
         lesson.beat_the_best_constant(student.choose_k, LOADS[load], costs, best)
@@ -449,11 +463,6 @@ def drafted(rng: np.random.Generator, rows: int, most: int = 5) -> list[list[flo
     return [row[: rng.integers(2, most + 1)] for row in rates.round(4).tolist()]
 
 
-@spend.group(
-    "the best tokens of all rows, weighed against the time of the pass",
-    weight=2,
-    hint="Token j of a row is accepted with the product of its confidences up to j.",
-)
 def ranked(rng):
     for rows, free, slope in ((2, 4, 3.0), (4, 8, 3.0), (8, 14, 3.0), (4, 6, 0.5), (6, 9, 8.0)):
         step = drafted(rng, rows)
@@ -462,16 +471,25 @@ def ranked(rng):
 
 
 @spend.group(
-    "the edges: nothing drafted, one row, all or none worth their time",
-    form=True,
-    hint="Compare the tokens per ms of 0, 1, 2, ... checked tokens, whatever they belong to.",
+    "the best tokens of all rows, weighed against the time of the pass", weight=2, cases=ranked
 )
+def test_spend_ranked(student, solution, args):
+    hint = "Token j of a row is accepted with the product of its confidences up to j."
+    spend.assert_same(student, solution, args, hint)
+
+
 def spend_edges(rng):
     yield [[], []], [10.0, 10.0, 11.0]
     yield [[], [0.9, 0.8]], [10.0] * 5
     yield [[0.9, 0.8, 0.7]], [10.0, 10.0, 12.0, 19.0, 40.0]
     yield [[0.5, 0.5], [0.25, 0.9]], [10.0 * n for n in range(7)]
     yield [[0.0, 0.9], [0.75]], [10.0, 10.0, 10.0, 10.0, 30.0, 50.0]
+
+
+@spend.group("the edges: nothing drafted, one row, all or none worth their time", cases=spend_edges)
+def test_spend_spend_edges(student, solution, args):
+    hint = "Compare the tokens per ms of 0, 1, 2, ... checked tokens, whatever they belong to."
+    spend.assert_same(student, solution, args, hint, form=True)
 
 
 spend.bug(
@@ -519,11 +537,6 @@ spend.bug(
 expected_experts = Exercise("expected_experts")
 
 
-@expected_experts.group(
-    "an expert that several tokens choose is read once",
-    weight=2,
-    hint="One token leaves an expert out with probability 1 - active/n_experts.",
-)
 def several_tokens(rng):
     yield 2, 8, 2
     yield 2, 4, 3
@@ -532,13 +545,24 @@ def several_tokens(rng):
 
 
 @expected_experts.group(
-    "the edges: no token, one, all experts active; a number",
-    form=True,
-    hint="No token reads nothing, one token reads `active` experts, and many read all of them.",
+    "an expert that several tokens choose is read once", weight=2, cases=several_tokens
 )
+def test_expected_experts_several_tokens(student, solution, args):
+    hint = "One token leaves an expert out with probability 1 - active/n_experts."
+    expected_experts.assert_same(student, solution, args, hint)
+
+
 def expert_edges(rng):
     yield from ((0, 8, 2), (0, 4, 4), (6, 5, 5), (3, 1, 1), (400, 8, 2))
     yield 1, 64, int(rng.integers(2, 32))
+
+
+@expected_experts.group(
+    "the edges: no token, one, all experts active; a number", cases=expert_edges
+)
+def test_expected_experts_expert_edges(student, solution, args):
+    hint = "No token reads nothing, one token reads `active` experts, and many read all of them."
+    expected_experts.assert_same(student, solution, args, hint, form=True)
 
 
 expected_experts.bug(

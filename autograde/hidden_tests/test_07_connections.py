@@ -8,16 +8,16 @@ import numpy as np
 
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import coin, ratio, thousandths
-from specdec_lib.lessons.checking.comparing import in_form_of
-from specdec_lib.lessons.checking.describing import describe, told_apart, type_name
+from specdec_lib.lessons.checking.comparing import coerce_like
+from specdec_lib.lessons.checking.describing import describe, distinct_texts, type_name
 from specdec_lib.lessons.checking.examples import Different
-from specdec_lib.lessons.data.distributions import pieces, residual
+from specdec_lib.lessons.data.distributions import normalised_residual, unit_intervals
 
-prediction_07 = prediction("prediction_07", 0, 1)
-prediction_07_b = prediction("prediction_07_b", 0, 0.5)
-prediction_07_c = prediction("prediction_07_c", 1, 8)
-quiz_07 = quiz("quiz_07")
-quiz_07_b = quiz("quiz_07_b")
+test_prediction_07 = prediction("prediction_07", 0, 1)
+test_prediction_07_b = prediction("prediction_07_b", 0, 0.5)
+test_prediction_07_c = prediction("prediction_07_c", 1, 8)
+test_quiz_07 = quiz("quiz_07")
+test_quiz_07_b = quiz("quiz_07_b")
 
 
 def draw(rng: np.random.Generator) -> float:
@@ -38,7 +38,7 @@ def drafted(parents: list[int], accepted: tuple[int, ...], rng: np.random.Genera
         share = left[row] / q[row]
         tokens.append(int(rng.choice(np.flatnonzero(share > 0 if keep else share < 1))))
         coins.append(coin(min(1.0, share[tokens[-1]]), keep, rng))
-        left[row] = residual(left[row], q[row])
+        left[row] = normalised_residual(left[row], q[row])
     return parents, tokens, p, q, np.array(coins), draw(rng)
 
 
@@ -53,9 +53,9 @@ def every_way(parents: list[int], after: np.ndarray, draft: np.ndarray) -> Itera
         p, q, left, sides = after[rows], draft[rows], list(after[rows]), []
         weight = prod(float(q[up + 1, token]) for up, token in zip(parents, tokens, strict=True))
         for up, token in zip(parents, tokens, strict=True):
-            sides.append(list(pieces(np.array([ratio(left[up + 1], q[up + 1], token)]))))
-            left[up + 1] = residual(left[up + 1], q[up + 1])
-        draws = list(pieces(np.concatenate([np.cumsum(row) for row in left])))
+            sides.append(list(unit_intervals(np.array([ratio(left[up + 1], q[up + 1], token)]))))
+            left[up + 1] = normalised_residual(left[up + 1], q[up + 1])
+        draws = list(unit_intervals(np.concatenate([np.cumsum(row) for row in left])))
         for choice in product(*sides, draws):
             *coins, u = (middle for middle, _ in choice)
             lengths = prod(length for _, length in choice)
@@ -64,7 +64,7 @@ def every_way(parents: list[int], after: np.ndarray, draft: np.ndarray) -> Itera
 
 def token_below(size: int, out: object, name: str) -> int:
     """The token that a function returned. Raises Different for anything else."""
-    token = in_form_of(0, out)
+    token = coerce_like(0, out)
     if type(token) is not int or not 0 <= token < size:
         raise Different(f"{name} returned {describe(out)}, where a token below {size} should be.")
     return token
@@ -73,7 +73,7 @@ def token_below(size: int, out: object, name: str) -> int:
 def require_target(came: np.ndarray, wanted: np.ndarray, of: str) -> None:
     """Raise Different unless a distribution is the target's, to 1e-12."""
     if not np.abs(came - wanted).max() <= 1e-12:
-        texts = told_apart(came, wanted)
+        texts = distinct_texts(came, wanted)
         raise Different(
             f"Over all drafts, coins and draws, the distribution of {of} is {texts[0]}; the "
             f"target's is {texts[1]}."
@@ -93,7 +93,6 @@ def candidates(number: int, accepted: tuple[int, ...], rng: np.random.Generator)
     return tokens, p[0], q[0], coins, u
 
 
-@multi_candidate_accept.group("each candidate against what is still wanted", hint=IN_TURN)
 def in_turn(rng):
     p, q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
     yield [2, 0], p, q, np.array([0.9, 0.5]), 0.1  # r[0] would reject token 0
@@ -102,14 +101,23 @@ def in_turn(rng):
         yield candidates(rejected + 2, (rejected,), rng)
 
 
-@multi_candidate_accept.group("the draw where all are rejected", hint=IN_TURN)
+@multi_candidate_accept.group("each candidate against what is still wanted", cases=in_turn)
+def test_multi_candidate_accept_in_turn(student, solution, args):
+    multi_candidate_accept.assert_same(student, solution, args, hint=IN_TURN)
+
+
 def all_rejected(rng):
     for number in (1, 1, 2, 2, 2, 2, 3, 3, 3, 4):
         yield candidates(number, (), rng)
 
 
-@multi_candidate_accept.check("the distribution is the target's")
-def candidates_together(student, solution, rng):
+@multi_candidate_accept.group("the draw where all are rejected", cases=all_rejected)
+def test_multi_candidate_accept_all_rejected(student, solution, args):
+    multi_candidate_accept.assert_same(student, solution, args, hint=IN_TURN)
+
+
+@multi_candidate_accept.group("the distribution is the target's")
+def test_multi_candidate_accept_candidates_together(student, rng):
     for number, size in ((1, 3), (2, 3), (2, 4), (3, 3)):
         p, q = (np.tile(thousandths(size, rng), (size + 1, 1)) for _ in range(2))
         came = np.zeros(size)
@@ -121,17 +129,19 @@ def candidates_together(student, solution, rng):
         require_target(came, p[0], of)
 
 
-@multi_candidate_accept.group(
-    "the edges: no candidate, the same one again, equal models",
-    form=True,
-    hint=IN_TURN,
-)
 def candidate_edges(rng):
     for _ in range(2):
         yield [], thousandths(4, rng), thousandths(4, rng), np.array([]), draw(rng)
     p, q = np.array([0.25, 0.75]), np.array([0.75, 0.25])
     yield [0, 0], p, q, np.array([0.9, 0.1]), 0.3
     yield [1, 0], q, q, np.array([0.9, 0.1]), 0.3
+
+
+@multi_candidate_accept.group(
+    "the edges: no candidate, the same one again, equal models", cases=candidate_edges
+)
+def test_multi_candidate_accept_candidate_edges(student, solution, args):
+    multi_candidate_accept.assert_same(student, solution, args, hint=IN_TURN, form=True)
 
 
 multi_candidate_accept.bug(
@@ -179,9 +189,6 @@ multi_candidate_accept.bug(
 tree_attention_mask = Exercise("tree_attention_mask")
 
 
-@tree_attention_mask.group(
-    "itself and every ancestor", hint="A node sees itself, its parent, that one's parent and so on."
-)
 def upwards(rng):
     yield [-1, 0, 1, 2, 3, 4]
     yield [-1, -1, 1, 2, 3]
@@ -189,10 +196,12 @@ def upwards(rng):
         yield [-1, 0, 1, *(int(rng.integers(node)) for node in range(3, size))]
 
 
-@tree_attention_mask.group(
-    "no other branch, whatever the order",
-    hint="Siblings and cousins are hidden, also those that are listed before.",
-)
+@tree_attention_mask.group("itself and every ancestor", cases=upwards)
+def test_tree_attention_mask_upwards(student, solution, args):
+    hint = "A node sees itself, its parent, that one's parent and so on."
+    tree_attention_mask.assert_same(student, solution, args, hint)
+
+
 def other_branches(rng):
     yield [-1, -1, 0, 1, 0, 1]
     yield [-1, 0, 0, 0]
@@ -201,16 +210,27 @@ def other_branches(rng):
         yield [-1] * roots + [int(rng.integers(roots)) for _ in range(roots, size)]
 
 
+@tree_attention_mask.group("no other branch, whatever the order", cases=other_branches)
+def test_tree_attention_mask_other_branches(student, solution, args):
+    hint = "Siblings and cousins are hidden, also those that are listed before."
+    tree_attention_mask.assert_same(student, solution, args, hint)
+
+
 MASK_EDGES = "the edges: one node, none, many; True and False"
 
 
-@tree_attention_mask.group(MASK_EDGES, form=True, hint="N nodes make an N by N mask, also N = 0.")
 def mask_sizes(rng):
     yield from ([], [-1], [-1, -1], [-1, *range(19)])
 
 
-@tree_attention_mask.check(MASK_EDGES)
-def mask_kind(student, solution, rng):
+@tree_attention_mask.group(MASK_EDGES, cases=mask_sizes)
+def test_tree_attention_mask_mask_sizes(student, solution, args):
+    hint = "N nodes make an N by N mask, also N = 0."
+    tree_attention_mask.assert_same(student, solution, args, hint, form=True)
+
+
+@tree_attention_mask.group(MASK_EDGES)
+def test_tree_attention_mask_mask_kind(student):
     mask = student.tree_attention_mask([-1, 0, 0])
     kind = str(getattr(mask, "dtype", type_name(mask)))
     if kind != "bool":
@@ -252,13 +272,16 @@ ROWS = (
 )
 
 
-@walk_tree.group("children of the text, in turn", hint=ROWS)
 def one_level(rng):
     for accepted in ((), (0,), (1,), (2,)) * 3:
         yield drafted([-1] * 3, accepted, rng)
 
 
-@walk_tree.group("on to the children of the accepted node", hint=ROWS)
+@walk_tree.group("children of the text, in turn", cases=one_level)
+def test_walk_tree_one_level(student, solution, args):
+    walk_tree.assert_same(student, solution, args, hint=ROWS)
+
+
 def downwards(rng):
     for parents, accepted in (
         *(([-1, 0, 1], (0,)), ([-1, 0, 1], (0, 1)), ([-1, 0, 1], (0, 1, 2))),
@@ -270,8 +293,13 @@ def downwards(rng):
         yield drafted(parents, accepted, rng)
 
 
-@walk_tree.check("the distribution is the target's")
-def walks_together(student, solution, rng):
+@walk_tree.group("on to the children of the accepted node", cases=downwards)
+def test_walk_tree_downwards(student, solution, args):
+    walk_tree.assert_same(student, solution, args, hint=ROWS)
+
+
+@walk_tree.group("the distribution is the target's")
+def test_walk_tree_walks_together(student, rng):
     target, draft = (np.array([thousandths(3, rng) for _ in range(4)]) for _ in range(2))
     for parents in ([-1, -1], [-1, 0], [-1, -1, 0]):
         came = np.zeros((3, 3))
@@ -282,7 +310,7 @@ def walks_together(student, solution, rng):
 
 def first_two(out: object, target: np.ndarray) -> np.ndarray:
     """The distribution (3, 3) of two tokens that begin with `out` and go on by the target."""
-    listed = in_form_of([0], out)
+    listed = coerce_like([0], out)
     if not isinstance(listed, list) or not listed:
         raise Different(f"walk_tree returned {describe(out)}, not a list of tokens.")
     tokens = [token_below(3, token, "walk_tree") for token in listed[:2]]
@@ -291,17 +319,18 @@ def first_two(out: object, target: np.ndarray) -> np.ndarray:
     return came
 
 
-@walk_tree.group(
-    "the edges: no node, a leaf, twins, the boundary",
-    form=True,
-    hint=f"{ROWS} Twins are two nodes, each with a coin and children of its own.",
-)
 def walk_edges(rng):
     for parents in ([], [], [-1], [-1, 0, 1, 2]):
         yield drafted(parents, (0, 1, 2, 3), rng)
     p, q = np.tile([0.45, 0.3, 0.15, 0.1], (5, 1)), np.tile([0.3, 0.45, 0.2, 0.05], (5, 1))
     yield TWINS, [1, 1, 0, 2], p, q, np.array([0.5, 0.5, 0.1, 0.1]), draw(rng)
     yield TWINS, [2, 2, 0, 2], p, q, np.array([0.9, 0.0, 0.1, 0.1]), draw(rng)  # both rejected
+
+
+@walk_tree.group("the edges: no node, a leaf, twins, the boundary", cases=walk_edges)
+def test_walk_tree_walk_edges(student, solution, args):
+    hint = f"{ROWS} Twins are two nodes, each with a coin and children of its own."
+    walk_tree.assert_same(student, solution, args, hint, form=True)
 
 
 walk_tree.bug(
@@ -350,9 +379,6 @@ for _goes_on in ("drawn", "drawn or node < 0"):
 one_hot_accept = Exercise("one_hot_accept")
 
 
-@one_hot_accept.group(
-    "accepts with the target's own probability", hint="q is 1 on this token, so p/q is p."
-)
 def either_side(rng):
     for keep in [True, False] * 4:
         p, token = thousandths(2, rng), int(rng.integers(2))
@@ -361,10 +387,11 @@ def either_side(rng):
         yield token, p, coin(p[token], keep, rng), round(u, 4)
 
 
-@one_hot_accept.group(
-    "replaces from the target without that token",
-    hint="After a rejection u draws from the other tokens, each with its share of p.",
-)
+@one_hot_accept.group("accepts with the target's own probability", cases=either_side)
+def test_one_hot_accept_either_side(student, solution, args):
+    one_hot_accept.assert_same(student, solution, args, hint="q is 1 on this token, so p/q is p.")
+
+
 def replaced(rng):
     for size in (3, 3, 4, 4, 5, 5, 6, 7, 8):
         p = thousandths(size, rng)
@@ -372,17 +399,24 @@ def replaced(rng):
             yield token, p, coin(p[token], False, rng), draw(rng)
 
 
-@one_hot_accept.group(
-    "the edges: a target that is certain, p as it was",
-    form=True,
-    hint="A greedy target has p = 1 on one token: it accepts that token and no other.",
-)
+@one_hot_accept.group("replaces from the target without that token", cases=replaced)
+def test_one_hot_accept_replaced(student, solution, args):
+    hint = "After a rejection u draws from the other tokens, each with its share of p."
+    one_hot_accept.assert_same(student, solution, args, hint)
+
+
 def certain_edges(rng):
     only = np.array([0.0, 1.0, 0.0])
     yield 1, only, 0.9, 0.5
     yield 0, only, 0.3, 0.5
     yield 2, np.array([0.5, 0.5, 0.0]), 0.4, 0.75
     yield 1, np.array([0.5, 0.25, 0.25]), 0.75, 0.1  # a change of p in place would show
+
+
+@one_hot_accept.group("the edges: a target that is certain, p as it was", cases=certain_edges)
+def test_one_hot_accept_certain_edges(student, solution, args):
+    hint = "A greedy target has p = 1 on one token: it accepts that token and no other."
+    one_hot_accept.assert_same(student, solution, args, hint, form=True)
 
 
 one_hot_accept.bug(
@@ -429,27 +463,33 @@ def rates_of(count: int, rng: np.random.Generator) -> list[float]:
     return (rng.choice(np.arange(200, 950), count, replace=False) / 1000).tolist()
 
 
-@tokens_from_positions.group(
-    "a token counts if all before it are accepted",
-    weight=2,
-    hint="Token i counts with the product of the rates up to its own.",
-)
 def products(rng):
     for count in (2, 3, 4, 5, 7, 7, 15):
         yield rates_of(count, rng)
 
 
 @tokens_from_positions.group(
-    "the edges: no draft token, one, a certain and an impossible one",
-    form=True,
-    hint="It is 1, and for each draft token the product of the rates up to its own.",
+    "a token counts if all before it are accepted", weight=2, cases=products
 )
+def test_tokens_from_positions_products(student, solution, args):
+    hint = "Token i counts with the product of the rates up to its own."
+    tokens_from_positions.assert_same(student, solution, args, hint)
+
+
 def rate_edges(rng):
     yield []
     yield rates_of(1, rng)
     yield [1.0, 1.0, 1.0]
     yield [0.0, 0.9]
     yield [0.75, 0.0, 0.5]
+
+
+@tokens_from_positions.group(
+    "the edges: no draft token, one, a certain and an impossible one", cases=rate_edges
+)
+def test_tokens_from_positions_rate_edges(student, solution, args):
+    hint = "It is 1, and for each draft token the product of the rates up to its own."
+    tokens_from_positions.assert_same(student, solution, args, hint, form=True)
 
 
 _SUM = "1.0 + float(np.sum(np.cumprod(rates)))"

@@ -14,21 +14,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograde.hidden.exercise import RemoteObject, Student, StudentError, by_cause, untouched
+from autograde.hidden.exercise import untouched, with_cause
 from autograde.hidden_tests.common import Exercise, prediction, quiz
+from autograde.sandbox.remote import RemoteObject
+from autograde.sandbox.session import StudentError
+from autograde.sandbox.student import Student
 from specdec_lib.lessons.ch08 import models
 from specdec_lib.lessons.ch08.diagnosis import Request
 from specdec_lib.lessons.ch08.lesson import FAULTS, expect_text, expect_verdict
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect, expect_value_error
 from specdec_lib.lessons.checking.pasting import format_call
-from specdec_lib.lessons.data.distributions import LARGEST
+from specdec_lib.lessons.data.distributions import LARGEST_UNIFORM
 
-prediction_08 = prediction("prediction_08", 0, 14)
-prediction_08_b = prediction("prediction_08_b", 0, 3)
-prediction_08_c = prediction("prediction_08_c", 0, 10)
-quiz_08 = quiz("quiz_08")
-quiz_08_b = quiz("quiz_08_b")
+test_prediction_08 = prediction("prediction_08", 0, 14)
+test_prediction_08_b = prediction("prediction_08_b", 0, 3)
+test_prediction_08_c = prediction("prediction_08_c", 0, 10)
+test_quiz_08 = quiz("quiz_08")
+test_quiz_08_b = quiz("quiz_08_b")
 
 
 class RemoteCache(models.WatchedCache, RemoteObject):
@@ -63,14 +66,14 @@ def require_cuts(student: Student, solution: Student, held: int, length: int) ->
         raise Different(f"{call} called truncate with {cuts[0]}, expected {cuts[1]}.")
 
 
-@rollback.check("back to the length")
-def shorter(student, solution, rng):
+@rollback.group("back to the length")
+def test_rollback_shorter(student, solution, rng):
     for length in (2, 3, 4, 5):
         require_cuts(student, solution, int(rng.integers(2 * length + 1, 30)), length)
 
 
-@rollback.check("no call where there is nothing to forget, and nothing is returned")
-def nothing_to_forget(student, solution, rng):
+@rollback.group("no call where there is nothing to forget, and nothing is returned")
+def test_rollback_nothing_to_forget(student, solution, rng):
     held = int(rng.integers(5, 20))
     for length in (held, 1, 0):
         require_cuts(student, solution, length, length)
@@ -78,8 +81,8 @@ def nothing_to_forget(student, solution, rng):
     expect(student.rollback, RemoteCache(held), held - 1, gives=None, hint="Return nothing.")
 
 
-@rollback.check("ValueError for an impossible length, and for no other")
-def refused(student, solution, rng):
+@rollback.group("ValueError for an impossible length, and for no other")
+def test_rollback_refused(student, solution):
     for held, length in ((5, -1), (7, -7), (5, 6), (5, 12), (0, 1), (5, 0)):
         require_cuts(student, solution, held, length)
 
@@ -151,14 +154,14 @@ def require_part(student: Student, solution: Student, rng: np.random.Generator, 
         expect_verdict(one, *args, gives=gives, hint=hint, form=False)
 
 
-@verification.check("how many draft tokens are kept, row by row", weight=3)
-def counts(student, solution, rng):
+@verification.group("how many draft tokens are kept, row by row", weight=3)
+def test_verification_counts(student, solution, rng):
     hint = "That is the first of the two: tokens with r q < p, up to the first that is rejected."
     require_part(student, solution, rng, 0, hint)
 
 
-@verification.check("the token after them", weight=3)
-def next_tokens(student, solution, rng):
+@verification.group("the token after them", weight=3)
+def test_verification_next_tokens(student, solution, rng):
     hint = (
         "That is the second of the two, drawn with u from row `count` of p, less row `count` of "
         "q, clamped at 0 and divided by its sum; after a whole block from row K of p."
@@ -169,17 +172,12 @@ def next_tokens(student, solution, rng):
 EVEN = [0.5, 0.25, 0.25]
 
 
-@verification.group(
-    "the edges: tokens that the target never writes, equal models, no draft token, close calls",
-    weight=3,
-    hint="Accept if and only if r q < p. Then draw from the residual, or from the last row of p.",
-)
 def block_edges(rng):
     yield edge([[0.25, 0.5, 0.25], EVEN], [EVEN], [0], [0.5], 0.5)  # both sides equal: rejected
     yield edge([[0.0, 0.5, 0.5], EVEN], [EVEN], [0], [0.0], 0.75)  # as at temperature 0
     yield edge([[0.0, 1.0, 0.0], EVEN], [[1.0, 0.0, 0.0]], [0], [0.0], 0.0)
     yield edge([EVEN, [0.25, 0.25, 0.5]], [EVEN], [0], [0.99], 0.6)  # p is q
-    yield edge([[0.75, 0.25, 0.0], EVEN], [EVEN], [2], [0.0], LARGEST)
+    yield edge([[0.75, 0.25, 0.0], EVEN], [EVEN], [2], [0.0], LARGEST_UNIFORM)
     yield edge([[0.25, 0.25, 0.5]], [], [], [], 0.6)  # no draft token
     yield edge([EVEN, EVEN[::-1], [0, 1, 0]], [EVEN, [0, 0, 1]], [0, 2], [0.9, 0.9], 0.2)
     # Half precision rounds p, r and q r to the other verdict, and p[1] to the other token.
@@ -188,33 +186,45 @@ def block_edges(rng):
     yield edge(p, [[x, 1 - x]], [0], [x - 2**-14], 0.25 + 2**-15)
 
 
+@verification.group(
+    "the edges: tokens that the target never writes, equal models, no draft token, close calls",
+    weight=3,
+    cases=block_edges,
+)
+def test_verification_block_edges(student, solution, args):
+    hint = "Accept if and only if r q < p. Then draw from the residual, or from the last row of p."
+    verification.assert_same(student, solution, args, hint)
+
+
 def edge(p: list, q: list, drafted: list, r: list, u: float) -> tuple[Tensor, ...]:
     """One row from lists."""
     p, q, r, u = (torch.tensor([each], dtype=torch.float64) for each in (p, q, r, u))
     return p, q.reshape(1, len(drafted), p.shape[-1]), torch.tensor([drafted]).long(), r, u
 
 
-@verification.check("float32: two tensors of torch.long, nothing changed, no loop over rows")
-def form_and_work(student, solution, rng):
-    counted, replies = student.counted("verify_block"), []
+@verification.group("float32: two tensors of torch.long, nothing changed, no loop over rows")
+def test_verification_form_and_work(student, solution, rng):
+    counted, replies = student.profile("verify_block"), []
     for rows in (2, 64):
         args = block(rng, rows, 3, torch.float32)
         expect_verdict(counted, *args, gives=solution.verify_block(*args), hint="")
         untouched(student)
         replies.append(student.calls[-1].reply)
     few, many = replies
-    if many.waits:
-        used = ", ".join(dict.fromkeys(many.waits)).replace("__bool__", "a tensor as a condition")
+    if many.host_syncs:
+        used = ", ".join(dict.fromkeys(many.host_syncs)).replace(
+            "__bool__", "a tensor as a condition"
+        )
         raise Different(
             f"With 64 rows verify_block used {used}. On a GPU each use waits for the device. Keep "
             "every value in tensors."
         )
-    if few.operators != many.operators:
+    if few.torch_calls != many.torch_calls:
         more = Different(
-            f"verify_block used {few.operators} functions of torch for 2 rows and "
-            f"{many.operators} for 64. Is there a loop over rows?"
+            f"verify_block used {few.torch_calls} functions of torch for 2 rows and "
+            f"{many.torch_calls} for 64. Is there a loop over rows?"
         )
-        raise by_cause(more, "a loop over the rows is clearer and costs nothing.")
+        raise with_cause(more, "a loop over the rows is clearer and costs nothing.")
 
 
 verification.bug(
@@ -380,26 +390,26 @@ def generated(student: Student, request: Request, strict: bool = False) -> Remot
     return pair[0]
 
 
-@generation.check("the sampled text while every draft token is accepted", weight=2)
-def accepted_text(student, solution, rng):
+@generation.group("the sampled text while every draft token is accepted", weight=2)
+def test_generation_accepted_text(student, solution, rng):
     for k in (2, 3, 4, 1):
         generated(student, asked(solution, rng, is_whole, k=k, most=3 * (k + 1)))
 
 
-@generation.check("the sampled text after a rejection, at any temperature", weight=3)
-def rejected_text(student, solution, rng):
+@generation.group("the sampled text after a rejection, at any temperature", weight=3)
+def test_generation_rejected_text(student, solution, rng):
     for k, temperature in ((3, 1.0), (2, 1.0), (4, 1.0), (3, 0.5), (2, 1.5)):
         generated(student, asked(solution, rng, is_mixed, k=k, most=12, temperature=temperature))
 
 
-@generation.check("the greedy text", weight=2)
-def greedy_text(student, solution, rng):
+@generation.group("the greedy text", weight=2)
+def test_generation_greedy_text(student, solution, rng):
     for k in (2, 3):
         generated(student, asked(solution, rng, is_late, k=k, temperature=0.0))
 
 
-@generation.check("where the text ends, a list of the new tokens alone", weight=2)
-def ends(student, solution, rng):
+@generation.group("where the text ends, a list of the new tokens alone", weight=2)
+def test_generation_ends(student, solution, rng):
     inside = asked(solution, rng, may_end_inside)
     seed, prompt, first = inside.models, tuple(inside.prompt), inside.text[0]
     for request in (
@@ -416,8 +426,8 @@ def ends(student, solution, rng):
         raise Different("speculative_generate called the target although 0 tokens were asked for.")
 
 
-@generation.check("one pass of the target per block, and nothing read twice by it", weight=3)
-def reading(student, solution, rng):
+@generation.group("one pass of the target per block, and nothing read twice by it", weight=3)
+def test_generation_reading(student, solution, rng):
     for k in (2, 3):
         target = generated(student, asked(solution, rng, is_late, k=k, most=14))
         for fault in target.faults:

@@ -1,12 +1,12 @@
-"""What one submission may cost the grader: how long its texts are, and what our process may use.
+"""Bounds on the cost of one submission: the lengths of its texts, and the grader's own resources.
 
 Converters of Markdown and code take time that grows with the square of a text, and every step
-holds the notebook several times. So a text is cut before anything else sees it, and what is left
-out is named in its place.
+holds the notebook several times. So a text is truncated before anything else reads it, and a line
+in its place says so.
 
-Values that a student's function gives are compared in our own process, and a test's objects are
-used there. The kernel holds the process to a limit. With too much memory a step fails, after too
-much time the submission is given up, and the process goes on to the next one.
+The grader's own process compares the values of a student's functions, and uses a test's objects.
+The kernel enforces limits there: beyond the memory limit a step fails, beyond the time limit the
+submission is aborted, and the process goes on to the next one.
 """
 
 import os
@@ -25,67 +25,70 @@ if TYPE_CHECKING:  # importing it takes most of a second, and a session needs no
 # Characters. All answers of a chapter together have 4,000, the whole chapter 25,000.
 MAX_CODE = 20_000  # of a cell
 MAX_MARKDOWN = 10_000  # of a cell
-MAX_TEXT = 100_000  # of all cells of a notebook
-MAX_OUTPUT = 100_000  # that the cells of a notebook print, and of their errors
-MIN_ERROR = 300  # that are kept of every error, since messages refer to it
+MAX_NOTEBOOK = 100_000  # of all cells of a notebook
+MAX_OUTPUT = 100_000  # of the output and the errors of a notebook's cells
+MIN_ERROR = 300  # of every error, whatever the rest: messages refer to it
 
-MEMORY = 512 * 2**20  # bytes over what the process has before
-SECONDS = 30  # of its processor
+EXTRA_MEMORY_BYTES = 512 * 2**20  # beyond the process's memory at the start
+CPU_SECONDS = 30
 
 _COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
-def share_out(cells: Iterable["NotebookNode"]) -> None:
-    """Cut the text of a cell, in place, if it or that of all cells is too long: the first stay."""
-    left = MAX_TEXT
-    for cell in cells:
-        before = len(cell.source)
-        cell.source = cut(cell.kind, cell.source, left)
-        left -= min(left, before)
+def truncate_cells(cells: Iterable["NotebookNode"]) -> None:
+    """Truncate the texts of cells in place, to the limits of a cell and of the whole notebook.
 
-
-def cut(kind: str, source: str, left: int = MAX_TEXT) -> str:
-    """`source`, or the beginning of Markdown with a line above it, or code that raises.
-
-    `kind` is as in the notebook's format, `left` what the cells before leave of a notebook's
-    characters. The beginning of code would be another answer.
+    The first cells take precedence.
     """
-    most = min(left, MAX_CODE if kind == "code" else MAX_MARKDOWN)
-    if len(source) <= most:
+    budget = MAX_NOTEBOOK
+    for cell in cells:
+        length = len(cell.source)
+        cell.source = truncate_cell(cell.kind, cell.source, budget)
+        budget -= min(budget, length)
+
+
+def truncate_cell(kind: str, source: str, budget: int = MAX_NOTEBOOK) -> str:
+    """`source` if it is short enough; else truncated Markdown, or code that raises.
+
+    `kind` is the notebook format's, `budget` the number of characters left to the notebook.
+    Truncated code would be another answer.
+    """
+    limit = min(budget, MAX_CODE if kind == "code" else MAX_MARKDOWN)
+    if len(source) <= limit:
         return source
-    allowed = f"a notebook may have {MAX_TEXT:,}" if most == left else f"a cell may have {most:,}"
-    why = f"it has {len(source):,} characters, {allowed}"
+    unit, allowed = ("notebook", MAX_NOTEBOOK) if limit == budget else ("cell", limit)
+    reason = f"it has {len(source):,} characters, a {unit} may have {allowed:,}"
     if kind == "code":
-        return f"raise RuntimeError('This cell was left out: {why}.')"
-    return f"**Only the beginning of this text is kept: {why}.**\n\n{source[:most]}"
+        return f"raise RuntimeError('This cell was left out: {reason}.')"
+    return f"**Only the beginning of this text is kept: {reason}.**\n\n{source[:limit]}"
 
 
-def without_colours(text: str) -> str:
-    """What a cell printed, without codes for colours: each of them is an element of a page."""
+def strip_colours(text: str) -> str:
+    """A cell's output without codes for colours: each code would be an element of a page."""
     return _COLOUR.sub("", text).replace("\x1b", "")
 
 
-def beginning(printed: str, most: int) -> str:
-    """The first `most` characters of what a cell printed, and a line if that is not all."""
-    if len(printed) <= most:
+def truncate_output(printed: str, limit: int) -> str:
+    """The first `limit` characters of a cell's output, with a line that says if there was more."""
+    if len(printed) <= limit:
         return printed
-    return f"{printed[:most]}\n[dropped: a notebook may print {MAX_OUTPUT:,} characters]"
+    return f"{printed[:limit]}\n[dropped: a notebook may print {MAX_OUTPUT:,} characters]"
 
 
 class TooCostly(RuntimeError):
-    """A submission that takes too much of the grader's memory or time; the text says so."""
+    """A submission that exceeds the grader's limits; the text says which limit."""
 
 
-class _Stopped(KeyboardInterrupt):
-    """Raised wherever the grader is. What lets Ctrl+C through lets it through too."""
+class _CpuTimeExceeded(KeyboardInterrupt):
+    """Raised by the signal, wherever the grader is: code that lets Ctrl+C through lets it pass."""
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
-    """Let this process have so much more memory and processor time until the block ends.
+def limit_resources() -> Iterator[None]:
+    """Limit this process to EXTRA_MEMORY_BYTES and CPU_SECONDS more until the block ends.
 
-    Raises TooCostly for more than that. Nothing happens on other systems than Linux, which isolate
-    nothing either.
+    Raises TooCostly beyond that. There are no limits on systems other than Linux, which have no
+    sandbox either.
     """
     if sys.platform != "linux" or sys.modules.get("resource", True) is None:
         yield
@@ -93,35 +96,38 @@ def bounded() -> Iterator[None]:
     import resource
 
     if threading.current_thread() is threading.main_thread():  # else the signal ends us
-        signal.signal(signal.SIGXCPU, _stop)
-    most = {resource.RLIMIT_DATA: _data() + MEMORY, resource.RLIMIT_CPU: _used() + SECONDS}
-    before = {what: resource.getrlimit(what) for what in most}
+        signal.signal(signal.SIGXCPU, _raise_cpu_time_exceeded)
+    limits = {
+        resource.RLIMIT_DATA: _data_bytes() + EXTRA_MEMORY_BYTES,
+        resource.RLIMIT_CPU: _cpu_seconds() + CPU_SECONDS,
+    }
+    old_limits = {kind: resource.getrlimit(kind) for kind in limits}
     try:
-        for what, limit in most.items():
-            hard = before[what][1]
-            resource.setrlimit(what, (limit if hard < 0 else min(limit, hard), hard))
+        for kind, limit in limits.items():
+            hard = old_limits[kind][1]
+            resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
         yield
-    except _Stopped:
-        raise TooCostly(f"it kept the grader busy for more than {SECONDS} s") from None
+    except _CpuTimeExceeded:
+        raise TooCostly(f"it kept the grader busy for more than {CPU_SECONDS} s") from None
     except MemoryError:
-        mib = MEMORY // 2**20
+        mib = EXTRA_MEMORY_BYTES // 2**20
         raise TooCostly(f"what it returned takes more than {mib} MiB of the grader") from None
     finally:
-        for what, limits in before.items():
-            resource.setrlimit(what, limits)
+        for kind, old_limit in old_limits.items():
+            resource.setrlimit(kind, old_limit)
 
 
-def _stop(*_: object) -> None:
-    raise _Stopped
+def _raise_cpu_time_exceeded(*_: object) -> None:
+    raise _CpuTimeExceeded
 
 
-def _used() -> int:
-    """The seconds of processors that this process has used."""
+def _cpu_seconds() -> int:
+    """The processor seconds that this process has used."""
     times = os.times()
     return int(times.user + times.system)
 
 
-def _data() -> int:
-    """The bytes of memory of this process that count: written, or meant to be."""
+def _data_bytes() -> int:
+    """The bytes of this process's memory that RLIMIT_DATA counts: all that is writable."""
     pages = int(Path("/proc/self/statm").read_text().split()[5])
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""Reading files that a student could have written, writing whole or not at all, and digests."""
+"""Read files that a student could have written, write files atomically, digests and zips."""
 
 import hashlib
 import io
@@ -12,98 +12,99 @@ from pathlib import Path
 
 
 def write_if_changed(target: Path, data: bytes) -> bool:
-    """Write `data`, whole or not at all; says whether the file changed."""
+    """Write `data` atomically; returns whether the file changed."""
     if target.is_file() and target.read_bytes() == data:
         return False
     target.parent.mkdir(parents=True, exist_ok=True)
     # In the target's folder, since a file cannot be moved between file systems, and in a folder of
-    # this call's own, since threads may write one target. A file of `tempfile` would be private.
+    # its own, since several threads may write one target. NamedTemporaryFile would make a file that
+    # only its owner can read, whatever the umask.
     with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as folder:
-        whole = Path(folder, target.name)
-        whole.write_bytes(data)
-        whole.replace(target)
+        temporary = Path(folder, target.name)
+        temporary.write_bytes(data)
+        temporary.replace(target)
     return True
 
 
 def write_json(target: Path, data: dict) -> None:
-    """Write `data` as JSON for people to read, whole or not at all."""
+    """Write `data` atomically, as JSON for people to read."""
     write_if_changed(target, (json.dumps(data, indent=2) + "\n").encode())
 
 
-class Trap(ValueError):
-    """A path below a student's folder is no plain file; the text says what it is."""
+class UnsafePath(ValueError):
+    """A path below a student's folder is not a regular file; the text says what it is."""
 
 
-def read_untrusted(root: Path, path: Path, most: int) -> bytes:
-    """The bytes of a file that a student could have made: the one way to open such a file.
+def read_untrusted(root: Path, path: Path, max_bytes: int) -> bytes:
+    """The bytes of a file that a student could have made: the only way to open such a file.
 
-    `path` is relative to `root`, which is ours. Every step below `root` must be a real folder and
-    the file a regular one of `most` bytes or less, with one name. Each step is opened in the folder
-    opened before it and examined once it is open, so that nothing can be swapped in between.
-    Raises Trap.
+    `path` is relative to `root`, which we own. Every folder below `root` must be a real one, and
+    the file a regular one of at most `max_bytes`, with one name. Each is opened relative to the
+    folder opened before it, and checked after opening, so that no swap in between is possible.
+    Raises UnsafePath.
     """
     *folders, name = Path(path).parts
     if Path(path).is_absolute() or ".." in folders or name == "..":
-        raise Trap(f"{path} leads out of its folder")
+        raise UnsafePath(f"{path} leads out of its folder")
     handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for folder in folders:
             handle = _step(handle, folder, os.O_DIRECTORY)
         handle = _step(handle, name, os.O_NONBLOCK)  # or a pipe without a writer would wait
-        return _plain_bytes(handle, name, most)
+        return _regular_bytes(handle, name, max_bytes)
     finally:
         os.close(handle)
 
 
-def _step(folder: int, name: str, kind: int) -> int:
-    """An open handle of `name` in the open `folder`; `folder` is closed if that succeeds."""
+def _step(folder: int, name: str, flag: int) -> int:
+    """An open handle of `name` in the open `folder`; closes `folder` on success."""
     try:
-        below = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=folder)
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | flag, dir_fd=folder)
     except FileNotFoundError:
-        raise Trap(f"there is no file {name}") from None
+        raise UnsafePath(f"there is no file {name}") from None
     except OSError:
-        raise Trap(f"{name} is a link, or no plain file") from None
+        raise UnsafePath(f"{name} is a link, or no plain file") from None
     os.close(folder)
-    return below
+    return handle
 
 
-def _plain_bytes(handle: int, name: str, most: int) -> bytes:
+def _regular_bytes(handle: int, name: str, max_bytes: int) -> bytes:
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
-        raise Trap(f"{name} is not a regular file")
+        raise UnsafePath(f"{name} is not a regular file")
     if status.st_nlink > 1:
-        raise Trap(f"{name} is one of {status.st_nlink} names (hard links) of a file")
+        raise UnsafePath(f"{name} is one of {status.st_nlink} names (hard links) of a file")
     data = b""
-    if status.st_size <= most:
+    if status.st_size <= max_bytes:
         with os.fdopen(os.dup(handle), "rb") as file:
-            data = file.read(most + 1)  # it may have grown since
-    if max(len(data), status.st_size) > most:
-        size = max(len(data), status.st_size) / 1e6
-        raise Trap(f"{name} has {size:.0f} MB, {most / 2**20:.0f} are allowed")
+            data = file.read(max_bytes + 1)  # it may have grown since
+    size = max(len(data), status.st_size)
+    if size > max_bytes:
+        raise UnsafePath(f"{name} has {size / 1e6:.0f} MB, {max_bytes / 2**20:.0f} are allowed")
     return data
 
 
 def printable(name: str) -> str:
-    """A student's file or folder name with nothing in it that a page, table or terminal chokes on.
+    """A student's file or folder name, safe for a page, a table and a terminal.
 
-    Control characters, and bytes that are no text, become question marks.
+    Control characters, and bytes that are not text, become question marks.
     """
     text = name.encode("utf-8", "replace").decode()
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Every file below `folder` in a fixed order; hidden ones and Python's own caches left out."""
+    """Every file below `folder` in a fixed order, except hidden ones and Python's caches."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return [path for path in paths if not any(map(_is_left_out, path.relative_to(folder).parts))]
+    return [path for path in paths if not any(map(_is_ignored, path.relative_to(folder).parts))]
 
 
-def _is_left_out(name: str) -> bool:
+def _is_ignored(name: str) -> bool:
     return name.startswith(".") or name == "__pycache__"
 
 
 def digest_of(files: Iterable[Path], *words: str) -> str:
-    """A fingerprint of the files' names and contents, and of `words`."""
+    """A SHA-256 of the files' names and contents, and of `words`, as hexadecimal digits."""
     digest = hashlib.sha256("\0".join(words).encode())
     for path in files:
         content = hashlib.sha256(path.read_bytes()).hexdigest()

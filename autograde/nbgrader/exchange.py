@@ -18,7 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import parse_utc
 
-from autograde.intake.files import Trap, read_untrusted
+from autograde.intake.files import UnsafePath, read_untrusted
 from autograde.intake.submission import MAX_BYTES
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
@@ -36,7 +36,7 @@ def time_of(folder: Path) -> datetime | None:
 
 def secret_of(folder: Path) -> str:
     """The secret in `folder`; if there is no usable one, a new one, which nobody knows."""
-    with suppress(Trap, UnicodeDecodeError):
+    with suppress(UnsafePath, UnicodeDecodeError):
         return _read(folder, SECRET).decode("ascii")
     return secrets.token_hex(64)
 
@@ -89,8 +89,8 @@ class Collect(ExchangeCollect):
         for name, most in {notebook: MAX_BYTES, TIME: SMALL, SECRET: SMALL}.items():
             try:
                 (target / name).write_bytes(_read(Path(src), name, most))
-            except Trap as trap:
-                self.log.warning("%s: %s is not collected: %s", target.parent.name, name, trap)
+            except UnsafePath as unsafe:
+                self.log.warning("%s: %s is not collected: %s", target.parent.name, name, unsafe)
 
 
 def owner_of(path: str) -> str | None:

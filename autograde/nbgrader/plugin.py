@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 
 from autograde.grading.grade import grade
-from autograde.intake.submission import take_in
+from autograde.intake.submission import sanitise
 from autograde.nbgrader.stamps import drop_outdated
 from autograde.report.marks import add_marks
 from autograde.sandbox import selftest
@@ -23,7 +23,7 @@ MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
 
 
 class Intake(NotebookExporter):
-    """Opens a notebook for nbgrader: `take_in` stands between the file and everything else.
+    """Opens a notebook for nbgrader: `sanitise` stands between the file and everything else.
 
     nbgrader converts twice: the submission, then its own rebuilt copy. Only the first is a
     student's file. nbgrader makes one exporter a run, before it looks which folders are there.
@@ -52,7 +52,7 @@ class Intake(NotebookExporter):
             return super().from_filename(filename, resources=resources, **kw)
         root = Path(self.parent.coursedir.root, self.parent.coursedir.submitted_directory)
         path = Path(self.parent.coursedir.root, filename).relative_to(root)
-        notebook = take_in(root, path, resources["nbgrader"]["assignment"]).notebook
+        notebook = sanitise(root, path, resources["nbgrader"]["assignment"]).notebook
         return self.from_notebook_node(notebook, resources=resources, **kw)
 
 
@@ -64,7 +64,7 @@ class Grade(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         try:
-            selftest.require()
+            selftest.require_isolation()
         except NoIsolation as error:
             raise RuntimeError(f"could not be graded: {error}") from None
         chapter = resources["nbgrader"]["assignment"]

@@ -4,7 +4,7 @@ from copy import deepcopy
 
 from nbformat.notebooknode import NotebookNode
 
-from autograde.hidden.known_bugs import BEGIN_SOLUTION, END_SOLUTION, without_marks
+from autograde.hidden.material import BEGIN_SOLUTION, END_SOLUTION, without_marks
 
 HIDDEN_TESTS = (
     "### BEGIN HIDDEN TESTS\n"

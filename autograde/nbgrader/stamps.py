@@ -10,7 +10,7 @@ from pathlib import Path
 from nbgrader.utils import rmtree
 
 from autograde.course import notebook_path
-from autograde.intake.submission import Refused, read_submitted
+from autograde.intake.submission import InvalidSubmission, read_submitted
 from autograde.nbgrader import exchange
 
 STAMP = ".graded"  # nbgrader's later steps leave names with a leading dot alone
@@ -42,5 +42,5 @@ def _fingerprint(submitted: Path) -> str:
     path = notebook_path(Path(submitted.parent.name), submitted.name)
     try:
         return hashlib.sha256(read_submitted(submitted.parents[1], path)).hexdigest()
-    except Refused as refusal:
+    except InvalidSubmission as refusal:
         return str(refusal)

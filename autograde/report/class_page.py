@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograde.grading.result import Grades, ResultJson
-from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden.collected import bugs_of
 from autograde.report.feedback import points
 
 TEMPLATES = Path(__file__).with_name("templates")

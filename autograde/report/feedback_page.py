@@ -14,8 +14,8 @@ from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
-from autograde.intake.bounds import bounded
-from autograde.intake.submission import is_ours
+from autograde.intake.bounds import limit_resources
+from autograde.intake.submission import is_from_release
 from autograde.report.feedback import points
 from autograde.report.folding import fold
 from autograde.report.offline import FILTERS, TEMPLATES, is_folded
@@ -41,7 +41,7 @@ class FeedbackPage(HTMLExporter):
         code_style = HtmlFormatter(style="default").get_style_defs(".highlight")
         resources = {**(resources or {}), "code_style": code_style}
         try:
-            with bounded():
+            with limit_resources():
                 return super().from_notebook_node(nb, resources, **kw)
         except Exception as error:  # what a student wrote may do anything to the converter
             self.log.error("A page shows nothing that the student wrote: %r", error)
@@ -63,4 +63,4 @@ class FeedbackPage(HTMLExporter):
 def _without_own(nb: NotebookNode) -> NotebookNode:
     """The notebook without the cells of the student, and with a line that says so."""
     line = nbformat.v4.new_markdown_cell(LEFT_OUT, id="intake-left-out")
-    return nbformat.from_dict({**nb, "cells": [line, *filter(is_ours, nb.cells)]})
+    return nbformat.from_dict({**nb, "cells": [line, *filter(is_from_release, nb.cells)]})

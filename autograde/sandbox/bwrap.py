@@ -1,8 +1,8 @@
-"""bubblewrap's command: the files that a student's process can see, and what runs there.
+"""bubblewrap's command: the program that runs in the sandbox, and the files it can see.
 
 The process sees the interpreter, the installed packages without `autograde`, the course's library
 and the programs of `inside/`, all read-only. It sees no home folder, nothing else of the
-repository, no network, and of /proc only what describes the processor.
+repository, no network, and of /proc only the description of the processor.
 """
 
 import os
@@ -18,14 +18,15 @@ from autograde.course import library_folders
 PROGRAM = Path(__file__).parent / "inside"
 INSIDE = "/specdec-worker"
 SCRATCH = "/tmp"
-SHELF = "/specdec-library"  # holds the library by its name, and nothing beside it
-SHARED = "/dev/shm"  # the C library keeps named semaphores there
-SCRATCH_MIB, SHARED_MIB = 64, 16
+LIBRARY_FOLDER = "/specdec-library"  # holds the package of the library, and nothing beside it
+SHARED_MEMORY = "/dev/shm"  # the C library keeps named semaphores there
+SCRATCH_MIB = 64
+SHARED_MEMORY_MIB = 16
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SYSTEM = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
 FILES = ("/etc/ld.so.cache", "/usr/share/zoneinfo", "/nix/store")
-# torch looks the processor up here. Without these files it computes with the oldest instructions:
-# more slowly, and with other last bits than the grader, so that no known bug would match.
+# torch detects the processor's features here. Without these files it uses the oldest instructions:
+# slower, and with other last bits than the grader's, so that no known bug would match.
 PROCESSOR = [f"/sys/devices/system/cpu/{name}" for name in ("kernel_max", "possible", "present")]
 PROCESSOR += ["/sys/devices/system/cpu/online", "/proc/cpuinfo"]
 NO_BUBBLEWRAP = "bubblewrap is not installed (on Linux: sudo apt install bubblewrap)"
@@ -40,18 +41,18 @@ def find_bubblewrap() -> str | None:
     return shutil.which("bwrap", path=os.defpath)
 
 
-def command(settings: str) -> list[str]:
+def bwrap_command(settings: str) -> list[str]:
     """The command that runs `inside/start.py` with its settings in bubblewrap."""
     namespaces = "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try"
-    # Root keeps its rights until it has found its files, and then becomes nobody. Bubblewrap's own
-    # process stays root beside it; with another account there is none that it could send signals.
+    # Root keeps its privileges until it has opened its files, and then becomes nobody. bubblewrap's
+    # own process stays root beside it; with another account there is no process to send signals to.
     root = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID"
     account = root if is_root() else "--cap-drop ALL --unshare-user --as-pid-1"
-    words = f"{namespaces} {account} --clearenv --new-session --die-with-parent".split()
+    options = f"{namespaces} {account} --clearenv --new-session --die-with-parent".split()
     for name, value in ENVIRONMENT.items():
-        words += ["--setenv", name, value]
+        options += ["--setenv", name, value]
     program = [sys.executable, "-I", "-B", f"{INSIDE}/start.py", settings]
-    return [str(find_bubblewrap()), *words, *mounts(), "--remount-ro", "/", "--", *program]
+    return [str(find_bubblewrap()), *options, *mounts(), "--remount-ro", "/", "--", *program]
 
 
 def is_root() -> bool:
@@ -65,19 +66,20 @@ def mounts() -> list[str]:
 
     Every path but the library's is the same inside and outside.
     """
-    devices, binds = list(filter(os.path.exists, DEVICES)), {path: path for path in _binds()}
-    binds |= {f"{SHELF}/{folder.name}": str(folder) for folder in library_folders()}
-    words = ["--chmod", "0111", "/", *_scratch(SCRATCH, SCRATCH_MIB)]
+    devices = list(filter(os.path.exists, DEVICES))
+    binds = {path: path for path in _binds()}
+    binds |= {f"{LIBRARY_FOLDER}/{folder.name}": str(folder) for folder in library_folders()}
+    options = ["--chmod", "0111", "/", *_scratch(SCRATCH, SCRATCH_MIB)]
     for path in _folders_above([*binds, *devices]):
-        # They can be gone through, not listed; an import has to list the shelf.
-        words += ["--perms", "0755" if path == SHELF else "0111", "--dir", path]
+        # Folders can be entered, not listed; an import has to list the library's.
+        options += ["--perms", "0755" if path == LIBRARY_FOLDER else "0111", "--dir", path]
     for inside, outside in [*binds.items(), (INSIDE, str(PROGRAM))]:
-        words += ["--ro-bind", outside, inside]
+        options += ["--ro-bind", outside, inside]
     for path in filter(os.path.isdir, [f"{folder}/autograde" for folder in _packages()]):
-        words += ["--tmpfs", path, "--remount-ro", path]
+        options += ["--tmpfs", path, "--remount-ro", path]
     for path in devices:
-        words += ["--dev-bind", path, path]
-    return words + _scratch(SHARED, SHARED_MIB)
+        options += ["--dev-bind", path, path]
+    return options + _scratch(SHARED_MEMORY, SHARED_MEMORY_MIB)
 
 
 def _scratch(path: str, mib: int) -> list[str]:
@@ -86,7 +88,7 @@ def _scratch(path: str, mib: int) -> list[str]:
 
 
 def _binds() -> list[str]:
-    """What to bind, no path below another one."""
+    """The paths to bind, none of them below another one."""
     wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages()]
     real = sorted({path for path in wanted if os.path.exists(path)})
     return [path for path in real if not any(path.startswith(f"{other}/") for other in real)]
@@ -105,10 +107,10 @@ def _interpreter() -> list[str]:
 
 
 def _packages() -> list[str]:
-    """Where packages are, the account's own left out."""
+    """The folders of installed packages, except the account's own."""
     return list(filter(os.path.isdir, site.getsitepackages()))
 
 
 def _folders_above(paths: list[str]) -> list[str]:
-    """Every folder above one of `paths`, each before those below it."""
+    """All parent folders of `paths`, outer ones first."""
     return sorted({str(above) for path in paths for above in Path(path).parents} - {"/"})

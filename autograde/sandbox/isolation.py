@@ -12,7 +12,7 @@ from autograde.sandbox import bwrap
 
 VARIABLE = "SPECDEC_ISOLATION"
 BUBBLEWRAP, NONE = "bubblewrap", "none"
-DESCRIBED = {
+DESCRIPTIONS = {
     BUBBLEWRAP: "bubblewrap, a sandbox for every submission",
     NONE: "none: a student's code runs with the rights of this account",
 }
@@ -20,26 +20,26 @@ ADVICE = 'See docs/security.md, "Where there is no isolation", or grade with --u
 
 
 class NoIsolation(RuntimeError):
-    """This machine offers no isolation, and nobody said that there need be none."""
+    """There is no sandbox here, and --unsafe-no-isolation was not given."""
 
 
-def isolate_nothing() -> None:
+def disable_isolation() -> None:
     """Run all code with the rights of this account, in this process and in those it starts."""
     os.environ[VARIABLE] = NONE
-    chosen.cache_clear()
+    mode.cache_clear()
 
 
 @cache
-def chosen() -> str:
-    """The name of this process's isolation.
+def mode() -> str:
+    """The isolation mode of this process: BUBBLEWRAP or NONE.
 
     Raises NoIsolation if bubblewrap is not installed, UsageError for an unknown name.
     """
-    asked = os.environ.get(VARIABLE) or BUBBLEWRAP
-    if asked not in DESCRIBED:
-        raise UsageError(f"{VARIABLE} is {asked!r}; it can be {BUBBLEWRAP} or {NONE}")
-    if asked == BUBBLEWRAP and not bwrap.find_bubblewrap():
+    name = os.environ.get(VARIABLE) or BUBBLEWRAP
+    if name not in DESCRIPTIONS:
+        raise UsageError(f"{VARIABLE} is {name!r}; it can be {BUBBLEWRAP} or {NONE}")
+    if name == BUBBLEWRAP and not bwrap.find_bubblewrap():
         raise NoIsolation(
             f"students' code cannot be isolated on this machine: {bwrap.NO_BUBBLEWRAP}\n{ADVICE}"
         )
-    return asked
+    return name

@@ -1,6 +1,6 @@
-"""The self-test: whether this machine isolates, shown by attacks; what to do if it does not.
+"""The self-test: attack the sandbox of this machine, and report what was not blocked.
 
-`autograde doctor` prints it. `require` runs it at the start of every grading.
+`autograde doctor` prints it. `require_isolation` runs it at the start of every grading.
 """
 
 import platform
@@ -8,13 +8,13 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from autograde.course import ROOT, UsageError
+from autograde.course import GRADER, SOLUTIONS, UsageError
 from autograde.sandbox import bwrap, isolation, workers
-from autograde.sandbox.isolation import ADVICE, BUBBLEWRAP, DESCRIBED, VARIABLE, NoIsolation
+from autograde.sandbox.isolation import ADVICE, BUBBLEWRAP, DESCRIPTIONS, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits, SandboxError, Worker
 
-# Attacks, cells of one worker. Each prints what it got through to.
-PREPARE = """
+# The probes are attacks, each a cell of one worker. A probe prints what it managed to reach.
+_PROBE_SETUP = """
 import ctypes, os, resource, socket
 libc = ctypes.CDLL(None, use_errno=True)
 def attempt(name, action):
@@ -38,76 +38,81 @@ attempt("a new process", lambda: os.fork() or os._exit(0))
 attempt("other processes", lambda: os.kill(-1, 0))
 """,
     "forbidden system calls": """
-numbers = {"keyctl": (250, 219), "bpf": (321, 280), "unshare": (272, 97), "ptrace": (101, 117),
-           "io_uring": (425, 425), "pidfd_open": (434, 434)}
-for name, number in numbers.items():
-    done = libc.syscall(number[os.uname().machine != "x86_64"], 1, 0, 0, 0, 0)
-    if done >= 0 or ctypes.get_errno() not in (1, 38):  # not permitted, no such call
+x86_64 = {"keyctl": 250, "bpf": 321, "unshare": 272, "ptrace": 101}
+aarch64 = {"keyctl": 219, "bpf": 280, "unshare": 97, "ptrace": 117}
+numbers = x86_64 if os.uname().machine == "x86_64" else aarch64
+for name, number in (numbers | {"io_uring": 425, "pidfd_open": 434}).items():
+    result = libc.syscall(number, 1, 0, 0, 0, 0)
+    if result >= 0 or ctypes.get_errno() not in (1, 38):  # not permitted, no such call
         print(name)
 """,
     "more than its limits": """
 attempt("memory", lambda: bytearray(MEMORY * 2**20))
-for name, most in (("CPU", SECONDS), ("FSIZE", 2**26), ("NOFILE", 256)):
-    if not 0 <= resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1] <= most:
+for name, allowed in (("CPU", SECONDS), ("FSIZE", 2**26), ("NOFILE", 256)):
+    _, hard_limit = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
+    if not 0 <= hard_limit <= allowed:
         print(name)
 """,
 }
-TRIAL = Limits(memory_mib=1024, total_seconds=20)
+_PROBE_LIMITS = Limits(memory_mib=1024, total_seconds=20)
 
 
-def examine(how: str) -> dict[str, str]:
-    """What each probe got through to: an empty text where all is well. Nothing is raised."""
+def run_probes(mode: str) -> dict[str, str]:
+    """What each probe managed to reach: "" if it was blocked. Raises nothing."""
     try:
         with tempfile.NamedTemporaryFile(prefix="specdec-decoy-") as decoy:
-            worker = workers.start(TRIAL, how == BUBBLEWRAP)
+            worker = workers.start_worker(_PROBE_LIMITS, mode == BUBBLEWRAP)
             try:
-                names = _names(decoy.name)
-                return {name: _run(worker, names + PREPARE + code) for name, code in PROBES.items()}
+                setup = _constants(decoy.name) + _PROBE_SETUP
+                return {name: _run(worker, setup + code) for name, code in PROBES.items()}
             finally:
                 worker.end()
     except (SandboxError, OSError, ValueError) as error:
         return {"the start of a worker": str(error)}
 
 
-def _names(decoy: str) -> str:
-    """What the probes are told: that the file `decoy` should not be seen, among others."""
-    places = [decoy, *map(str, (ROOT / "autograde", ROOT / "solutions", Path.home() / ".bashrc"))]
+def _constants(decoy: str) -> str:
+    """The probes' constants: the file `decoy` and others that must be hidden, names, limits."""
+    hidden = [GRADER / "cli.py", SOLUTIONS, Path.home() / ".bashrc"]
     names = {*bwrap.ENVIRONMENT, "PWD", "LC_CTYPE"}
-    limits = f"MEMORY, SECONDS = {TRIAL.memory_mib}, {TRIAL.total_seconds + 1}"
-    return f"PLACES = {places}\nNAMES = {names}\n{limits}\n"
+    limits = f"MEMORY = {_PROBE_LIMITS.memory_mib}\nSECONDS = {_PROBE_LIMITS.total_seconds + 1}"
+    return f"PLACES = {[decoy, *map(str, hidden)]}\nNAMES = {names}\n{limits}\n"
 
 
 def _run(worker: Worker, code: str) -> str:
     """What a cell printed, or its error."""
-    report = worker.ask({"do": "cell", "source": code, "key": ""}, TRIAL.cell_seconds)
-    if report is None or report["error"]:
-        return str(report and report["error"]["text"])
+    report = worker.ask({"do": "cell", "source": code, "key": ""}, _PROBE_LIMITS.cell_seconds)
+    if report is None:
+        return "the process ended"
+    if report["error"]:
+        return report["error"]["text"]
     return " ".join(report["printed"].split())
 
 
 @cache
-def require() -> str:
-    """The isolation of this process, in a line, after a self-test.
+def require_isolation() -> str:
+    """Run the self-test; returns a line that describes the isolation of this process.
 
-    Raises NoIsolation if there is none, or one that an attack gets through.
+    Raises NoIsolation if there is no isolation, or if a probe was not blocked.
     """
-    how = isolation.chosen()
-    if how == BUBBLEWRAP:
-        wrong = [f"\n  {name}: {found}" for name, found in examine(how).items() if found]
-        if wrong:
+    mode = isolation.mode()
+    if mode == BUBBLEWRAP:
+        probes = run_probes(mode)
+        leaks = [f"\n  {name}: {reached}" for name, reached in probes.items() if reached]
+        if leaks:
             raise NoIsolation(
-                f"the isolation ({DESCRIBED[how]}) does not hold:{''.join(wrong)}\n{ADVICE}"
+                f"the isolation ({DESCRIPTIONS[mode]}) does not hold:{''.join(leaks)}\n{ADVICE}"
             )
-    return f"isolation: {DESCRIBED[how]}"
+    return f"isolation: {DESCRIPTIONS[mode]}"
 
 
-def report() -> tuple[list[str], bool]:
+def doctor_report() -> tuple[list[str], bool]:
     """The doctor's lines, and whether students' code can be graded safely here."""
     lines = [f"System: {platform.system()} {platform.release()}, {platform.machine()}"]
     try:
-        lines.append(require())
+        lines.append(require_isolation())
     except (NoIsolation, UsageError) as error:
         return [*lines, str(error)], False
-    if isolation.chosen() != BUBBLEWRAP:
+    if isolation.mode() != BUBBLEWRAP:
         return [*lines, f"{VARIABLE} asks for none. Unset it to be protected."], False
     return [*lines, *(f"  {name}: stopped" for name in PROBES)], True

@@ -1,4 +1,4 @@
-"""One submission in its worker: run the cells, call functions, start again after a crash."""
+"""One submission in its worker: run cells, call functions, restart after a crash."""
 
 import operator
 import time
@@ -25,15 +25,15 @@ class StudentError(Exception):
 
 
 class NotDefined(Exception):
-    """The name is not in the student's notebook; the text says which error is the cause."""
+    """The student's notebook does not define the name; the text names the error behind it."""
 
     no_answer = True
 
 
 class ProcessEnded(Exception):
-    """The student's process ended itself, or was ended for what it answered; the text says why.
+    """The student's process crashed, or was killed for its answer; the text says why.
 
-    `call` is the call that did this, as text, where it was one.
+    `call` is the call that caused it, as text, if a call did.
     """
 
     call = ""
@@ -49,7 +49,7 @@ class CallTimedOut(ProcessEnded):
 
 @dataclass(frozen=True)
 class Cell:
-    """One code cell to run: its id in the notebook, its source, and its limit in seconds."""
+    """One code cell to run: its id in the notebook, its source, and its time limit in seconds."""
 
     key: str
     source: str
@@ -58,25 +58,24 @@ class Cell:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back from one call."""
+    """The result of one call, and a report on the call."""
 
     value: Any
     warnings: list[str]
-    changed: list[int]  # positions of the arguments that the function changed
-    shares: bool  # the returned array shares memory with an argument
-    operators: int = 0  # uses of torch, and those that waited for a value, where counted
-    waits: Iterable[str] = ()
+    mutated_args: list[int]  # positions of the arguments that the function changed
+    shares_memory: bool  # the returned array shares memory with an argument
+    torch_calls: int = 0  # calls of torch's functions, if the call was profiled
+    host_syncs: Iterable[str] = ()  # the names of those that read a value on the host
 
 
 @dataclass
 class Session:
     """The cells of one submission and the process that has run them.
 
-    A cell or a call that outlasts its limit, or ends the process, costs only itself: a new process
-    runs the other cells again. A function that has ended it is not called again for the same
-    `part` of the tests: the first error stands for all. `limited` says that a time limit was
-    reached. `broken` is the error if no new process could be started: then the results so far are
-    no basis for a mark.
+    A cell or a call that times out or crashes the process costs only itself: a new process runs
+    the other cells again. A function that has crashed it is not called again for the same test
+    `group`: the first error stands for all. `timed_out` says that a time limit was reached.
+    `start_error` is set if no new process could be started: then no mark may be given.
     """
 
     cells: list[Cell]
@@ -84,31 +83,31 @@ class Session:
 
     def __post_init__(self) -> None:
         self.reports: dict[str, dict] = {}
-        self.dead_cells: dict[str, str] = {}  # by key, in words
-        self.part: object = None
-        self.ended: dict[tuple[str, object], ProcessEnded] = {}  # by name and part
-        self.limited = False
-        self.broken: RuntimeError | None = None
+        self.disabled_cells: dict[str, str] = {}  # by key, in words
+        self.group: object = None
+        self.crashes: dict[tuple[str, object], ProcessEnded] = {}  # by name and test group
+        self.timed_out = False
+        self.start_error: RuntimeError | None = None
         self.worker: Worker | None = None
-        self.end_of_time = time.monotonic() + self.limits.total_seconds
+        self.deadline = time.monotonic() + self.limits.total_seconds  # of the whole submission
 
     def __enter__(self) -> "Session":
-        self._restart()
+        self._start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def renew(self) -> None:
+    def restart(self) -> None:
         """Start a fresh process, in which every name may be called again."""
-        self.ended.clear()
-        self._restart()
+        self.crashes.clear()
+        self._start()
 
-    def put_in_place(self, cells: Iterable[Cell]) -> None:
-        """Run cells of the chapter's own, in this process and in all later ones.
+    def override(self, cells: Iterable[Cell]) -> None:
+        """Override the student's definitions with those of the chapter's own cells.
 
-        What they define takes the place of what the student has defined under the same name. Each
-        runs once in a process, and no line of it is taken for one of the student's.
+        The cells run in this process and in all later ones, once each. An error in them is never
+        reported at a line of the student's.
         """
         for cell in cells:
             source = f"exec(compile({cell.source!r}, '<the chapter>', 'exec'), globals())"
@@ -117,130 +116,135 @@ class Session:
                 self.cells = [*self.cells, cell]
                 try:
                     self._run(cell, 0)
-                except ProcessEnded as ended:
-                    self._bury(cell, ended)
-                    self._restart()
+                except ProcessEnded as crash:
+                    self._disable_cell(cell, crash)
+                    self._start()
 
-    def call(self, name: str, args: tuple, count: bool = False) -> Reply:
+    def call(self, name: str, args: tuple, profile: bool = False) -> Reply:
         """The reply to one call, within the time limit of a call.
 
-        With `count`, it says what was done with torch. Raises StudentError, NotDefined or
-        ProcessEnded.
+        With `profile` it counts the uses of torch. Raises StudentError, NotDefined or ProcessEnded.
         """
         table = ObjectTable()
-        encoded = [wire.encode(table.add(arg)) for arg in args]
-        request = {"do": "call", "name": name, "args": encoded, "count": count}
-        return self._ask_about(request, lambda a: _reply(a, len(args), table.thing), table.answer)
+        encoded = [wire.encode_value(table.add(arg)) for arg in args]
+        request = {"do": "call", "name": name, "args": encoded, "profile": profile}
+        parse = partial(_reply, n_args=len(args), resolve=table.resolve)
+        return self._ask_about(request, parse, table.answer)
 
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
-        return self._ask_about({"do": "value", "name": name}, lambda a: wire.decode(a["value"]))
+        request = {"do": "value", "name": name}
+        return self._ask_about(request, lambda answer: wire.decode_value(answer["value"]))
 
-    def _ask_about(self, request: dict, read: Callable, answer: Callable | None = None) -> Any:
-        """What `read` makes of the answer, which has the time of a call."""
+    def _ask_about(self, request: dict, parse: Callable, serve: Callable | None = None) -> Any:
+        """The parsed answer to a request about a name, within the time limit of a call."""
         name = request["name"]
-        if earlier := self.ended.get((name, self.part)):
+        if earlier := self.crashes.get((name, self.group)):
             raise earlier
         try:
-            result = partial(self._result, name, read)
-            return self._ask(request, self.limits.call_seconds, result, answer)
+            parse_or_raise = partial(self._parse_or_raise, name, parse)
+            return self._ask(request, self.limits.call_seconds, parse_or_raise, serve)
         except ProcessEnded as error:
-            self.ended[name, self.part] = error
-            self._restart()
+            self.crashes[name, self.group] = error
+            self._start()
             raise
 
-    def _result(self, name: str, read: Callable, answer: dict) -> Any:
-        """What `read` makes of an answer about `name`; raises what came in its place."""
+    def _parse_or_raise(self, name: str, parse: Callable, answer: dict) -> Any:
+        """The parsed answer about `name`. Raises NotDefined, or StudentError if it is an error."""
         if answer.get("missing"):
             raise NotDefined(f"{self._why_undefined(name)}{name} is not defined in the notebook")
         if error := _error_of(answer, name):
             raise StudentError(error)
-        return read(answer)
+        return parse(answer)
 
     def _why_undefined(self, name: str) -> str:
-        """How the cell of an exercise, which bears its name, ended, if that was not well."""
+        """How the cell of an exercise, which has its name as its key, failed; "" if it did not."""
         error = self.reports.get(name, {}).get("error")
         if not error:
             return ""
         where = f" in {error['where']}" if error["where"] else ""
         raised = f"ended with {error['name']}{where}: {error['text'][:500]}"
-        return f"the cell that defines `{name}` {self.dead_cells.get(name, raised)}, so "
+        return f"the cell that defines `{name}` {self.disabled_cells.get(name, raised)}, so "
 
-    def _restart(self) -> None:
-        """Start a fresh process and run every cell again that has not ended one before."""
+    def _start(self) -> None:
+        """Start a fresh process and run every cell that has not crashed one before."""
         try:
             while not self._run_cells():
                 pass
         except RuntimeError as error:  # the sandbox's fault, or the machine's: never the student's
-            self.broken = error
+            self.start_error = error
             raise
 
     def _run_cells(self) -> bool:
-        """Start a process and run the cells; False if one of them ended the process."""
+        """Start a process and run the cells; False if one of them crashed it."""
         self._stop()
-        if time.monotonic() >= self.end_of_time:
+        if time.monotonic() >= self.deadline:
             return True
-        isolated = isolation.chosen() == isolation.BUBBLEWRAP
-        self.worker = workers.start(self.limits, isolated)
-        left = bounds.MAX_OUTPUT
+        isolated = isolation.mode() == isolation.BUBBLEWRAP
+        self.worker = workers.start_worker(self.limits, isolated)
+        output_budget = bounds.MAX_OUTPUT
         for cell in self.cells:
             try:
-                if cell.key not in self.dead_cells:
-                    left -= self._run(cell, max(0, left))
-            except ProcessEnded as ended:
-                self._bury(cell, ended)
+                if cell.key not in self.disabled_cells:
+                    output_budget -= self._run(cell, max(0, output_budget))
+            except ProcessEnded as crash:
+                self._disable_cell(cell, crash)
                 return False
         return True
 
-    def _run(self, cell: Cell, left: int) -> int:
-        """Run a cell; how many characters its report has, which are about `left` at most."""
+    def _run(self, cell: Cell, max_chars: int) -> int:
+        """Run a cell; returns the length of its report, `max_chars` characters or a little more."""
         request = {"do": "cell", "source": cell.source, "key": cell.key}
-        report = self._ask(request, cell.seconds, partial(self._report, cell.key, left))
+        report = self._ask(request, cell.seconds, partial(self._report, cell.key, max_chars))
         error = report["error"] or {"name": "", "text": ""}
-        if error["name"] == "MemoryError":  # what it has filled would be missing for other cells
+        if error["name"] == "MemoryError":  # other cells would miss the memory that it has filled
             gib = self.limits.memory_mib / 1024
             raise ProcessEnded(f"it needed more than {gib:g} GiB of memory")
         self.reports[cell.key] = report
         return len(report["printed"]) + len(error["text"])
 
-    def _report(self, key: str, left: int, answer: dict) -> dict:
-        """The report on a cell, with no more than `left` characters of output."""
-        error, printed = _error_of(answer, key), answer["printed"]
+    def _report(self, key: str, max_chars: int, answer: dict) -> dict:
+        """The report on a cell, with at most `max_chars` characters of output."""
+        error = _error_of(answer, key)
         if error:
-            error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
-        return {"error": error, "printed": bounds.beginning(_plain(printed), left)}
+            max_error = max(max_chars, bounds.MIN_ERROR)
+            error["text"] = bounds.truncate_output(error["text"], max_error)
+        printed = bounds.truncate_output(_plain_text(answer["printed"]), max_chars)
+        return {"error": error, "printed": printed}
 
-    def _bury(self, cell: Cell, ended: ProcessEnded) -> None:
+    def _disable_cell(self, cell: Cell, crash: ProcessEnded) -> None:
         """Leave a cell out from now on."""
-        timed_out = isinstance(ended, CallTimedOut)
-        how = f"was stopped after {cell.seconds:g} s" if timed_out else str(ended)
-        self.dead_cells[cell.key] = how.removeprefix("it ")
-        error = {"name": "Stopped", "text": str(ended), "where": ""}
+        timed_out = isinstance(crash, CallTimedOut)
+        reason = f"was stopped after {cell.seconds:g} s" if timed_out else str(crash)
+        self.disabled_cells[cell.key] = reason.removeprefix("it ")
+        error = {"name": "Stopped", "text": str(crash), "where": ""}
         self.reports[cell.key] = {"error": error, "printed": ""}
 
-    def _ask(self, request: dict, seconds: float, read: Callable, answer: Callable | None = None):
-        """What `read` makes of the answer, within `seconds` and within the submission's time.
+    def _ask(self, request: dict, seconds: float, parse: Callable, serve: Callable | None = None):
+        """The parsed answer, within `seconds` and before the submission's deadline.
 
-        Before the worker answers it may ask, and gets what `answer` says. Raises ProcessEnded.
+        Until then `serve` answers the worker's own questions. Raises ProcessEnded.
         """
-        left = self.end_of_time - time.monotonic()
-        if self.worker is None or left <= 0:
-            raise self._timed_out()
+        seconds_left = self.deadline - time.monotonic()
+        if self.worker is None or seconds_left <= 0:
+            raise self._timeout_error()
         try:
-            reply = self.worker.ask(request, min(seconds, left), answer)
-            if reply is not None:
-                return read(reply)
+            answer = self.worker.ask(request, min(seconds, seconds_left), serve)
+            if answer is not None:
+                return parse(answer)
         except TimeoutError:
-            raise self._timed_out(f"it took longer than {seconds:g} s and was stopped") from None
+            raise self._timeout_error(
+                f"it took longer than {seconds:g} s and was stopped"
+            ) from None
         except (OSError, MemoryError, *wire.MALFORMED) as error:  # students may send anything
             text = str(error)[:200]
             raise ProcessEnded(f"the answer could not be read: {text}") from None
         raise ProcessEnded("it ended the Python process, as os._exit() does")
 
-    def _timed_out(self, reason: str = "") -> CallTimedOut:
-        """The error of a request that was stopped at a limit; no reason: at the submission's."""
-        self.limited = True
-        if not reason or time.monotonic() >= self.end_of_time:
+    def _timeout_error(self, reason: str = "") -> CallTimedOut:
+        """The error of a request that timed out; without a reason, at the submission's deadline."""
+        self.timed_out = True
+        if not reason or time.monotonic() >= self.deadline:
             reason = f"the submission used up its {self.limits.total_seconds:g} s"
         return CallTimedOut(reason)
 
@@ -251,31 +255,31 @@ class Session:
 
 
 def _error_of(answer: dict, key: str) -> dict | None:
-    """The error in an answer about the cell `key`, or its function, with `where` it stands."""
+    """The error in an answer about the cell `key`, or its function, with its line in `where`."""
     error = answer.get("error")
     if error is None:
         return None
     line = error["line"] if type(error["line"]) is int else 0
-    other = "" if error["cell"] == key else " of another cell"
-    where = f"line {line}{other}" if line else ""
+    cell = "" if error["cell"] == key else " of another cell"
+    where = f"line {line}{cell}" if line else ""
     return {
-        "name": _plain(error["name"][:80]),
-        "text": _plain(error["text"][:2000]),
+        "name": _plain_text(error["name"][:80]),
+        "text": _plain_text(error["text"][:2000]),
         "where": where,
     }
 
 
-def _reply(answer: dict, arguments: int, thing: Callable) -> Reply:
-    """The answer to a call that had this number of arguments; `thing` takes what was lent."""
+def _reply(answer: dict, n_args: int, resolve: Callable) -> Reply:
+    """The answer to a call with `n_args` arguments; `resolve` gives the object of a handle."""
     return Reply(
-        wire.decode(answer["value"], thing),
+        wire.decode_value(answer["value"], resolve),
         [wire.clean(str(text))[:200] for text in answer["warnings"][:5]],
-        [range(arguments)[i] for i in answer["changed"]],
-        answer["shares"] is True,
-        operator.index(answer["operators"]),
-        tuple(str(name)[:40] for name in answer["waits"][:20]),
+        [range(n_args)[i] for i in answer["mutated_args"]],
+        answer["shares_memory"] is True,
+        operator.index(answer["torch_calls"]),
+        tuple(str(name)[:40] for name in answer["host_syncs"][:20]),
     )
 
 
-def _plain(text: str) -> str:
-    return wire.clean(bounds.without_colours(text))
+def _plain_text(text: str) -> str:
+    return wire.clean(bounds.strip_colours(text))

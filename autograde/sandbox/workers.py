@@ -1,8 +1,8 @@
-"""A student's process: how it is started, spoken to, limited and ended.
+"""A student's process: start it, send it requests, limit it and kill it.
 
-A worker is a program of its own, `inside/start.py`, in bubblewrap or not. It gives up its rights,
-and then says that it is ready. Without a sandbox it is a program like any other of the account, on
-any system; its memory is limited on Linux.
+A worker runs the program `inside/start.py`, in bubblewrap or not. It drops its privileges, and then
+reports that it is ready. Without a sandbox it is an ordinary program of the account, on any system;
+its memory is limited on Linux.
 """
 
 import contextlib
@@ -24,11 +24,10 @@ from autograde.course import library_folders
 from autograde.sandbox import bwrap
 from autograde.sandbox.inside import wire
 
-START = bwrap.PROGRAM / "start.py"
-TICK_SECONDS = 0.02  # between two looks at the clock
-# By the clock, on a busy machine too: until a worker has loaded what answers need, and until the
-# kernel has ended one.
-READY_SECONDS, END_SECONDS = 60.0, 10.0
+TICK_SECONDS = 0.02  # between two checks of the deadlines
+# By the clock, on a busy machine too.
+READY_SECONDS = 60.0  # for a worker to load what answers need
+END_SECONDS = 10.0  # for the kernel to end a worker that was killed
 
 
 class SandboxError(RuntimeError):
@@ -39,11 +38,11 @@ class SandboxError(RuntimeError):
 class Limits:
     """What one submission may use.
 
-    All seconds go by the clock; they are many times what an answer needs, on a slow or busy machine
-    too. A cell of the student's own has `extra_cell_seconds`: if it is stopped there, half of
-    `total_seconds` is left to the exercises. A process may use as many seconds of processors, which
-    only several threads can use up before. `preload` names modules, each with names from it, that
-    are loaded before the student's code arrives.
+    Seconds are wall-clock seconds, many times what an answer needs, on a slow or busy machine too.
+    A cell of the student's own has `extra_cell_seconds`: if it times out, half of `total_seconds`
+    is left to the exercises. A process may also use `total_seconds` of processor time, which only
+    several threads can use up sooner. `preload` has modules, each with names to import from it,
+    that are loaded before the student's code arrives.
     """
 
     memory_mib: int = 2048
@@ -54,43 +53,47 @@ class Limits:
     preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-_UNTIL: dict["Worker", float] = {}  # when the time is over, of each worker that is asked
+_deadlines: dict["Worker", float] = {}  # monotonic seconds, per busy worker
 
 
 @cache
-def _start_watch() -> None:
+def _start_watchdog() -> None:
     """Start the one thread that watches all deadlines, with the first request.
 
-    A later one might never start: in a process whose memory is full of what a student's function
-    gave, Python waits without end for a new thread.
+    A later thread might never start: where a student's values have filled the process's memory,
+    Python waits without end for a new thread.
     """
-    threading.Thread(target=_watch, daemon=True).start()
+    threading.Thread(target=_watch_deadlines, daemon=True).start()
 
 
-def _watch() -> None:
+def _watch_deadlines() -> None:
     while True:
         time.sleep(TICK_SECONDS)
         with contextlib.suppress(MemoryError):
             now = time.monotonic()
-            for worker in [worker for worker, until in _UNTIL.copy().items() if now > until]:
-                worker.late = True
+            for worker in [w for w, deadline in _deadlines.copy().items() if now > deadline]:
+                worker.timed_out = True
                 worker.kill()
 
 
 class Worker:
-    """A student's process that is ready. Raises SandboxError if it does not become ready."""
+    """A student's process that is ready. Raises SandboxError if it does not become ready.
 
-    def __init__(self, command: list[str], **how: Any) -> None:
+    `popen_options` go to subprocess.Popen.
+    """
+
+    def __init__(self, command: list[str], **popen_options: Any) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="specdec-", ignore_cleanup_errors=True)
-        # A file takes any number of errors, and nobody has to read them meanwhile.
+        # A pipe would block the worker once it is full; a file takes any number of errors.
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  `end` closes it
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.errors}
-        how = {"cwd": self.folder.name, "start_new_session": True} | how
+        options = {"cwd": self.folder.name, "start_new_session": True} | popen_options
         try:
-            self.popen = subprocess.Popen(command, **pipes, **how)
+            self.popen = subprocess.Popen(command, **pipes, **options)
         except OSError as error:
             raise SandboxError(f"{command[0]} cannot be started: {error}") from None
-        self.link, self.late = wire.Link(self.popen.stdout, self.popen.stdin), False
+        self.connection = wire.Connection(self.popen.stdout, self.popen.stdin)
+        self.timed_out = False
         try:
             self._wait_until_ready()
         except BaseException:
@@ -99,8 +102,8 @@ class Worker:
 
     def _wait_until_ready(self) -> None:
         try:
-            with self._deadline(READY_SECONDS):
-                ready = self.link.receive()
+            with self._kill_after(READY_SECONDS):
+                ready = self.connection.receive()
         except TimeoutError:
             raise SandboxError(f"the worker was not ready after {READY_SECONDS:g} s") from None
         except ValueError as error:
@@ -111,34 +114,34 @@ class Worker:
             reason = lines[-1][:500] if lines else "it said nothing"
             raise SandboxError(f"the worker did not start: {reason}")
 
-    def ask(self, request: dict, seconds: float, answer: Callable | None = None) -> dict | None:
-        """The worker's answer to a request; None if it has ended.
+    def ask(self, request: dict, seconds: float, serve: Callable | None = None) -> dict | None:
+        """The worker's answer to a request; None if the process has ended.
 
-        Before it answers it may ask, and `answer` says what is sent back. After so many seconds it
-        is ended, and TimeoutError is raised.
+        Until it answers, `serve` answers its own questions. Raises TimeoutError, with the process
+        killed, after `seconds`.
         """
-        with self._deadline(seconds), contextlib.suppress(BrokenPipeError):
-            self.link.send(request)
-            reply = self.link.receive()
-            while answer is not None and reply is not None and "ask" in reply:
-                self.link.send(answer(reply["ask"]))
-                reply = self.link.receive()
-            return reply
+        with self._kill_after(seconds), contextlib.suppress(BrokenPipeError):
+            self.connection.send(request)
+            answer = self.connection.receive()
+            while serve is not None and answer is not None and "ask" in answer:
+                self.connection.send(serve(answer["ask"]))
+                answer = self.connection.receive()
+            return answer
 
     @contextmanager
-    def _deadline(self, seconds: float) -> Iterator[None]:
-        """After so many seconds the process is killed, and TimeoutError raised in place of all."""
-        _start_watch()
-        _UNTIL[self] = time.monotonic() + seconds
+    def _kill_after(self, seconds: float) -> Iterator[None]:
+        """Kill the process after `seconds`, and raise TimeoutError in place of any other error."""
+        _start_watchdog()
+        _deadlines[self] = time.monotonic() + seconds
         try:
             yield
         finally:
-            del _UNTIL[self]
-            if self.late:
+            del _deadlines[self]
+            if self.timed_out:
                 raise TimeoutError(f"a worker took longer than {seconds:g} s")
 
     def kill(self) -> None:
-        """Kill the process and all that it has started. A second call does nothing."""
+        """Kill the process and all of its children. A second call does nothing."""
         if self.popen.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -148,25 +151,25 @@ class Worker:
                 self.popen.kill()
 
     def end(self) -> None:
-        """Kill it, and remove what belongs to it."""
+        """Kill the process, close its files and remove its folder."""
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.popen.wait(END_SECONDS)
         for file in (self.popen.stdin, self.popen.stdout, self.errors):
-            with contextlib.suppress(OSError):  # what was not read of a request is lost
+            with contextlib.suppress(OSError):  # the rest of an unread request is lost
                 file.close()
         self.folder.cleanup()
 
 
-def start(limits: Limits, isolated: bool) -> Worker:
-    """A new worker, in bubblewrap or as a program of this account. Raises SandboxError."""
+def start_worker(limits: Limits, isolated: bool) -> Worker:
+    """Start a worker, in bubblewrap or as a program of this account. Raises SandboxError."""
     folders = [str(folder.parent) for folder in library_folders()]
     settings = asdict(limits) | {
         "isolated": isolated, "become_nobody": isolated and bwrap.is_root(),
-        "home": bwrap.SCRATCH, "library": [bwrap.SHELF] if isolated else folders,
+        "home": bwrap.SCRATCH, "library": [bwrap.LIBRARY_FOLDER] if isolated else folders,
     }  # fmt: skip
     if isolated:
-        return Worker(bwrap.command(json.dumps(settings)), cwd="/", env={})
+        return Worker(bwrap.bwrap_command(json.dumps(settings)), cwd="/", env={})
     environment = os.environ | bwrap.ONE_THREAD | {"MPLBACKEND": "Agg"}
-    command = [sys.executable, "-X", "utf8", str(START), json.dumps(settings)]
+    command = [sys.executable, "-X", "utf8", str(bwrap.PROGRAM / "start.py"), json.dumps(settings)]
     return Worker(command, env=environment)

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from autograde.course import UsageError, chapter_names, notebook_path
 from autograde.grading.cache import grader_fingerprint
 from autograde.intake.files import digest_of, write_if_changed
-from autograde.intake.submission import Refused, is_answer, parse, rebuild, release_of
+from autograde.intake.submission import InvalidSubmission, is_answer, parse, rebuild, release_of
 from autograde.report.feedback import points
 from autograde.selfstudy.mark import is_stub, mark
 
@@ -60,7 +60,7 @@ def is_changed(work: Path, chapter: str) -> bool:
         return False
     try:
         cells = _answered(saved, chapter).cells
-    except Refused:  # marking it says why
+    except InvalidSubmission:  # marking it says why
         return True
     return not all(is_stub(cell, chapter) for cell in cells if is_answer(cell))
 
@@ -75,7 +75,7 @@ def _stamp(saved: bytes, chapter: str) -> bytes:
 
 
 def _answered(saved: bytes, chapter: str) -> NotebookNode:
-    """The release with the answers of a saved notebook in it. Raises Refused."""
+    """The release with the answers of a saved notebook in it. Raises InvalidSubmission."""
     return rebuild(parse(saved), release_of(chapter))
 
 
@@ -89,7 +89,7 @@ def _marked(work: Path, chapter: str) -> bool:
     try:
         saved = path.read_bytes()
         notebook = _answered(saved, chapter)
-    except (OSError, Refused) as error:
+    except (OSError, InvalidSubmission) as error:
         print(f"specdec mark: {path}: {error}", file=sys.stderr, flush=True)
         return False
     result, html = mark(notebook, chapter)

@@ -7,9 +7,12 @@ All of these answers are the course's own, so they run in this process.
 from collections.abc import Iterator
 
 from autograde.course import Chapter
-from autograde.grading.grade import cases_with, exercises_of, grade, judge, known_of, right_cases_of
+from autograde.grading.grade import grade, known_of
+from autograde.grading.judge import judge
 from autograde.grading.result import Exercise, Result
-from autograde.hidden.known_bugs import KnownBug, answers_of, bugs_of
+from autograde.hidden.collected import HiddenTests, with_hidden_tests
+from autograde.hidden.known_bugs import KnownBug
+from autograde.hidden.material import material_of
 from autograde.intake.submission import is_answer, release_of
 from autograde.tools.samples import filled, functions_of
 
@@ -22,78 +25,94 @@ EMPTY_ANSWERS = (
 )
 
 
-def faults(chapter: str) -> Iterator[str]:
-    """What does not hold in a built chapter, each with the file, the test and the case."""
-    yield from of_solution(chapter)
-    yield from of_stub(chapter)
-    for wrong in bugs_of(chapter):
-        yield from of_wrong_answer(chapter, wrong)
-    for value in EMPTY_ANSWERS if functions_of(chapter) else ():
-        yield from of_empty_answer(chapter, value)
+def faults(chapter: str) -> list[str]:
+    """What does not hold in a built chapter, each with the file, the test and the case.
+
+    All answers are judged in one session of pytest.
+    """
+    known_of(chapter)  # it has a session of its own
+    return with_hidden_tests(chapter, lambda tests: list(_faults(tests)))
+
+
+def _faults(tests: HiddenTests) -> Iterator[str]:
+    yield from of_solution(tests)
+    yield from of_stub(tests)
+    for wrong in tests.bugs():
+        yield from of_wrong_answer(tests, wrong)
+    for value in EMPTY_ANSWERS if functions_of(tests.chapter) else ():
+        yield from of_empty_answer(tests, value)
 
 
 def grade_with(chapter: str, **answers: str) -> Result:
     """The solution's result with other `answers` in it, from a sandbox as a student's."""
-    return grade(filled(release_of(chapter), answers_of(chapter) | answers), chapter)
+    return grade(filled(release_of(chapter), material_of(chapter).answers | answers), chapter)
 
 
-def judged(chapter: str, **answers: str) -> dict[str, Exercise]:
+def judge_answers(chapter: str, **answers: str) -> dict[str, Exercise]:
+    """What these answers get in the solution's place, judged in this process without a sandbox."""
+    known_of(chapter)  # it has a session of its own
+    return with_hidden_tests(chapter, lambda tests: judged(tests, **answers))
+
+
+def judged(tests: HiddenTests, **answers: str) -> dict[str, Exercise]:
     """What these answers get in the solution's place, each by its exercise."""
-    exercises = exercises_of(release_of(chapter))
-    chosen = {name: each for name, each in exercises.items() if name in answers}
-    judge(cases_with(chapter, answers), chosen, lambda name: known_of(chapter, name))
-    return chosen
+    points = material_of(tests.chapter).points
+    chosen = {name: maximum for name, maximum in points.items() if name in answers}
+    return judge(tests.run_with(answers), chosen, known_of(tests.chapter))
 
 
-def of_solution(chapter: str) -> Iterator[str]:
+def of_solution(tests: HiddenTests) -> Iterator[str]:
     """The cases that the chapter's own solution fails."""
-    for case in right_cases_of(chapter):
+    for case in tests.run_with({}):
         if case.error is not None:
-            where = f"{Chapter(chapter).tests.name}: {case.exercise}, {case.group.name!r}"
+            where = f"{_file(tests)}: {case.exercise}, {case.group.name!r}"
             yield f"{where}: the solution fails a case: {case.error}"
 
 
-def of_stub(chapter: str) -> Iterator[str]:
+def of_stub(tests: HiddenTests) -> Iterator[str]:
     """The test groups that nobody's work passes, and what a stub says beside that it is one."""
-    cells, graded = release_of(chapter).cells, exercises_of(release_of(chapter))
+    cells, points = release_of(tests.chapter).cells, material_of(tests.chapter).points
     stubs = {c.metadata.nbgrader.grade_id: c.source for c in cells if is_answer(c)}
-    answers = {name: source for name, source in stubs.items() if name in graded}
-    for name, exercise in judged(chapter, **answers).items():
+    answers = {name: source for name, source in stubs.items() if name in points}
+    for name, exercise in judged(tests, **answers).items():
         for group in exercise.groups:
             if group.passed:
-                yield _given_away(chapter, name, group.name, "stubs")
+                yield _given_away(tests, name, group.name, "stubs")
         if not (exercise.note or "").startswith(f"{name}: "):
-            yield f"{chapter}: the stub of {name} does not say its name, but: {exercise.note}"
+            yield f"{tests.chapter}: the stub of {name} does not say its name, but: {exercise.note}"
 
 
-def of_wrong_answer(chapter: str, wrong: KnownBug) -> Iterator[str]:
+def of_wrong_answer(tests: HiddenTests, wrong: KnownBug) -> Iterator[str]:
     """That a wrong answer loses nothing, or that its author does not read why."""
-    (exercise,) = judged(chapter, **{wrong.exercise: wrong.code}).values()
-    file = Chapter(chapter).tests.name
-    where = f"{file}: the bug of {wrong.exercise} that thinks {wrong.think!r}"
+    (exercise,) = judged(tests, **{wrong.exercise: wrong.code}).values()
+    where = f"{_file(tests)}: the bug of {wrong.exercise} that thinks {wrong.think!r}"
     if exercise.score == exercise.max_score:
         yield f"{where} loses no point: write a case that it fails"
-    elif not _is_told(chapter, exercise, wrong):
+    elif not _is_told(tests, exercise, wrong):
         yield f"{where} is shown a different explanation: {' '.join(exercise.messages)}"
 
 
-def _is_told(chapter: str, exercise: Exercise, wrong: KnownBug) -> bool:
+def _is_told(tests: HiddenTests, exercise: Exercise, wrong: KnownBug) -> bool:
     """Whether its author reads the words of this bug, and those of no other."""
-    told = " ".join(exercise.messages)
-    others = {each.think for each in bugs_of(chapter)} - {wrong.think}
-    return f"{wrong.think} But {wrong.because}" in told and not any(o in told for o in others)
+    text = " ".join(exercise.messages)
+    others = {bug.think for bug in tests.bugs()} - {wrong.think}
+    return f"{wrong.think} But {wrong.because}" in text and not any(o in text for o in others)
 
 
-def of_empty_answer(chapter: str, value: str) -> Iterator[str]:
+def of_empty_answer(tests: HiddenTests, value: str) -> Iterator[str]:
     """The test groups that functions which return `value` pass, whatever their arguments `args`."""
-    names = functions_of(chapter)
+    names = functions_of(tests.chapter)
     answers = {name: f"def {name}(*args):\n    return {value}" for name in names}
-    cases = cases_with(chapter, answers)
+    cases = tests.run_with(answers)
     failed = {case.group for case in cases if case.error is not None}
-    for each in sorted({case.group for case in cases} - failed, key=lambda each: each.name):
-        yield _given_away(chapter, each.exercise.name, each.name, f"functions that return {value}")
+    for group in sorted({case.group for case in cases} - failed, key=lambda group: group.name):
+        yield _given_away(tests, group.exercise.name, group.name, f"functions that return {value}")
 
 
-def _given_away(chapter: str, exercise: str, group: str, what: str) -> str:
+def _given_away(tests: HiddenTests, exercise: str, group: str, what: str) -> str:
     """That `what` passes a group, of which one case should fail."""
-    return f"{Chapter(chapter).tests.name}: {exercise}: {what} pass {group!r}"
+    return f"{_file(tests)}: {exercise}: {what} pass {group!r}"
+
+
+def _file(tests: HiddenTests) -> str:
+    return Chapter(tests.chapter).tests.name

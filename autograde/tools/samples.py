@@ -8,8 +8,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograde.course import notebook_path
-from autograde.grading.grade import exercises_of, parameters_of
-from autograde.hidden.known_bugs import answers_of, bugs_of
+from autograde.hidden.collected import bugs_of
+from autograde.hidden.material import material_of
 from autograde.intake.files import write_if_changed
 from autograde.intake.submission import is_answer, release_of
 
@@ -27,17 +27,18 @@ def filled(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
 
 def functions_of(chapter: str) -> list[str]:
     """The graded functions of a chapter, in its order."""
-    return [n for n in parameters_of(chapter) if n in exercises_of(release_of(chapter))]
+    material = material_of(chapter)
+    return [name for name in material.parameters if name in material.points]
 
 
 def right(chapter: str) -> Answers:
     """All answers of the solution."""
-    return answers_of(chapter)
+    return material_of(chapter).answers
 
 
 def half(chapter: str) -> Answers:
     """The first half of the solution's answers, the other cells as they were released."""
-    answers = list(answers_of(chapter).items())
+    answers = list(material_of(chapter).answers.items())
     return dict(answers[: len(answers) // 2])
 
 
@@ -49,12 +50,12 @@ def blank(chapter: str) -> Answers:
 def misconceived(chapter: str) -> Answers:
     """The first known bug of every function, the rest right."""
     answers = {bug.exercise: bug.code for bug in reversed(bugs_of(chapter))}
-    return answers_of(chapter) | answers
+    return material_of(chapter).answers | answers
 
 
 def crashing(chapter: str) -> Answers:
     """One function that ends the process."""
-    return answers_of(chapter) | {functions_of(chapter)[0]: "import os\nos._exit(0)"}
+    return material_of(chapter).answers | {functions_of(chapter)[0]: "import os\nos._exit(0)"}
 
 
 STUDENTS: dict[str, Callable[[str], Answers]] = {

@@ -13,7 +13,7 @@ from autograde.build.release import build
 from autograde.course import BUILD, ROOT, Chapter, chapters, exit_code
 from autograde.intake.files import files_below, write_if_changed
 from autograde.tools.pages import page
-from specdec_lib.lessons.widgets.linked import linked_simulator
+from specdec_lib.lessons.widgets import linked_simulator
 
 DOCS = ROOT / "docs"
 SOURCE = BUILD / "site-source"

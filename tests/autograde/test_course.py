@@ -1,11 +1,15 @@
-"""The main job on a class of its own: five students, nbgrader's gradebook, feedback pages."""
+"""How a course is found; and the main job on a class of five: gradebook, feedback pages."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from classes.gradebook import read_scores, require_same_marks
 
-from autograde.course import AuthorError, chapter_names, exit_code
+from autograde import course as the_course
+from autograde.course import ROOT, AuthorError, Course, UsageError, chapter_names, exit_code
 from autograde.grading.result import read_grades
 from autograde.tools import demo
 from autograde.tools.samples import STUDENTS
@@ -33,3 +37,80 @@ def test_an_authors_mistake_is_a_line_and_no_traceback(capsys: pytest.CaptureFix
 
     assert exit_code(build) == 1
     assert capsys.readouterr().err == "solutions/02.py, line 3: two cells are called f\n"
+
+
+@pytest.fixture
+def courses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two courses, `one` and `other`, and with a third one in `one/inner`."""
+    for name in ("one", "other", "one/inner"):
+        (tmp_path / name / "solutions").mkdir(parents=True)
+        (tmp_path / name / "pyproject.toml").write_text("[tool.autograde]\nseed = 5\n")
+    monkeypatch.delenv(the_course.ROOT_VARIABLE, raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path.resolve()
+
+
+def found() -> Course:
+    """The course that another process would find now."""
+    return the_course.current_course.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("folder", "root"),
+    [("one", "one"), ("one/solutions", "one"), ("one/inner/solutions", "one/inner")],
+)
+def test_the_course_is_the_nearest_one_upwards(courses: Path, monkeypatch, folder, root):
+    monkeypatch.chdir(courses / folder)
+    course = found()
+    assert (course.root, course.name, course.seed) == (courses / root, Path(root).name, 5)
+    assert course.tests == course.root / "hidden_tests" and course.library is None
+    assert sys.path[0] == str(course.root)
+
+
+def test_a_variable_names_the_course_of_what_runs_elsewhere(courses: Path, monkeypatch):
+    monkeypatch.chdir(courses / "one")
+    monkeypatch.setenv(the_course.ROOT_VARIABLE, str(courses / "other"))
+    assert found().root == courses / "other"
+
+
+def test_a_file_of_settings_names_its_own_course_where_another_one_would_be_found(
+    courses: Path, monkeypatch
+):
+    monkeypatch.chdir(courses / "one")
+    the_course.set_root(courses / "one")
+    assert the_course.ROOT_VARIABLE not in os.environ
+    monkeypatch.setenv(the_course.ROOT_VARIABLE, "")  # restored at the end
+    the_course.set_root(courses / "other")
+    assert found().root == courses / "other"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no course found: looked in "),
+        ("[tool.autograde]\nseeds = 7\n", "takes hidden_tests, kit, library, seed, and not seeds"),
+        ("[tool.autograde\n", "pyproject.toml: Expected"),
+    ],
+)
+def test_what_is_wrong_is_said(courses: Path, monkeypatch, text: str, words: str):
+    (courses / "pyproject.toml").write_text(text)
+    monkeypatch.chdir(courses)
+    with pytest.raises(UsageError, match=words):
+        found()
+    monkeypatch.setenv(the_course.ROOT_VARIABLE, str(courses))
+    with pytest.raises(UsageError, match=words.replace("looked in", "\\$AUTOGRADE_ROOT names")):
+        found()
+
+
+def test_without_a_course_a_command_says_so_and_help_and_new_work(courses: Path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+    def autograde(*words: str) -> subprocess.CompletedProcess:
+        command = [sys.executable, "-m", "autograde", *words]
+        return subprocess.run(command, cwd=courses, capture_output=True, text=True)
+
+    done = autograde("build")
+    assert done.returncode == 2 and done.stderr.startswith("autograde: no course found: looked in")
+    assert done.stderr.count("\n") == 1
+    assert autograde("--help").returncode == 0
+    assert autograde("new", "mine").returncode == 0 and (courses / "mine" / "solutions").is_dir()

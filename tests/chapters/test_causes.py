@@ -8,8 +8,8 @@ import pytest
 from attempts import chapter_of, table, with_slips
 from classes.chapter_cases import lesson_of
 
-from autograde.grading.grade import solved
-from autograde.tools.gates import judged
+from autograde.hidden.material import material_of
+from autograde.tools.gates import judge_answers
 from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.examples import UNSTEADY, Different
 
@@ -31,7 +31,7 @@ def visible(exercise: str, code: str) -> str:
     chapter = chapter_of(exercise)
     check = getattr(lesson_of(chapter), f"check_{exercise}")
     with pytest.raises(Different) as caught, contextlib.redirect_stdout(io.StringIO()):
-        check(solved(chapter).defined(exercise, code))
+        check(material_of(chapter).solved.defined(exercise, code))
     return str(caught.value)
 
 
@@ -41,12 +41,12 @@ def test_a_wrong_answer_is_told_its_cause_or_none(exercise: str, row: dict, monk
     checked, graded = row["check"], row["graded"]
     np.random.seed(0)  # two of the answers draw numbers of their own
     if checked != UNSTEADY:  # what is steady is so when it is run once more
-        monkeypatch.setattr(examples, "AGAIN", (1, 0.0))
+        monkeypatch.setattr(examples, "RERUN_LIMITS", (1, 0.0))
     code = with_slips(exercise, (row["old"], row["new"]))
     said = visible(exercise, code)
     others = [each["check"] for each in WRONG[exercise] if each["check"][:9] != checked[:9]]
     assert checked in said and not any(words in said for words in others if words)
-    got = judged(chapter_of(exercise), **{exercise: code})[exercise]
+    got = judge_answers(chapter_of(exercise), **{exercise: code})[exercise]
     named = [each for each in got.messages if NAMED in each]
     assert all(graded in each for each in named) and bool(named) is (graded not in NO_CAUSE)
     assert got.score < got.max_score and graded in " ".join(got.messages)

@@ -6,7 +6,7 @@ from classes.chapter_cases import functions_of
 from autograde.intake.submission import release_of
 from specdec_lib.lessons.ch00 import figures, lesson
 from specdec_lib.lessons.ch00.lesson import LLAMA, MACHINES
-from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
+from specdec_lib.lessons.widgets import bottleneck_simulator
 
 CHAPTER = "00_bottleneck"
 FUNCTIONS = functions_of(CHAPTER)

@@ -7,7 +7,7 @@ import pytest
 from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
-from autograde.grading.grade import solved
+from autograde.hidden.material import material_of
 from specdec_lib.lessons.ch02 import figures, lesson
 from specdec_lib.lessons.ch02.computed import RULES, exact_paths, one_position, paths
 from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100, real_text
@@ -56,7 +56,7 @@ def test_without_a_bonus_token_what_was_accepted_is_drawn_as_accepted(monkeypatc
     words = []
     monkeypatch.setattr(figures, "show", lambda figure, alt: words.append(alt))
     code = with_slips("speculative_sample", NO_BONUS)
-    figures.blocks_written(solved(CHAPTER).defined("speculative_sample", code), seed=1)
+    figures.blocks_written(material_of(CHAPTER).solved.defined("speculative_sample", code), seed=1)
     assert "writes B accepted, B accepted, A accepted; block 2" in words[0]
     step = functions_of(CHAPTER)["speculative_step"]
     law = exact_paths(one_position(lambda tokens, *args: step(tokens, *args)[:1]), P, Q)

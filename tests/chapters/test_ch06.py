@@ -18,7 +18,7 @@ TEXT = re.sub(r"\s+", " ", re.sub(r"\n# ?", "\n", text_of(CHAPTER)))  # in one l
 
 def test_request_law_is_that_of_all_coins():
     """Three tokens with K = 2: every outcome of at most three blocks, one by one."""
-    law, block = np.zeros(4), computed.block_law(0.6, 2)
+    law, block = np.zeros(4), computed.accepted_count_law(0.6, 2)
 
     def walk(written: int, blocks: int, weight: float) -> None:
         if written >= 3:
@@ -51,7 +51,7 @@ def test_every_verdict_follows_from_the_recorded_coin():
 def test_the_record_agrees_with_a_fresh_computation():
     from specdec_lib.models.pairs import load_pair
 
-    record = recorded.record()
+    record = recorded.data()
     pair = load_pair(draft=record["draft"])
     for run in record["runs"][5::34]:  # K of 1, 4, 8 and 16
         text = list(record["passages"][run["passage"]])

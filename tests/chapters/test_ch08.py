@@ -8,8 +8,8 @@ import torch
 from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
-from autograde.grading.grade import solved
-from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden.collected import bugs_of
+from autograde.hidden.material import material_of
 from autograde.hidden_tests import test_08_full_generation
 from autograde.tools.gates import grade_with, judged
 from specdec_lib import exact
@@ -39,7 +39,7 @@ LOOP = FUNCTIONS[GENERATE]
 
 def defined(name: str, code: str):
     """The function of an answer, over the solution's other functions."""
-    return solved(CHAPTER).defined(name, code)
+    return material_of(CHAPTER).solved.defined(name, code)
 
 
 def test_the_texts_of_the_check_are_the_librarys():

@@ -20,16 +20,22 @@ from classes.chapter_cases import (
 )
 from data_files import table
 
-from autograde.grading.grade import solved
-from autograde.hidden.known_bugs import answers_of, bugs_of
+from autograde.hidden.collected import bugs_of
+from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from specdec_lib.lessons.checking import examples
-from specdec_lib.lessons.checking.answers import OPTIONS, quizzes_of
+from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS, quizzes_of
 from specdec_lib.lessons.checking.examples import Different
 
-EXERCISES = [(c, n) for c in CHAPTERS for n in answers_of(c) if hasattr(lesson_of(c), f"check_{n}")]
-TRUTHS = [(c, name) for c in CHAPTERS for name in answers_of(c) if name.startswith("prediction_")]
-QUIZZES = [(c, name) for c in CHAPTERS for name in answers_of(c) if name.startswith("quiz_")]
+EXERCISES = [
+    (c, n) for c in CHAPTERS for n in material_of(c).answers if hasattr(lesson_of(c), f"check_{n}")
+]
+TRUTHS = [
+    (c, name) for c in CHAPTERS for name in material_of(c).answers if name.startswith("prediction_")
+]
+QUIZZES = [
+    (c, name) for c in CHAPTERS for name in material_of(c).answers if name.startswith("quiz_")
+]
 FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapter)]
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
 
@@ -95,14 +101,15 @@ def test_visible_checks_pass_a_stub_through(chapter, name):
 @pytest.mark.parametrize("chapter, name", EXERCISES)
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_visible_checks_say_call_got_and_expected(chapter, name, value, monkeypatch):
-    monkeypatch.setattr(examples, "AGAIN", (0, 0.0))  # a constant is the same again
+    monkeypatch.setattr(examples, "RERUN_LIMITS", (0, 0.0))  # a constant is the same again
     with pytest.raises(Different, match=r"(?s).*\(.*\) (returned|called) .*, expected .*"):
         check_of(chapter, name)(lambda *args: value)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_visible_checks_see_every_known_bug_but_those_with_a_reason(chapter, monkeypatch):
-    monkeypatch.setattr(examples, "AGAIN", (0, 0.0))  # they refuse it, whether or not it is steady
+    # They refuse it, whether or not it is steady.
+    monkeypatch.setattr(examples, "RERUN_LIMITS", (0, 0.0))
     bugs = [bug for bug in bugs_of(chapter) if not visible_message(chapter, bug.exercise, bug.code)]
     assert [f"{bug.exercise}: {bug.think}" for bug in bugs] == UNSEEN.get(chapter, [])
 
@@ -136,13 +143,13 @@ def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
     told = quizzes_of(lesson_of(chapter).__package__)[name]
     assert lesson_of(chapter).answered(name, told.right) is None
     said = " ".join(capsys.readouterr().out.split())
-    assert f"{told.right} is right. {told.told[told.right]}" in said
-    for letter in set(OPTIONS) - {told.right}:
+    assert f"{told.right} is right. {told.explanations[told.right]}" in said
+    for letter in set(QUIZ_OPTIONS) - {told.right}:
         with pytest.raises(Different) as wrong:
             lesson_of(chapter).answered(name, letter)
-        assert f"{letter} is not right. {told.told[letter]}" in str(wrong.value)
-    assert f'"{told.right}"' in answers_of(chapter)[name]
-    assert len({told.told[letter] for letter in OPTIONS}) == len(OPTIONS)
+        assert f"{letter} is not right. {told.explanations[letter]}" in str(wrong.value)
+    assert f'"{told.right}"' in material_of(chapter).answers[name]
+    assert len({told.explanations[letter] for letter in QUIZ_OPTIONS}) == len(QUIZ_OPTIONS)
 
 
 @pytest.mark.parametrize("chapter, name", FIGURES)
@@ -195,7 +202,7 @@ def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapte
 def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys):
     for name in figures_with(chapter, wrong.exercise):
         shown.clear()
-        function = solved(chapter).defined(wrong.exercise, wrong.code)
+        function = material_of(chapter).solved.defined(wrong.exercise, wrong.code)
         draw_figure(chapter, name, **{wrong.exercise: function})
         assert shown or re.search(NOT_DRAWN, capsys.readouterr().out), name
 

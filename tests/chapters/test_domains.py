@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from classes.chapter_cases import cases_with
 
 from autograde.course import chapter_names
-from autograde.grading.grade import parameters_of, right_cases_of
+from autograde.hidden.material import material_of
 
 
 def uniform(value: object) -> bool:
@@ -62,8 +63,8 @@ DOMAINS: dict[str | tuple[str, str], Callable[[object], bool]] = {
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_every_argument_is_one_that_the_cards_allow(chapter: str):
-    parameters, outside, looked_at = parameters_of(chapter), [], 0
-    for call in [call for case in right_cases_of(chapter) for call in case.calls]:
+    parameters, outside, looked_at = material_of(chapter).parameters, [], 0
+    for call in [call for case in cases_with(chapter, {}) for call in case.calls]:
         for name, value in zip(parameters.get(call.function, []), call.args, strict=False):
             domain = DOMAINS.get((call.function, name)) or DOMAINS.get(name)
             looked_at += domain is not None

@@ -5,8 +5,8 @@ from attempts import chapter_of
 
 from autograde.course import chapter_names
 from autograde.grading.result import Exercise
-from autograde.hidden.known_bugs import answers_of
-from autograde.tools.gates import judged
+from autograde.hidden.material import material_of
+from autograde.tools.gates import judge_answers
 from autograde.tools.samples import functions_of
 
 # A value in other containers, and with other kinds of numbers.
@@ -50,10 +50,10 @@ def in_other_form(name: str, code: str, form: str) -> str:
 def test_another_form_costs_one_group_at_most(chapter: str, form: str):
     # A tensor has the one form that its card names.
     names = set(functions_of(chapter)) - {"distillation_loss"}
-    right = answers_of(chapter)
+    right = material_of(chapter).answers
     for name in names:
         code = in_other_form(name, right[name], form)
-        assert len(lost(judged(chapter, **{name: code})[name])) <= 1, name
+        assert len(lost(judge_answers(chapter, **{name: code})[name])) <= 1, name
 
 
 # Right answers that look different, by exercise.
@@ -147,4 +147,4 @@ def walk_tree(parents, tokens, p, q, r, u):
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_an_unusual_right_answer_keeps_full_marks(name: str):
-    assert lost(judged(chapter_of(name), **{name: RIGHT[name]})[name]) == []
+    assert lost(judge_answers(chapter_of(name), **{name: RIGHT[name]})[name]) == []

@@ -3,24 +3,21 @@
 They are those of `autograde gates` (`autograde/tools/gates.py`). Each is shown to be able to fail.
 """
 
+from collections.abc import Callable
+
 import pytest
 from classes.submitting import CHAPTER
 
 from autograde.course import AuthorError, chapter_names
-from autograde.grading.grade import grade, hidden_tests_of, known_of, right_cases_of
-from autograde.hidden import exercise
+from autograde.grading import grade
+from autograde.hidden import plugin
+from autograde.hidden.collected import bugs_of, with_hidden_tests
 from autograde.hidden.exercise import Bug
-from autograde.hidden.known_bugs import answers_of, bugs_of, patched
+from autograde.hidden.known_bugs import patched
+from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from autograde.tools import gates
-from autograde.tools.gates import (
-    faults,
-    judged,
-    of_empty_answer,
-    of_solution,
-    of_stub,
-    of_wrong_answer,
-)
+from autograde.tools.gates import faults, judge_answers
 from autograde.tools.samples import functions_of
 
 # What somebody might return for simulate_decode, which returns a dict.
@@ -33,7 +30,7 @@ EMPTY_RUNS = [
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_a_blank_release_earns_nothing_and_its_own_cells_run(chapter: str):
-    result = grade(release_of(chapter), chapter)
+    result = grade.grade(release_of(chapter), chapter)
     assert {e.score for e in result.exercises.values()} == {0}
     assert result.cells
     assert [name for name, report in result.cells.items() if report["error"]] == []
@@ -41,7 +38,7 @@ def test_a_blank_release_earns_nothing_and_its_own_cells_run(chapter: str):
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_the_gates_hold(chapter: str):
-    assert list(faults(chapter)) == []
+    assert faults(chapter) == []
 
 
 @pytest.mark.slow
@@ -49,26 +46,27 @@ def test_the_gates_hold(chapter: str):
 def test_the_gates_hold_for_the_seed_of_a_private_fork(
     chapter: str, monkeypatch: pytest.MonkeyPatch
 ):
-    caches = (hidden_tests_of, right_cases_of, known_of)
-    monkeypatch.setattr(exercise, "course_seed", lambda: 7)
-    try:
-        for each in caches:
-            each.cache_clear()
-        assert list(faults(chapter)) == []
-    finally:
-        for each in caches:
-            each.cache_clear()
+    for module in (plugin, grade):
+        monkeypatch.setattr(module, "course_seed", lambda: 7)
+    assert faults(chapter) == []
+
+
+def faults_of(chapter: str, gate: Callable, *more: object) -> list[str]:
+    """The faults that one gate finds in a chapter."""
+    grade.known_of(chapter)
+    return with_hidden_tests(chapter, lambda tests: list(gate(tests, *more)))
 
 
 def test_constants_and_copies_of_a_run_earn_nothing():
     chapter = next(name for name in chapter_names() if name.startswith("06"))
-    assert [fault for value in EMPTY_RUNS for fault in of_empty_answer(chapter, value)] == []
+    for value in EMPTY_RUNS:
+        assert faults_of(chapter, gates.of_empty_answer, value) == []
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_functions_have_two_to_five_groups_and_four_bugs_or_more(chapter: str):
-    answers = answers_of(chapter)
-    exercises = judged(chapter, **{name: answers[name] for name in functions_of(chapter)})
+    answers = material_of(chapter).answers
+    exercises = judge_answers(chapter, **{name: answers[name] for name in functions_of(chapter)})
     assert all(2 <= len(exercise.groups) <= 5 for exercise in exercises.values())
     known = [(bug.exercise, bug.think) for bug in bugs_of(chapter)]
     few = [n for n in exercises if len({think for name, think in known if name == n}) < 4]
@@ -79,38 +77,42 @@ def test_stub_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
     solved = release_of(CHAPTER).copy()
     solved.cells = [cell.copy() for cell in solved.cells]
     (answer,) = (c for c in solved.cells if c.id == "speculative_step")
-    answer.source = answers_of(CHAPTER)["speculative_step"]
+    answer.source = material_of(CHAPTER).answers["speculative_step"]
     monkeypatch.setattr(gates, "release_of", lambda chapter: solved)
-    assert any("speculative_step" in fault for fault in of_stub(CHAPTER))
+    assert any("speculative_step" in fault for fault in faults_of(CHAPTER, gates.of_stub))
 
 
-def test_solution_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
-    wrong = gates.cases_with(CHAPTER, {"quiz_02": 'quiz_02 = "a"'})
-    monkeypatch.setattr(gates, "right_cases_of", lambda chapter: wrong)
-    assert any("the solution fails a case" in fault for fault in of_solution(CHAPTER))
+def test_solution_gate_can_fail():
+    def gate(tests):
+        with material_of(CHAPTER).solved.with_answers({"quiz_02": 'quiz_02 = "a"'}):
+            yield from gates.of_solution(tests)
+
+    assert any("the solution fails a case" in fault for fault in faults_of(CHAPTER, gate))
+
+
+def fault_of(bug: Bug) -> str:
+    """The one fault that the gate of known bugs finds in a bug."""
+    (fault,) = faults_of(CHAPTER, gates.of_wrong_answer, patched(material_of(CHAPTER), bug))
+    return fault
 
 
 def test_gate_of_bugs_can_fail():
     """A bug that changes nothing, and one that is told something else."""
     nothing = Bug("acceptance_probability", "min(1.0,", "min(1,", "1 is a float.", "it is not.")
-    (lost,) = of_wrong_answer(CHAPTER, patched(CHAPTER, nothing))
-    assert "acceptance_probability" in lost and "loses no point" in lost
+    assert "acceptance_probability" in fault_of(nothing) and "loses no point" in fault_of(nothing)
     untold = Bug("acceptance_probability", "/ q[token]", "/ 2", "q is 2.", "it is not.")
-    (told,) = of_wrong_answer(CHAPTER, patched(CHAPTER, untold))
-    assert "is shown a different explanation" in told
+    assert "is shown a different explanation" in fault_of(untold)
 
 
 def test_gate_of_empty_answers_can_fail():
     """What is returned without a look at the arguments may be an answer all the same."""
     p, q = "args[0][args[2]]", "args[1][args[2]]"
-    given = list(of_empty_answer(CHAPTER, f"float(min(1, {p} / {q}))"))
-    start = (
-        "test_02_rejection_sampling.py: acceptance_probability: functions that return float(min(1, "
-    )
+    given = faults_of(CHAPTER, gates.of_empty_answer, f"float(min(1, {p} / {q}))")
+    start = f"test_{CHAPTER}.py: acceptance_probability: functions that return float(min(1, "
     assert len(given) == 3 and all(each.startswith(start) for each in given)
 
 
 def test_a_bug_must_stand_in_the_solution_exactly_once():
     twice = Bug("acceptance_probability", "[token]", "[0]", "a.", "b.")
     with pytest.raises(AuthorError, match="stands 3 times in the solution"):
-        patched(CHAPTER, twice)
+        patched(material_of(CHAPTER), twice)

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 from attempts import with_slips
 
-from autograde.tools.gates import judged
+from autograde.tools.gates import judge_answers
 
 VECTORISED = """if not draft_tokens:
         return []
@@ -75,5 +75,5 @@ def test_two_right_answers_of_a_chapter_have_full_points_together(chapter: str):
     alone = [{name: with_slips(name, slip)} for name, *slip in VARIANTS[chapter]]
     pairs = [one | other for one, other in combinations(alone, 2) if one.keys() != other.keys()]
     for answers in [*alone, *pairs]:
-        for name, exercise in judged(chapter, **answers).items():
+        for name, exercise in judge_answers(chapter, **answers).items():
             assert exercise.messages == [], (name, answers)

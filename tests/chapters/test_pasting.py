@@ -4,15 +4,16 @@ import ast
 import inspect
 
 import pytest
-from classes.chapter_cases import CHAPTERS, functions_of, lesson_of
+from classes.chapter_cases import CHAPTERS, cases_with, functions_of, lesson_of
 
-from autograde.grading.grade import cases_with
-from autograde.hidden.known_bugs import answers_of
+from autograde.hidden.material import material_of
 from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.comparing import difference
 from specdec_lib.lessons.checking.examples import Different
 
-EXERCISES = [(c, n) for c in CHAPTERS for n in answers_of(c) if hasattr(lesson_of(c), f"check_{n}")]
+EXERCISES = [
+    (c, n) for c in CHAPTERS for n in material_of(c).answers if hasattr(lesson_of(c), f"check_{n}")
+]
 # The grader lends models of its own to every call of these: no notebook can make them.
 LENT = {"score_block", "greedy_speculative_decode", "draft_block", "speculative_sample"}
 
@@ -66,7 +67,8 @@ def messages(chapter: str, name: str) -> list[tuple[str, object]]:
 
 @pytest.mark.parametrize("chapter, name", EXERCISES)
 def test_each_call_of_a_visible_check_runs_again_and_gives_the_same(chapter, name, monkeypatch):
-    monkeypatch.setattr(examples, "AGAIN", (0, 0.0))  # calls are counted from one run of a check
+    # Calls are counted from one run of a check.
+    monkeypatch.setattr(examples, "RERUN_LIMITS", (0, 0.0))
     said = messages(chapter, name)
     assert said
     for message, should in said:

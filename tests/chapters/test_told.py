@@ -1,45 +1,39 @@
 """After grading every quiz and every prediction answers, also who was right."""
 
 import ast
-from types import SimpleNamespace
 
 import pytest
+from classes.chapter_cases import cases_with
 
 from autograde.course import chapter_names
-from autograde.grading.grade import hidden_tests_of
-from autograde.hidden.known_bugs import answers_of
-from autograde.hidden.runner import Case, Trial
-from specdec_lib.lessons.checking.answers import OPTIONS
+from autograde.hidden.material import material_of
+from autograde.hidden.plugin import Case
+from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS
 
 
-def asked(chapter: str) -> list[Trial]:
-    """The tests of a chapter's quizzes and predictions."""
-    names = ("quiz_", "prediction_")
-    return [trial for trial in hidden_tests_of(chapter).trials if trial.exercise.startswith(names)]
-
-
-def went(trial: Trial, value: object) -> Case:
-    """How it goes for a student whose notebook holds this answer and nothing else."""
-    return trial.run(
-        SimpleNamespace(value={trial.exercise: value}.get, session=SimpleNamespace()), None
-    )
+def case_of(chapter: str, name: str, value: object) -> Case:
+    """How the test of a quiz or a prediction goes with this answer."""
+    (case,) = cases_with(chapter, {name: f"{name} = {value!r}"})
+    return case
 
 
 def right_value(chapter: str, name: str) -> object:
     """The value that the solution gives a quiz or a prediction."""
-    return ast.literal_eval(answers_of(chapter)[name].partition("=")[2].partition("#")[0].strip())
+    answer = material_of(chapter).answers[name]
+    return ast.literal_eval(answer.partition("=")[2].partition("#")[0].strip())
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_the_right_answer_and_each_wrong_option_are_told_why(chapter: str):
-    assert len(asked(chapter)) >= 4
-    for trial in asked(chapter):
-        value = right_value(chapter, trial.exercise)
-        case = went(trial, value)
+    names = [n for n in material_of(chapter).points if n.startswith(("quiz_", "prediction_"))]
+    assert len(names) >= 4
+    for name in names:
+        value = right_value(chapter, name)
+        case = case_of(chapter, name, value)
         said = f"You chose {value}. " if isinstance(value, str) else "You said "
-        assert case.error is None and case.told.startswith(said), trial.exercise
-        assert len(case.told) > len(said) + 20, trial.exercise
-        assert went(trial, None).told == ""  # there is no answer
+        assert case.error is None and case.praise.startswith(said), name
+        assert len(case.praise) > len(said) + 20, name
+        assert case_of(chapter, name, None).praise == ""  # there is no answer
         if isinstance(value, str):
-            told = {went(trial, letter).error for letter in OPTIONS}
-            assert len(told) == len(OPTIONS) and None in told, trial.exercise
+            told = {case_of(chapter, name, letter).error for letter in QUIZ_OPTIONS}
+            assert len(told) == len(QUIZ_OPTIONS) and None in told, name

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from data_files import table
 
 from autograde.course import chapter_names
-from autograde.hidden.known_bugs import answers_of
+from autograde.hidden.material import material_of
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Attempt:
 
 def chapter_of(exercise: str) -> str:
     """The chapter that asks for it: no two have an exercise of one name."""
-    (chapter,) = [each for each in chapter_names() if exercise in answers_of(each)]
+    (chapter,) = [each for each in chapter_names() if exercise in material_of(each).answers]
     return chapter
 
 
 def with_slips(exercise: str, *slips: tuple[str, str]) -> str:
     """The solution's answer with the new text of each slip for the old, which stands there once."""
-    code = answers_of(chapter_of(exercise))[exercise]
+    code = material_of(chapter_of(exercise)).answers[exercise]
     for old, new in slips:
         assert code.count(old) == 1, (exercise, old)
         code = code.replace(old, new)

@@ -10,7 +10,7 @@ from pages.jupyter_lab import Lab, StudentServer
 
 from autograde.intake.submission import release_of
 from autograde.tools.samples import functions_of
-from specdec_lib.lessons.widgets.linked import linked_simulator
+from specdec_lib.lessons.widgets import linked_simulator
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -1,6 +1,7 @@
 """docs/own_course.md, followed from an empty folder to marks: its commands as they stand.
 
-They run in one order, once; the tests look at what came out of it.
+They run in one order, once, with a grader that is installed apart from this repository; the tests
+look at what came out of it.
 """
 
 import json
@@ -18,7 +19,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograde.cli import main
-from autograde.course import ROOT
+from autograde.course import GRADER, ROOT
+from autograde.intake.files import files_below
 
 PAGE = (ROOT / "docs" / "own_course.md").read_text(encoding="utf-8")
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
@@ -27,23 +29,25 @@ CHAPTER = "01_temperatures"
 
 @dataclass(frozen=True)
 class Shell:
-    """The folder in which the page's commands run."""
+    """The folder in which the page's commands run, and the one that the grader is installed in."""
 
     start: Path
+    installed: Path
 
     @property
     def course(self) -> Path:
         return self.start / "temperatures"
 
     def run(self, line: str, place: Path | None = None) -> subprocess.CompletedProcess:
-        """A line in this environment; only the first takes this repository's grader."""
-        commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-        line = line.replace("autograde new", f"PYTHONPATH='{ROOT}' python -m autograde new")
+        """A line with the installed grader, and the other packages of this environment."""
+        programs = (self.installed / "bin", Path(sys.executable).parent, os.environ["PATH"])
+        environment = {k: v for k, v in os.environ.items() if k != "AUTOGRADE_ROOT"}
+        environment["PATH"] = os.pathsep.join(map(str, programs))
+        environment["PYTHONPATH"] = str(self.installed)
         return subprocess.run(
             ["bash", "-c", line],
             cwd=place or self.course,
-            env=environment | {"PATH": commands},
+            env=environment,
             capture_output=True,
             text=True,
         )
@@ -53,15 +57,48 @@ def said(done: subprocess.CompletedProcess) -> str:
     return done.stdout + done.stderr
 
 
+def install(source: Path, target: Path) -> None:
+    """Install a package from its folder as pip does, without what it needs."""
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    done = subprocess.run([*command, "--target", target, source], capture_output=True, text=True)
+    assert done.returncode == 0, said(done)
+
+
 @pytest.fixture(scope="module")
-def followed(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a grader that is installed from a copy of this repository."""
+    copy = tmp_path_factory.mktemp("copy")
+    left_out = shutil.ignore_patterns("__pycache__", "assets")  # the models are large
+    for name in ("autograde", "specdec_lib"):
+        shutil.copytree(ROOT / name, copy / name, ignore=left_out)
+    for name in ("LICENSE", "LICENSE-text.md", "README.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, copy / name)
+    target = tmp_path_factory.mktemp("installed")
+    install(copy, target)
+    shutil.rmtree(copy)
+    return target
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Shell:
     """The page, followed."""
-    shell = Shell(tmp_path_factory.mktemp("own"))
+    shell = Shell(tmp_path_factory.mktemp("own"), installed)
     lines = [line for text in COMMANDS.findall(PAGE) for line in text.splitlines()]
     for number, line in enumerate(line for line in lines if line != "cd temperatures"):
         done = shell.run(line, None if number else shell.start)
         assert done.returncode == 0, f"{line}\n{said(done)}"
     return shell
+
+
+@pytest.mark.slow
+def test_nothing_of_the_grader_lies_in_the_course(followed: Shell):
+    where = followed.run("python -c 'import autograde; print(autograde.__file__)'")
+    assert where.stdout.startswith(str(followed.installed))
+    example = GRADER / "build" / "example"
+    grader = {p.read_bytes() for p in files_below(GRADER) if not p.is_relative_to(example)}
+    assert [path for path in files_below(followed.course) if path.read_bytes() in grader] == []
+    kit = (followed.course / "temperatures_lib" / "checking").glob("*.py")
+    assert "specdec_lib" not in "".join(path.read_text(encoding="utf-8") for path in kit)
 
 
 @pytest.mark.slow
@@ -77,34 +114,24 @@ def test_the_page_ends_with_marks_and_a_cause(followed: Shell):
 
 
 @pytest.mark.slow
-def test_the_bundle_holds_notebooks_and_no_model(followed: Shell):
-    with zipfile.ZipFile(followed.course / "build" / "temperatures.zip") as bundle:
-        names = set(bundle.namelist())
-        text = "".join(bundle.read(name).decode() for name in names)
-    notebook = f"temperatures/notebooks/{CHAPTER}/{CHAPTER}.ipynb"
-    assert names == {"temperatures/README.md", notebook}
-    assert "HIDDEN TESTS" not in text and "specdec" not in text
-
-
-@pytest.mark.slow
-def test_a_library_of_the_course_is_packed_and_can_be_installed(followed: Shell, tmp_path: Path):
-    project, library = followed.course / "pyproject.toml", followed.course / "thermometer"
-    before = project.read_text(encoding="utf-8")
-    project.write_text(f'{before}library = "thermometer"\n', encoding="utf-8")
-    library.mkdir()
-    (library / "__init__.py").write_text("ZERO = 32\n")
+def test_the_bundle_holds_notebooks_and_a_library_that_can_be_installed(
+    followed: Shell, tmp_path: Path
+):
+    library = followed.course / "temperatures_lib"
     (library / "scale.txt").write_text("Fahrenheit\n")
-    done = followed.run("python -m autograde bundle library.zip")
-    project.write_text(before, encoding="utf-8")
-    shutil.rmtree(library)
+    done = followed.run("autograde bundle again.zip")
     assert done.returncode == 0, said(done)
-    with zipfile.ZipFile(followed.course / "library.zip") as bundle:
+    with zipfile.ZipFile(followed.course / "again.zip") as bundle:
         bundle.extractall(tmp_path)
-    install = "python -m pip install -q --no-build-isolation --target there ./temperatures"
-    done = followed.run(install, tmp_path)
-    assert done.returncode == 0, said(done)
-    there = {path.name for path in (tmp_path / "there" / "thermometer").glob("*.*")}
-    assert {"__init__.py", "scale.txt"} <= there
+    course = tmp_path / "temperatures"
+    names = {path.relative_to(course).as_posix() for path in files_below(course)}
+    ours = {f"temperatures_lib/{p.relative_to(library).as_posix()}" for p in files_below(library)}
+    notebook = f"notebooks/{CHAPTER}/{CHAPTER}.ipynb"
+    assert names == {"README.md", "pyproject.toml", notebook} | ours
+    assert "HIDDEN TESTS" not in (course / notebook).read_text(encoding="utf-8")
+    install(course, tmp_path / "there")
+    there = tmp_path / "there" / "temperatures_lib"
+    assert (there / "checking" / "LICENSE").is_file() and (there / "scale.txt").is_file()
     assert not (tmp_path / "there" / "autograde").exists()
 
 
@@ -131,3 +158,9 @@ def test_a_course_takes_the_place_of_nothing(tmp_path: Path):
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["new", str(tmp_path)]) == 2
     assert [path.name for path in tmp_path.rglob("*")] == ["mine.txt"]
+
+
+def test_its_folder_has_the_name_of_a_package(tmp_path: Path, capsys: pytest.CaptureFixture):
+    assert main(["new", str(tmp_path / "my-course")]) == 2
+    assert "my-course_lib cannot be a Python package" in capsys.readouterr().err
+    assert [*tmp_path.iterdir()] == []

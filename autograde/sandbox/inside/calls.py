@@ -6,43 +6,49 @@ from typing import Any
 
 import numpy as np
 
-# Ways to read a value on the host. On a GPU each waits until all work before it is done.
-WAITS = (
-    *("item", "tolist", "numpy", "cpu", "nonzero", "argwhere", "masked_select", "unique", "equal"),
-    *("__bool__", "__int__", "__float__", "__index__", "__array__", "__contains__", "allclose"),
-)
+# Functions of torch that read a value on the host. On a GPU each one is a synchronisation: it waits
+# until all earlier work is done.
+HOST_SYNCS = (
+    "item", "tolist", "numpy", "cpu", "nonzero", "argwhere", "masked_select", "unique", "equal",
+    "__bool__", "__int__", "__float__", "__index__", "__array__", "__contains__", "allclose",
+)  # fmt: skip
 
 
-def call(function: Callable, args: list, count: bool = False) -> tuple[Any, dict]:
-    """The result of `function(*args)`, and what is told of the call; raises what that raises."""
-    with warnings.catch_warnings(record=True) as seen:
+def instrumented_call(
+    function: Callable, args: list, profile: bool = False
+) -> tuple[Any, dict[str, Any]]:
+    """The result of `function(*args)`, and a report on the call; raises what the call raises.
+
+    With `profile` the report counts the uses of torch.
+    """
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
-        result, used = _counted(function, args) if count else (function(*args), [])
-    told = {
-        "warnings": [str(each.message)[:200] for each in seen[:5]],
-        "shares": _shares_memory(result, args),
-        "operators": len(used),
-        "waits": [name for name in used if name in WAITS][:20],
+        result, torch_calls = _profile_torch(function, args) if profile else (function(*args), [])
+    report = {
+        "warnings": [str(record.message)[:200] for record in records[:5]],
+        "shares_memory": _shares_memory(result, args),
+        "torch_calls": len(torch_calls),
+        "host_syncs": [name for name in torch_calls if name in HOST_SYNCS][:20],
     }
-    return result, told
+    return result, report
 
 
-def _counted(function: Callable, args: list) -> tuple[Any, list[str]]:
-    """The result, and the names of torch's functions that were used.
+def _profile_torch(function: Callable, args: list) -> tuple[Any, list[str]]:
+    """The result, and the names of the functions of torch that were called.
 
     Counting the operators below them would need torch's dispatch mode, which imports its compiler.
     """
     from torch.overrides import TorchFunctionMode
 
-    used: list[str] = []
+    names: list[str] = []
 
-    class Counter(TorchFunctionMode):
+    class Recorder(TorchFunctionMode):
         def __torch_function__(self, name: Any, types: Any, args: Any = (), kwargs: Any = None):
-            used.append(getattr(name, "__name__", ""))
+            names.append(getattr(name, "__name__", ""))
             return name(*args, **(kwargs or {}))
 
-    with Counter():
-        return function(*args), used
+    with Recorder():
+        return function(*args), names
 
 
 def _shares_memory(result: Any, args: list) -> bool:

@@ -1,7 +1,7 @@
-"""A notebook's cells without a kernel: each runs as IPython runs it, and its output is kept.
+"""Run a notebook's cells without a kernel, as IPython runs them, and record their output.
 
-IPython runs a cell statement by statement, and with one compiler for all cells. So what stands
-before a statement that cannot be compiled has run, and `from __future__` holds for later cells.
+IPython runs a cell statement by statement, and with one compiler for all cells. So the statements
+before one that cannot be compiled have run, and `from __future__` holds for later cells.
 """
 
 import ast
@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import asyncio
 
-MAX_TEXT = 20_000
+MAX_PRINTED = 20_000  # characters of a cell's output
 MAX_COMMANDS = 50  # of a cell: for each of them IPython reads the whole cell again
-CELL = "<cell "  # how the name begins under which Python knows a cell
-PROMPT = re.compile(r"\s*In \[\d+\]: ")  # of a pasted cell: Python takes it for an annotation
+FILE_PREFIX = "<cell "  # of the file name under which a cell is compiled
+INPUT_PROMPT = re.compile(r"\s*In \[\d+\]: ")  # of a pasted cell: Python reads an annotation
 EMPTY_LINES = re.compile(r"(?:[^\S\n]*\n)*")
 LAST_VALUES = ("_", "__", "___")
 LAST_TEXTS = ("_i", "_ii", "_iii")
@@ -34,10 +34,10 @@ class BoundedText(io.StringIO):
     """A stream that keeps its first characters and drops the rest, so that it stays small."""
 
     def write(self, text: str) -> int:
-        left = MAX_TEXT - self.tell()
+        left = MAX_PRINTED - self.tell()
         super().write(text[:left])
         if len(text) > left:
-            self.write = len  # of all that follows
+            self.write = len  # from here on: it only counts
             super().write("\n[the rest of the output was dropped]")
         return len(text)
 
@@ -45,8 +45,8 @@ class BoundedText(io.StringIO):
 class Cells:
     """The cells of one notebook, which run one after the other in `namespace`.
 
-    `file` is the name under which Python knows the cell that runs. A cell that speaks of IPython
-    finds the shell of `get_ipython` there.
+    `file` is the file name of the running cell. For a cell that mentions IPython, the shell of
+    `get_ipython` is installed there.
     """
 
     get_ipython: Callable[[], Any] = staticmethod(lambda: None)
@@ -54,17 +54,19 @@ class Cells:
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.namespace = namespace
         self.file = ""
-        self.texts, self.values = [""], {}
+        self.texts: list[str] = [""]
+        self.values: dict[int, Any] = {}
         self.namespace |= {"__name__": "__main__", "In": self.texts, "Out": self.values}
         self.namespace |= dict.fromkeys(LAST_VALUES, "")
         self._last_values: list[Any] = [""] * len(LAST_VALUES)
-        self._compile = codeop.Compile()  # it keeps what a cell has imported from `__future__`
+        self._compile = codeop.Compile()  # it remembers a cell's imports from `__future__`
         self._compile.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
     def run(self, source: str, key: str) -> dict:
         """Run one cell: {"error": None or {name, text, line, cell}, "printed": str}."""
-        printed, error = BoundedText(), None
-        self.file = f"{CELL}{key}>"
+        printed = BoundedText()
+        error = None
+        self.file = f"{FILE_PREFIX}{key}>"
         self._keep_text(source)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             try:
@@ -77,15 +79,16 @@ class Cells:
         return {"error": error, "printed": printed.getvalue()}
 
     def execute(self, source: str, file: str, *scope: Any) -> Any:
-        """The value of the last statement of a text that is run, None if it is no expression.
+        """Run code; returns the value of its last statement, None if that is no expression.
 
-        Python knows the text as `file`. `scope` is the globals, if these are not the notebook's,
-        and the locals. Raises what the text raises, SyntaxError if it cannot be compiled.
+        `file` is the code's file name. `scope` is the globals, if these are not the notebook's,
+        and the locals. Raises what the code raises, SyntaxError if it cannot be compiled.
         """
         text = plain_python(source)
         lines = [line + "\n" for line in text.splitlines()]
         linecache.cache[file] = len(text), None, lines, file
-        value, flags = None, self._compile.flags | ast.PyCF_ONLY_AST
+        flags = self._compile.flags | ast.PyCF_ONLY_AST
+        value = None
         for statement in compile(text, file, "exec", flags, dont_inherit=True).body:
             value = self._run(statement, file, scope or (self.namespace,))
         return value
@@ -100,8 +103,8 @@ class Cells:
 
     @cached_property
     def _loop(self) -> "asyncio.Runner":
-        """The event loop of all cells: a task that one has started can be awaited in another."""
-        import asyncio  # which takes a tenth of a second
+        """The event loop of all cells: a task that one starts can be awaited in another."""
+        import asyncio  # here, since it takes a tenth of a second
 
         return asyncio.Runner()
 
@@ -111,7 +114,7 @@ class Cells:
         self.texts.append(source)
 
     def _keep_value(self, value: Any) -> None:
-        """Put a value into `Out` and `_`, unless the student has given `_` another meaning."""
+        """Put a value into `Out` and `_`, unless the student has assigned `_` or its like."""
         if value is None:
             return
         self.values[len(self.texts) - 1] = value
@@ -122,24 +125,24 @@ class Cells:
 
 
 def plain_python(source: str) -> str:
-    """The cell as Python, with all lines where they were; some other text if it cannot be that.
+    """The cell as Python, with its line numbers; any other text if it is not valid.
 
-    Python that IPython would leave as it is does not wait for IPython's import.
+    IPython is imported only for a cell that IPython would transform.
     """
-    if not PROMPT.match(source):
+    if not INPUT_PROMPT.match(source):
         with contextlib.suppress(SyntaxError):
             ast.parse(source)
             return source
-    above = EMPTY_LINES.match(source)[0]  # IPython drops these lines
+    empty_lines = EMPTY_LINES.match(source)[0]  # IPython drops these lines
     try:
-        return "\n" * above.count("\n") + _transform_cell()(source[len(above) :])
+        return "\n" * empty_lines.count("\n") + _transform_cell()(source[len(empty_lines) :])
     except SyntaxError:  # of indentation that IPython cannot follow
         return source
 
 
 @cache
 def _transform_cell() -> Callable[[str], str]:
-    """IPython's own way from a cell to Python, which keeps the number of lines."""
+    """IPython's own transformation of a cell to Python, with the number of lines kept."""
     from IPython.core.inputtransformer2 import TransformerManager
 
     class KeepsLines(TransformerManager):
@@ -148,17 +151,17 @@ def _transform_cell() -> Callable[[str], str]:
                 changed, after = self.do_one_token_transform(lines)
                 if not changed:
                     break
-                # A command that went on over several lines is one line now.
+                # A command over several lines is one line now: pad it.
                 first = next(i for i, line in enumerate(after) if line != lines[i])
-                gone = ["\n"] * (len(lines) - len(after))
-                lines = [*after[: first + 1], *gone, *after[first + 1 :]]
+                padding = ["\n"] * (len(lines) - len(after))
+                lines = [*after[: first + 1], *padding, *after[first + 1 :]]
             return lines
 
     return KeepsLines().transform_cell
 
 
 def describe_error(error: BaseException) -> dict:
-    """An exception as data: its name, its text, and the line of the student's that it stands in.
+    """An exception as data: its name, its text, and the line of the student's code that raised it.
 
     `cell` is the key of the cell with that line, empty if there is none.
     """
@@ -168,10 +171,10 @@ def describe_error(error: BaseException) -> dict:
         text = str(error.msg)
         if type(error.filename) is str:
             places.append((error.filename, error.lineno))
-            if error.filename.startswith(CELL):
+            if error.filename.startswith(FILE_PREFIX):
                 version = ".".join(platform.python_version_tuple()[:2])
                 text = f"not valid in Python {version}, which grades ({text})"
-    own = [place for place in places if place[0].startswith(CELL)]
+    own = [place for place in places if place[0].startswith(FILE_PREFIX)]
     file, line = own[-1] if own else ("", None)
     name = type(error).__name__[:80]
-    return {"name": name, "text": text[:2000], "line": line, "cell": file[len(CELL) : -1]}
+    return {"name": name, "text": text[:2000], "line": line, "cell": file[len(FILE_PREFIX) : -1]}

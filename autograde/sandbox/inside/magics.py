@@ -1,8 +1,8 @@
-"""What stands for IPython's shell where a student's cells run. It starts no program.
+"""A stand-in for IPython's shell where a student's cells run. It starts no program.
 
-Magics that run Python in IPython run it here too, once; all others do nothing. What a magic binds
-to a name is of IPython's own type, and empty. IPython is imported for the first one: that takes a
-fifth of a second.
+Magics that run Python in IPython run it here too, once; all others do nothing. A value that a magic
+binds to a name has IPython's own type, and is empty. IPython is imported for the first magic: that
+takes a fifth of a second.
 """
 
 import re
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from cells import Cells
 
 # The options of the magics that have their code after them, as in IPython's source.
-OPTIONS = {"timeit": "n:r:tcp:qov:", "prun": "D:l:rs:T:q"}
-PROGRAM_OUTPUT = re.compile(r"--(?:out|err)[ =]+(\w+)")  # names that a program's output gets
+MAGIC_OPTIONS = {"timeit": "n:r:tcp:qov:", "prun": "D:l:rs:T:q"}
+OUTPUT_NAMES = re.compile(r"--(?:out|err)[ =]+(\w+)")  # names that get a program's output
 
 
 def install(notebook: "Cells", for_imports: bool) -> None:
-    """Give a notebook the names that IPython has without an import.
+    """Give a notebook the names that IPython defines without an import.
 
-    With `for_imports`, whoever imports `get_ipython` from IPython in this process gets the same.
+    With `for_imports`, `get_ipython` imported from IPython in this process gives the same shell.
     """
 
     @cache
@@ -39,13 +39,13 @@ def install(notebook: "Cells", for_imports: bool) -> None:
 
 
 def display(*values: Any, **_: Any) -> Any:
-    """Print values as text. Returns something that can be updated."""
+    """Print values as text. Returns a handle that can be updated."""
     print(*values, sep="\n")
-    return harmless()
+    return no_op_object()
 
 
-def harmless(**attributes: Any) -> Any:
-    """An object with these attributes; all others are there too, as methods that do nothing."""
+def no_op_object(**attributes: Any) -> Any:
+    """An object with these attributes; every other attribute is a method that does nothing."""
     from unittest.mock import MagicMock
 
     return MagicMock(**attributes)
@@ -57,7 +57,7 @@ def _shell(notebook: "Cells", for_imports: bool) -> Any:
     from IPython.core.interactiveshell import InteractiveShell
 
     magics = Magics(notebook)
-    shell = harmless(
+    shell = no_op_object(
         **{name: getattr(magics, name) for name in vars(Magics) if not name.startswith("_")},
         user_ns=notebook.namespace,
         user_global_ns=notebook.namespace,
@@ -71,27 +71,27 @@ def _shell(notebook: "Cells", for_imports: bool) -> Any:
 
 
 class Magics:
-    """The shell's methods that do something, under IPython's names."""
+    """The shell's methods that have an effect, under IPython's names."""
 
     def __init__(self, notebook: "Cells") -> None:
         self._notebook = notebook
-        self._own: dict[str, Callable] = {}
+        self._registered: dict[str, Callable] = {}  # the student's own magics
 
     def run_line_magic(self, name: str, line: str, _stack_depth: int = 1) -> Any:
         """What `%name line` gives in the code that stands so many frames above."""
         frame = sys._getframe(_stack_depth)
-        if name in self._own:
-            return self._own[name](line)
+        if name in self._registered:
+            return self._registered[name](line)
         if name == "time":
             return self._run(line, frame)
         if name == "prun":
             return self._run(_options(name, line)[1], frame)
-        return self._time_it(line, None, frame) if name == "timeit" else self._nothing(name, line)
+        return self._time_it(line, None, frame) if name == "timeit" else self._no_op(name, line)
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
         """What `%%name line` gives above the text `cell`."""
-        if name in self._own:
-            return self._own[name](line, cell)
+        if name in self._registered:
+            return self._registered[name](line, cell)
         if name in ("time", "debug"):
             return self._run_below(cell)
         if name == "prun":
@@ -101,17 +101,17 @@ class Magics:
             return self._capture(line.split(), cell)
         if name == "timeit":
             return self._time_it(line, cell, sys._getframe(1))
-        return self._nothing(name, line)
+        return self._no_op(name, line)
 
     def register_magic_function(
         self, func: Callable, magic_kind: str = "line", magic_name: str | None = None
     ) -> None:
         """Keep a magic that the student has defined."""
-        self._own[magic_name or func.__name__] = func
+        self._registered[magic_name or func.__name__] = func
 
     def run_cell(self, raw_cell: str, **_: Any) -> Any:
         """Run a text as a cell."""
-        return harmless(result=self._notebook.execute(raw_cell, "<run_cell>"), success=True)
+        return no_op_object(result=self._notebook.execute(raw_cell, "<run_cell>"), success=True)
 
     def ev(self, expr: str) -> Any:
         """The value of an expression of the notebook."""
@@ -140,40 +140,42 @@ class Magics:
         cell = self._notebook.texts[-1]
         if not cell.rstrip().endswith(body.rstrip()):
             return self._notebook.execute(body, "<magic>")
-        above = len(cell.splitlines()) - len(body.splitlines())
-        return self._notebook.execute("\n" * above + body, self._notebook.file)
+        n_above = len(cell.splitlines()) - len(body.splitlines())
+        return self._notebook.execute("\n" * n_above + body, self._notebook.file)
 
     def _capture(self, words: list[str], body: str) -> None:
         from IPython.utils.capture import capture_output
 
-        what = [f"--no-{name}" not in words for name in ("stdout", "stderr", "display")]
-        with capture_output(*what) as seen:
-            self.push({word: seen for word in words if not word.startswith("-")})
+        streams = [f"--no-{name}" not in words for name in ("stdout", "stderr", "display")]
+        with capture_output(*streams) as output:
+            self.push({word: output for word in words if not word.startswith("-")})
             sys.displayhook(self._run_below(body))
 
     def _time_it(self, line: str, body: str | None, frame: FrameType) -> Any:
-        """Run code once in a function, so that its names stay there."""
+        """Run code once in a function, so that its names are local."""
         from IPython.core.magics.execution import TimeitResult
 
         options, code = _options("timeit", line)
         lines = textwrap.indent(f"pass\n{code}\n{body or ''}", "    ")
-        at_top, made = frame.f_locals is frame.f_globals, {}
+        at_top = frame.f_locals is frame.f_globals
         scope = frame.f_globals if at_top else frame.f_globals | frame.f_locals
-        self._notebook.execute(f"def timed():\n{lines}", "<magic>", scope, made)
-        seconds = timeit.timeit(made["timed"], number=1)
+        namespace: dict[str, Any] = {}
+        self._notebook.execute(f"def timed():\n{lines}", "<magic>", scope, namespace)
+        seconds = timeit.timeit(namespace["timed"], number=1)
         result = TimeitResult(1, 1, seconds, seconds, [seconds], 0.0, 3)
-        self.push({options.v: result} if "v" in options else {})
+        if "v" in options:
+            self.push({options.v: result})
         return result if "o" in options else None
 
-    def _nothing(self, name: str, line: str) -> Any:
-        self.push(dict.fromkeys(PROGRAM_OUTPUT.findall(line), ""))
-        return self.getoutput(line) if name in ("sx", "system", "!") else harmless()
+    def _no_op(self, name: str, line: str) -> Any:
+        self.push(dict.fromkeys(OUTPUT_NAMES.findall(line), ""))
+        return self.getoutput(line) if name in ("sx", "system", "!") else no_op_object()
 
 
 def _options(magic: str, line: str) -> tuple[Any, str]:
     """The options at the beginning of a magic's line, and the code that follows them."""
     from IPython.core.magic import Magics as IPythonMagics
 
-    how = {"posix": False, "strict": False, "preserve_non_opts": True}
-    nobody = SimpleNamespace(options_table={})  # all that is used of the object itself
-    return IPythonMagics.parse_options(nobody, line, OPTIONS[magic], **how)
+    flags = {"posix": False, "strict": False, "preserve_non_opts": True}
+    stub = SimpleNamespace(options_table={})  # parse_options uses nothing else of the object
+    return IPythonMagics.parse_options(stub, line, MAGIC_OPTIONS[magic], **flags)

@@ -1,4 +1,4 @@
-"""The program of a student's process: loads what answers need, gives up its rights, then answers.
+"""The program of a student's process: load modules, drop privileges, then serve requests.
 
 It is started by exec and has nothing of the grader's in its memory. Requests come through its
 stdin and answers go through its stdout; the student's code finds neither there.
@@ -10,12 +10,12 @@ import json
 import os
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)  # Python's isolated mode leaves it out
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, _FOLDER)  # Python's isolated mode leaves it out
 
 
-def main() -> None:
-    """Read the settings from argv, load, take the limits, then answer the grader's requests."""
+def run_worker() -> None:
+    """Read the settings from argv, load modules, set the limits, then serve the grader."""
     global lockdown, wire, worker
     settings = json.loads(sys.argv[1])
     sys.argv = [""]
@@ -26,27 +26,27 @@ def main() -> None:
     import wire
     import worker
 
-    sys.path[:] = [path for path in sys.path if path != HERE] + settings["library"]
+    sys.path[:] = [path for path in sys.path if path != _FOLDER] + settings["library"]
     for module, names in settings["preload"]:
         # A module that cannot be loaded here fails again in the student's cell, which says why.
         with contextlib.suppress(Exception):
             __import__(module, fromlist=names)
-    link = wire.Link(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+    connection = wire.Connection(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
     if settings["isolated"]:
         os.chdir(settings["home"])
-        lockdown.limit(settings["memory_mib"], int(settings["total_seconds"]) + 1)
+        lockdown.limit_process(settings["memory_mib"], int(settings["total_seconds"]) + 1)
         lockdown.filter_system_calls()
     else:
-        limit(settings["memory_mib"], settings["total_seconds"])
+        limit_unisolated(settings["memory_mib"], settings["total_seconds"])
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for handle in (0, 1, 2):  # what the start had to say of its errors was for the grader
+    for handle in (0, 1, 2):  # from here on nothing of the student's goes to the grader's pipes
         os.dup2(nowhere, handle)
     os.close(nowhere)
-    worker.serve(link)
+    worker.serve_requests(connection)
 
 
-def limit(memory_mib: int, seconds: float) -> None:
-    """Limits without a sandbox. A program whose grader was killed ends by itself, on any system.
+def limit_unisolated(memory_mib: int, seconds: float) -> None:
+    """Set limits without a sandbox. The program ends even if its grader was killed.
 
     Addresses are not limited: libraries for a GPU reserve many gigabytes, and use none of them.
     """
@@ -54,9 +54,9 @@ def limit(memory_mib: int, seconds: float) -> None:
     with contextlib.suppress(ImportError, OSError, ValueError):  # Windows has no such limits
         import resource
 
-        most = memory_mib * 2**20
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        max_bytes = memory_mib * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (max_bytes, max_bytes))
 
 
 if __name__ == "__main__":
-    main()
+    run_worker()

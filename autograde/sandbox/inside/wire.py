@@ -20,19 +20,19 @@ MAX_FRAME = 16 * 2**20
 MAX_DEPTH = 12
 MAX_NUMBERS = 2**20  # of an array; an empty one has as many as if no side were empty
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
-NAMES = {np.dtype(name): name for name in DTYPES}  # dtype.name is slow
+DTYPE_NAMES = {np.dtype(name): name for name in DTYPES}  # dtype.name is slow
 
 
 class ProtocolError(ValueError):
     """A frame that breaks the protocol; the process that sent it is not trusted again."""
 
 
-# What reading a forged frame raises: nothing is looked at before it is used as what it should be.
+# What reading a forged frame raises: its parts are used as the types they should have, unchecked.
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 
 class Opaque:
-    """A value that does not cross: only the name of its type does."""
+    """Stands for a value that cannot cross; it carries the name of the value's type."""
 
     def __init__(self, type_in_student_code: str) -> None:
         self.type_in_student_code = type_in_student_code
@@ -48,10 +48,12 @@ class Handle:
     """
 
     def __init__(self, number: int, callable_: bool, names: list[str]) -> None:
-        self.number, self.callable_, self.names = number, callable_, names
+        self.number = number
+        self.callable_ = callable_
+        self.names = names
 
 
-def encode(value: Any, depth: int = 0) -> Any:
+def encode_value(value: Any, depth: int = 0) -> Any:
     """`value` as JSON data; NumPy scalars become Python's."""
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         value = value.item()
@@ -63,10 +65,10 @@ def encode(value: Any, depth: int = 0) -> Any:
     if kind is float:
         return value if math.isfinite(value) else {"f": repr(value)}
     if kind in (list, tuple) and depth < MAX_DEPTH:
-        return {"l" if kind is list else "t": [encode(item, depth + 1) for item in value]}
+        return {"l" if kind is list else "t": [encode_value(item, depth + 1) for item in value]}
     if kind is dict and depth < MAX_DEPTH and all(type(key) is str for key in value):
-        return {"d": [[key, encode(item, depth + 1)] for key, item in value.items()]}
-    if kind is np.ndarray and (name := NAMES.get(value.dtype.newbyteorder("="))):
+        return {"d": [[key, encode_value(item, depth + 1)] for key, item in value.items()]}
+    if kind is np.ndarray and (name := DTYPE_NAMES.get(value.dtype.newbyteorder("="))):
         return {"a": [name, *_shape_and_data(value.astype(name, copy=False))]}
     if isinstance(value, Handle):
         return {"h": [value.number, value.callable_, list(value.names)]}
@@ -88,8 +90,8 @@ def _shape_and_data(array: np.ndarray) -> tuple[list[int], str]:
     return list(array.shape), base64.b64encode(array.tobytes()).decode()
 
 
-def decode(data: Any, handle: Callable | None = None, depth: int = 0) -> Any:
-    """The value that `encode` turned into `data`; `handle` takes the parts of a handle.
+def decode_value(data: Any, handle: Callable | None = None, depth: int = 0) -> Any:
+    """The value that `encode_value` turned into `data`; `handle` takes the parts of a handle.
 
     Without `handle` there can be none. Other data give plain values too, or raise one of MALFORMED.
     """
@@ -101,10 +103,10 @@ def decode(data: Any, handle: Callable | None = None, depth: int = 0) -> Any:
         raise ProtocolError("a value of too many levels")
     ((tag, body),) = data.items()
     if tag in ("l", "t"):
-        items = [decode(item, handle, depth + 1) for item in body]
+        items = [decode_value(item, handle, depth + 1) for item in body]
         return items if tag == "l" else tuple(items)
     if tag == "d":
-        return {clean(key): decode(item, handle, depth + 1) for key, item in body}
+        return {clean(key): decode_value(item, handle, depth + 1) for key, item in body}
     if tag == "f":
         return float(body)
     if tag == "x":
@@ -126,38 +128,39 @@ def _decode_array(tag: str, name: str, shape: list[int], data: str) -> Any:
     return torch.from_numpy(array)
 
 
-def changed(sent: Iterable[Any], args: Iterable[Any]) -> list[int]:
-    """The positions of the arguments whose encoding is no longer what was `sent`.
+def mutated_positions(encoded: Iterable[Any], args: Iterable[Any]) -> list[int]:
+    """The positions of the arguments whose encoding is no longer the one in `encoded`.
 
-    As text: 1, 1.0 and True are equal, and three things.
+    They are compared as text, since 1, 1.0 and True are equal.
     """
-    pairs = enumerate(zip(sent, args, strict=True))
-    return [i for i, (data, arg) in pairs if json.dumps(encode(arg)) != json.dumps(data)]
+    pairs = enumerate(zip(encoded, args, strict=True))
+    return [i for i, (data, arg) in pairs if json.dumps(encode_value(arg)) != json.dumps(data)]
 
 
-class Link:
-    """A connection of two pipes: frames are read from one and written to the other."""
+class Connection:
+    """A pair of pipes: frames are read from one and written to the other."""
 
-    def __init__(self, reads: IO[bytes], writes: IO[bytes]) -> None:
-        self.reads, self.writes = reads, writes
+    def __init__(self, reader: IO[bytes], writer: IO[bytes]) -> None:
+        self.reader = reader
+        self.writer = writer
 
     def send(self, message: dict) -> None:
         """Write a frame. Raises ProtocolError if it would hold more than the other side reads."""
         body = json.dumps(message).encode()
         if len(body) > MAX_FRAME:
             raise ProtocolError(f"a message of {len(body)} bytes; {MAX_FRAME} are allowed")
-        self.writes.write(struct.pack(">I", len(body)) + body)
-        self.writes.flush()
+        self.writer.write(struct.pack(">I", len(body)) + body)
+        self.writer.flush()
 
     def receive(self) -> dict | None:
         """Read a frame; None if the other side has closed. Raises ValueError for no JSON."""
-        head = self.reads.read(4)
+        head = self.reader.read(4)
         if len(head) < 4:
             return None
         (length,) = struct.unpack(">I", head)
         if length > MAX_FRAME:
             raise ProtocolError(f"a frame of {length} bytes; {MAX_FRAME} are allowed")
-        body = self.reads.read(length)
+        body = self.reader.read(length)
         return json.loads(body.decode("ascii")) if len(body) == length else None
 
 

@@ -1,4 +1,4 @@
-"""The student's process: answers `cell`, `call` and `value` until the link closes."""
+"""The student's process: answers `cell`, `call` and `value` until the connection closes."""
 
 import builtins
 import sys
@@ -12,27 +12,28 @@ import cells
 import magics
 import wire
 
-SPARE = 2**23  # bytes that are given back for an answer when nothing else is left
-# Exceptions that take one text and show it unchanged, and that the grader takes for no stub.
-KINDS = ("ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError")
+RESERVE_BYTES = 2**23  # freed when memory is full, so that an answer can be sent
+# Exceptions that take one text and show it unchanged, and that do not tell the grader of a stub.
+PLAIN_EXCEPTIONS = ("ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError")
 
 
-def serve(link: wire.Link) -> None:
+def serve_requests(connection: wire.Connection) -> None:
     """Answer the grader's requests, one after the other."""
-    notebook, spare = new_notebook(), bytearray(SPARE)
-    link.send({"ready": True})
-    while (request := link.receive()) is not None:
+    notebook = new_notebook()
+    reserve = bytearray(RESERVE_BYTES)
+    connection.send({"ready": True})
+    while (request := connection.receive()) is not None:
         try:
-            link.send(answer(notebook, request, link))
+            connection.send(answer(notebook, request, connection))
         except wire.ProtocolError as error:
-            link.send(failed("TooLarge", str(error)))
-        except MemoryError:  # so full that not even an error could be described
-            spare.clear()
-            link.send(failed("MemoryError", ""))
+            connection.send(failed("TooLarge", str(error)))
+        except MemoryError:  # too full even to describe an error
+            reserve.clear()
+            connection.send(failed("MemoryError", ""))
 
 
 def new_notebook() -> cells.Cells:
-    """Cells without any that has run, whose names are those of the module `__main__`."""
+    """A notebook whose namespace is that of the module `__main__`; no cell of it has run."""
     main = sys.modules["__main__"] = ModuleType("__main__")
     main.__builtins__ = builtins
     notebook = cells.Cells(vars(main))
@@ -41,11 +42,11 @@ def new_notebook() -> cells.Cells:
 
 
 def failed(name: str, text: str) -> dict:
-    """An answer that is an error with no line of the student's."""
+    """An answer that is an error, without a line of the student's code."""
     return {"error": {"name": name, "text": text, "line": None, "cell": ""}, "printed": ""}
 
 
-def answer(notebook: cells.Cells, request: dict, link: wire.Link) -> dict:
+def answer(notebook: cells.Cells, request: dict, connection: wire.Connection) -> dict:
     """The answer to one request."""
     if request["do"] == "cell":
         return notebook.run(request["source"], request["key"])
@@ -53,28 +54,29 @@ def answer(notebook: cells.Cells, request: dict, link: wire.Link) -> dict:
         return {"missing": True}
     value = notebook.namespace[request["name"]]
     if request["do"] == "value":
-        return {"value": wire.encode(value)}
+        return {"value": wire.encode_value(value)}
     if not callable(value):
         return {"missing": True}
-    args = [wire.decode(data, partial(Proxy, link)) for data in request["args"]]
-    return call(value, args, request["count"]) | {"changed": wire.changed(request["args"], args)}
+    args = [wire.decode_value(data, partial(Proxy, connection)) for data in request["args"]]
+    report = call_function(value, args, request["profile"])
+    return report | {"mutated_args": wire.mutated_positions(request["args"], args)}
 
 
-def call(function: Callable, args: list, count: bool = False) -> dict:
-    """Call a function: its value and what it did, or its error."""
+def call_function(function: Callable, args: list, profile: bool = False) -> dict:
+    """Call a function: its value and a report on the call, or its error."""
     try:
-        value, told = calls.call(function, args, count)
+        value, report = calls.instrumented_call(function, args, profile)
     except BaseException as error:
         return {"error": cells.describe_error(error)}
-    return {"value": wire.encode(value)} | told
+    return {"value": wire.encode_value(value)} | report
 
 
 class Proxy(wire.Handle):
-    """An object of the grader's process: each use is a question, answered with plain data."""
+    """A proxy of an object in the grader's process: each use is sent there and answered."""
 
-    def __init__(self, link: wire.Link, *parts: Any) -> None:
+    def __init__(self, connection: wire.Connection, *parts: Any) -> None:
         super().__init__(*parts)
-        self._link = link
+        self._connection = connection
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it."""
@@ -91,16 +93,18 @@ class Proxy(wire.Handle):
         return self._ask(name, (), {})
 
     def _ask(self, name: str, args: tuple, kwargs: dict) -> Any:
-        given = {"args": wire.encode(list(args)), "kwargs": wire.encode(kwargs)}
-        self._link.send({"ask": {"of": self.number, "name": name} | given})
-        reply = self._link.receive()
+        arguments = {"args": wire.encode_value(list(args)), "kwargs": wire.encode_value(kwargs)}
+        self._connection.send({"ask": {"of": self.number, "name": name} | arguments})
+        reply = self._connection.receive()
         if reply is None:
             raise SystemExit  # the grader has ended
         if "refused" in reply:
             raise _exception(*reply["refused"])
-        return wire.decode(reply["value"], partial(Proxy, self._link))
+        return wire.decode_value(reply["value"], partial(Proxy, self._connection))
 
 
 def _exception(name: str, text: str) -> Exception:
-    """An exception of a use in the grader's process, of the same kind if that is in KINDS."""
-    return getattr(builtins, name)(text) if name in KINDS else RuntimeError(f"{name}: {text}")
+    """The exception of a use in the grader's process, as one of PLAIN_EXCEPTIONS if it is one."""
+    if name in PLAIN_EXCEPTIONS:
+        return getattr(builtins, name)(text)
+    return RuntimeError(f"{name}: {text}")

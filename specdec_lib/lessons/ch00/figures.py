@@ -11,14 +11,14 @@ from specdec_lib.lessons.ch00.lesson import Machine, Model
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import FLOATS, INTS
 from specdec_lib.lessons.drawing.axes import (
-    LINES,
-    drawn_from,
+    LINE_STYLES,
+    chart,
     legend_below,
     log_log,
-    picture,
     swatches,
+    uses_student_functions,
 )
-from specdec_lib.lessons.drawing.series import draw, grid, in_words, table
+from specdec_lib.lessons.drawing.series import draw_series, series_in_words, show_table, text_grid
 from specdec_lib.lessons.drawing.style import role, show
 
 MOST_FREE = 1000  # tokens, where counting them ends, and the map's scale
@@ -30,7 +30,7 @@ BOTH = GIVEN | {"linestyle": "--", "label": "both"}
 def serial_and_parallel(tokens: int) -> None:
     """A pass for every token that is written, each waiting for the one before; then one for all."""
     every, last = range(1, tokens + 1), tokens + 2
-    ax = picture(f"Writing {tokens} tokens, and checking {tokens} tokens", size=(7.0, 3.8))
+    ax = chart(f"Writing {tokens} tokens, and checking {tokens} tokens", size=(7.0, 3.8))
     for y in every:
         for x in (*every[y - 1 :], last):
             dress = BOTH if x == last else GIVEN if x == y else READ
@@ -49,7 +49,7 @@ def serial_and_parallel(tokens: int) -> None:
     )
 
 
-@drawn_from("time_pass")
+@uses_student_functions("time_pass")
 def passes_and_tokens(
     time_pass: Callable, forward: Callable, widths: Sequence[int], seconds: dict[int, float]
 ) -> None:
@@ -64,15 +64,15 @@ def passes_and_tokens(
         "one pass over n tokens": [1e3 * each for each in found.values()],
     }
     title = "Writing and checking on this machine"
-    ax = picture(title, "ms, by your time_pass", size=(7.0, 3.8))
-    told = draw(ax, widths, values)
+    ax = chart(title, "ms, by your time_pass", size=(7.0, 3.8))
+    told = draw_series(ax, widths, values)
     log_log(ax, "n, the number of tokens")
     _ticks(ax, widths)
     legend_below(ax)
     show(ax.figure, f"{title}. {told}.")
 
 
-@drawn_from("forward_time")
+@uses_student_functions("forward_time")
 def predicted_and_measured(
     forward: Callable,
     seconds: Mapping[int, float],
@@ -82,27 +82,27 @@ def predicted_and_measured(
 ) -> None:
     """The student's times of real passes, if any, on the student's line for this machine."""
     given, tokens = (n_params, bytes_per_param, *limits.values()), list(seconds) or [1, 32]
-    ax = picture("Points: your time_pass. Line: your forward_time", "ms", size=(7.0, 3.8))
+    ax = chart("Points: your time_pass. Line: your forward_time", "ms", size=(7.0, 3.8))
     measured = {"measured": [1e3 * each for each in seconds.values()]} if seconds else {}
-    told = draw(ax, tokens, measured, kind="marks")
+    told = draw_series(ax, tokens, measured, kind="marks")
     _lines(ax, forward, [given], max(tokens))
     forecast = _times(forward, tokens, given)
     ax.plot(tokens, forecast, "|", color="black", markersize=9)
     _ticks(ax, tokens)
-    predicted = in_words(tokens, {"predicted": forecast})
+    predicted = series_in_words(tokens, {"predicted": forecast})
     show(ax.figure, f"Passes of the race's target on this machine, in ms. {predicted}; {told}.")
 
 
-@drawn_from("free_tokens", "forward_time")
+@uses_student_functions("free_tokens", "forward_time")
 def free_on_the_line(
     free: Callable, forward: Callable, machines: Mapping[str, Machine], n_params: float, size: float
 ) -> None:
     """The student's free tokens of each machine, marked where they stand on its line."""
     passes = {name: (n_params, size, *each[:2]) for name, each in machines.items()}
     counts = {name: free(size, *each[:2]) for name, each in machines.items()}
-    ax = picture("Where your free tokens end", "ms, by your forward_time", size=(7.0, 3.8))
+    ax = chart("Where your free tokens end", "ms, by your forward_time", size=(7.0, 3.8))
     _lines(ax, forward, passes.values())
-    for (name, count), (colour, _, marker) in zip(counts.items(), LINES, strict=False):
+    for (name, count), (colour, _, marker) in zip(counts.items(), LINE_STYLES, strict=False):
         look = {"color": colour, "marker": marker, "markersize": 10, "linestyle": "none"}
         ax.plot(count, *_times(forward, [count], passes[name]), label=f"{name}: {count}", **look)
     ax.legend()
@@ -113,7 +113,7 @@ def free_on_the_line(
 def _lines(ax: Axes, forward: Callable, passes: Iterable[tuple], most: int = 4096) -> None:
     """A line for each of `passes`, also at parts of a token, so that it bends where it should."""
     tokens = np.geomspace(1, most, 400).tolist()
-    for given, (colour, dash, _) in zip(passes, LINES, strict=False):
+    for given, (colour, dash, _) in zip(passes, LINE_STYLES, strict=False):
         ax.plot(tokens, _times(forward, tokens, given), dash, color=colour)
     log_log(ax, "tokens in the pass")
 
@@ -132,7 +132,7 @@ def _ticks(ax: Axes, tokens: Sequence[int]) -> None:
     ax.set_ylim(max(times[times <= low], default=low), min(times[times >= high], default=high))
 
 
-@drawn_from("forward_time")
+@uses_student_functions("forward_time")
 def count_free(forward: Callable, *machines: tuple[float, float, float, float]) -> None:
     """Show how many tokens take no longer than one by the student's `forward`, up to MOST_FREE.
 
@@ -144,10 +144,10 @@ def count_free(forward: Callable, *machines: tuple[float, float, float, float]) 
         count = _free(lambda n, given=machine: forward(n, *given))
         more = " or more" * (count == MOST_FREE)
         row["tokens that take no longer than one"] = f"{count}{more}"
-    table(rows)
+    show_table(rows)
 
 
-@drawn_from("pass_time")
+@uses_student_functions("pass_time")
 def free_map(
     pass_time: Callable,
     machine: Machine,
@@ -163,10 +163,10 @@ def free_map(
     stars = [["*" * (batch * text * model.kv_bytes > room) for batch, text in row] for row in sizes]
     cells = np.char.add(np.array(counts).astype(str), stars)
     title = "New tokens of each row that cost no more than one"
-    ax = picture(title, "rows (users)", size=(7.0, 4.2))
+    ax = chart(title, "rows (users)", size=(7.0, 4.2))
     ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
     names = [f"{batch}" for batch in batches], [f"{text:,}" for text in contexts]
-    told = grid(ax, cells, *names, np.log(counts) / (2 * np.log(MOST_FREE)))
+    told = text_grid(ax, cells, *names, np.log(counts) / (2 * np.log(MOST_FREE)))
     show(ax.figure, f"{title}, by your function: by rows, at tokens of text. {told}.")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect, visible_check
 from specdec_lib.lessons.checking.pasting import format_call
@@ -52,8 +52,8 @@ TRUTHS = truths_of(
 PER_NUMBER = "A FLOP works on one number, however many bytes hold it."
 TWO_FLOP = "Each weight takes 2 FLOP for every token: a product and a sum."
 UNREAD = "never called clock(), its argument."
-answered = answering(__package__)
-reveal = revealing(TRUTHS)
+answered = make_answered(__package__)
+reveal = make_reveal(TRUTHS)
 
 
 def reveal_timed(name: str, guess: object, seconds: Mapping[int, float], tokens: int) -> None:

@@ -16,9 +16,17 @@ from specdec_lib.lessons.ch01.models import (
     greedy_decode,
     text,
 )
-from specdec_lib.lessons.drawing.axes import drawn_from, named_bars, picture
+from specdec_lib.lessons.drawing.axes import chart, named_bars, uses_student_functions
 from specdec_lib.lessons.drawing.style import show
-from specdec_lib.lessons.drawing.tokens import FIRST, arrow, board, boxes, fates, key, write
+from specdec_lib.lessons.drawing.tokens import (
+    FIRST_X,
+    arrow,
+    board,
+    box_legend,
+    boxes,
+    token_outcomes,
+    write_at,
+)
 
 MANY = 200  # calls of a model, more than any right answer to a figure makes
 
@@ -28,7 +36,7 @@ def boxed(tokens: Sequence[int], kind: str) -> list[tuple[str, str]]:
     return [(kind, WORDS[token]) for token in tokens]
 
 
-@drawn_from("score_block")
+@uses_student_functions("score_block")
 def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: list[int]) -> None:
     """All rows of the target's pass, and which of them the student's function returned."""
     read, whole = [*prefix, *drafted], model([*prefix, *drafted])
@@ -42,34 +50,36 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
     rows = [("chosen", f"row {i}\n{names[i]}") if i in names else ("plain", f"row {i}")
             for i in range(len(read))]  # fmt: skip
     boxes(ax, 1.5, "a row for\neach", rows)
-    write(ax, 0.4, 0.6, "its\nfavourite", bold=True)
+    write_at(ax, 0.4, 0.6, "its\nfavourite", bold=True)
     favourites = [WORDS[int(np.argmax(row))] for row in whole]
     for i, favourite in enumerate(favourites):
-        write(ax, FIRST + i, 0.6, favourite, bold=i in names)
-        arrow(ax, (FIRST + i + 0.18, 1.83), (FIRST + i + 0.82, 2.4), bold=i in names)
+        write_at(ax, FIRST_X + i, 0.6, favourite, bold=i in names)
+        arrow(ax, (FIRST_X + i + 0.18, 1.83), (FIRST_X + i + 0.82, 2.4), bold=i in names)
     said = f"Your function returned an array of shape {out.shape}"
     said += "." if names else ", which are no rows of this pass."
-    write(ax, len(read) / 2 + 1, 0.05, said)
+    write_at(ax, len(read) / 2 + 1, 0.05, said)
     told = (f"{row} says {word}" for (_, row), word in zip(rows, favourites, strict=True))
     words = "; ".join(told).replace("\n", ", your ")
     show(ax.figure, f"{said} The target read '{text(read)}': {words}.")
 
 
-@drawn_from("greedy_prefix")
+@uses_student_functions("greedy_prefix")
 def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     """The draft over the target's favourites, and what the student's count makes of them."""
     n, k = int(count(drafted, p)), len(drafted)
     wanted = [int(token) for token in np.argmax(p, axis=1)]
-    judged = [(kind, WORDS[token]) for kind, token in zip(fates(n, k), drafted, strict=True)]
+    judged = [
+        (kind, WORDS[token]) for kind, token in zip(token_outcomes(n, k), drafted, strict=True)
+    ]
     ax = board(len(wanted) + 1.5, 4.0, 0.8, "The draft tokens that your function accepts")
     boxes(ax, 3.6, "draft", boxed(drafted, "drafted"))
     boxes(ax, 2.6, "target's\nfavourite", boxed(wanted, "plain"))
     boxes(ax, 1.5, "your\nverdict", judged)
     for i, token in enumerate(drafted):
-        write(ax, FIRST + i, 3.1, "=" if token == wanted[i] else "≠", size=14)
+        write_at(ax, FIRST_X + i, 3.1, "=" if token == wanted[i] else "≠", size=14)
     last = ("corrected" if n < k else "bonus", WORDS[wanted[min(n, k)]])
     boxes(ax, 0.5, "the pass\nwrites", [*boxed(drafted[:n], "accepted"), last])
-    key(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
+    box_legend(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
     pairs = zip(judged, wanted, strict=False)
     told = [f"draft {word}, target {WORDS[w]}, {kind}" for (kind, word), w in pairs]
     show(
@@ -79,24 +89,26 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     )
 
 
-@drawn_from("greedy_speculative_decode")
+@uses_student_functions("greedy_speculative_decode")
 def passes(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> None:
     """What each pass of the small target wrote by the student's function, and what fell out."""
     out, calls = _run(decode, TARGET, DRAFT.row, prompt, k, max_new_tokens)
     rows = [*_fates(calls.blocks, len(prompt), out)]
     most, low = max(len(text) for text, _ in rows), max(len(lost) for _, lost in rows)
-    width, height = FIRST + most + low + 0.3, 0.95 * len(rows) + 0.9
+    width, height = FIRST_X + most + low + 0.3, 0.95 * len(rows) + 0.9
     ax = board(width, height, 0.75, "What became of every block, by your function")
     for i, (kept, lost) in enumerate(rows):
         boxes(ax, height - 0.95 - 0.95 * i, f"pass {i + 1}", kept)
         boxes(ax, height - 0.95 - 0.95 * i, "", lost, most + 0.3)
-    write(ax, FIRST + (most - 1) / 2, height - 0.3, "into the text", bold=True)
-    write(ax, FIRST + most + 0.3 + (low - 1) / 2, height - 0.3, "out" if low else "", bold=True)
+    write_at(ax, FIRST_X + (most - 1) / 2, height - 0.3, "into the text", bold=True)
+    write_at(
+        ax, FIRST_X + most + 0.3 + (low - 1) / 2, height - 0.3, "out" if low else "", bold=True
+    )
     same = out == greedy_decode(TARGET, prompt, max_new_tokens)
     said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
     said += f"the target alone writes {'the same' if same else 'another text'}"
-    write(ax, width / 2, 0.35, said)
-    key(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
+    write_at(ax, width / 2, 0.35, said)
+    box_legend(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
     told = [" ".join(f"{word} ({kind})" for kind, word in [*kept, *lost]) for kept, lost in rows]
     show(ax.figure, f"{said}. Pass by pass: {'; '.join(told)}.")
 
@@ -131,7 +143,7 @@ def _fates(blocks: list[tuple[int, list[int]]], prompt: int, out: list[int]) -> 
         )
 
 
-@drawn_from("greedy_speculative_decode")
+@uses_student_functions("greedy_speculative_decode")
 def ladder(
     decode: Callable,
     target: Callable,
@@ -155,7 +167,7 @@ def ladder(
         same = "the same text" if out == alone else "another text"
         found[f"{name},\n{same}"] = len(calls.blocks)
     title = f"{new} tokens by your function, K = {k}: passes of the target"
-    ax = picture(title, size=(7.0, 3.2))
+    ax = chart(title, size=(7.0, 3.2))
     words = named_bars(ax, found, [f"{passes}" for passes in found.values()], "target")
     show(ax.figure, f"{title}. {words}.".replace("\n", " "))
 

@@ -16,7 +16,7 @@ from specdec_lib.lessons.ch01.models import (
     text,
     tokens,
 )
-from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import Different, expect, helpers_first, visible_check
 
 __all__ = ["committed"]
@@ -49,8 +49,8 @@ REAL_PROMPT = (
 
 TRUTHS = truths_of(__package__)
 
-answered = answering(__package__)
-reveal = revealing(TRUTHS)
+answered = make_answered(__package__)
+reveal = make_reveal(TRUTHS)
 
 
 def target_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from specdec_lib.lessons.checking.lending import read
+from specdec_lib.lessons.checking.lending import token_list
 
 WORDS = ("the", "cat", "sat", "on", "mat", ".", "dog", "ran")
 END = WORDS.index(".")
@@ -93,7 +93,7 @@ class TargetModel:
         self.row, self.calls = row, calls or Calls()
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
-        tokens = read(tokens)
+        tokens = token_list(tokens)
         self.calls.of_target(tokens)
         return np.array([self.row(tokens[: i + 1]) for i in range(len(tokens))])
 
@@ -107,7 +107,7 @@ class DraftModel(TargetModel):
     name = "the draft"
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
-        tokens = read(tokens)
+        tokens = token_list(tokens)
         self.calls.of_draft()
         return np.array(self.row(tokens))
 

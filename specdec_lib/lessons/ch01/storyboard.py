@@ -13,9 +13,9 @@ import pandas as pd
 from specdec_lib.lessons.ch01.figures import boxed
 from specdec_lib.lessons.ch01.lesson import BLOCK, PREFIX, target_rows
 from specdec_lib.lessons.ch01.models import DRAFT, WORDS, text
-from specdec_lib.lessons.drawing.series import table
+from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.lessons.drawing.style import display_page, image
-from specdec_lib.lessons.drawing.tokens import FIRST, board, boxes, fates
+from specdec_lib.lessons.drawing.tokens import FIRST_X, board, boxes, token_outcomes
 
 WANTED = target_rows(PREFIX, BLOCK)[:-1].argmax(axis=1).tolist()
 N = next(i for i, token in enumerate(BLOCK) if token != WANTED[i])  # accepted
@@ -25,7 +25,7 @@ def frames() -> Iterator[tuple[str, str, str, list]]:
     """Name, question, answer, and the rows of boxes, each with its name and the place it begins."""
     start, known, drafted = len(PREFIX), boxed(PREFIX, "plain"), boxed(BLOCK, "drafted")
     wanted, (wrong, later) = ("partner\nwould write", boxed(WANTED, "scored"), start), BLOCK[N:]
-    judged = [(kind, WORDS[token]) for kind, token in zip(fates(N, 4), BLOCK, strict=True)]
+    judged = [(kind, WORDS[token]) for kind, token in zip(token_outcomes(N, 4), BLOCK, strict=True)]
     written = [*boxed(BLOCK[:N], "accepted"), ("corrected", WORDS[WANTED[N]])]
     yield (
         "Draft",
@@ -59,10 +59,10 @@ def frames() -> Iterator[tuple[str, str, str, list]]:
 def storyboard() -> None:
     """Show the intern's habits and the questions; each question opens its frame."""
     habits = {word: WORDS[int(DRAFT.row([i]).argmax())] for i, word in enumerate(WORDS)}
-    table(pd.DataFrame(habits, ["the intern writes"]).rename_axis(columns="after"))
+    show_table(pd.DataFrame(habits, ["the intern writes"]).rename_axis(columns="after"))
     folds, told = [], []
     for number, (name, question, said, rows) in enumerate(frames(), 1):
-        ax = board(FIRST + len(PREFIX) + len(BLOCK), 0.3 + 0.9 * len(rows), 0.75)
+        ax = board(FIRST_X + len(PREFIX) + len(BLOCK), 0.3 + 0.9 * len(rows), 0.75)
         for i, (label, row, start) in enumerate(rows):
             boxes(ax, 0.9 * (len(rows) - i) - 0.3, label, row, start)
         folds.append(

@@ -6,8 +6,8 @@ import numpy as np
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch02 import models, undecided
-from specdec_lib.lessons.checking.lending import at_most
-from specdec_lib.lessons.data.distributions import residual
+from specdec_lib.lessons.checking.lending import limit_calls
+from specdec_lib.lessons.data.distributions import normalised_residual
 
 RULES = (
     "accept everything",
@@ -52,7 +52,7 @@ def paths(rule: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     `p` and `q` (V,) are distributions that overlap and differ. The two rows together sum to 1.
     Raises KeyError if there is no such rule.
     """
-    overlap, lacking = np.minimum(p, q), residual(p, q)
+    overlap, lacking = np.minimum(p, q), normalised_residual(p, q)
     accepted, replacement = {
         "accept everything": (q, p),
         "accept only where p >= q": (np.where(p >= q, q, 0.0), lacking),
@@ -70,8 +70,8 @@ WHY = "does every block add its tokens to the text?"
 
 def lent() -> tuple[Callable, Callable]:
     """The small target and draft; a loop that does not end is ended."""
-    target = at_most(MANY, models.target_logits, "the target", WHY)
-    return target, at_most(10 * MANY, models.draft_logits, "the draft", WHY)
+    target = limit_calls(MANY, models.target_logits, "the target", WHY)
+    return target, limit_calls(10 * MANY, models.draft_logits, "the draft", WHY)
 
 
 def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]:

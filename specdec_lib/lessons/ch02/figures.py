@@ -25,22 +25,22 @@ from specdec_lib.lessons.ch02.models import TEMPERATURE, draft_model
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing.axes import (
     bars,
-    drawn_from,
+    chart,
     legend_below,
     masses_by_path,
     panels,
-    picture,
-    piled,
-    stacked,
+    pile_bars,
+    stacked_token_bars,
     token_axis,
+    uses_student_functions,
     write_above,
     write_inside,
 )
-from specdec_lib.lessons.drawing.race import KEY, style_sheet
-from specdec_lib.lessons.drawing.series import in_words, series_figure
+from specdec_lib.lessons.drawing.race import COLOUR_KEY, race_css
+from specdec_lib.lessons.drawing.series import series_figure, series_in_words
 from specdec_lib.lessons.drawing.style import GREY, display_page, role, show
-from specdec_lib.lessons.drawing.tokens import draw_blocks, fates
-from specdec_lib.lessons.drawing.wording import TOKENS, by_token
+from specdec_lib.lessons.drawing.tokens import draw_blocks, token_outcomes
+from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
 
 def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
@@ -58,7 +58,7 @@ def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
     left, right = panels(2, (8.6, 3.6), ylabel="of 100 proposals")
     counts = (f"{some} of {most}" for some, most in zip(kept, proposed, strict=True))
     parts = {"kept": kept, "dropped": proposed - kept}
-    stacked(left, parts, ("accepted", "excess"), counts, target=wanted)
+    stacked_token_bars(left, parts, ("accepted", "excess"), counts, target=wanted)
     left.set_title(f"You keep {kept.sum()} of 100")
     _draw_missing(right, wanted - kept)
     words = f"Proposed {by_token(proposed)}. You keep {by_token(kept)}, {kept.sum()} in all."
@@ -73,7 +73,7 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
         return
     masses = paths(rule, p, q)
     off = masses.sum(axis=0) - p
-    ax = picture(f"The rule: {rule}", "probability")
+    ax = chart(f"The rule: {rule}", "probability")
     labels = ("came by acceptance", "came otherwise")
     texts = (f"{mass:.4f}\n({each:+.4f})" for mass, each in zip(off + p, off, strict=True))
     far = total_variation(off + p, p)
@@ -83,51 +83,53 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     show(ax.figure, f"The rule {rule!r}. Mass {words}. On the wrong tokens: {far:.3f}.")
 
 
-@drawn_from("acceptance_probability")
+@uses_student_functions("acceptance_probability")
 def accepted_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The draft's bars (V,), cut where the student's acceptance probability cuts them."""
     share = np.array([accept(p, q, token) for token in range(len(p))], dtype=float)
     parts = {"accepted by your function": share * q, "rejected": q - share * q}
     title = "Accepted height over the whole height of the draft's bar"
-    ax = picture(title, "probability")
-    words = stacked(ax, parts, ("accepted", "excess"), target=p)
+    ax = chart(title, "probability")
+    words = stacked_token_bars(ax, parts, ("accepted", "excess"), target=p)
     texts = (f"{each:.2f}{', above 1' if each > 1 else ''}" for each in share)
     write_above(ax, range(len(p)), q * np.maximum(share, 1), texts)
     said = f"Shares {by_token(share)}, in all {share @ q:.3g}; the target {by_token(p)}"
     show(ax.figure, f"{title}. {words}. {said}.")
 
 
-@drawn_from("draft_block")
+@uses_student_functions("draft_block")
 def drawn_block(draft: Callable, uniforms: np.ndarray) -> None:
     """Each draft token's distribution as a bar from 0 to 1, and the number that picks from it."""
     drafted, q = draft(draft_model, [0], len(uniforms), uniforms)
     title = "Your block: each number (triangle) picks a token"
-    ax, parts = picture(title, size=(7.0, 0.8 + 0.75 * len(drafted))), []
+    ax, parts = chart(title, size=(7.0, 0.8 + 0.75 * len(drafted))), []
     for i, (token, row) in enumerate(zip(drafted, q, strict=True)):
         y, left = len(drafted) - 1 - i, 0.0
         for other in np.flatnonzero(row):
             plain = {"facecolor": "white", "edgecolor": GREY}
             dress = role("draft") | {"label": None} if other == token else plain
             ax.barh(y, row[other], left=left, height=0.5, **dress)
-            write_inside(ax, left + row[other] / 2, y, TOKENS[other])
+            write_inside(ax, left + row[other] / 2, y, TOKEN_NAMES[other])
             left += row[other]
         ax.plot(uniforms[i], y + 0.36, "v", color="black", markersize=9)
-        parts.append(f"after {TOKENS[[0, *drafted][i]]} {uniforms[i]:g} gives {TOKENS[token]}")
-    names = [f"after {TOKENS[before]}" for before in [0, *drafted[:-1]]]
+        parts.append(
+            f"after {TOKEN_NAMES[[0, *drafted][i]]} {uniforms[i]:g} gives {TOKEN_NAMES[token]}"
+        )
+    names = [f"after {TOKEN_NAMES[before]}" for before in [0, *drafted[:-1]]]
     ax.set_yticks(range(len(drafted)), names[::-1])
     ax.set_xlim(0, 1)
     ax.grid(False)
     show(ax.figure, f"Draft tokens by your function: {'; '.join(parts)}.")
 
 
-@drawn_from("speculative_accept")
+@uses_student_functions("speculative_accept")
 def walk_through_block(
     accept: Callable, tokens: list[int], p: np.ndarray, q: np.ndarray, r: np.ndarray
 ) -> None:
     """Each position's acceptance probability and coin, and the student's verdict below them."""
     out = list(accept(tokens, p, q, r))
     ratios = np.array([min(1.0, p[i, t] / q[i, t]) for i, t in enumerate(tokens)])
-    ax = picture("The walk through the block, by your function", "p/q, at most 1")
+    ax = chart("The walk through the block, by your function", "p/q, at most 1")
     x = np.arange(len(tokens))
     bars(ax, x, ratios, "accepted", width=0.5, label="acceptance probability")
     ax.plot(x, r, "D", color="black", markersize=9, label="coin r")
@@ -143,34 +145,34 @@ def walk_through_block(
     show(ax.figure, f"A block of draft tokens. {'; '.join(parts)}. Your function returned {out}.")
 
 
-@drawn_from("residual_distribution")
+@uses_student_functions("residual_distribution")
 def missing_part(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """What the target (V,) has above the draft, and next to it the student's residual."""
     found = np.asarray(residual(p, q), dtype=float)
     values = {"missing after acceptance": np.maximum(p - q, 0), "your residual": found}
     title = f"The missing part, and your residual, which sums to {found.sum():.2f}"
     how = {"kind": "bars", "roles": ("target", "residual"), "text": ".2f"}
-    series_figure(title, TOKENS[: len(p)], values, ylabel="probability", **how)
+    series_figure(title, TOKEN_NAMES[: len(p)], values, ylabel="probability", **how)
 
 
-@drawn_from("speculative_step")
+@uses_student_functions("speculative_step")
 def two_masses(step: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The exact distribution of a step of one token, by its two paths, and the target (V,)."""
     masses = exact_paths(one_position(step), p, q)
     total = masses.sum(axis=0)
-    ax = picture("Two paths into each token, by your function", "probability")
+    ax = chart("Two paths into each token, by your function", "probability")
     words = masses_by_path(ax, masses, p, (f"{mass:.3f}" for mass in total))
     show(ax.figure, f"Mass {words}. The largest difference is {np.abs(total - p).max():.2g}.")
 
 
-@drawn_from("speculative_sample")
+@uses_student_functions("speculative_sample")
 def blocks_written(sample: Callable, seed: int) -> None:
     """The blocks of a text on the small models, by the student's function."""
     rng = np.random.default_rng(seed)
     blocks = blocks_of(sample, *lent(), [0], 3, 9, TEMPERATURE, rng)
     rows = [row for block in blocks for row in _judged(*block)]
-    text = " ".join("".join(TOKENS[token] for token in new) for _, new, _ in blocks)
-    ax = picture(f"The text by your function: A {text}", size=(8.2, 0.8 + 0.44 * len(rows)))
+    text = " ".join("".join(TOKEN_NAMES[token] for token in new) for _, new, _ in blocks)
+    ax = chart(f"The text by your function: A {text}", size=(8.2, 0.8 + 0.44 * len(rows)))
     names = [name for i in range(len(blocks)) for name in (f"block {i + 1} drafts", "writes")]
     draw_blocks(ax, rows, names, columns=3)
     parts = [", ".join(f"{word} {kind}" for kind, word in row) or "none" for row in rows]
@@ -181,12 +183,12 @@ def blocks_written(sample: Callable, seed: int) -> None:
 def _judged(drafted: list[int], new: list[int], accepted: int) -> list[list[tuple[str, str]]]:
     """The draft tokens of a block after their kinds, and what it wrote: one row for each."""
     last = "corrected" if accepted < len(drafted) else "bonus"
-    kinds = fates(accepted, len(drafted)), ["accepted"] * accepted + [last]
+    kinds = token_outcomes(accepted, len(drafted)), ["accepted"] * accepted + [last]
     rows = zip(kinds, (drafted, new), strict=True)
-    return [[(k, TOKENS[t]) for k, t in zip(*row, strict=False)] for row in rows]
+    return [[(k, TOKEN_NAMES[t]) for k, t in zip(*row, strict=False)] for row in rows]
 
 
-@drawn_from("speculative_sample")
+@uses_student_functions("speculative_sample")
 def real_text(
     sample: Callable,
     target: Callable,
@@ -212,21 +214,21 @@ def real_text(
     written, accepted = sum(len(new) for _, new, _ in blocks), sum(n for _, _, n in blocks)
     said = f"{written} tokens in {len(blocks)} passes; {accepted} of them drafted and accepted."
     text = f'<pre class="sd-written">{"".join(spans)}</pre>'
-    page = f"<style>{style_sheet()}</style>{text}<p>{said} {KEY}</p>"
+    page = f"<style>{race_css()}</style>{text}<p>{said} {COLOUR_KEY}</p>"
     display_page(f'<div class="sd-race">{page}</div>', f"{plain}\n\n{said}")
 
 
-@drawn_from("speculative_sample")
+@uses_student_functions("speculative_sample")
 def every_text(sample: Callable, k: int, count: int = 3) -> None:
     """The exact probability of every text by the student's function, and by the target alone."""
     found, wanted = every_text_of(sample, k, count), every_text_of_target(count)
     texts = sorted(found | wanted)
     yours, target = (np.array([law.get(text, 0.0) for text in texts]) for law in (found, wanted))
-    names = ["".join(TOKENS[token] for token in text) for text in texts]
-    ax = picture(f"All texts of {count} tokens after A, K = {k}", "probability", (9.4, 3.8))
+    names = ["".join(TOKEN_NAMES[token] for token in text) for text in texts]
+    ax = chart(f"All texts of {count} tokens after A, K = {k}", "probability", (9.4, 3.8))
     parts = {"your function": np.minimum(yours, target), "too much": np.maximum(yours - target, 0)}
     x = np.arange(len(texts))
-    piled(ax, x, parts, ("accepted", "excess"))
+    pile_bars(ax, x, parts, ("accepted", "excess"))
     ax.hlines(target, x - 0.4, x + 0.4, color="black", linewidth=2.5, label="the target alone")
     ax.set_xticks(x, names, fontsize=9 if len(names) <= 18 else 7)
     off = exact.distance(found, wanted)
@@ -236,7 +238,9 @@ def every_text(sample: Callable, k: int, count: int = 3) -> None:
         words += f"; {names[worst]} has {yours[worst]:.4f} instead of {target[worst]:.4f}"
     ax.set_xlabel(words)
     legend_below(ax)
-    show(ax.figure, f"{words}. {in_words(names, {'your function': yours, 'target': target})}.")
+    show(
+        ax.figure, f"{words}. {series_in_words(names, {'your function': yours, 'target': target})}."
+    )
 
 
 def _draw_missing(ax: Axes, missing: np.ndarray) -> None:

@@ -13,15 +13,20 @@ from specdec_lib.lessons.ch02.models import (
     draft_model,
     target_logits,
 )
-from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import expect, helpers_first, visible_check
-from specdec_lib.lessons.checking.lending import NoEnd, Numbers, at_most, fixed
+from specdec_lib.lessons.checking.lending import (
+    CallLimitExceeded,
+    ScriptedRandom,
+    limit_calls,
+    read_only,
+)
 
 __all__ = ["committed"]
 
 # The pair that the whole chapter works on.
-P = fixed([0.45, 0.30, 0.15, 0.10])
-Q = fixed([0.30, 0.45, 0.20, 0.05])
+P = read_only([0.45, 0.30, 0.15, 0.10])
+Q = read_only([0.30, 0.45, 0.20, 0.05])
 
 # What predictions.toml does not hold; None is measured in the chapter.
 TRUTHS = truths_of(__package__, prediction_02_c=None)
@@ -29,13 +34,13 @@ TRUTHS = truths_of(__package__, prediction_02_c=None)
 # Three drafted tokens of a vocabulary of four. The first has a ratio of 0.5/0.4, the second of
 # 0.1/0.5, the third of 0.6/0.3.
 BLOCK = [3, 1, 2]
-BLOCK_P = fixed([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
-BLOCK_Q = fixed([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
-BLOCK_R = fixed([0.7, 0.6, 0.1])
-UNIFORMS = fixed([0.6, 0.8, 0.3])
+BLOCK_P = read_only([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
+BLOCK_Q = read_only([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
+BLOCK_R = read_only([0.7, 0.6, 0.1])
+UNIFORMS = read_only([0.6, 0.8, 0.3])
 
-answered = answering(__package__)
-reveal = revealing(TRUTHS)
+answered = make_answered(__package__)
+reveal = make_reveal(TRUTHS)
 
 
 def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
@@ -82,9 +87,11 @@ def check_draft_block(function: Callable) -> None:
 
 
 def looks_back(tokens: list[int]) -> Any:
-    """A draft by the last token but one. NoEnd for one token."""
+    """A draft by the last token but one. CallLimitExceeded for one token."""
     if len(tokens) < 2:
-        raise NoEnd("called the draft with the last token alone: every call reads the whole text")
+        raise CallLimitExceeded(
+            "called the draft with the last token alone: every call reads the whole text"
+        )
     return Q_AFTER[tokens[-2]].copy()
 
 
@@ -93,7 +100,7 @@ looks_back.code = "lesson.looks_back"
 
 def _draws(function: Callable, draft: Callable, prefix: list[int], u: Any, **how: Any) -> None:
     """A block with as many calls of the draft as there are numbers `u`."""
-    counted = at_most(len(u), draft, "the draft", "a block of k tokens takes k calls")
+    counted = limit_calls(len(u), draft, "the draft", "a block of k tokens takes k calls")
     expect(function, counted, prefix, len(u), u, **how)
 
 
@@ -240,8 +247,8 @@ def check_speculative_sample(function: Callable) -> None:
 def _sampled(function: Callable, *text: Any, calls: int, **how: Any) -> None:
     """One text of the small models, by `_asking`, with so many calls of the target at most."""
     target, draft, prompt, k, *others = _asking(*text)
-    target = at_most(calls, target, "the target", "one call gives all rows of a block")
-    draft = at_most(k * calls, draft, "the draft", "a block of n tokens takes n calls")
+    target = limit_calls(calls, target, "the target", "one call gives all rows of a block")
+    draft = limit_calls(k * calls, draft, "the draft", "a block of n tokens takes n calls")
     expect(function, target, draft, prompt, k, *others, **how)
 
 
@@ -249,5 +256,5 @@ def _asking(
     prompt: list[int], numbers: Sequence[float], k: int, count: int, eos: int | None = None
 ) -> tuple:
     """The arguments that ask for a text of the small models."""
-    rng = Numbers(*numbers, why="a block draws 2n + 1, n at most left - 1")
+    rng = ScriptedRandom(*numbers, why="a block draws 2n + 1, n at most left - 1")
     return target_logits, draft_logits, prompt, k, count, TEMPERATURE, rng, eos

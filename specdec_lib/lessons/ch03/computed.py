@@ -4,7 +4,7 @@ import numpy as np
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch03.rules import Rule
-from specdec_lib.lessons.data.distributions import residual
+from specdec_lib.lessons.data.distributions import normalised_residual
 
 
 def noise(p: np.ndarray, draws: float) -> float:
@@ -23,7 +23,7 @@ def mixed_up(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     """
     ratio = np.divide(p, q, out=np.ones(len(p)), where=q > p)
     accepted = drawn * ratio
-    return accepted + (1 - accepted.sum()) * residual(p, q)
+    return accepted + (1 - accepted.sum()) * normalised_residual(p, q)
 
 
 def counted(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:

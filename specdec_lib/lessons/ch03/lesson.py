@@ -11,11 +11,11 @@ from specdec_lib import exact
 from specdec_lib.lessons.ch02.lesson import P, Q
 from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.computed import counted, mixed_up
-from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
-from specdec_lib.lessons.checking.examples import Different, agrees, expect, visible_check
+from specdec_lib.lessons.checking.examples import Different, expect, record_agreement, visible_check
 from specdec_lib.lessons.checking.kinds import ARRAYS, FLOATS, INTS
-from specdec_lib.lessons.checking.lending import fixed
+from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.checking.pasting import format_call
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.sampling import softmax
@@ -23,15 +23,15 @@ from specdec_lib.sampling import softmax
 __all__ = ["P", "Q", "committed"]
 
 # Two tokens, for everything that can be done in one's head.
-COINS = fixed([0.5, 0.5]), fixed([0.6, 0.4])
-APART = fixed([1.0, 0.0]), fixed([0.0, 1.0])
+COINS = read_only([0.5, 0.5]), read_only([0.6, 0.4])
+APART = read_only([1.0, 0.0]), read_only([0.0, 1.0])
 # Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
-ARGMAX_PAIRS = (COINS, (fixed([0.6, 0.4]), fixed([0.8, 0.2])), (P, Q))
+ARGMAX_PAIRS = (COINS, (read_only([0.6, 0.4]), read_only([0.8, 0.2])), (P, Q))
 # What a rule gets wrong on tokens that the draft never proposes.
-UNSEEN = fixed([0.25, 0.25, 0.3, 0.2]), fixed([0.5, 0.5, 0.0, 0.0])
+UNSEEN = read_only([0.25, 0.25, 0.3, 0.2]), read_only([0.5, 0.5, 0.0, 0.0])
 
 # Logits of five tokens, whose softmax is about 0.12, 0.52, 0.01, 0.31, 0.05: in no order.
-LOGITS = fixed([0.5, 2.0, -2.0, 1.5, -0.4])
+LOGITS = read_only([0.5, 2.0, -2.0, 1.5, -0.4])
 
 # The true values that predictions.toml does not hold.
 TRUTHS = truths_of(
@@ -43,8 +43,8 @@ TRUTHS = truths_of(
 CHOICES = SimpleNamespace(code="exact.Tape()")  # what a message shows of them
 PLAIN = (*INTS, *FLOATS, *ARRAYS, list, tuple)  # what a token or a row of logits may be
 
-answered = answering(__package__)
-reveal = revealing(TRUTHS)
+answered = make_answered(__package__)
+reveal = make_reveal(TRUTHS)
 
 
 @visible_check
@@ -170,7 +170,7 @@ def check_repair(function: Callable) -> None:
         (np.array([900.0, 880.0]), COINS[0]),
     ):
         expect_repaired(function, logits, p)
-        agrees(f"repair({describe(logits)}, choices)", "every branch counted, lossless")
+        record_agreement(f"repair({describe(logits)}, choices)", "every branch counted, lossless")
 
 
 def expect_repaired(

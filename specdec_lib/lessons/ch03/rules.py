@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdec_lib.lessons.data.distributions import residual
+from specdec_lib.lessons.data.distributions import normalised_residual
 
 Rule = Callable[[np.ndarray, np.ndarray, object], int]
 
@@ -20,7 +20,7 @@ def right_rule(p, q, choices):
     ratio = min(1, p[token] / q[token])
     if choices.choose([ratio, 1 - ratio]) == 0:
         return token
-    return choices.choose(residual(p, q))
+    return choices.choose(normalised_residual(p, q))
 
 
 def sampler_match(p, q, choices):
@@ -44,7 +44,7 @@ def even_residual(p, q, choices):
 def no_coin(p, q, choices):
     """Accepts if p is at least q, and else never."""
     token = choices.choose(q)
-    return token if p[token] >= q[token] else choices.choose(residual(p, q))
+    return token if p[token] >= q[token] else choices.choose(normalised_residual(p, q))
 
 
 def one_coin(p, q, choices):
@@ -53,7 +53,7 @@ def one_coin(p, q, choices):
     ratio = min(1, p[token] / q[token])
     if choices.choose([ratio, 1 - ratio]) == 0:
         return token
-    edges = np.clip(np.append(0, np.cumsum(residual(p, q))), ratio, 1)
+    edges = np.clip(np.append(0, np.cumsum(normalised_residual(p, q))), ratio, 1)
     return choices.choose(np.diff(edges) / (1 - ratio))
 
 
@@ -64,20 +64,20 @@ def always(p, q, choices):
 
 def argmax_draft(p, q, choices):
     """Drafts the most likely token of q, and judges it by all of q."""
-    return _judged(p, q, int(np.argmax(q)), choices, residual(p, q))
+    return _judged(p, q, int(np.argmax(q)), choices, normalised_residual(p, q))
 
 
 def filtered_draft(p, q, choices):
     """Drafts one of the two most likely tokens of q, and judges it by all of q."""
     top = np.where(q >= np.sort(q)[-2], q, 0)
-    return _judged(p, q, choices.choose(top / top.sum()), choices, residual(p, q))
+    return _judged(p, q, choices.choose(top / top.sum()), choices, normalised_residual(p, q))
 
 
 def coarse_coin(p, q, choices):
     """Has a coin of six bits, one of 0/64 to 63/64, and accepts if it is at most p/q."""
     token = choices.choose(q)
     coin = choices.choose([1 / 64] * 64) / 64
-    return token if coin <= p[token] / q[token] else choices.choose(residual(p, q))
+    return token if coin <= p[token] / q[token] else choices.choose(normalised_residual(p, q))
 
 
 def rarely_unjudged(p, q, choices):

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from specdec_lib.lessons.drawing.axes import (
-    drawn_from,
+    chart,
+    label_rows,
     named_bars,
-    named_rows,
-    picture,
+    uses_student_functions,
     write_beside,
 )
-from specdec_lib.lessons.drawing.series import draw, table
-from specdec_lib.lessons.drawing.style import EXCESS, role, show
+from specdec_lib.lessons.drawing.series import draw_series, show_table
+from specdec_lib.lessons.drawing.style import EXCESS_COLOUR, role, show
 
 
-@drawn_from("walltime_speedup")
+@uses_student_functions("walltime_speedup")
 def promise_and_clock(speedup: Callable, account: Any) -> None:
     """The student's speed-up with one cost more in each bar, and the measured one below.
 
@@ -29,7 +29,7 @@ def promise_and_clock(speedup: Callable, account: Any) -> None:
     promised, last = speedup(alpha, 0.0, k, 1.0), list(speeds.values())[-1]
     speeds[f"text: {found:.2f} tokens per block, not {promised:.2f}"] = last * found / promised
     speeds["the clock"] = account.measured
-    ax = picture(f"From the promise to the clock, K = {k}", size=(8.4, 3.2))
+    ax = chart(f"From the promise to the clock, K = {k}", size=(8.4, 3.2))
     told = named_bars(ax, speeds, [f"{speed:.2f}" for speed in speeds.values()], "target")
     ax.barh(0, account.measured, 0.6, **role("accepted"))  # the lowest row, in another dress
     ax.axvline(1, color="black", linewidth=1.2)
@@ -45,8 +45,8 @@ def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
     names = sorted(drafts, key=lambda name: -drafts[name][0])
     told = [f"alpha {drafts[name][0]:.2f}, c {drafts[name][1]:.2g}" for name in names]
     title = "A draft pays only if alpha exceeds c"
-    ax = picture(title, size=(8.0, 0.42 * len(names) + 1.3))
-    y, (bar, diamond) = named_rows(ax, names), np.array([drafts[name] for name in names]).T
+    ax = chart(title, size=(8.0, 0.42 * len(names) + 1.3))
+    y, (bar, diamond) = label_rows(ax, names), np.array([drafts[name] for name in names]).T
     ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
     ax.plot(diamond, y, "D", color="black", label="c", clip_on=False)
     write_beside(ax, np.maximum(bar, diamond), y, told)
@@ -58,9 +58,9 @@ def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
 
 def learning_curve(curve: Mapping[int, float], c: float) -> None:
     """Alpha on unseen text over the steps of a distillation, and the draft's c."""
-    ax = picture("The early exit learns on your loss", "alpha")
-    told = draw(ax, list(curve), {"alpha on unseen text": list(curve.values())}, text=".3f")
-    ax.axhline(c, color=EXCESS, linestyle="--", label=f"c = {c:.2f}: break-even")
+    ax = chart("The early exit learns on your loss", "alpha")
+    told = draw_series(ax, list(curve), {"alpha on unseen text": list(curve.values())}, text=".3f")
+    ax.axhline(c, color=EXCESS_COLOUR, linestyle="--", label=f"c = {c:.2f}: break-even")
     ax.set(xlabel="steps", ylim=(0, 1.25 * max(*curve.values(), c)))
     ax.margins(x=0.08)
     ax.legend(loc="lower right")
@@ -98,4 +98,4 @@ def table_of_drafts(rows: Mapping[str, Any], choices: Mapping[str, Any], assumed
         }
         for name, row in rows.items()
     ]
-    table(cells, caption + ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + ".")
+    show_table(cells, caption + ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + ".")

@@ -11,38 +11,40 @@ import numpy as np
 from specdec_lib.lessons.drawing.axes import (
     HOLLOW,
     bars,
-    drawn_from,
+    chart,
     legend_below,
-    picture,
+    uses_student_functions,
     write_inside,
 )
-from specdec_lib.lessons.drawing.series import draw, grid, in_words
+from specdec_lib.lessons.drawing.series import draw_series, series_in_words, text_grid
 from specdec_lib.lessons.drawing.style import show
 
 RING = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": "black"}
 
 
-@drawn_from("expected_tokens")
+@uses_student_functions("expected_tokens")
 def found_formula(tokens: Callable, means: Mapping[float, Sequence[float]]) -> None:
     """The student's mean over K as lines, and simulated `means` for K = 0, 1, ... as circles."""
     ks = range(len(next(iter(means.values()))))
-    ax = picture("Simulated blocks, and your function", "tokens per block")
+    ax = chart("Simulated blocks, and your function", "tokens per block")
     lines = {f"yours, alpha = {alpha:g}": [tokens(alpha, k) for k in ks] for alpha in means}
-    told = draw(ax, ks, lines)
+    told = draw_series(ax, ks, lines)
     for circles in means.values():
         ax.plot(ks, circles, "o", **HOLLOW | {"markersize": 11, "zorder": 1})
     ax.set_xlabel("K, draft tokens in a block; circles: 10,000 simulated blocks")
     legend_below(ax)
-    simulated = in_words(ks, {f"simulated, alpha = {a:g}": each for a, each in means.items()})
+    simulated = series_in_words(
+        ks, {f"simulated, alpha = {a:g}": each for a, each in means.items()}
+    )
     show(ax.figure, f"Tokens of a block, by K. {told}; {simulated}.")
 
 
-@drawn_from("walltime_speedup")
+@uses_student_functions("walltime_speedup")
 def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
     """The student's speed-up over K for several c, its best K ringed."""
     lines = {f"c = {c:g}": [speedup(alpha, c, k) for k in range(21)] for c in costs}
-    ax = picture(f"Speed-up by your function, alpha = {alpha:g}", "times as fast")
-    told, best = draw(ax, range(21), lines), []
+    ax = chart(f"Speed-up by your function, alpha = {alpha:g}", "times as fast")
+    told, best = draw_series(ax, range(21), lines), []
     for name, speeds in lines.items():
         k = int(np.argmax(speeds))
         ax.plot(k, speeds[k], "o", **RING)
@@ -56,25 +58,25 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
     show(ax.figure, f"Speed-up over K. {told}. Best: {'; '.join(best)}.")
 
 
-@drawn_from("expected_tokens", "walltime_speedup")
+@uses_student_functions("expected_tokens", "walltime_speedup")
 def next_draft_token(tokens: Callable, speedup: Callable, alpha: float, c: float) -> None:
     """What each draft token of a block yields for its time, and the speed-up before it."""
     ks = range(1, 10)
     yields = [(tokens(alpha, k) - tokens(alpha, k - 1)) / c for k in ks]
     speeds = [speedup(alpha, c, k - 1) for k in ks]
     title = f"The next draft token, alpha = {alpha:g}, c = {c:g}"
-    ax = picture(title, "tokens per target pass")
-    told = draw(ax, ks, {"its yield": yields}, kind="bars", roles=("draft",))
+    ax = chart(title, "tokens per target pass")
+    told = draw_series(ax, ks, {"its yield": yields}, kind="bars", roles=("draft",))
     ax.plot(speeds, "o-", color="black", label="speed-up so far, without it")  # as the bars stand
     best = int(np.argmax(speeds))
     ax.annotate("top", (best, speeds[best]), xytext=(0, 7), textcoords="offset points", ha="center")
     ax.set_xlabel("number of the draft token in its block")
     legend_below(ax, 2)
-    so_far = in_words(ks, {"the speed-up so far": speeds})
+    so_far = series_in_words(ks, {"the speed-up so far": speeds})
     show(ax.figure, f"{title}. Tokens per target pass, by draft token. {told}; {so_far}.")
 
 
-@drawn_from("best_k")
+@uses_student_functions("best_k")
 def best_k_map(
     best_k: Callable, alphas: Sequence[float], costs: Sequence[float], k_max: int
 ) -> None:
@@ -83,13 +85,13 @@ def best_k_map(
     best = np.array([[best_k(alpha, c, k_max) for c in costs] for alpha in alphas])
     title = f"The best K by your function, up to {k_max}"
     labels = [f"{alpha:g}" for alpha in alphas], [f"{c:g}" for c in costs]
-    ax = picture(title, "alpha", size=(6.4, 4.2))
-    told = grid(ax, best.astype(str), *labels, shades=0.2 * (best == 0))
+    ax = chart(title, "alpha", size=(6.4, 4.2))
+    told = text_grid(ax, best.astype(str), *labels, shades=0.2 * (best == 0))
     ax.set_xlabel("c, time of a draft step; shaded: plain decoding is fastest")
     show(ax.figure, f"{title}, by alpha at each c. {told}.")
 
 
-@drawn_from("best_k", "walltime_speedup")
+@uses_student_functions("best_k", "walltime_speedup")
 def your_numbers(
     best_k: Callable, speedup: Callable, *, alpha: float, step: float, one: float, nine: float
 ) -> None:
@@ -103,13 +105,13 @@ def your_numbers(
     print(f"c = {c:.3f}, s = {s:.3f}: your best_k takes K = {k}, and promises {fast:.2f}.")
 
 
-@drawn_from("prompt_lookup")
+@uses_student_functions("prompt_lookup")
 def found_in_the_text(lookup: Callable, words: Sequence[str], k: int) -> None:
     """A text in boxes, and after it what the student's lookup drafts."""
     known = list(dict.fromkeys(words))
     drafted = [known[token] for token in lookup([known.index(word) for word in words], k)]
     told = " ".join(drafted) or "nothing"
-    ax = picture("The text, and what your function drafts after it", size=(8.8, 1.7))
+    ax = chart("The text, and what your function drafts after it", size=(8.8, 1.7))
     for i, word in enumerate([*words, *drafted]):
         bars(ax, [i], [1], "target" if i < len(words) else "draft", 0.94)
         write_inside(ax, i, 0.5, word, fontsize=10)

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
-from specdec_lib.lessons.checking.comparing import in_form_of
-from specdec_lib.lessons.checking.describing import describe, told_apart, type_name
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
+from specdec_lib.lessons.checking.comparing import coerce_like
+from specdec_lib.lessons.checking.describing import describe, distinct_texts, type_name
 from specdec_lib.lessons.checking.examples import (
     Different,
-    agrees,
     expect,
     helpers_first,
-    pass_through,
+    record_agreement,
+    reraise_for_student,
     visible_check,
 )
 from specdec_lib.lessons.checking.pasting import format_call
@@ -48,8 +48,8 @@ TRUTHS = truths_of(
     prediction_04_c=None,
 )
 
-answered = answering(__package__)
-reveal = revealing(TRUTHS)
+answered = make_answered(__package__)
+reveal = make_reveal(TRUTHS)
 
 
 # Wrong numbers for alpha = 0.5 and k = 3, each with its question.
@@ -211,19 +211,19 @@ def expect_loss(
     try:
         loss = function(p, q)
     except Exception as error:
-        pass_through(error)
+        reraise_for_student(error)
         happened = getattr(error, "what_happened", None) or f"raised {error!r}"
         raise Different(f"{call} {happened}; expected {gives:.5g}.") from None
-    number = loss if form else in_form_of(gives, loss)
+    number = loss if form else coerce_like(gives, loss)
     remark = "" if isinstance(number, int | float) and not form else not_a_loss(loss)
     if remark:
         raise Different(f"{call} returned {type_name(loss)}, expected {gives:.5g} ({remark}).")
     if not abs(float(loss) - gives) <= 1e-6:
-        came, wanted = told_apart(float(loss), gives)
+        came, wanted = distinct_texts(float(loss), gives)
         asked = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
         raise Different(f"{call} returned {came}, expected {wanted}.", asked or hint)
     shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
-    agrees(f"distillation_loss({shapes})", describe(float(loss)))
+    record_agreement(f"distillation_loss({shapes})", describe(float(loss)))
 
 
 def not_a_loss(loss: object) -> str:
@@ -243,7 +243,7 @@ def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray)
     if got.shape != right.shape or not np.abs(got - right).max() <= 1e-6:
         came, wanted = np.round(got, 4).tolist(), np.round(right, 4).tolist()
         raise Different(f"the {what} in the draft's logits is {came}, expected {wanted}.")
-    agrees("its gradient in the draft's logits", describe(got))
+    record_agreement("its gradient in the draft's logits", describe(got))
 
 
 def loss_gradient(p_logits: np.ndarray, q_logits: np.ndarray) -> np.ndarray:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from specdec_lib.lessons.ch05.computed import HALF, TENTH
-from specdec_lib.lessons.drawing.axes import drawn_from, legend_below, picture
-from specdec_lib.lessons.drawing.series import in_words, table
-from specdec_lib.lessons.drawing.style import ACCEPTED, BAND, show
+from specdec_lib.lessons.drawing.axes import chart, legend_below, uses_student_functions
+from specdec_lib.lessons.drawing.series import series_in_words, show_table
+from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, BAND, show
 from specdec_lib.theory import expected_tokens
 
 
-@drawn_from("alpha_from_blocks", "audit")
+@uses_student_functions("alpha_from_blocks", "audit")
 def own_rows(
     alpha_from_blocks: Callable, audit: Callable, blocks: Mapping[str, Sequence[int]], k: int
 ) -> None:
@@ -27,26 +27,26 @@ def own_rows(
         row = kind, len(accepted), share, alpha, expected_tokens(alpha, k), tokens
         verdict = audit(alpha, k, tokens, HALF, TENTH)
         rows.append(dict(zip(columns, row, strict=True)) | {"verdict": verdict})
-    table(rows, f"Your pair, K = {k}, temperature 1")
+    show_table(rows, f"Your pair, K = {k}, temperature 1")
 
 
-@drawn_from("paired_speedup")
+@uses_student_functions("paired_speedup")
 def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float]) -> None:
     """The ratio of every timed text, their geometric mean by the student, and the quartiles."""
     mean = float(paired_speedup(list(plain), list(fast)))
     ratios = np.array(plain) / np.array(fast)
     texts = f"{len(ratios)} text{'s' * (len(ratios) > 1)}"
-    ax = picture(f"{texts}, each timed with both decoders", "plain over speculative")
+    ax = chart(f"{texts}, each timed with both decoders", "plain over speculative")
     low, high = np.quantile(ratios, (0.25, 0.75))
     spread = f"middle half of the texts: quartiles {low:.2f} and {high:.2f}"
     ax.axhspan(low, high, color=BAND, label=spread)
     x = np.arange(1, len(ratios) + 1)
     ax.plot(x, ratios, "o", color="black", label="one text")
-    look = {"color": ACCEPTED, "linestyle": "--", "linewidth": 2}
+    look = {"color": ACCEPTED_COLOUR, "linestyle": "--", "linewidth": 2}
     ax.axhline(mean, label=f"geometric mean, by your function: {mean:.2f}", **look)
     ax.axhline(1, color="black", linewidth=1)
     ax.set(xticks=x, xlabel="text", ylim=(0, 1.15 * max(*ratios, mean, 1)))
     legend_below(ax, 1)
-    told = in_words(x, {"by text": ratios})
+    told = series_in_words(x, {"by text": ratios})
     words = f"Their geometric mean by your function is {mean:.3f}; {spread}."
     show(ax.figure, f"Plain over speculative seconds, {told}. {words}")

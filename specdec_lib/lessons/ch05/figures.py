@@ -25,29 +25,29 @@ from specdec_lib.lessons.ch05.computed import (
     setting_name,
 )
 from specdec_lib.lessons.drawing.axes import (
-    drawn_from,
+    chart,
+    label_rows,
     legend_below,
-    named_rows,
     panels,
-    picture,
     swatches,
+    uses_student_functions,
 )
-from specdec_lib.lessons.drawing.series import draw, in_words, table
-from specdec_lib.lessons.drawing.style import BAND, DRAFT, GREY, TARGET, show
-from specdec_lib.lessons.drawing.tokens import draw_blocks, dress, fates, plain_box
+from specdec_lib.lessons.drawing.series import draw_series, series_in_words, show_table
+from specdec_lib.lessons.drawing.style import BAND, DRAFT_COLOUR, GREY, TARGET_COLOUR, show
+from specdec_lib.lessons.drawing.tokens import box_style, draw_blocks, plain_box, token_outcomes
 from specdec_lib.theory import expected_tokens
 
 SAMPLES = 2000  # seeded blocks for each point of the one figure that samples
-SQUARE = {"marker": "s", "color": TARGET, "markerfacecolor": "white", "markeredgewidth": 1.8}
+SQUARE = {"marker": "s", "color": TARGET_COLOUR, "markerfacecolor": "white", "markeredgewidth": 1.8}
 DIAMOND = {"marker": "D", "color": "black"}
 
 
 def six_blocks(accepted: Sequence[int], k: int) -> None:
     """Every draft token of some blocks as a box: accepted, rejected, or never judged."""
     title = f"{len(accepted)} blocks of {k} draft tokens; a dropped one was never judged"
-    ax, names = picture(title, size=(7.6, 3.2)), [f"block {i + 1}" for i in range(len(accepted))]
+    ax, names = chart(title, size=(7.6, 3.2)), [f"block {i + 1}" for i in range(len(accepted))]
     positions = [f"{i}" for i in range(k)]
-    blocks = [list(zip(fates(n, k), positions, strict=True)) for n in accepted]
+    blocks = [list(zip(token_outcomes(n, k), positions, strict=True)) for n in accepted]
     draw_blocks(ax, blocks, names, columns=3)
     texts = [f"{name}: {n} accepted" for name, n in zip(names, accepted, strict=True)]
     show(
@@ -57,7 +57,7 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
     )
 
 
-@drawn_from("alpha_from_blocks")
+@uses_student_functions("alpha_from_blocks")
 def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
     """Seeded blocks of known alpha: what the student finds, and accepted / drafted."""
     truths = np.linspace(0.1, 0.9, 9).round(1)
@@ -67,9 +67,9 @@ def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
         "accepted / drafted": [sum(each) / (k * len(each)) for each in blocks],
     }
     title = f"Blocks of {k} made with a known alpha"
-    ax = picture(title, "estimate", size=(6.4, 3.8))
+    ax = chart(title, "estimate", size=(6.4, 3.8))
     ax.plot([0, 1], [0, 1], color="black", linewidth=1, label="the alpha they were made with")
-    told = draw(ax, truths, estimates, kind="marks")
+    told = draw_series(ax, truths, estimates, kind="marks")
     ax.set(xlabel="alpha", ylim=(0, 1.02))
     ax.legend(loc="upper left")
     show(ax.figure, f"{title}, {SAMPLES} for each. Estimates by alpha: {told}.")
@@ -96,7 +96,7 @@ def expected_and_measured(rows: Sequence[Any]) -> None:
     show(ax.figure, f"{title}. {told}.")
 
 
-@drawn_from("implied_alpha")
+@uses_student_functions("implied_alpha")
 def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Sequence[Any]) -> None:
     """The alpha that each clock implies, by the student's function, beside the printed one."""
     names = [setting_name(row) for row in settings]
@@ -118,8 +118,8 @@ def _marked_rows(
     title: str, names: Sequence[str], marks: Mapping[str, Sequence[float]], size: tuple
 ) -> tuple[Axes, np.ndarray]:
     """Squares and diamonds on named rows: the axes, and the heights of the rows."""
-    ax = picture(title, size=size)
-    y = named_rows(ax, names)
+    ax = chart(title, size=size)
+    y = label_rows(ax, names)
     for (label, values), look in zip(marks.items(), (SQUARE, DIAMOND), strict=True):
         ax.plot(values, y, linestyle="none", markersize=7, label=label, **look)
     return ax, y
@@ -128,10 +128,10 @@ def _marked_rows(
 def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str:
     """The values of every row in words."""
     rows = dict(zip(names, zip(*columns.values(), strict=True), strict=True))
-    return in_words(list(columns), rows).replace("\n", ", ")
+    return series_in_words(list(columns), rows).replace("\n", ", ")
 
 
-@drawn_from("paired_speedup")
+@uses_student_functions("paired_speedup")
 def two_orders(paired_speedup: Callable) -> None:
     """The same slowing machine, timed one side after the other, and interleaved."""
     axes, parts = panels(2, (8.6, 3.6), ylabel="seconds per run", sharey=True), []
@@ -143,8 +143,8 @@ def two_orders(paired_speedup: Callable) -> None:
     for ax, (name, (first, second)) in zip(axes, places.items(), strict=True):
         plain, fast = drifting_seconds(interleaved=name == "taking turns")
         speedup = float(paired_speedup(plain.tolist(), fast.tolist()))
-        ax.plot(first, plain, "o", color=TARGET, label="plain")
-        ax.plot(second, fast, "D", color=DRAFT, label="speculative")
+        ax.plot(first, plain, "o", color=TARGET_COLOUR, label="plain")
+        ax.plot(second, fast, "D", color=DRAFT_COLOUR, label="speculative")
         ax.set_title(f"{name.capitalize()}: {speedup:.2f} times as fast")
         ax.set(ylim=(0, 1.9), xlabel="run, in the order of the clock", xticks=runs[::4])
         parts.append(f"timed {name}, your function gives {speedup:.3f}")
@@ -158,7 +158,7 @@ def two_orders(paired_speedup: Callable) -> None:
 
 def three_orders(k: int) -> None:
     """The same right and wrong positions in three orders, cut into the blocks of a decoder."""
-    ax = picture("18 right positions of 24, in three orders", size=(8.4, 2.8))
+    ax = chart("18 right positions of 24, in three orders", size=(8.4, 2.8))
     parts, names = [], []
     for y, (name, order) in zip((2, 1, 0), orders().items(), strict=True):
         blocks, at = blocks_of(order, k), 0
@@ -170,25 +170,25 @@ def three_orders(k: int) -> None:
         told = f"{len(blocks)} blocks, {len(order) / len(blocks):.2f} tokens each"
         names.append(f"{name}\n{told}")
         parts.append(f"{name}: {told}")
-    named_rows(ax, names)
+    label_rows(ax, names)
     ax.set(xlim=(0, len(order)), xlabel="position in the text; a line ends a block")
     ax.grid(visible=False)
-    legend_below(ax, handles=swatches(map(dress, ("accepted", "rejected", "bonus"))))
+    legend_below(ax, handles=swatches(map(box_style, ("accepted", "rejected", "bonus"))))
     alpha = sum(order) / len(order)
     told = f"The formula gives {expected_tokens(alpha, k):.2f} at alpha {alpha:g} and K = {k}"
     show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {told}.")
 
 
-@drawn_from("audit")
+@uses_student_functions("audit")
 def verdicts(audit: Callable, rows: Sequence[Any]) -> None:
     """What each row of Tables 2 and 4 needs, what its alpha allows, and the student's verdict."""
     title = "T5-XXL: the tokens per block that each row needs"
-    ax = picture(title, size=(8.4, 5.0))
+    ax = chart(title, size=(8.4, 5.0))
     names, needed = [setting_name(row) for row in rows], [needed_tokens(row) for row in rows]
     formula = [expected_tokens(row.alpha + HALF, row.k) for row in rows]
     most = [most_tokens(row.alpha + HALF, row.k) for row in rows]
     said = [audit(r.alpha, r.k, n, HALF, error) for r, (n, error) in zip(rows, needed, strict=True)]
-    y, tokens = named_rows(ax, names), [n for n, _ in needed]
+    y, tokens = label_rows(ax, names), [n for n, _ in needed]
     ax.barh(y, formula, 0.6, color=BAND, edgecolor=GREY, label="the formula")
     rest = np.subtract(most, formula)
     ax.barh(y, rest, 0.6, left=formula, color="white", edgecolor=GREY, label="the best order")
@@ -203,7 +203,7 @@ def verdicts(audit: Callable, rows: Sequence[Any]) -> None:
     show(ax.figure, f"{title}. {told}. Your function says: {words}.")
 
 
-@drawn_from("audit")
+@uses_student_functions("audit")
 def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
     """The student's verdict on rows of logs, if what they print were alpha, as a table."""
     columns = ("row", "K", "printed", "tokens per block", "most with this alpha", "verdict")
@@ -211,4 +211,4 @@ def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
         (*row[:4], most_tokens(row.printed, row.k), audit(row.printed, row.k, *row[3:4], *row[4:]))
         for row in rows
     ]
-    table([dict(zip(columns, each, strict=True)) for each in told])
+    show_table([dict(zip(columns, each, strict=True)) for each in told])

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from specdec_lib.lessons.ch05.computed import meanings
-from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import expect, expect_value_error, visible_check
 
 __all__ = ["committed", "meanings"]
@@ -23,8 +23,8 @@ TRUTHS = truths_of(
     prediction_05=sum(BLOCKS) / sum(min(n + 1, K) for n in BLOCKS),
 )
 
-answered = answering(__package__)
-reveal = revealing(TRUTHS)
+answered = make_answered(__package__)
+reveal = make_reveal(TRUTHS)
 
 
 # Wrong rates of the six blocks, each with its question.

@@ -7,8 +7,8 @@ import numpy as np
 from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
 from specdec_lib.lessons.ch06.figures import SHARES, outcome
 from specdec_lib.lessons.data import recorded
-from specdec_lib.lessons.drawing.axes import CROSS, bars, legend_below, picture
-from specdec_lib.lessons.drawing.series import table
+from specdec_lib.lessons.drawing.axes import CROSS_MARKER, bars, chart, legend_below
+from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.tokens import draw_blocks
 
@@ -23,7 +23,7 @@ def blocks_as_recorded(k: int, rows: int) -> None:
         outcome(b.accepted, [recorded.text_of(t) for t in b.drafted], recorded.text_of(b.token))
         for b in blocks
     ]
-    ax = picture(f"{rows} recorded blocks, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
+    ax = chart(f"{rows} recorded blocks, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
     draw_blocks(ax, drawn, [f"{b.accepted} accepted" for b in blocks], columns=3)
     parts = [", ".join(f"{kind} {text}" for kind, text in row) for row in drawn]
     show(ax.figure, f"Blocks of {k} draft tokens. " + ". ".join(parts) + ".")
@@ -31,20 +31,20 @@ def blocks_as_recorded(k: int, rows: int) -> None:
 
 def requests_against_coins(k: int) -> None:
     """Blocks that each recorded request took, beside the exact distribution under coins."""
-    request, n_tokens = recorded.requests()[k], recorded.record()["request_tokens"]
+    request, n_tokens = recorded.requests()[k], recorded.data()["request_tokens"]
     law = request_law(request.alpha, k, n_tokens)
     edges = np.arange(20, request.blocks.max() + 2 * WIDTH, WIDTH)
     below = np.append(0.0, np.cumsum(np.append(law, np.zeros(edges[-1]))))  # under each number
     coins = len(request.blocks) * np.diff(below[edges])
     title = f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}"
-    ax = picture(title, "requests")
+    ax = chart(title, "requests")
     middles = edges[:-1] + (WIDTH - 1) / 2
     seen = np.histogram(request.blocks, edges)[0]
     recorded_tail = _tail(of_sample, request.blocks)
     coins_tail = _tail(quantile, law)
     bars(ax, middles, seen, "target", 0.85 * WIDTH, label=f"recorded: {recorded_tail}")
     label = f"coins of {request.alpha:.3f}, computed: {coins_tail}"
-    ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
+    ax.plot(middles, coins, color="black", label=label, **CROSS_MARKER | {"markersize": 8})
     ax.set_xlabel("blocks that a request took")
     legend_below(ax, 1)
     show(ax.figure, f"Blocks that requests took. Recorded: {recorded_tail}; coins: {coins_tail}.")
@@ -60,4 +60,4 @@ def show_steps(title: str, costs: np.ndarray) -> None:
     ks = [k for k in (0, 1, 2, 4, 6, 8) if k < costs.shape[1]]
     rows = [rows for rows in (1, 2, 4, 8, 16) if rows < len(costs)]
     columns = {f"K = {k}": [f"{costs[row, k]:.1f}" for row in rows] for k in ks}
-    table({"rows": rows} | columns, f"{title}: milliseconds of a step")
+    show_table({"rows": rows} | columns, f"{title}: milliseconds of a step")

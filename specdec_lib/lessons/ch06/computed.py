@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from specdec_lib.lessons.data.distributions import block_law
+from specdec_lib.lessons.data.distributions import accepted_count_law
 
 
 def request_law(alpha: float, k: int, n_tokens: int) -> np.ndarray:
@@ -10,7 +10,7 @@ def request_law(alpha: float, k: int, n_tokens: int) -> np.ndarray:
 
     From block to block: how likely each number of written tokens is, while it is too small.
     """
-    step = np.append(0.0, block_law(alpha, k))
+    step = np.append(0.0, accepted_count_law(alpha, k))
     written, law = np.eye(1, n_tokens)[0], [0.0]
     while written.any():
         after = np.convolve(written, step)

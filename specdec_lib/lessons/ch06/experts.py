@@ -10,9 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from specdec_lib.lessons.ch06.lesson import choice
-from specdec_lib.lessons.checking.lending import fixed
-from specdec_lib.lessons.drawing.axes import CROSS, drawn_from, legend_below, panels
-from specdec_lib.lessons.drawing.series import draw, table
+from specdec_lib.lessons.checking.lending import read_only
+from specdec_lib.lessons.drawing.axes import (
+    CROSS_MARKER,
+    legend_below,
+    panels,
+    uses_student_functions,
+)
+from specdec_lib.lessons.drawing.series import draw_series, show_table
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.theory import expected_tokens
 
@@ -44,7 +49,7 @@ class Mixture:
     def costs(self, experts: ExpectedExperts) -> np.ndarray:
         """`costs` (2, MOST_K + 1) of choose_k for one row, in passes over one token."""
         one = [C * k + self.v(experts, k + 1) for k in range(MOST_K + 1)]
-        return fixed([[0.0] * (MOST_K + 1), one])
+        return read_only([[0.0] * (MOST_K + 1), one])
 
 
 # From the configurations in transformers 5.23.0 (Qwen3-30B-A3B: its published config.json), at two
@@ -62,22 +67,22 @@ MEASURED = {1: (2.41, 285, 212), 8: (2.41, 1044, 795), 64: (2.43, 2339, 1620)}
 K_MEASURED = 3
 
 
-@drawn_from("expected_experts")
+@uses_student_functions("expected_experts")
 def experts_read(experts: ExpectedExperts) -> None:
     """v of a pass by its tokens; gpt-oss-120b as measured beside what independent routers allow."""
     left, right = panels(2, (9.0, 3.9))
     counts = range(1, 10)
     passes = {each.name: [each.v(experts, n) for n in counts] for each in MIXTURES}
-    told = f"v by tokens: {draw(left, counts, passes)}"
+    told = f"v by tokens: {draw_series(left, counts, passes)}"
     left.axhline(1, color="black", linewidth=1.5, label="without experts")
     left.set(title="v(n): time of a pass over n tokens", xlabel="n, one request", ylim=(0, None))
     alone = [
         tokens / GPT_OSS.v(experts, K_MEASURED + 1, rows) for rows, (tokens, *_) in MEASURED.items()
     ]
     seen = [drafted / plain for _, drafted, plain in MEASURED.values()]
-    told += ". " + draw(right, list(MEASURED), {"independent routers, free draft": alone})
-    looks = {"measured": CROSS | {"color": "black"}}
-    told += "; " + draw(right, list(MEASURED), {"measured": seen}, kind="marks", looks=looks)
+    told += ". " + draw_series(right, list(MEASURED), {"independent routers, free draft": alone})
+    looks = {"measured": CROSS_MARKER | {"color": "black"}}
+    told += "; " + draw_series(right, list(MEASURED), {"measured": seen}, kind="marks", looks=looks)
     right.axhline(1, color="black", linewidth=1)
     right.set(title="gpt-oss-120b, K = 3: speed", xlabel="requests in the batch", xscale="log")
     right.set(ylim=(0, 1.15 * max(*alone, *seen)))
@@ -88,7 +93,7 @@ def experts_read(experts: ExpectedExperts) -> None:
     show(left.figure, f"{told}.")
 
 
-@drawn_from("choose_k", "expected_experts")
+@uses_student_functions("choose_k", "expected_experts")
 def policy_answers(choose_k: Callable, experts: ExpectedExperts) -> None:
     """Show what K = 4 and the student's own K make of one request, model by model."""
     rows: dict[str, list] = {"model": [], "speed at K = 4": [], "your K": [], "speed at your K": []}
@@ -98,4 +103,4 @@ def policy_answers(choose_k: Callable, experts: ExpectedExperts) -> None:
         fixed_k, yours = (f"{expected_tokens(ALPHA, n) / costs[1, n]:.2f}" for n in (4, k))
         for column, cell in zip(rows.values(), (mixture.name, fixed_k, k, yours), strict=True):
             column.append(cell)
-    table(rows, f"One request, alpha = {ALPHA}, c = {C}, independent routers")
+    show_table(rows, f"One request, alpha = {ALPHA}, c = {C}, independent routers")

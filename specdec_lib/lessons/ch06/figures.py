@@ -12,20 +12,20 @@ import numpy as np
 from specdec_lib.lessons.ch06 import budget, service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
 from specdec_lib.lessons.ch06.lesson import choice
-from specdec_lib.lessons.checking.lending import at_most
+from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.drawing.axes import (
-    LINES,
+    LINE_STYLES,
     bars,
-    drawn_from,
+    chart,
     legend_below,
     panels,
-    picture,
+    uses_student_functions,
     write_above,
     write_beside,
 )
-from specdec_lib.lessons.drawing.series import draw, grid
-from specdec_lib.lessons.drawing.style import ACCEPTED, GREY, show
-from specdec_lib.lessons.drawing.tokens import fates
+from specdec_lib.lessons.drawing.series import draw_series, text_grid
+from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, GREY, show
+from specdec_lib.lessons.drawing.tokens import token_outcomes
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 RUNS = 40  # runs for each point of the speed
@@ -39,18 +39,18 @@ SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 COMPUTED = {"computed": {"color": "black", "marker": ""}}
 
 
-@drawn_from("simulate_decode")
+@uses_student_functions("simulate_decode")
 def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     """Speed by K from the student's function, with standard errors, beside the formula."""
     means, errors = zip(*(_speed(simulate, alpha, c, k) for k in KS), strict=True)
     exact = [walltime_speedup(alpha, c, k) for k in range(max(KS) + 1)]
     best = int(np.argmax(exact))
-    ax = picture(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
-    computed = draw(ax, range(len(exact)), {"computed": exact}, looks=COMPUTED)
+    ax = chart(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
+    computed = draw_series(ax, range(len(exact)), {"computed": exact}, looks=COMPUTED)
     name = "your function, with one standard error"
-    yours = draw(ax, KS, {name: means}, kind="marks", errors=errors)
+    yours = draw_series(ax, KS, {name: means}, kind="marks", errors=errors)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
-    ax.axvline(best, color=ACCEPTED, linestyle="--", label=f"best K = {best}")
+    ax.axvline(best, color=ACCEPTED_COLOUR, linestyle="--", label=f"best K = {best}")
     ax.set(xlabel="K", ylim=(0, 1.15 * max(*exact, *means)))
     legend_below(ax, 2)
     show(ax.figure, f"Speed by K. {yours}. {computed}. The best K is {best}.")
@@ -67,10 +67,10 @@ def _speed(simulate: Callable, alpha: float, c: float, k: int) -> tuple[float, f
 def _ending(rng: np.random.Generator, k: int, n_tokens: int) -> SimpleNamespace:
     """The generator for one run, which ends a loop that would not end by itself."""
     why = f"every block writes a token, so {n_tokens} tokens take {n_tokens} blocks at most"
-    return SimpleNamespace(random=at_most((k + 1) * n_tokens, rng.random, "rng.random", why))
+    return SimpleNamespace(random=limit_calls((k + 1) * n_tokens, rng.random, "rng.random", why))
 
 
-@drawn_from("mixture_quantile")
+@uses_student_functions("mixture_quantile")
 def mixed_requests(
     quantile_of: Callable, rates: tuple[float, float], k: int, n_tokens: int
 ) -> None:
@@ -79,8 +79,8 @@ def mixed_requests(
     laws = [request_law(rate, k, n_tokens) for rate in (*rates, mean)]
     found, coins = quantile_of(laws[:2], [0.5, 0.5], share), quantile(laws[2], share)
     names = (f"easy, coins of {rates[0]:g}", f"hard, coins of {rates[1]:g}")
-    ax = picture("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
-    for law, name, (colour, dash, _) in zip(laws, names, LINES, strict=False):
+    ax = chart("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
+    for law, name, (colour, dash, _) in zip(laws, names, LINE_STYLES, strict=False):
         ax.plot(law / 2, color=colour, linestyle=dash, label=name)
     ax.plot(laws[2], color=GREY, linestyle=":", linewidth=2, label=f"all with coins of {mean:.2f}")
     top = laws[0].max() / 2
@@ -97,20 +97,20 @@ def mixed_requests(
     show(ax.figure, f"p99 of all requests by your function: {found} blocks. Computed: {alone}.")
 
 
-@drawn_from("lockstep_tokens")
+@uses_student_functions("lockstep_tokens")
 def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
     """Tokens per step and row by the number of rows: the student's function, and one row alone."""
     yours = {"lock-step, your function": [float(tokens(alpha, k, size)) for size in ROWS]}
     title = f"Lock-step: tokens per step and row, alpha = {alpha:g}, K = {k}"
-    ax, alone = picture(title, "tokens per step"), expected_tokens(alpha, k)
-    told = draw(ax, ROWS, yours, kind="bars", text=".2f")
+    ax, alone = chart(title, "tokens per step"), expected_tokens(alpha, k)
+    told = draw_series(ax, ROWS, yours, kind="bars", text=".2f")
     ax.axhline(alone, color="black", linestyle="--", label=f"ragged, computed: {alone:.2f}")
     ax.set(xlabel="rows of the batch", ylim=(0, k + 1))
     legend_below(ax)
     show(ax.figure, f"{title}. By rows, {told}. A row that waits for nobody has {alone:.2f}.")
 
 
-@drawn_from("choose_k")
+@uses_student_functions("choose_k")
 def policies(choose_k: Callable) -> None:
     """p99 of the service by policy, the student's beside the others; its K by rows of the step."""
     costs, load, asked = service.gpu(0), service.DAY, partial(choice, choose_k)
@@ -131,7 +131,7 @@ def policies(choose_k: Callable) -> None:
         name: [asked(0, row, load.alpha, service.gpu(text)) for row in rows]
         for name, text in texts.items()
     }
-    by_rows = draw(right, rows, drafted)
+    by_rows = draw_series(right, rows, drafted)
     right.set_xticks(range(1, len(costs), 3))
     right.set_title("Your K by load")
     right.set(xlabel="rows of the step", ylabel="K", ylim=(-0.3, costs.shape[1] - 0.7))
@@ -140,21 +140,21 @@ def policies(choose_k: Callable) -> None:
     show(right.figure, f"p99 in ms: {', '.join(parts)}. Your K by rows of the step, {by_rows}.")
 
 
-@drawn_from("choose_k")
+@uses_student_functions("choose_k")
 def verdict_by_context(choose_k: Callable) -> None:
     """The K that the student's policy sets on an H100, by rows and by text in each cache."""
     tables = [service.computed(text, max(BATCHES), MOST_K) for text in CONTEXTS]
     ks = np.array([[choice(choose_k, 0, rows, ALPHA, each) for each in tables] for rows in BATCHES])
     fits = np.array([[service.fits(text, rows) for text in CONTEXTS] for rows in BATCHES])
     title = f"Your K for Llama 3.1 8B on an H100, alpha = {ALPHA:g}"
-    ax = picture(title, "rows", (7.0, 4.2))
+    ax = chart(title, "rows", (7.0, 4.2))
     ax.set_xlabel("tokens of text in each row's cache; empty: does not fit into the memory")
     names = [str(rows) for rows in BATCHES], [f"{text:,}" for text in CONTEXTS]
-    told = grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * MOST_K))
+    told = text_grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * MOST_K))
     show(ax.figure, f"{title}: by rows, at tokens of text. {told}.")
 
 
-@drawn_from("spend")
+@uses_student_functions("spend")
 def spent(spend: Callable) -> None:
     """The tokens of one step that the student's function has checked; its tokens in a ms."""
     step = budget.steps()[0]
@@ -163,12 +163,14 @@ def spent(spend: Callable) -> None:
     chosen = np.arange(budget.DRAFTED) < np.array(checked)[:, None]
     cells = [[f"{value:.2f}" for value in row] for row in survival]
     names = [f"row {i + 1}" for i in range(len(cells))], [f"{j + 1}" for j in range(len(cells[0]))]
-    told = grid(left, cells, *names, 0.35 * chosen)
+    told = text_grid(left, cells, *names, 0.35 * chosen)
     left.set(title=f"One step: {sum(checked)} of {chosen.size} are checked (blue)")
     left.set_xlabel("draft token, with the probability that it is accepted")
     found = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
     found["you"] = budget.tokens_a_ms(lambda each: spend(each, budget.pass_ms()))
-    rates = draw(right, list(found), {"per ms": list(found.values())}, kind="bars", text=".2f")
+    rates = draw_series(
+        right, list(found), {"per ms": list(found.values())}, kind="bars", text=".2f"
+    )
     right.set(title=f"Tokens per millisecond, {budget.STEPS} steps")
     show(left.figure, f"Checked {checked} of {told}. Tokens over {budget.STEPS} steps, {rates}.")
 
@@ -176,4 +178,4 @@ def spent(spend: Callable) -> None:
 def outcome(accepted: int, texts: Sequence[str], last: str) -> list[tuple[str, str]]:
     """Kind and text of a block's boxes: the fate of each draft token, and what the target wrote."""
     final = "bonus" if accepted == len(texts) else "corrected"
-    return [*zip(fates(accepted, len(texts)), texts, strict=True), (final, last)]
+    return [*zip(token_outcomes(accepted, len(texts)), texts, strict=True), (final, last)]

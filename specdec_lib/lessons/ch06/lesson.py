@@ -8,11 +8,11 @@ import numpy as np
 
 from specdec_lib.lessons.ch06 import service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
-from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
-from specdec_lib.lessons.checking.comparing import in_form_of
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
+from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe
-from specdec_lib.lessons.checking.examples import Different, agrees, expect, visible_check
-from specdec_lib.lessons.checking.lending import Numbers, fixed
+from specdec_lib.lessons.checking.examples import Different, expect, record_agreement, visible_check
+from specdec_lib.lessons.checking.lending import ScriptedRandom, read_only
 from specdec_lib.theory import expected_tokens
 
 __all__ = ["committed"]
@@ -41,8 +41,8 @@ TRUTHS = truths_of(
     prediction_06_b=expected_tokens(0.8**8, 5),
 )
 
-answered = answering(__package__)
-reveal = revealing(TRUTHS)
+answered = make_answered(__package__)
+reveal = make_reveal(TRUTHS)
 
 
 @visible_check
@@ -55,15 +55,17 @@ def check_simulate_decode(function: Callable) -> None:
         (gives | {"tokens": 7}, "All tokens of the last block count."),
     ]
     for most in (7, 8):
-        rng = Numbers(*THREE_BLOCKS, why=COINS)
+        rng = ScriptedRandom(*THREE_BLOCKS, why=COINS)
         expect(function, ALPHA, C, 4, most, rng, gives=gives, hint=hint, asks=asks)
         asks = []  # for 8 tokens both give 8
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
     gives = {"tokens": 4, "target_passes": 2, "time": 2.8}
-    expect(function, ALPHA, C, 4, 4, Numbers(*THREE_BLOCKS, why=COINS), gives=gives, hint=hint)
+    expect(
+        function, ALPHA, C, 4, 4, ScriptedRandom(*THREE_BLOCKS, why=COINS), gives=gives, hint=hint
+    )
     hint = "No token is wanted, so no block is needed."
     gives = {"tokens": 0, "target_passes": 0, "time": 0.0}
-    expect(function, ALPHA, C, 4, 0, Numbers(why=COINS), gives=gives, hint=hint)
+    expect(function, ALPHA, C, 4, 0, ScriptedRandom(why=COINS), gives=gives, hint=hint)
 
 
 @visible_check
@@ -101,9 +103,9 @@ def check_mixture_quantile(function: Callable) -> None:
 
 
 # Two rows at most: drafting pays for one row and not for two.
-TWO_ROWS = fixed([[0.0, 0.0, 0.0], [10.0, 12.0, 15.0], [12.0, 22.0, 32.0]])
+TWO_ROWS = read_only([[0.0, 0.0, 0.0], [10.0, 12.0, 15.0], [12.0, 22.0, 32.0]])
 # Drafting pays for two rows, and for one it does not.
-TURNED = fixed([[0.0, 0.0, 0.0], [10.0, 20.0, 30.0], [30.0, 32.0, 34.0]])
+TURNED = read_only([[0.0, 0.0, 0.0], [10.0, 20.0, 30.0], [30.0, 32.0, 34.0]])
 
 
 @visible_check
@@ -171,7 +173,7 @@ def check_spend(function: Callable) -> None:
 def choice(function: Callable, *args: Any) -> int:
     """What choose_k returns. Raises Different unless it is an int from 0 to K_max."""
     got, most = function(*args), args[-1].shape[1] - 1
-    k = in_form_of(1, got)
+    k = coerce_like(1, got)
     if type(k) is not int or not 0 <= k <= most:
         wanted = f"an int from 0 to {most}"
         raise Different(f"{asked_of(args)} returned {describe(got)}, expected {wanted}.")
@@ -198,7 +200,7 @@ def beat_the_best_constant(
     outcome = f"a p99 of {yours:.0f} ms; the best constant, K = {best.k}, has {best.p99:.0f} ms"
     if yours >= best.p99:
         raise Different(f"In traffic with calm and rush your choose_k gives {outcome}.", ASK)
-    agrees("choose_k in traffic with calm and rush", outcome)
+    record_agreement("choose_k in traffic with calm and rush", outcome)
 
 
 ASK = "Which K gives the most tokens per millisecond for the rows of this step?"

@@ -14,7 +14,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch00.lesson import LLAMA, MACHINES, Machine
 from specdec_lib.lessons.ch06.computed import of_sample
-from specdec_lib.lessons.checking.lending import fixed
+from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.checking.pasting import as_code
 
 PATH = Path(__file__).with_name("passes.json")
@@ -148,7 +148,7 @@ def measured(context: int) -> np.ndarray:
     found = json.loads(PATH.read_text(encoding="utf-8"))["contexts"][str(context)]
     target, draft = np.array(found["target"]), np.array(found["draft"])
     steps = target + np.arange(target.shape[1]) * draft[:, None]
-    return fixed(np.vstack([np.zeros(target.shape[1]), steps]))
+    return read_only(np.vstack([np.zeros(target.shape[1]), steps]))
 
 
 def pass_seconds(new: Any, machine: Machine, cached: Any = 0) -> Any:
@@ -168,7 +168,7 @@ def computed(context: int, rows: int, k_max: int, machine: Machine = H100) -> np
     batch, k = np.arange(rows + 1)[:, None], np.arange(k_max + 1)
     target = pass_seconds((k + 1) * batch, machine, batch * context)
     draft = DRAFT * pass_seconds(batch, machine, batch * context)
-    return fixed(1000 * (target + k * draft) * (batch > 0))
+    return read_only(1000 * (target + k * draft) * (batch > 0))
 
 
 @cache

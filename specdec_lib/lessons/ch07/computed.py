@@ -11,7 +11,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from specdec_lib.lessons.data.distributions import overlap, pieces, residual
+from specdec_lib.lessons.data.distributions import normalised_residual, overlap, unit_intervals
 
 
 def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
@@ -42,9 +42,9 @@ def _law(
     """
     law, left, sides = np.zeros((2, len(p))), p, []
     for token, q in zip(candidates, rows, strict=True):
-        sides.append(list(pieces(np.array([min(1.0, left[token] / q[token])]))))
-        left = residual(left, q)
-    for choice in product(*sides, list(pieces(np.cumsum(left)))):
+        sides.append(list(unit_intervals(np.array([min(1.0, left[token] / q[token])]))))
+        left = normalised_residual(left, q)
+    for choice in product(*sides, list(unit_intervals(np.cumsum(left)))):
         *coins, u = [middle for middle, _ in choice]
         out = asked(np.array(coins), u)
         law[0 if out in candidates else 1, out] += math.prod(length for _, length in choice)
@@ -62,7 +62,7 @@ def refused_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
         kept = overlap(wanted, q)
         shares.append(left * kept)
         left *= 1 - kept
-        wanted = residual(wanted, q)
+        wanted = normalised_residual(wanted, q)
     return shares
 
 

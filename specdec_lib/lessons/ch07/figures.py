@@ -15,19 +15,19 @@ from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch07.lesson import LAYERS, POSITIONS, TREE, WALK_R, WALK_TOKENS, P, Q
 from specdec_lib.lessons.drawing.axes import (
-    drawn_from,
+    chart,
     legend_below,
     masses_by_path,
     panels,
-    picture,
-    piled,
+    pile_bars,
     target_lines,
     token_axis,
+    uses_student_functions,
     write_above,
 )
-from specdec_lib.lessons.drawing.series import draw, grid
-from specdec_lib.lessons.drawing.style import ACCEPTED, GREY, TARGET, show
-from specdec_lib.lessons.drawing.wording import TOKENS, by_token, listed
+from specdec_lib.lessons.drawing.series import draw_series, text_grid
+from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, GREY, TARGET_COLOUR, show
+from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token, comma_list
 
 # Where the nodes of TREE are drawn, and the text before it: depth and height.
 TEXT = (0.0, 0.0)
@@ -37,7 +37,7 @@ RADIUS = 0.2  # of a node
 LAYER = 0.03  # the time of a draft layer in target passes, assumed
 
 
-@drawn_from("one_hot_accept")
+@uses_student_functions("one_hot_accept")
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The student's exact distribution for one certain draft token, by its two paths."""
 
@@ -45,13 +45,13 @@ def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
         return accept(drafted, p, r, u)
 
     law = exact_paths(asked, p, np.eye(len(p))[token])
-    name = TOKENS[token]
-    ax = picture(f"The draft always proposes {name}: two paths into each token", "probability")
+    name = TOKEN_NAMES[token]
+    ax = chart(f"The draft always proposes {name}: two paths into each token", "probability")
     words = masses_by_path(ax, law, p, (f"{mass:.3f}" for mass in law.sum(axis=0)))
     show(ax.figure, f"The draft always proposes {name}. Mass {words}.")
 
 
-@drawn_from("multi_candidate_accept")
+@uses_student_functions("multi_candidate_accept")
 def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -> None:
     """The exact distribution by number of candidates; what is accepted, by the best rule too."""
     counts = np.arange(1, most + 1)
@@ -64,7 +64,7 @@ def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -
     _law_and_shares(found, p, shares, title.format(most), "drawn from q")
 
 
-@drawn_from("one_hot_accept")
+@uses_student_functions("one_hot_accept")
 def top_candidates(
     accept: Callable, in_turn: Callable, p: np.ndarray, q: np.ndarray, most: int
 ) -> None:
@@ -93,7 +93,7 @@ def _law_and_shares(
     counts = np.arange(1, len(found) + 1)
     left, right = panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
     _laws_side_by_side(left, found, p, title)
-    told = draw(right, counts, shares)
+    told = draw_series(right, counts, shares)
     own = list(shares.values())[-1]
     write_above(right, counts, own, (f"{share:.3f}" for share in own), gap=-17)
     lowest = min(min(each) for each in shares.values())
@@ -115,14 +115,14 @@ def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray, title: 
         x = np.arange(len(p)) + (number - (len(found) - 1) / 2) * width
         labels = ("_", "__") if number else ("a candidate", "replaced")
         parts = dict(zip(labels, law, strict=True))
-        piled(ax, x, parts, ("accepted", "residual"), 0.9 * width)
+        pile_bars(ax, x, parts, ("accepted", "residual"), 0.9 * width)
     target_lines(ax, p)
     ax.set(ylabel="probability", title=title)
     token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)))
     legend_below(ax)
 
 
-@drawn_from("tree_attention_mask")
+@uses_student_functions("tree_attention_mask")
 def tree_and_mask(make: Callable) -> None:
     """The example's tree, and the mask that the student's function makes of it."""
     mask = np.asarray(make(TREE), dtype=bool)
@@ -130,27 +130,28 @@ def tree_and_mask(make: Callable) -> None:
     _draw_tree(left)
     left.set_title("Six draft tokens after the text")
     names = [f"{node}" for node in range(len(TREE))]
-    grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
+    text_grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
     right.set_title("Your mask: row i sees column j")
     right.set(xlabel="node j", ylabel="node i")
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {TREE}. By your mask, {'; '.join(rows)}.")
 
 
-@drawn_from("walk_tree")
+@uses_student_functions("walk_tree")
 def walked_down(walk: Callable) -> None:
     """The example's tree with its tokens, and the branch that the student's walk keeps."""
     rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
     out = [int(token) for token in walk(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
     path = _branch(out)
-    letters = ", ".join(TOKENS[token] for token in out)
-    ax = picture(f"Your walk writes {letters}", size=(6.0, 3.4))
+    letters = ", ".join(TOKEN_NAMES[token] for token in out)
+    ax = chart(f"Your walk writes {letters}", size=(6.0, 3.4))
     pairs = zip(WALK_TOKENS, WALK_R, strict=True)
-    _draw_tree(ax, [f"{TOKENS[token]}, r = {coin:g}" for token, coin in pairs], path)
+    _draw_tree(ax, [f"{TOKEN_NAMES[token]}, r = {coin:g}" for token, coin in pairs], path)
     show(
         ax.figure,
-        f"A tree with the parents {TREE}, the tokens {WALK_TOKENS} and the coins {listed(WALK_R)}. "
-        f"Your walk writes {out}: it keeps the nodes {path}, then one token more.",
+        f"A tree with the parents {TREE}, the tokens {WALK_TOKENS} and the coins "
+        f"{comma_list(WALK_R)}. Your walk writes {out}: it keeps the nodes {path}, then one "
+        "token more.",
     )
 
 
@@ -176,9 +177,9 @@ def _draw_tree(ax: Axes, labels: Sequence[str] = (), kept: Sequence[int] = ()) -
     for node, parent in enumerate(TREE):
         (x, y), (x0, y0) = PLACES[node], PLACES[parent] if parent >= 0 else TEXT
         ours = node in kept
-        line = {"color": ACCEPTED, "linewidth": 3} if ours else {"color": GREY}
+        line = {"color": ACCEPTED_COLOUR, "linewidth": 3} if ours else {"color": GREY}
         ax.plot([x0 + 0.24, x - RADIUS], [y0, y], zorder=1, **line)
-        face, edge = ((0.78, 0.9, 0.86), ACCEPTED) if ours else ("white", TARGET)
+        face, edge = ((0.78, 0.9, 0.86), ACCEPTED_COLOUR) if ours else ("white", TARGET_COLOUR)
         ax.add_patch(plt.Circle((x, y), RADIUS, facecolor=face, edgecolor=edge, linewidth=1.6))
         ax.text(x, y, str(node), ha="center", va="center", zorder=3)
         if labels:
@@ -187,7 +188,7 @@ def _draw_tree(ax: Axes, labels: Sequence[str] = (), kept: Sequence[int] = ()) -
     ax.axis("off")
 
 
-@drawn_from("tokens_from_positions")
+@uses_student_functions("tokens_from_positions")
 def by_position(tokens: Callable) -> None:
     """Acceptance by position, and the speed of a block of K tokens by the student's function."""
     left, right = panels(2, (9.4, 3.9))
@@ -199,8 +200,8 @@ def by_position(tokens: Callable) -> None:
         ]
         for name, rates in POSITIONS.items()
     }
-    told = f"Acceptance by position: {draw(left, counts, POSITIONS)}. "
-    told += f"Speed by K: {draw(right, counts, speeds)}"
+    told = f"Acceptance by position: {draw_series(left, counts, POSITIONS)}. "
+    told += f"Speed by K: {draw_series(right, counts, speeds)}"
     left.set(title="Acceptance by position", xlabel="position in the block", ylim=(0.5, 0.8))
     left.set_ylabel("if all before it were accepted")
     right.set(xlabel="K", ylim=(0.8, None))

@@ -5,16 +5,16 @@ from collections.abc import Callable
 import numpy as np
 
 from specdec_lib.lessons.ch07.computed import refused_in_turn, tree_speedup
-from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import Different, expect, visible_check
-from specdec_lib.lessons.checking.lending import fixed
+from specdec_lib.lessons.checking.lending import read_only
 
 __all__ = ["committed"]
 
 # The pair that the whole chapter works on, and a draft that fits the same target badly.
-P = fixed([0.45, 0.30, 0.15, 0.10])
-Q = fixed([0.30, 0.45, 0.20, 0.05])
-POOR = fixed([0.05, 0.15, 0.20, 0.60])
+P = read_only([0.45, 0.30, 0.15, 0.10])
+Q = read_only([0.30, 0.45, 0.20, 0.05])
+POOR = read_only([0.05, 0.15, 0.20, 0.60])
 # A pair of which a second candidate may pass or not.
 THREE_P, THREE_Q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
 
@@ -30,7 +30,7 @@ SHAPES = {
 
 # The walk of the card: a token for each node of TREE, a coin, and what comes out with u = 0.5.
 WALK_TOKENS = [1, 3, 0, 2, 0, 1]
-WALK_R = fixed([0.7, 0.9, 0.5, 0.5, 0.4, 0.5])
+WALK_R = read_only([0.7, 0.9, 0.5, 0.5, 0.4, 0.5])
 WALKED = [3, 0, 1]
 
 # How often draft token i is accepted on chat if the tokens before it were, by drafter. Measured
@@ -66,8 +66,8 @@ TRUTHS = truths_of(
 )
 
 
-answered = answering(__package__)
-reveal = revealing(TRUTHS)
+answered = make_answered(__package__)
+reveal = make_reveal(TRUTHS)
 
 
 @visible_check

@@ -5,14 +5,14 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.drawing.axes import (
+    chart,
+    label_rows,
     legend_below,
-    named_rows,
-    picture,
     swatches,
     write_inside,
 )
 from specdec_lib.lessons.drawing.style import show
-from specdec_lib.lessons.drawing.tokens import dress, plain_box
+from specdec_lib.lessons.drawing.tokens import box_style, plain_box
 
 K = 4
 PASS = 1.0  # the width of the target's pass
@@ -43,8 +43,8 @@ ROWS = {
 
 def timeline() -> None:
     """The rows, one below the other; every row ends with the target's pass over the block."""
-    ax = picture("One block of four draft tokens: what goes in, and when", size=(9.0, 3.6))
-    heights = named_rows(ax, list(ROWS))
+    ax = chart("One block of four draft tokens: what goes in, and when", size=(9.0, 3.6))
+    heights = label_rows(ax, list(ROWS))
     told = [_row(ax, y, name, row) for y, (name, row) in zip(heights, ROWS.items(), strict=True)]
     ax.set(
         xlim=(0, 4 * 0.24 + PASS + 0.05),
@@ -53,7 +53,7 @@ def timeline() -> None:
     )
     ax.grid(visible=False)
     names = {"drafted": "a draft step, what it reads (thin: a look-up)", "scored": "target's pass"}
-    dresses = [dress(kind) | {"label": text} for kind, text in names.items()]
+    dresses = [box_style(kind) | {"label": text} for kind, text in names.items()]
     legend_below(ax, columns=2, handles=swatches(dresses))
     show(ax.figure, f"Draft steps of a block of {K} tokens. {'; '.join(told)}. Widths: a sketch.")
 

@@ -7,10 +7,15 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from specdec_lib.lessons.checking.answers import WIDE
-from specdec_lib.lessons.drawing.axes import legend_below, named_rows, panels, picture
-from specdec_lib.lessons.drawing.series import draw, in_words, series_figure, table
-from specdec_lib.lessons.drawing.style import ACCEPTED, show
+from specdec_lib.lessons.checking.answers import PRINT_WIDTH
+from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below, panels
+from specdec_lib.lessons.drawing.series import (
+    draw_series,
+    series_figure,
+    series_in_words,
+    show_table,
+)
+from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +26,7 @@ MARKS = {
     "v = 1": ("x", {"color": "black", "markersize": 8}),
     "measured v": ("|", {"color": "black", "markersize": 12, "markeredgewidth": 2}),
     "measured v + prompt": ("o", {"color": "white", "markeredgecolor": "black"}),
-    "clock": ("D", {"color": ACCEPTED}),
+    "clock": ("D", {"color": ACCEPTED_COLOUR}),
 }
 T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section 4.1 there
 
@@ -40,14 +45,14 @@ def beside_hugging_face(met: Any, whose: str) -> None:
     look = {"kind": "bars", "roles": ("accepted",)}
     passes = {"passes": (100 / speeds.tokens_per_pass).tolist()}
     clock = {"tokens per second": speeds.tokens_per_second.tolist()}
-    told = [draw(left, names, passes, text=".3g", **look)]
-    told += [draw(right, names, clock, text=".3g", **look)]
+    told = [draw_series(left, names, passes, text=".3g", **look)]
+    told += [draw_series(right, names, clock, text=".3g", **look)]
     for ax, title in ((left, "Target passes for 100 tokens"), (right, "Tokens per second")):
         ax.set_title(title)
         ax.tick_params(axis="x", labelsize=8)
     what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
     show(left.figure, f"{what}. For 100 tokens, {'; '.join(told)}.")
-    print(textwrap.fill(_texts_of(*met.texts.values()), WIDE))
+    print(textwrap.fill(_texts_of(*met.texts.values()), PRINT_WIDTH))
     theirs = f"Hugging Face's speculation ({met.drafting})"
     for name, other in (("plain", "plain decoding"), ("assisted", theirs)):
         print(f"{mine.capitalize()}: {spread(*met.over.loc[name])} times as fast as {other}.")
@@ -74,7 +79,7 @@ def results(rows: "pd.DataFrame", whose: str) -> None:
     ends = zip(rows.clock, rows.low, rows.high, strict=True)
     shown["clock (quartiles)"] = [spread(*each) for each in ends]
     caption = f"{whose.capitalize()} decoder on the {rows.target.iloc[0]} target, held-out code"
-    table(shown, caption)
+    show_table(shown, caption)
 
 
 def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
@@ -86,14 +91,14 @@ def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
     values = {name: rows[name].tolist() for name in MARKS}
     values["v = 1"] += [row.expected for row in paper]
     values["clock"] += [row.measured for row in paper]
-    ax = picture("Your machine, and below it the paper's", size=(9.0, 1.4 + 0.3 * len(names)))
-    y = named_rows(ax, names)
+    ax = chart("Your machine, and below it the paper's", size=(9.0, 1.4 + 0.3 * len(names)))
+    y = label_rows(ax, names)
     ax.hlines(y[: len(rows)], rows.low, rows.high, color="black")
     told = []
     for name, (mark, look) in MARKS.items():
         found = values[name]
         ax.plot(found, y[: len(found)], mark, label=name, **look)
-        told.append(in_words(names[: len(found)], {name: found}))
+        told.append(series_in_words(names[: len(found)], {name: found}))
     ax.axvline(1, color="black", linewidth=1)
     ax.axhline(y[len(rows)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")

@@ -10,10 +10,17 @@ from specdec_lib import exact
 from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08 import lesson as ch08
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
-from specdec_lib.lessons.drawing.axes import CROSS, drawn_from, panels, picture, piled, swatches
-from specdec_lib.lessons.drawing.series import draw, in_words
+from specdec_lib.lessons.drawing.axes import (
+    CROSS_MARKER,
+    chart,
+    panels,
+    pile_bars,
+    swatches,
+    uses_student_functions,
+)
+from specdec_lib.lessons.drawing.series import draw_series, series_in_words
 from specdec_lib.lessons.drawing.style import role, show
-from specdec_lib.lessons.drawing.tokens import board, boxes, key, token_box, write
+from specdec_lib.lessons.drawing.tokens import board, box_legend, boxes, token_box, write_at
 
 WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is accepted whole
 
@@ -32,7 +39,7 @@ def two_caches() -> None:
     for top, (title, accepted, last) in zip((5.6, 2.6), ENDS, strict=True):
         text, end = BEFORE + BLOCK[:accepted] + last, ("corrected", "bonus")[accepted - 1]
         kinds = ["plain"] * len(BEFORE) + ["accepted"] * accepted + [end]
-        write(ax, 4.0, top, title, bold=True)
+        write_at(ax, 4.0, top, title, bold=True)
         boxes(ax, top - 0.6, "the text", zip(kinds, text, strict=True))
         told.append(title)
         for y, name, read in ((top - 1.3, "target", len(BLOCK)), (top - 2.0, "draft", 1)):
@@ -43,13 +50,13 @@ def two_caches() -> None:
             boxes(ax, y, f"{name}'s\ncache", row)
             told.append(f"the {name} holds {held[:kept]} and reads {text[kept:]} next")
             if lost := held[kept:]:
-                write(ax, 5.6, y, f"✗ {lost} forgotten")
+                write_at(ax, 5.6, y, f"✗ {lost} forgotten")
                 told.append(f"it forgot {lost}")
-    write(ax, 4.0, 0.0, "thin frame: in the cache; thick frame: the next pass reads it")
+    write_at(ax, 4.0, 0.0, "thin frame: in the cache; thick frame: the next pass reads it")
     show(ax.figure, f"The text before the block is {BEFORE}. {'; '.join(told)}.")
 
 
-@drawn_from("rollback")
+@uses_student_functions("rollback")
 def going_back(rollback: Callable) -> None:
     """The prediction's cache after its pass, and after the student's rollback."""
     read, k, accepted = ch08.READ, ch08.K, ch08.ACCEPTED
@@ -60,10 +67,10 @@ def going_back(rollback: Callable) -> None:
     kinds += ["rejected"] + ["dropped"] * (k - accepted - 1)
     ax = board(held + 2.2, 2.6, 0.62)
     for y, words, count in ((1.8, "read", held), (0.7, "yours", len(cache.tokens))):
-        write(ax, 0.5, y, words, bold=True)
+        write_at(ax, 0.5, y, words, bold=True)
         for position in range(count):
             token_box(ax, position + 2, y, kinds[position], str(position))
-    key(ax, ("accepted", "rejected", "dropped"))
+    box_legend(ax, ("accepted", "rejected", "dropped"))
     show(
         ax.figure,
         f"The cache holds {held} positions after the pass: {read + 1} of the text, {accepted} "
@@ -72,7 +79,7 @@ def going_back(rollback: Callable) -> None:
     )
 
 
-@drawn_from("verify_block")
+@uses_student_functions("verify_block")
 def law_of_blocks(verify_block: Callable) -> None:
     """Each position of a block of two: what is accepted, what is added, what is left open."""
     accepted, added, rows = computed.block_law(verify_block)
@@ -80,8 +87,8 @@ def law_of_blocks(verify_block: Callable) -> None:
     for i, ax in enumerate(axes):
         open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.P[i]
         masses = dict(zip(_PATHS, (accepted[i], added[i], open_mass), strict=True))
-        piled(ax, range(3), masses, list(_PATHS.values()))
-        ax.plot(range(3), computed.P[i], color="black", label="p, the target", **CROSS)
+        pile_bars(ax, range(3), masses, list(_PATHS.values()))
+        ax.plot(range(3), computed.P[i], color="black", label="p, the target", **CROSS_MARKER)
         ax.set_title(f"position {i + 1}")
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
@@ -103,7 +110,7 @@ _PATHS = {
 }
 
 
-@drawn_from("speculative_generate")
+@uses_student_functions("speculative_generate")
 def passes(speculative_generate: Callable) -> None:
     """Which tokens each pass of the example models reads, in the order of the passes."""
     target, draft = ch08.models()
@@ -115,11 +122,11 @@ def passes(speculative_generate: Callable) -> None:
     ax = board(longest + 2.6, len(shown) * 0.5 + 1.5, 0.62, title)
     for number, each in enumerate(shown, 1):
         _draw_pass(ax, each, 0.5 * (len(shown) - number) + 1.3)
-    write(ax, 0.7, 0.65, "the text", bold=True)
-    write(ax, 0.7, 0.15, "position", size=8)
+    write_at(ax, 0.7, 0.65, "the text", bold=True)
+    write_at(ax, 0.7, 0.15, "position", size=8)
     for position, token in enumerate(whole):
         token_box(ax, position + 2.4, 0.65, "plain", str(token))
-        write(ax, position + 2.4, 0.15, str(position), size=8)
+        write_at(ax, position + 2.4, 0.15, str(position), size=8)
     dresses = (role(name) | {"label": words} for name, words in _READERS)
     ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
     told = "; ".join(f"the {each.name} reads {_range(each)}" for each in shown)
@@ -133,7 +140,7 @@ _READERS = (
 
 
 def _draw_pass(ax: Axes, each: Pass, y: float) -> None:
-    write(ax, 0.7, y, each.name, bold=each.name == "target")
+    write_at(ax, 0.7, y, each.name, bold=each.name == "target")
     kind = "scored" if each.name == "target" else "drafted"
     for i, token in enumerate(each.tokens):
         token_box(ax, each.start + i + 2.4, y, kind, str(token))
@@ -144,21 +151,21 @@ def _range(each: Pass) -> str:
     return f"position {each.start}" if last == each.start else f"positions {each.start} to {last}"
 
 
-@drawn_from("speculative_generate")
+@uses_student_functions("speculative_generate")
 def law_of_texts(speculative_generate: Callable) -> None:
     """The exact distribution of short texts by the student's loop, beside plain decoding's."""
     law, plain = computed.text_law(speculative_generate), computed.plain_law()
     apart = exact.distance(law, plain)
     title = f"All texts of three tokens: total variation {apart:.1g}"
-    ax = picture(title, "probability", size=(8.2, 3.4))
+    ax = chart(title, "probability", size=(8.2, 3.4))
     texts = list(product(range(2), repeat=computed.LENGTH))
     names = [" ".join(map(str, text)) for text in texts]
     yours = [law.get(text, 0.0) for text in texts]
     theirs = [plain.get(text, 0.0) for text in texts]
-    told = draw(ax, names, {"your loop": yours}, kind="bars", roles=("accepted",))
-    ax.plot(range(len(names)), theirs, color="black", label="plain decoding", **CROSS)
+    told = draw_series(ax, names, {"your loop": yours}, kind="bars", roles=("accepted",))
+    ax.plot(range(len(names)), theirs, color="black", label="plain decoding", **CROSS_MARKER)
     ax.legend()
-    other = in_words(names, {"plain decoding": theirs})
+    other = series_in_words(names, {"plain decoding": theirs})
     show(ax.figure, f"Distribution of texts. {told}; {other}. Total variation {apart:.1g}.")
 
 
@@ -169,8 +176,8 @@ def broken_decoders(found: Mapping[str, tuple[float, float, float]]) -> None:
     itself, usual, apart = zip(*found.values(), strict=True)
     tokens = {"the target is its own draft": itself, "the draft model drafts": usual}
     distances = {"distance": apart}
-    told = [draw(left, names, tokens, kind="bars", text=".2f")]
-    told += [draw(right, names, distances, kind="bars", roles=("excess",), text=".2f")]
+    told = [draw_series(left, names, tokens, kind="bars", text=".2f")]
+    told += [draw_series(right, names, distances, kind="bars", roles=("excess",), text=".2f")]
     left.set_title("Tokens per pass")
     right.set_title("Distance from plain decoding's texts")
     for ax in (left, right):

@@ -10,7 +10,7 @@ import torch
 
 from specdec_lib.lessons.ch08.diagnosis import Request, told, told_of_an_error
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel, tables
-from specdec_lib.lessons.checking.answers import answering, committed, revealing, truths_of
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import (
     Different,
@@ -30,8 +30,8 @@ TRUTHS = truths_of(
     __package__, prediction_08=READ + 1 + K - (READ + 1 + ACCEPTED), prediction_08_c=None
 )
 
-answered = answering(__package__)
-reveal = revealing(TRUTHS)
+answered = make_answered(__package__)
+reveal = make_reveal(TRUTHS)
 
 # One block of two in three rows, with the same p and q in each: rejected at once, after one
 # accepted token, and not at all.

@@ -9,14 +9,14 @@ from fractions import Fraction
 from importlib import resources
 from typing import Any
 
-from specdec_lib.lessons.checking.describing import shortened
-from specdec_lib.lessons.checking.examples import Different, Unwritten
+from .describing import short_repr
+from .examples import Different, Unwritten
 
-CLOSE = 0.1  # of the truth: a guess no farther away is close
-OPTIONS = tuple("abcd")
+_CLOSE_SHARE = 0.1  # of the truth: a guess no farther away is close
+QUIZ_OPTIONS = tuple("abcd")
 #: By prediction, the guess that its check has refused: nothing is revealed for it.
 _refused: dict[str, object] = {}
-WIDE = 92  # characters: a page breaks a longer printed line inside a word
+PRINT_WIDTH = 92  # characters: a page breaks a longer printed line inside a word
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Quiz:
     """
 
     right: str
-    told: Mapping[str, str]
+    explanations: Mapping[str, str]
 
 
 def truths_of(chapter: str, **values: float | None) -> dict[str, Truth]:
@@ -67,7 +67,8 @@ def quizzes_of(chapter: str) -> dict[str, Quiz]:
     """
     found = _read(chapter, "quizzes.toml").items()
     return {
-        name: Quiz(parts["right"], {key: parts[key] for key in OPTIONS}) for name, parts in found
+        name: Quiz(parts["right"], {key: parts[key] for key in QUIZ_OPTIONS})
+        for name, parts in found
     }
 
 
@@ -98,7 +99,7 @@ def require_guess(name: str, guess: object, low: float, high: float) -> None:
         raise Unwritten(f"{name}: no guess yet")
     if not _is_number(guess) or not low <= guess <= high:
         raise Different(
-            f"{name} is {shortened(guess)}; write a number from {low:,.10g} to {high:,.10g}. "
+            f"{name} is {short_repr(guess)}; write a number from {low:,.10g} to {high:,.10g}. "
             "Any guess counts."
         )
 
@@ -107,7 +108,7 @@ def _is_number(guess: object) -> bool:
     return isinstance(guess, int | float) and not isinstance(guess, bool)
 
 
-def revealing(truths: Mapping[str, Truth]) -> Callable[..., None]:
+def make_reveal(truths: Mapping[str, Truth]) -> Callable[..., None]:
     """`reveal(name, guess)` of a chapter: `truths` has the truth of each of its predictions."""
 
     def reveal(name: str, guess: object, measured: float | None = None) -> None:
@@ -118,12 +119,12 @@ def revealing(truths: Mapping[str, Truth]) -> Callable[..., None]:
         if not _is_number(guess) or guess is _refused.get(name):
             print(f"Write your guess into {name} first: this cell waits for it.")
         else:
-            _say(told_of(guess, truths[name], measured))
+            _say(feedback_on_guess(guess, truths[name], measured))
 
     return reveal
 
 
-def told_of(guess: float, truth: Truth, measured: float | None = None) -> str:
+def feedback_on_guess(guess: float, truth: Truth, measured: float | None = None) -> str:
     """What is said of a guess: how far it is from the truth, or from what was measured, and why."""
     value = float(truth.value if measured is None else measured)
     return f"{_judged(float(guess), value, truth.typical)} {truth.why}"
@@ -131,7 +132,7 @@ def told_of(guess: float, truth: Truth, measured: float | None = None) -> str:
 
 def _say(text: str) -> None:
     """Print a paragraph in lines that end between two words."""
-    print(textwrap.fill(text, WIDE, break_long_words=False, break_on_hyphens=False))
+    print(textwrap.fill(text, PRINT_WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def _judged(guess: float, value: float, typical: Mapping[float, str]) -> str:
@@ -142,7 +143,7 @@ def _judged(guess: float, value: float, typical: Mapping[float, str]) -> str:
     nearest = min(typical, key=lambda number: abs(guess - number), default=None)
     if nearest is not None and _is_same(guess, nearest):
         return f"{said}. It is {right}. {few_digits(nearest)} {typical[nearest]}"
-    close = " That is close." if abs(guess - value) <= CLOSE * abs(value) else ""
+    close = " That is close." if abs(guess - value) <= _CLOSE_SHARE * abs(value) else ""
     return f"{said}.{close} It is {right}."
 
 
@@ -157,7 +158,7 @@ def few_digits(number: float) -> str:
     return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
 
 
-def answering(chapter: str) -> Callable[[str, object], None]:
+def make_answered(chapter: str) -> Callable[[str, object], None]:
     """`answered(name, choice)` of the chapter whose package is `chapter`."""
 
     def answered(name: str, choice: object) -> None:
@@ -166,20 +167,20 @@ def answering(chapter: str) -> Callable[[str, object], None]:
         Raises Different with it for a wrong one, so that Validate does not call it right. Without
         quizzes.toml the answer is only recorded: grading tells whether it is right.
         """
-        letter, quizzes = letter_of(name, choice), quizzes_of(chapter)
+        letter, quizzes = quiz_letter(name, choice), quizzes_of(chapter)
         if not quizzes:
             print(f"{name}: your answer {letter} is recorded.")
             return
         quiz = quizzes[name]
         if letter != quiz.right:
-            said = f"{name}: {letter} is not right. {quiz.told[letter]}"
+            said = f"{name}: {letter} is not right. {quiz.explanations[letter]}"
             raise Different(f"{said} Choose again if you like.")
-        _say(f"{name}: {letter} is right. {quiz.told[letter]}")
+        _say(f"{name}: {letter} is right. {quiz.explanations[letter]}")
 
     return answered
 
 
-def letter_of(name: str, choice: object) -> str:
+def quiz_letter(name: str, choice: object) -> str:
     """The option that a quiz answer names: "B)" is b.
 
     Raises Unwritten if there is none, Different for anything but one of the letters.
@@ -187,6 +188,8 @@ def letter_of(name: str, choice: object) -> str:
     if choice is None or choice == "":
         raise Unwritten(f"{name}: no answer yet")
     letter = choice.strip().strip(".)(").lower() if isinstance(choice, str) else None
-    if letter not in OPTIONS:
-        raise Different(f"{name} is {shortened(choice)}; write one letter of {', '.join(OPTIONS)}")
+    if letter not in QUIZ_OPTIONS:
+        raise Different(
+            f"{name} is {short_repr(choice)}; write one letter of {', '.join(QUIZ_OPTIONS)}"
+        )
     return letter

@@ -6,11 +6,11 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from specdec_lib.lessons.checking.kinds import ARRAYS, BOOLS, FLOATS, is_tensor
+from .kinds import ARRAYS, BOOLS, FLOATS, is_tensor
 
-MOST_SHOWN = 2000  # characters of one value in a message; a student's may have millions
-ENTRIES = 12  # numbers of an array that a message shows
-DIGITS = (5, 8, 12, None)  # significant digits, as many as tell two numbers apart; None: all
+MAX_SHOWN = 2000  # characters of one value in a message; a student's may have millions
+MAX_ENTRIES = 12  # numbers of an array that a message shows
+_DIGITS = (5, 8, 12, None)  # significant digits, as many as tell two numbers apart; None: all
 
 
 def type_name(value: Any) -> str:
@@ -23,22 +23,22 @@ def type_name(value: Any) -> str:
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
-def told_apart(one: Any, other: Any) -> tuple[str, str]:
+def distinct_texts(one: Any, other: Any) -> tuple[str, str]:
     """Both values as text, with as many digits as are needed to see where they differ."""
-    texts = [(describe(one, digits), describe(other, digits)) for digits in DIGITS]
+    texts = [(describe(one, digits), describe(other, digits)) for digits in _DIGITS]
     return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
 
 
-def describe(value: Any, digits: int | None = DIGITS[0]) -> str:
+def describe(value: Any, digits: int | None = _DIGITS[0]) -> str:
     """`value` as a student would write it, with at most so many significant digits.
 
-    What is longer than `MOST_SHOWN` characters is cut there, before the rest of it is written.
+    What is longer than `MAX_SHOWN` characters is cut there, before the rest of it is written.
     """
     text = ""
     for piece in _pieces(value, digits):
         text += piece
-        if len(text) > MOST_SHOWN:
-            return text[:MOST_SHOWN] + " ..."
+        if len(text) > MAX_SHOWN:
+            return text[:MAX_SHOWN] + " ..."
     return text
 
 
@@ -55,27 +55,27 @@ def _pieces(value: Any, digits: int | None) -> Iterator[str]:
     elif isinstance(value, types.FunctionType | types.MethodType):
         yield value.__name__
     else:
-        yield shortened(value)
+        yield short_repr(value)
 
 
 def _table(value: Any, digits: int | None) -> str:
     """An array or a tensor: its few numbers, or its shape."""
     kind = "tensor" if is_tensor(value) else "array"
-    if is_told_by_shape(value):
+    if is_shown_by_shape(value):
         return f"{'an' if kind == 'array' else 'a'} {kind} of shape {tuple(value.shape)}"
     numbers = describe(value.tolist(), digits)
     return numbers if kind == "array" else f"tensor({numbers})"
 
 
-def is_told_by_shape(value: Any) -> bool:
+def is_shown_by_shape(value: Any) -> bool:
     """Whether an array or a tensor has no numbers, or more than a message shows."""
-    return 0 in value.shape or len(value.reshape(-1)) > ENTRIES
+    return 0 in value.shape or len(value.reshape(-1)) > MAX_ENTRIES
 
 
 def _items(value: list | tuple | dict, digits: int | None) -> Iterator[str]:
     """The pieces of a list, a tuple or a dict."""
     if isinstance(value, dict):
-        brackets, items = "{}", [(f"{shortened(key)}: ", item) for key, item in value.items()]
+        brackets, items = "{}", [(f"{short_repr(key)}: ", item) for key, item in value.items()]
     else:
         brackets, items = "()" if isinstance(value, tuple) else "[]", [("", item) for item in value]
     yield brackets[0]
@@ -85,13 +85,13 @@ def _items(value: list | tuple | dict, digits: int | None) -> Iterator[str]:
     yield ",)" if brackets == "()" and len(value) == 1 else brackets[1]
 
 
-def shortened(value: Any, most: int = 200) -> str:
+def short_repr(value: Any, most: int = 200) -> str:
     """`repr` of a value, the same in every run, and cut if it is longer than `most`."""
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
     return text if len(text) <= most else text[:most] + " ..."
 
 
-def name_of(function: Callable) -> str:
+def function_name(function: Callable) -> str:
     """The function's name; "function" if it has none."""
     return getattr(function, "__name__", "function")
 

@@ -15,25 +15,24 @@ import traceback
 import types
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from specdec_lib.blame import is_unwritten, told
-from specdec_lib.lessons.checking.comparing import difference, differing_place
-from specdec_lib.lessons.checking.describing import describe, parameter_names, told_apart
-from specdec_lib.lessons.checking.kinds import ARRAYS
-from specdec_lib.lessons.checking.lending import copied
-from specdec_lib.lessons.checking.pasting import brief_call, format_call
+from .blame import PACKAGES, describe_error, is_unwritten
+from .comparing import difference, first_difference
+from .describing import describe, distinct_texts, parameter_names
+from .kinds import ARRAYS
+from .lending import copy_plain
+from .pasting import brief_call, format_call
 
-LINE = 96  # characters of a line that a check prints
-AGAIN = 20, 1.0  # how often a check that fails is run again at most, and for how many seconds
+_LINE_LENGTH = 96  # characters of a line that a check prints
+RERUN_LIMITS = (20, 1.0)  # runs and seconds in which a check that fails is repeated
 UNSTEADY = (
     "Asked again, it gives another answer. Use the arguments alone: no random numbers of your own, "
     "and nothing that an earlier call has left."
 )
-LESSONS = str(Path(__file__).parents[1])
+_LESSONS = PACKAGES[:2][-1]  # this package and what stands beside it
 
 
 class Different(AssertionError):
@@ -59,23 +58,23 @@ class Unwritten(NotImplementedError):
 
 
 #: The calls that agreed, a line each, while a visible check runs; None at any other time.
-_agreeing: list[str] | None = None
+_agreements: list[str] | None = None
 
 
 def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], None]:
     """Decorate a check that stands in a notebook: it prints the calls that it made, if all agree.
 
-    The function is called on copies, and may neither warn nor change them (`watched`). A stub
+    The function is called on copies, and may neither warn nor change them (`guard_calls`). A stub
     shows one line, and no frames.
     """
 
     @functools.wraps(check)
     def run(function: Callable) -> None:
-        global _agreeing
-        _agreeing = []
+        global _agreements
+        _agreements = []
         try:
-            check(watched(function))
-            _tell_all(check.__name__.removeprefix("check_"), _agreeing)
+            check(guard_calls(function))
+            _print_agreements(check.__name__.removeprefix("check_"), _agreements)
         except NotImplementedError as stub:
             if not is_unwritten(stub):
                 raise
@@ -84,7 +83,7 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
             steady = _is_steady(check, function, str(wrong))
             raise wrong if steady else Different(wrong.seen, UNSTEADY) from None
         finally:
-            _agreeing = None
+            _agreements = None
 
     return run
 
@@ -94,12 +93,12 @@ def _is_steady(check: Callable, function: Callable, said: str) -> bool:
 
     Every run makes its arguments anew, so only the function itself can make a difference.
     """
-    most, seconds = AGAIN
+    most, seconds = RERUN_LIMITS
     end = time.monotonic() + seconds
     with contextlib.redirect_stdout(io.StringIO()):
         for _ in range(most):
             try:
-                check(watched(function))
+                check(guard_calls(function))
                 return False
             except Exception as again:
                 if str(again) != said:
@@ -109,7 +108,7 @@ def _is_steady(check: Callable, function: Callable, said: str) -> bool:
     return True
 
 
-def worked(function: Callable, *cases: tuple, hint: str = "") -> None:
+def check_examples(function: Callable, *cases: tuple, hint: str = "") -> None:
     """A visible check of typed cases: the arguments of each, and last what they give.
 
     Raises Different for the first case that a function gets wrong; `hint` is true of every case.
@@ -152,7 +151,7 @@ def _ask_helpers(function: Callable, checks: Sequence[Callable]) -> None:
         if name not in known or not _names(code, name):
             continue
         try:
-            inspect.unwrap(check)(watched(known[name]))
+            inspect.unwrap(check)(guard_calls(known[name]))
         except NotImplementedError:
             continue
         except Different as wrong:
@@ -167,7 +166,7 @@ def _names(code: object, name: str) -> bool:
     return name in code.co_names or any(_names(part, name) for part in code.co_consts)
 
 
-def watched(function: Callable) -> Callable:
+def guard_calls(function: Callable) -> Callable:
     """`function` on copies of its arguments; it raises Different for what no answer may do.
 
     That is: a warning, a changed argument, and an array that is an argument or a part of one.
@@ -175,7 +174,7 @@ def watched(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        given = [copied(arg) for arg in args]
+        given = [copy_plain(arg) for arg in args]
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             got = function(*given)
@@ -195,7 +194,7 @@ def _fault(
 ) -> str | None:
     """What no answer may do, in words; `given` are the copies that it worked on."""
     if seen:
-        return warned(str(seen[0].message))
+        return describe_warning(str(seen[0].message))
     names = [*parameter_names(function), *map(str, range(len(args)))]
     for name, now, before in zip(names, given, args, strict=False):
         if difference(now, before) is not None:
@@ -208,7 +207,7 @@ def _fault(
     return None
 
 
-def warned(text: str) -> str:
+def describe_warning(text: str) -> str:
     """What is said of a warning: its text, and the likely cause."""
     asks = {
         "divide": " Did you divide before you looked for a zero?",
@@ -218,14 +217,14 @@ def warned(text: str) -> str:
     return f'gave a warning: "{text}".{asks.get(text.rpartition(" ")[2], "")}'
 
 
-def agrees(call: str, outcome: str) -> None:
+def record_agreement(call: str, outcome: str) -> None:
     """Note a call that agreed, for the visible check that runs, if one does."""
-    if _agreeing is not None:
+    if _agreements is not None:
         line = f"{call} -> {outcome}"
-        _agreeing.append(line if len(line) <= LINE else f"{call}\n    -> {outcome}")
+        _agreements.append(line if len(line) <= _LINE_LENGTH else f"{call}\n    -> {outcome}")
 
 
-def _tell_all(name: str, calls: Sequence[str]) -> None:
+def _print_agreements(name: str, calls: Sequence[str]) -> None:
     """Print the calls of a check, a line each, which all agreed."""
     for call in calls:
         print(call)
@@ -254,19 +253,19 @@ def expect(
     try:
         got = function(*args)
     except Exception as error:
-        pass_through(error)
+        reraise_for_student(error)
         happened = getattr(error, "what_happened", None)
         call = texts[0] or format_call(function, args)
-        seen = f"{call} {happened or told(error)}; expected {describe(gives)}."
-        raise Different(seen, "" if happened or _is_refused(error) else hint) from None
+        seen = f"{call} {happened or describe_error(error)}; expected {describe(gives)}."
+        raise Different(seen, "" if happened or _is_from_lesson(error) else hint) from None
     why = difference(got, gives, form)
     if why is None:
-        agrees(texts[1], describe(got))
+        record_agreement(texts[1], describe(got))
         return got
     call = texts[0] or format_call(function, args)
     asked = _question(function, got, asks)
-    returned = differing_place(got, gives, form) or "{}, expected {}".format(
-        *told_apart(got, gives)
+    returned = first_difference(got, gives, form) or "{}, expected {}".format(
+        *distinct_texts(got, gives)
     )
     raise Different(f"{call} returned {returned}{why}.", asked or ("" if why else hint))
 
@@ -291,12 +290,12 @@ def expect_value_error(function: Callable, *args: Any, why: str) -> None:
     try:
         said = f"returned {describe(function(*args))}"
     except Exception as error:
-        pass_through(error)
+        reraise_for_student(error)
         # From the grader's worker an error comes wrapped: its name there, and what happened.
         happened = getattr(error, "what_happened", None)
         name = getattr(error, "name", "") if happened else type(error).__name__
         if name == "ValueError":
-            agrees(texts[1], "ValueError")
+            record_agreement(texts[1], "ValueError")
             return
         said = happened or f"raised {name}"
     call = texts[0] or format_call(function, args)
@@ -309,17 +308,17 @@ def _texts_before(function: Callable, args: tuple) -> tuple[str, str]:
     The hidden tests get empty texts: they make thousands of calls, and the function works in
     another process, on copies.
     """
-    if _agreeing is None:
+    if _agreements is None:
         return "", ""
     return format_call(function, args), brief_call(function, args)
 
 
-def pass_through(error: Exception) -> None:
+def reraise_for_student(error: Exception) -> None:
     """Raise `error` again if it says that there is no answer yet, or is written for the student."""
     if isinstance(error, Different) or is_unwritten(error) or getattr(error, "no_answer", False):
         raise error
 
 
-def _is_refused(error: Exception) -> bool:
+def _is_from_lesson(error: Exception) -> bool:
     """Whether code of a lesson raised it: what is lent says itself what it was given."""
-    return traceback.extract_tb(error.__traceback__)[-1].filename.startswith(LESSONS)
+    return traceback.extract_tb(error.__traceback__)[-1].filename.startswith(_LESSONS)

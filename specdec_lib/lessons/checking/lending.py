@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.checking.kinds import ARRAYS, is_tensor
+from .kinds import ARRAYS, is_tensor
 
-MOST_CALLS = 100  # of `Numbers`; whoever asks for 0 of them would go on for ever
+_MAX_CALLS = 100  # of a `ScriptedRandom`; a loop that asks for 0 numbers would never end
 
 
-class NoEnd(RuntimeError):
+class CallLimitExceeded(RuntimeError):
     """A function went on for longer than any right answer needs, and was ended."""
 
     def __init__(self, what_happened: str) -> None:
@@ -23,8 +23,8 @@ class NoEnd(RuntimeError):
         self.what_happened = what_happened
 
 
-def at_most(calls: int, function: Callable, name: str = "", why: str = "") -> Callable:
-    """`function`, which raises NoEnd at one call more than `calls`.
+def limit_calls(calls: int, function: Callable, name: str = "", why: str = "") -> Callable:
+    """`function`, which raises CallLimitExceeded at one call more than `calls`.
 
     The message says that the student's function called `name`, such as "the target", too often,
     and why it never has to.
@@ -37,15 +37,15 @@ def at_most(calls: int, function: Callable, name: str = "", why: str = "") -> Ca
         made += 1
         if made > calls:
             most = "once" if calls == 1 else f"{calls} times"
-            raise NoEnd(f"called {called} more than {most}" + f": {why}" * bool(why))
+            raise CallLimitExceeded(f"called {called} more than {most}" + f": {why}" * bool(why))
         return function(*args)
 
     if hasattr(function, "code"):
-        lent.code = f"lesson.at_most({calls}, {function.code})"
+        lent.code = f"lesson.limit_calls({calls}, {function.code})"
     return lent
 
 
-class Numbers:
+class ScriptedRandom:
     """Given numbers, one after the other, where a function asks a generator for random ones.
 
     `why` is said to those who ask for too many.
@@ -53,15 +53,15 @@ class Numbers:
 
     def __init__(self, *numbers: float, why: str = "") -> None:
         self.numbers, self.used, self.calls, self.why = numbers, 0, 0, why
-        self.code = f"lesson.Numbers{numbers}"
+        self.code = f"lesson.ScriptedRandom{numbers}"
 
     def random(self, size: int | None = None) -> float | np.ndarray:
-        """The next number, or the next `size` of them (size,). NoEnd after the last."""
+        """The next number, or the next `size` of them (size,). CallLimitExceeded after the last."""
         if size is None:
             return float(self.random(1)[0])
         self.used, self.calls = self.used + size, self.calls + 1
-        if self.used > len(self.numbers) or self.calls > MOST_CALLS:
-            raise NoEnd(
+        if self.used > len(self.numbers) or self.calls > _MAX_CALLS:
+            raise CallLimitExceeded(
                 f"asked rng for more than {len(self.numbers)} numbers, or too often: {self.why}"
             )
         return np.array(self.numbers[self.used - size : self.used])
@@ -70,35 +70,35 @@ class Numbers:
         return self.code
 
 
-def fixed(values: Sequence) -> np.ndarray:
+def read_only(values: Sequence) -> np.ndarray:
     """An array that nobody can change, for a name that a notebook shares with its lesson."""
     made = np.array(values)
     made.setflags(write=False)
     return made
 
 
-def copied(value: Any) -> Any:
+def copy_plain(value: Any) -> Any:
     """A copy of plain data, which may be changed; a model or a generator as it is."""
     if isinstance(value, ARRAYS):
         return value.copy()
     if is_tensor(value):
         return value.clone()  # gradients flow through
     if type(value) in (list, tuple):
-        return type(value)(map(copied, value))
-    return {key: copied(item) for key, item in value.items()} if type(value) is dict else value
+        return type(value)(map(copy_plain, value))
+    return {key: copy_plain(item) for key, item in value.items()} if type(value) is dict else value
 
 
-def on_copies(function: Callable) -> Callable:
+def call_with_copies(function: Callable) -> Callable:
     """`function`, called with copies of its arguments."""
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        return function(*map(copied, args))
+        return function(*map(copy_plain, args))
 
     return call
 
 
-def read(tokens: object) -> list[int]:
+def token_list(tokens: object) -> list[int]:
     """`tokens` as a list of whole numbers. ValueError if there is none."""
     if isinstance(tokens, list | tuple) and any(np.ndim(token) for token in tokens):
         raise ValueError(

@@ -9,31 +9,31 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.checking.describing import (
+from .describing import (
     describe,
-    name_of,
+    function_name,
     parameter_names,
-    shortened,
+    short_repr,
     type_name,
 )
-from specdec_lib.lessons.checking.kinds import ARRAYS, BOOLS, FLOATS, INTS, is_tensor
+from .kinds import ARRAYS, BOOLS, FLOATS, INTS, is_tensor, tensor_as_numpy
 
-MOST_CODE = 400  # characters of one argument
-LINE = 80  # characters of numbers, above which a row that repeats is written once
+_MAX_CODE = 400  # characters of one argument
+_LINE_LENGTH = 80  # characters of numbers, above which a row that repeats is written once
 
 
 def format_call(function: Callable, args: tuple) -> str:
     """The call as code, with the parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""
     names = [f"{name}=" for name in parameter_names(function)] + [""] * len(args)
     given = map(_given, names, map(as_code, args))
-    return f"{name_of(function)}({', '.join(filter(None, given))})"
+    return f"{function_name(function)}({', '.join(filter(None, given))})"
 
 
 def brief_call(function: Callable, args: tuple) -> str:
     """The call as a check prints it: `f([0.5, 0.5], 1)`; a long argument by its name."""
     names = parameter_names(function) + [""] * len(args)
     texts = (_brief(arg, name) for arg, name in zip(args, names, strict=False))
-    return f"{name_of(function)}({', '.join(texts)})"
+    return f"{function_name(function)}({', '.join(texts)})"
 
 
 def _brief(value: Any, name: str) -> str:
@@ -52,16 +52,17 @@ def _given(name: str, code: str) -> str:
 def as_code(value: Any) -> str:
     """`value` as an expression for a notebook; in angle brackets if there is none, or a long one.
 
-    A thing that a lesson lends says by its attribute `code` how a notebook makes it.
+    A thing that a lesson lends says by its attribute `code` how a notebook makes it; a proxy has
+    such a thing as its attribute `thing`.
     """
-    code = getattr(value, "code", None)
+    code = getattr(value, "code", getattr(getattr(value, "thing", None), "code", None))
     if isinstance(code, str):
         return code
     code = _plain_code(value)
     if code is None:
-        text = describe(value) if callable(value) else shortened(value)
+        text = describe(value) if callable(value) else short_repr(value)
         return text if text.startswith("<") else f"<{text}>"
-    if len(code) <= MOST_CODE:
+    if len(code) <= _MAX_CODE:
         return code
     shape = f"shape {tuple(value.shape)}" if hasattr(value, "shape") else f"length {len(value)}"
     return f"<{type_name(value)} of {shape}>"
@@ -84,7 +85,7 @@ def _plain_code(value: Any) -> str | None:
 def _array_code(value: Any) -> str | None:
     """An array or a tensor as an expression; None if it holds no numbers."""
     module, make = ("torch", "tensor") if is_tensor(value) else ("np", "array")
-    numbers = _as_numpy(value)
+    numbers = tensor_as_numpy(value) if is_tensor(value) else value
     if numbers.dtype.kind not in "biuf":
         return None
     # The dtypes that the numbers tell by themselves; no numbers are floats.
@@ -101,19 +102,11 @@ def _array_code(value: Any) -> str | None:
     return f"{text if probs is None else f'{module}.log({text})'}{order}"
 
 
-def _as_numpy(value: Any) -> np.ndarray:
-    """An array, or a tensor as one of its own width; bfloat16, which NumPy lacks, as float32."""
-    if not is_tensor(value):
-        return value
-    plain = value.detach().cpu()
-    return (plain.float() if "bfloat16" in str(plain.dtype) else plain).numpy()
-
-
 def _rows_once(numbers: np.ndarray) -> tuple[np.ndarray, str]:
     """The different rows of what is long, and the index that puts them in their places."""
     place: dict[bytes, int] = {}
     order = [place.setdefault(row.tobytes(), len(place)) for row in np.atleast_1d(numbers)]
-    if numbers.ndim < 2 or len(place) == len(order) or len(_digits(numbers)) <= LINE:
+    if numbers.ndim < 2 or len(place) == len(order) or len(_digits(numbers)) <= _LINE_LENGTH:
         return numbers, ""
     return numbers[[order.index(i) for i in range(len(place))]], f"[{order}]"
 

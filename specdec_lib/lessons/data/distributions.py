@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
+LARGEST_UNIFORM = float(np.nextafter(1, 0))  # the largest uniform number there is
 
 
-def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
+def unit_intervals(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
     """(midpoint, length) of every interval that `cuts` leave of [0, 1); no midpoint is 1."""
     edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
     for low, high in zip(edges[:-1], edges[1:], strict=True):
-        yield min(float((low + high) / 2), LARGEST), float(high - low)
+        yield min(float((low + high) / 2), LARGEST_UNIFORM), float(high - low)
 
 
 def total_variation(p: np.ndarray, q: np.ndarray) -> float:
@@ -24,13 +24,13 @@ def overlap(p: np.ndarray, q: np.ndarray) -> float:
     return float(np.minimum(p, q).sum())
 
 
-def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+def normalised_residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """max(0, p - q), normalised; p if that is empty: Leviathan et al. (2023), section 2.3."""
     missing = np.maximum(p - q, 0)
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
 
-def block_law(alpha: float, k: int) -> np.ndarray:
+def accepted_count_law(alpha: float, k: int) -> np.ndarray:
     """The probability (k + 1,) that 0, 1, ..., k tokens of a block are accepted."""
     reached = alpha ** np.arange(k + 1)
     return np.append(reached[:-1] * (1 - alpha), reached[-1])

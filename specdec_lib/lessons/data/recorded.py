@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-PATH = Path(__file__).with_name("recorded.json")
+_PATH = Path(__file__).with_name("recorded.json")
 
 
-class Block(NamedTuple):
+class RecordedBlock(NamedTuple):
     """One block. p, q and r are those of the draft tokens up to the first rejection."""
 
     drafted: list[int]
@@ -25,7 +25,7 @@ class Block(NamedTuple):
     token: int  # the correction, or the bonus
 
 
-class Request(NamedTuple):
+class RecordedRequests(NamedTuple):
     """What many requests did at one K."""
 
     k: int
@@ -41,21 +41,25 @@ class Request(NamedTuple):
 
 
 @cache
-def record() -> dict[str, Any]:
+def data() -> dict[str, Any]:
     """All of the file, as it is."""
-    return json.loads(PATH.read_text(encoding="utf-8"))
+    return json.loads(_PATH.read_text(encoding="utf-8"))
 
 
-def runs(k: int) -> list[list[Block]]:
+def runs(k: int) -> list[list[RecordedBlock]]:
     """The recorded runs at this K, each a list of blocks."""
-    return [[Block(*block) for block in run["blocks"]] for run in record()["runs"] if run["k"] == k]
+    return [
+        [RecordedBlock(*block) for block in run["blocks"]]
+        for run in data()["runs"]
+        if run["k"] == k
+    ]
 
 
-def requests() -> dict[int, Request]:
+def requests() -> dict[int, RecordedRequests]:
     """The recorded requests by K."""
     return {
-        each["k"]: Request(each["k"], np.array(each["blocks"]), np.array(each["accepted"]))
-        for each in record()["requests"]
+        each["k"]: RecordedRequests(each["k"], np.array(each["blocks"]), np.array(each["accepted"]))
+        for each in data()["requests"]
     }
 
 
@@ -67,4 +71,4 @@ def visible(piece: str) -> str:
 
 def text_of(token: int) -> str:
     """The visible text of a token."""
-    return visible(record()["pieces"][str(token)])
+    return visible(data()["pieces"][str(token)])

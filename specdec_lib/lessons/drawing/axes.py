@@ -13,23 +13,35 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
-from specdec_lib.blame import is_unwritten, own_frames, told
 from specdec_lib.errors import LibraryError
-from specdec_lib.lessons.checking.lending import on_copies
-from specdec_lib.lessons.drawing.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, style
-from specdec_lib.lessons.drawing.wording import TOKENS, by_token
+from specdec_lib.lessons.checking.blame import describe_error, is_unwritten, student_frames
+from specdec_lib.lessons.checking.lending import call_with_copies
+from specdec_lib.lessons.drawing.style import (
+    ACCEPTED_COLOUR,
+    DRAFT_COLOUR,
+    EXCESS_COLOUR,
+    TARGET_COLOUR,
+    role,
+    use_course_style,
+)
+from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
 #: Colour, dash and marker of the lines of a figure: any one of the three tells them apart.
-LINES = ((TARGET, "-", "o"), (ACCEPTED, "--", "s"), (EXCESS, "-.", "^"), (DRAFT, ":", "D"))
+LINE_STYLES = (
+    (TARGET_COLOUR, "-", "o"),
+    (ACCEPTED_COLOUR, "--", "s"),
+    (EXCESS_COLOUR, "-.", "^"),
+    (DRAFT_COLOUR, ":", "D"),
+)
 #: A mark that stands across what it is compared with.
-CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
+CROSS_MARKER = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
 #: Black lines with marks that are white inside.
 HOLLOW = {"color": "black", "markerfacecolor": "white"}
 #: What keeps words legible on a hatch or a line.
-PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+_WHITE_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 
-def drawn_from(*names: str) -> Callable[[Callable], Callable]:
+def uses_student_functions(*names: str) -> Callable[[Callable], Callable]:
     """Decorate a figure that calls the student's functions `names`.
 
     They are the figure's first arguments, and get copies of theirs. An unwritten function is asked
@@ -41,7 +53,7 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
         @functools.wraps(figure)
         def draw(*args, **kwargs) -> None:
             try:
-                own = map(on_copies, args[: len(names)])
+                own = map(call_with_copies, args[: len(names)])
                 figure(*own, *args[len(names) :], **kwargs)
             except Exception as error:  # whatever a half-written function does
                 print(_why_not(error, names))
@@ -62,17 +74,18 @@ def _why_not(error: Exception, names: Sequence[str]) -> str:
     if is_unwritten(error):
         return f"This cell uses your own {all_names}. Write it first."
     said = getattr(error, "what_happened", getattr(error, "seen", None))
-    own = own_frames(error)
+    own = student_frames(error)
     if said or own:
         blamed = next((each.name for each in own if each.name in names), all_names)
-        return f"Your {blamed} cannot be used yet: {said or told(error)}"
+        return f"Your {blamed} cannot be used yet: {said or describe_error(error)}"
     return (
-        f"There is no picture: code that is not yours {told(error)}. Run the check of {all_names}. "
+        f"There is no picture: code that is not yours {describe_error(error)}. "
+        f"Run the check of {all_names}. "
         "If it passes, this is a mistake of the course: please report it."
     )
 
 
-def picture(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)) -> Axes:
+def chart(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)) -> Axes:
     """One pair of axes with a title; `size` in inches."""
     (ax,) = panels(1, size, ylabel=ylabel)
     ax.set_title(title)
@@ -84,7 +97,7 @@ def panels(count: int, size: tuple[float, float], ylabel: str = "", **more: Any)
 
     `more` is for plt.subplots.
     """
-    style()
+    use_course_style()
     _, axes = plt.subplots(1, count, figsize=size, squeeze=False, **more)
     axes.flat[0].set_ylabel(ylabel)
     return list(axes.flat)
@@ -92,11 +105,11 @@ def panels(count: int, size: tuple[float, float], ylabel: str = "", **more: Any)
 
 def token_axis(ax: Axes, count: int, top: float, low: float = 0.0) -> None:
     """The names of `count` tokens, and room from `low` to above `top` for the labels of bars."""
-    ax.set_xticks(np.arange(count), list(TOKENS[:count]))
+    ax.set_xticks(np.arange(count), list(TOKEN_NAMES[:count]))
     ax.set_ylim(min(0.0, 1.2 * low), 1.2 * max(top, 1e-3))
 
 
-def named_rows(ax: Axes, names: Sequence[str]) -> np.ndarray:
+def label_rows(ax: Axes, names: Sequence[str]) -> np.ndarray:
     """Name the rows of a horizontal picture, the first on top; returns their heights (n,)."""
     y = np.arange(len(names))[::-1]
     ax.set_yticks(y, names)
@@ -150,13 +163,13 @@ def masses_by_path(
     Returns the masses in words.
     """
     parts = dict(zip(labels, paths, strict=True))
-    stacked(ax, parts, ("accepted", "residual"), texts, target=p)
+    stacked_token_bars(ax, parts, ("accepted", "residual"), texts, target=p)
     accepted, corrected = paths
     by_path = f"by acceptance {by_token(accepted)}, by correction {by_token(corrected)}"
     return f"{by_path}, together {by_token(accepted + corrected)}; the target {by_token(p)}"
 
 
-def piled(
+def pile_bars(
     ax: Axes,
     x: Sequence[float],
     parts: Mapping[str, np.ndarray],
@@ -171,7 +184,7 @@ def piled(
     return top
 
 
-def stacked(
+def stacked_token_bars(
     ax: Axes,
     parts: Mapping[str, np.ndarray],
     roles: Sequence[str],
@@ -183,7 +196,7 @@ def stacked(
     A black line across each token marks the `target` (V,). Returns the parts in words.
     """
     x = np.arange(len(next(iter(parts.values()))))
-    top = piled(ax, x, parts, roles)
+    top = pile_bars(ax, x, parts, roles)
     if target is not None:
         target_lines(ax, target)
         top = np.maximum(top, target)
@@ -199,7 +212,7 @@ def named_bars(ax: Axes, values: Mapping[str, float], texts: Sequence[str], name
 
     Returns the texts by the names of their bars.
     """
-    y, lengths = named_rows(ax, list(values)), list(values.values())
+    y, lengths = label_rows(ax, list(values)), list(values.values())
     ax.barh(y, lengths, 0.6, **role(name))
     write_beside(ax, lengths, y, texts)
     return "; ".join(f"{each}: {text}" for each, text in zip(values, texts, strict=True))
@@ -233,7 +246,7 @@ def write_beside(ax: Axes, x: Iterable[float], y: Iterable[float], texts: Iterab
 
 def write_inside(ax: Axes, x: float, y: float, text: str, **look: Any) -> None:
     """Write a text in the middle of an area, legible on its hatch."""
-    ax.text(x, y, text, ha="center", va="center", **{"bbox": PAPER} | look)
+    ax.text(x, y, text, ha="center", va="center", **{"bbox": _WHITE_BOX} | look)
 
 
 def legend_below(ax: Axes, columns: int = 3, **more: Any) -> None:

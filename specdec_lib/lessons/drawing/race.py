@@ -8,42 +8,37 @@ from __future__ import annotations
 
 import hashlib
 import html
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from string import Template
+from typing import TYPE_CHECKING, NamedTuple
 
 from specdec_lib.lessons.drawing.style import display_page, in_both_themes
 
-HERE = Path(__file__).parent
-# Where scripts run, the replay waits until it is in sight.
-_IN_SIGHT = """<script>(() => {
-for (const race of document.querySelectorAll(".sd-race:not([data-seen])")) {
-race.dataset.seen = race.dataset.wait = "";
-new IntersectionObserver((seen, watch) => { if (seen.some((each) => each.isIntersecting)) {
-delete race.dataset.wait; watch.disconnect(); } }, { threshold: 0.3 }).observe(race);
-} })();</script>"""
-KEY = (
+if TYPE_CHECKING:
+    from specdec_lib.measure.race.record import Lane, Pass, Race
+
+COLOUR_KEY = (
     '<span class="sd-own">Blue: written by the target.</span> '
     '<span class="sd-draft">Green and underlined: proposed by a draft and accepted.</span>'
 )
-HOW = (
+_METHOD = (
     "Replayed at the measured speed. When it was measured, the decoders took turns, text by text, "
     "each with its own timer."
 )
 
 
-def show_race(races: Sequence[Any], yours: str = "") -> None:
+def show_race(races: Sequence[Race], yours: str = "") -> None:
     """Replay every race of `races`, as measure.race.race gives them; on terminals print them.
 
     `yours` is the name of the lane that the reader's own decoder ran in.
     """
     for race in races:
-        display_page(as_page(race, yours), as_text(race, yours))
+        display_page(race_page(race, yours), race_text(race, yours))
 
 
-def as_text(race: Any, yours: str = "") -> str:
+def race_text(race: Race, yours: str = "") -> str:
     """The texts, and under them who wrote them in which time."""
     first = race.lanes[0]
     lines = [_about(race)]
@@ -54,7 +49,7 @@ def as_text(race: Any, yours: str = "") -> str:
     return "\n".join([*lines, verdict(race), *readings(race, yours)])
 
 
-def readings(race: Any, yours: str = "") -> Iterator[str]:
+def readings(race: Race, yours: str = "") -> Iterator[str]:
     """What the race says: a sentence for each lane, and at last how far the reader's decoder is."""
     plain, *others = race.lanes
     for lane in others:
@@ -74,7 +69,7 @@ def readings(race: Any, yours: str = "") -> Iterator[str]:
         )
 
 
-def verdict(race: Any) -> str:
+def verdict(race: Race) -> str:
     """Whether all lanes wrote the same texts: compared, token by token."""
     others = [lane for lane in race.lanes[1:] if not race.same(lane)]
     count = sum(map(len, race.lanes[0].pieces))
@@ -89,87 +84,115 @@ def verdict(race: Any) -> str:
     return f"The tokens were compared: {names} did not write the text of {race.lanes[0].name}."
 
 
-def as_page(race: Any, yours: str = "") -> str:
+def race_page(race: Race, yours: str = "") -> str:
     """The replay as HTML that needs nothing else."""
     lanes = "".join(_lane(race, lane) for lane in race.lanes)
-    mark = "sd-race-" + hashlib.sha256(lanes.encode()).hexdigest()[:12]
-    end = max(lane.seconds for lane in race.lanes)
-    sentences = verdict(race), *readings(race, yours)
-    said = "".join(f"<p>{html.escape(each)}</p>" for each in sentences)
-    return (
-        f'<div class="sd-race"><style>{style_sheet()}</style>'
-        f"<p>{html.escape(_about(race))}</p>"
-        f'<input class="sd-again" type="checkbox" id="{mark}" aria-label="Run the race again">'
-        f'<label class="sd-button" for="{mark}">Run it again</label>'
-        f'<div class="sd-lanes">{lanes}</div>'
-        f'<div class="sd-end sd-t" style="--t:{end:.2f}s">{said}</div>'
-        f"<p>{KEY} {HOW}</p></div>{_IN_SIGHT}"
+    sentences = [verdict(race), *readings(race, yours)]
+    return _template("race.html").substitute(
+        css=race_css(),
+        about=html.escape(_about(race)),
+        button="sd-race-" + hashlib.sha256(lanes.encode()).hexdigest()[:12],
+        lanes=lanes,
+        seconds=f"{max(lane.seconds for lane in race.lanes):.2f}",
+        sentences="".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences),
+        colours=COLOUR_KEY,
+        method=_METHOD,
     )
 
 
-def _about(race: Any) -> str:
+def _about(race: Race) -> str:
     many = f", {race.rows} texts at a time (the first is shown)" if race.rows > 1 else ""
     return f"Target: {race.pair}. Temperature {race.temperature:g}{many}."
 
 
-def _passes(race: Any, lane: Any) -> str:
+def _passes(race: Race, lane: Lane) -> str:
     """A lane's passes, and how many times as fast as plain decoding it was, the first lane."""
     faster = f", {race.ratio(lane):.2f} times as fast" if lane is not race.lanes[0] else ""
     return f"{len(lane.passes)} passes of the target{faster}"
 
 
-def _lane(race: Any, lane: Any) -> str:
-    end = f'style="--t:{lane.seconds:.2f}s"'
+def _lane(race: Race, lane: Lane) -> str:
+    """A lane: its name, its clock, and its texts."""
     slowest = max(each.seconds for each in race.lanes)
-    bar = f'style="--t:{lane.seconds:.2f}s; width:{lane.seconds / slowest:.1%}"'
-    return (
-        f'<div class="sd-lane"><div class="sd-name">{html.escape(lane.name)}</div>'
-        f'<div class="sd-clock"><span class="sd-track"><span class="sd-bar" {bar}></span></span>'
-        f'<span class="sd-t" {end}>{lane.seconds:.2f} s</span></div>'
-        f'<div class="sd-t" {end}>{_passes(race, lane)}</div>'
-        f'<div class="sd-texts">{"".join(_texts(race, lane))}</div>{_all(race, lane)}</div>'
+    return _template("race_lane.html").substitute(
+        name=html.escape(lane.name),
+        seconds=f"{lane.seconds:.2f}",
+        width=f"{lane.seconds / slowest:.1%}",
+        passes=_passes(race, lane),
+        texts="".join(_replayed_texts(race, lane)),
+        fold=_all_texts(race, lane),
     )
 
 
-def _texts(race: Any, lane: Any) -> Iterator[str]:
+class _Span(NamedTuple):
+    """A piece of text, who wrote it (prompt, draft or own, the target's), and when it appears."""
+
+    writer: str
+    seconds: float
+    text: str
+
+    def replayed(self) -> str:
+        """The piece as HTML that appears in its time."""
+        return _element("span", f"sd-{self.writer} sd-t", html.escape(self.text), self.seconds)
+
+    def at_once(self) -> str:
+        """The piece as HTML that is there from the beginning."""
+        return _element("span", f"sd-{self.writer}", html.escape(self.text))
+
+
+def _replayed_texts(race: Race, lane: Lane) -> Iterator[str]:
     """The texts of a lane, in one place: each gives way to the next one, and the last one stays."""
-    *ends, _ = (passes[-1].ends for passes in lane.texts)
-    for i, spans in enumerate(_spans(race, lane)):
-        gone = f' sd-gone" style="--t:{ends[i]:.3f}s' if i < len(ends) else ""
-        yield f'<pre class="sd-written{gone}">{spans}</pre>'
+    last = len(lane.texts) - 1
+    for i, spans in enumerate(_spans_of_texts(race, lane)):
+        content = "".join(span.replayed() for span in spans)
+        if i == last:
+            yield _element("pre", "sd-written", content)
+        else:
+            yield _element("pre", "sd-written sd-gone", content, lane.texts[i][-1].ends)
 
 
-def _spans(race: Any, lane: Any) -> Iterator[str]:
-    """The spans of each text: its prompt, then what every pass wrote."""
-    begins = 0.0
-    for prompt, passes in zip(race.prompts, lane.texts, strict=True):
-        spans = [_span("sd-prompt sd-t", begins, prompt)]
-        for each in passes:
-            *drafted, last = each.pieces or [""]
-            if drafted:
-                spans.append(_span("sd-draft sd-t", each.ends, "".join(drafted)))
-            spans.append(_span("sd-own sd-t", each.ends, last))
-            begins = each.ends
-        yield "".join(spans)
-
-
-def _span(kind: str, seconds: float, text: str) -> str:
-    return f'<span class="{kind}" style="--t:{seconds:.3f}s">{html.escape(text)}</span>'
-
-
-def _all(race: Any, lane: Any) -> str:
+def _all_texts(race: Race, lane: Lane) -> str:
     """All texts of the lane in a fold, if there are several: the replay keeps only the last."""
     if len(lane.texts) == 1:
         return ""
-    still = (re.sub(r' sd-t" style="[^"]*', "", spans) for spans in _spans(race, lane))
-    texts = "".join(f'<pre class="sd-written">{spans}</pre>' for spans in still)
-    return (
-        f'<details class="sd-all"><summary>All {len(lane.texts)} texts</summary>{texts}</details>'
-    )
+    contents = ("".join(map(_Span.at_once, spans)) for spans in _spans_of_texts(race, lane))
+    texts = "".join(_element("pre", "sd-written", content) for content in contents)
+    summary = f"<summary>All {len(lane.texts)} texts</summary>"
+    return _element("details", "sd-all", summary + texts)
+
+
+def _spans_of_texts(race: Race, lane: Lane) -> Iterator[list[_Span]]:
+    """The pieces of each text: its prompt, then what every pass wrote."""
+    begins = 0.0
+    for prompt, passes in zip(race.prompts, lane.texts, strict=True):
+        written = [span for each in passes for span in _spans_of_pass(each)]
+        yield [_Span("prompt", begins, prompt), *written]
+        begins = passes[-1].ends
+
+
+def _spans_of_pass(target_pass: Pass) -> list[_Span]:
+    """The accepted draft tokens of a pass, if it had some, and the token of the target's own."""
+    *drafted, own = target_pass.pieces or [""]
+    spans = [_Span("own", target_pass.ends, own)]
+    if drafted:
+        spans.insert(0, _Span("draft", target_pass.ends, "".join(drafted)))
+    return spans
+
+
+def _element(tag: str, classes: str, content: str, delay: float | None = None) -> str:
+    """An HTML element; race.css shows or hides it after `delay` seconds."""
+    style = "" if delay is None else f' style="--t:{delay:.3f}s"'
+    return f'<{tag} class="{classes}"{style}>{content}</{tag}>'
 
 
 @cache
-def style_sheet() -> str:
+def _template(name: str) -> Template:
+    """A file of HTML beside this one; its line ends are between elements only."""
+    return Template(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+@cache
+def race_css() -> str:
     """The palette as CSS variables, in a light and a dark version, then race.css."""
-    rules = (HERE / "race.css").read_text(encoding="utf-8")
+    rules = Path(__file__).with_name("race.css").read_text(encoding="utf-8")
     return f"{in_both_themes('.sd-race')}\n{rules}"

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.drawing.axes import LINES, bars, legend_below, picture, write_above
+from specdec_lib.lessons.drawing.axes import LINE_STYLES, bars, chart, legend_below, write_above
 from specdec_lib.lessons.drawing.style import PALE, display_page, show
-from specdec_lib.lessons.drawing.wording import short
+from specdec_lib.lessons.drawing.wording import short_number
 
 Values = Mapping[str, Sequence[float]]
-ROLES = ("target", "draft", "accepted", "excess", "residual")
+SERIES_ROLES = ("target", "draft", "accepted", "excess", "residual")
 
 
 def series_figure(
@@ -27,25 +27,25 @@ def series_figure(
     ylabel: str = "",
     **how: Any,
 ) -> None:
-    """One picture of `values`, each as long as `x`; `how` goes to `draw`.
+    """One picture of `values`, each as long as `x`; `how` goes to `draw_series`.
 
     Its alternative text is the title and every value at its place.
     """
-    ax = picture(title, ylabel)
+    ax = chart(title, ylabel)
     ax.set_xlabel(xlabel)
-    told = draw(ax, x, values, **how)
+    told = draw_series(ax, x, values, **how)
     if len(values) > 1:
         legend_below(ax)
     show(ax.figure, f"{title}. {told}.")
 
 
-def draw(
+def draw_series(
     ax: Axes,
     x: Sequence,
     values: Values,
     *,
     kind: str = "lines",
-    roles: Sequence[str] = ROLES,
+    roles: Sequence[str] = SERIES_ROLES,
     text: str = "",
     errors: Sequence[float] = (),
     looks: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
@@ -67,7 +67,7 @@ def draw(
         if kind == "bars":
             bars(ax, place, numbers, roles[i % len(roles)], 0.95 * width, label=name)
         else:
-            colour, dash, marker = LINES[i % len(LINES)]
+            colour, dash, marker = LINE_STYLES[i % len(LINE_STYLES)]
             look = {"linestyle": dash if kind == "lines" else "none", "marker": marker}
             ax.plot(place, numbers, **look | {"color": colour, "label": name} | looks.get(name, {}))
         if errors:
@@ -75,16 +75,16 @@ def draw(
         if text:
             ax.margins(y=0.12)  # room for the highest
             write_above(ax, place, numbers, (format(each, text) for each in numbers), fontsize=9)
-    return in_words(x, values, errors)
+    return series_in_words(x, values, errors)
 
 
-def in_words(x: Sequence, values: Values, errors: Sequence[float] = ()) -> str:
+def series_in_words(x: Sequence, values: Values, errors: Sequence[float] = ()) -> str:
     """Values and places: "plain: 1.2 at 3, 1.4 at 4; ..." or "plain: code: 1.2; ..."."""
     told = []
     for name, numbers in values.items():
-        texts = [short(number) for number in numbers]
+        texts = [short_number(number) for number in numbers]
         if errors:
-            texts = [f"{text} ± {short(e)}" for text, e in zip(texts, errors, strict=True)]
+            texts = [f"{text} ± {short_number(e)}" for text, e in zip(texts, errors, strict=True)]
         cells = (_at_place(place, text) for place, text in zip(x, texts, strict=True))
         told.append(f"{name}: {', '.join(cells)}")
     return "; ".join(told)
@@ -95,7 +95,7 @@ def _at_place(place: Any, text: str) -> str:
     return f"{' '.join(place.split())}: {text}" if isinstance(place, str) else f"{text} at {place}"
 
 
-def grid(
+def text_grid(
     ax: Axes,
     cells: Sequence[Sequence[str]],
     rows: Sequence[str],
@@ -123,7 +123,7 @@ def grid(
     return "; ".join(told)
 
 
-def table(rows: Any, caption: str = "") -> None:
+def show_table(rows: Any, caption: str = "") -> None:
     """Show a DataFrame, or what makes one, as the notebook shows tables; elsewhere print it."""
     import pandas as pd  # takes half a second, and most cells need no table
 

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 _PALETTE = json.loads((Path(__file__).parent / "palette.json").read_text(encoding="utf-8"))
 
 #: Colours by role, safe for colour-blind readers. Colour is never the only signal: see `role`.
-TARGET, DRAFT, ACCEPTED, EXCESS, RESIDUAL = (
-    _PALETTE[role]["light"] for role in ("target", "draft", "accepted", "excess", "residual")
-)
+_ROLES = ("target", "draft", "accepted", "excess", "residual")
+_COLOURS = [_PALETTE[name]["light"] for name in _ROLES]
+TARGET_COLOUR, DRAFT_COLOUR, ACCEPTED_COLOUR, EXCESS_COLOUR, RESIDUAL_COLOUR = _COLOURS
 #: Lines and edges that stand behind the data, the area of an interval, and the grid.
 GREY, BAND, PALE = "#8a8a94", "#c9c9d1", "#dcdce2"
 
 _DPI = 144
 
 
-def style() -> None:
+def use_course_style() -> None:
     """Set matplotlib to the course's fonts, colours and constrained layout, for this process."""
     import matplotlib.pyplot as plt
 
@@ -39,7 +39,7 @@ def style() -> None:
         "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
         "axes.grid": True, "axes.grid.axis": "y", "grid.color": PALE, "grid.linewidth": 0.8,
         "legend.frameon": False, "hatch.linewidth": 1.2,
-        "axes.prop_cycle": plt.cycler(color=[TARGET, DRAFT, ACCEPTED, EXCESS, RESIDUAL]),
+        "axes.prop_cycle": plt.cycler(color=_COLOURS),
     })  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def palette(theme: str) -> dict[str, str]:
     return {name: entry[theme] for name, entry in _PALETTE.items()}
 
 
-def variables(theme: str) -> str:
+def css_variables(theme: str) -> str:
     """The colours by role in a theme, as CSS variables."""
     return " ".join(f"--sd-{name}: {colour};" for name, colour in palette(theme).items())
 
@@ -73,7 +73,7 @@ def in_both_themes(selector: str) -> str:
     """CSS that gives `selector` the colours of each theme."""
     # JupyterLab and the site mark their dark themes each in its own way.
     dark = f"[data-jp-theme-light='false'] {selector}, [data-theme='dark'] {selector}"
-    return f"{selector} {{ {variables('light')} }} {dark} {{ {variables('dark')} }}"
+    return f"{selector} {{ {css_variables('light')} }} {dark} {{ {css_variables('dark')} }}"
 
 
 def _tint(colour: str) -> tuple[float, ...]:

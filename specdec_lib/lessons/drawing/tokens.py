@@ -12,7 +12,7 @@ from specdec_lib.lessons.drawing.axes import panels, swatches, write_inside
 from specdec_lib.lessons.drawing.style import GREY, PALE, role
 
 # The role that lends each kind its colour and hatch, and the sign before its text.
-KINDS = {
+_KINDS = {
     "plain": (None, ""),
     "ahead": (None, ""),
     "chosen": (None, ""),
@@ -25,7 +25,7 @@ KINDS = {
     "bonus": ("target", "+ "),
 }
 
-NAMES = {
+_LABELS = {
     "drafted": "drafted: striped box",
     "accepted": "accepted: ✓ solid box",
     "rejected": "rejected: ✗ crossed box",
@@ -34,11 +34,11 @@ NAMES = {
     "bonus": "bonus: + rounded, double edge",
 }
 
-WIDTH, HEIGHT = 0.88, 0.42
-FIRST = 1.5  # where the first box of a row stands
+_WIDTH, _HEIGHT = 0.88, 0.42
+FIRST_X = 1.5  # where the first box of a row stands
 
 
-def fates(accepted: int, count: int) -> list[str]:
+def token_outcomes(accepted: int, count: int) -> list[str]:
     """The kinds of `count` draft tokens of a block, of which the first `accepted` pass."""
     return (["accepted"] * accepted + ["rejected"] + ["dropped"] * count)[:count]
 
@@ -55,7 +55,7 @@ def token_box(ax: Axes, x: float, y: float, kind: str, words: str) -> None:
     """A token of this kind with its middle at (x, y)."""
     for patch in _patches(kind, x, y):
         ax.add_patch(patch)
-    role_of, sign = KINDS[kind]
+    role_of, sign = _KINDS[kind]
     look = {"color": "#55555f"} if role_of is None else {"fontweight": "bold"}
     if kind == "chosen":
         look = {"fontweight": "bold", "bbox": None}
@@ -66,14 +66,14 @@ def boxes(
     ax: Axes, y: float, name: str, words: Iterable[tuple[str, str]], start: float = 0
 ) -> None:
     """Boxes (kind, word) from place `start` of a row on, with its name before them."""
-    write(ax, 0.4, y, name, bold=True)
+    write_at(ax, 0.4, y, name, bold=True)
     for i, (kind, word) in enumerate(words):
-        token_box(ax, FIRST + start + i, y, kind, word)
+        token_box(ax, FIRST_X + start + i, y, kind, word)
 
 
-def dress(kind: str) -> dict:
+def box_style(kind: str) -> dict:
     """How a box of this kind is drawn; colour is never all that tells two apart."""
-    if name := KINDS[kind][0]:
+    if name := _KINDS[kind][0]:
         return role(name) | {"label": kind}
     if kind == "chosen":
         return {"facecolor": PALE, "edgecolor": "black", "linewidth": 2.2}
@@ -83,37 +83,39 @@ def dress(kind: str) -> dict:
 
 def plain_box(ax: Axes, x: float, y: float, width: float, kind: str) -> None:
     """A box of this kind from x on, without a sign or words; rows of boxes are 1 apart."""
-    ax.add_patch(Rectangle((x, y - 0.34), width, 0.68, **dress(kind)))
+    ax.add_patch(Rectangle((x, y - 0.34), width, 0.68, **box_style(kind)))
 
 
 def _patches(kind: str, x: float, y: float) -> list[Patch]:
     """The outline of a kind."""
-    look = dress(kind)
-    left, low = x - WIDTH / 2, y - HEIGHT / 2
-    box = Rectangle((left, low), WIDTH, HEIGHT, **look)
+    look = box_style(kind)
+    left, low = x - _WIDTH / 2, y - _HEIGHT / 2
+    box = Rectangle((left, low), _WIDTH, _HEIGHT, **look)
     if kind == "corrected":
-        side, cut = WIDTH / 2, 0.12
+        side, cut = _WIDTH / 2, 0.12
         flat = side - cut
         corners = [(-side, 0), (-flat, 1), (flat, 1), (side, 0), (flat, -1), (-flat, -1)]
-        return [Polygon([(x + a, y + b * HEIGHT / 2) for a, b in corners], closed=True, **look)]
+        return [Polygon([(x + a, y + b * _HEIGHT / 2) for a, b in corners], closed=True, **look)]
     if kind == "bonus":
         rounded = "round,pad=0,rounding_size=0.18"
-        outer = FancyBboxPatch((left, low), WIDTH, HEIGHT, boxstyle=rounded, **look)
+        outer = FancyBboxPatch((left, low), _WIDTH, _HEIGHT, boxstyle=rounded, **look)
         inner = (left + 0.04, low + 0.05)
         thin = look | {"facecolor": "none", "linewidth": 0.9}
-        size = (WIDTH - 0.08, HEIGHT - 0.1)
+        size = (_WIDTH - 0.08, _HEIGHT - 0.1)
         return [outer, FancyBboxPatch(inner, *size, boxstyle=rounded, **thin)]
     if kind == "rejected":
         cross = {"color": look["edgecolor"], "linewidth": 1.2, "fill": False, "closed": False}
         ends = (
-            [(left, low), (left + WIDTH, low + HEIGHT)],
-            [(left, low + HEIGHT), (left + WIDTH, low)],
+            [(left, low), (left + _WIDTH, low + _HEIGHT)],
+            [(left, low + _HEIGHT), (left + _WIDTH, low)],
         )
         return [box, *(Polygon(end, **cross) for end in ends)]
     return [box]
 
 
-def write(ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold: bool = False) -> None:
+def write_at(
+    ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold: bool = False
+) -> None:
     """Words with their middle at (x, y)."""
     weight = "bold" if bold else "normal"
     ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight)
@@ -125,9 +127,9 @@ def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
     ax.annotate("", end, start, arrowprops=look | {"color": "black" if bold else GREY})
 
 
-def key(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
+def box_legend(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
     """What the shapes mean, below the picture."""
-    dresses = [dress(kind) | {"label": NAMES[kind]} for kind in kinds]
+    dresses = [box_style(kind) | {"label": _LABELS[kind]} for kind in kinds]
     ax.legend(
         handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
     )
@@ -139,8 +141,8 @@ def draw_blocks(
     """Rows of boxes, one for each block, with its name before it and a legend below."""
     for number, (name, block) in enumerate(zip(names, blocks, strict=True)):
         boxes(ax, -0.6 * number, name, block)
-    end = FIRST + max(map(len, blocks)) - 0.4
+    end = FIRST_X + max(map(len, blocks)) - 0.4
     ax.set(xlim=(-0.3, end), ylim=(0.1 - 0.6 * len(blocks), 0.4))
     ax.axis("off")
     used = {kind for block in blocks for kind, _ in block}
-    key(ax, tuple(kind for kind in NAMES if kind in used), columns)
+    box_legend(ax, tuple(kind for kind in _LABELS if kind in used), columns)

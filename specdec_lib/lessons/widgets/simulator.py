@@ -14,11 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.drawing.style import in_both_themes, variables
+from specdec_lib.lessons.drawing.style import css_variables, in_both_themes
 
-HERE = Path(__file__).parent
-PARTS = ("elements", "formulas", "charts", "controls", "stage", "blocks", "frame")
-LIVE = "application/vnd.jupyter.widget-view+json"
+WIDGETS = Path(__file__).parent
+_PARTS = ("elements", "formulas", "charts", "controls", "stage", "blocks", "frame")
+_LIVE = "application/vnd.jupyter.widget-view+json"
 _PAGE = """<!DOCTYPE html><html lang="en" class="sd-page"><head><meta charset="utf-8">
 <title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -35,18 +35,18 @@ def module_source(name: str) -> str:
     Files import from each other for the linter; in one module no name is imported, and no two
     files may define the same one.
     """
-    parts = [HERE / "parts" / f"{part}.js" for part in PARTS]
-    files = [*parts, *sorted((HERE / f"{name}_parts").glob("*.js")), HERE / f"{name}.js"]
+    parts = [WIDGETS / "parts" / f"{part}.js" for part in _PARTS]
+    files = [*parts, *sorted((WIDGETS / f"{name}_parts").glob("*.js")), WIDGETS / f"{name}.js"]
     lines = "\n".join(file.read_text(encoding="utf-8") for file in files).splitlines()
     return "\n".join(line for line in lines if not line.startswith("import "))
 
 
 @cache
-def style_sheet() -> str:
+def simulator_css() -> str:
     """The style sheet of all simulators: the palette as CSS variables, then the shared rules."""
-    dark = f"html.sd-page .sd-sim {{ {variables('dark')} }}"
+    dark = f"html.sd-page .sd-sim {{ {css_variables('dark')} }}"
     in_frame = f"@media (prefers-color-scheme: dark) {{ {dark} }}"
-    rules = (HERE / "parts" / "shared.css").read_text(encoding="utf-8")
+    rules = (WIDGETS / "parts" / "shared.css").read_text(encoding="utf-8")
     return f"{in_both_themes('.sd-sim')}\n{in_frame}\n{rules}"
 
 
@@ -89,7 +89,7 @@ class Simulator:
             import traitlets
 
             traits = {key: traitlets.Dict().tag(sync=True) for key in ("state", "start")}
-            looks = {"_esm": self.module, "_css": style_sheet()}
+            looks = {"_esm": self.module, "_css": simulator_css()}
             kind = type(self.name.title(), (anywidget.AnyWidget,), {**looks, **traits})
             self._widget = kind(state=self.state, start=copy.deepcopy(self._start))
         return self._widget
@@ -99,7 +99,7 @@ class Simulator:
         # "<" is escaped so that no value can close the script element.
         values = json.dumps({"state": self.state, "start": self._start}).replace("<", "\\u003c")
         script = f"{self.module}\nconst values = {values};\nshowInFrame(render, values);"
-        return _PAGE.format(title=html.escape(self.title), style=style_sheet(), script=script)
+        return _PAGE.format(title=html.escape(self.title), style=simulator_css(), script=script)
 
     def frame(self) -> str:
         """The page as a sandboxed `<iframe srcdoc>` that takes the height of its content.
@@ -107,7 +107,7 @@ class Simulator:
         JupyterLab drops it from a notebook that is not trusted, and leaves the words inside it.
         """
         style = f"display:block;width:100%;height:{self.height}px;border:0"
-        around = (HERE / "parts" / "around.js").read_text(encoding="utf-8")
+        around = (WIDGETS / "parts" / "around.js").read_text(encoding="utf-8")
         return (
             f'<iframe class="specdec-simulator" title="{html.escape(self.title)}" '
             f'sandbox="allow-scripts" style="{style}" srcdoc="{html.escape(self.page())}">'
@@ -121,5 +121,5 @@ class Simulator:
         bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self.frame()}
         with suppress(ImportError):  # without anywidget the frame is all there is
             model = self.widget.model_id
-            bundle[LIVE] = {"version_major": 2, "version_minor": 0, "model_id": model}
+            bundle[_LIVE] = {"version_major": 2, "version_minor": 0, "model_id": model}
         return bundle

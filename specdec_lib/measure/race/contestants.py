@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from specdec_lib.blame import is_unwritten
 from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.tree import children
@@ -17,6 +16,7 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter, Proposal, certain
 from specdec_lib.drafters.tree import ROOT, Candidates, TreeProposal
+from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.measure import models
 from specdec_lib.measure.runs import Decoder, decoder, speculative
 from specdec_lib.models.function import logits_of

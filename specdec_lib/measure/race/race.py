@@ -6,7 +6,7 @@ They take turns (measure/compare.py), text by text, and plain decoding is always
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from specdec_lib.blame import is_unwritten
+from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.measure.race.record import Race
 
 if TYPE_CHECKING:

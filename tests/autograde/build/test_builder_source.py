@@ -115,4 +115,6 @@ def test_a_name_that_the_grader_needs_or_cannot_use_is_refused(tmp_path: Path, n
     with pytest.raises(AuthorError, match=re.escape(name)) as caught:
         read(tmp_path, TINY.replace('"square"', f'"{name}"'))
     assert ("Names of the grader's" in str(caught.value)) == (name in RESERVED)
-    assert {"calls", "counted", "session", "told", "value", "colab", "result"} <= set(RESERVED)
+    assert {"calls", "pass_message", "profile", "session", "value", "colab", "result"} <= set(
+        RESERVED
+    )

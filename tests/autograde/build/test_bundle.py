@@ -18,7 +18,7 @@ from specdec_lib.lessons.checking.answers import quizzes_of
 SOME = ["00_bottleneck", CHAPTER]
 # How the words for an option of each quiz of chapter 02 begin: for quiz_02 a wrong one's.
 QUIZZES = {
-    name: quiz.told[WRONG_LETTER][:30]
+    name: quiz.explanations[WRONG_LETTER][:30]
     for name, quiz in quizzes_of("specdec_lib.lessons.ch02").items()
 }
 
@@ -48,6 +48,11 @@ def test_students_get_the_notebooks_and_the_library_and_no_answers(unpacked: Pat
     assert sorted(path.name for path in (unpacked / "notebooks").iterdir()) == chapter_names()
     text = "".join(path.read_text() for path in (unpacked / "notebooks").rglob("*.ipynb"))
     assert "BEGIN SOLUTION" not in text and "HIDDEN TESTS" not in text
+    assert not [
+        name for name in files_of(unpacked) if re.search(r"hidden_tests|/test_|/ch\d\d_", name)
+    ]
+    # An entry point of a package that is not there would be an error in a student's pytest.
+    assert '= "autograde.' not in (unpacked / "pyproject.toml").read_text(encoding="utf-8")
 
 
 def test_its_readme_points_at_nothing_that_it_lacks(unpacked: Path):

@@ -17,7 +17,7 @@ from autograde.build.release import release_into
 from autograde.cli import main
 from autograde.course import ROOT, chapter_names
 from autograde.grading import cache, classroom
-from autograde.hidden.known_bugs import answers_of
+from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from autograde.nbgrader.stamps import STAMP
 from autograde.tools.samples import STUDENTS, filled, write_students
@@ -160,7 +160,9 @@ def course(tmp_path: Path) -> Path:
     release_into(course, [CHAPTER])
     for student, start in (("ada", ""), ("ben", "import time\ntime.sleep(1.5)\n"), ("cleo", "")):
         guess = f"{start}prediction_05 = 0.5  # {student}, {os.getpid()} {time.time_ns()}"
-        notebook = filled(release_of(CHAPTER), answers_of(CHAPTER) | {"prediction_05": guess})
+        notebook = filled(
+            release_of(CHAPTER), material_of(CHAPTER).answers | {"prediction_05": guess}
+        )
         hand_in(course / "submitted", student, text(notebook), CHAPTER)
     return course
 

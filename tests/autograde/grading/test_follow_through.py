@@ -5,9 +5,10 @@ import pytest
 from classes.submitting import CHAPTER, POINTS, right
 
 from autograde.course import chapter_names
-from autograde.grading import grade as engine
+from autograde.grading import grade
 from autograde.grading.result import Result
-from autograde.hidden.known_bugs import answers_of, bugs_of
+from autograde.hidden.collected import bugs_of
+from autograde.hidden.material import material_of
 from autograde.tools.gates import grade_with
 from autograde.tools.samples import functions_of
 
@@ -68,7 +69,7 @@ def speculative_accept(draft_tokens, p, q, r):
 def test_a_helper_that_calls_the_wrong_function_may_stand_anywhere(own: str, lead: str):
     notebook = right(acceptance_probability=NINE, speculative_accept=lead + ACCEPTS)
     notebook.cells.insert(0, nbformat.v4.new_code_cell(own, id="extra-0"))
-    assert set(lost(engine.grade(notebook, CHAPTER))) == {"acceptance_probability"}
+    assert set(lost(grade.grade(notebook, CHAPTER))) == {"acceptance_probability"}
 
 
 # The functions that other answers of their chapter call.
@@ -76,7 +77,10 @@ FUNCTIONS = [
     (chapter, name)
     for chapter in chapter_names()
     for name in functions_of(chapter)
-    if any(f"{name}(" in code.replace(f"def {name}(", "") for code in answers_of(chapter).values())
+    if any(
+        f"{name}(" in code.replace(f"def {name}(", "")
+        for code in material_of(chapter).answers.values()
+    )
 ]
 
 
@@ -97,13 +101,13 @@ STRICT = """def speculative_accept(draft_tokens, p, q, r):
     rows = zip(draft_tokens, p, q, r, strict=True)
     return draft_tokens[: [*(x * b[t] < a[t] for t, a, b, x in rows), False].index(False)]
 """
-ALL_ROWS = answers_of(CHAPTER)["speculative_step"].replace("p[:k]", "p", 1)
+ALL_ROWS = material_of(CHAPTER).answers["speculative_step"].replace("p[:k]", "p", 1)
 
 
 @pytest.mark.parametrize(
     "accept, step, fails",
     [
-        (VECTORISED, answers_of(CHAPTER)["speculative_step"], "speculative_sample"),
+        (VECTORISED, material_of(CHAPTER).answers["speculative_step"], "speculative_sample"),
         (STRICT, ALL_ROWS, "speculative_step"),
     ],
     ids=["no row of q", "a row more of p"],

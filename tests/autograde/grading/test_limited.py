@@ -1,15 +1,14 @@
 """A limit costs its author alone, and is said wherever the result is."""
 
 from dataclasses import asdict, replace
-from functools import cache
 
 import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
 
-from autograde.grading import grade as engine
+from autograde.grading import grade
 from autograde.grading.result import Result
-from autograde.hidden.known_bugs import answers_of
+from autograde.hidden.material import material_of
 from autograde.intake import bounds
 from autograde.intake.submission import release_of
 from autograde.report.class_page import class_page
@@ -23,13 +22,14 @@ ENDLESS = "def speculative_step(*_):\n    while True: pass"
 @pytest.fixture(scope="module")
 def limited() -> Result:
     """What hits two limits: an own cell, and a call."""
-    limits = engine.limits_of(CHAPTER)
-    short = replace(limits, call_seconds=0.5, cell_seconds=1.0, extra_cell_seconds=1.0)
+    material = material_of(CHAPTER)
+    short = {"call_seconds": 0.5, "cell_seconds": 1.0, "extra_cell_seconds": 1.0}
+    hurried = replace(material, limits=replace(material.limits, **short))
     notebook = right(speculative_step=ENDLESS)
     notebook.cells.insert(0, nbformat.v4.new_code_cell("while True: pass", id="extra-0"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "limits_of", cache(lambda chapter: short))
-        return engine.grade_now(notebook, CHAPTER)
+        patch.setattr(grade, "material_of", lambda chapter: hurried)
+        return grade.grade_now(notebook, CHAPTER)
 
 
 def test_what_has_no_end_costs_its_own_points_and_no_others(limited: Result):
@@ -62,11 +62,11 @@ ASKS = """def time_pass(forward, n_tokens, clock, warmup=2, repeats=5):
 
 def test_what_fills_the_grader_costs_its_author_alone(monkeypatch: pytest.MonkeyPatch):
     """The memory that it took before was 1.2 GB; here less is allowed, to be quick."""
-    monkeypatch.setattr(bounds, "MEMORY", 40 * 2**20)
+    monkeypatch.setattr(bounds, "EXTRA_MEMORY_BYTES", 40 * 2**20)
     chapter = "00_bottleneck"
-    notebook = filled(release_of(chapter), answers_of(chapter) | {"time_pass": ASKS})
+    notebook = filled(release_of(chapter), material_of(chapter).answers | {"time_pass": ASKS})
     before = bounds._data()
-    result = engine.grade_now(notebook, chapter)
+    result = grade.grade_now(notebook, chapter)
     assert result.exercises["time_pass"].score == 0
     assert result.exercises["pass_time"].score == result.exercises["pass_time"].max_score
     assert bounds._data() - before < 300 * 2**20

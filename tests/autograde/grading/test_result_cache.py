@@ -24,7 +24,7 @@ def test_the_key_covers_the_chapters_files_and_no_other_chapters():
     """The import contracts hold that grading imports nothing beside these."""
     for one in course.chapters():
         ingredients = {path for _, path in cache._ingredients(one)}
-        grader = {ROOT / "autograde" / name for name in ("grade.py", "sandbox/session.py")}
+        grader = {ROOT / "autograde" / name for name in ("grading/grade.py", "sandbox/session.py")}
         assert {one.source, one.release, one.solution, one.tests} | grader <= ingredients
         assert not ingredients & {other.tests for other in course.chapters() if other != one}
 
@@ -45,7 +45,7 @@ def test_the_key_covers_answers_grader_and_isolation_but_no_output(monkeypatch):
 def test_the_key_covers_the_seed_of_the_hidden_cases(monkeypatch):
     fingerprints = set()
     for seed in (2026, 7, 0):
-        monkeypatch.setattr(course, "_setting", lambda name, seed=seed: seed)
+        monkeypatch.setattr(cache, "course_seed", lambda seed=seed: seed)
         fingerprints.add(cache.grader_fingerprint.__wrapped__(CHAPTER))
     assert len(fingerprints) == 3
 

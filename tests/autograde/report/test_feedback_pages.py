@@ -9,8 +9,8 @@ from classes.submitting import CHAPTER, POINTS, TOTAL, WRITTEN, cell_of, right, 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from autograde.grading.grade import parameters_of
 from autograde.grading.result import Exercise, GroupResult
+from autograde.hidden.material import material_of
 from autograde.intake import bounds
 from autograde.intake.submission import parse, rebuild, release_of
 from autograde.nbgrader.plugin import Grade
@@ -68,7 +68,7 @@ def test_the_page_starts_with_the_score_and_every_exercise(page: BeautifulSoup):
     assert f"{WRITTEN} : 1.5 of " in head
     assert "ada <b>-101" in head and page.header.find("b") is None
     rows = {row.a.get_text(): row.get_text() for row in page.find(class_="summary").find_all("li")}
-    assert set(parameters_of(CHAPTER)) < set(rows)
+    assert set(material_of(CHAPTER).parameters) < set(rows)
     name = "acceptance_probability"
     first = page.find(id=f"test_{name}").find(class_="wrong").strong.get_text()
     assert rows[name].endswith(f"; {first}") and first.startswith("not yet: ")
@@ -78,7 +78,7 @@ def test_the_page_starts_with_the_score_and_every_exercise(page: BeautifulSoup):
 
 def test_what_is_right_and_the_chapters_text_are_folded_away(page: BeautifulSoup):
     """A student met the whole chapter again, 5,000 words, around what was for them."""
-    sections = {name: page.find(id=f"test_{name}") for name in parameters_of(CHAPTER)}
+    sections = {name: page.find(id=f"test_{name}") for name in material_of(CHAPTER).parameters}
     opened = {name for name, section in sections.items() if not section.find_parent("details")}
     assert opened == set(WRONG)
     for name in WRONG:  # the mark stands right below the answer
@@ -146,7 +146,9 @@ def test_a_page_that_takes_too_long_has_all_but_what_the_student_wrote(monkeypat
     slow.cells.append(new_markdown_cell(f"mine a{' ' * 100_000}b", id="extra-0"))
     usual.cells.append(new_markdown_cell("mine", id="extra-0"))
     with monkeypatch.context() as patch:
-        patch.setattr(bounds, "SECONDS", 4)  # the rest of the page takes one, or three under load
+        patch.setattr(
+            bounds, "CPU_SECONDS", 4
+        )  # the rest of the page takes one, or three under load
         page = page_of(slow)
     assert "mine" not in page and "What you wrote is left out here" in page
     assert f"9.5 of {TOTAL:g} points" in page and "test_speculative_step" in page

@@ -20,8 +20,8 @@ from nbformat import NotebookNode
 
 from autograde.grading import grade
 from autograde.grading.result import Result
-from autograde.hidden.known_bugs import answers_of
-from autograde.intake.submission import release_of, take_in
+from autograde.hidden.material import material_of
+from autograde.intake.submission import release_of, sanitise
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP
 from autograde.tools.samples import filled
@@ -42,15 +42,16 @@ def named(tries: list) -> list:
 def sandbox() -> Iterator[None]:
     """The isolation that is used by everything below."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(isolation, "chosen", lambda: BUBBLEWRAP)
+        patch.setattr(isolation, "mode", lambda: BUBBLEWRAP)
         yield
 
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little time for a cell that never ends."""
-    short = replace(grade.limits_of(CHAPTER), extra_cell_seconds=4.0)
-    monkeypatch.setattr(grade, "limits_of", lambda chapter: short)
+    material = material_of(CHAPTER)
+    hurried = replace(material, limits=replace(material.limits, extra_cell_seconds=4.0))
+    monkeypatch.setattr(grade, "material_of", lambda chapter: hurried)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,7 @@ def listener() -> Iterator[None]:
 def graded(folder: Path, notebook: NotebookNode) -> Result:
     """The result of a notebook handed in as a file, not taken from the cache."""
     path = hand_in(folder, f"s{len(list(folder.iterdir()))}", text(notebook))
-    submission = take_in(folder, path.relative_to(folder), CHAPTER)
+    submission = sanitise(folder, path.relative_to(folder), CHAPTER)
     assert submission.reason is None
     return grade.grade_now(submission.notebook, CHAPTER)
 
@@ -88,7 +89,7 @@ def earned(sandbox: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 def half(**answers: str) -> NotebookNode:
     """A notebook with two right functions and, beside them, `answers`."""
-    right_ones = {name: answers_of(CHAPTER)[name] for name in HONEST}
+    right_ones = {name: material_of(CHAPTER).answers[name] for name in HONEST}
     return filled(release_of(CHAPTER), right_ones | answers)
 
 
@@ -125,7 +126,7 @@ def loss_and_gradient(target_logits, draft_logits, dtype):
 
 def test_a_given_function_that_is_defined_anew_earns_nothing():
     chapter = "04_choosing_the_draft"
-    answers = answers_of(chapter) | {"distillation_loss": KEEPS_BFLOAT16}
+    answers = material_of(chapter).answers | {"distillation_loss": KEEPS_BFLOAT16}
     notebook = filled(release_of(chapter), answers)
     honest = grade.grade(notebook, chapter).exercises["distillation_loss"]
     notebook.cells.append(nbformat.v4.new_code_cell(WIDENS, id="extra-99"))

@@ -15,8 +15,8 @@ from classes.submitting import hand_in, text
 from autograde.build.release import release_into
 from autograde.course import ROOT
 from autograde.grading import grade
-from autograde.hidden.known_bugs import answers_of
-from autograde.hidden.reference import Trusted
+from autograde.hidden.material import material_of
+from autograde.hidden.reference import Reference
 from autograde.intake import bounds
 from autograde.intake.submission import release_of
 from autograde.sandbox.session import Cell
@@ -29,9 +29,9 @@ MEGABYTES, SECONDS = 160, 4  # that a submission may take here, to be quick
 def attacked(name: str) -> tuple[str, object, list[str]]:
     """The chapter of an attack, the notebook with it, and the exercises that it answers."""
     chapter, one, code = FILLING[name]
-    names = [one] if one else list(grade.parameters_of(chapter))
+    names = [one] if one else list(material_of(chapter).parameters)
     answers = {each: code.replace("NAME", each) for each in names}
-    return chapter, filled(release_of(chapter), answers_of(chapter) | answers), names
+    return chapter, filled(release_of(chapter), material_of(chapter).answers | answers), names
 
 
 def most_megabytes(status: str = "") -> float:
@@ -47,9 +47,9 @@ def most_megabytes(status: str = "") -> float:
 )
 def test_a_submission_costs_the_grader_little_memory_and_time(name: str, monkeypatch):
     chapter, notebook, names = attacked(name)
-    grade.grade_now(filled(release_of(chapter), answers_of(chapter)), chapter)
-    monkeypatch.setattr(bounds, "MEMORY", MEGABYTES * 2**20)
-    monkeypatch.setattr(bounds, "SECONDS", SECONDS)
+    grade.grade_now(filled(release_of(chapter), material_of(chapter).answers), chapter)
+    monkeypatch.setattr(bounds, "EXTRA_MEMORY_BYTES", MEGABYTES * 2**20)
+    monkeypatch.setattr(bounds, "CPU_SECONDS", SECONDS)
     Path("/proc/self/clear_refs").write_text("5")
     before, start = most_megabytes(), time.process_time()
     try:
@@ -63,7 +63,7 @@ def test_a_submission_costs_the_grader_little_memory_and_time(name: str, monkeyp
 
 def test_what_a_full_grader_could_not_compute_is_no_right_answer():
     """It would be remembered, and held against all later submissions."""
-    full = Trusted([Cell("f", "def f(): raise MemoryError", 1.0)])
+    full = Reference([Cell("f", "def f(): raise MemoryError", 1.0)])
     with pytest.raises(MemoryError):
         full.call("f", ())
 
@@ -71,7 +71,7 @@ def test_what_a_full_grader_could_not_compute_is_no_right_answer():
 NBGRADER = """
 import atexit, runpy, sys
 from autograde.intake import bounds
-bounds.SECONDS = 2
+bounds.CPU_SECONDS = 2
 sys.argv = ["nbgrader", "autograde", sys.argv[1]]
 atexit.register(lambda: print(open("/proc/self/status").read()))
 runpy.run_module("nbgrader", run_name="__main__")
@@ -82,7 +82,7 @@ runpy.run_module("nbgrader", run_name="__main__")
 def test_what_keeps_the_grader_busy_costs_nbgraders_run_little(tmp_path: Path):
     """Its author has no mark and everybody else has; the limit is shorter here, to be quick."""
     chapter, busy, _ = attacked("empty arrays")
-    honest = filled(release_of(chapter), answers_of(chapter))
+    honest = filled(release_of(chapter), material_of(chapter).answers)
     release_into(tmp_path, [chapter])
     for student, notebook in {"ada": honest, "ben": busy, "cleo": honest}.items():
         hand_in(tmp_path / "submitted", student, text(notebook), chapter)

@@ -83,7 +83,7 @@ def test_cells_run_as_in_ipython(name: str, found: list[dict]):
 
 @pytest.mark.isolation
 def test_cells_run_in_the_sandbox_too(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(isolation, "chosen", lambda: isolation.BUBBLEWRAP)
+    monkeypatch.setattr(isolation, "mode", lambda: isolation.BUBBLEWRAP)
     notebooks = [CELLS[name] for name in CELLS if name not in ("texts", *WRONG)]
     with session(*chain(*notebooks), limits=Limits(total_seconds=60)) as s:
         errors = [report["error"] for report in s.reports.values() if report["error"]]

@@ -29,8 +29,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
         forget()
 
     def forget() -> None:
-        isolation.chosen.cache_clear()
-        selftest.require.cache_clear()
+        isolation.mode.cache_clear()
+        selftest.require_isolation.cache_clear()
 
     ask("")
     yield ask
@@ -42,12 +42,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 def test_every_attack_of_the_doctor_is_stopped(root: bool, monkeypatch):
     if not root:  # as with an ordinary account
         monkeypatch.setattr(bwrap, "is_root", lambda: False)
-    found = selftest.examine(BUBBLEWRAP)
+    found = selftest.run_probes(BUBBLEWRAP)
     assert len(found) == 5 and not any(found.values()), found
 
 
 def test_the_self_test_sees_what_is_open():
-    found = selftest.examine(NONE)
+    found = selftest.run_probes(NONE)
     for attack in ("files and names of the machine", "the network", "forbidden system calls"):
         assert found[attack]
 
@@ -56,7 +56,7 @@ def test_the_self_test_sees_what_is_open():
 def test_a_process_ends_with_its_sandbox(monkeypatch):
     """With an ordinary account it could ask to outlive it, and the grader would wait for it."""
     monkeypatch.setattr(bwrap, "is_root", lambda: False)
-    worker = workers.start(Limits(), isolated=True)
+    worker = workers.start_worker(Limits(), isolated=True)
     code = "import ctypes, time\nctypes.CDLL(None).prctl(1, 0)\ntime.sleep(1e9)"
     with pytest.raises(TimeoutError):
         worker.ask({"do": "cell", "source": code, "key": ""}, 0.5)
@@ -95,7 +95,7 @@ def test_nbgrader_gets_no_mark_without_isolation(no_bubblewrap):
 def test_an_isolation_that_leaks_is_refused(monkeypatch, asked):
     monkeypatch.setitem(selftest.PROBES, "the network", "print('a socket')")
     with pytest.raises(NoIsolation, match="does not hold:\n.*network: a socket"):
-        selftest.require()
+        selftest.require_isolation()
 
 
 @needs_isolation
@@ -113,7 +113,7 @@ def test_a_step_that_fails_is_a_failed_start(monkeypatch, asked):
     bwrap.mounts()  # of the true place
     monkeypatch.setattr(bwrap, "SCRATCH", "/no/such/place")
     with pytest.raises(NoIsolation, match="did not start: .*/no/such/place"):
-        selftest.require()
+        selftest.require_isolation()
 
 
 def test_an_installed_autograde_is_masked(tmp_path: Path, monkeypatch):
@@ -124,7 +124,7 @@ def test_an_installed_autograde_is_masked(tmp_path: Path, monkeypatch):
 
 @needs_isolation
 def test_of_the_repository_the_library_alone_is_there(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(isolation, "chosen", lambda: BUBBLEWRAP)
+    monkeypatch.setattr(isolation, "mode", lambda: BUBBLEWRAP)
     code = f"""
 import os, {LIBRARY} as library
 def f(root):

@@ -48,7 +48,7 @@ def test_a_model_and_its_cache_are_used_by_their_names():
     logits, length, vocabulary, same = value_of(code, model, limits=WITH_TORCH)
     assert logits.shape == (2, 3, 3) and logits.dtype == torch.float64
     assert (length.tolist(), vocabulary) == ([2, 2], 3)
-    assert same is model.thing
+    assert same is model.obj
 
 
 @pytest.mark.parametrize(

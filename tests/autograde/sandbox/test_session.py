@@ -36,7 +36,7 @@ def test_call_brings_back_value_warnings_changes_and_sharing():
     with session(code) as s:
         reply = s.call("f", (np.ones(2), np.arange(3.0)))
     assert reply.value.tolist() == [1.0, 2.0]
-    assert (reply.warnings, reply.changed, reply.shares) == (["careful"], [0], True)
+    assert (reply.warnings, reply.mutated_args, reply.shares_memory) == (["careful"], [0], True)
 
 
 def test_an_error_carries_its_name_text_and_line():
@@ -75,17 +75,17 @@ def test_a_call_that_ends_the_process_costs_only_itself():
     with session(code, "def f(): return 1", limits=Limits(call_seconds=0.3)) as s:
         with pytest.raises(ProcessEnded):
             s.call("out", ())
-        assert not s.limited
+        assert not s.timed_out
         with pytest.raises(CallTimedOut, match="longer than 0.3 s"):
             s.call("wait", ())
-        assert s.call("f", ()).value == 1 and s.limited
+        assert s.call("f", ()).value == 1 and s.timed_out
 
 
 def test_a_function_that_hangs_once_is_called_again_for_the_next_part():
     code = "def f(x):\n    while x % 2: pass\n    return x"
     with session(code, limits=Limits(call_seconds=0.2)) as s:
         student = Student(s, {"f": ["x"]})
-        for s.part in ("a", "b"):
+        for s.group in ("a", "b"):
             assert student.f(2) == 2
             with pytest.raises(CallTimedOut) as caught:
                 student.f(1)
@@ -103,21 +103,21 @@ def test_the_submission_as_a_whole_has_a_limit():
     ):
         s.call("f", ())
     assert time.monotonic() - start < 10
-    assert s.limited
+    assert s.timed_out
 
 
 def test_memory_and_output_are_bounded():
     """Of a memory full of small things nothing is left, not even for an error's description."""
     small = "kept = []\nwhile True:\n    kept.append([0])"
     with session(small, "print('x' * 10**8)", limits=Limits(memory_mib=256)) as s:
-        assert s.dead_cells == {"cell-0": "needed more than 0.25 GiB of memory"}
+        assert s.disabled_cells == {"cell-0": "needed more than 0.25 GiB of memory"}
         assert len(s.reports["cell-1"]["printed"]) < 30_000
 
 
 def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
     """The answer to the first hidden test ends the process, and another cannot be had."""
     ends = "import os\ndef acceptance_probability(p, q, token):\n    os._exit(0)"
-    whole, starts = workers.start, []
+    whole, starts = workers.start_worker, []
 
     def start(*arguments: object, **settings: object) -> object:
         starts.append(1)
@@ -125,7 +125,7 @@ def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: py
             raise SandboxError("no user namespace")
         return whole(*arguments, **settings)
 
-    monkeypatch.setattr(workers, "start", start)
+    monkeypatch.setattr(workers, "start_worker", start)
     with pytest.raises(SandboxError, match="no user namespace"):
         grade_now(right(acceptance_probability=ends), CHAPTER)
 
@@ -154,7 +154,8 @@ def test_what_a_worker_writes_to_its_errors_before_it_is_ready_stops_nothing():
 
 
 FORGED = frame_writer("json.dumps(BODY).encode()").replace("NAME", "f")
-ANSWER = {"value": 1, "changed": [], "warnings": [], "shares": 1, "operators": 0, "waits": []}
+ANSWER = {"value": 1, "mutated_args": [], "warnings": [], "shares_memory": 1, "torch_calls": 0}
+ANSWER |= {"host_syncs": []}
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ ANSWER = {"value": 1, "changed": [], "warnings": [], "shares": 1, "operators": 0
     [
         *({}, [], {"error": "text"}, {"missing": [1]}, {"ask": {"of": 0}}, {"ask": None}),
         {"error": {"name": 5, "text": ["x"], "line": "last", "cell": 3}},
-        *(ANSWER | part for part in ({"changed": [9]}, {"operators": float("inf")})),
+        *(ANSWER | part for part in ({"mutated_args": [9]}, {"torch_calls": float("inf")})),
         ANSWER | {"value": {"a": ["bool", [10**7, 0], ""]}},
         ANSWER | {"value": {"h": [7, True, []]}},
     ],
@@ -184,8 +185,8 @@ def test_text_that_no_file_could_hold_is_repaired():
 STARTED = """
 import os
 from autograde.sandbox import workers
-worker = workers.start(workers.Limits(total_seconds=1.0), isolated=False)
-worker.link.send({"do": "cell", "source": "while True: pass", "key": ""})
+worker = workers.start_worker(workers.Limits(total_seconds=1.0), isolated=False)
+worker.connection.send({"do": "cell", "source": "while True: pass", "key": ""})
 print(worker.popen.pid, flush=True)
 os._exit(1)  # as if it was killed
 """

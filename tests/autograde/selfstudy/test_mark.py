@@ -69,7 +69,7 @@ def test_the_page_is_that_of_a_class_with_the_courses_own_written_answer(there):
     assert "The course's own answer, to compare yours with: " in text
     assert "a person marks it" not in text and page.find("script") is None
     assert page.find("math") is not None
-    assert f"You chose {WRONG_LETTER}. {QUIZ.told[WRONG_LETTER][:20]}" in text
+    assert f"You chose {WRONG_LETTER}. {QUIZ.explanations[WRONG_LETTER][:20]}" in text
     said = page.find(string=re.compile("it took longer than 0.3 s and was stopped"))
     assert said and not said.find_parent("details")
 
@@ -105,7 +105,7 @@ def test_only_what_was_changed_or_is_named_is_marked_again(tmp_path: Path, capsy
 def test_a_class_and_who_studies_alone_get_the_same_points_and_words(monkeypatch):
     answers = {WRONG: TARGET_AGAIN, "quiz_02_b": "", "acceptance_probability": "def x(:"}
     of_own_code = grade.grade_now(right(**answers), CHAPTER)
-    monkeypatch.setattr(isolation, "chosen", lambda: BUBBLEWRAP)
+    monkeypatch.setattr(isolation, "mode", lambda: BUBBLEWRAP)
     of_a_class = grade.grade_now(right(**answers), CHAPTER)
     assert of_own_code.exercises == of_a_class.exercises
     wrong = {name for name, e in of_a_class.exercises.items() if e.passed < len(e.groups)}

@@ -4,7 +4,8 @@ from attacks.protocol import frame_writer
 from data_files import table
 
 _ANSWER = (
-    "{'warnings': [], 'changed': [], 'shares': False, 'operators': 0, 'waits': [], 'value': None}"
+    "{'warnings': [], 'mutated_args': [], 'shares_memory': False, 'torch_calls': 0, "
+    "'host_syncs': [], 'value': None}"
 )
 
 

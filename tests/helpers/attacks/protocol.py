@@ -14,12 +14,13 @@ def NAME(*args):
             pass
 """
 _FRAME = 'struct.pack(">I", len(body)) + body'
-_FORGED_ANSWER = """json.dumps({"value": 1.0, "error": None, "warnings": [], "changed": [],
-                       "shares": False, "operators": 0, "waits": [],
+_FORGED_ANSWER = """json.dumps({"value": 1.0, "error": None, "warnings": [], "mutated_args": [],
+                       "shares_memory": False, "torch_calls": 0, "host_syncs": [],
                        "passed": True, "score": 22, "mark": 22.0}).encode()"""
 _DEEP = """b'{"value": ' + b'{"l": [' * 100000 + b']}' * 100000 + b'}'"""
 _TWICE = (
-    """b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, "changed": [1, 2]}'"""
+    """b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, """
+    """"mutated_args": [1, 2]}'"""
 )
 _NEVER_GIVEN = """b'{"ask": {"of": 0, "name": "__class__", "args": {"l": []}, "kwargs": {}}}'"""
 

@@ -35,6 +35,7 @@ sys.path[0] = {folder!r}
 runpy.run_path({program!r}, run_name="__main__")
 """
 _COMMAND = """{block}
+os.environ["AUTOGRADE_ROOT"] = {root!r}
 from dataclasses import replace
 from autograde.grading import grade
 from autograde.sandbox import workers
@@ -51,11 +52,13 @@ def command(folder: Path, *arguments: object, seconds: float) -> list[str]:
 
     A cell of one's own has so many `seconds`.
     """
+    from autograde.course import ROOT
     from autograde.sandbox import workers
 
     worker, start = folder / "worker.py", workers.START
     texts = {"block": ONLY_LINUX, "folder": str(start.parent), "program": str(start)}
     worker.write_text(_PROGRAM.format(**texts))
     grader = folder / "grader.py"
-    grader.write_text(_COMMAND.format(block=ONLY_LINUX, program=str(worker), seconds=seconds))
+    values = {"block": ONLY_LINUX, "root": str(ROOT), "program": str(worker), "seconds": seconds}
+    grader.write_text(_COMMAND.format(**values))
     return [sys.executable, "-X", "utf8", str(grader), *map(str, arguments)]

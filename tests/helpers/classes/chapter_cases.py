@@ -5,7 +5,7 @@ import importlib
 import inspect
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 
 from autograde.course import Chapter, chapter_names
-from autograde.grading.grade import solved
+from autograde.hidden.collected import with_hidden_tests
+from autograde.hidden.material import material_of
+from autograde.hidden.plugin import Case
 from autograde.intake.submission import release_of
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch00 import lesson as ch00
@@ -40,12 +42,12 @@ def text_of(chapter: str) -> str:
 
 def functions_of(chapter: str) -> dict[str, Callable]:
     """The solution's functions by name, with all else that the notebook's cells define."""
-    return solved(chapter).namespace
+    return material_of(chapter).solved.namespace
 
 
 def visible_message(chapter: str, exercise: str, code: str) -> str:
     """What the cell that checks an exercise says of the answer `code`; empty if it passes."""
-    own = solved(chapter)
+    own = material_of(chapter).solved
     names = own.namespace | {exercise: own.defined(exercise, code)}
     (check,) = (cell for cell in release_of(chapter).cells if cell.id == f"test_{exercise}")
     with contextlib.redirect_stdout(io.StringIO()):
@@ -54,6 +56,11 @@ def visible_message(chapter: str, exercise: str, code: str) -> str:
         except Exception as error:
             return str(error) or type(error).__name__
     return ""
+
+
+def cases_with(chapter: str, answers: Mapping[str, str]) -> list[Case]:
+    """The cases of the exercises in `answers`, in the solution's place; without answers, all."""
+    return with_hidden_tests(chapter, lambda tests: tests.run_with(answers))
 
 
 def lesson_of(chapter: str) -> ModuleType:

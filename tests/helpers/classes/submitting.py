@@ -12,17 +12,16 @@ from tempfile import TemporaryDirectory
 from nbformat import NotebookNode
 
 from autograde.course import ROOT
-from autograde.grading.grade import exercises_of
-from autograde.hidden.known_bugs import answers_of
+from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from autograde.tools.samples import filled
-from specdec_lib.lessons.checking.answers import OPTIONS, quizzes_of
+from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS, quizzes_of
 
 CHAPTER = "02_rejection_sampling"
-POINTS = {name: each.max_score for name, each in exercises_of(release_of(CHAPTER)).items()}
+POINTS = material_of(CHAPTER).points
 FULL = sum(POINTS.values())  # of the tests
 QUIZ = quizzes_of("specdec_lib.lessons.ch02")["quiz_02"]
-WRONG_LETTER = next(letter for letter in OPTIONS if letter != QUIZ.right)
+WRONG_LETTER = next(letter for letter in QUIZ_OPTIONS if letter != QUIZ.right)
 _TEXTS = [cell for cell in release_of(CHAPTER).cells if cell.cell_type == "markdown"]
 (_BY_HAND,) = [cell for cell in _TEXTS if cell.metadata.get("nbgrader")]
 WRITTEN = _BY_HAND.id  # the answer that a person marks
@@ -31,7 +30,7 @@ TOTAL = FULL + _BY_HAND.metadata.nbgrader.points
 
 def right(**changes: str) -> NotebookNode:
     """The notebook with every answer right, except for `changes` by name."""
-    return filled(release_of(CHAPTER), answers_of(CHAPTER) | changes)
+    return filled(release_of(CHAPTER), material_of(CHAPTER).answers | changes)
 
 
 def with_cell_source(notebook: NotebookNode, name: str, source: str) -> NotebookNode:

@@ -5,13 +5,15 @@ from typing import Any
 from classes.chapter_cases import ACCEPTED, SETTINGS
 from pages.browsing import Visitor
 
-from specdec_lib.lessons.widgets.batch import batch_simulator
-from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
-from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
-from specdec_lib.lessons.widgets.generation import generation_simulator
-from specdec_lib.lessons.widgets.linked import linked_simulator
-from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
-from specdec_lib.lessons.widgets.trace import trace_picture
+from specdec_lib.lessons.widgets import (
+    batch_simulator,
+    bottleneck_simulator,
+    draft_tree_simulator,
+    generation_simulator,
+    linked_simulator,
+    paper_rows_simulator,
+    trace_picture,
+)
 
 TEXT = {
     "drafted": ["return", " x"],

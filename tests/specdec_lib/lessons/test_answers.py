@@ -3,14 +3,14 @@
 import pytest
 
 from specdec_lib.lessons.checking import answers
-from specdec_lib.lessons.checking.answers import Quiz, Truth, answering, committed, revealing
+from specdec_lib.lessons.checking.answers import Quiz, Truth, committed, make_answered, make_reveal
 from specdec_lib.lessons.checking.examples import Different
 
 
 def test_predictions_are_committed_before_anything_is_revealed(capsys):
     with pytest.raises(NotImplementedError, match="no guess yet"):
         committed("prediction_02", None, 0, 1)
-    revealing({"prediction_02": Truth(0.8, "Because.")})("prediction_02", None)
+    make_reveal({"prediction_02": Truth(0.8, "Because.")})("prediction_02", None)
     assert "0.8" not in capsys.readouterr().out
 
 
@@ -18,7 +18,7 @@ def test_predictions_are_committed_before_anything_is_revealed(capsys):
 def test_a_refused_guess_is_told_nothing(refused: float, capsys):
     with pytest.raises(Different, match="from 0 to 1"):
         committed("a_guess", refused, 0, 1)
-    reveal = revealing({"a_guess": Truth(0.8, "Because.")})
+    reveal = make_reveal({"a_guess": Truth(0.8, "Because.")})
     reveal("a_guess", refused)
     assert "0.8" not in capsys.readouterr().out
     reveal("a_guess", 0.5)
@@ -39,7 +39,7 @@ BLOCK = Truth((1 - 0.7**6) / 0.3, "Because.", {1 / 0.3: "has no end.", 2.77: "ha
     ],
 )
 def test_a_prediction_gets_the_reason_of_its_number(guess, truth: Truth, said: str, capsys):
-    revealing({"prediction_02": truth})("prediction_02", guess)
+    make_reveal({"prediction_02": truth})("prediction_02", guess)
     assert capsys.readouterr().out == said + "\n"
 
 
@@ -47,7 +47,7 @@ WITHOUT_QUIZZES = "specdec_lib.lessons.checking"
 
 
 def test_quiz_answers_are_letters():
-    answered = answering(WITHOUT_QUIZZES)
+    answered = make_answered(WITHOUT_QUIZZES)
     with pytest.raises(NotImplementedError, match="no answer yet"):
         answered("quiz_02", "")
     with pytest.raises(Different, match="one letter"):
@@ -58,7 +58,7 @@ def test_quiz_answers_are_letters():
 def test_a_quiz_answers_at_once(capsys, monkeypatch):
     quiz = Quiz("b", {"a": "Not so.", "b": "It is so."})
     monkeypatch.setattr(answers, "quizzes_of", lambda chapter: {"quiz_02": quiz})
-    answered = answering("a chapter")
+    answered = make_answered("a chapter")
     answered("quiz_02", "b")
     assert capsys.readouterr().out == "quiz_02: b is right. It is so.\n"
     with pytest.raises(Different) as wrong:  # so that Validate says no success
@@ -67,5 +67,5 @@ def test_a_quiz_answers_at_once(capsys, monkeypatch):
 
 
 def test_without_its_file_a_quiz_is_recorded_and_nothing_told(capsys):
-    answering(WITHOUT_QUIZZES)("quiz_02", "b")
+    make_answered(WITHOUT_QUIZZES)("quiz_02", "b")
     assert capsys.readouterr().out == "quiz_02: your answer b is recorded.\n"

@@ -1,9 +1,16 @@
-"""Whether a value is as good as the expected one."""
+"""Whether a value is as good as the expected one, and whether two values are one."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from specdec_lib.lessons import checking
+from specdec_lib.lessons.checking import is_close, same
 from specdec_lib.lessons.checking.comparing import difference
 
 
@@ -75,3 +82,50 @@ def test_without_their_form_values_are_as_good_and_with_it_they_are_told(got, ex
 )
 def test_without_their_form_other_values_are_as_wrong(got, expected):
     assert difference(got, expected, form=False) is not None
+
+
+WIDE_ROW = torch.tensor([0.1, 0.2], dtype=torch.bfloat16)
+
+
+@pytest.mark.parametrize(
+    "one, other, close, one_value",
+    [
+        (1.0, 1, True, False),
+        (True, 1, True, False),
+        ([1.0], [1], True, False),
+        ({"a": 1}, {"a": 1.0}, True, False),
+        (0.1 + 0.2, 0.3, True, True),
+        (1e-10, 0.0, True, True),
+        (float("nan"), np.float64("nan"), True, True),
+        ((1, [2.0]), [1, [2.0]], True, True),
+        (np.ones(2), torch.ones(2), True, True),
+        (np.float32(0.1), np.float32(0.1) + np.float32(1e-8), True, True),
+        (WIDE_ROW, WIDE_ROW.float(), True, True),
+        (np.float16(0.5005), np.float16(0.5), False, False),
+        (np.ones(2), np.ones((1, 2)), False, False),
+        ([1, 1], 1, False, False),
+        ([[1], 2], [[1], 2], True, True),
+        ({"a": 1}, {"b": 1}, False, False),
+        ("a", "a", True, True),
+        (None, 0, False, False),
+    ],
+)
+def test_two_values_are_one(one: object, other: object, close: bool, one_value: bool):
+    assert (is_close(one, other), same(one, other)) == (close, one_value)
+    assert (is_close(other, one), same(other, one)) == (close, one_value)
+
+
+def test_a_copy_of_the_kit_needs_numpy_alone(tmp_path: Path):
+    """A new course gets the folder, and has neither this library nor torch."""
+    shutil.copytree(Path(checking.__file__).parent, tmp_path / "kit")
+    program = (
+        "import sys, kit, kit.blame\n"
+        "def double(x):\n    return [][0]\n"
+        "try:\n    kit.check_examples(double, (1, 2))\n"
+        "except kit.Different as wrong:\n    print(wrong)\n"
+        "print(kit.blame.PACKAGES, *{'torch', 'specdec_lib'} & set(sys.modules))"
+    )
+    python = [sys.executable, "-c", program]
+    out = subprocess.run(python, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert out.startswith("double(x=1) raised IndexError: list index out of range")
+    assert out.endswith(f"['{tmp_path / 'kit'}']\n")

@@ -1,10 +1,12 @@
 """Values in messages: short, the same in every run, and told apart."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
-from specdec_lib.lessons.checking.describing import MOST_SHOWN, describe, told_apart
+from specdec_lib.lessons.checking.describing import MAX_SHOWN, describe, distinct_texts
 from specdec_lib.lessons.checking.examples import Different, expect
 from specdec_lib.lessons.checking.pasting import as_code, format_call
 
@@ -31,7 +33,7 @@ for _ in range(12):
 def test_a_value_of_any_size_is_told_shortly(value: object):
     with pytest.raises(Different) as caught:
         expect(lambda: value, gives=3)
-    assert len(str(caught.value)) < MOST_SHOWN + 200
+    assert len(str(caught.value)) < MAX_SHOWN + 200
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,7 @@ def test_the_call_of_a_message_can_be_pasted_and_gives_the_same_values(value):
     ],
 )
 def test_numbers_get_as_many_digits_as_tell_them_apart(one, other, texts):
-    told = told_apart(one, other)
+    told = distinct_texts(one, other)
     assert told == texts if texts else told[0] != told[1]
 
 
@@ -84,6 +86,7 @@ def test_numbers_get_as_many_digits_as_tell_them_apart(one, other, texts):
         (np.full((9, 9), 0.5) + np.eye(9) / 3, "<an array of shape (9, 9)>"),
         ([1, np.random.default_rng(0)], "[1, <Generator(PCG64)>]"),
         (len, "<built-in function len>"),
+        (SimpleNamespace(thing=SimpleNamespace(code="exact.Tape()")), "exact.Tape()"),
     ],
 )
 def test_an_argument_is_short_code_or_stands_in_angle_brackets(value, code):

@@ -13,8 +13,8 @@ from specdec_lib.lessons.checking.examples import (
     helpers_first,
     visible_check,
 )
-from specdec_lib.lessons.checking.lending import at_most, copied, fixed
-from specdec_lib.lessons.drawing.axes import drawn_from
+from specdec_lib.lessons.checking.lending import copy_plain, limit_calls, read_only
+from specdec_lib.lessons.drawing.axes import uses_student_functions
 
 
 def test_exceptions_become_messages():
@@ -170,7 +170,7 @@ def test_a_changed_argument_of_any_kind_is_seen_and_the_checks_own_stays(value):
             first = next(iter(first.values())) if isinstance(first, dict) else first[0]
         first[0] = 7
 
-    kept = copied(value)
+    kept = copy_plain(value)
 
     @visible_check
     def check_spoilt(function):
@@ -183,7 +183,7 @@ def test_a_changed_argument_of_any_kind_is_seen_and_the_checks_own_stays(value):
 def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys):
     @visible_check
     def check_settled(function):
-        step = at_most(3, lambda x: x, "the target", "each pass settles one place")
+        step = limit_calls(3, lambda x: x, "the target", "each pass settles one place")
         expect(function, step, gives=0)
 
     def settled(step):
@@ -193,12 +193,14 @@ def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys)
     said = "called the target more than 3 times: each pass settles one place"
     message = refused(check_settled, settled)
     assert message == f"settled(step=<lambda>) {said}; expected 0."
-    figure = drawn_from("settled")(lambda function: function(at_most(3, len, "it", "why")))
+    figure = uses_student_functions("settled")(
+        lambda function: function(limit_calls(3, len, "it", "why"))
+    )
     figure(lambda step: [step("") for _ in range(9)])
     assert "cannot be used yet: called it more than 3 times: why" in capsys.readouterr().out
 
 
 def test_what_a_notebook_shares_with_its_lesson_cannot_be_changed():
-    for array in (lesson.P, lesson.Q, lesson.BLOCK_P, fixed([1.0])):
+    for array in (lesson.P, lesson.Q, lesson.BLOCK_P, read_only([1.0])):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1

@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 
 from specdec_lib.lessons.ch02 import paragraph
 from specdec_lib.lessons.drawing import series
-from specdec_lib.lessons.drawing.axes import drawn_from, picture
+from specdec_lib.lessons.drawing.axes import chart, uses_student_functions
 from specdec_lib.measure.acceptance import Place
 
 VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
@@ -15,8 +15,8 @@ VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
 
 @pytest.mark.parametrize("kind", ["lines", "marks", "bars"])
 def test_the_words_of_a_figure_have_every_value_that_is_drawn(kind: str):
-    ax = picture("Speeds")
-    words = series.draw(ax, [1, 8], VALUES, kind=kind)
+    ax = chart("Speeds")
+    words = series.draw_series(ax, [1, 8], VALUES, kind=kind)
     drawn = [y for line in ax.lines for y in line.get_ydata()]
     drawn += [bar.get_height() for bar in ax.patches]
     assert sorted(drawn) == [1.0, 1.5, 2.25, 3.125]
@@ -25,8 +25,8 @@ def test_the_words_of_a_figure_have_every_value_that_is_drawn(kind: str):
 
 
 def test_the_words_of_a_figure_have_its_errors():
-    ax = picture("Speeds")
-    words = series.draw(ax, [1, 8], {"plain": [1.0, 2.25]}, errors=[0.5, 0.25])
+    ax = chart("Speeds")
+    words = series.draw_series(ax, [1, 8], {"plain": [1.0, 2.25]}, errors=[0.5, 0.25])
     (intervals,) = ax.collections
     ends = [path.vertices[:, 1].tolist() for path in intervals.get_paths()]
     assert ends == [[0.5, 1.5], [2.0, 2.5]] and words == "plain: 1 ± 0.5 at 1, 2.25 ± 0.25 at 8"
@@ -52,5 +52,5 @@ def test_a_figure_gives_copies():
         p /= 2
 
     row = np.array([1.0, 2.0])
-    drawn_from("f")(lambda function, given: function(given))(halved_in_place, row)
+    uses_student_functions("f")(lambda function, given: function(given))(halved_in_place, row)
     assert row.tolist() == [1.0, 2.0]

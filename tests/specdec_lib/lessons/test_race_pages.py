@@ -35,7 +35,7 @@ def test_another_text_is_called_that():
 
 
 def test_a_page_has_every_token_at_its_time_and_marks_what_was_drafted():
-    page = race.as_page(of(SLOW, FAST))
+    page = race.race_page(of(SLOW, FAST))
     spans = re.findall(r'<span class="(sd-\w+) sd-t" style="--t:([\d.]+)s">([^<]*)</span>', page)
     assert ("sd-own", "2.000", " or") in spans
     assert ("sd-draft", "1.500", "a&lt;b or") in spans and ("sd-own", "1.500", " c") in spans
@@ -48,7 +48,7 @@ def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):
     lane = Lane("plain decoding", [[Pass(0.05, ["soon"]), Pass(60.0, ["late"])]])
     context = browser.new_context(java_script_enabled=scripts)
     page = context.new_page()
-    page.set_content(race.as_page(of(lane)))
+    page.set_content(race.race_page(of(lane)))
     # Without scripts a page cannot be waited for; what is drawn can be asked again and again.
     end = time.monotonic() + 30
     while not page.get_by_text("soon").is_visible() and time.monotonic() < end:
@@ -62,7 +62,7 @@ def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):
 @pytest.mark.browser
 def test_who_wants_no_motion_sees_the_whole_text(browser):
     page = browser.new_page(reduced_motion="reduce")
-    page.set_content(race.as_page(of(Lane("plain", [[Pass(60.0, ["late"])]]))))
+    page.set_content(race.race_page(of(Lane("plain", [[Pass(60.0, ["late"])]]))))
     assert page.get_by_text("late").is_visible()
     page.close()
 
@@ -71,7 +71,7 @@ def test_who_wants_no_motion_sees_the_whole_text(browser):
 @pytest.mark.parametrize("around", ["data-theme='dark'", "data-jp-theme-light='false'"])
 def test_a_race_can_be_read_whatever_is_around_it(browser, around):
     page = browser.new_page()
-    grey = f"<body {around} style='background: #ced6dd'><main>{race.as_page(of(SLOW, FAST))}"
+    grey = f"<body {around} style='background: #ced6dd'><main>{race.race_page(of(SLOW, FAST))}"
     page.set_content(f"<!DOCTYPE html><html lang=en><title>x</title>{grey}</main></body></html>")
     assert "color-contrast" not in " ".join(faults(page))
     page.close()

@@ -10,11 +10,11 @@ from specdec_lib.lessons.widgets import simulator
 
 @pytest.mark.browser
 def test_a_simulator_is_added_by_following_its_page(tmp_path, monkeypatch, reader, module):
-    readme = (simulator.HERE / "README.md").read_text(encoding="utf-8")
+    readme = (simulator.WIDGETS / "README.md").read_text(encoding="utf-8")
     blocks = dict(re.findall(r"```(\w+)\n(.*?)```", readme, re.DOTALL))
-    shutil.copytree(simulator.HERE / "parts", tmp_path / "parts")
+    shutil.copytree(simulator.WIDGETS / "parts", tmp_path / "parts")
     (tmp_path / "coin.js").write_text(blocks["js"])
-    monkeypatch.setattr(simulator, "HERE", tmp_path)
+    monkeypatch.setattr(simulator, "WIDGETS", tmp_path)
     names: dict = {}
     exec(blocks["python"], names)
     coin = names["coin_simulator"](0.5)

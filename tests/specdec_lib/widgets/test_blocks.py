@@ -6,9 +6,7 @@ import torch
 
 from specdec_lib.decoding.verify import accepts
 from specdec_lib.lessons.data import recorded
-from specdec_lib.lessons.widgets.batch import batch_simulator
-from specdec_lib.lessons.widgets.generation import generation_simulator
-from specdec_lib.lessons.widgets.trace import trace_picture
+from specdec_lib.lessons.widgets import batch_simulator, generation_simulator, trace_picture
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 pytestmark = pytest.mark.browser
@@ -49,11 +47,11 @@ def kinds(k: int, accepted: int) -> list[str]:
 
 
 def test_recorded_blocks_come_out_as_recorded(module):
-    call, record = module(generation_simulator()), recorded.record()
+    call, record = module(generation_simulator()), recorded.data()
     pieces = {"pieces": record["pieces"]}
     for run in record["runs"][::70]:
         for raw in run["blocks"]:
-            block = recorded.Block(*raw)
+            block = recorded.RecordedBlock(*raw)
             fates = call("fates", call("blockOf", pieces, raw))
             assert [each["kind"] for each in fates] == kinds(run["k"], block.accepted)
             ids = [*block.drafted, block.token]
@@ -84,9 +82,7 @@ def test_speeds_and_counts_equal_the_librarys(module):
                 assert batch("lockstepTokens", alpha, k, rows) == pytest.approx(want, abs=1e-12)
     want = walltime_speedup(0.7, 0.02, 5, 1.4)
     assert call("speed", 7 * expected_tokens(0.7, 5), 7, 5, 0.02, 1.4) == pytest.approx(want)
-    plain = [
-        {"k": each["k"], "accepted": each["accepted"]} for each in recorded.record()["requests"]
-    ]
+    plain = [{"k": each["k"], "accepted": each["accepted"]} for each in recorded.data()["requests"]]
     assert call("alphaOf", plain) == pytest.approx(recorded_alpha(), abs=1e-12)
     for each in plain:
         found, tokens = call("summaryOf", each), accepted_of(each) + 1
@@ -101,12 +97,12 @@ def accepted_of(request: dict) -> np.ndarray:
 
 def recorded_alpha() -> float:
     """The acceptance rate of all recorded requests."""
-    found = recorded.record()["requests"]
+    found = recorded.data()["requests"]
     counts = [(int(n), each["k"]) for each in found for n in accepted_of(each)]
     return sum(n for n, _ in counts) / sum(min(n + 1, k) for n, k in counts)
 
 
-def speed_of(run: list[recorded.Block], k: int, c: float, v: float) -> tuple[float, float]:
+def speed_of(run: list[recorded.RecordedBlock], k: int, c: float, v: float) -> tuple[float, float]:
     """Speed and tokens per pass of a run."""
     tokens = sum(block.accepted + 1 for block in run)
     return tokens / (len(run) * (c * k + v)), tokens / len(run)

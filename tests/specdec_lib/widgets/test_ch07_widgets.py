@@ -5,7 +5,7 @@ import pytest
 from classes.chapter_cases import ACCEPTED, functions_of
 
 from specdec_lib.lessons.ch07 import computed, lesson
-from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
+from specdec_lib.lessons.widgets import draft_tree_simulator
 
 pytestmark = pytest.mark.browser
 

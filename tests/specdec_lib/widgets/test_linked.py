@@ -7,7 +7,7 @@ from classes.chapter_cases import functions_of, random_pairs
 from specdec_lib import theory
 from specdec_lib.lessons.ch03 import computed, rules
 from specdec_lib.lessons.widgets import linked_simulator
-from specdec_lib.lessons.widgets.linked import K_MAX, SAMPLERS
+from specdec_lib.lessons.widgets.simulators import MAX_SPEED_K, SAMPLERS
 from specdec_lib.sampling import sample_from
 
 pytestmark = pytest.mark.browser
@@ -55,14 +55,14 @@ def test_formulas_of_a_block_equal_the_library(module):
     settings = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0.5, 0.2, 0), (0.3, 0.3, 0), (0.25, 0.0, 0.3)]
     drawn = np.random.default_rng(3).random((40, 3)).round(2)
     for alpha, c, s in [*settings, *drawn.tolist()]:
-        v = call("straight", s, K_MAX)
-        for k in (0, 1, 5, K_MAX):
+        v = call("straight", s, MAX_SPEED_K)
+        for k in (0, 1, 5, MAX_SPEED_K):
             assert v[k] == pytest.approx(1 + s * k, abs=1e-12)
             want = theory.walltime_speedup(alpha, c, k, 1 + s * k)
             assert call("speedup", alpha, c, k, v) == pytest.approx(want, abs=1e-12)
             tokens = call("expectedTokens", alpha, k)
             assert tokens == pytest.approx(theory.expected_tokens(alpha, k), abs=1e-12)
-        assert call("bestK", alpha, c, v) == best_steep(alpha, c, s, K_MAX)
+        assert call("bestK", alpha, c, v) == best_steep(alpha, c, s, MAX_SPEED_K)
 
 
 # ---- dragging ----------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_formulas_of_the_sample_equal_the_library(module):
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_draws_are_those_of_the_rule(module, sampler: str):
     call, counts = module(linked_simulator("paths")), [0, 0, 0, 0]
-    replacement = P if sampler == "from_target" else rules.residual(P, Q)
+    replacement = P if sampler == "from_target" else rules.normalised_residual(P, Q)
     for u, r, v in np.reshape(call("uniforms", 3, 1500), (500, 3)):
         token = int(np.argmax(Q)) if sampler == "argmax" else sample_from(Q, u)
         counts[token if r * Q[token] < P[token] else sample_from(replacement, v)] += 1
@@ -208,6 +208,6 @@ def test_k_c_and_s_move_the_curves(reader):
     assert f"K = 4: {14.1 / theory.walltime_speedup(0.8, 0.05, 4):.3g}" in page.description(2)
     for _ in range(10):  # to 0.10
         page.slider("s cost of each further token of a pass").press("ArrowRight")
-    assert page.numbers()[5] == str(best_steep(0.8, 0.05, 0.1, K_MAX))
+    assert page.numbers()[5] == str(best_steep(0.8, 0.05, 0.1, MAX_SPEED_K))
     page.press("Reset")
     assert page.numbers() == ["0.80", "0.20", "2.952", "5.49 ms", "2.567", "8"]

@@ -10,29 +10,31 @@ from pages.accessibility import faults, pictures_without_words
 from pages.browsing import Visitor
 from pages.simulators import FITS, MAKERS, NAMES, VISIBLE, move_simulators
 
-from specdec_lib.lessons.widgets.simulator import HERE, style_sheet
+from specdec_lib.lessons.widgets import simulators
+from specdec_lib.lessons.widgets.simulator import WIDGETS, simulator_css
 
 NETWORK = r"^\s*import\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
-PLAYING = [name for name in NAMES if "player(" in (HERE / f"{name}.js").read_text()]
+PLAYING = [name for name in NAMES if "player(" in (WIDGETS / f"{name}.js").read_text()]
 
 
 def test_every_simulator_is_here_and_a_chapter_shows_it():
-    named = {path.stem for path in HERE.glob("*.js")}
+    named = {path.stem for path in WIDGETS.glob("*.js")}
     assert {make().name for make in MAKERS.values()} == set(NAMES) == named
     chapters = "".join(map(text_of, CHAPTERS))
-    assert all(f"lessons.widgets.{name} import" in chapters for name in NAMES)
+    makers = [name for name in vars(simulators) if name.endswith(("_simulator", "_picture"))]
+    assert len(makers) == len(NAMES)
+    assert all(f"lessons.widgets import {maker}" in chapters for maker in makers)
 
 
 @pytest.mark.slow
 @pytest.mark.browser
 def test_on_an_exported_page_all_move_and_are_open_to_everybody(browser, tmp_path):
-    simulators = [make() for make in MAKERS.values()]
-    shown = "".join(simulator._repr_mimebundle_()["text/html"] for simulator in simulators)
+    shown = "".join(make()._repr_mimebundle_()["text/html"] for make in MAKERS.values())
     page = tmp_path / "page.html"
     page.write_text(f'<!DOCTYPE html><html lang="en"><title>All</title><main>{shown}</main></html>')
     look = {"viewport": {"width": 400, "height": 900}, "color_scheme": "dark"}
     with Visitor(browser, **look).visit(page) as visitor:
-        assert move_simulators(visitor) == len(simulators)
+        assert move_simulators(visitor) == len(MAKERS)
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
 
 
@@ -43,7 +45,7 @@ def test_both_renderings_run_one_module_that_asks_nobody_for_anything(name):
     page = html.unescape(re.search(r'srcdoc="([^"]*)"', simulator.frame())[1])
     assert simulator.module in page and simulator.widget._esm == simulator.module
     assert page.count("</script>") == 1
-    delivered = style_sheet() + simulator.module
+    delivered = simulator_css() + simulator.module
     assert set(re.findall(r"\w+://[^\"'\s]*", delivered)) == {"http://www.w3.org/2000/svg"}
     assert not re.search(NETWORK, delivered, re.MULTILINE)
     assert not re.search(r"transition|animation:|requestAnimationFrame|<animate", delivered)

@@ -7,7 +7,7 @@ import numpy as np
 
 from specdec_lib.lessons.drawing import style
 from specdec_lib.lessons.widgets import Simulator, linked_simulator
-from specdec_lib.lessons.widgets.simulator import style_sheet
+from specdec_lib.lessons.widgets.simulator import simulator_css
 
 
 def test_frame_is_sandboxed_and_titled():
@@ -41,6 +41,6 @@ def test_values_cannot_close_the_script_element():
 def test_colours_and_hatches_are_the_same_in_figures_and_simulators():
     for name, colour in style.palette("light").items():
         assert style.role(name)["edgecolor"] == colour == getattr(style, name.upper())
-        assert f"--sd-{name}: {colour};" in style_sheet()
+        assert f"--sd-{name}: {colour};" in simulator_css()
     hatches = [style.role(name)["hatch"] for name in ("accepted", "excess", "residual")]
     assert len(set(hatches)) == 3

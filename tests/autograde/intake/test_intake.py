@@ -16,7 +16,7 @@ from autograde.intake.submission import (
     JOINER,
     MAX_CELLS,
     MAX_LISTS,
-    Refused,
+    InvalidSubmission,
     is_answer,
     parse,
     rebuild,
@@ -52,7 +52,7 @@ def test_answers_are_moved_and_nothing_else_is():
 
 @pytest.mark.parametrize("cells", [{}, {"cells": 3}, {"cells": None}, {"cells": {"0": {}}}])
 def test_a_file_without_a_list_of_cells_is_refused(cells: dict):
-    with pytest.raises(Refused, match="no list of cells; save it in JupyterLab"):
+    with pytest.raises(InvalidSubmission, match="no list of cells; save it in JupyterLab"):
         parse(json.dumps({"nbformat": 4} | cells).encode())
 
 
@@ -98,7 +98,7 @@ def test_a_file_of_too_many_parts_is_refused_before_anything_is_made_of_it(
 ):
     data = json.dumps({"nbformat": 4} | parts).encode()
     monkeypatch.setattr(*step, None)  # a call would be refused with other words
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(InvalidSubmission, match=words):
         parse(data)
 
 
@@ -130,7 +130,7 @@ def test_of_a_long_text_the_beginning_stays_and_long_code_is_left_out(kind: str)
 @pytest.mark.parametrize("kind", ["markdown", "code", "raw"])
 def test_all_cells_together_are_bounded_and_the_answers_come_first(kind: str):
     cells = with_own(kind, *["#" * 9_000] * 300)
-    assert sum(len(cell.source) for cell in cells) < bounds.MAX_TEXT + 300 * 200
+    assert sum(len(cell.source) for cell in cells) < bounds.MAX_NOTEBOOK + 300 * 200
     assert cells[0].source == "#" * 9_000 and "a notebook may have 100,000" in cells[-1].source
 
 

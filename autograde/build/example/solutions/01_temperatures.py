@@ -3,6 +3,9 @@
 #
 # Write `celsius`. Water freezes at 32 degrees Fahrenheit and boils at 212.
 
+# %%
+from temperatures_lib.checking import worked
+
 
 # %% solution="celsius"
 def celsius(f: float) -> float:
@@ -13,7 +16,7 @@ def celsius(f: float) -> float:
 
 
 # %% test="celsius" points=2
-assert celsius(212) == 100, "Water boils at 100 degrees Celsius."
+worked(celsius, (212, 100.0), hint="Water boils at 100 degrees Celsius.")
 
 # %% [markdown] written="why_two_scales" points=1
 # The first scale took what was cold and warm in a town; the second took water.

@@ -4,22 +4,24 @@ import sysconfig
 import traceback
 from pathlib import Path
 
-#: Where code stands that is not the reader's: this package, Python's own, and what pip installs.
-NOT_THEIRS = (
-    *(str(Path(__file__).parent), "<frozen "),
+#: The folder of this package, and those of the packages that it is in, the outermost last.
+PACKAGES = [str(folder) for folder in Path(__file__).parents[: __name__.count(".")]]
+#: Where code stands that is not the reader's: the course's, Python's own, and what pip installs.
+_COURSE_AND_LIBRARIES = (
+    *(PACKAGES[-1], "<frozen "),
     *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")),
 )
 
 
-def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+def student_frames(error: BaseException) -> list[traceback.FrameSummary]:
     """The frames of the reader's own code through which `error` came, the last one last."""
     frames = traceback.extract_tb(error.__traceback__)
-    return [frame for frame in frames if not frame.filename.startswith(NOT_THEIRS)]
+    return [frame for frame in frames if not frame.filename.startswith(_COURSE_AND_LIBRARIES)]
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """The error, and the last line of the reader's own that led to it."""
-    own = own_frames(error)
+    own = student_frames(error)
     at = f", at `{own[-1].line}`" if own and own[-1].line else ""
     return f"raised {type(error).__name__}: {error}{at}"
 
@@ -38,4 +40,4 @@ def is_unwritten(error: BaseException) -> bool:
         last = last.tb_next
     code = last.tb_frame.f_code
     by_statement = dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
-    return by_statement and not code.co_filename.startswith(NOT_THEIRS)
+    return by_statement and not code.co_filename.startswith(_COURSE_AND_LIBRARIES)

@@ -10,12 +10,12 @@ import torch
 from classes.chapter_cases import draw_figure, unwritten
 from transformers.generation import candidate_generator, utils
 
-from specdec_lib.blame import is_unwritten
 from specdec_lib.errors import library_error
 from specdec_lib.lessons.ch03 import figures, library
 from specdec_lib.lessons.ch03.lesson import P, Q
+from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.lessons.checking.examples import Different, expect, visible_check
-from specdec_lib.lessons.drawing.axes import drawn_from
+from specdec_lib.lessons.drawing.axes import uses_student_functions
 from specdec_lib.measure.race.contestants import WrongFunction, given_by
 
 NARROW = torch.ones(2, 2).to(torch.float8_e4m3fn)
@@ -53,14 +53,16 @@ def two_paths(p, q):
 
 def test_a_figure_blames_the_function_that_stands_in_the_traceback(capsys):
     figures.kept_and_rejected(acceptance_rate, P, Q)
-    drawn_from("is_lossless", "two_paths")(lambda judge, paths: paths(P, Q))(print, two_paths)
+    uses_student_functions("is_lossless", "two_paths")(lambda judge, paths: paths(P, Q))(
+        print, two_paths
+    )
     said = "cannot be used yet: raised IndexError: list index out of range, at `return [][0]`\n"
     assert capsys.readouterr().out == f"Your acceptance_rate {said}Your two_paths {said}"
 
 
 @pytest.mark.parametrize("broken", [partial(np.reshape, P), partial(torch.ones, -1), None])
 def test_a_figure_that_fails_by_itself_blames_nobody(broken, capsys, monkeypatch):
-    monkeypatch.setattr(figures, "picture", broken)
+    monkeypatch.setattr(figures, "chart", broken)
     draw_figure("03_lossless", "kept_and_rejected")
     out = capsys.readouterr().out
     assert "There is no picture: code that is not yours raised" in out and "Your" not in out

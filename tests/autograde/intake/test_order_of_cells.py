@@ -10,9 +10,15 @@ import pytest
 from classes.submitting import CHAPTER, WRITTEN, cell_of, right, text
 from nbformat import NotebookNode
 
-from autograde.grading.grade import code_cells
+from autograde.hidden.material import code_cells
 from autograde.intake.binding import bound_names
-from autograde.intake.submission import ELSEWHERE, Refused, parse, rebuild, release_of
+from autograde.intake.submission import (
+    DEFINED_ELSEWHERE,
+    InvalidSubmission,
+    parse,
+    rebuild,
+    release_of,
+)
 from autograde.sandbox.inside import magics
 from autograde.sandbox.inside.cells import Cells
 from autograde.sandbox.workers import Limits
@@ -143,7 +149,7 @@ def test_what_is_right_loses_nothing(name: str):
     ids = [cell.id for cell in notebook.cells]
     assert len(ids) == len(set(ids)) and {cell.id for cell in RELEASE.cells} <= set(ids)
     shown = cell_of(notebook, NAME).source  # as the answer, in formgrader and on the page
-    assert NAME in bound_names(shown) or shown == ELSEWHERE.format(name=NAME)
+    assert NAME in bound_names(shown) or shown == DEFINED_ELSEWHERE.format(name=NAME)
 
 
 @pytest.mark.parametrize("name", NOT_RIGHT)
@@ -160,7 +166,7 @@ def test_all_answers_may_stand_in_a_notebook_without_any_id():
 def test_another_chapter_that_defines_a_name_of_this_one_is_refused():
     other = release_of("07_connections")
     assert any(NAME in bound_names(cell.source) for cell in other.cells)
-    with pytest.raises(Refused, match="another chapter"):
+    with pytest.raises(InvalidSubmission, match="another chapter"):
         rebuild(parse(text(other).encode()), RELEASE)
 
 

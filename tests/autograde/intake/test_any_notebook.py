@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from nbformat import NotebookNode
 
 from autograde.intake import bounds
-from autograde.intake.submission import Refused, is_answer, is_ours, parse, rebuild, release_of
+from autograde.intake.submission import (
+    InvalidSubmission,
+    is_answer,
+    is_from_release,
+    parse,
+    rebuild,
+    release_of,
+)
 from autograde.report.offline import markdown2html
 
 RELEASE = release_of(CHAPTER)
@@ -50,17 +57,21 @@ def in_bounds(notebook: NotebookNode) -> None:
     """What every later step counts on."""
     nbformat.validate(notebook, relax_add_props=True)
     json.dumps(notebook, ensure_ascii=False).encode()
-    locked = {c.id: c.source for c in RELEASE.cells if c.metadata.get("nbgrader") and is_ours(c)}
+    locked = {
+        c.id: c.source for c in RELEASE.cells if c.metadata.get("nbgrader") and is_from_release(c)
+    }
     assert locked and locked.items() <= {c.id: c.source for c in notebook.cells}.items()
     assert sorted(cell.id for cell in notebook.cells if cell.id in NAMES) == sorted(NAMES)
-    written = [len(c.source) for c in notebook.cells if c.cell_type == "code" or not is_ours(c)]
-    assert sum(written) < 2 * bounds.MAX_TEXT + 300 * len(written)
+    written = [
+        len(c.source) for c in notebook.cells if c.cell_type == "code" or not is_from_release(c)
+    ]
+    assert sum(written) < 2 * bounds.MAX_NOTEBOOK + 300 * len(written)
 
 
 def has_a_page(notebook: NotebookNode) -> None:
     """The converter takes every text of the student's, and nothing acts in what it makes of it."""
     for cell in notebook.cells:
-        if not is_ours(cell) and cell.cell_type == "markdown":
+        if not is_from_release(cell) and cell.cell_type == "markdown":
             page = markdown2html({"cell": cell}, cell.source)
             assert not re.search(r"<(script|b>|!--)|href=\"javascript", page)
 
@@ -82,7 +93,7 @@ ANY = st.one_of(NOTEBOOK.map(with_answer), JSON.map(lambda value: json.dumps(val
 def test_any_file_is_refused_or_rebuilt_within_bounds(data: bytes):
     try:
         notebook = rebuild(parse(data), RELEASE)
-    except Refused as reason:
+    except InvalidSubmission as reason:
         assert 10 < len(str(reason)) < 1_000
     else:
         in_bounds(notebook)

@@ -1,0 +1,153 @@
+"""What grading a chapter needs beside its hidden tests: read off its two notebooks, once."""
+
+import ast
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from nbformat import NotebookNode
+
+from autograde.hidden.reference import Reference
+from autograde.intake.submission import is_answer, is_demo, release_of, solution_of
+from autograde.sandbox.inside.cells import plain_python
+from autograde.sandbox.session import Cell
+from autograde.sandbox.student import Student
+from autograde.sandbox.workers import Limits
+
+BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
+
+
+@dataclass(frozen=True)
+class Material:
+    """A chapter as the grader sees it.
+
+    `limits` say what a submission may use, and what is loaded before it comes. `points` are those
+    of each exercise, in the notebook's order, `pending` the written cells, to which a person gives
+    their points. `answers` are the right ones by the name of their cell. `parameters` are the
+    parameter names of every graded function. `given` has a cell for each function that the
+    release defines, `right` the solution's cells by their ids.
+    """
+
+    chapter: str
+    limits: Limits
+    points: dict[str, float]
+    pending: list[str]
+    answers: dict[str, str]
+    parameters: dict[str, list[str]]
+    given: dict[str, Cell]
+    right: dict[str, Cell]
+
+    @cached_property
+    def oracle(self) -> Student:
+        """The solution, which says what is expected."""
+        # Nobody reads its calls, and one process grades many submissions.
+        return Student(Reference(self.right.values()), self.parameters, calls=deque(maxlen=0))
+
+    @cached_property
+    def solved(self) -> Reference:
+        """The same once more: other answers take the place of its own (see `with_answers`)."""
+        return Reference(self.right.values())
+
+    @contextmanager
+    def with_answers(self, answers: Mapping[str, str]) -> Iterator[Student]:
+        """The solution with other answers in it, by exercise, for a while."""
+        with self.solved.with_answers(answers):
+            yield Student(self.solved, self.parameters)
+
+
+@cache
+def material_of(chapter: str) -> Material:
+    """The material of a chapter. Raises FileNotFoundError if it is not built."""
+    release, solution = release_of(chapter), solution_of(chapter)
+    limits = Limits(preload=_modules(release))
+    return Material(
+        chapter=chapter,
+        limits=limits,
+        points=_points(release),
+        pending=[each.grade_id for each in _graded(release, "markdown")],
+        answers={
+            cell.metadata.nbgrader.grade_id: without_marks(cell.source)
+            for cell in solution.cells
+            if is_answer(cell)
+        },
+        parameters=_parameters(release),
+        given=_given(release),
+        right={cell.key: cell for cell in code_cells(solution, limits)},
+    )
+
+
+def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:
+    """The cells that the worker runs: all code but grade cells and demonstrations."""
+    demos = {cell.source.strip() for cell in notebook.cells if is_demo(cell)}
+    return [
+        Cell(cell.id, cell.source, _seconds(cell, limits))
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        and not cell.metadata.get("nbgrader", {}).get("grade")
+        and cell.source.strip() not in demos
+    ]
+
+
+def without_marks(source: str) -> str:
+    """The source of a cell less the lines that mark its solution region."""
+    marks = (BEGIN_SOLUTION, END_SOLUTION)
+    return "\n".join(line for line in source.split("\n") if line.strip() not in marks)
+
+
+def _seconds(cell: NotebookNode, limits: Limits) -> float:
+    own = cell.id.startswith("extra-")
+    return limits.extra_cell_seconds if own else limits.cell_seconds
+
+
+def _points(notebook: NotebookNode) -> dict[str, float]:
+    """The points of each exercise, from its grade cell."""
+    tests = _graded(notebook, "code")
+    return {each.grade_id.removeprefix("test_"): float(each.points) for each in tests}
+
+
+def _graded(notebook: NotebookNode, kind: str) -> list[NotebookNode]:
+    """What nbgrader knows of each graded cell of this kind."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == kind]
+    marked = [cell.metadata.get("nbgrader", {}) for cell in cells]
+    return [nbgrader for nbgrader in marked if nbgrader.get("grade")]
+
+
+def _modules(release: NotebookNode) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What the release's own cells import, but for demonstrations: modules, and names from them."""
+    cells = [cell for cell in release.cells if cell.cell_type == "code" and not is_demo(cell)]
+    nodes = [node for cell in cells for node in ast.walk(ast.parse(plain_python(cell.source)))]
+    wanted = [(alias.name, ()) for n in nodes if isinstance(n, ast.Import) for alias in n.names]
+    wanted += [
+        (n.module, tuple(alias.name for alias in n.names))
+        for n in nodes
+        if isinstance(n, ast.ImportFrom) and n.module
+    ]
+    return tuple(dict.fromkeys(wanted))
+
+
+def _parameters(release: NotebookNode) -> dict[str, list[str]]:
+    """The parameter names of every graded function, read off the release's stubs."""
+    stubs = [cell for cell in release.cells if is_answer(cell)]
+    return {
+        function.name: [argument.arg for argument in function.args.args]
+        for function in _functions(stubs)
+    }
+
+
+def _given(release: NotebookNode) -> dict[str, Cell]:
+    """A cell for each function that the release's own cells define."""
+    own = [cell for cell in release.cells if not is_answer(cell)]
+    return {
+        function.name: Cell(function.name, ast.unparse(function), Limits.cell_seconds)
+        for function in _functions(own)
+    }
+
+
+def _functions(cells: list[NotebookNode]) -> Iterator[ast.FunctionDef]:
+    """The functions that code cells define at their top level."""
+    for cell in cells:
+        if cell.cell_type == "code":
+            nodes = ast.parse(plain_python(cell.source)).body
+            yield from (node for node in nodes if isinstance(node, ast.FunctionDef))

@@ -1,1 +1,0 @@
-"""Hidden tests and known bugs, by chapter."""
