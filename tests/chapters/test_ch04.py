@@ -36,10 +36,7 @@ RULE = """def best_k(alpha, c, k_max):
     return k"""
 
 
-@pytest.mark.parametrize(
-    "rule, lost, told",
-    [("> c *", 0, "^$"), ("/ c >", 1, "c is never 0")],
-)
+@pytest.mark.parametrize("rule, lost, told", [("> c *", 0, "^$"), ("/ c >", 1, "c is never 0")])
 def test_the_chapters_own_stopping_rule(rule: str, lost: int, told: str):
     exercise = judged(CHAPTER, best_k=RULE.format(rule))["best_k"]
     assert exercise.max_score - exercise.score == lost

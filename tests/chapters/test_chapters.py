@@ -27,15 +27,10 @@ from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS, quizzes_of
 from specdec_lib.lessons.checking.examples import Different
 
-EXERCISES = [
-    (c, n) for c in CHAPTERS for n in material_of(c).answers if hasattr(lesson_of(c), f"check_{n}")
-]
-TRUTHS = [
-    (c, name) for c in CHAPTERS for name in material_of(c).answers if name.startswith("prediction_")
-]
-QUIZZES = [
-    (c, name) for c in CHAPTERS for name in material_of(c).answers if name.startswith("quiz_")
-]
+ANSWERS = [(chapter, name) for chapter in CHAPTERS for name in material_of(chapter).answers]
+EXERCISES = [(c, name) for c, name in ANSWERS if hasattr(lesson_of(c), f"check_{name}")]
+TRUTHS = [(c, name) for c, name in ANSWERS if name.startswith("prediction_")]
+QUIZZES = [(c, name) for c, name in ANSWERS if name.startswith("quiz_")]
 FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapter)]
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
 

@@ -102,14 +102,7 @@ INVALID = f"not valid in Python {sys.version_info[0]}.{sys.version_info[1]}, whi
 
 @pytest.mark.parametrize(
     "above",
-    [
-        "",
-        "\n \n",
-        "%time 1\n",
-        "%time 1 + \\\n  1\n",
-        "x = !ls \\\n  -l\n\n",
-        "%%time\n",
-    ]
+    ["", "\n \n", "%time 1\n", "%time 1 + \\\n  1\n", "x = !ls \\\n  -l\n\n", "%%time\n"]
     + ["\n%%capture\n%%time\n\n", ">>> 1\n", "In [1]: 1\n", "@property\ndef f(self): 1\n\n?f\n"],
 )
 @pytest.mark.parametrize("wrong", ["1 / 0", "return 1", "int('x') if 1 else 2"])

@@ -8,12 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import (
-    EXACT,
-    drafter_on,
-    plain_distribution,
-    tiny_llama,
-)
+from decoders.exact_drafters import EXACT, drafter_on, plain_distribution, tiny_llama
 from decoders.random_models import eagle_weights, medusa_heads
 from safetensors.torch import save_file
 

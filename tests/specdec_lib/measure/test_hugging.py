@@ -51,11 +51,7 @@ def counted(make: Callable = llama, **own: object) -> tuple[hugging.Counted, hug
 
 
 def ours(
-    target: hugging.Counted,
-    draft: hugging.Counted,
-    prompt: list[int],
-    k: int,
-    tokens: int = TOKENS,
+    target: hugging.Counted, draft: hugging.Counted, prompt: list[int], k: int, tokens: int = TOKENS
 ) -> tuple:
     """Our greedy text, plain and with the draft, and the passes of the target behind the second."""
     kind = EncoderDecoder if target.model.config.is_encoder_decoder else Causal

@@ -13,10 +13,7 @@ LITTLE = 0.01  # how much is measured
 
 # c and v that were measured: plain passes of 10 ms, whose length grows with their tokens.
 FOUND = Found(
-    dict.fromkeys(
-        BUILT_IN_DRAFTS,
-        Costs(0.1, {m: 1 + 0.05 * (m - 1) for m in range(1, 10)}),
-    ),
+    dict.fromkeys(BUILT_IN_DRAFTS, Costs(0.1, {m: 1 + 0.05 * (m - 1) for m in range(1, 10)})),
     seconds=0.01,
     prompt=5.0,
 )
