@@ -39,9 +39,12 @@ os.environ["AUTOGRADE_ROOT"] = {root!r}
 from dataclasses import replace
 from autograde.grading import grade
 from autograde.sandbox import workers
-workers.START = {program!r}
-usual = grade.limits_of
-grade.limits_of = lambda chapter: replace(usual(chapter), extra_cell_seconds={seconds})
+workers.WORKER_PROGRAM = {program!r}
+material_of = grade.material_of
+def hurried(chapter):
+    material = material_of(chapter)
+    return replace(material, limits=replace(material.limits, extra_cell_seconds={seconds}))
+grade.material_of = hurried
 from autograde.selfstudy.__main__ import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -55,7 +58,7 @@ def command(folder: Path, *arguments: object, seconds: float) -> list[str]:
     from autograde.course import ROOT
     from autograde.sandbox import workers
 
-    worker, start = folder / "worker.py", workers.START
+    worker, start = folder / "worker.py", workers.WORKER_PROGRAM
     texts = {"block": ONLY_LINUX, "folder": str(start.parent), "program": str(start)}
     worker.write_text(_PROGRAM.format(**texts))
     grader = folder / "grader.py"
