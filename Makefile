@@ -37,7 +37,7 @@ course: $(READY)  ## build everything, grade a sample class, run every solution
 	@$(PY) -m autograde.tools.demo
 
 test: $(READY)  ## run the tests (not the slow ones: see CONTRIBUTING.md)
-	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@$(PY) -m pytest -n 3 --dist worksteal
 
 lab: $(READY)  ## copy the chapters to work/, once, and open JupyterLab there
 	@$(VENV)/bin/specdec start

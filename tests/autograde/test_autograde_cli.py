@@ -54,9 +54,7 @@ def test_with_a_chapter_who_handed_nothing_in_is_listed(tmp_path: Path):
         (f"collect no.zip --format canvas --chapter {CHAPTER}", "no.zip"),
     ],
 )
-def test_two_is_not_started_and_a_line_says_why(
-    line: str, why: str, capsys, tmp_path: Path, monkeypatch
-):
+def test_two_is_not_started_and_a_line_says_why(line: str, why: str, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(line.split()) == 2
     said = capsys.readouterr().err.splitlines()[-1]

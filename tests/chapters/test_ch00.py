@@ -4,8 +4,7 @@ import pytest
 from classes.chapter_cases import functions_of
 
 from autograde.intake.submission import release_of
-from specdec_lib.lessons.ch00 import figures
-from specdec_lib.lessons.ch00 import lesson as ch00
+from specdec_lib.lessons.ch00 import figures, lesson
 from specdec_lib.lessons.ch00.lesson import LLAMA, MACHINES
 from specdec_lib.lessons.widgets import bottleneck_simulator
 
@@ -26,7 +25,7 @@ def test_numbers_of_the_text_are_those_of_the_functions():
     assert round(1e3 * forward(1, 8e9, 2, *H100), 2) == 4.78 and round(1 / 295.4, 3) == 0.003
     assert [forward(n, 100, 1, 100, 1000) for n in (1, 5, 6)] == [1.0, 1.0, 1.2]
     assert LLAMA.kv_bytes == 131_072 and 64 * 2000 * LLAMA.kv_bytes > 16e9
-    assert 120_000 < ch00.TRUTHS["prediction_00_b"].value < 131_072
+    assert 120_000 < lesson.TRUTHS["prediction_00_b"].value < 131_072
     served = [FUNCTIONS["pass_time"](n, 128, 1000, 8e9, 2, 131_072, *H100) for n in (1, 4, 5)]
     assert [round(1e3 * each, 1) for each in served] == [9.8, 9.8, 10.3]
 

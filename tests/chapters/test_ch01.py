@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
 
-from specdec_lib.lessons.ch01 import lesson as ch01
+from specdec_lib.lessons.ch01 import lesson
 from specdec_lib.lessons.checking.examples import Different
 
 CHAPTER = "01_draft_then_verify"
@@ -18,19 +18,21 @@ DECODE = FUNCTIONS["greedy_speculative_decode"]
 def test_a_loop_over_a_wrong_function_is_told_which_one(name: str, monkeypatch):
     monkeypatch.setitem(DECODE.__globals__, name, lambda *args: np.zeros((5, 8)))
     with pytest.raises(Different, match=f"Is {name} right"):
-        ch01.check_greedy_speculative_decode(DECODE)
+        lesson.check_greedy_speculative_decode(DECODE)
 
 
 def test_a_loop_without_end_stops_in_the_check():
     with pytest.raises(Different, match="the target was called"):
-        ch01.check_score_block(lambda model, prefix, drafted: [model(prefix) for _ in iter(int, 1)])
+        lesson.check_score_block(
+            lambda model, prefix, drafted: [model(prefix) for _ in iter(int, 1)]
+        )
 
 
 def test_truths_of_the_predictions():
-    assert ch01.TRUTHS["prediction_01"].value == 5
+    assert lesson.TRUTHS["prediction_01"].value == 5
     text = text_of(CHAPTER).replace("\n# ", " ")
     (listed,) = re.findall(r"accepted ([\d, ]+ and \d) of the draft tokens", text)
     counts = [int(count) for count in re.findall(r"\d", listed)]
-    assert ch01.TRUTHS["prediction_01_b"].value == sum(count + 1 for count in counts) == 16
+    assert lesson.TRUTHS["prediction_01_b"].value == sum(count + 1 for count in counts) == 16
     kept = " + ".join(str(count) for count in counts)
-    assert f"keep {kept} = 11 draft tokens" in ch01.TRUTHS["prediction_01_b"].why
+    assert f"keep {kept} = 11 draft tokens" in lesson.TRUTHS["prediction_01_b"].why

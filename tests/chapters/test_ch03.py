@@ -6,20 +6,19 @@ import torch
 from classes.chapter_cases import functions_of, random_pairs, text_of
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch03 import computed, figures, library, rules
-from specdec_lib.lessons.ch03 import lesson as ch03
+from specdec_lib.lessons.ch03 import computed, figures, lesson, library, rules
 
 TEXT = text_of("03_lossless").replace("\n# ", " ")
-P, Q = ch03.P, ch03.Q
+P, Q = lesson.P, lesson.Q
 FUNCTIONS = functions_of("03_lossless")
 DRAWN, ARGMAX = library.LIBRARY_RULES.values()
 WORST = np.array([0.0, 0.0, 0.0, 1.0])  # the draft of the first prediction
 
 
 def test_predictions_are_held_against_what_the_rule_writes():
-    written, share = (ch03.TRUTHS[name].value for name in ("prediction_03", "prediction_03_b"))
+    written, share = (lesson.TRUTHS[name].value for name in ("prediction_03", "prediction_03_b"))
     assert written == pytest.approx(computed.rule_law(rules.from_target, P, WORST)[3], abs=1e-12)
-    assert share == pytest.approx(FUNCTIONS["argmax_draft_law"](*ch03.TWO_COINS)[0], abs=1e-12)
+    assert share == pytest.approx(FUNCTIONS["argmax_draft_law"](*lesson.TWO_COINS)[0], abs=1e-12)
 
 
 def test_rules_as_students_meet_them():
@@ -81,7 +80,9 @@ def test_a_verdict_that_the_count_contradicts_is_marked(shown):
 
 
 def test_a_warning_of_a_right_repair_is_let_pass(capsys):
-    ch03.check_repair(lambda logits, _: (k := int(logits.argmax()), np.log(np.eye(len(logits))[k])))
+    lesson.check_repair(
+        lambda logits, _: (k := int(logits.argmax()), np.log(np.eye(len(logits))[k]))
+    )
     assert "all 3 examples agree" in capsys.readouterr().out
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs
 
-from specdec_lib.lessons.ch07 import computed
-from specdec_lib.lessons.ch07 import lesson as ch07
+from specdec_lib.lessons.ch07 import computed, lesson
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "07_connections"
-P, Q, POOR = ch07.P, ch07.Q, ch07.POOR
+P, Q, POOR = lesson.P, lesson.Q, lesson.POOR
 FUNCTIONS = functions_of(CHAPTER)
 TWO_P, TWO_Q = np.array([0.5, 0.5]), np.array([0.75, 0.25])  # of the smallest example
 
@@ -48,15 +47,17 @@ def test_eagles_loop_keeps_the_target_and_accepts_what_the_candidates_have_in_it
 def test_rates_by_position_give_the_tokens_of_the_papers_table():
     tokens = FUNCTIONS["tokens_from_positions"]
     table_1 = {"EAGLE-3": 2.40, "DFlash": 2.95, "DSpark": 3.49}  # the mean of its chat benchmarks
-    for name, rates in ch07.POSITION_RATES.items():
+    for name, rates in lesson.POSITION_RATES.items():
         assert tokens(rates) == pytest.approx(table_1[name], abs=0.03)
-    mean = np.mean(ch07.POSITION_RATES["EAGLE-3"])
+    mean = np.mean(lesson.POSITION_RATES["EAGLE-3"])
     assert expected_tokens(mean, 7) == pytest.approx(2.83, abs=0.005)
 
 
 def test_numbers_that_the_text_prints():
-    assert computed.tree_tokens(ch07.SHAPES["chain of six"], [0.8]) == pytest.approx(3.95, abs=2e-3)
-    tree = computed.tree_tokens(ch07.SHAPES["two by two"], computed.accepted_in_turn(P, Q, 2))
+    assert computed.tree_tokens(lesson.SHAPES["chain of six"], [0.8]) == pytest.approx(
+        3.95, abs=2e-3
+    )
+    tree = computed.tree_tokens(lesson.SHAPES["two by two"], computed.accepted_in_turn(P, Q, 2))
     assert tree == pytest.approx(2.63, abs=5e-3)
     assert np.minimum(P, POOR).sum() == pytest.approx(0.45)
     assert computed.best_acceptance(P, Q, 2) == pytest.approx(0.997, abs=1e-3)
@@ -65,11 +66,11 @@ def test_numbers_that_the_text_prints():
 
 
 def test_the_winner_of_chain_and_tree_flips_where_the_prediction_says():
-    levels = {name: computed.tree_levels(each) for name, each in ch07.SHAPES.items()}
+    levels = {name: computed.tree_levels(each) for name, each in lesson.SHAPES.items()}
     assert list(levels.values()) == [6, 2, 2, 1] and computed.tree_levels([]) == 0
-    shares, c = computed.accepted_in_turn(P, Q, 6), ch07.TRUTHS["prediction_07_b"].value
+    shares, c = computed.accepted_in_turn(P, Q, 6), lesson.TRUTHS["prediction_07_b"].value
     chain, tree = (
-        computed.tree_speedup(ch07.SHAPES[name], shares, c)
+        computed.tree_speedup(lesson.SHAPES[name], shares, c)
         for name in ("chain of six", "two by two")
     )
     assert chain == pytest.approx(tree) == pytest.approx(walltime_speedup(0.8, c, 6))

@@ -18,8 +18,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.lessons.ch08 import broken, computed
-from specdec_lib.lessons.ch08 import lesson as ch08
+from specdec_lib.lessons.ch08 import broken, computed, lesson
 from specdec_lib.lessons.ch08.diagnosis import diagnose
 from specdec_lib.lessons.ch08.models import WatchedModel, dyadic_table
 from specdec_lib.lessons.checking.examples import Different
@@ -44,10 +43,10 @@ def defined(name: str, code: str):
 
 
 def test_the_texts_of_the_check_are_the_librarys():
-    for seed, request in ch08.EXAMPLES:
+    for seed, request in lesson.EXAMPLES:
         settings = Settings(request.most, Warp(request.temperature), request.eos_id)
         source = random_source_for(settings.warp, [np.random.default_rng(seed)])
-        target, draft = ch08.example_models(request.models)
+        target, draft = lesson.example_models(request.models)
         drafter = ModelDrafter(draft)
         out = speculative_generate(target, drafter, [request.prompt], request.k, settings, source)
         blocks = [[*b.accepted_tokens, b.next_token][: b.n_appended] for b in out.blocks[0]]
@@ -91,10 +90,10 @@ NUMBERS = "u_draft, r, u = rng.random(n), rng.random(n), rng.random()"
 
 def test_nothing_is_measured_with_a_wrong_function(capsys):
     right = [FUNCTIONS[name] for name in ("rollback", "verify_block", GENERATE)]
-    ch08.require_right(*right)
+    lesson.require_right(*right)
     assert capsys.readouterr().out == ""
     with pytest.raises(Different, match="called truncate with"):
-        ch08.require_right(lambda cache, length: None, *right[1:])
+        lesson.require_right(lambda cache, length: None, *right[1:])
     # What measures gets the student's decoder from one cell alone, and that cell asks.
     asking = "    lesson.require_right(rollback, verify_block, speculative_generate)\n"
     assert TEXT.count("decoders.StudentDecoder(") == TEXT.count(asking) == 1
@@ -128,7 +127,7 @@ RIGHT = {
 
 @pytest.mark.parametrize("name, patch", RIGHT.values(), ids=RIGHT)
 def test_another_right_answer_passes_its_check_and_keeps_full_marks(name: str, patch: tuple):
-    getattr(ch08, f"check_{name}")(defined(name, with_slips(name, patch)))
+    getattr(lesson, f"check_{name}")(defined(name, with_slips(name, patch)))
     exercise = grade_with(CHAPTER, **{name: with_slips(name, patch)}).exercises[name]
     assert exercise.score == exercise.max_score
 
@@ -136,10 +135,10 @@ def test_another_right_answer_passes_its_check_and_keeps_full_marks(name: str, p
 @pytest.mark.parametrize("patch", [patch for name, patch in RIGHT.values() if name == GENERATE])
 def test_nothing_false_is_said_of_the_caches_of_a_right_loop(patch: tuple[str, str]):
     loop = defined(GENERATE, with_slips(GENERATE, patch))
-    _, request = ch08.EXAMPLES[1]
+    _, request = lesson.EXAMPLES[1]
     said = set()
     for seed in range(30):
-        target, draft = ch08.example_models(request.models)
+        target, draft = lesson.example_models(request.models)
         rng = np.random.default_rng(100 + seed)  # another text than the request's
         got = loop(target, draft, list(request.prompt), request.k, request.most, 1.0, rng)
         if got != request.text:
@@ -170,6 +169,7 @@ def test_only_a_mistake_in_the_targets_cache_changes_the_texts(fault: str):
     assert {broken.fault_distance(loop, fault) for loop in (LOOP, library_generate)} == {distance}
 
 
+@pytest.mark.slow
 def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
     target, draft = (Llama.from_folder(ASSETS / name) for name in ("target", "base"))
 

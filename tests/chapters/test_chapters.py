@@ -10,7 +10,7 @@ import pytest
 import torch
 from classes.chapter_cases import (
     CHAPTERS,
-    draw,
+    draw_figure,
     figures_of,
     functions_of,
     lesson_of,
@@ -18,6 +18,7 @@ from classes.chapter_cases import (
     unwritten,
     visible_message,
 )
+from data_files import table
 
 from autograde.hidden.collected import bugs_of
 from autograde.hidden.material import material_of
@@ -26,15 +27,10 @@ from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS, quizzes_of
 from specdec_lib.lessons.checking.examples import Different
 
-EXERCISES = [
-    (c, n) for c in CHAPTERS for n in material_of(c).answers if hasattr(lesson_of(c), f"check_{n}")
-]
-TRUTHS = [
-    (c, name) for c in CHAPTERS for name in material_of(c).answers if name.startswith("prediction_")
-]
-QUIZZES = [
-    (c, name) for c in CHAPTERS for name in material_of(c).answers if name.startswith("quiz_")
-]
+ANSWERS = [(chapter, name) for chapter in CHAPTERS for name in material_of(chapter).answers]
+EXERCISES = [(c, name) for c, name in ANSWERS if hasattr(lesson_of(c), f"check_{name}")]
+TRUTHS = [(c, name) for c, name in ANSWERS if name.startswith("prediction_")]
+QUIZZES = [(c, name) for c, name in ANSWERS if name.startswith("quiz_")]
 FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapter)]
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
 
@@ -53,12 +49,6 @@ HEAD = (
     *("**Intuition**", "**Mathematics**", "**Code**", "**Demo**"),
     *("**You come with**", "**You build**", "**You leave with**"),
 )
-MOST_WORDS = 2200  # of a chapter's prose
-# What is not read from top to bottom: folds, code, formulas and tables.
-ELSEWHERE = re.compile(
-    r"<details>.*?</details>|```.*?```|\$\$.*?\$\$|^\|.*?$", re.DOTALL | re.MULTILINE
-)
-TAG = re.compile(r"</?[A-Za-z][^>]*>")  # and no "<" of a comparison, which hides what follows
 
 # What no exercise's examples all ask for.
 VALUES = [None, [], 7, 0.1, "1", {"tokens": 9}, (1, True), np.zeros(4), torch.zeros(3)]
@@ -70,34 +60,11 @@ UNSEEN = {
 WORDS = {"found_in_the_text", "two_caches"}  # figures that show no number
 NOT_DRAWN = "cannot be used yet|There is no picture"
 PRINTS = {"ladder", "line_up", "library_on_trial", "beside_transformers"}  # print as well
-# What the alternative text of a figure says among other things: the numbers that it draws.
-SAID = {
-    "00 predicted_and_measured": "predicted: 20 at 1, 32 at 8; measured: 20 at 1, 50 at 8",
-    "00 free_on_the_line": "A100 153, H100 295, TPU v4 229",
-    "01 block_fates": "12 tokens in 4 passes and 13 draft calls; the target alone writes the same. "
-    "Pass by pass: on (accepted) the (accepted) mat (corrected) cat (rejected) sat (dropped)",
-    "01 ladder": "no draft: 24; oracle, the same text: 6; draft model",
-    "02 kept_of_100": "You keep A 30, B 30, C 20, D 5, 85 in all. Missing, or too many if "
-    "negative: A 15, B 0, C -5, D 5.",
-    "02 every_text": "0.000 of the probability is on the wrong texts",
-    "02 blocks_written": "5 blocks after A",
-    "02 broken_rule": "together A 0.39, B 0.36, C 0.18, D 0.07; the target",
-    "03 library_on_trial": "its rule, its own argmax draft: 0.37",
-    "04 next_draft_token": "its yield: 7 at 1, 4.9 at 2, 3.43 at 3",
-    "04 strategies": "small: alpha 0.60, c 0.15; table: alpha 0.20, c 0.3",
-    "04 promise_and_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59; cold",
-    "05 expected_and_measured": "T5-large, T = 0: formula from: 2.36, to: 2.64, expected",
-    "05 audit_rows": "CNNDM, T5-small, T = 0: needed: 3.41, the formula: 2.67, the best order: 2.9",
-    "06 experts_read": "measured: 1.34 at 1, 1.31 at 8, 1.44 at 64",
-    "06 spent_budget": "you: 2.82",
-    "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
-    "07 more_candidates": "your function: 0.8 at 1, 0.87 at 2",
-    "07 by_position": "EAGLE-3: 2.41 tokens at K = 7: 1.49 at 1",
-    "08 broken_decoders": "the target is its own draft: nothing: 5, the feed: 3.3",
-    "08 beside_the_paper": "measured v: here: 234m / base, T = 0: 1.6",
-    "08 beside_transformers": "For 100 tokens, passes: plain decoding: 100, your decoder: 50",
-    "08 batches": "plain: 10 at 1; K = 2: 15 at 1",
-}
+FIGURE_TEXTS = [
+    (chapter, name, text)
+    for chapter in CHAPTERS
+    for name, text in table("figures.toml")[chapter[:2]].items()
+]
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [
     ("01_draft_then_verify", "chosen_rows", lambda *args: np.zeros((2, 3)), "no rows of this pass"),
@@ -182,30 +149,29 @@ def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
 
 @pytest.mark.parametrize("chapter, name", FIGURES)
 def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
-    draw(chapter, name)
+    draw_figure(chapter, name)
     out = capsys.readouterr().out
     assert len(painted) == 1 and (out == "" or name in PRINTS) and not re.search(NOT_DRAWN, out)
     assert re.search(r"\d", painted[0]) or name in WORDS
     assert plt.get_fignums() == []
 
 
-@pytest.mark.parametrize("number, name", [each.split() for each in SAID])
-def test_figures_say_the_numbers_that_they_draw(number, name, painted):
-    (chapter,) = (each for each in CHAPTERS if each.startswith(number))
-    draw(chapter, name)
-    assert SAID[f"{number} {name}"] in painted[0]
+@pytest.mark.parametrize("chapter, name, text", FIGURE_TEXTS)
+def test_figures_say_the_numbers_that_they_draw(chapter, name, text, painted):
+    draw_figure(chapter, name)
+    assert text in painted[0]
 
 
 @pytest.mark.parametrize("chapter, name, wrong, said", SAID_OF_WRONG)
 def test_figures_tell_what_a_wrong_function_returned(chapter, name, wrong, said, shown):
     (function,) = figures_of(chapter)[name].functions
-    draw(chapter, name, **{function: wrong})
+    draw_figure(chapter, name, **{function: wrong})
     assert said in shown[0]
 
 
 @pytest.mark.parametrize("chapter, name", DRAWN)
 def test_figures_wait_for_their_functions(chapter, name, shown, capsys):
-    draw(chapter, name, **dict.fromkeys(figures_of(chapter)[name].functions, unwritten))
+    draw_figure(chapter, name, **dict.fromkeys(figures_of(chapter)[name].functions, unwritten))
     assert shown == [] and "Write it first" in capsys.readouterr().out
     assert plt.get_fignums() == []
 
@@ -214,8 +180,10 @@ def test_figures_wait_for_their_functions(chapter, name, shown, capsys):
 def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapter: str):
     """Cells that measure or load a model are left out."""
     slow, names = re.compile(r"specdec_lib\.(measure\.\w+\.|models)|get_ipython|DraftBenchmark"), {}
-    cells = [cell for cell in release_of(chapter).cells if cell.cell_type == "code"]
-    for source in [cell.source for cell in cells if not slow.search(cell.source)]:
+    cells = [cell.source for cell in release_of(chapter).cells if cell.cell_type == "code"]
+    sources = [source for source in cells if not slow.search(source)]
+    assert len(sources) > len(cells) / 2
+    for source in sources:
         try:
             exec(source, names)
         except Exception as error:
@@ -228,9 +196,10 @@ def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapte
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys):
     for name in figures_with(chapter, wrong.exercise):
+        shown.clear()
         function = material_of(chapter).solved.defined(wrong.exercise, wrong.code)
-        draw(chapter, name, **{wrong.exercise: function})
-    assert shown or re.search(NOT_DRAWN, capsys.readouterr().out)
+        draw_figure(chapter, name, **{wrong.exercise: function})
+        assert shown or re.search(NOT_DRAWN, capsys.readouterr().out), name
 
 
 def test_production_code_that_the_cards_name_exists():
@@ -251,13 +220,6 @@ def test_chapter_has_all_its_parts(chapter):
     assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 2
     assert len(re.findall(r'solution="prediction_', text)) >= 2
     assert 3 <= text.count("# ### Exercise: ") <= 7
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_chapter_can_be_read_in_one_evening(chapter):
-    texts = [cell.source for cell in release_of(chapter).cells if cell.cell_type == "markdown"]
-    read = TAG.sub("", ELSEWHERE.sub("", "\n\n".join(texts)))
-    assert len(re.findall(r"[A-Za-z][\w’'-]*", read)) <= MOST_WORDS
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

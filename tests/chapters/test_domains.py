@@ -21,11 +21,6 @@ def probabilities(value: object) -> bool:
     return bool(np.all(rows >= 0) and np.allclose(rows.sum(axis=-1), 1, atol=1e-9))
 
 
-def share(value: float) -> bool:
-    """A number from 0 to 1."""
-    return 0 <= value <= 1
-
-
 def whole_from(least: int) -> Callable[[object], bool]:
     """Whether a value is a whole number from `least` on."""
     return lambda value: isinstance(value, int | np.integer) and value >= least
@@ -51,7 +46,7 @@ def some_tokens(value: object) -> bool:
 DOMAINS: dict[str | tuple[str, str], Callable[[object], bool]] = {
     **dict.fromkeys(("r", "u", "uniforms"), uniform),
     **dict.fromkeys(("p", "q"), probabilities),
-    "alpha": share,
+    "alpha": lambda value: 0 <= value <= 1,
     **dict.fromkeys(("k", "max_new_tokens"), whole_from(0)),
     **dict.fromkeys(("n_tokens", "batch_size", "token"), whole_from(0)),
     **dict.fromkeys(("batch", "k_max", "max_ngram"), whole_from(1)),

@@ -4,9 +4,9 @@ A failed test group is told a known bug's thought that has such words, or none: 
 worse than none.
 """
 
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
+
+from data_files import table
 
 from autograde.course import chapter_names
 from autograde.hidden.material import material_of
@@ -39,11 +39,6 @@ def with_slips(exercise: str, *slips: tuple[str, str]) -> str:
         assert code.count(old) == 1, (exercise, old)
         code = code.replace(old, new)
     return code
-
-
-def table(name: str) -> dict[str, list[dict]]:
-    """A table of wrong answers beside this file: rows by exercise."""
-    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 def _attempt(exercise: str, row: dict) -> Attempt:

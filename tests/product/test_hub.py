@@ -10,7 +10,6 @@ import re
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ import pytest
 import requests
 from classes.hub_programs import PATH
 from classes.submitting import CHAPTER, FULL, right
+from pages.jupyter_lab import free_port
 
 from autograde.course import ROOT
 
@@ -37,7 +37,7 @@ class Machine:
     def __init__(self, base: Path) -> None:
         self.base, self.password = base, secrets.token_hex(8)
         self.names = {name: f"sd{secrets.token_hex(2)}-{name}" for name in ("kim", "ada")}
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
 
     def here(self, text: str) -> str:
@@ -82,18 +82,12 @@ class Machine:
         with config.open("a") as file:
             passed = {"JUPYTER_CONFIG_PATH": self.settings(self.base)["JUPYTER_CONFIG_PATH"]}
             file.write(f"c.Spawner.environment = {passed}\n")
-            file.write(f"c.JupyterHub.hub_port = {_free_port()}\n")
-            api = f"http://127.0.0.1:{_free_port()}"
+            file.write(f"c.JupyterHub.hub_port = {free_port()}\n")
+            api = f"http://127.0.0.1:{free_port()}"
             file.write(f"c.ConfigurableHTTPProxy.api_url = {api!r}\n")
         with (self.base / "hub.log").open("w") as log:
             how = {"cwd": config.parent, "env": self.settings(self.base), "start_new_session": True}
             return subprocess.Popen(["jupyterhub"], stdout=log, stderr=log, **how)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 class Student(requests.Session):

@@ -1,11 +1,12 @@
 """Chapter 02 in a real JupyterLab, started by `specdec start`, as a student meets it."""
 
 import re
+from collections.abc import Iterator
 
 import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
-from pages.jupyter_lab import Lab
+from pages.jupyter_lab import Lab, StudentServer
 
 from autograde.intake.submission import release_of
 from autograde.tools.samples import functions_of
@@ -22,6 +23,23 @@ BOXES = r"""boxes => boxes.map(box => {
   return own.color === around.color && own.backgroundColor.startsWith("rgba(") })"""
 PICTURE = re.compile(r"^figures\.(?!real_text)\w+\(", re.MULTILINE)  # real_text writes a page
 FIGURES = sum(len(PICTURE.findall(cell.source)) for cell in RELEASE.cells)
+
+
+@pytest.fixture(scope="module")
+def student_server(tmp_path_factory) -> Iterator[StudentServer]:
+    """The JupyterLab of `specdec start`; each test works in a notebook of its own there."""
+    with StudentServer(tmp_path_factory.mktemp("lab")).running() as server:
+        yield server
+    assert "JupyterLab has stopped" in server.log.read_text()
+
+
+@pytest.fixture
+def lab(browser, student_server: StudentServer) -> Iterator[Lab]:
+    """JupyterLab in a fresh browser. At the end nothing may have asked another machine."""
+    opened = Lab(browser, student_server)
+    yield opened
+    opened.context.close()
+    assert opened.outside == []
 
 
 def in_release(pattern: str) -> int:

@@ -114,9 +114,7 @@ def test_the_page_ends_with_marks_and_a_cause(followed: Shell):
 
 
 @pytest.mark.slow
-def test_the_bundle_holds_notebooks_and_a_library_that_can_be_installed(
-    followed: Shell, tmp_path: Path
-):
+def test_the_bundle_holds_notebooks_and_a_library_that_can_be_installed(followed: Shell, tmp_path):
     library = followed.course / "temperatures_lib"
     (library / "scale.txt").write_text("Fahrenheit\n")
     done = followed.run("autograde bundle again.zip")

@@ -1,25 +1,37 @@
-"""The README's table and its Python hold, and each path that a page names exists."""
+"""What the README says holds: its Python, its chapters, its race, and each path that it names."""
 
 import re
+import runpy
+from pathlib import Path
 
 import pytest
 
 from autograde.course import ROOT, SOLUTIONS, chapter_names
+from autograde.tools.samples import functions_of
+from specdec_lib.measure.race.record import recorded
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_the_table_has_each_chapter_with_its_minutes_and_functions(chapter: str):
     source = (SOLUTIONS / f"{chapter}.py").read_text(encoding="utf-8")
     minutes = re.search(r"^# (\d+) minutes", source, re.M)[1]
-    answers = re.findall(r'^# %% solution="(\w+)"', source, re.M)
-    functions = [name for name in answers if not re.match("quiz_|prediction_", name)]
-    place = f"notebooks/{chapter}/{chapter}.ipynb"
-    (row,) = [
-        line for line in (ROOT / "README.md").read_text().splitlines() if f"({place})" in line
-    ]
+    (row,) = re.findall(rf"^.*\(notebooks/{chapter}/{chapter}\.ipynb\).*$", README, re.M)
     assert f"| {minutes} " in row
-    named = set(re.findall(r"`(\w+)`", row))
-    assert named and named <= set(functions)  # a new one may be missing
+    assert set(re.findall(r"`(\w+)`", row)) == set(functions_of(chapter))
+
+
+def test_the_numbers_of_the_recorded_race_are_told():
+    text = README.split("\n## ")[0]
+    race_picture = runpy.run_path(str(ROOT / "docs" / "race_picture.py"))
+    whole = recorded()
+    first = race_picture["first_text"](whole)
+    assert all(f"{race.ratio(race.lanes[1]):.2f}" in text for race in (whole, first))
+    words = race_picture["words"](first)
+    assert f'src="docs/_static/race.png" width="640" alt="{words}"' in text
+    assert all(f"{lane.seconds:.2f} s" in text for lane in first.lanes)
+    assert whole.remarks[0] in " ".join(text.split())
 
 
 def test_the_python_of_the_readme_prints_a_text(capsys):
@@ -47,5 +59,5 @@ def missing(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_each_path_that_a_page_names_exists(page):
+def test_each_path_that_a_page_names_exists(page: Path):
     assert missing(page.read_text(encoding="utf-8")) == []

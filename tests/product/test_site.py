@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from pages.site_pages import made_site
+from pages.site_pages import built_site
 
 from autograde.build.source import read_chapter
 from autograde.course import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
@@ -82,7 +82,7 @@ def test_relative_links_of_the_text_files_lead_somewhere(path: Path):
 @pytest.fixture(scope="module")
 def site() -> dict[Path, BeautifulSoup]:
     """Every page of the site."""
-    files = [path for path in made_site().rglob("*.html") if "_static" not in path.parts]
+    files = [path for path in built_site().rglob("*.html") if "_static" not in path.parts]
     return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in files}
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from pages.browsing import Visitor
-from pages.serving import served
-from pages.simulators import FITS, NAMES, look_at
-from pages.site_pages import made_site
+from pages.serving import serve_folder
+from pages.simulators import FITS, NAMES, move_simulators
+from pages.site_pages import built_site
 
 from autograde.course import chapter_names
 
@@ -19,7 +19,7 @@ SCREEN = 800  # pixels of height
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The site, from a server that has its files and nothing else."""
-    with served(made_site()) as url:
+    with serve_folder(built_site()) as url:
         yield url
 
 
@@ -41,5 +41,5 @@ def test_every_simulator_of_the_site_moves(browser: Any, address: str):
     found = 0
     for page in ("index", *(f"chapters/{name}" for name in chapter_names())):
         with Visitor(browser).visit(f"{address}{page}.html") as visitor:
-            found += look_at(visitor)
+            found += move_simulators(visitor)
     assert found > len(NAMES)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from decoders.exact_drafters import Llamas, tiny_llama
 from decoders.fake_hub import Hub, write_model
-from decoders.greedy import worse
+from decoders.greedy import with_noise
 from decoders.random_models import gpt2, llama, t5
 
 from specdec_lib.models import hub
@@ -19,7 +19,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """A target, and a draft that agrees with it often."""
     folder = tmp_path_factory.mktemp("models")
     llama().save_pretrained(folder / "target")
-    worse(llama()).save_pretrained(folder / "draft")
+    with_noise(llama()).save_pretrained(folder / "draft")
     return [folder / "target", folder / "draft"]
 
 
@@ -54,7 +54,7 @@ def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) 
     served = Hub(tmp_path)
     monkeypatch.setattr(hub, "snapshot_download", served)
     write_model(tmp_path / "org/target", gpt2())
-    write_model(tmp_path / "org/draft", worse(gpt2()))
+    write_model(tmp_path / "org/draft", with_noise(gpt2()))
     write_model(tmp_path / "org/t5", t5(1, 3))
     write_model(tmp_path / "org/t5-small", t5(2, 1))
     return served

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from classes.builder_fixtures import TINY, changed, write_chapter
+from classes.builder_fixtures import TINY, tiny_with, write_chapter
 
 from autograde.build.execute import execute
 from autograde.course import AuthorError
@@ -24,7 +24,7 @@ def test_a_chapter_is_executed_by_this_interpreter(tmp_path: Path) -> None:
 
 
 def test_a_failure_names_the_chapter_and_the_exception(tmp_path: Path) -> None:
-    bad = chapter(tmp_path, changed("return product_of_both", "return x + 1"), "02_bad")
+    bad = chapter(tmp_path, tiny_with("return product_of_both", "return x + 1"), "02_bad")
     out = tmp_path / "out"
     with pytest.raises(AuthorError, match="02_bad: (.|\n)*AssertionError"):
         execute([chapter(tmp_path), bad], out)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from classes.builder_fixtures import TINY, changed, write_chapter
+from classes.builder_fixtures import TINY, tiny_with, write_chapter
 from classes.submitting import with_cell_source
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
@@ -70,7 +70,7 @@ def test_check_says_what_is_out_of_date_and_a_build_writes_that(tmp_path: Path) 
     write_chapter(tmp_path, TWO, "02_other")
     solutions, notebooks = built(tmp_path)
     assert outdated_notebooks(solutions, notebooks) == [] == build_chapters(solutions, notebooks)
-    write_chapter(tmp_path, changed("Some text.", "Some more text."))
+    write_chapter(tmp_path, tiny_with("Some text.", "Some more text."))
     stale = [notebook_path(folder, "01_tiny") for folder in (solutions, notebooks)]
     assert build_chapters(solutions, notebooks, ["02_other"]) == []
     assert outdated_notebooks(solutions, notebooks) == [f"{path}: out of date" for path in stale]
@@ -81,9 +81,7 @@ def test_check_says_what_is_out_of_date_and_a_build_writes_that(tmp_path: Path) 
     assert [line.split(": ")[0] for line in outdated_notebooks(solutions, notebooks)] == gone
 
 
-def test_nbgraders_own_ways_give_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nbgraders_own_ways_give_the_same_bytes(tmp_path: Path, monkeypatch):
     """Its command, from another folder and without the environment activated; formgrader's button;
     and the release into a class.
     """
@@ -115,7 +113,7 @@ def test_nbgraders_own_ways_give_the_same_bytes(
 def test_nothing_is_written_over_answers_or_if_one_chapter_is_wrong(tmp_path: Path, fault: str):
     write_chapter(tmp_path, TWO, "02_other")
     solutions, notebooks = built(tmp_path)
-    write_chapter(tmp_path, changed("Some text.", "Some more text."))
+    write_chapter(tmp_path, tiny_with("Some text.", "Some more text."))
     if fault == "broken text":
         write_chapter(tmp_path, TWO.replace("points=3", "points=0"), "02_other")
     else:
@@ -137,7 +135,7 @@ def test_nothing_is_written_over_answers_or_if_one_chapter_is_wrong(tmp_path: Pa
     ],
 )
 def test_an_answer_in_the_text_stops_the_build(tmp_path: Path, text: str, cell_id: str | None):
-    with_answer = changed("# Some text.", "# " + text.replace("\n", "\n# "))
+    with_answer = tiny_with("# Some text.", "# " + text.replace("\n", "\n# "))
     if cell_id is None:
         built(tmp_path, with_answer)
         return

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import nbformat
 import pytest
-from classes.builder_fixtures import TINY, changed, line_of, write_chapter
+from classes.builder_fixtures import TINY, line_of, tiny_with, write_chapter
 from nbgrader.nbgraderformat import MetadataValidator
 
 from autograde.build import colab
@@ -91,7 +91,7 @@ MISTAKES = [  # a text of TINY, what stands in its place, and what is said of th
 
 @pytest.mark.parametrize(("old", "new", "said"), MISTAKES)
 def test_a_mistake_is_named_with_its_file_line_and_remedy(tmp_path, old, new, said) -> None:
-    text = changed(old, new)
+    text = tiny_with(old, new)
     with pytest.raises(AuthorError) as caught:
         read(tmp_path, text.replace(HERE, ""))
     line = line_of(text, HERE) if HERE in text else r"\d+"

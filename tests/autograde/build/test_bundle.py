@@ -62,9 +62,7 @@ def test_its_readme_points_at_nothing_that_it_lacks(unpacked: Path):
     assert not re.search(r"\bmake [a-z]+`|\bautograde\b", text)  # the instructor's commands
 
 
-def test_a_student_starts_with_some_chapters_and_gets_the_others_later(
-    unpacked: Path, tmp_path: Path
-):
+def test_a_student_starts_with_some_chapters_and_gets_the_others_later(unpacked: Path, tmp_path):
     some = unzipped(tmp_path, *(word for name in SOME for word in ("--chapter", name)))
     others = {f"notebooks/{n}/{n}.ipynb" for n in chapter_names() if n not in SOME}
     assert files_of(unpacked) - files_of(some) == others

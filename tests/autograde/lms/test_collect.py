@@ -6,7 +6,6 @@ import pytest
 
 from autograde.cli import main
 from autograde.intake.files import zip_of
-from autograde.lms import collect as collecting
 from autograde.lms.collect import Collection, collect_submissions
 
 CHAPTER = "02_rejection_sampling"
@@ -112,7 +111,7 @@ def test_a_later_zip_takes_the_place_of_an_earlier_one(tmp_path: Path):
 def test_what_is_no_notebook_with_a_name_of_the_lms_is_listed_and_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
 ):
-    monkeypatch.setattr(collecting, "MAX_BYTES", 1000)
+    monkeypatch.setattr("autograde.lms.collect.MAX_BYTES", 1000)
     good = CANVAS if kind == "canvas" else MOODLE
     result = taken(tmp_path, {**good, name: b"0" * (2000 if "large" in name else 1)}, kind)
     assert len(result.refused) == 1 and len(result.prefixes) == 3

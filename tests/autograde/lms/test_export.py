@@ -192,9 +192,7 @@ def test_of_two_columns_of_one_name_the_number_decides(tmp_path: Path, capsys):
 @pytest.mark.parametrize(
     "encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1", "cp1250"]
 )
-def test_a_table_in_excels_encodings_is_read_or_its_remedy_told(
-    tmp_path: Path, capsys, encoding: str
-):
+def test_a_table_in_excels_encodings_is_read_or_its_remedy_told(tmp_path, capsys, encoding: str):
     data = CANVAS_ONE.replace(",", "\t").replace('"Lovelace\t', '"Lovelace,').encode(encoding)
     if encoding.startswith("utf"):
         code, out = exported(tmp_path, data, "canvas")

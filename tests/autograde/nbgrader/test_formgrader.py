@@ -14,7 +14,7 @@ from pages.jupyter_lab import InstructorServer, Lab
 from autograde.build.release import release_into
 from autograde.grading.classroom import grade_class
 from autograde.hidden.collected import bugs_of
-from autograde.report.feedback import points as shown
+from autograde.report import feedback
 from autograde.tools.samples import sample_notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -111,12 +111,15 @@ def test_the_class_and_its_marks_are_seen(formgrader: Formgrader, course: Path):
     totals = {student: sum(points_of(course, student).values()) for student in STUDENTS}
     assert totals[ADA] == FULL > totals[CLEO] > 0
     formgrader.follow("Manual Grading", "gradebook")
-    assert formgrader.row(CHAPTER)[2:] == ["2", f"{shown(sum(totals.values()) / 2)} / {TOTAL:g}"]
+    assert formgrader.row(CHAPTER)[2:] == [
+        "2",
+        f"{feedback.points(sum(totals.values()) / 2)} / {TOTAL:g}",
+    ]
     formgrader.follow(CHAPTER, f"gradebook/{CHAPTER}")
     assert formgrader.row(CHAPTER)[3] == "0 / 2"  # the written answers are not marked yet
     formgrader.list_submissions()
     for student, total in totals.items():
-        marks = [f"{shown(total)} / {TOTAL:g}", f"{shown(total)} / {FULL:g}"]
+        marks = [f"{feedback.points(total)} / {TOTAL:g}", f"{feedback.points(total)} / {FULL:g}"]
         assert formgrader.row(student)[1:4] == [student, *marks]
 
 
@@ -136,6 +139,6 @@ def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: P
     page.goto((course / "feedback" / CLEO / CHAPTER / f"{CHAPTER}.html").as_uri())
     text = page.locator("body").inner_text()
     earned = sum(points_of(course, CLEO).values())
-    assert f"Result: {shown(earned)} of {FULL:g} points from the tests" in text
+    assert f"Result: {feedback.points(earned)} of {FULL:g} points from the tests" in text
     assert f"You may have assumed that {bugs_of(CHAPTER)[0].think}" in text
     assert faults(page) == [] and pictures_without_words(page) == []

@@ -18,8 +18,8 @@ from autograde.build.release import release_into
 from autograde.course import ROOT
 from autograde.grading.result import Exercise, GroupResult, Result
 from autograde.intake.submission import release_of
-from autograde.nbgrader import config as settings
 from autograde.nbgrader import exchange
+from autograde.nbgrader.config import CONFIG_NAME, load_config, set_folders
 from autograde.nbgrader.exchange import SECRET, TIME
 from autograde.report.marks import mark_outputs
 
@@ -63,7 +63,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     release_into(course, [CHAPTER])
     hand_in_all(course / "submitted")
     run_nbgrader(course, *shlex.split(DUE))
-    (course / settings.CONFIG_NAME).write_text(f"c = get_config()\n{PENALTY}\n")
+    (course / CONFIG_NAME).write_text(f"c = get_config()\n{PENALTY}\n")
     grade(course)
     exec(EXTENSION.replace("STUDENT", "bob").replace("course/", f"{course.resolve()}/"))
     with gradebook_of(course) as gradebook:
@@ -171,7 +171,7 @@ def test_a_mark_out_of_range_is_never_written(score: float, monkeypatch):
 def api(course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NbGraderAPI:
     """What formgrader's pages and buttons call, over this class and an empty exchange."""
     monkeypatch.setenv("SPECDEC_COURSE", str(course))
-    config = settings.load_config()
+    config = load_config()
     config.Exchange.root = str(tmp_path)
     config.CourseDirectory.course_id = "specdec"
     return NbGraderAPI(config=config, log_level="INFO")
@@ -212,7 +212,7 @@ def after_a_run(api: NbGraderAPI, tmp_path: Path, monkeypatch) -> NbGraderAPI:
     there under this one's name, with a time that is always the latest, and nonsense beside it.
     """
     place = tmp_path / CHAPTER
-    settings.set_folders(api.config, tmp_path / "class")
+    set_folders(api.config, tmp_path / "class")
     tmp_path.chmod(0o777)
     api.config.Exchange.assignment_dir, api.config.Exchange.cache = str(tmp_path), str(tmp_path)
     assert api.release_assignment(CHAPTER)["success"]

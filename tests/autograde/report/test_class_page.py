@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from bs4 import BeautifulSoup
-from classes.class_results import CHAPTER, a_class, exercise, result
+from classes.class_results import CHAPTER, class_grades, exercise, result
 
 from autograde.cli import main
 from autograde.report.class_page import class_page
@@ -17,7 +17,7 @@ def rows(page: str) -> list[list[str]]:
 
 
 def test_points_mistakes_and_who_could_not_be_graded_are_those_of_the_class():
-    page = class_page(a_class())
+    page = class_page(class_grades())
     assert "3 graded, mean 6 of 8 points; 1 could not be graded" in page
     first, second, before, known, failed = rows(page)
     assert first == ["acceptance_probability", "4", "2.67", "1 with 1, 1 with 3, 1 with 4"]
@@ -30,7 +30,7 @@ def test_points_mistakes_and_who_could_not_be_graded_are_those_of_the_class():
 def test_nobodys_text_is_markup_and_no_odd_name_stops_the_page(tmp_path: Path):
     wrong = {CHAPTER: result(exercise(1, "of before"), exercise(4)) | {"limited": True}}
     grades, page = tmp_path / "grades.json", tmp_path / "report.html"
-    grades.write_text(json.dumps({"students": a_class() | {"e\udcff\x1b": wrong}}))
+    grades.write_text(json.dumps({"students": class_grades() | {"e\udcff\x1b": wrong}}))
     words = ["report", str(grades), "--out", str(page), "--course", str(tmp_path)]
     assert main(words) == 0
     text = page.read_text(encoding="utf-8")

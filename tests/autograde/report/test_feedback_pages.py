@@ -1,6 +1,7 @@
 """What a student reads after grading: one refutation for one belief."""
 
 import re
+import xml.etree.ElementTree as ET
 
 import pytest
 from bs4 import BeautifulSoup
@@ -15,6 +16,7 @@ from autograde.intake.submission import parse, rebuild, release_of
 from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import exercise_html
 from autograde.report.feedback_page import FeedbackPage
+from autograde.report.formulas import mathml
 
 # Known bugs of three exercises; speculative_accept builds on the first of them, and is right.
 WRONG = {
@@ -171,3 +173,17 @@ def test_no_page_is_wider_than_the_window(browser, page: BeautifulSoup, width: i
     tab.set_content(str(page))
     assert tab.evaluate("document.documentElement.scrollWidth") == width
     tab.close()
+
+
+@pytest.mark.parametrize(
+    ("tex", "parts"),
+    [
+        (r"\frac12 \sum_x", ["1", "2"]),
+        (r"\frac1n", ["1", "n"]),
+        (r"\frac{a}3", ["a", "3"]),
+        (r"\frac\alpha2", ["α", "2"]),
+    ],
+)
+def test_a_fraction_has_the_parts_that_tex_gives_it(tex: str, parts: list[str]):
+    (fraction,) = ET.fromstring(mathml(tex)).iter("{http://www.w3.org/1998/Math/MathML}mfrac")
+    assert ["".join(part.itertext()).strip() for part in fraction] == parts

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from classes.hostile import PLACES, everything, file_names, name_of, notebook, unreadable
+from classes import hostile
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 from nbgrader.api import Gradebook
 from pages.jupyter_lab import InstructorServer
@@ -26,7 +26,7 @@ LISTS = (
 DEAD_LINKS = """[...document.querySelectorAll('#notebook a[href^="#"]')]
   .map((link) => link.hash.slice(1)).filter((id) => !document.getElementById(id))"""
 # Where a text is shown: in the others nothing of it is left.
-SHOWN = {place for place in PLACES if not place.startswith(("name of", "file that"))}
+SHOWN = {place for place in hostile.PLACES if not place.startswith(("name of", "file that"))}
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +34,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The class, graded and with its feedback."""
     course = tmp_path_factory.mktemp("course")
     release_into(course, [CHAPTER])
-    folder = hand_in(course / "submitted", "mallory", text(notebook())).parent
-    for name in file_names("name of a file"):
+    folder = hand_in(course / "submitted", "mallory", text(hostile.hostile_notebook())).parent
+    for name in hostile.file_names("name of a file"):
         (folder / name).write_text(name)
         (folder / f"{name}.html").write_text(name)
-    hand_in(course / "submitted", "oscar", unreadable())
-    for name in file_names("name of the student"):
+    hand_in(course / "submitted", "oscar", hostile.unreadable_file())
+    for name in hostile.file_names("name of the student"):
         hand_in(course / "submitted", name, text(right()))
     for command in ("autograde", "generate_feedback"):
         said = run_nbgrader(course, command, CHAPTER)
@@ -62,14 +62,14 @@ def watched(browser) -> Iterator[Watched]:
 
 
 def told(numbers: set[int]) -> list[str]:
-    return [name_of(number) for number in sorted(numbers)]
+    return [hostile.name_of(number) for number in sorted(numbers)]
 
 
 def shown(watched: Watched) -> set[str]:
     """The places whose payloads can be read in the page, what is folded away opened."""
     watched.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     numbers = re.findall(r"hits\.push\((\d+)\)", watched.page.inner_text("body"))
-    return {name_of(int(number)).split(":")[0] for number in numbers}
+    return {hostile.name_of(int(number)).split(":")[0] for number in numbers}
 
 
 def submissions(course: Path) -> dict[str, str]:
@@ -113,7 +113,7 @@ def test_feedback_pages(watched: Watched, course: Path):
 def test_the_policy_of_a_feedback_page_stops_what_would_get_past(watched: Watched, course: Path):
     """With every payload put into the page as it is, none of them runs."""
     page = course / "feedback" / "mallory" / CHAPTER / f"{CHAPTER}.html"
-    live = page.read_text().replace("<main>", "<main>" + everything("own text"))
+    live = page.read_text().replace("<main>", "<main>" + hostile.all_payloads("own text"))
     tampered = course / "tampered.html"
     tampered.write_text(live)
     assert told(watched.visit(tampered.as_uri())) == []

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from attacks import inside, outside
-from attacks.kinds import LISTENER, Attack
+from attacks import protocol
+from attacks.kinds import LISTENER, Attack, Twin, attacks, twins
 from attacks.notebooks import CHANGES, Change
-from attacks.twins import TWINS, Twin
 from classes.submitting import CHAPTER, FULL, hand_in, right, text
 from nbformat import NotebookNode
 
@@ -27,7 +26,6 @@ from autograde.sandbox import isolation
 from autograde.sandbox.isolation import BUBBLEWRAP
 from autograde.tools.samples import fill_answers
 
-ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
 PREDICTIONS = ["prediction_02", "prediction_02_b", "prediction_02_c"]  # any number is right
 HONEST = ["acceptance_probability", "residual_distribution", *PREDICTIONS]
 # What these do to the functions of their own process may cost their author the points for them.
@@ -95,10 +93,8 @@ def half(**answers: str) -> NotebookNode:
     return fill_answers(release_of(CHAPTER), right_ones | answers)
 
 
-@pytest.mark.parametrize("attack", named(ATTACKS))
-def test_an_attack_earns_and_reaches_nothing(
-    attack: Attack, earned, listener, soon, tmp_path: Path
-):
+@pytest.mark.parametrize("attack", named([*attacks(), *protocol.ATTACKS]))
+def test_an_attack_earns_and_reaches_nothing(attack: Attack, earned, listener, soon, tmp_path):
     if attack.before:
         before = Attack("before", attack.group, attack.before)
         graded(tmp_path, with_cell(release_of(CHAPTER), before.source))
@@ -138,7 +134,7 @@ def test_a_given_function_that_is_defined_anew_earns_nothing():
     assert widened.score == honest.score < honest.max_score
 
 
-@pytest.mark.parametrize("twin", named(TWINS))
+@pytest.mark.parametrize("twin", named(twins()))
 def test_a_twin_is_graded_as_ever(twin: Twin, tmp_path: Path):
     result = graded(tmp_path, with_cell(right(**twin.answers), twin.cell))
     messages = {name: e.messages for name, e in result.exercises.items() if e.messages}

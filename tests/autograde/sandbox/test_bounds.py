@@ -45,9 +45,7 @@ def most_megabytes(status: str = "") -> float:
     "name",
     [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in FILLING],
 )
-def test_a_submission_costs_the_grader_little_memory_and_time(
-    name: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_submission_costs_the_grader_little_memory_and_time(name: str, monkeypatch):
     chapter, notebook, names = attacked(name)
     grade.grade_now(fill_answers(release_of(chapter), material_of(chapter).answers), chapter)
     monkeypatch.setattr(bounds, "EXTRA_MEMORY_BYTES", MEGABYTES * 2**20)
@@ -80,6 +78,7 @@ runpy.run_module("nbgrader", run_name="__main__")
 """
 
 
+@pytest.mark.slow
 def test_what_keeps_the_grader_busy_costs_nbgraders_run_little(tmp_path: Path):
     """Its author has no mark and everybody else has; the limit is shorter here, to be quick."""
     chapter, busy, _ = attacked("empty arrays")

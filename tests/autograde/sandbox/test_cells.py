@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from classes.sessions import session, value_of
+from data_files import table
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograde.sandbox import bwrap, isolation
@@ -18,82 +19,7 @@ from autograde.sandbox.session import Cell, NotDefined, Session
 from autograde.sandbox.workers import Limits
 
 # By name, the cells of a notebook: IPython itself runs them too.
-CELLS = {
-    "help": ["def f():\n    '''?'''\nf?\nf??\n?f\nx = 1"],
-    "shell": ["!true\nfiles = !true\nn = [files.n, files.l, files.s]\nif n:\n    !true\nx = 2"],
-    "shell by name": ["x = get_ipython().getoutput('true')\nget_ipython().system('true')"],
-    "exit code": ["!true", "x = _exit_code"],
-    "script": ["%%bash --out listing\ntrue", "x = listing"],
-    "timeit into a name": ["a = [1]\nt = %timeit -o -n1 -r1 sum(a)\nx = t.average >= 0 <= t.best"],
-    "timeit with -v": ["%timeit -q -n 1 -r 1 -v result x = 1"],
-    "timeit keeps its names": ["seen = []", "%%timeit -n1 -r1 y = 2\nz = y\nseen.append(z)"],
-    "timeit in a function": ["a = 5\ndef f(a):\n    %timeit -n1 -r1 a\n    return a", "x = f(3)"],
-    "time binds": ["%time x = 3", "y = %time x + 1", "%time x", "z = _"],
-    "time of a cell": ["%%time\ndef f():\n    return 4\nf()", "x = _ + f()"],
-    "time in a function": ["def f(a):\n    b = %time a + 1\n    return b", "x = f(1)"],
-    "profile": ["%prun -q x = 5", "%%prun -q\ny = x"],
-    "capture": ["%%capture out\nprint(1)\nx = 2", "text = out.stdout + out.stderr"],
-    "capture a value": ["%%capture --no-stderr out\n6", "x = out.outputs[0].data['text/plain']"],
-    "cell magics in one another": ["%%capture\n%%time\nx = 7"],
-    "texts of other languages": ["%%html\n<b>\n", "%%latex\n$x$", "%%javascript\nx = {", "y = 8"],
-    "magic by name": ["get_ipython().run_line_magic('precision', '3')\nx = 9"],
-    "code by name": ["s = get_ipython()\ns.ex('x = 1')\ns.push({'y': 2})\nz = s.ev('x + y')"],
-    "a magic of one's own": [
-        "from IPython.core.magic import register_line_magic\n"
-        "@register_line_magic\ndef double(line):\n    return 2 * line",
-        "x = %double ab",
-    ],
-    "get_ipython by import": ["import IPython\nx = IPython.get_ipython() is get_ipython()"],
-    "continued magic": ["%precision \\\n  3\nx = 1"],
-    "modulo beside a magic": ["%precision 3\nx = (7\n     % 4)\ny = '''\n%precision\n!ls?'''"],
-    "await": ["import asyncio\nasync def f(n): await asyncio.sleep(0)", "await f(3)\nx = 1"],
-    "value of await": ["async def f():\n    return 4", "x = await f()", "await f()", "y = _"],
-    "async for and with": [
-        "import contextlib\nasync def g():\n    yield 1\n    yield 2\n"
-        "@contextlib.asynccontextmanager\nasync def c():\n    yield 3",
-        "seen = [n async for n in g()]\nasync for n in g():\n    seen.append(n)",
-        "async with c() as value:\n    pass",
-    ],
-    "a task between cells": [
-        "import asyncio\nasync def f():\n    return 5\nawait f()\nqueue = asyncio.Queue()",
-        "await queue.put(6)\ntask = asyncio.ensure_future(f())\nawait asyncio.sleep(0)",
-        "x = await queue.get(), await task",
-    ],
-    "indented": ["    def f():\n        return 1\n    x = f()", "\n\n  y = 2\n  if y:\n    z = 3"],
-    "pasted": [">>> def f():\n...     return 1\n>>> x = f()\n", "In [3]: y = 2\n   ...: z = y"],
-    "future imports": [
-        "from __future__ import annotations",
-        "def f(a: Never): pass\nx = str(f.__annotations__)",
-    ],
-    "future import below": ["x = 1\nfrom __future__ import annotations\ny: Never = 2"],
-    "what stands before an error": ["x = 1\nreturn x"],
-    "error in the middle": ["x = 1\n1 / 0\ny = 2", "z = 3"],
-    "not Python": ["x = = 3", "y = 1"],
-    "text of a function": [
-        "import inspect\n@inspect.getsource\ndef g():\n    return 1",
-        "def h(): pass\nx = inspect.getsource(h), inspect.getsourcelines(h)[1]",
-        "  def k(): return 2\n  y = inspect.getsource(k)",
-    ],
-    "own classes": [
-        "import pickle\nclass A:\n    pass\nx = type(pickle.loads(pickle.dumps(A()))) is A",
-        "import __main__\ny = __main__.A is A, __name__, A.__module__",
-    ],
-    "data classes": [
-        "from __future__ import annotations\nimport dataclasses, typing",
-        "@dataclasses.dataclass\nclass A:\n    n: typing.ClassVar[int] = 3\n    b: list[B] = None",
-        "class B:\n    pass\nx = len(dataclasses.fields(A)), str(typing.get_type_hints(A))",
-    ],
-    "tests of the notebook": [
-        "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n"
-        "x = unittest.main(argv=[''], exit=False).result.testsRun",
-    ],
-    "one line by letters": ["def f(*a): return a\n/f 1\n", ",f a b", "x = _", ";f a b", "y = _"],
-    "built-in names": ["x = __builtins__.abs(-1)\ny = __builtins__.__name__"],
-    "last values": ["5", "x = _", "6", "7", "y = _ + __ + ___", "a, _ = 1, 2", "8", "z = _"],
-    "a value that is not shown": ["5", "6;\n", "None", "x = 3", "y = _"],
-    "texts": ["x = 1", "y = _i, In[1], len(In)", "6", "z = Out[3]"],
-    "display": ["display(1, display_id=True).update(2)\nx = 1"],
-}  # fmt: skip
+CELLS = table("notebooks.toml")
 WRONG = ("what stands before an error", "error in the middle", "not Python")  # of these notebooks
 # Runs every notebook in a namespace of its own, by IPython or by us, and tells what is there then.
 PROGRAM = """
@@ -176,14 +102,7 @@ INVALID = f"not valid in Python {sys.version_info[0]}.{sys.version_info[1]}, whi
 
 @pytest.mark.parametrize(
     "above",
-    [
-        "",
-        "\n \n",
-        "%time 1\n",
-        "%time 1 + \\\n  1\n",
-        "x = !ls \\\n  -l\n\n",
-        "%%time\n",
-    ]
+    ["", "\n \n", "%time 1\n", "%time 1 + \\\n  1\n", "x = !ls \\\n  -l\n\n", "%%time\n"]
     + ["\n%%capture\n%%time\n\n", ">>> 1\n", "In [1]: 1\n", "@property\ndef f(self): 1\n\n?f\n"],
 )
 @pytest.mark.parametrize("wrong", ["1 / 0", "return 1", "int('x') if 1 else 2"])

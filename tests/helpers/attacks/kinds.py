@@ -1,9 +1,13 @@
-"""What an attack and an allowed habit are: cells, and what must not or must come of them."""
+"""What an attack and an allowed habit are: cells, and what must not or must come of them.
+
+Their code is in attacks.toml and twins.toml, and where it needs more than text in protocol.py.
+"""
 
 import os
 from dataclasses import dataclass, field
 
 from classes.submitting import CHAPTER
+from data_files import table
 
 from autograde.tools.samples import functions_of
 
@@ -46,6 +50,32 @@ class Attack:
         )
 
 
-def answers(code: str, *names: str) -> dict[str, str]:
+def one_code(code: str, *names: str) -> dict[str, str]:
     """The same code in place of these functions, or of all; NAME is the function's."""
     return {name: code.replace("NAME", name) for name in names or functions_of(CHAPTER)}
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A cell before right answers; `answers` are right ones, written in an unusual way."""
+
+    name: str
+    cell: str = "pass"
+    answers: dict[str, str] = field(default_factory=dict)
+
+
+def attacks() -> list[Attack]:
+    """The attacks of attacks.toml."""
+    groups = table("attacks/attacks.toml").items()
+    return [_attack(group, **row) for group, rows in groups for row in rows]
+
+
+def twins() -> list[Twin]:
+    """The habits of twins.toml."""
+    return [Twin(**row) for row in table("attacks/twins.toml")["twin"]]
+
+
+def _attack(group: str, name: str, cell: str = "pass", answer: str = "", **row: object) -> Attack:
+    """The attack of a row, whose `answer` stands for each function of the chapter."""
+    row |= {"answers": one_code(answer)} if answer else {}
+    return Attack(name, group, cell.replace("LISTENER", LISTENER), **row)

@@ -111,7 +111,7 @@ def figures_of(chapter: str) -> dict[str, Callable]:
     }
 
 
-def draw(chapter: str, name: str, **functions: Callable) -> None:
+def draw_figure(chapter: str, name: str, **functions: Callable) -> None:
     """Draw a figure of ARGUMENTS with the solution's functions, or others given by name."""
     figure = figures_of(chapter)[name]
     asked = getattr(figure, "functions", ())
@@ -119,7 +119,7 @@ def draw(chapter: str, name: str, **functions: Callable) -> None:
     figure(*own, *ARGUMENTS[chapter[:2]].get(name, ()))
 
 
-def real(tokens: list[int]) -> np.ndarray:
+def rows_of_target(tokens: list[int]) -> np.ndarray:
     """Rows of chapter 01's small target, as a real model's are handed to a figure."""
     return np.array([TARGET.row(tokens[: i + 1]) for i in range(len(tokens))])
 
@@ -169,7 +169,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "chosen_rows": (TARGET, ch01.PREFIX, ch01.DRAFT_BLOCK),
         "greedy_walk": (ch01.DRAFT_BLOCK, ch01.target_rows(ch01.PREFIX, ch01.DRAFT_BLOCK)),
         "block_fates": (ch01.PREFIX, 4, 12),
-        "ladder": (real, real, lookup, ch01.PREFIX, text),
+        "ladder": (rows_of_target, rows_of_target, lookup, ch01.PREFIX, text),
     },
     "02": {
         "accepted_heights": (P, Q),

@@ -26,7 +26,7 @@ def result(first: dict, second: dict) -> dict:
     }
 
 
-def a_class() -> dict:
+def class_grades() -> dict:
     blank = result(exercise(0), exercise(0)) | {"status": "failed", "reason": "<b>a link</b>"}
     students = {
         "ada": result(exercise(4), exercise(4)),

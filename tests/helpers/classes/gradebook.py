@@ -25,7 +25,7 @@ def read_scores(course: Path) -> Scores:
     return scores
 
 
-def compare(grades: Grades, scores: Scores) -> None:
+def require_same_marks(grades: Grades, scores: Scores) -> None:
     """Every mark of the grader is the gradebook's, to the last digit."""
     for student, chapters in grades.items():
         for chapter, result in chapters.items():

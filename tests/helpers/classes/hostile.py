@@ -9,31 +9,12 @@ from collections.abc import Callable
 
 import nbformat
 from classes.submitting import WRITTEN, cell_of, right
+from data_files import table
 from nbformat import NotebookNode
 
 ELSEWHERE = "http://127.0.0.1:9/hit"  # a port where nothing listens: to ask is enough
 
-# {run} stands for JavaScript without quotes and blanks, {url} for an address, {n} for the number.
-PAYLOADS = {
-    "script": "<script>{run}</script>",
-    "picture that fails": "<img src=x onerror={run}>",
-    "drawing that loads": "<svg onload={run}></svg>",
-    "frame": '<iframe srcdoc="<script>parent.{run}</script>"></iframe>',
-    "details that open": "<details open ontoggle={run}>x</details>",
-    "end of an attribute": '"><input autofocus onfocus={run}>',
-    "end of an element": "</pre></code></textarea></title></script></div><script>{run}</script>",
-    "unfinished tag": "<video src=x onerror={run} <p>",
-    "style sheet": '<link rel="stylesheet" href="{url}">',
-    "style": "<style>@import url({url});</style>",
-    "colour codes": "\x1b[31m<img src=x onerror={run}>\x1b[0m",
-    "link": "[read](javascript:{run})",
-    "link in disguise": "[read](JaVa&#115;cript&colon;{run})",
-    "link from afar": "[read][r{n}]\n\n[r{n}]: javascript:{run}",
-    "link in brackets": "<javascript:{run}>",
-    "picture from elsewhere": "![x]({url})",
-    "picture in a link": "[![x]({url})](javascript:{run})",
-    "diagram": "```mermaid\n<img src=x onerror={run}>\n```",
-}
+PAYLOADS = table("attacks/payloads.toml")
 
 
 def number_of(place: str, payload: str) -> int:
@@ -46,7 +27,7 @@ def name_of(number: int) -> str:
     return f"{list(PLACES)[number // 100 - 1]}: {list(PAYLOADS)[number % 100]}"
 
 
-def loaded(place: str) -> dict[str, str]:
+def payloads_of(place: str) -> dict[str, str]:
     """Every payload, with the numbers of `place`."""
     texts = {}
     for name, text in PAYLOADS.items():
@@ -55,22 +36,22 @@ def loaded(place: str) -> dict[str, str]:
     return texts
 
 
-def everything(place: str) -> str:
+def all_payloads(place: str) -> str:
     """All of them in one text."""
-    return "\n\n".join(loaded(place).values())
+    return "\n\n".join(payloads_of(place).values())
 
 
-def own_cells(kind: str) -> Callable[[NotebookNode, str], None]:
+def payload_cells(kind: str) -> Callable[[NotebookNode, str], None]:
     """Each payload in a cell of that kind at the end."""
 
     def put(notebook: NotebookNode, place: str) -> None:
-        cells = map(getattr(nbformat.v4, f"new_{kind}_cell"), loaded(place).values())
+        cells = map(getattr(nbformat.v4, f"new_{kind}_cell"), payloads_of(place).values())
         notebook.cells.extend(cells)
 
     return put
 
 
-def written(source: str, name: str | None = None) -> Callable[[NotebookNode, str], None]:
+def payloads_in(source: str, name: str | None = None) -> Callable[[NotebookNode, str], None]:
     """All payloads in an answer, or in a new cell of code.
 
     In `source`, {text} is their text, {literal} a Python literal, and {before} what stood there.
@@ -80,7 +61,7 @@ def written(source: str, name: str | None = None) -> Callable[[NotebookNode, str
         if name is None:
             notebook.cells.append(nbformat.v4.new_code_cell())
         cell = cell_of(notebook, name) if name else notebook.cells[-1]
-        text = everything(place)
+        text = all_payloads(place)
         cell.source = source.format(text=text, literal=repr(text), before=cell.source)
 
     return put
@@ -92,30 +73,32 @@ WARNED = "    import warnings\n    warnings.warn({literal})\n    return 1.0"
 
 
 PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
-    "own text": own_cells("markdown"),
-    "own raw cell": own_cells("raw"),
-    "own code cell": own_cells("code"),
-    "written answer": written("{text}", WRITTEN),
-    "stdout": written("print({literal})"),
-    "error of a cell": written("raise type({literal}, (Exception,), {{}})({literal})"),
-    "value returned": written(RETURNED, "speculative_accept"),
-    "error of a function": written(
+    "own text": payload_cells("markdown"),
+    "own raw cell": payload_cells("raw"),
+    "own code cell": payload_cells("code"),
+    "written answer": payloads_in("{text}", WRITTEN),
+    "stdout": payloads_in("print({literal})"),
+    "error of a cell": payloads_in("raise type({literal}, (Exception,), {{}})({literal})"),
+    "value returned": payloads_in(RETURNED, "speculative_accept"),
+    "error of a function": payloads_in(
         f"def residual_distribution(p, q):\n{RAISED}", "residual_distribution"
     ),
-    "code of an answer": written("{before}\nr'''{text}'''", "residual_distribution"),
-    "warning of a function": written(
+    "code of an answer": payloads_in("{before}\nr'''{text}'''", "residual_distribution"),
+    "warning of a function": payloads_in(
         f"def acceptance_probability(p, q, token):\n{WARNED}", "acceptance_probability"
     ),
-    "error that keeps an answer out": written("raise ValueError({literal})", "speculative_step"),
-    "quiz answer": written("quiz_02 = {literal}", "quiz_02"),
-    "prediction": written("prediction_02 = {literal}", "prediction_02"),
+    "error that keeps an answer out": payloads_in(
+        "raise ValueError({literal})", "speculative_step"
+    ),
+    "quiz answer": payloads_in("quiz_02 = {literal}", "quiz_02"),
+    "prediction": payloads_in("prediction_02 = {literal}", "prediction_02"),
     "name of a file": lambda notebook, place: None,  # these three stand beside the notebook
     "name of the student": lambda notebook, place: None,
     "file that cannot be read": lambda notebook, place: None,
 }
 
 
-def notebook() -> NotebookNode:
+def hostile_notebook() -> NotebookNode:
     """A notebook with every payload in every place."""
     hostile = right()
     for place, put in PLACES.items():
@@ -123,11 +106,11 @@ def notebook() -> NotebookNode:
     return hostile
 
 
-def unreadable() -> str:
+def unreadable_file() -> str:
     """A file that cannot be read, the reason of which quotes it."""
-    return json.dumps({"nbformat": everything("file that cannot be read"), "cells": []})
+    return json.dumps({"nbformat": all_payloads("file that cannot be read"), "cells": []})
 
 
 def file_names(place: str) -> list[str]:
     """The payloads that can be the name of a file or a folder."""
-    return [name for name in loaded(place).values() if "/" not in name]
+    return [name for name in payloads_of(place).values() if "/" not in name]

@@ -19,18 +19,18 @@ V, EOS = 4, 3
 GREEDY = Warp(0)
 
 
-def dyadic(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
+def dyadic_model(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
     """A model that looks at two tokens, with probabilities in sixteenths, some of them 0."""
     counts = np.random.default_rng(seed).multinomial(16, [0.3, 0.3, 0.3, 0.1], size=(V, V))
     return TableModel(torch.from_numpy(counts).to(dtype) / 16)
 
 
-def chain(following: Sequence[int]) -> TableModel:
+def certain_model(following: Sequence[int]) -> TableModel:
     """A model that is certain: token t is followed by following[t]."""
     return TableModel(torch.eye(len(following), dtype=torch.float64)[list(following)])
 
 
-TARGET, DRAFT = dyadic(1), dyadic(2)
+TARGET, DRAFT = dyadic_model(1), dyadic_model(2)
 HALVES = torch.tensor([[1, 1, 0, 0], [0, 0, 1, 1]], dtype=torch.float64) / 2
 LOW, HIGH = (TableModel(half.expand(V, V).clone()) for half in HALVES)  # disjoint supports
 COUNTS = Counts(
@@ -45,7 +45,7 @@ DRAFTERS: dict[str, Callable[[], Drafter]] = {
 }
 
 
-def prompt_of(seed: int, length: int) -> list[int]:
+def random_prompt(seed: int, length: int) -> list[int]:
     return np.random.default_rng([seed, length]).integers(V, size=length).tolist()
 
 
@@ -68,11 +68,11 @@ def generate(
     )
 
 
-PROMPTS = [prompt_of(0, length) for length in (1, 2, 7, 3)]
-COUNTING = chain([1, 2, 3, 4, 5, 6, 7, 0])
+PROMPTS = [random_prompt(0, length) for length in (1, 2, 7, 3)]
+COUNTING = certain_model([1, 2, 3, 4, 5, 6, 7, 0])
 
 
-class Counted:
+class CountingModel:
     """A model that notes the positions and tokens that each pass feeds to its first row."""
 
     def __init__(self, model: TableModel) -> None:

@@ -36,7 +36,7 @@ COUNTS = Counts(
 )
 
 
-def table(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
+def random_table(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
     """A model that looks at two tokens; some of its probabilities are 0."""
     generator = torch.Generator().manual_seed(seed)
     weights = torch.rand(V, V, V, generator=generator, dtype=dtype)
@@ -55,7 +55,7 @@ def tiny_llama(folder: Path, seed: int) -> Llama:
     return Llama.from_folder(folder, dtype=torch.float64)
 
 
-TARGET, DRAFT = table(1), table(2)
+TARGET, DRAFT = random_table(1), random_table(2)
 
 
 class Llamas(NamedTuple):
@@ -166,6 +166,6 @@ ROWS = {
 NO_DRAFTERS = {"__init__.py", "protocol.py", "hidden.py"}
 
 
-def made_on(target: Llama, name: str) -> Drafter:
+def drafter_on(target: Llama, name: str) -> Drafter:
     """A drafter of the table, made on a target of the tests' own."""
     return ROWS[name].make(Llamas(target, target))

@@ -14,7 +14,7 @@ from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Greedy, Warp
 
 
-def worse(model: PreTrainedModel) -> PreTrainedModel:
+def with_noise(model: PreTrainedModel) -> PreTrainedModel:
     """The model with noise on its weights: it agrees often, and not always."""
     random = torch.Generator().manual_seed(5)
     with torch.no_grad():
@@ -54,7 +54,7 @@ def require_identical(
         for batch, chosen in ((1, slice(k % apart, None, apart)), (4, slice(None))):
             found, of_k = [], prompts[chosen]
             for first in range(0, len(of_k), batch):
-                rows = begin(of_k[first : first + batch], target, draft)
+                rows = first_tokens(of_k[first : first + batch], target, draft)
                 made = speculative_generate(target, drafter, rows, k, settings, Greedy())
                 found += made.tokens
                 accepted += [block.n_accepted for row in made.blocks for block in row]
@@ -62,7 +62,7 @@ def require_identical(
     return accepted
 
 
-def begin(prompts: list[list[int]], *models: Model) -> list[list[int]]:
+def first_tokens(prompts: list[list[int]], *models: Model) -> list[list[int]]:
     """What decoding starts from: the prompts, or after an encoder one token each."""
     if not isinstance(models[0], EncoderDecoder):
         return prompts
@@ -71,7 +71,7 @@ def begin(prompts: list[list[int]], *models: Model) -> list[list[int]]:
     return [models[0].prompt] * len(prompts)
 
 
-def said(name: str, what: str) -> float:
+def card_value(name: str, what: str) -> float:
     """A number of the model's card."""
     rows = (ASSETS / name / "README.md").read_text(encoding="utf-8").splitlines()
     (row,) = [row for row in rows if row.startswith(f"| {what}")]

@@ -73,17 +73,17 @@ def t5(seed: int = 0, layers: int = 2) -> T5ForConditionalGeneration:
 def medusa_heads(target: Llama, count: int = 3, rank: int = 2) -> MedusaHeads:
     """Heads that change the states of `target` at random."""
     width = target.shape.width
-    return MedusaHeads(*drawn(target, (count, rank, width), (count, width, rank)))
+    return MedusaHeads(*random_tensors(target, (count, rank, width), (count, width, rank)))
 
 
 def eagle_weights(target: Llama) -> EagleWeights:
     """A head that predicts the states of `target` at random."""
     width, w, mlp = target.shape.width, HEAD_WIDTH, 8
     layer = ((w,), (3 * w, w), (w, w), (w,), (2 * mlp, w), (w, mlp))
-    return EagleWeights(*drawn(target, (w, 2 * width), *layer, (w,), (width, w)))
+    return EagleWeights(*random_tensors(target, (w, 2 * width), *layer, (w,), (width, w)))
 
 
-def drawn(target: Llama, *shapes: tuple[int, ...]) -> list[Tensor]:
+def random_tensors(target: Llama, *shapes: tuple[int, ...]) -> list[Tensor]:
     """Normal numbers of these shapes, such that a matrix keeps the size of what it multiplies."""
     generator = torch.Generator().manual_seed(0)
     numbers = [torch.randn(*shape, generator=generator, dtype=target.dtype) for shape in shapes]

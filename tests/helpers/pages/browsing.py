@@ -106,7 +106,7 @@ class Visitor:
         assert kind or not (self.errors or self.outside), said
 
 
-def exported(page, simulator: Simulator) -> Callable:
+def module_caller(page, simulator: Simulator) -> Callable:
     """`call(name, *arguments)` for what the simulator's module exports, loaded into `page`."""
     source = base64.b64encode(simulator.module.encode()).decode()
     url = f"data:text/javascript;base64,{source}"

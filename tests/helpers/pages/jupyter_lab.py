@@ -30,14 +30,19 @@ PATIENCE = 90  # seconds for anything that loads
 CODE = ".jp-InputArea-editor, .jp-InputPlaceholder"
 
 
+def free_port() -> int:
+    """A port of this machine where nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class Server:
     """A JupyterLab on a free port of this machine, started by `command` in the folder `at`."""
 
     def __init__(self, folder: Path, command: list[str], at: Path, **variables: str) -> None:
         self.log, self.workspaces = folder / "log", itertools.count()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
         options += ["--ServerApp.port_retries=0", "--IdentityProvider.token="]
@@ -136,11 +141,11 @@ class Lab:
 
     def open(self, path: str) -> None:
         """Open a notebook of the work folder, and wait for its kernel; reloads once."""
-        from playwright.sync_api import TimeoutError as TooLong
+        from playwright import sync_api
 
         try:
             self._open(path)
-        except TooLong:
+        except sync_api.TimeoutError:
             self._open(path)
 
     def _open(self, path: str) -> None:
@@ -203,12 +208,12 @@ class Lab:
 
         Reloads once: ipywidgets gives a saved state up if a new kernel is slow to answer.
         """
-        from playwright.sync_api import TimeoutError as TooLong
+        from playwright import sync_api
 
         drawing = self.cell(text).locator(".sd-chart svg").first
         try:
             drawing.wait_for(timeout=PATIENCE * 1000 / 3)
-        except TooLong:
+        except sync_api.TimeoutError:
             self.page.reload()
             self._wait_for_kernel()
             drawing = self.cell(text).locator(".sd-chart svg").first

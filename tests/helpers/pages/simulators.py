@@ -52,20 +52,21 @@ FITS = """() => {
 }"""
 
 # What a reader sees of a simulator, in words and numbers.
-SEEN = """() => [...document.querySelectorAll(".sd-number, output, [aria-label], .sd-verdict, pre")]
+VISIBLE = """() =>
+  [...document.querySelectorAll(".sd-number, output, [aria-label], .sd-verdict, pre")]
   .map((each) => `${each.textContent}|${each.getAttribute("aria-label")}`).join("\\n")"""
 
 
-def look_at(visitor: Visitor) -> int:
+def move_simulators(visitor: Visitor) -> int:
     """Use the first control of every simulator of the page: each moves; returns how many."""
     elements = visitor.page.locator("iframe.specdec-simulator").all()
     for element in elements:
         element.scroll_into_view_if_needed()
         frame = element.element_handle().content_frame()
         frame.locator(".sd-chart svg").first.wait_for()
-        before = frame.evaluate(SEEN)
+        before = frame.evaluate(VISIBLE)
         _move(frame)
-        assert frame.evaluate(SEEN) != before, element.get_attribute("title")
+        assert frame.evaluate(VISIBLE) != before, element.get_attribute("title")
     return len(elements)
 
 

@@ -13,7 +13,7 @@ from autograde.course import BUILD, ROOT
 
 
 @cache
-def made_site() -> Path:
+def built_site() -> Path:
     """The folder of the site, made anew where something has changed.
 
     Of the workers of a test run one makes it: another look at a page that is being written would

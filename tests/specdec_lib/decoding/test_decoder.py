@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from decoders.decoding_cases import COUNTING, Counted
+from decoders.decoding_cases import COUNTING, CountingModel
 from decoders.exact_drafters import DRAFT, EXACT, PROMPT, TARGET, autoregressive
 
 from specdec_lib import decoder
@@ -29,7 +29,7 @@ def test_on_the_built_in_pair_it_writes_and_draws_what_the_engine_does(k: int, t
     assert rng.bit_generator.state == engine_rng.bit_generator.state
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("k", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_distribution_is_the_targets(k: int):
     def run(tape: Tape) -> list[int]:
         rng = lazy_uniforms.LazyGenerator(tape)  # decides each comparison with a uniform number
@@ -39,7 +39,7 @@ def test_the_distribution_is_the_targets(k: int):
 
 
 def test_each_pass_reads_only_what_is_new():
-    target, draft = Counted(COUNTING), Counted(COUNTING)
+    target, draft = CountingModel(COUNTING), CountingModel(COUNTING)
     decoder.generate(target, draft, [1, 2, 3], 2, 7, Warp(0))
     assert target.positions == [[0, 1, 2, 3, 4], [5, 6, 7], [8]]
     # All is accepted, so the draft has not read its own last token when the next block begins.

@@ -16,7 +16,7 @@ from decoders.decoding_cases import (
     PROMPTS,
     TARGET,
     generate,
-    prompt_of,
+    random_prompt,
     uniforms,
 )
 from decoders.tables import TableModel
@@ -60,14 +60,14 @@ def test_every_row_of_a_batch_is_what_the_textbook_decoder_writes(
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_at_temperature_0_the_tokens_are_those_of_plain_decoding(k: int, name: str):
     for seed in range(8):
-        prompts = [prompt_of(seed, length) for length in (1, 2, 7, 3)]
+        prompts = [random_prompt(seed, length) for length in (1, 2, 7, 3)]
         plain = plain_generate(TARGET, prompts, Settings(12, GREEDY), Greedy())
         result = generate(prompts, Greedy(), k, drafter=DRAFTERS[name](), warp=GREEDY)
         assert result.tokens == plain.tokens
 
 
 def test_prompts_that_are_read_in_several_passes_give_what_they_give_alone():
-    prompts = [prompt_of(1, length) for length in (600, 2, 257, 258)]
+    prompts = [random_prompt(1, length) for length in (600, 2, 257, 258)]
     together = generate(prompts, uniforms(0, 1, 2, 3), count=10)
     assert together.tokens == [alone(prompt, row, 1.0, None) for row, prompt in enumerate(prompts)]
 

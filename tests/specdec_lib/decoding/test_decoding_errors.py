@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from decoders.decoding_cases import COUNTING, DRAFT, TARGET, dyadic, generate, uniforms
+from decoders.decoding_cases import COUNTING, DRAFT, TARGET, dyadic_model, generate, uniforms
 from decoders.tables import TableModel
 
 from specdec_lib.decoding.generate import plain_generate
@@ -74,7 +74,7 @@ def test_prompts_that_cannot_be_used_are_refused(prompts: list[list[int]], messa
 def test_logits_that_are_not_finite_are_refused(value: float, temperature: float):
     warp = Warp(temperature)
     random_source = random_source_for(warp, [np.random.default_rng(0)])
-    broken = dyadic(1)
+    broken = dyadic_model(1)
     broken.logits = broken.logits.clone()
     broken.logits[..., 1] = value
     with pytest.raises(ValueError, match="target gave logits that are not finite"):

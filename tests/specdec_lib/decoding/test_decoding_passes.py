@@ -10,10 +10,10 @@ from decoders.decoding_cases import (
     LOW,
     PROMPTS,
     TARGET,
-    Counted,
-    dyadic,
+    CountingModel,
+    dyadic_model,
     generate,
-    prompt_of,
+    random_prompt,
     uniforms,
 )
 
@@ -26,7 +26,7 @@ from specdec_lib.sampling import Greedy, Warp
 @pytest.mark.parametrize("count", [1, 2, 9, 10, 11, 12])
 @pytest.mark.parametrize("k", [1, 2, 4, 20])
 def test_a_perfect_draft_takes_one_target_pass_for_k_plus_1_tokens(k: int, count: int):
-    target = Counted(TARGET)
+    target = CountingModel(TARGET)
     result = generate([[1]], uniforms(0), k, count, target=target, drafter=ModelDrafter(TARGET))
     assert result.target_passes == len(target.passes) == math.ceil(count / (k + 1))
     assert len(result.tokens[0]) == count
@@ -43,9 +43,9 @@ def test_a_draft_of_other_tokens_takes_a_target_pass_for_every_token(k: int):
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 300])
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_the_target_is_fed_each_position_once_and_again_only_after_a_rejection(k: int, length: int):
-    prompt = prompt_of(3, length)
+    prompt = random_prompt(3, length)
     for seed in range(4):
-        target = Counted(TARGET)
+        target = CountingModel(TARGET)
         result = generate([prompt], uniforms(seed), k, 15, target=target)
         expected = [list(range(i, min(i + 256, length - 1))) for i in range(0, length - 1, 256)]
         held = length - 1
@@ -65,9 +65,9 @@ def test_the_target_is_fed_each_position_once_and_again_only_after_a_rejection(k
 @pytest.mark.parametrize("length", [1, 2, 3, 7])
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_the_draft_is_fed_what_it_has_not_read_and_nothing_twice(k: int, length: int):
-    prompt = prompt_of(3, length)
+    prompt = random_prompt(3, length)
     for seed in range(4):
-        draft = Counted(DRAFT)
+        draft = CountingModel(DRAFT)
         result = generate([prompt], uniforms(seed), k, 15, drafter=ModelDrafter(draft))
         expected = [list(range(length - 1))] if length > 1 else []
         held, unread = length, 1
@@ -83,7 +83,7 @@ def test_the_draft_is_fed_what_it_has_not_read_and_nothing_twice(k: int, length:
 
 
 def test_a_single_token_takes_no_draft():
-    target, draft = Counted(TARGET), Counted(DRAFT)
+    target, draft = CountingModel(TARGET), CountingModel(DRAFT)
     result = generate([[1, 2]], uniforms(0), 4, 1, target=target, drafter=ModelDrafter(draft))
     assert result.tokens == plain_generate(TARGET, [[1, 2]], Settings(1), uniforms(0)).tokens
     assert draft.positions == [[0]] and target.positions == [[0], [1]]
@@ -95,7 +95,7 @@ def test_a_single_token_takes_no_draft():
 @pytest.mark.parametrize("temperature", [1.0, 0.7, 0.0])
 @pytest.mark.parametrize("k", [1, 4])
 def test_in_float32_too_the_target_accepts_everything_from_itself(k: int, temperature: float):
-    model, warp = dyadic(1, torch.float32), Warp(temperature)
+    model, warp = dyadic_model(1, torch.float32), Warp(temperature)
     random_source = uniforms(0, 1, 2, 3) if temperature else Greedy()
     result = generate(
         PROMPTS, random_source, k, 64, target=model, drafter=ModelDrafter(model), warp=warp

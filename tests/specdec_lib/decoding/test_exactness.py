@@ -120,16 +120,16 @@ def test_the_distribution_is_the_warped_targets(name: str, warp: Warp):
     assert total_variation_distance(actual, autoregressive(warped(warp), PROMPT, 3)) < EXACT
 
 
-@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("ends", [0, 2, np.int64(1), [0], (0, 2), (1, 7), (0, 1, 2), ()])
 def test_the_distribution_ends_with_the_first_end_wherever_it_is_in_a_block(k: int, ends: EosIds):
     """A prompt holds ends that do not count, and 7 is beyond the vocabulary."""
-    whole, listed = autoregressive(TARGET, PROMPT, N), list(ends) if np.ndim(ends) else [ends]
+    whole, listed = autoregressive(TARGET, PROMPT, 3), list(ends) if np.ndim(ends) else [ends]
     expected: dict[tuple[int, ...], float] = {}
     for tokens, weight in whole.items():
-        end = next((i for i, token in enumerate(tokens, start=1) if token in listed), N)
+        end = next((i for i, token in enumerate(tokens, start=1) if token in listed), 3)
         expected[tokens[:end]] = expected.get(tokens[:end], 0.0) + weight
-    actual = distribution(decoder(ModelDrafter(DRAFT), k, eos_id=ends))
+    actual = distribution(decoder(ModelDrafter(DRAFT), k, eos_id=ends, count=3))
     assert actual.keys() == expected.keys()
     assert max(abs(actual[key] - expected[key]) for key in expected) < EXACT
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from decoders.decoding_cases import COUNTS, V
-from decoders.exact_drafters import NO_DRAFTERS, PROMPT, made_on
+from decoders.exact_drafters import NO_DRAFTERS, PROMPT, drafter_on
 
 from specdec_lib import drafters
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
@@ -106,7 +106,7 @@ def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
     settings, prompts = Settings(12, Warp(temperature)), [[1], [2, 0, 1, 1, 2], [0, 1]]
 
     def made(rows: list[int]) -> list[list[int]]:
-        texts, drafter = [prompts[row] for row in rows], made_on(target, name)
+        texts, drafter = [prompts[row] for row in rows], drafter_on(target, name)
         random_source = random_source_for(
             settings.warp, [np.random.default_rng(row) for row in rows]
         )
@@ -119,6 +119,6 @@ def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
 def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name: str):
     settings, greedy = Settings(30, Warp(0)), random_source_for(Warp(0), [])
     expected = plain_generate(target, [PROMPT], settings, greedy).tokens
-    made = speculative_generate(target, made_on(target, name), [PROMPT], 3, settings, greedy)
+    made = speculative_generate(target, drafter_on(target, name), [PROMPT], 3, settings, greedy)
     assert made.tokens == expected
     assert any(block.n_accepted for block in made.blocks[0])

@@ -4,17 +4,11 @@ That they are exact is in test_exactness.py, for prompts of one pass, and here f
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import (
-    EXACT,
-    made_on,
-    plain_distribution,
-    tiny_llama,
-)
+from decoders.exact_drafters import EXACT, drafter_on, plain_distribution, tiny_llama
 from decoders.random_models import eagle_weights, medusa_heads
 from safetensors.torch import save_file
 
@@ -94,7 +88,7 @@ def test_eagles_cache_holds_true_states_only(target: Llama):
 
 @both
 def test_after_a_prompt_of_one_token_the_distribution_is_the_targets(target: Llama, name: str):
-    settings, chain = Settings(2), made_on(target, name)
+    settings, chain = Settings(2), drafter_on(target, name)
 
     def run(tape: Tape) -> list[int]:
         return speculative_generate(target, chain, [[2]], 2, settings, tape).tokens[0]
@@ -107,9 +101,9 @@ def test_prompts_that_the_target_reads_in_chunks_give_the_same_drafts(
     target: Llama, name: str, monkeypatch: pytest.MonkeyPatch
 ):
     texts, limits = [TEXT, TEXT[:4], [1, 2], [2]], [3, 2, 3, 3]
-    whole = drafted(made_on(target, name), texts, limits)
+    whole = drafted(drafter_on(target, name), texts, limits)
     monkeypatch.setattr(protocol, "PREFILL_CHUNK", 2)
-    found = drafted(made_on(target, name), texts, limits)
+    found = drafted(drafter_on(target, name), texts, limits)
     assert found.limits == whole.limits == [3, 2, 3, 0]  # no state has given a first token
     assert torch.equal(found.tokens[:3], whole.tokens[:3])
     torch.testing.assert_close(found.q[:3], whole.q[:3], rtol=0, atol=EXACT)
@@ -122,9 +116,7 @@ FILES: dict[str, tuple[Callable, Callable, type]] = {
 
 
 @both
-def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(
-    name: str, tmp_path: Path
-):
+def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(name: str, tmp_path):
     make, load, kind = FILES[name]
     target = tiny_llama(tmp_path / "target", seed=1)
     path = tmp_path / "weights.safetensors"

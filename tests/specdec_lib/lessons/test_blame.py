@@ -7,7 +7,7 @@ from importlib import metadata
 import numpy as np
 import pytest
 import torch
-from classes.chapter_cases import draw, unwritten
+from classes.chapter_cases import draw_figure, unwritten
 from transformers.generation import candidate_generator, utils
 
 from specdec_lib.errors import dependency_error
@@ -63,7 +63,7 @@ def test_a_figure_blames_the_function_that_stands_in_the_traceback(capsys):
 @pytest.mark.parametrize("broken", [partial(np.reshape, P), partial(torch.ones, -1), None])
 def test_a_figure_that_fails_by_itself_blames_nobody(broken, capsys, monkeypatch):
     monkeypatch.setattr(figures, "chart", broken)
-    draw("03_lossless", "kept_and_rejected")
+    draw_figure("03_lossless", "kept_and_rejected")
     out = capsys.readouterr().out
     assert "There is no picture: code that is not yours raised" in out and "Your" not in out
 
@@ -95,7 +95,7 @@ def test_the_trial_says_which_transformers_it_needs(damage, figure, capsys, monk
     (pin,) = (each for each in metadata.requires("specdec-course") if "transformers==" in each)
     monkeypatch.setattr(metadata, "version", lambda name: "4.57.1")
     damage(monkeypatch)
-    draw("03_lossless", figure)
+    draw_figure("03_lossless", figure)
     wanted = pin.partition(";")[0]
     out = capsys.readouterr().out
     assert out.startswith(f"This needs {wanted.replace('==', ' ')}, and transformers 4.57.1 is ")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from specdec_lib.lessons.ch02 import lesson as ch02
+from specdec_lib.lessons.ch02 import lesson
 from specdec_lib.lessons.checking.comparing import difference
 from specdec_lib.lessons.checking.examples import (
     Different,
@@ -201,6 +201,6 @@ def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys)
 
 
 def test_what_a_notebook_shares_with_its_lesson_cannot_be_changed():
-    for array in (ch02.P, ch02.Q, ch02.BLOCK_P, read_only([1.0])):
+    for array in (lesson.P, lesson.Q, lesson.BLOCK_P, read_only([1.0])):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1

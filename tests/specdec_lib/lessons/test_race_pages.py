@@ -6,7 +6,7 @@ import time
 import pytest
 from pages.accessibility import faults
 
-from specdec_lib.lessons.drawing import race as shown
+from specdec_lib.lessons.drawing import race
 from specdec_lib.measure.race.record import Lane, Race, TargetPass
 
 PASSES = [TargetPass(1.0, ["a<b"]), TargetPass(2.0, [" or"]), TargetPass(3.0, [" c"])]
@@ -20,23 +20,23 @@ def of(*lanes, **more):
 
 
 def test_a_race_is_read_and_the_readers_own_decoder_summed_up():
-    said = list(shown.readings(of(SLOW, FAST), "speculative decoding"))
+    said = list(race.readings(of(SLOW, FAST), "speculative decoding"))
     assert "1 passes of the target instead of 3" in said[0] and "1.50 times as long" in said[0]
     assert said[0].endswith("done 2.00 times as fast.")
     assert said[1].startswith(
         "Your decoder so far: 3 tokens in 1 passes, 3.00 tokens per pass, 2.00"
     )
-    assert [each for each in shown.readings(of(FAST, SLOW)) if "took 2.00 times as long." in each]
+    assert [each for each in race.readings(of(FAST, SLOW)) if "took 2.00 times as long." in each]
 
 
 def test_another_text_is_called_that():
-    assert "another did not write the text of plain decoding" in shown.verdict(of(SLOW, OTHER))
-    said = shown.verdict(of(SLOW, OTHER, temperature=0.7))
+    assert "another did not write the text of plain decoding" in race.verdict(of(SLOW, OTHER))
+    said = race.verdict(of(SLOW, OTHER, temperature=0.7))
     assert "At temperature 0.7 every decoder draws its own tokens" in said
 
 
 def test_a_page_has_every_token_at_its_time_and_marks_what_was_drafted():
-    page = shown.race_page(of(SLOW, FAST))
+    page = race.race_page(of(SLOW, FAST))
     spans = re.findall(r'<span class="(sd-\w+) sd-t" style="--t:([\d.]+)s">([^<]*)</span>', page)
     assert ("sd-own", "2.000", " or") in spans
     assert ("sd-draft", "1.500", "a&lt;b or") in spans and ("sd-own", "1.500", " c") in spans
@@ -49,7 +49,7 @@ def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):
     lane = Lane("plain decoding", [[TargetPass(0.05, ["soon"]), TargetPass(60.0, ["late"])]])
     context = browser.new_context(java_script_enabled=scripts)
     page = context.new_page()
-    page.set_content(shown.race_page(of(lane)))
+    page.set_content(race.race_page(of(lane)))
     # Without scripts a page cannot be waited for; what is drawn can be asked again and again.
     end = time.monotonic() + 30
     while not page.get_by_text("soon").is_visible() and time.monotonic() < end:
@@ -63,7 +63,7 @@ def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):
 @pytest.mark.browser
 def test_who_wants_no_motion_sees_the_whole_text(browser):
     page = browser.new_page(reduced_motion="reduce")
-    page.set_content(shown.race_page(of(Lane("plain", [[TargetPass(60.0, ["late"])]]))))
+    page.set_content(race.race_page(of(Lane("plain", [[TargetPass(60.0, ["late"])]]))))
     assert page.get_by_text("late").is_visible()
     page.close()
 
@@ -72,7 +72,7 @@ def test_who_wants_no_motion_sees_the_whole_text(browser):
 @pytest.mark.parametrize("around", ["data-theme='dark'", "data-jp-theme-light='false'"])
 def test_a_race_can_be_read_whatever_is_around_it(browser, around):
     page = browser.new_page()
-    grey = f"<body {around} style='background: #ced6dd'><main>{shown.race_page(of(SLOW, FAST))}"
+    grey = f"<body {around} style='background: #ced6dd'><main>{race.race_page(of(SLOW, FAST))}"
     page.set_content(f"<!DOCTYPE html><html lang=en><title>x</title>{grey}</main></body></html>")
     assert "color-contrast" not in " ".join(faults(page))
     page.close()

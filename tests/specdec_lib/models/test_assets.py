@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 import torch
-from decoders.greedy import greedy_text, require_identical, said
+from decoders.greedy import card_value, greedy_text, require_identical
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specdec_lib import assets
@@ -73,12 +73,14 @@ def test_tokenizer_gives_what_transformers_gives():
 def test_model_cards_say_what_is_measured():
     target, texts = model_reader(model("target")), prompts.encoded_documents()
     bits = bits_per_byte(target, texts)
-    assert bits == pytest.approx(said("target", "held-out loss"), abs=2e-3)
+    assert bits == pytest.approx(card_value("target", "held-out loss"), abs=2e-3)
     for name in BUILT_IN_DRAFTS:
         found = acceptance(target, model_reader(model(name)), texts)
-        assert found.alpha == pytest.approx(said(name, "acceptance by the target"), abs=2e-3)
-        assert found.greedy == pytest.approx(said(name, "the target's most probable"), abs=2e-3)
-        assert found.positions == said(name, "positions")
+        assert found.alpha == pytest.approx(card_value(name, "acceptance by the target"), abs=2e-3)
+        assert found.greedy == pytest.approx(
+            card_value(name, "the target's most probable"), abs=2e-3
+        )
+        assert found.positions == card_value(name, "positions")
 
 
 def test_scaled_target_has_the_same_distribution():

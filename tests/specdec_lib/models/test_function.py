@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from decoders.decoding_cases import Counted
+from decoders.decoding_cases import CountingModel
 
 from specdec_lib.measure import models
 from specdec_lib.models.function import logits_of
@@ -19,7 +19,7 @@ def test_rows_are_those_of_one_pass_over_the_text():
 
 
 def test_a_call_reads_only_what_is_new():
-    model = Counted(models.load_draft("small", torch.float32))
+    model = CountingModel(models.load_draft("small", torch.float32))
     logits = logits_of(model)
     for text in TEXTS:
         logits(text)

@@ -8,22 +8,10 @@ from functools import partial
 
 import pytest
 import torch
-from decoders.greedy import begin, greedy_text, require_identical, worse
-from decoders.random_models import VOCAB as V
-from decoders.random_models import gpt2, llama, t5
+import transformers
+from decoders.greedy import first_tokens, greedy_text, require_identical, with_noise
+from decoders.random_models import VOCAB, gpt2, llama, t5
 from torch import Tensor
-from transformers import (
-    AutoModelForCausalLM,
-    Gemma3nTextConfig,
-    Gemma3TextConfig,
-    Gemma4TextConfig,
-    LlamaConfig,
-    MistralConfig,
-    OpenAIGPTConfig,
-    Phi3Config,
-    PreTrainedConfig,
-    PreTrainedModel,
-)
 
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
@@ -34,32 +22,32 @@ from specdec_lib.sampling import Greedy, Warp
 
 SOURCE = [7, 3, 9, 9, 1]
 SIZES = {
-    "vocab_size": V, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+    "vocab_size": VOCAB, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
     "num_key_value_heads": 1, "head_dim": 8, "intermediate_size": 24, "initializer_range": 0.3,
     "pad_token_id": 0, "bos_token_id": None, "eos_token_id": None,
 }  # fmt: skip
 
 
-def causal(config: PreTrainedConfig) -> PreTrainedModel:
+def causal(config: transformers.PreTrainedConfig) -> transformers.PreTrainedModel:
     torch.manual_seed(5)
-    return AutoModelForCausalLM.from_config(config).double().eval()
+    return transformers.AutoModelForCausalLM.from_config(config).double().eval()
 
 
 WINDOW = SIZES | {"sliding_window": 4}
 MIXED = {"layer_types": ["sliding_attention", "full_attention"], "query_pre_attn_scalar": 8}
 SLIDING = {
-    "mistral": partial(causal, MistralConfig(**WINDOW)),
-    "gemma3": partial(causal, Gemma3TextConfig(**WINDOW, **MIXED)),
+    "mistral": partial(causal, transformers.MistralConfig(**WINDOW)),
+    "gemma3": partial(causal, transformers.Gemma3TextConfig(**WINDOW, **MIXED)),
 }
 # Their last two layers read the keys of others.
 SHARED = WINDOW | {"num_hidden_layers": 4, "layer_types": 2 * MIXED["layer_types"]}
-SHARED |= {"num_kv_shared_layers": 2, "vocab_size_per_layer_input": V}
+SHARED |= {"num_kv_shared_layers": 2, "vocab_size_per_layer_input": VOCAB}
 SHARED |= {"hidden_size_per_layer_input": 8}
 ALTUP = SHARED | {"laurel_rank": 4, "altup_num_inputs": 2, "intermediate_size": [24] * 4}
 ALTUP |= {"activation_sparsity_pattern": [0.0] * 4}
 SHARING = {
-    "gemma4": partial(causal, Gemma4TextConfig(**SHARED, global_head_dim=8)),
-    "gemma3n": partial(causal, Gemma3nTextConfig(**ALTUP)),
+    "gemma4": partial(causal, transformers.Gemma4TextConfig(**SHARED, global_head_dim=8)),
+    "gemma3n": partial(causal, transformers.Gemma3nTextConfig(**ALTUP)),
 }
 CAUSAL = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1), **SLIDING, **SHARING}
 MAKERS = CAUSAL | {"t5": t5}
@@ -81,7 +69,7 @@ def whole(model: Causal | EncoderDecoder, tokens: Tensor) -> Tensor:
 
 
 def text(length: int, seed: int = 0) -> Tensor:
-    return torch.randint(V, (length,), generator=torch.Generator().manual_seed(seed))
+    return torch.randint(VOCAB, (length,), generator=torch.Generator().manual_seed(seed))
 
 
 def close(found: Tensor, expected: Tensor) -> None:
@@ -111,11 +99,12 @@ LONG |= {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
 DYNAMIC = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
 LAYERS = {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}, "full_attention": LONG}
 OLD = {"original_max_position_embeddings": 24}  # where Phi-3 has it
+SHORT = {"max_position_embeddings": 32}
 LIMITED = {
-    "phi3": (Phi3Config, {"rope_parameters": LONG} | OLD, 24),
-    "llama": (LlamaConfig, {"rope_parameters": LONG}, 24),
-    "gemma3": (Gemma3TextConfig, {"rope_parameters": LAYERS} | WINDOW | MIXED, 24),
-    "dynamic": (LlamaConfig, {"rope_parameters": DYNAMIC, "max_position_embeddings": 32}, 32),
+    "phi3": (transformers.Phi3Config, {"rope_parameters": LONG} | OLD, 24),
+    "llama": (transformers.LlamaConfig, {"rope_parameters": LONG}, 24),
+    "gemma3": (transformers.Gemma3TextConfig, {"rope_parameters": LAYERS} | WINDOW | MIXED, 24),
+    "dynamic": (transformers.LlamaConfig, {"rope_parameters": DYNAMIC} | SHORT, 32),
 }
 
 
@@ -163,9 +152,9 @@ def test_the_tokens_are_those_of_greedy_generate(kind: str, models: list[Llama])
         theirs, (target, draft) = llama(), models
     else:
         theirs, target, draft = MAKERS[kind](), adapter(kind), adapter(kind)
-        worse(draft.model)
+        with_noise(draft.model)
     expected = greedy_text(theirs, prompts, 14)
-    plain = plain_generate(target, begin(prompts, target), Settings(14, Warp(0)), Greedy())
+    plain = plain_generate(target, first_tokens(prompts, target), Settings(14, Warp(0)), Greedy())
     assert plain.tokens == expected
     accepted = require_identical(target, draft, prompts, expected, ks=[4])
     assert len(set(accepted)) > 2  # the draft is neither useless nor perfect
@@ -193,6 +182,7 @@ def test_cache_keeps_the_source_that_it_was_made_for():
 
 
 def test_model_that_ignores_its_cache_is_refused():
-    model = Causal(causal(OpenAIGPTConfig(vocab_size=V, n_embd=16, n_layer=1, n_head=2)))
+    config = transformers.OpenAIGPTConfig(vocab_size=VOCAB, n_embd=16, n_layer=1, n_head=2)
+    model = Causal(causal(config))
     with pytest.raises(ValueError, match="type openai-gpt does not use a DynamicCache"):
         model.forward(text(3)[None], model.new_cache())

@@ -53,6 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
+@pytest.mark.slow
 def test_from_text_to_models_and_heads(folder: Path, tmp_path: Path, monkeypatch):
     """A few steps of everything that `python -m specdec_lib.training` does."""
     lines = "def f(x):\n    return x + 1\n" * 5
@@ -70,6 +71,7 @@ def test_from_text_to_models_and_heads(folder: Path, tmp_path: Path, monkeypatch
     assert Counts.load(assets / "ngrams.npz").unigram.sum() == len(DATA)
 
 
+@pytest.mark.slow
 def test_what_was_trained_is_what_drafts(folder: Path, tmp_path: Path):
     stages.train_target(folder, CPU)
     heads.train_heads(folder, CPU)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from classes.chapter_cases import ACCEPTED, functions_of
 
-from specdec_lib.lessons.ch07 import computed
-from specdec_lib.lessons.ch07 import lesson as ch07
+from specdec_lib.lessons.ch07 import computed, lesson
 from specdec_lib.lessons.widgets import draft_tree_simulator
 
 pytestmark = pytest.mark.browser
@@ -20,7 +19,7 @@ def random_trees() -> list[list[int]]:
 
 def test_tree_numbers_are_the_librarys(module):
     call = module(draft_tree_simulator(ACCEPTED))
-    for parents in [*ch07.SHAPES.values(), *random_trees()]:
+    for parents in [*lesson.SHAPES.values(), *random_trees()]:
         assert call("mask", parents) == FUNCTIONS["tree_attention_mask"](parents).tolist()
         for shares in ACCEPTED.values():
             assert call("tokens", parents, shares) == pytest.approx(

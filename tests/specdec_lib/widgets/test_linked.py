@@ -37,7 +37,7 @@ def test_formulas_of_a_pair_equal_the_library(module):
     def same(got: list[float], want: np.ndarray) -> None:
         np.testing.assert_allclose(got, want, rtol=0, atol=1e-12)
 
-    for p, q in random_pairs(120, seed=20):
+    for p, q in random_pairs(40, seed=20):
         pair, excess = (p.tolist(), q.tolist()), np.maximum(0, p - q)
         same(call("overlap", *pair), np.minimum(p, q))
         same(call("excess", *pair), excess)
@@ -166,7 +166,7 @@ def exact_law(sampler: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 def test_formulas_of_the_sample_equal_the_library(module):
     call = module(linked_simulator("paths"))
-    for p, q in random_pairs(60, seed=33):
+    for p, q in random_pairs(30, seed=33):
         assert call("noise", p.tolist(), 5000) == pytest.approx(computed.noise(p, 5000), rel=1e-9)
         for sampler in SAMPLERS:
             law = call("law", sampler, p.tolist(), q.tolist())

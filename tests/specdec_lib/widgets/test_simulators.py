@@ -8,7 +8,7 @@ import pytest
 from classes.chapter_cases import CHAPTERS, text_of
 from pages.accessibility import faults, pictures_without_words
 from pages.browsing import Visitor
-from pages.simulators import FITS, MAKERS, NAMES, SEEN, look_at
+from pages.simulators import FITS, MAKERS, NAMES, VISIBLE, move_simulators
 
 from specdec_lib.lessons.widgets import simulators
 from specdec_lib.lessons.widgets.simulator import WIDGETS, simulator_css
@@ -26,6 +26,7 @@ def test_every_simulator_is_here_and_a_chapter_shows_it():
     assert all(f"lessons.widgets import {maker}" in chapters for maker in makers)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_on_an_exported_page_all_move_and_are_open_to_everybody(browser, tmp_path):
     shown = "".join(make()._repr_mimebundle_()["text/html"] for make in MAKERS.values())
@@ -33,7 +34,7 @@ def test_on_an_exported_page_all_move_and_are_open_to_everybody(browser, tmp_pat
     page.write_text(f'<!DOCTYPE html><html lang="en"><title>All</title><main>{shown}</main></html>')
     look = {"viewport": {"width": 400, "height": 900}, "color_scheme": "dark"}
     with Visitor(browser, **look).visit(page) as visitor:
-        assert look_at(visitor) == len(MAKERS)
+        assert move_simulators(visitor) == len(MAKERS)
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
 
 
@@ -92,9 +93,9 @@ def moves_by_itself(page) -> bool:
     page.hold_clock()
     for button in page.frame.get_by_role("button").all():
         button.press("Enter")
-        before = page.evaluate(SEEN)
+        before = page.evaluate(VISIBLE)
         page.page.clock.run_for(10_000)
-        if page.evaluate(SEEN) != before or page.evaluate("document.getAnimations().length"):
+        if page.evaluate(VISIBLE) != before or page.evaluate("document.getAnimations().length"):
             return True
     return False
 

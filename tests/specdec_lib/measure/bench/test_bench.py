@@ -48,6 +48,7 @@ def known_rates(monkeypatch):
     monkeypatch.setattr(figures, "draft_acceptance", lambda name: Acceptance(0.6, 0.5, 1))
 
 
+@pytest.mark.slow
 def test_every_decoder_runs_on_the_same_prompts_in_its_own_best_way(known_rates, monkeypatch):
     steep = {width: float(width) for width in V}  # a verification that gains nothing
     passes = {torch.float32: DraftCosts({"large": Costs(0.1, steep)}, 0.010)}

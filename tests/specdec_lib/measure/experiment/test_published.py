@@ -47,9 +47,7 @@ def test_a_pair_is_run_beside_hugging_face_and_the_papers(
     assert len(published.pair_trace(LIBRARY_DECODER, pair, name)["blocks"]) > 5
 
 
-def test_no_papers_figure_stands_beside_texts_that_stand_in(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_no_papers_figure_stands_beside_texts_that_stand_in(monkeypatch, tmp_path: Path):
     monkeypatch.setitem(sys.modules, "datasets", None)
     names = folders(tmp_path, random_models.gpt2, "vicuna", "68m")
     pair = load_pair(*names, device="cpu")

@@ -1,5 +1,6 @@
 """The machine that tests of chapter 08 measure on: the built-in models, and little to do."""
 
+import pytest
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
@@ -11,16 +12,14 @@ LITTLE = 0.01  # how much is measured
 
 # c and v that were measured: plain passes of 10 ms, whose length grows with their tokens.
 TARGET_COSTS = TargetCosts(
-    dict.fromkeys(
-        BUILT_IN_DRAFTS,
-        Costs(0.1, {m: 1 + 0.05 * (m - 1) for m in range(1, 10)}),
-    ),
+    dict.fromkeys(BUILT_IN_DRAFTS, Costs(0.1, {m: 1 + 0.05 * (m - 1) for m in range(1, 10)})),
     seconds=0.01,
     prompt=5.0,
 )
 
 
-def built_in_machine() -> ExperimentMachine:
+@pytest.fixture(scope="module")
+def machine() -> ExperimentMachine:
     """A machine with the built-in target, in the place of a costlier one too, and its drafts."""
     target = Llama.from_folder(ASSETS / "target")
     drafts = {name: Llama.from_folder(ASSETS / name) for name in BUILT_IN_DRAFTS}
