@@ -192,7 +192,9 @@ def grade_command(
 
 
 @_app.command("feedback")
-def feedback_command(lms: Lms, chapter: OneChapter, out: Out = None, course: ClassFolder = None) -> int:
+def feedback_command(
+    lms: Lms, chapter: OneChapter, out: Out = None, course: ClassFolder = None
+) -> int:
     """Put feedback pages into a zip for Canvas or Moodle.
 
     Everybody's page, as `nbgrader generate_feedback` wrote it, gets the name by which the LMS knows

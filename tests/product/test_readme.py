@@ -8,7 +8,7 @@ import pytest
 
 from autograde.course import ROOT, SOLUTIONS, chapter_names
 from autograde.tools.samples import functions_of
-from specdec_lib.measure.race.record import recorded
+from specdec_lib.measure.race.record import recorded_race
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -25,7 +25,7 @@ def test_the_table_has_each_chapter_with_its_minutes_and_functions(chapter: str)
 def test_the_numbers_of_the_recorded_race_are_told():
     text = README.split("\n## ")[0]
     race_picture = runpy.run_path(str(ROOT / "docs" / "race_picture.py"))
-    whole = recorded()
+    whole = recorded_race()
     first = race_picture["first_text"](whole)
     assert all(f"{race.ratio(race.lanes[1]):.2f}" in text for race in (whole, first))
     words = race_picture["words"](first)

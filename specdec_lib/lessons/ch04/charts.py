@@ -17,7 +17,7 @@ from specdec_lib.lessons.drawing.series import draw_series, show_table
 from specdec_lib.lessons.drawing.style import EXCESS_COLOUR, role, show
 
 if TYPE_CHECKING:
-    from specdec_lib.measure.gap import SpeedupBreakdown, DraftChoice
+    from specdec_lib.measure.gap import DraftChoice, SpeedupBreakdown
     from specdec_lib.measure.strategies import DraftMeasurement
 
 

@@ -16,7 +16,7 @@ from autograde.intake.submission import parse, rebuild, release_of
 from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import exercise_html
 from autograde.report.feedback_page import FeedbackPage
-from autograde.report.formulas import mathml
+from autograde.report.formulas import tex_to_mathml
 
 # Known bugs of three exercises; speculative_accept builds on the first of them, and is right.
 WRONG = {
@@ -185,5 +185,7 @@ def test_no_page_is_wider_than_the_window(browser, page: BeautifulSoup, width: i
     ],
 )
 def test_a_fraction_has_the_parts_that_tex_gives_it(tex: str, parts: list[str]):
-    (fraction,) = ET.fromstring(mathml(tex)).iter("{http://www.w3.org/1998/Math/MathML}mfrac")
+    (fraction,) = ET.fromstring(tex_to_mathml(tex)).iter(
+        "{http://www.w3.org/1998/Math/MathML}mfrac"
+    )
     assert ["".join(part.itertext()).strip() for part in fraction] == parts

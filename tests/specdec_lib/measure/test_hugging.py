@@ -54,7 +54,11 @@ def counted(
 
 
 def ours(
-    target: hugging.CountedModel, draft: hugging.CountedModel, prompt: list[int], k: int, tokens: int = TOKENS
+    target: hugging.CountedModel,
+    draft: hugging.CountedModel,
+    prompt: list[int],
+    k: int,
+    tokens: int = TOKENS,
 ) -> tuple:
     """Our greedy text, plain and with the draft, and the passes of the target behind the second."""
     kind = EncoderDecoder if target.model.config.is_encoder_decoder else Causal
