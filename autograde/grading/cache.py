@@ -67,7 +67,8 @@ def _library_fingerprint() -> str:
 def _ingredients(chapter: Chapter) -> Iterator[tuple[str, Path]]:
     """The course's and the grader's files that can change a mark, by their places in either."""
     shared = [path for path in files_below(TESTS) if not path.match("test_[0-9][0-9]_*")]
-    paths = [chapter.source, chapter.release, chapter.solution, chapter.tests, *shared]
+    tests = sorted(TESTS.glob(f"{chapter.tests.stem}.*"))  # and the known bugs beside them
+    paths = [chapter.source, chapter.release, chapter.solution, *tests, *shared]
     rooms = [path for room in ROOMS for path in files_below(GRADER / room)]
     for path in sorted(paths):
         yield path.relative_to(ROOT).as_posix(), path

@@ -3,15 +3,12 @@
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from typing import TypeVar
 
 import pytest
 
 from autograde.course import AuthorError, Chapter, current_course
 from autograde.hidden import plugin
-from autograde.hidden.exercise import Exercise
-from autograde.hidden.known_bugs import KnownBug, patched
 from autograde.hidden.material import material_of
 from autograde.hidden.plugin import JUDGED, Case, group_of
 from autograde.sandbox.student import Student
@@ -33,17 +30,6 @@ class HiddenTests:
         self.items = [item for item in items if group_of(item)]
         self.groups = [group_of(item) for item in self.items]
         self.cases: list[Case] = []  # of the run that goes on
-
-    @property
-    def exercises(self) -> dict[str, Exercise]:
-        """The exercises that are tested, by name."""
-        return {group.exercise.name: group.exercise for group in self.groups}
-
-    def bugs(self) -> list[KnownBug]:
-        """The known bugs of the chapter."""
-        material = material_of(self.chapter)
-        bugs = [bug for exercise in self.exercises.values() for bug in exercise.bugs]
-        return [patched(material, bug) for bug in bugs]
 
     def run_with(self, answers: Mapping[str, str]) -> list[Case]:
         """The cases of the exercises in `answers`, which take the solution's place; else all."""
@@ -126,12 +112,7 @@ def require_tests(chapter: str, exercises: Iterable[str]) -> None:
             f"{chapter}: nothing grades {', '.join(exercises)}: there is no {place}. "
             "Write it, with a test for each."
         )
-    tested = with_hidden_tests(chapter, lambda tests: tests.exercises)
+    groups = with_hidden_tests(chapter, lambda tests: tests.groups)
+    tested = {group.exercise.name for group in groups}
     if missing := [name for name in exercises if name not in tested]:
         raise AuthorError(f"{file.name}: {missing[0]} has points and no test. Write one for it.")
-
-
-@cache
-def bugs_of(chapter: str) -> list[KnownBug]:
-    """The known bugs of a chapter, in the order of its tests; none without tests."""
-    return with_hidden_tests(chapter, HiddenTests.bugs) if Chapter(chapter).tests.is_file() else []

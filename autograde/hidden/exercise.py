@@ -1,4 +1,4 @@
-"""What a chapter's hidden tests are written with: exercises, their test groups and known bugs.
+"""What a chapter's hidden tests are written with: exercises and their test groups.
 
 The tests are ordinary pytest functions; `Exercise.group` says what a test counts for, and
 docs/author.md has an example. Points attach to test groups: a group is a set of cases under one
@@ -20,29 +20,13 @@ attribute `type_in_student_code` names the type.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
 from autograde.sandbox.student import Student
 
 Cases = Callable  # of a random generator: yields the arguments of a call, or a tuple of them
-
-
-@dataclass(frozen=True)
-class Bug:
-    """A known wrong answer: the solution of `exercise` with `old` replaced by `new`.
-
-    `think` is what somebody may believe, `because` why it is not so, both as sentences. The third
-    part of the message, the numbers, comes from the case that failed. Bugs of one chapter with the
-    same `think` are one misconception that shows in several exercises.
-    """
-
-    exercise: str
-    old: str
-    new: str
-    think: str
-    because: str
 
 
 @dataclass(frozen=True)
@@ -54,12 +38,11 @@ class Group:
     weight: int = 1
 
 
-@dataclass(eq=False)
 class Exercise:
     """A graded function, quiz or prediction, by the name that its cell has in the notebook."""
 
-    name: str
-    bugs: list[Bug] = field(default_factory=list)
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def group(
         self, name: str, *, weight: int = 1, cases: Cases | Sequence[Cases] = ()
@@ -75,13 +58,9 @@ class Exercise:
         generators = (cases,) if callable(cases) else tuple(cases)
         return pytest.mark.test_group(Group(self, name, weight), generators)
 
-    def bug(self, *patches: tuple[str, str], think: str, because: str) -> None:
-        """Note a known bug in one form or in several: each is a text and what replaces it."""
-        self.bugs += [Bug(self.name, old, new, think, because) for old, new in patches]
-
 
 def with_cause(error: AssertionError, cause: str) -> AssertionError:
-    """The error of a case that shows by itself the bug whose author believes `cause`."""
+    """The error of a case that shows by itself the known bug whose `think` is `cause`."""
     error.cause = cause
     return error
 

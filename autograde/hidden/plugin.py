@@ -18,9 +18,9 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from autograde.course import course_seed
+from autograde.course import course_seed, kit
 from autograde.hidden.exercise import Group
-from autograde.hidden.known_bugs import patched
+from autograde.hidden.known_bugs import KnownBug, bugs_of
 from autograde.hidden.material import Material, code_cells, material_of
 from autograde.intake.submission import sanitise
 from autograde.sandbox import isolation
@@ -171,20 +171,20 @@ def _judged(request: pytest.FixtureRequest, material: Material) -> Student:
     config = request.config
     if file := config.getoption("--submission"):
         return _submitted(config, material, Path(file))
-    answers = {}
-    if name := config.getoption("--bug"):
-        bugs = group_of(request.session.items[0]).exercise.bugs
-        bug = patched(material, bugs[_number(name, len(bugs)) - 1])
-        answers[bug.exercise] = bug.code
+    name = config.getoption("--bug")
+    bug = _bug_named(name, material.chapter) if name else None
+    answers = {bug.exercise: bug.code} if bug else {}
     return config.stash[AT_END].enter_context(material.with_answers(answers))
 
 
-def _number(name: str, most: int) -> int:
-    """The number of a known bug in its name. Ends the run if there is none of this number."""
+def _bug_named(name: str, chapter: str) -> KnownBug:
+    """The known bug of a name such as speculative_step-2. Ends the run if there is none."""
     exercise, _, number = name.rpartition("-")
-    if not number.isdecimal() or not 1 <= int(number) <= most:
-        pytest.exit(f"there is no known bug {name}: there are {exercise}-1 to {exercise}-{most}", 4)
-    return int(number)
+    bugs = [bug for bug in bugs_of(chapter) if bug.exercise == exercise]
+    if not number.isdecimal() or not 1 <= int(number) <= len(bugs):
+        known = f"there are {exercise}-1 to {exercise}-{len(bugs)}"
+        pytest.exit(f"there is no known bug {name}: {known}", 4)
+    return bugs[int(number) - 1]
 
 
 def _submitted(config: pytest.Config, material: Material, file: Path) -> Student:
@@ -242,8 +242,9 @@ def _reason(error: BaseException | None) -> tuple[str | None, bool]:
     if isinstance(error, NotImplementedError) or getattr(error, "no_answer", False):
         return _cut(str(error) or "not written yet"), True
     if happened := getattr(error, "what_happened", None):
-        call = getattr(error, "call", "")
-        return _cut(f"{call or 'your code'} {happened}."), False
+        called = getattr(error, "called", None)
+        call = kit().format_call(*called) if called else "your code"
+        return _cut(f"{call} {happened}."), False
     if isinstance(error, AssertionError) and str(error):
         return _cut(str(error)), False
     kind = type(error).__name__

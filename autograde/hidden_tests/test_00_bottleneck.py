@@ -9,19 +9,6 @@ from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.pasting import format_call
 
 A100, H100 = (2.039e12, 312e12), (3.35e12, 989.5e12)  # bytes/s, FLOP/s
-# Thoughts that show in several exercises.
-ONE_FLOP = {
-    "think": "a multiplication and an addition are one operation.",
-    "because": "data sheets count them as two FLOP, and so does the peak of a machine.",
-}
-ADDED = {
-    "think": "reading and calculating follow one another.",
-    "because": "they go on at the same time, so the pass takes the longer of the two times.",
-}
-PER_BYTE = {
-    "think": "a weight of two bytes takes twice the arithmetic.",
-    "because": "a FLOP works on one number, however many bytes hold it.",
-}
 
 test_prediction_00 = prediction("prediction_00", 1, 8)
 test_prediction_00_b = prediction("prediction_00_b", 1, 100_000_000)
@@ -110,26 +97,6 @@ def test_time_pass_calls(student, rng):
         require_calls(call, args[0].obj.trace, [args[1]] * (warmup + repeats))
 
 
-time_pass.bug(
-    ("seconds = []", "import time\n    clock = time.perf_counter\n    seconds = []"),
-    think=OTHER_CLOCK,
-    because="a test knows the right answer only by the clock that it gives you.",
-)
-for _old, _new, _think, _because in (
-    ("np.median", "np.mean", "the mean is the usual time.", "one interrupted call raises it."),
-    ("np.median", "np.min", "the fastest call is the true time.", "the card asks for the middle."),
-    ("seconds))", "seconds)) / n_tokens", "the answer is for one token.", "it is for the pass."),
-    ("- start", "", "clock() says how long a call took.", "it says what time it is."),
-):
-    time_pass.bug((_old, _new), think=_think, because=_because)
-time_pass.bug(
-    ("for _ in range(warmup):\n        forward(n_tokens)\n    ", ""),
-    ("for _ in range(warmup):\n        forward(n_tokens)\n    ", "repeats += warmup\n    "),
-    think="the first calls are like all others.",
-    because="they are slower, since code and memory are not ready: they only warm up.",
-)
-
-
 forward_time = Exercise("forward_time")
 
 
@@ -173,30 +140,6 @@ def test_forward_time_ridge(student, solution, args):
     forward_time.assert_same(student, solution, args, hint, form=True)
 
 
-forward_time.bug(("2 * n_tokens", "n_tokens"), **ONE_FLOP)
-forward_time.bug(
-    ("2 * n_tokens", "2 * bytes_per_param * n_tokens"),
-    ("2 * n_tokens", "bytes_per_param * n_tokens"),
-    **PER_BYTE,
-)
-forward_time.bug(("max(reading, calculating)", "reading + calculating"), **ADDED)
-for _new, _think, _because in (
-    ("min(reading, calculating)", "the faster job ends the pass.", "both have to be finished."),
-    ("reading", "a pass is always memory-bound.", "the arithmetic of many tokens takes longer."),
-):
-    forward_time.bug(("max(reading, calculating)", _new), think=_think, because=_because)
-forward_time.bug(
-    ("reading = n_params", "reading = n_tokens * n_params"),
-    think="the weights are read again for every token.",
-    because="the tokens of a pass share one reading; that is why checking is cheap.",
-)
-for _old, _new, _think, _because in (
-    ("* bytes_per_param", "", "the bandwidth counts parameters.", "it counts their bytes."),
-    ("* n_params /", "/", "a token takes two FLOP.", "it takes two for every parameter."),
-):
-    forward_time.bug((_old, _new), think=_think, because=_because)
-
-
 free_tokens = Exercise("free_tokens")
 
 
@@ -236,32 +179,6 @@ def at_least_one(rng):
 def test_free_tokens_at_least_one(student, solution, args):
     hint = "One token is always free, and a token that takes exactly as long as one is, too."
     free_tokens.assert_same(student, solution, args, hint, form=True)
-
-
-free_tokens.bug(("(2 * bandwidth)", "bandwidth"), **ONE_FLOP)
-for _new in ("int(bytes_per_param)", "round(bytes_per_param)", "max(1, int(bytes_per_param))"):
-    free_tokens.bug(
-        ("int(bytes_per_param", f"int({_new}"),
-        think="a weight has a whole number of bytes.",
-        because="bytes_per_param may be 0.5, two weights in a byte; only the answer is rounded.",
-    )
-_FREE = "bytes_per_param * peak_flops / (2 * bandwidth)"
-free_tokens.bug(
-    (_FREE, "peak_flops / bandwidth"),
-    (_FREE, "peak_flops / (2 * bandwidth)"),
-    think="the format of the weights does not matter, only the two limits do.",
-    because="weights of fewer bytes are read sooner, and leave time for fewer tokens.",
-)
-free_tokens.bug(
-    (_FREE, "peak_flops / (2 * bytes_per_param * bandwidth)"),
-    think="weights of more bytes leave fewer tokens free.",
-    because="they take longer to read, and the arithmetic has that time.",
-)
-free_tokens.bug(
-    ("(2 * bandwidth))", "(2 * bandwidth)) + 1"),
-    think="the token that makes the pass longer is the one asked for.",
-    because="it is the first that is not free: the answer is one less.",
-)
 
 
 pass_time = Exercise("pass_time")
@@ -309,33 +226,3 @@ def pass_ridge(rng):
 def test_pass_time_pass_ridge(student, solution, args):
     hint = "Reading and calculating go on at the same time, and the longer of the two counts."
     pass_time.assert_same(student, solution, args, hint, form=True)
-
-
-pass_time.bug(("2 * n_tokens", "n_tokens"), **ONE_FLOP)
-pass_time.bug(("2 * n_tokens", "2 * bytes_per_param * n_tokens"), **PER_BYTE)
-pass_time.bug(("max(reading, calculating)", "reading + calculating"), **ADDED)
-for _old, _new, _think, _because in (
-    (" + caches", "", "only the weights are read.", "attention looks back at the whole text."),
-    ("batch * context", "context", "the rows share one cache.", "each row has a text of its own."),
-):
-    pass_time.bug((_old, _new), think=_think, because=_because)
-pass_time.bug(
-    ("* context", "* (context + n_tokens)"),
-    think="the new tokens are in the cache already.",
-    because="the pass calculates their keys and values, and `context` counts what the cache holds.",
-)
-pass_time.bug(
-    ("caches = batch", "caches = n_tokens * batch"),
-    think="each new token reads the cache again.",
-    because="the new tokens of a row go through one pass and share one reading of its cache.",
-)
-pass_time.bug(
-    ("(n_params", "(batch * n_params"),
-    think="every row reads the weights for itself.",
-    because="all rows go through one pass, which reads each weight once for all of them.",
-)
-pass_time.bug(
-    ("n_tokens * batch", "n_tokens"),
-    think="the rows calculate in the time of one.",
-    because="the peak is that of the whole machine, and every row's tokens take FLOP from it.",
-)

@@ -71,39 +71,6 @@ def test_score_block_score_edges(student, solution, args):
     score_block.assert_same(student, solution, args, hint, form=True)
 
 
-score_block.bug(
-    ("len(prefix) - 1 :", ": len(drafted) + 1"),
-    ("len(prefix) - 1 :", ":"),
-    think="the rows begin with the block.",
-    because="the target gives a row for every token, and row 0 follows the prefix's first one.",
-)
-score_block.bug(
-    ("rows = target", "return target_model(drafted)\n    rows = target"),
-    think="the target needs only the block.",
-    because="every row depends on all tokens before it, and the first one follows the prefix.",
-)
-score_block.bug(
-    ("len(prefix) - 1 :", "len(prefix) :"),
-    ("len(prefix) - 1 :", "-len(drafted) :"),
-    think="the row of a draft token judges that token.",
-    because="it is the distribution of the token after it; the row before judges it.",
-)
-score_block.bug(
-    ("- 1 :", "- 1 : -1"),
-    think="K draft tokens need K distributions.",
-    because="the row after the last draft token is paid for and gives the bonus token.",
-)
-score_block.bug(
-    (
-        "rows = target_model([*prefix, *drafted])\n    return rows[len(prefix) - 1 :]",
-        "blocks = [drafted[:i] for i in range(len(drafted) + 1)]\n"
-        "    return np.array([target_model([*prefix, *block])[-1] for block in blocks])",
-    ),
-    think="every position needs a pass of its own.",
-    because="all tokens are known, so one pass gives all rows; that is the whole gain.",
-)
-
-
 greedy_prefix = Exercise("greedy_prefix")
 
 
@@ -151,45 +118,6 @@ def prefix_edges(rng):
 def test_greedy_prefix_prefix_edges(student, solution, args):
     hint = "Of equal probabilities the lowest index counts; p may have rows to spare."
     greedy_prefix.assert_same(student, solution, args, hint, form=True)
-
-
-greedy_prefix.bug(
-    (
-        "return i\n    return len(drafted)",
-        "continue\n    return sum(np.argmax(row) == token for row, token in zip(p, drafted))",
-    ),
-    think="every token that agrees counts.",
-    because="after the first difference the rows were computed for a text that is not written.",
-)
-greedy_prefix.bug(
-    ("return i\n", "return i + 1\n"),
-    think="the token at the first difference still counts.",
-    because="it is the one that is rejected, and only accepted draft tokens are counted.",
-)
-greedy_prefix.bug(
-    ("return i\n    return len(drafted)", "return i"),
-    ("return i\n    return len(drafted)", "break\n    return i"),
-    think="the loop always meets a token that differs.",
-    because="a block may be accepted whole: say after the loop what is returned then.",
-)
-greedy_prefix.bug(
-    (
-        "    for i,",
-        "    return int(np.argmin(np.argmax(p[: len(drafted)], axis=1) == drafted))\n    for i,",
-    ),
-    think="np.argmin finds the first token that differs.",
-    because="where none differs it gives 0, and for no tokens an error.",
-)
-greedy_prefix.bug(
-    ("i, token in enumerate(drafted):", "i in range(len(p)):\n        token = drafted[i]"),
-    think="p has a row for each draft token and no more.",
-    because="p has rows to spare, as for the bonus: loop over the draft tokens.",
-)
-greedy_prefix.bug(
-    ("token != int(np.argmax(p[i]))", "p[i][token] < 0.5"),
-    think="the target's choice has a probability of at least 0.5.",
-    because="it is the most probable token of its row, however small its probability is.",
-)
 
 
 greedy_speculative_decode = texts.TextExercise("greedy_speculative_decode")
@@ -289,59 +217,3 @@ def length_of_text(rng):
 @greedy_speculative_decode.group("as many tokens as asked for, in a list", cases=length_of_text)
 def test_greedy_speculative_decode_length_of_text(student, solution, args):
     greedy_speculative_decode.assert_same(student, solution, args, form=True)
-
-
-_BLOCK = "block = [*drafted[:m], int(np.argmax(p[m]))]"
-greedy_speculative_decode.bug(
-    (_BLOCK, f"{_BLOCK}\n        if 0 < m == len(drafted):\n            block = drafted"),
-    think="a block that is accepted whole ends with its last draft token.",
-    because="row K is paid for and gives one more token; without it the text takes more passes.",
-)
-greedy_speculative_decode.bug(
-    (_BLOCK, "block = drafted[:m]"),
-    think="a block adds only its accepted tokens.",
-    because="each pass also adds the argmax of row m; without it a bad draft stops the text.",
-)
-_REJECTED = f"{_BLOCK}\n        if m < len(drafted):\n            block = drafted[: m + 1]"
-greedy_speculative_decode.bug(
-    (_BLOCK, _REJECTED),
-    (_BLOCK, _BLOCK.replace("[:m]", "")),
-    (_BLOCK, _BLOCK.replace("[:m]", "[: m + 1]")),
-    think="rejected draft tokens are written all the same.",
-    because="the target's token replaces the first of them, and the text goes on after it.",
-)
-greedy_speculative_decode.bug(("[*prefix, *drafted]", "prefix"), **texts.SAME_PREFIX)
-greedy_speculative_decode.bug(
-    ("[*prefix, *drafted])", "[*prefix, *drafted])[-1]"),
-    think="the draft gives a row for every token, as the target does.",
-    because="it gives one distribution (V,); [-1] is its last number, whose argmax is always 0.",
-)
-greedy_speculative_decode.bug(("[*prompt, *written], []", "list(prompt), []"), **texts.FROM_PROMPT)
-greedy_speculative_decode.bug(
-    ("p[m]", "p[-1]"),
-    ("p[m]", "p[m - 1]"),
-    think="the correction comes from another row than row m.",
-    because="row m rejected the token; other rows judged tokens that stay, or are void.",
-)
-_AGAIN = "target_model([*prefix, *drafted[:m]])"
-greedy_speculative_decode.bug(
-    ("p[m]", f"{_AGAIN}[-1]"),
-    ("p[m]", f"(p if m == len(drafted) else {_AGAIN})[-1]"),
-    think="the correction needs a pass of its own.",
-    because="row m of the pass that judged the block holds it already.",
-)
-_RETURN = "written + block[: block.index(eos) + 1]\n        written += block\n    return "
-greedy_speculative_decode.bug(
-    ("while len(written)", "while len(prompt) + len(written)"),
-    ("< max_new_tokens:", "< max_new_tokens and eos not in [*prompt, *written]:"),
-    (f"{_RETURN}written", f"prompt + {_RETURN}prompt + written"),
-    think="the prompt belongs to the new tokens.",
-    because="only what follows it is returned, counted, and compared with eos.",
-)
-greedy_speculative_decode.bug(("if eos in block", "if eos == block[-1]"), **texts.EOS_AT_END)
-greedy_speculative_decode.bug(
-    ("min(k, max_new_tokens - len(written) - 1)", "k"),
-    ("min(k, max_new_tokens - len(written) - 1)", "min(k, max_new_tokens - len(written))"),
-    think="the last block may draft k tokens, or all that are left.",
-    because="each block also has one token of the target's: draft left - 1 at most.",
-)

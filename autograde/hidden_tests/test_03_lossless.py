@@ -64,35 +64,6 @@ def test_acceptance_rate_ends(student, solution, args):
     acceptance_rate.assert_same(student, solution, args, hint, form=True)
 
 
-NO_RESIDUAL = {
-    "think": "there is always a residual to divide by.",
-    "because": "with p equal to q nothing is missing, and 0/0 fills the result with NaN.",
-}
-SAFE = "dividing by q is safe, since q is what was drawn from."
-RATIO = "np.minimum(1, np.divide(p, q, out=np.ones(len(p)), where=q > 0))"
-
-acceptance_rate.bug(
-    ("np.minimum(p, q).sum()", "np.abs(p - q).sum() / 2"),
-    think="the total variation is the accepted share.",
-    because="it is the rejected one; the two add up to 1.",
-)
-acceptance_rate.bug(
-    ("np.minimum(p, q).sum()", f"{RATIO}.mean()"),
-    think="the mean of min(1, p/q) over the vocabulary is the rate.",
-    because="tokens are not drafted equally often; token x counts with q(x).",
-)
-acceptance_rate.bug(
-    ("np.minimum(p, q).sum()", "(p * q).sum()"),
-    think="a token is accepted when two draws, one from p and one from q, agree.",
-    because="that rule is lossless too, and accepts the sum of p q only.",
-)
-acceptance_rate.bug(
-    ("np.minimum(p, q)", "(q * np.minimum(1, p / q))"),
-    think=SAFE,
-    because="q is 0 on tokens that are never drawn, and the sum visits them too: 0/0 is NaN.",
-)
-
-
 two_paths = Exercise("two_paths")
 
 
@@ -127,52 +98,6 @@ def test_two_paths_corrected_mass(student, solution, rng):
 def test_two_paths_ends(student, solution, args):
     hint = "With p equal to q everything is accepted; with nothing shared, nothing is."
     two_paths.assert_same(student, solution, args, hint, form=True)
-
-
-two_paths.bug(
-    ("np.minimum(p, q)", "np.minimum(1, p / q)"),
-    ("np.minimum(p, q)", RATIO),
-    think="min(1, p/q) is the mass by acceptance.",
-    because="that is how often a drafted token stays, and it is drafted with q.",
-)
-two_paths.bug(
-    ("np.minimum(p, q), np.maximum(p - q, 0)", "np.maximum(p - q, 0), np.minimum(p, q)"),
-    think="the corrected mass comes first.",
-    because="the first array is the mass by acceptance, the second by correction.",
-)
-two_paths.bug(
-    ("np.maximum(p - q, 0)", "np.maximum(p - q, 0) / (np.maximum(p - q, 0).sum() or 1)"),
-    think="the corrected mass is the residual distribution.",
-    because="the residual counts only after a rejection, so its mass is 1 - beta times that.",
-)
-two_paths.bug(
-    (
-        "np.maximum(p - q, 0)",
-        "(1 - np.minimum(p, q).sum()) * (np.maximum(p - q, 0) / np.maximum(p - q, 0).sum())",
-    ),
-    **NO_RESIDUAL,
-)
-two_paths.bug(
-    ("np.maximum(p - q, 0)", "np.abs(p - q)"),
-    think="the corrected mass is |p - q|.",
-    because="a token of which q has more lacks nothing: it is never the correction.",
-)
-two_paths.bug(
-    ("np.maximum(p - q, 0)", "np.maximum(q - p, 0)"),
-    think="what q has beyond p is corrected.",
-    because="that is what is rejected; it goes to the tokens of which p has more.",
-)
-two_paths.bug(
-    ("np.maximum(p - q, 0)", "p - q"),
-    think="the corrected mass is p - q.",
-    because="no mass is below 0, also where q has more.",
-)
-two_paths.bug(
-    ("np.maximum(p - q, 0)", "(1 - np.minimum(p, q).sum()) * p"),
-    think="after a rejection the token is drawn from p.",
-    because="acceptance has paid a part of p already. Only what p has beyond q is missing, and the "
-    "residual is drawn from that: read the two paths of the 60 proposals again.",
-)
 
 
 argmax_draft_law = Exercise("argmax_draft_law")
@@ -219,59 +144,6 @@ def favourites_edges(rng):
 def test_argmax_draft_law_favourites_edges(student, solution, args):
     hint = "The argmax of q is drafted, of equal ones the lowest index; p and q may have zeros."
     argmax_draft_law.assert_same(student, solution, args, hint, form=True)
-
-
-argmax_draft_law.bug(
-    ("token = int(np.argmax(q))", "return p.copy()"),
-    think="the target has the last word, so its distribution comes out.",
-    because="the rule repairs a token drawn from q; this one was not drawn from q.",
-)
-argmax_draft_law.bug(
-    ("np.maximum(p - q, 0)", "p"),
-    think="after a rejection the token is drawn from the target.",
-    because="this library corrects with the residual of the full q, which is not p.",
-)
-argmax_draft_law.bug(
-    ("(1 - accepted) * missing / missing.sum()", "missing / missing.sum()"),
-    think="the residual is added whole.",
-    because="it counts only after a rejection, with the factor 1 - a. Your result sums to "
-    "more than 1.",
-)
-argmax_draft_law.bug(
-    ("(1 - accepted) * missing / missing.sum()", "missing"),
-    think="max(0, p - q) is the residual.",
-    because="it has to be divided by its sum. In the two paths the divisor cancels with the "
-    "rejected share; here the share is another one, and your result does not sum to 1.",
-)
-argmax_draft_law.bug(
-    (
-        "(1 - accepted) * missing / missing.sum()\n    law[token] += accepted\n    return law",
-        "missing / missing.sum()\n    law[token] += accepted\n    return law / law.sum()",
-    ),
-    think="the parts may be added as they are and divided by their sum in the end.",
-    because="that takes from the accepted share too. Acceptance keeps its a, and the residual "
-    "gets exactly 1 - a.",
-)
-for _if in ("True", "accepted < 1", "accepted != 1", "(p > q).any()"):
-    argmax_draft_law.bug(
-        (
-            "min(1.0, p[token] / q[token])\n    law = np.zeros(len(p))\n    if accepted < 1:",
-            f"p[token] / q[token]\n    law = np.zeros(len(p))\n    if {_if}:",
-        ),
-        think="the accepted share is p/q.",
-        because="above 1 it is no probability; the coin always accepts then, and no more.",
-    )
-argmax_draft_law.bug(
-    ("np.argmax(q)", "np.argmax(p)"),
-    think="the draft token is the target's favourite.",
-    because="a draft knows q alone, and drafts its own favourite.",
-)
-argmax_draft_law.bug(
-    ("np.maximum(p - q, 0)", "np.maximum(p - np.eye(len(p))[token], 0)"),
-    think="the residual is that of a one-hot draft.",
-    because="it would be after the repair. This library subtracts all of q.",
-)
-argmax_draft_law.bug(("if accepted < 1:", "if True:"), **NO_RESIDUAL)
 
 
 warp = Exercise("warp")
@@ -342,43 +214,7 @@ def test_warp_orders(student, solution, args):
     warp.assert_same(student, solution, args, hint, form=True)
 
 
-ORDER = """order = np.argsort(-probs, kind="stable")
-        before = np.cumsum(probs[order]) - probs[order]"""
 CUT = "\n        probs[order[1:][before[1:] >= top_p]] = 0"
-
-warp.bug(
-    ("softmax(scaled)", "np.exp(scaled) / np.exp(scaled).sum()"),
-    think="softmax is exp over its sum.",
-    because="exp of a logit above 709 is infinite; the largest is subtracted first.",
-)
-warp.bug(
-    (
-        "np.where(scaled < np.sort(scaled)[-min(top_k, len(logits))], -np.inf, scaled)",
-        'np.where(np.argsort(np.argsort(-scaled, kind="stable")) < top_k, scaled, -np.inf)',
-    ),
-    think="top-k keeps exactly k tokens.",
-    because="logits that equal the k-th are no worse than it; the warpers in use keep them all.",
-)
-warp.bug(
-    (ORDER + CUT, ORDER.removesuffix(" - probs[order]") + CUT.replace(">=", ">")),
-    think="top-p keeps tokens while their sum stays within top_p.",
-    because="the token that crosses it is kept: what counts is the mass before a token.",
-)
-warp.bug(
-    (CUT, "\n        probs = probs[order]\n        probs[1:][before[1:] >= top_p] = 0"),
-    think="the sorted probabilities are the result.",
-    because="probs[order] moves each away from its token. probs[order[...]] = 0 does not.",
-)
-warp.bug(
-    ("-min(top_k, len(logits))", "-top_k"),
-    think="top_k is never larger than the vocabulary.",
-    because="a setting of 50 meets a small vocabulary too, and then keeps all of it.",
-)
-warp.bug(
-    (ORDER, "mass = softmax(logits / temperature)\n        " + ORDER.replace("probs", "mass")),
-    think="top-p adds up the masses from before top-k.",
-    because="what top-k has left sums to 1 again before top-p looks at it.",
-)
 
 
 class ByName(Exercise):
@@ -468,64 +304,6 @@ def test_is_lossless_exact(student, solution, args):
     is_lossless.assert_same(student, solution, args, hint=docstring_of(args[0]), form=True)
 
 
-ASKED = "rule(p, q, choices)"
-FOUND = f"found = exact.distribution(lambda choices: {ASKED})"
-LAW = "np.array([found.get(token, 0.0) for token in range(len(p))])"
-VERDICT = "bool(np.abs(law - p).max() < 1e-12)"
-is_lossless.bug(
-    (VERDICT, "bool(abs((law - p).sum()) < 1e-12)"),
-    think="two distributions are equal if their sums are.",
-    because="both always sum to 1. Every token has to agree.",
-)
-is_lossless.bug(
-    (VERDICT, "bool(np.abs(law - p).max() < 1e-3)"),
-    (VERDICT, "bool(np.allclose(law, p))"),
-    think="a small difference is rounding.",
-    because="the count is exact to about 1e-16. A difference above 1e-12 is a bias, and "
-    "np.allclose lets 1e-8 pass.",
-)
-is_lossless.bug(
-    (VERDICT, "bool((law == p).all())"),
-    think="an exact count gives the very digits of p.",
-    because="sums of products round in the sixteenth digit. Compare with the tolerance 1e-12.",
-)
-is_lossless.bug(
-    (VERDICT, "float(np.abs(law - p).sum() / 2)"),
-    think="the distance is the verdict.",
-    because="the caller asks for True or False, and a distance of 0.2 would count as true.",
-)
-for _new in ("list(found.values())", "(list(found.values()) + [0.0] * len(p))[: len(p)]"):
-    is_lossless.bug(
-        (LAW, f"np.array({_new})"),
-        think="the values stand in the order of the tokens.",
-        because="the dictionary has only tokens that can be written, in the order in which they "
-        "were met. Look every token up, with 0 if it is not there.",
-    )
-is_lossless.bug(
-    ("found.get(token, 0.0)", "found[token]"),
-    (VERDICT, "all(abs(found[t] - p[t]) < 1e-12 for t in range(len(p)))"),
-    think="every token is in the dictionary.",
-    because="one that no branch returns is not. found.get(token, 0.0) gives its probability 0.",
-)
-is_lossless.bug(
-    (ASKED, "rule(P, Q, choices)"),
-    (FOUND, "p, q = P, Q\n    " + FOUND),
-    think="the rule is judged on the chapter's P and Q.",
-    because="is_lossless gets a p and a q of its own, and P and Q are one such pair. Ask the "
-    "rule about p and q, and compare with p.",
-)
-is_lossless.bug(
-    (
-        FOUND,
-        "ways = [token for token, _ in exact.branches(lambda choices: rule(p, q, choices))]\n"
-        "    found = {token: ways.count(token) / len(ways) for token in ways}",
-    ),
-    think="every branch counts alike.",
-    because="a branch counts with the product of the probabilities along it, and "
-    "exact.distribution adds these up.",
-)
-
-
 repair = Exercise("repair")
 
 
@@ -571,30 +349,3 @@ def test_repair_odd_drafts(student, rng):
 def test_repair_drafted_form(student, rng):
     require_repaired(student, *drafts(rng, 3, 6))
     untouched(student)
-
-
-DRAWN = "token = choices.choose(softmax(logits))\n    return token, logits"
-HOT = "token = int(np.argmax(logits))\n    return token, "
-repair.bug(
-    (DRAWN, HOT + "logits"),
-    think="the target judges the draft, so the draft may take its favourite and report all logits.",
-    because="the rule divides by the q that is reported. This token was not drawn from it, so the "
-    "first condition is broken.",
-)
-repair.bug(
-    (DRAWN, HOT + "np.eye(len(logits))[token]"),
-    (DRAWN, "token = choices.choose(softmax(logits))\n    return token, softmax(logits)"),
-    think="the library takes probabilities.",
-    because="it takes the softmax of what is reported. The logits of a one-hot q are 0 and "
-    "minus infinity, and those of a drawn token are the logits it was drawn with.",
-)
-repair.bug(
-    (DRAWN, HOT + "np.where(logits == logits.max(), 0.0, -np.inf)"),
-    think="every token with the largest logit gets a share of the reported q.",
-    because="of equal ones the draft always takes the first, so that one alone has q = 1.",
-)
-repair.bug(
-    (DRAWN, DRAWN.replace("softmax(logits)", "np.exp(logits - logits.max())")),
-    think="choices.choose divides by the sum itself.",
-    because="it takes probabilities as they are, and they have to sum to 1.",
-)

@@ -51,30 +51,6 @@ def test_expected_tokens_ends(student, solution, args):
     expected_tokens.assert_same(student, solution, args, POWERS, form=True)
 
 
-SUM = "sum(alpha**i for i in range(k + 1))"
-for _zero in ("", " + 0.0"):  # without draft tokens, an int or a float
-    expected_tokens.bug(
-        (SUM, f"sum(alpha**i for i in range(1, k + 1)){_zero}"),
-        think="a block writes its accepted tokens and no more.",
-        because="the target's pass always adds one token, the correction or the bonus.",
-    )
-    expected_tokens.bug(
-        (SUM, f"sum(alpha**i for i in range(k)){_zero}"),
-        think="the sum has one power of alpha for each of the k draft tokens, from the power 0 on.",
-        because="the power 0 is the target's own token, and the k draft tokens come on top.",
-    )
-expected_tokens.bug(
-    (SUM, "k * alpha + 1.0"),
-    think="each of the k draft tokens is accepted with alpha, so a block writes k alpha + 1.",
-    because="later draft tokens count only where the earlier ones were accepted.",
-)
-expected_tokens.bug(
-    (SUM, "(1 - alpha ** (k + 1)) / (1 - alpha)"),
-    think="the closed form holds for every alpha.",
-    because="at alpha = 1 it divides 0 by 0; k + 1 tokens come out there.",
-)
-
-
 walltime_speedup = Exercise("walltime_speedup")
 
 PRICE = "It is expected_tokens(alpha, k) over the time c k + verify_cost, and may be below 1."
@@ -110,31 +86,6 @@ def slow_downs(rng):
 @walltime_speedup.group("slow-downs and the ends; a number", cases=slow_downs)
 def test_walltime_speedup_slow_downs(student, solution, args):
     walltime_speedup.assert_same(student, solution, args, hint=PRICE, form=True)
-
-
-walltime_speedup.bug(
-    ("c * k", "c"),
-    think="drafting a block takes c.",
-    because="c is one draft step, and a block has k of them, one after the other.",
-)
-walltime_speedup.bug(
-    ("verify_cost)", "1)"),
-    think="a verification costs one pass, whatever was measured.",
-    because="verify_cost is what the pass really takes, so it replaces the 1.",
-)
-walltime_speedup.bug(
-    ("c * k", "c * (expected_tokens(alpha, k) - 1)"),
-    think="only the accepted draft tokens are paid for.",
-    because="all k were drafted, and a rejected one took as long as an accepted one.",
-)
-walltime_speedup.bug(
-    (
-        "expected_tokens(alpha, k) / (c * k + verify_cost)",
-        "max(1.0, expected_tokens(alpha, k) / (c * k + verify_cost))",
-    ),
-    think="speculation can help and never hurts, so the least is 1.",
-    because="quality is never hurt, time is: a block whose tokens are all rejected was paid for.",
-)
 
 
 best_k = Exercise("best_k")
@@ -176,55 +127,6 @@ def up_to_k_max(rng):
 @best_k.group("c = 0, up to k_max, a whole number", cases=up_to_k_max)
 def test_best_k_up_to_k_max(student, solution, args):
     best_k.assert_same(student, solution, args, hint="k_max may be the best K.", form=True)
-
-
-SEARCH = "max(range(k_max + 1), key=lambda k: walltime_speedup(alpha, c, k))"
-RULE = (
-    "next((k for k in range(k_max) if not alpha ** (k + 1) > c * walltime_speedup(alpha, c, k)), "
-    "k_max)"
-)
-best_k.bug(
-    (SEARCH, "sum(alpha**k > c for k in range(1, k_max + 1))"),
-    think="a draft token pays as long as it adds more than it costs.",
-    because="it must yield more for its time than the block does already, not just alpha^k > c.",
-)
-best_k.bug(
-    (SEARCH, "int(1 / (1 - alpha))"),
-    (SEARCH, "min(k_max, int(1 / (1 - alpha))) if alpha < 1 else k_max"),
-    (SEARCH, "min(k_max, round(1 / (1 - alpha))) if alpha < 1 else k_max"),
-    think="the best K is 1/(1 - alpha), the tokens of a block without an end.",
-    because="that does not ask what a draft token costs: the best K falls as c grows.",
-)
-best_k.bug(
-    (SEARCH, "int(np.argmax([walltime_speedup(alpha, c, k) for k in range(1, k_max + 1)]))"),
-    think="np.argmax gives the K.",
-    because="it gives the place in a list, which is K only if the list begins with K = 0.",
-)
-best_k.bug(
-    ("range(k_max + 1)", "range(1, k_max + 1)"),
-    think="some K is always at least as good as none.",
-    because="where alpha is not above c every K loses, and the answer is 0.",
-)
-best_k.bug(
-    ("walltime_speedup(alpha, c, k))", "walltime_speedup(alpha, 0, k))"),
-    think="the best K is the one that writes the most tokens per block.",
-    because="a longer block takes longer too; what counts is tokens for the time.",
-)
-best_k.bug(
-    (SEARCH, "max((k for k in range(k_max + 1) if walltime_speedup(alpha, c, k) > 1), default=0)"),
-    think="the best K is the largest that is faster than plain decoding.",
-    because="a smaller K may be faster still: the speed-up rises to a top and then falls.",
-)
-best_k.bug(
-    (SEARCH, RULE.replace("k + 1", "k")),
-    think="after K draft tokens the next one adds alpha^K.",
-    because="it's token number K + 1, and adds alpha^(K + 1): your rule drafts one token too many.",
-)
-best_k.bug(
-    (SEARCH, RULE.replace(" > c *", " / c >")),
-    think="c is never 0, so both sides can be divided by it.",
-    because="a draft may cost nothing. Compare alpha^(K + 1) with c times the speed-up instead.",
-)
 
 
 prompt_lookup = Exercise("prompt_lookup")
@@ -282,38 +184,6 @@ def nothing(rng):
 @prompt_lookup.group("nothing to be found; a list", cases=nothing)
 def test_prompt_lookup_nothing(student, solution, args):
     prompt_lookup.assert_same(student, solution, args, hint=FOLLOWED, form=True)
-
-
-prompt_lookup.bug(
-    ("range(len(tokens) - size - 1, -1, -1)", "range(len(tokens) - size)"),
-    think="the first occurrence in the text is as good as any.",
-    because="the latest one is asked for: what was said last is closest to what is said now.",
-)
-prompt_lookup.bug(
-    ("size - 1, -1", "size, -1"),
-    think="the search may start at the suffix itself.",
-    because="the suffix always equals itself, and nothing follows it.",
-)
-prompt_lookup.bug(
-    ("(min(max_ngram, len(tokens) - 1), 0, -1)", "(1, min(max_ngram, len(tokens) - 1) + 1)"),
-    think="a single token is enough to look for.",
-    because="a longer suffix is surer of what follows, so the longest one that occurs is taken.",
-)
-prompt_lookup.bug(
-    ("range(min(max_ngram, len(tokens) - 1), 0, -1)", "[max_ngram]"),
-    think="a suffix has max_ngram tokens.",
-    because="that is the most. If the long one is not found, a shorter one may be.",
-)
-prompt_lookup.bug(
-    ("size - 1, -1, -1", "size - 1, 0, -1"),
-    think="the search ends with range(..., 0, -1).",
-    because="a range leaves out its end, here position 0, where an occurrence may stand.",
-)
-prompt_lookup.bug(
-    ("len(tokens) - size - 1", "len(tokens) - 2 * size"),
-    think="an occurrence must not overlap the suffix.",
-    because="in a text that repeats itself the latest occurrence does, and it is a good one.",
-)
 
 
 def expect_number(*call: Any, gives: torch.Tensor, **how: Any) -> None:
@@ -401,55 +271,3 @@ def test_distillation_loss_narrow_logits(student, solution, rng):
             said = f"with bfloat16 logits {shape} distillation_loss returned {came}, not {wanted}."
             by_rounding = abs(float(wide) - right) <= 1e-6
             raise with_cause(Different(said), NARROW) if by_rounding else Different(said)
-
-
-SHARED = "torch.minimum(p, q).sum(-1).mean()"
-WHOLE = f"softmax(-1)\n    q = draft_logits.float().softmax(-1)\n    return 1 - {SHARED}"
-AXIS = "that is the last one. Softmax goes over it, so that each row sums to 1."
-for _loss in (f"1 - {SHARED}", "(p - q).abs().sum(-1).mean() / 2"):  # one only if rows sum to 1
-    for _first, _think, _because in (
-        ("softmax(0)", "the first axis of the logits is the vocabulary.", AXIS),
-        ("softmax(1)", "the second axis of the logits is the vocabulary.", AXIS),
-        ("clone()", "logits are probabilities.", "they may be negative: softmax first."),
-    ):
-        _code = f"{_first}\n    q = draft_logits.float().{_first}\n    return {_loss}"
-        distillation_loss.bug((WHOLE, _code), think=_think, because=_because)
-
-KL = (
-    "distillation is the Kullback-Leibler divergence.",
-    "that is another distance; the share of rejected tokens is the total variation.",
-)
-VOCABULARY = (
-    "mean() over everything is the mean over positions.",
-    "it divides by the size of the vocabulary as well: sum over the last axis first.",
-)
-SUMMED = (
-    "the positions are added up.",
-    "the mean over them is asked for: take the sum over the vocabulary alone.",
-)
-for _loss, (_think, _because) in {
-    SHARED: ("the loss is alpha.", "training makes a loss smaller, and alpha should grow."),
-    "(p * (p.log() - q.log())).sum(-1).mean()": KL,
-    "(q * (q.log() - p.log())).sum(-1).mean()": KL,
-    "torch.nn.functional.kl_div(q.log(), p, reduction='batchmean')": KL,
-    "(p - q).abs().sum(-1).mean()": (
-        "the sum of |p - q| is the total variation.",
-        "it counts each moved bit of mass twice, where it is missing and where it is too much.",
-    ),
-    "(p - q).abs().mean() / 2": VOCABULARY,
-    "(p - q).abs().mean()": VOCABULARY,
-    "1 - torch.minimum(p, q).mean()": VOCABULARY,
-    "(1 - torch.minimum(p, q).sum(-1)).sum()": SUMMED,
-    "1 - torch.minimum(p, q).sum()": SUMMED,
-}.items():
-    distillation_loss.bug((f"1 - {SHARED}", _loss), think=_think, because=_because)
-distillation_loss.bug(
-    ("draft_logits.float()", "draft_logits.detach().float()"),
-    think=CUT_OFF,
-    because="training needs its gradient: item(), detach(), NumPy and a new tensor cut it off.",
-)
-distillation_loss.bug(
-    (".float().softmax(-1)\n    q = draft_logits.float()", ".softmax(-1)\n    q = draft_logits"),
-    think=NARROW,
-    because="bfloat16 has three digits, and thousands of small probabilities are added up.",
-)

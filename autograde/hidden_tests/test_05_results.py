@@ -65,36 +65,6 @@ def test_alpha_from_blocks_impossible_counts(student, solution, args):
     alpha_from_blocks.assert_same(student, solution, args, hint="A count may be 0 to k.", form=True)
 
 
-alpha_from_blocks.bug(
-    ("sum(min(n + 1, k) for n in accepted)", "(k * len(accepted))"),
-    think="every drafted token is a trial.",
-    because="a draft token behind a rejection was never judged, so it says nothing about alpha.",
-)
-alpha_from_blocks.bug(
-    ("min(n + 1, k)", "n + 1"),
-    think="every block has one rejected token.",
-    because="a block that is accepted whole has none: it judged K tokens, not K + 1.",
-)
-alpha_from_blocks.bug(
-    (
-        "sum(accepted) / sum(min(n + 1, k) for n in accepted)",
-        "sum(n / min(n + 1, k) for n in accepted) / len(accepted)",
-    ),
-    think="alpha is the average of the blocks' own rates.",
-    because="a block that judged one token then counts as much as one that judged five.",
-)
-alpha_from_blocks.bug(
-    ("if not accepted or", "if not accepted:\n        return 0.0\n    if"),
-    think="the rate is 0 if there is no block.",
-    because="0 would say that the draft is useless; without a trial nothing is known.",
-)
-alpha_from_blocks.bug(
-    ("not accepted or min(accepted) < 0 or max(accepted) > k", "not accepted"),
-    think="the counts need no check, since whoever recorded them knew K.",
-    because="a count above K belongs to another K, and the result is wrong without a word.",
-)
-
-
 audit = Exercise("audit")
 EXACT = (0.0, 0.0)  # no rounding
 EXPLAINS = (
@@ -166,49 +136,6 @@ def test_audit_rounded(student, solution, args):
 
 
 LIMIT, HIGHEST, FEWEST = "max(1 - highest, 1 / (k + 1))", "alpha + alpha_error", "- tokens_error"
-audit.bug(
-    (LIMIT, "(1 / (k + 1))"),
-    think="in the best order every block is whole.",
-    because="the wrong positions have to stand somewhere, and each of them ends a block.",
-)
-audit.bug(
-    (f"1 / {LIMIT}", "1 + highest * k"),
-    think="the best order accepts alpha K tokens of every block.",
-    because="alpha counts judged tokens only, and behind a rejection none is judged.",
-)
-audit.bug(
-    (LIMIT, "max(1e-12, 1 - highest)"),
-    think="only a wrong position ends a block.",
-    because="a block that is accepted whole ends too, with its bonus: K + 1 tokens at most.",
-)
-audit.bug(
-    ("1 / max(1 - highest, 1 / (k + 1))", "min(k, highest / max(1e-12, 1 - highest))"),
-    think="a block writes what was accepted.",
-    because="each block writes one token more, the correction or the bonus.",
-)
-audit.bug(
-    (f"highest, fewest = {HIGHEST}, tokens {FEWEST}", "highest, fewest = alpha, tokens"),
-    think="the printed numbers are exact.",
-    because="a true value nearby may be explained where the rounded one is not.",
-)
-audit.bug(
-    (f"{HIGHEST}, tokens {FEWEST}", "alpha - alpha_error, tokens + tokens_error"),
-    think="the row has to hold for every value that its numbers may stand for.",
-    because="one possible value is enough: a row is innocent until nothing explains it.",
-)
-audit.bug(
-    ('return "formula"', 'return "order"'),
-    think="a row that an order can explain is one for an order.",
-    because="the formula comes first: an order has to explain only the rows beyond it.",
-)
-audit.bug(
-    (
-        "fewest <= expected_tokens(highest, k)",
-        "abs(tokens - expected_tokens(alpha, k)) <= max(tokens_error, alpha_error, 1e-9)",
-    ),
-    think="the formula explains only the number that it gives.",
-    because="the row needs at least so many tokens, and the formula may well give more.",
-)
 
 
 implied_alpha = Exercise("implied_alpha")
@@ -249,44 +176,6 @@ def impossible_times(rng):
 def test_implied_alpha_impossible_times(student, solution, args):
     hint = "A block of 7 s writes 1 to 3 tokens here, so only 7/3 to 7 s per token have a rate."
     implied_alpha.assert_same(student, solution, args, hint)
-
-
-implied_alpha.bug(
-    ("expected_tokens(middle, k)", "expected_tokens(middle, k - 1)"),
-    think="a block of K writes at most K tokens.",
-    because="the bonus token makes it K + 1; without it every time implies too high a rate.",
-)
-implied_alpha.bug(
-    ("low, high = 0.0, 1.0", "return (wanted - 1) / k"),
-    think="alpha is the share of the K draft tokens that were accepted.",
-    because="that counts the tokens that were never judged as failures, so it is below alpha.",
-)
-implied_alpha.bug(
-    ("k * draft_seconds + target_seconds", "target_seconds"),
-    think="the draft is too small to matter.",
-    because="with Chen et al. a third of the loop is drafting: 7.2 of 21.3 ms.",
-)
-implied_alpha.bug(
-    ("k * draft_seconds", "draft_seconds"),
-    think="the draft runs once per block.",
-    because="it runs once for each of the K tokens, one after the other.",
-)
-implied_alpha.bug(
-    ("k * draft_seconds", "(k + 1) * draft_seconds"),
-    think="the draft runs K + 1 times per block.",
-    because="it drafts K tokens, and the token after them comes from the target.",
-)
-implied_alpha.bug(
-    ("raise ", "return 0.0 if wanted < 1 else 1.0\n        raise "),
-    think="a time outside the range means that alpha is 0 or 1.",
-    because="no alpha explains such a time, and an answer hides that something else costs time.",
-)
-for _places in (2, 3, 4):  # what a grid finds
-    implied_alpha.bug(
-        ("return low", f"return round(low, {_places})"),
-        think="a few decimals are enough.",
-        because="a printed table is rounded; a function that others build on is right to 1e-9.",
-    )
 
 
 paired_speedup = Exercise("paired_speedup")
@@ -339,43 +228,3 @@ def partners(rng):
 def test_paired_speedup_partners(student, solution, args):
     hint = "Every run needs a partner, and one pair is enough."
     paired_speedup.assert_same(student, solution, args, hint, form=True)
-
-
-paired_speedup.bug(
-    ("np.exp(np.mean(np.log(ratios)))", "np.mean(ratios)"),
-    think="the mean of the ratios is their sum over their number.",
-    because="then 2 and 1/2 give 1.25, and so do 1/2 and 2: both sides would be faster.",
-)
-paired_speedup.bug(
-    ("np.exp(np.mean(np.log(ratios)))", "np.sum(baseline_seconds) / np.sum(speculative_seconds)"),
-    think="the total times can be divided.",
-    because="the longest text then decides alone; every pair should count alike.",
-)
-paired_speedup.bug(
-    ("np.mean(np.log(ratios))", "np.sum(np.log(ratios))"),
-    think="the product of the ratios is their mean.",
-    because="it grows with the number of pairs; the root of so many factors is missing.",
-)
-paired_speedup.bug(
-    (
-        "np.array(baseline_seconds) / np.array(speculative_seconds)",
-        "np.array(speculative_seconds) / np.array(baseline_seconds)",
-    ),
-    think="a speed-up is the new time over the old.",
-    because="that is below 1 where it is faster; it is baseline over speculative.",
-)
-paired_speedup.bug(
-    ("np.exp(np.mean(np.log(ratios)))", "np.prod(ratios) ** (1 / len(ratios))"),
-    think="the product of all ratios can be taken first, then the root.",
-    because="thousands of factors overflow a float, or vanish; sums of logarithms do neither.",
-)
-paired_speedup.bug(
-    (
-        "if len(baseline_seconds) != len(speculative_seconds) or ",
-        "n = min(len(baseline_seconds), len(speculative_seconds))\n"
-        "    baseline_seconds = baseline_seconds[:n]\n"
-        "    speculative_seconds = speculative_seconds[:n]\n    if ",
-    ),
-    think="a run without a partner can be skipped.",
-    because="if one is missing, nobody knows which: from there on all pairs may be shifted.",
-)

@@ -123,46 +123,6 @@ def test_simulate_decode_decode_edges(student, solution, args):
 
 
 UNUSED = "the given generator need not be used."
-WALK = "while accepted < k and coins[accepted] < alpha:\n            accepted += 1\n"
-simulate_decode.bug(
-    (f"accepted = 0\n        {WALK}", "accepted = int(np.sum(coins < alpha))\n"),
-    think="every coin that passes is an accepted token.",
-    because="a draft token after the first rejection is dropped, whatever its own coin says.",
-)
-simulate_decode.bug(
-    (f"accepted = 0\n        {WALK}", "accepted = int(np.argmin(coins < alpha)) if k else 0\n"),
-    think="in every block there is a coin that fails.",
-    because="if all coins pass, np.argmin gives 0, but k draft tokens are accepted.",
-)
-simulate_decode.bug(
-    ("accepted + 1\n", "accepted\n"),
-    think="a block writes what it has accepted.",
-    because="every block writes one token more, the correction or the bonus.",
-)
-simulate_decode.bug(
-    ('"tokens": tokens', '"tokens": min(tokens, n_tokens)'),
-    think="a request of n tokens reports n tokens.",
-    because="the last block counts whole here; if it is cut, short requests look too slow.",
-)
-simulate_decode.bug(
-    ("passes * (c * k + 1)", "float(passes)"),
-    think="the time is the number of target passes.",
-    because="the draft takes c for each of its k tokens, and that is what makes a large K slow.",
-)
-simulate_decode.bug(
-    (
-        f"coins = rng.random(k)\n        accepted = 0\n        {WALK}",
-        "accepted = 0\n        while accepted < k and rng.random() < alpha:\n"
-        "            accepted += 1\n",
-    ),
-    think="the coins after a rejection need not be drawn.",
-    because="each block takes k numbers, so that the next one begins at a fixed place.",
-)
-simulate_decode.bug(
-    ("rng.random(k)", "np.random.default_rng(0).random(k)"),
-    think=UNUSED,
-    because="the seed of the given generator could then not repeat the run.",
-)
 
 
 mixture_quantile = Exercise("mixture_quantile")
@@ -218,41 +178,6 @@ def test_mixture_quantile_mixture_edges(student, solution, args):
     mixture_quantile.assert_same(student, solution, args, hint, form=True)
 
 
-for _whole in ("round", "int", "float"):
-    mixture_quantile.bug(
-        (
-            "mixed = np.zeros",
-            "each = [np.argmax(np.cumsum(law) >= share - 1e-12) for law in laws]\n"
-            f"    return {_whole}(float(np.dot(weights, each)))\n    mixed = np.zeros",
-        ),
-        think="the quantile of the mixture is the mean of the kinds' quantiles.",
-        because="each request is of one kind. Add the laws by their weights first, then look.",
-    )
-mixture_quantile.bug(
-    (
-        "np.argmax(np.cumsum(mixed) >= share - 1e-12)",
-        "max(np.argmax(np.cumsum(law) >= share - 1e-12) for law in laws)",
-    ),
-    think="the slowest kind decides alone.",
-    because="a kind makes only its weight of all requests, so its tail counts in part.",
-)
-mixture_quantile.bug(
-    ("weight * law", "law / len(laws)"),
-    think="all kinds are equally frequent.",
-    because="the weights say how many of all requests are of each kind.",
-)
-mixture_quantile.bug(
-    (">= share - 1e-12", "> share + 1e-12"),
-    think="more than the share must be finished.",
-    because="exactly the share is enough: the quantile is the smallest n that it does not exceed.",
-)
-mixture_quantile.bug(
-    (" - 1e-12", ""),
-    think="eight tenths add up to 0.8.",
-    because="a sum of floats can be a little too small, so compare with share - 1e-12.",
-)
-
-
 lockstep_tokens = Exercise("lockstep_tokens")
 
 
@@ -276,28 +201,6 @@ def lockstep_edges(rng):
 def test_lockstep_tokens_lockstep_edges(student, solution, args):
     hint = "At alpha = 1 everything passes, k + 1 tokens; at alpha = 0 or k = 0 it is 1."
     lockstep_tokens.assert_same(student, solution, args, hint, form=True)
-
-
-lockstep_tokens.bug(
-    ("alpha**batch_size", "alpha"),
-    think="the mean of the slowest row is the mean of a row.",
-    because="the slowest of several rows is slower than a row by itself, on average.",
-)
-lockstep_tokens.bug(
-    ("range(k + 1)", "range(1, k + 1)"),
-    think="a block writes what it has accepted.",
-    because="every row writes one token per step in any case, the correction or the bonus.",
-)
-lockstep_tokens.bug(
-    ("float(sum", "float(batch_size * sum"),
-    think="a batch of eight rows counts eight times.",
-    because="the function gives the number of one row, and the batch has batch_size of them.",
-)
-lockstep_tokens.bug(
-    ("sum(pass_all**i for i in range(k + 1))", "(1 - pass_all ** (k + 1)) / (1 - pass_all)"),
-    think="the closed form holds for every alpha.",
-    because="at alpha = 1 it divides zero by zero; there every row writes k + 1.",
-)
 
 
 choose_k = Exercise("choose_k")
@@ -403,55 +306,6 @@ def test_choose_k_waves(student):
 
 
 ROWS = "rows = min(queue_length + running, len(costs) - 1)"
-choose_k.bug(
-    (ROWS, "rows = 1"),
-    think="what is best for one row is best for every load.",
-    because="more rows share the free tokens, so a step with drafts takes longer on a full server.",
-)
-choose_k.bug(
-    (ROWS, "rows = max(running, 1)"),
-    think="only running requests count.",
-    because="waiting requests are taken in before the step, so they are rows of it too.",
-)
-choose_k.bug(
-    (ROWS, "rows = max(running, 1)\n    if queue_length:\n        return 0"),
-    think="drafting must stop as soon as anybody waits.",
-    because="a waiting request that finds room is one row more: a few rows still gain from drafts.",
-)
-choose_k.bug(
-    (ROWS, "rows = queue_length + running"),
-    think="a step can have more rows than the server has room for.",
-    because="the server has room for len(costs) - 1 rows; the others go on waiting.",
-)
-choose_k.bug(
-    (" / costs[rows, k]", ""),
-    think="the more tokens a step writes, the better.",
-    because="the time of a step grows too; what counts is tokens per millisecond.",
-)
-choose_k.bug(
-    ("sum(alpha**i for i in range(k + 1))", "(1 + k * alpha)"),
-    think="every draft token passes with alpha.",
-    because="a draft token counts only if all tokens before it passed too: 1 + alpha + alpha^2 ...",
-)
-choose_k.bug(
-    ("range(k + 1)", "range(1, k + 1)"),
-    ("range(k + 1)", "range(k)"),
-    think="a block of K draft tokens writes K at most.",
-    because="the target writes one token more, also at K = 0, where this count would be 0.",
-)
-choose_k.bug(
-    ("max(range(costs.shape[1]), key=tokens_a_ms)", "0"),
-    ("sum(alpha**i for i in range(k + 1)) / costs[rows, k]", "-costs[rows, k]"),
-    think="a step without drafts is always the best.",
-    because="where tokens are free, a longer step writes more tokens per millisecond.",
-)
-for _k in range(1, 7):
-    for _new in (f"{_k}", f"{_k} if alpha > 0 else 0"):
-        choose_k.bug(
-            ("max(range(costs.shape[1]), key=tokens_a_ms)", _new),
-            think="one K is right for every load.",
-            because="what a draft token costs depends on the rows of the step, and costs says how.",
-        )
 
 
 spend = Exercise("spend")
@@ -492,48 +346,6 @@ def test_spend_spend_edges(student, solution, args):
     spend.assert_same(student, solution, args, hint, form=True)
 
 
-spend.bug(
-    ("np.cumprod(row)", "row"),
-    think="a confidence is the probability that its token is accepted.",
-    because="a token counts only if all tokens of its row before it pass too: multiply them.",
-)
-spend.bug(
-    ("int(np.argmax(tokens / pass_ms[rows:]))", "len(ranked)"),
-    ("int(np.argmax(tokens / pass_ms[rows:]))", "int(np.argmax(tokens))"),
-    think="what is drafted should be checked.",
-    because="a token that hardly ever survives makes the pass longer for all rows.",
-)
-spend.bug(
-    ("int(np.argmax(tokens / pass_ms[rows:]))", "sum(p > 0.5 for p, _ in ranked)"),
-    think="a token is worth its time if it is accepted more often than not.",
-    because="it depends on pass_ms: a free token is worth checking, a slow one may not be.",
-)
-spend.bug(
-    ("tokens = rows + ", "tokens = "),
-    think="only accepted draft tokens count.",
-    because="the pass also writes one token of the target's own in every row.",
-)
-spend.bug(
-    (
-        "rows = len(confidences)\n",
-        "rows = len(confidences)\n\n"
-        "    def rate(k):\n"
-        "        wrote = sum(np.cumprod(row)[:k].sum() for row in confidences)\n"
-        "        count = sum(min(k, len(row)) for row in confidences)\n"
-        "        return (rows + wrote) / pass_ms[rows + count]\n\n"
-        "    k = max(range(max(map(len, confidences)) + 1), key=rate)\n"
-        "    return [min(k, len(row)) for row in confidences]\n",
-    ),
-    think="all rows should have the same number of tokens checked.",
-    because="a late token of a confident row can be worth more than the first of a doubtful one.",
-)
-spend.bug(
-    ("pass_ms[rows:]", "pass_ms[: len(tokens)]"),
-    think="pass_ms counts draft tokens.",
-    because="it counts all tokens of the pass, and one of each row is there without a draft.",
-)
-
-
 expected_experts = Exercise("expected_experts")
 
 
@@ -563,29 +375,3 @@ def expert_edges(rng):
 def test_expected_experts_expert_edges(student, solution, args):
     hint = "No token reads nothing, one token reads `active` experts, and many read all of them."
     expected_experts.assert_same(student, solution, args, hint, form=True)
-
-
-expected_experts.bug(
-    ("n_experts * (1 - left_out)", "min(n_tokens * active, n_experts)"),
-    ("n_experts * (1 - left_out)", "float(min(n_tokens * active, n_experts))"),
-    think="no two tokens choose the same expert while others are free.",
-    because="the router looks at each token by itself, so two tokens can meet in one expert.",
-)
-expected_experts.bug(
-    ("(1 - active / n_experts) ** n_tokens", "(1 - 1 / n_experts) ** (n_tokens * active)"),
-    think="the choices of one token are independent of each other.",
-    because="one token never chooses an expert twice: one token reads exactly `active` of them.",
-)
-expected_experts.bug(
-    (
-        "n_experts * (1 - left_out)",
-        "(active + (n_tokens - 1) * active * (1 - active / n_experts) if n_tokens else 0.0)",
-    ),
-    think="each further token finds as many new experts as the second one.",
-    because="every token leaves fewer experts that are still new for the next one.",
-)
-expected_experts.bug(
-    ("n_experts * (1 - left_out)", "n_experts * left_out"),
-    think="n_experts (1 - active/n_experts)^n_tokens experts are read.",
-    because="this is the number that no token chooses; the others are read.",
-)

@@ -144,48 +144,6 @@ def test_multi_candidate_accept_candidate_edges(student, solution, args):
     multi_candidate_accept.assert_same(student, solution, args, hint=IN_TURN, form=True)
 
 
-multi_candidate_accept.bug(
-    ("< residual[token]", "< p[token]"),
-    think="every candidate is judged against p.",
-    because="a rejection has changed what is wanted: the next one is judged against the residual.",
-)
-multi_candidate_accept.bug(
-    ("residual_distribution(residual, q)", "residual_distribution(p, q)"),
-    think="one residual serves all rejections.",
-    because="every rejection of a draw from q takes q off once more.",
-)
-multi_candidate_accept.bug(
-    ("sample_from(residual, u)", "sample_from(p, u)"),
-    think="if all are rejected, the token is drawn from the target.",
-    because="acceptance has paid out a part of p already; only the last residual is owed.",
-)
-multi_candidate_accept.bug(
-    ("residual_distribution(residual, q)", "np.maximum(residual - q, 0)"),
-    think="what is left of p need not be divided by its sum.",
-    because="a residual that sums to less than 1 rejects too often, and its last token is drawn "
-    "too often.",
-)
-multi_candidate_accept.bug(
-    ("coin * q[token]", "r[0] * q[token]"),
-    think="one coin is enough for all candidates.",
-    because="after a rejection r[0] is known to be large; each candidate needs its own coin.",
-)
-multi_candidate_accept.bug(
-    (
-        "residual = residual_distribution(residual, q)",
-        "residual = residual_distribution(residual, q)\n"
-        "        q = np.where(np.arange(len(q)) == token, 0, q) / (1 - q[token])",
-    ),
-    think="a rejected token is struck out of q for the next candidate.",
-    because="that is right for draws without replacement; these are all drawn from the same q.",
-)
-multi_candidate_accept.bug(
-    ("    residual = p\n", "    return sample_from(p, u)\n    residual = p\n"),
-    think="the target draws a token, and a candidate is accepted if it is that token.",
-    because="that keeps the distribution and wastes the overlap of p and q; the rule uses coins.",
-)
-
-
 tree_attention_mask = Exercise("tree_attention_mask")
 
 
@@ -235,33 +193,6 @@ def test_tree_attention_mask_mask_kind(student):
     kind = str(getattr(mask, "dtype", type_name(mask)))
     if kind != "bool":
         raise Different(f"tree_attention_mask([-1, 0, 0]) holds {kind}; a mask is True or False.")
-
-
-tree_attention_mask.bug(
-    ("return mask", "return np.tril(np.ones_like(mask))"),
-    think="the causal mask serves a tree as well.",
-    because="a node that is listed earlier may be on another branch, which is hidden.",
-)
-tree_attention_mask.bug(
-    ("mask[node] |= mask[parent]", "mask[node, parent] = True"),
-    think="a node sees itself and its parent.",
-    because="its past goes on beyond the parent, up to the text.",
-)
-tree_attention_mask.bug(
-    ("parent >= 0", "parent > 0"),
-    think="the way up ends at node 0.",
-    because="node 0 is a draft token like the others; the text is -1.",
-)
-tree_attention_mask.bug(
-    ("        if parent >= 0:\n            mask[node]", "        mask[node]"),
-    think="the parent -1 is a node like the others.",
-    because="-1 is the text; as an index it is NumPy's last row.",
-)
-tree_attention_mask.bug(
-    ("return mask", "return ~mask"),
-    think="True marks what is masked out.",
-    because="here True says that the node of the row sees the node of the column.",
-)
 
 
 walk_tree = Exercise("walk_tree")
@@ -333,49 +264,6 @@ def test_walk_tree_walk_edges(student, solution, args):
     walk_tree.assert_same(student, solution, args, hint, form=True)
 
 
-walk_tree.bug(
-    ("node + 1", "max(node, 0)"),
-    ("node + 1", "node"),
-    think="row i belongs to node i.",
-    because="row 0 is for the text; what follows node i is in row i + 1.",
-)
-walk_tree.bug(
-    ("node + 1", "len(written)"),
-    think="row i belongs to level i of the tree.",
-    because="each node has its own row, i + 1 for node i: two nodes of a level follow other texts.",
-)
-walk_tree.bug(
-    (
-        "r[children], u))\n        if written[-1] not in drawn:\n            return written\n",
-        "r[: len(drawn)], u))\n        if written[-1] not in drawn:\n            return written\n"
-        "        r = r[drawn.index(written[-1]) + 1 :]\n",
-    ),
-    think="the coins are used in the order in which they are needed.",
-    because="coin i belongs to node i, also if nodes before it were never judged.",
-)
-walk_tree.bug(
-    ("r[children], u", "r[: len(children)], u"),
-    think="the children of every node are judged by the first coins of r.",
-    because="coin i belongs to node i: the children of a node have their own.",
-)
-walk_tree.bug(
-    ("if parent == node", "if i > node"),
-    think="the nodes are judged in the order of the list.",
-    because="a node counts only if its parent was accepted; the others are on dropped branches.",
-)
-walk_tree.bug(
-    ("if parent == node]", "if parent == node][:1]"),
-    think="the walk tries the first child only, and stops if it is rejected.",
-    because="its siblings were drafted and scored; each of them has its own chance.",
-)
-for _goes_on in ("drawn", "drawn or node < 0"):
-    walk_tree.bug(
-        ("return written", f"return written if {_goes_on} else written[:-1]"),
-        think="a branch that is accepted to its leaf ends there.",
-        because="the pass has a distribution after the leaf too, and its token is the bonus.",
-    )
-
-
 one_hot_accept = Exercise("one_hot_accept")
 
 
@@ -419,42 +307,6 @@ def test_one_hot_accept_certain_edges(student, solution, args):
     one_hot_accept.assert_same(student, solution, args, hint, form=True)
 
 
-one_hot_accept.bug(
-    ("sample_from(rest / rest.sum(), u)", "sample_from(p, u)"),
-    think="after a rejection the token is drawn from the target itself.",
-    because="the rejected token could come again, beyond the p that acceptance gave it.",
-)
-one_hot_accept.bug(
-    ("rest / rest.sum()", "rest"),
-    think="p without its token can be drawn from as it is.",
-    because="it sums to 1 - p(token); the last token gets all that is missing to 1.",
-)
-one_hot_accept.bug(
-    ("r < p[draft_token]", "draft_token == int(np.argmax(p))"),
-    think="a token without a q is accepted if it is the target's favourite.",
-    because="that is greedy decoding; when sampling, token x is owed p(x), favourite or not.",
-)
-one_hot_accept.bug(
-    ("r < p[draft_token]", "r < 1 - p[draft_token]"),
-    think="the token is accepted with probability 1 - p.",
-    because="q is 1 on it, so p/q is p, and 1 - p is how often it is rejected.",
-)
-one_hot_accept.bug(
-    ("r < p", "r > p"),
-    think="a large r accepts.",
-    because="r is below p(token) with probability p(token), so a small r accepts.",
-)
-one_hot_accept.bug(
-    (
-        "    if r < p[draft_token]:\n",
-        "    token = sample_from(p, u)\n    return token, token == draft_token\n    if True:\n",
-    ),
-    think="the target draws its own token, and the draft's is accepted if both are equal.",
-    because="here the verdict belongs to r, and u draws a replacement only. (The distribution "
-    "would be right, and some engines do it.)",
-)
-
-
 tokens_from_positions = Exercise("tokens_from_positions")
 
 
@@ -490,32 +342,3 @@ def rate_edges(rng):
 def test_tokens_from_positions_rate_edges(student, solution, args):
     hint = "It is 1, and for each draft token the product of the rates up to its own."
     tokens_from_positions.assert_same(student, solution, args, hint, form=True)
-
-
-_SUM = "1.0 + float(np.sum(np.cumprod(rates)))"
-tokens_from_positions.bug(
-    (_SUM, "1.0 + float(np.sum(rates))"),
-    think="every position adds its own rate.",
-    because="these rates hold only if all tokens before were accepted: multiply them up. (vLLM's "
-    "log prints the products; there the plain sum is right.)",
-)
-tokens_from_positions.bug(
-    (_SUM, "float(np.sum(np.cumprod(rates)))"),
-    think="only accepted draft tokens count.",
-    because="the target's pass adds one token more, the correction or the bonus.",
-)
-tokens_from_positions.bug(
-    (_SUM, "1.0 + sum(float(np.mean(rates)) ** i for i in range(1, len(rates) + 1))"),
-    think="one mean alpha can stand for all positions.",
-    because="the first rate is a factor of every product, the last of one only.",
-)
-tokens_from_positions.bug(
-    ("np.cumprod(rates)", "np.cumprod([1.0, *rates[:-1]][: len(rates)])"),
-    think="token i counts if those before it were accepted.",
-    because="its own rate is a factor too: it can still be rejected.",
-)
-tokens_from_positions.bug(
-    (_SUM, "1.0 + len(rates) * float(np.prod(rates))"),
-    think="a block is accepted whole or not at all.",
-    because="the accepted tokens before the first rejection are written too.",
-)

@@ -87,30 +87,7 @@ def test_rollback_refused(student, solution):
         require_cuts(student, solution, held, length)
 
 
-rollback.bug(
-    ("cache.truncate(length)", "cache.truncate(max(length - 1, 0))"),
-    think="one position fewer is on the safe side.",
-    because="the forgotten position belongs to the text, and a model that reads on after the gap "
-    "sees another text.",
-)
 CUT = "if length < held:\n        cache.truncate(length)"
-rollback.bug(
-    ("cache.truncate(length)", "cache.truncate(held - length)"),
-    (CUT, "if length:\n        cache.truncate(held - length)"),
-    think="the number says how many positions to remove.",
-    because="transformers' crop takes it so; here it is the length that is left.",
-)
-rollback.bug(
-    (CUT, "cache.truncate(length)"),
-    think="an extra call does no harm.",
-    because="on a GPU it is one more operation after every block; if there is nothing to forget, "
-    "call nothing.",
-)
-rollback.bug(
-    ("not 0 <= length <= held", "length < 0"),
-    think="a length that is too large means that everything stays.",
-    because="the caller believes that those positions are there, and nobody would tell it.",
-)
 
 
 verification = Exercise("verify_block", expect_verdict)
@@ -225,70 +202,6 @@ def test_verification_form_and_work(student, solution, rng):
             f"{many.torch_calls} for 64. Is there a loop over rows?"
         )
         raise with_cause(more, "a loop over the rows is clearer and costs nothing.")
-
-
-verification.bug(
-    ("accepted.long().cumprod(-1)", "accepted.long()"),
-    think="every accepted token counts, wherever it stands.",
-    because="a token after a rejected one was judged after a text that is not written.",
-)
-verification.bug(
-    ("r * q_drafted < p_drafted", "r * q_drafted <= p_drafted"),
-    think="r q <= p is the same rule.",
-    because="with r = 0 it accepts a token of probability 0, and at temperature 0 every r is 0.",
-)
-verification.bug(
-    ("r * q_drafted < p_drafted", "r * p_drafted < q_drafted"),
-    think="the ratio is the draft over the target.",
-    because="a token that the draft overstates is the one to reject.",
-)
-verification.bug(
-    (" - below[rows, count]).clamp(min=0)", ")"),
-    think="after a rejection the target is simply asked again.",
-    because="tokens that the draft proposed often enough would be paid twice.",
-)
-verification.bug(
-    (".clamp(min=0)", ""),
-    think="the negative numbers of p - q do no harm.",
-    because="p - q sums to 0, so its sum cannot be divided by. Only what p has above q is owed.",
-)
-verification.bug(
-    ("rest / rest.sum(-1, keepdim=True)", "rest"),
-    think="sample_rows divides by the sum itself.",
-    because="it takes its rows as they are, and a sum below 1 leaves too much to the last token.",
-)
-verification.bug(
-    ("torch.nn.functional.pad(q, (0, 0, 0, 1))", "torch.cat([q, q[:, -1:]], 1)"),
-    think="the bonus is a correction too, so the draft's last row is subtracted.",
-    because="that row was for the token before. Nothing was drafted at the bonus, so q is 0 there.",
-)
-verification.bug(
-    ("p[:, :-1]", "p[:, 1:]"),
-    think="row i + 1 of p judges draft token i.",
-    because="row i is the target's distribution for draft token i, and row i + 1 follows it.",
-)
-for _half in ("half()", "bfloat16()"):
-    _cast = ", ".join(f"{name}.{_half}" for name in ("p", "q", "r", "u"))
-    for _old, _new in (
-        ("p_drafted = p", f"p, q = p.{_half}, q.{_half}\n    p_drafted = p"),
-        ("p_drafted = p", f"p, q, r, u = {_cast}\n    p_drafted = p"),
-        ("r * q_drafted < p_drafted", f"r.{_half} * q_drafted.{_half} < p_drafted.{_half}"),
-        ("rest / rest.sum(-1, keepdim=True)", f"(rest / rest.sum(-1, keepdim=True)).{_half}"),
-    ):
-        verification.bug(
-            (_old, _new),
-            think="half precision is enough for probabilities.",
-            because="with 8 or 11 binary digits a coin near its bound falls on the other side, "
-            "and the texts no longer have the target's distribution.",
-        )
-verification.bug(
-    (
-        "sample_rows(law, u)",
-        "torch.cat([sample_rows(law[i : i + 1], u[i : i + 1]) for i in range(len(u))])",
-    ),
-    think="a loop over the rows is clearer and costs nothing.",
-    because="it starts the same operations once for every row, and a GPU waits for Python.",
-)
 
 
 generation = Exercise("speculative_generate")
@@ -435,74 +348,6 @@ def test_generation_reading(student, solution, rng):
             raise Different(f"With k={k} the target {fault}. {FAULT_ADVICE[fault]}{before}")
 
 
-generation.bug(
-    ("end - len(text) - 1)", "end - len(text))"),
-    think="with `left` tokens to write a block may draft min(k, left).",
-    because="one token of a block comes from the target in any case: draft left - 1 at most.",
-)
-generation.bug(
-    ("if eos_id in new:", "if eos_id == new[-1]:"),
-    think="only the last token of a block can end the text.",
-    because="an accepted draft token may be eos_id as well, and what comes after it does not "
-    "belong to the text.",
-)
-generation.bug(
-    ("int(sample_rows(q[-1][0], torch.tensor([u_i], **place)))", "int(q[-1].argmax())"),
-    think="the draft proposes its most probable token.",
-    because="the rule divides by the probability with which a token was drawn; an argmax was not.",
-)
-generation.bug(
-    (
-        "feed(draft, draft_cache, text + drafted)",
-        "draft.forward(\n                torch.tensor([(text + drafted)[int(draft_cache.length[0]) "
-        "and -1 :]]), draft_cache)",
-    ),
-    think="the draft goes on after the last token, so that is all it reads.",
-    because="after a block that was accepted whole it has not read its own last token either: its "
-    "cache stays a position short, and it drafts after another text.",
-)
-LAST_ROWS = "[:, -n - 1 :]"
-generation.bug(
-    (LAST_ROWS, "[:, -n:]"),
-    think="n draft tokens take n rows of p.",
-    because="the token after them takes one more: p is the last n + 1 rows that the target gives.",
-)
-generation.bug(
-    (LAST_ROWS, ""),
-    (LAST_ROWS, "[:, : n + 1]"),
-    think="the target gives n + 1 rows in every pass.",
-    because="in its first it gives a row for each prompt token, too: p is the last n + 1.",
-)
-generation.bug(
-    ("q.append(warp(", "q.append(Warp(1.0)("),
-    think="the temperature is the target's alone.",
-    because="the draft takes it, too: q is its distribution at the same temperature.",
-)
 TARGET_BACK = "        rollback(target_cache, len(text) - 1)\n"
 DRAFT_BACK = "        rollback(draft_cache, min(int(draft_cache.length[0]), len(text) - 1))\n"
-generation.bug(
-    (TARGET_BACK, ""),
-    (DRAFT_BACK, ""),
-    (TARGET_BACK + DRAFT_BACK, ""),
-    think="the caches take care of themselves.",
-    because="without a rollback the rejected tokens stay in them, and every later pass sees them.",
-)
-generation.bug(
-    ("min(int(draft_cache.length[0]), len(text) - 1)", "len(text) - 1"),
-    think="both caches go back to the same length.",
-    because="after a block that was accepted whole the draft has not read its own last token: its "
-    "cache is shorter already, and has nothing to forget.",
-)
 TARGET_WHOLE, DRAFT_WHOLE = (each.replace(" - 1)", ")") for each in (TARGET_BACK, DRAFT_BACK))
-for _draft in (DRAFT_BACK, DRAFT_WHOLE, TARGET_WHOLE.replace("target", "draft")):
-    generation.bug(
-        (TARGET_BACK + DRAFT_BACK, TARGET_WHOLE + _draft),
-        think="a cache goes back to the whole text.",
-        because="no model has read the text's last token yet, the correction or the bonus.",
-    )
-generation.bug(
-    ("end:\n", "end:\n        target_cache, draft_cache = target.new_cache(), draft.new_cache()\n"),
-    think="a fresh cache for every block is simpler.",
-    because="the prompt is then read again in every block, and a long one costs more than all the "
-    "rest.",
-)

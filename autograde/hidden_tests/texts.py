@@ -1,4 +1,4 @@
-"""What the chapters share whose functions write texts: what is looked at, and common thoughts."""
+"""What the chapters share whose functions write texts."""
 
 import functools
 from collections.abc import Callable
@@ -46,18 +46,3 @@ class TextExercise(Exercise):
     ) -> None:
         seen = function if form else partly(function, lambda text, args: text[: args[4]])
         super().compare(seen, args, expected, hint, form)
-
-
-# Thoughts that show in two chapters.
-SAME_PREFIX = {
-    "think": "all tokens of a block are drafted after the same prefix.",
-    "because": "token i follows the tokens drafted before it, so they belong in the call.",
-}
-FROM_PROMPT = {
-    "think": "every block starts after the prompt.",
-    "because": "it starts after the prompt and all that is written: both models read that.",
-}
-EOS_AT_END = {
-    "think": "eos can only stand at the end of a block.",
-    "because": "a draft token can be eos too, and what is accepted after it must go.",
-}

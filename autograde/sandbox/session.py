@@ -31,9 +31,12 @@ class NotDefined(Exception):
 
 
 class ProcessEnded(Exception):
-    """The student's process crashed, or was killed for its answer; `call` is the cause, as text."""
+    """The student's process crashed, or was killed for its answer.
 
-    call = ""
+    `called` is the function whose call did it, and the arguments; None if it was no call.
+    """
+
+    called: tuple | None = None
 
     @property
     def what_happened(self) -> str:

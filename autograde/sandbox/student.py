@@ -2,11 +2,8 @@
 
 import copy
 import inspect
-import re
-import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -28,45 +25,6 @@ class Call:
     reply: Reply | None
     error: str | None  # the name of the exception
     traces: tuple = ()
-
-
-class CodeRepr(reprlib.Repr):
-    """Arguments as code for a notebook; in angle brackets what code cannot make, or what is long.
-
-    An object's attribute `code`, if it has one, is the code that makes it. Code that begins with
-    `*` makes the next argument as well, whose own code is empty.
-    """
-
-    def repr_ndarray(self, value: Any, level: int) -> str:
-        """The code of a small array, the shape of any other."""
-        if 0 < value.size <= self.maxlist:
-            return f"np.array({_numbers_as_code(value, 'np')})"
-        return f"<an array of shape {value.shape}>"
-
-    def repr_Tensor(self, value: Any, level: int) -> str:  # noqa: N802  by the type's name
-        """The code of a small tensor, the shape of any other."""
-        if 0 < value.numel() <= self.maxlist:
-            return f"torch.tensor({_numbers_as_code(value, 'torch')}, dtype={value.dtype})"
-        return f"<a tensor of shape {tuple(value.shape)}>"
-
-    def repr_instance(self, value: Any, level: int) -> str:
-        """A number, an object's code, or its type."""
-        if isinstance(value, float | bool | np.generic | None):
-            return _numbers_as_code(np.asarray(value), "np")
-        obj = getattr(value, "obj", value)  # of a remote object
-        name = getattr(obj, "__name__", f"a {type(obj).__name__}")
-        return getattr(value, "code", getattr(obj, "code", f"<{name.strip('<>')}>"))
-
-
-def _numbers_as_code(numbers: Any, module: str) -> str:
-    """The numbers of an array or a tensor, with the module's names for nan and infinity."""
-    return re.sub(r"\b(nan|inf)\b", rf"{module}.\1", repr(numbers.tolist()))
-
-
-_CODE_REPR = CodeRepr()
-_CODE_REPR.fillvalue = "<...>"
-_CODE_REPR.maxlist = _CODE_REPR.maxtuple = _CODE_REPR.maxdict = 36
-_CODE_REPR.maxstring = _CODE_REPR.maxlong = 80
 
 
 def traces_of(args: tuple) -> tuple:
@@ -140,7 +98,7 @@ class StudentFunction:
         try:
             reply = self.student.session.call(self.__name__, args, self.profile)
         except (StudentError, NotDefined, ProcessEnded) as error:
-            error.call = getattr(error, "call", "") or self.text(args)
+            error.called = getattr(error, "called", None) or (self, args_before)
             name = getattr(error, "name", type(error).__name__)
             self._record(args_before, args, None, name)
             if name == "NotImplementedError":
@@ -154,10 +112,3 @@ class StudentFunction:
     def _record(self, before: tuple, after: tuple, reply: Reply | None, error: str | None) -> None:
         call = Call(self.__name__, before, reply, error, traces_of(after))
         self.student.calls.append(call)
-
-    def text(self, args: tuple) -> str:
-        """A call as text, with its parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""
-        names = [f"{name}=" for name in self.student.parameters.get(self.__name__, [])]
-        pairs = zip_longest(names[: len(args)], map(_CODE_REPR.repr, args), fillvalue="")
-        arguments = (code if code[:1] in ("", "*") else name + code for name, code in pairs)
-        return f"{self.__name__}({', '.join(filter(None, arguments))})"

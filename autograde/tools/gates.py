@@ -11,7 +11,7 @@ from autograde.grading.grade import grade, known_of
 from autograde.grading.judge import judge
 from autograde.grading.result import Exercise, Result
 from autograde.hidden.collected import HiddenTests, with_hidden_tests
-from autograde.hidden.known_bugs import KnownBug
+from autograde.hidden.known_bugs import KnownBug, bugs_of
 from autograde.hidden.material import material_of
 from autograde.intake.submission import is_answer, release_of
 from autograde.tools.samples import fill_answers, functions_of
@@ -37,7 +37,7 @@ def faults(chapter: str) -> list[str]:
 def _faults(tests: HiddenTests) -> Iterator[str]:
     yield from of_solution(tests)
     yield from of_stub(tests)
-    for wrong in tests.bugs():
+    for wrong in bugs_of(tests.chapter):
         yield from of_wrong_answer(tests, wrong)
     for value in EMPTY_ANSWERS if functions_of(tests.chapter) else ():
         yield from of_empty_answer(tests, value)
@@ -95,7 +95,7 @@ def of_wrong_answer(tests: HiddenTests, wrong: KnownBug) -> Iterator[str]:
 def _is_told(tests: HiddenTests, exercise: Exercise, wrong: KnownBug) -> bool:
     """Whether its author reads the words of this bug, and those of no other."""
     text = " ".join(exercise.messages)
-    others = {bug.think for bug in tests.bugs()} - {wrong.think}
+    others = {bug.think for bug in bugs_of(tests.chapter)} - {wrong.think}
     return f"{wrong.think} But {wrong.because}" in text and not any(o in text for o in others)
 
 

@@ -11,9 +11,8 @@ from classes.submitting import CHAPTER
 from autograde.course import AuthorError, chapter_names
 from autograde.grading import grade
 from autograde.hidden import plugin
-from autograde.hidden.collected import bugs_of, with_hidden_tests
-from autograde.hidden.exercise import Bug
-from autograde.hidden.known_bugs import patched
+from autograde.hidden.collected import with_hidden_tests
+from autograde.hidden.known_bugs import KnownBug, bugs_of, patched
 from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from autograde.tools import gates
@@ -90,18 +89,19 @@ def test_solution_gate_can_fail():
     assert any("the solution fails a case" in fault for fault in faults_of(CHAPTER, gate))
 
 
-def fault_of(bug: Bug) -> str:
-    """The one fault that the gate of known bugs finds in a bug."""
-    (fault,) = faults_of(CHAPTER, gates.of_wrong_answer, patched(material_of(CHAPTER), bug))
+def fault_of(old: str, new: str, think: str) -> str:
+    """The one fault that the gate of known bugs finds in a bug of acceptance_probability."""
+    code = patched(material_of(CHAPTER), "acceptance_probability", old, new)
+    bug = KnownBug("acceptance_probability", think, "it is not.", code)
+    (fault,) = faults_of(CHAPTER, gates.of_wrong_answer, bug)
     return fault
 
 
 def test_gate_of_bugs_can_fail():
     """A bug that changes nothing, and one that is told something else."""
-    nothing = Bug("acceptance_probability", "min(1.0,", "min(1,", "1 is a float.", "it is not.")
-    assert "acceptance_probability" in fault_of(nothing) and "loses no point" in fault_of(nothing)
-    untold = Bug("acceptance_probability", "/ q[token]", "/ 2", "q is 2.", "it is not.")
-    assert "is shown a different explanation" in fault_of(untold)
+    nothing = fault_of("min(1.0,", "min(1,", "1 is a float.")
+    assert "acceptance_probability" in nothing and "loses no point" in nothing
+    assert "is shown a different explanation" in fault_of("/ q[token]", "/ 2", "q is 2.")
 
 
 def test_gate_of_empty_answers_can_fail():
@@ -113,6 +113,5 @@ def test_gate_of_empty_answers_can_fail():
 
 
 def test_a_bug_must_stand_in_the_solution_exactly_once():
-    twice = Bug("acceptance_probability", "[token]", "[0]", "a.", "b.")
     with pytest.raises(AuthorError, match="stands 3 times in the solution"):
-        patched(material_of(CHAPTER), twice)
+        patched(material_of(CHAPTER), "acceptance_probability", "[token]", "[0]")

@@ -47,9 +47,9 @@ def as_code(value: Any) -> str:
     """`value` as an expression for a notebook; in angle brackets if there is none, or a long one.
 
     A thing that a lesson lends says by its attribute `code` how a notebook makes it; a proxy has
-    such a thing as its attribute `thing`.
+    it as its attribute `obj`.
     """
-    code = getattr(value, "code", getattr(getattr(value, "thing", None), "code", None))
+    code = getattr(value, "code", getattr(getattr(value, "obj", None), "code", None))
     if isinstance(code, str):
         return code
     code = _plain_code(value)

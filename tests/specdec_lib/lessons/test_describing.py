@@ -86,7 +86,7 @@ def test_numbers_get_as_many_digits_as_tell_them_apart(one, other, texts):
         (np.full((9, 9), 0.5) + np.eye(9) / 3, "<an array of shape (9, 9)>"),
         ([1, np.random.default_rng(0)], "[1, <Generator(PCG64)>]"),
         (len, "<built-in function len>"),
-        (SimpleNamespace(thing=SimpleNamespace(code="exact.Tape()")), "exact.Tape()"),
+        (SimpleNamespace(obj=SimpleNamespace(code="exact.Tape()")), "exact.Tape()"),
     ],
 )
 def test_an_argument_is_short_code_or_stands_in_angle_brackets(value, code):
