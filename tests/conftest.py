@@ -17,8 +17,7 @@ import pytest
 from classes.hub_programs import why_no_hub
 
 import autograde  # noqa: F401  before nbformat, which then starts faster
-from autograde.sandbox.bwrap import NO_BUBBLEWRAP, find_bubblewrap
-from autograde.sandbox.isolation import NONE, VARIABLE
+from autograde.sandbox.isolation import NO_BUBBLEWRAP, NONE, VARIABLE, find_bubblewrap
 
 # Two workers of two threads each, on two cores, would wait for one another most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

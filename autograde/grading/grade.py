@@ -1,22 +1,25 @@
-"""Grading one submission: run its cells in a sandbox, run the hidden tests here, judge, store."""
+"""Grading one submission: run its cells in a sandbox, run the hidden tests here, judge, store.
 
-from collections.abc import Callable
+One mistake costs once: below a wrong answer tests run again, with right answers above.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 
 from nbformat import NotebookNode
 
 from autograde.course import course_seed
 from autograde.grading import cache as result_cache
-from autograde.grading.follow_through import follow_through
 from autograde.grading.judge import judge
 from autograde.grading.result import Result
-from autograde.hidden.causes import Known
+from autograde.hidden.causes import Known, KnownBug, bugs_of, causes_of
 from autograde.hidden.collected import HiddenTests, require_tests, with_hidden_tests
-from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden.exercise import Case, Group
 from autograde.hidden.material import code_cells, material_of
 from autograde.intake.bounds import limit_resources
 from autograde.sandbox import isolation
-from autograde.sandbox.session import Session
+from autograde.sandbox.session import Cell, Session
 from autograde.sandbox.student import Student
 
 Grader = Callable[[NotebookNode, str], Result]  # does what `grade_now` does, somewhere
@@ -82,3 +85,62 @@ def _known(chapter: str, seed: int) -> dict[str, Known]:
         functions = [material.solved.defined(name, bug.code) for bug in own]
         known[name] = Known([case for case in cases if case.exercise == name], own, functions)
     return known
+
+
+Causes = dict[str, dict[Group, KnownBug]]  # by exercise and failed test group
+
+
+def follow_through(
+    tests: HiddenTests, student: Student, right: Mapping[str, Cell], known: Mapping[str, Known]
+) -> tuple[list[Case], Causes]:
+    """Every case, as it goes by itself: with right answers above it where one is wrong.
+
+    An exercise may call the functions of all exercises above it. If it fails, its failed cases run
+    a second time, in a new worker, in which the chapter's own answers have taken the place of all
+    functions above: `right` has the cell of each. So two right answers that do not fit together,
+    such as one that gives np.array([]) and one that wants a matrix without rows, lose nothing. If
+    nothing above is wrong and known bugs explain all of its failures, it is not run again: a new
+    worker takes time.
+
+    By then all that these answer has been graded. An exercise never meets its own answer or one
+    below it, so nothing that the worker keeps is worth anything to a later one. Raises RuntimeError
+    if no worker can be started. With the cases come the causes of the exercises that were asked for
+    theirs and not run again, by exercise.
+    """
+    cases, functions = tests.run(student), list(student.parameters)
+    failed = {case.exercise for case in cases if case.error is not None}
+    wrong = [name for name in functions if name in failed]
+    above = {name: functions[: functions.index(name)] for name in wrong}
+
+    def may_be_right(name: str) -> bool:
+        if not set(wrong).isdisjoint(above[name]):
+            return True
+        own = [case for case in cases if case.exercise == name]
+        causes[name] = causes_of(known[name], own)
+        return not _is_explained(own, causes[name])
+
+    causes: Causes = {}
+    mentioned = [name for name in wrong if _are_mentioned(above[name], student.session.cells)]
+    again = [name for name in mentioned if may_be_right(name)]
+    if again:
+        student.session.restart()
+    for name in again:
+        student.session.override(right[each] for each in above[name])
+        which = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
+        replaced = frozenset(wrong) & frozenset(above[name])
+        for i, case in zip(which, tests.run(student, which), strict=True):
+            cases[i] = replace(case, own_error=cases[i].error, replaced=replaced)
+    return cases, {name: found for name, found in causes.items() if name not in again}
+
+
+def _is_explained(cases: list[Case], causes: Mapping[Group, KnownBug]) -> bool:
+    """Whether an exercise is wrong by itself: unwritten, or each failed group has its cause."""
+    failed = [case for case in cases if case.error is not None]
+    return (
+        all(case.unwritten for case in failed) or {case.group for case in failed} <= causes.keys()
+    )
+
+
+def _are_mentioned(functions: Collection[str], cells: Iterable[Cell]) -> bool:
+    """Whether one of the functions is named outside its own cell: nothing calls the others."""
+    return any(name in cell.source for cell in cells for name in functions if name != cell.key)

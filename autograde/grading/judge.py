@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from autograde.grading.result import Exercise, GroupResult
-from autograde.hidden.causes import Known, causes_of
-from autograde.hidden.exercise import Group
-from autograde.hidden.known_bugs import KnownBug
-from autograde.hidden.plugin import Case
+from autograde.hidden.causes import Known, KnownBug, causes_of
+from autograde.hidden.exercise import Case, Group
 
 # What stands under a test group. `case` is its first failed case, in words. Where a cause is said,
 # the case comes without its general advice.

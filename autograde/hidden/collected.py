@@ -9,8 +9,9 @@ import pytest
 
 from autograde.course import AuthorError, Chapter, current_course
 from autograde.hidden import plugin
+from autograde.hidden.exercise import Case
 from autograde.hidden.material import material_of
-from autograde.hidden.plugin import JUDGED, Case, group_of
+from autograde.hidden.plugin import JUDGED, group_of
 from autograde.sandbox.student import Student
 
 Used = TypeVar("Used")

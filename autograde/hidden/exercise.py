@@ -1,4 +1,4 @@
-"""What a chapter's hidden tests are written with: exercises and their test groups.
+"""What a chapter's hidden tests are written with: exercises, test groups and cases.
 
 The tests are ordinary pytest functions; `Exercise.group` says what a test counts for, and
 docs/author.md has an example. Points attach to test groups: a group is a set of cases under one
@@ -20,11 +20,11 @@ attribute `type_in_student_code` names the type.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
-from autograde.sandbox.student import Student
+from autograde.sandbox.student import Call, Student
 
 Cases = Callable  # of a random generator: yields the arguments of a call, or a tuple of them
 
@@ -57,6 +57,31 @@ class Exercise:
             raise ValueError(f"{name!r} has the weight {weight!r}; write a whole number from 1 up")
         generators = (cases,) if callable(cases) else tuple(cases)
         return pytest.mark.test_group(Group(self, name, weight), generators)
+
+
+@dataclass
+class Case:
+    """One run of a test, as its report says it: `error` is None if it passed.
+
+    `own_error` is the same with the student's own answers above it. The two differ only if the case
+    failed and was run again with the chapter's, of which `replaced` took the place of wrong ones.
+    `seen` is the error less the advice that ends it. `cause` is the misconception that the test has
+    recognised by itself, `praise` what it says to who passed.
+    """
+
+    group: Group
+    error: str | None
+    own_error: str | None
+    unwritten: bool = False
+    calls: list[Call] = field(default_factory=list)
+    replaced: frozenset[str] = frozenset()
+    cause: str | None = None
+    praise: str = ""
+    seen: str = ""
+
+    @property
+    def exercise(self) -> str:
+        return self.group.exercise.name
 
 
 def with_cause(error: AssertionError, cause: str) -> AssertionError:

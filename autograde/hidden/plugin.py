@@ -10,7 +10,7 @@ affair. `collected.py` runs the same tests for the grader, and reads the same re
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from zlib import crc32
@@ -19,43 +19,18 @@ import numpy as np
 import pytest
 
 from autograde.course import course_seed, kit
-from autograde.hidden.exercise import Group
-from autograde.hidden.known_bugs import KnownBug, bugs_of
+from autograde.hidden.causes import KnownBug, bugs_of
+from autograde.hidden.exercise import Case, Group
 from autograde.hidden.material import Material, code_cells, material_of
 from autograde.intake.submission import sanitise
 from autograde.sandbox import isolation
 from autograde.sandbox.session import Session
-from autograde.sandbox.student import Call, Student
+from autograde.sandbox.student import Student
 
 MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be in it
 NO_DEADLINE = 1e9  # seconds, for somebody who looks at a submission in a debugger
 JUDGED = pytest.StashKey[dict[str, Student]]()  # by chapter, whose functions the tests call
 AT_END = pytest.StashKey[ExitStack]()
-
-
-@dataclass
-class Case:
-    """One run of a test, as its report says it: `error` is None if it passed.
-
-    `own_error` is the same with the student's own answers above it. The two differ only if the case
-    failed and was run again with the chapter's, of which `replaced` took the place of wrong ones.
-    `seen` is the error less the advice that ends it. `cause` is the misconception that the test has
-    recognised by itself, `praise` what it says to who passed.
-    """
-
-    group: Group
-    error: str | None
-    own_error: str | None
-    unwritten: bool = False
-    calls: list[Call] = field(default_factory=list)
-    replaced: frozenset[str] = frozenset()
-    cause: str | None = None
-    praise: str = ""
-    seen: str = ""
-
-    @property
-    def exercise(self) -> str:
-        return self.group.exercise.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from autograde.grading.result import Grades, ResultJson
-from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden.causes import bugs_of
 from autograde.report.feedback import points
 from autograde.report.templating import render
 

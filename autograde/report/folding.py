@@ -7,7 +7,7 @@ from itertools import groupby
 
 from nbformat import NotebookNode
 
-from autograde.intake.binding import bound_names
+from autograde.intake.submission import bound_names
 
 SUMMARY_ID = "result"  # of the first cell, with the result
 _OPEN_PREFIXES = ("intake-", "course-")  # of the ids of other cells that stay open

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from autograde.course import GRADER, SOLUTIONS, UsageError
-from autograde.sandbox import bwrap, isolation, workers
+from autograde.sandbox import isolation, workers
 from autograde.sandbox.isolation import ADVICE, BUBBLEWRAP, DESCRIPTIONS, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits, SandboxError, Worker
 
@@ -74,7 +74,7 @@ def run_probes(mode: str) -> dict[str, str]:
 def _constants(decoy: str) -> str:
     """The probes' constants: the file `decoy` and others that must be hidden, names, limits."""
     hidden = [GRADER / "cli.py", SOLUTIONS, Path.home() / ".bashrc"]
-    names = {*bwrap.ENVIRONMENT, "PWD", "LC_CTYPE"}
+    names = {*isolation.ENVIRONMENT, "PWD", "LC_CTYPE"}
     limits = f"MEMORY = {_PROBE_LIMITS.memory_mib}\nSECONDS = {_PROBE_LIMITS.total_seconds + 1}"
     return f"PLACES = {[decoy, *map(str, hidden)]}\nNAMES = {names}\n{limits}\n"
 

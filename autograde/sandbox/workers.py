@@ -21,10 +21,10 @@ from functools import cache
 from typing import Any
 
 from autograde.course import library_folders
-from autograde.sandbox import bwrap
+from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
 
-WORKER_PROGRAM = bwrap.PROGRAM / "start.py"
+WORKER_PROGRAM = isolation.PROGRAM / "start.py"
 TICK_SECONDS = 0.02  # between two checks of the deadlines
 READY_SECONDS = 60.0  # for a worker to load what answers need, on a busy machine too
 END_SECONDS = 10.0  # for the kernel to end a worker that was killed
@@ -161,11 +161,11 @@ def start_worker(limits: Limits, isolated: bool) -> Worker:
     """Start a worker, in bubblewrap or as a program of this account. Raises SandboxError."""
     folders = [str(folder.parent) for folder in library_folders()]
     settings = asdict(limits) | {
-        "isolated": isolated, "become_nobody": isolated and bwrap.is_root(),
-        "home": bwrap.SCRATCH, "library": [bwrap.LIBRARY_FOLDER] if isolated else folders,
+        "isolated": isolated, "become_nobody": isolated and isolation.is_root(),
+        "home": isolation.SCRATCH, "library": [isolation.LIBRARY_FOLDER] if isolated else folders,
     }  # fmt: skip
     if isolated:
-        return Worker(bwrap.bwrap_command(json.dumps(settings)), cwd="/", env={})
-    environment = os.environ | bwrap.ONE_THREAD | {"MPLBACKEND": "Agg"}
+        return Worker(isolation.bwrap_command(json.dumps(settings)), cwd="/", env={})
+    environment = os.environ | isolation.ONE_THREAD | {"MPLBACKEND": "Agg"}
     command = [sys.executable, "-X", "utf8", str(WORKER_PROGRAM), json.dumps(settings)]
     return Worker(command, env=environment)

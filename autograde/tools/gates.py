@@ -10,8 +10,8 @@ from autograde.course import Chapter
 from autograde.grading.grade import grade, known_of
 from autograde.grading.judge import judge
 from autograde.grading.result import Exercise, Result
+from autograde.hidden.causes import KnownBug, bugs_of
 from autograde.hidden.collected import HiddenTests, with_hidden_tests
-from autograde.hidden.known_bugs import KnownBug, bugs_of
 from autograde.hidden.material import material_of
 from autograde.intake.submission import is_answer, release_of
 from autograde.tools.samples import fill_answers, functions_of

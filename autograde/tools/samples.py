@@ -8,7 +8,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograde.course import notebook_path
-from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden.causes import bugs_of
 from autograde.hidden.material import material_of
 from autograde.intake.files import write_if_changed
 from autograde.intake.submission import is_answer, release_of

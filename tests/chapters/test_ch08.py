@@ -8,7 +8,7 @@ import torch
 from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
 
-from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden.causes import bugs_of
 from autograde.hidden.material import material_of
 from autograde.hidden_tests import test_08_full_generation
 from autograde.tools.gates import grade_with, judged

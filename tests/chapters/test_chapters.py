@@ -20,7 +20,7 @@ from classes.chapter_cases import (
 )
 from data_files import table
 
-from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden.causes import bugs_of
 from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from specdec_lib.lessons.checking import examples

@@ -11,8 +11,8 @@ from classes.submitting import CHAPTER
 from autograde.course import AuthorError, chapter_names
 from autograde.grading import grade
 from autograde.hidden import plugin
+from autograde.hidden.causes import KnownBug, bugs_of, patched
 from autograde.hidden.collected import with_hidden_tests
-from autograde.hidden.known_bugs import KnownBug, bugs_of, patched
 from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from autograde.tools import gates

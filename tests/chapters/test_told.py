@@ -6,8 +6,8 @@ import pytest
 from classes.chapter_cases import cases_with
 
 from autograde.course import chapter_names
+from autograde.hidden.exercise import Case
 from autograde.hidden.material import material_of
-from autograde.hidden.plugin import Case
 from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS
 
 

@@ -1,4 +1,4 @@
-"""Run a notebook's cells without a kernel, as IPython runs them, and record their output.
+"""Run a notebook's cells without a kernel, as IPython runs them, and call its functions.
 
 IPython runs a cell statement by statement, and with one compiler for all cells. So the statements
 before one that cannot be compiled have run, and `from __future__` holds for later cells.
@@ -14,9 +14,12 @@ import operator
 import platform
 import re
 import traceback
+import warnings
 from collections.abc import Callable
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     import asyncio
@@ -178,3 +181,50 @@ def describe_error(error: BaseException) -> dict:
     file, line = in_cells[-1] if in_cells else ("", None)
     name = type(error).__name__[:80]
     return {"name": name, "text": text[:2000], "line": line, "cell": file[len(FILE_PREFIX) : -1]}
+
+
+# Functions of torch that read a value on the host. On a GPU each one is a synchronisation: it waits
+# until all earlier work is done.
+HOST_SYNCS = (
+    "item", "tolist", "numpy", "cpu", "nonzero", "argwhere", "masked_select", "unique", "equal",
+    "__bool__", "__int__", "__float__", "__index__", "__array__", "__contains__", "allclose",
+)  # fmt: skip
+
+
+def instrumented_call(function: Callable, args: list, profile: bool = False) -> tuple[Any, dict]:
+    """The result of `function(*args)` and a report, with `profile` on the uses of torch too."""
+    with warnings.catch_warnings(record=True) as records:
+        warnings.simplefilter("always")
+        result, torch_calls = _profile_torch(function, args) if profile else (function(*args), [])
+    report = {
+        "warnings": [str(record.message)[:200] for record in records[:5]],
+        "shares_memory": _shares_memory(result, args),
+        "torch_calls": len(torch_calls),
+        "host_syncs": [name for name in torch_calls if name in HOST_SYNCS][:20],
+    }
+    return result, report
+
+
+def _profile_torch(function: Callable, args: list) -> tuple[Any, list[str]]:
+    """The result, and the names of the functions of torch that were called.
+
+    Counting the operators below them would need torch's dispatch mode, which imports its compiler.
+    """
+    from torch.overrides import TorchFunctionMode
+
+    names: list[str] = []
+
+    class Recorder(TorchFunctionMode):
+        def __torch_function__(self, name: Any, types: Any, args: Any = (), kwargs: Any = None):
+            names.append(getattr(name, "__name__", ""))
+            return name(*args, **(kwargs or {}))
+
+    with Recorder():
+        return function(*args), names
+
+
+def _shares_memory(result: Any, args: list) -> bool:
+    """Whether the returned array shares memory with an argument."""
+    if not isinstance(result, np.ndarray):
+        return False
+    return any(isinstance(a, np.ndarray) and np.may_share_memory(result, a) for a in args)

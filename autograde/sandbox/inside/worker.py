@@ -7,7 +7,6 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-import calls
 import cells
 import magics
 import wire
@@ -65,7 +64,7 @@ def answer(notebook: cells.Cells, request: dict, connection: wire.Connection) ->
 def call_function(function: Callable, args: list, profile: bool = False) -> dict:
     """Call a function: its value and a report on the call, or its error."""
     try:
-        value, report = calls.instrumented_call(function, args, profile)
+        value, report = cells.instrumented_call(function, args, profile)
     except BaseException as error:
         return {"error": cells.describe_error(error)}
     return {"value": wire.encode_value(value)} | report

@@ -7,7 +7,7 @@ from classes.submitting import CHAPTER, POINTS, right
 from autograde.course import chapter_names
 from autograde.grading import grade
 from autograde.grading.result import Result
-from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden.causes import bugs_of
 from autograde.hidden.material import material_of
 from autograde.tools.gates import grade_with
 from autograde.tools.samples import functions_of

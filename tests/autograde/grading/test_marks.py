@@ -9,11 +9,10 @@ from classes.submitting import CHAPTER, right
 
 from autograde.grading import grade, result
 from autograde.grading.judge import judge
-from autograde.hidden.causes import Known
-from autograde.hidden.exercise import Exercise, Group
-from autograde.hidden.known_bugs import KnownBug
-from autograde.hidden.plugin import Case, case_of
-from autograde.hidden.reference import Reference
+from autograde.hidden.causes import Known, KnownBug
+from autograde.hidden.exercise import Case, Exercise, Group
+from autograde.hidden.material import Reference
+from autograde.hidden.plugin import case_of
 from autograde.sandbox.session import Cell
 from autograde.sandbox.student import Student
 from autograde.tools.gates import judge_answers

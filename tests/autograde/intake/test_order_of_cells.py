@@ -11,10 +11,10 @@ from classes.submitting import CHAPTER, WRITTEN, cell_of, right, text
 from nbformat import NotebookNode
 
 from autograde.hidden.material import code_cells
-from autograde.intake.binding import bound_names
 from autograde.intake.submission import (
     DEFINED_ELSEWHERE,
     Unreadable,
+    bound_names,
     parse,
     rebuild,
     release_of,

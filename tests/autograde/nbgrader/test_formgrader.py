@@ -13,7 +13,7 @@ from pages.jupyter_lab import InstructorServer, Lab
 
 from autograde.build.release import release_into
 from autograde.grading.classroom import grade_class
-from autograde.hidden.known_bugs import bugs_of
+from autograde.hidden.causes import bugs_of
 from autograde.report import feedback
 from autograde.tools.samples import sample_notebook
 

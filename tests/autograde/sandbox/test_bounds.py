@@ -15,8 +15,7 @@ from classes.submitting import hand_in, text
 from autograde.build.release import release_into
 from autograde.course import ROOT
 from autograde.grading import grade
-from autograde.hidden.material import material_of
-from autograde.hidden.reference import Reference
+from autograde.hidden.material import Reference, material_of
 from autograde.intake import bounds
 from autograde.intake.submission import release_of
 from autograde.sandbox.session import Cell

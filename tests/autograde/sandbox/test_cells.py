@@ -12,7 +12,7 @@ from classes.sessions import session, value_of
 from data_files import table
 from IPython.core.inputtransformer2 import TransformerManager
 
-from autograde.sandbox import bwrap, isolation
+from autograde.sandbox import isolation
 from autograde.sandbox.inside import magics
 from autograde.sandbox.inside.cells import MAX_COMMANDS, Cells, plain_python
 from autograde.sandbox.session import Cell, NotDefined, Session
@@ -63,7 +63,7 @@ print(json.dumps(found))
 
 def run_by(whom: str, home: str) -> dict:
     """What `PROGRAM` tells of all notebooks."""
-    command = [sys.executable, "-c", PROGRAM, str(bwrap.PROGRAM), whom]
+    command = [sys.executable, "-c", PROGRAM, str(isolation.PROGRAM), whom]
     how = {"cwd": home, "env": os.environ | {"IPYTHONDIR": home}, "text": True, "check": True}
     done = subprocess.run(command, input=json.dumps(CELLS), stdout=subprocess.PIPE, **how)
     return json.loads(done.stdout)

@@ -13,7 +13,7 @@ from classes.submitting import CHAPTER, hand_in, right, text
 from autograde.cli import main
 from autograde.course import LIBRARY, ROOT
 from autograde.nbgrader.plugin import Grade
-from autograde.sandbox import bwrap, isolation, selftest, workers
+from autograde.sandbox import isolation, selftest, workers
 from autograde.sandbox.isolation import BUBBLEWRAP, NONE, VARIABLE, NoIsolation
 from autograde.sandbox.workers import Limits
 
@@ -41,7 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 @pytest.mark.parametrize("root", [True, False])
 def test_every_attack_of_the_doctor_is_stopped(root: bool, monkeypatch):
     if not root:  # as with an ordinary account
-        monkeypatch.setattr(bwrap, "is_root", lambda: False)
+        monkeypatch.setattr(isolation, "is_root", lambda: False)
     probes = selftest.run_probes(BUBBLEWRAP)
     assert len(probes) == 5 and not any(probes.values()), probes
 
@@ -55,7 +55,7 @@ def test_the_self_test_sees_what_is_open():
 @needs_isolation
 def test_a_process_ends_with_its_sandbox(monkeypatch):
     """With an ordinary account it could ask to outlive it, and the grader would wait for it."""
-    monkeypatch.setattr(bwrap, "is_root", lambda: False)
+    monkeypatch.setattr(isolation, "is_root", lambda: False)
     worker = workers.start_worker(Limits(), isolated=True)
     code = "import ctypes, time\nctypes.CDLL(None).prctl(1, 0)\ntime.sleep(1e9)"
     with pytest.raises(TimeoutError):
@@ -102,7 +102,7 @@ def test_an_isolation_that_leaks_is_refused(monkeypatch, asked):
 def test_the_doctor_says_why_root_cannot_become_nobody():
     """As in a container that knows user 0 alone."""
     alone = ["--unshare-user", "--uid", "0", "--gid", "0", *("--bind", "/", "/", "--dev", "/dev")]
-    command = [bwrap.find_bubblewrap(), *alone, sys.executable, "-m", "autograde", "doctor"]
+    command = [isolation.find_bubblewrap(), *alone, sys.executable, "-m", "autograde", "doctor"]
     options = {"env": os.environ | {VARIABLE: BUBBLEWRAP}, "cwd": ROOT, "text": True}
     done = subprocess.run(command, stdout=subprocess.PIPE, **options)
     assert done.returncode == 1 and "root cannot become nobody, user and group" in done.stdout
@@ -110,16 +110,16 @@ def test_the_doctor_says_why_root_cannot_become_nobody():
 
 @needs_isolation
 def test_a_step_that_fails_is_a_failed_start(monkeypatch, asked):
-    bwrap.mounts()  # of the true place
-    monkeypatch.setattr(bwrap, "SCRATCH", "/no/such/place")
+    isolation.mounts()  # of the true place
+    monkeypatch.setattr(isolation, "SCRATCH", "/no/such/place")
     with pytest.raises(NoIsolation, match="did not start: .*/no/such/place"):
         selftest.require_isolation()
 
 
 def test_an_installed_autograde_is_masked(tmp_path: Path, monkeypatch):
     (tmp_path / "autograde").mkdir()
-    monkeypatch.setattr(bwrap, "_packages", lambda: [str(tmp_path)])
-    assert f"--tmpfs {tmp_path}/autograde" in " ".join(bwrap.mounts.__wrapped__())
+    monkeypatch.setattr(isolation, "_packages", lambda: [str(tmp_path)])
+    assert f"--tmpfs {tmp_path}/autograde" in " ".join(isolation.mounts.__wrapped__())
 
 
 @needs_isolation

@@ -15,8 +15,8 @@ import pandas as pd
 
 from autograde.course import Chapter, chapter_names
 from autograde.hidden.collected import with_hidden_tests
+from autograde.hidden.exercise import Case
 from autograde.hidden.material import material_of
-from autograde.hidden.plugin import Case
 from autograde.intake.submission import release_of
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch00 import lesson as ch00
