@@ -46,8 +46,9 @@ def _files(name: str) -> Iterator[tuple[str, bytes]]:
     kit = _kit_folder()
     for path in files_below(kit):
         yield f"{name}_lib/checking/{path.relative_to(kit).as_posix()}", path.read_bytes()
-    licence = metadata.distribution(DISTRIBUTION).read_text("licenses/LICENSE")
-    yield f"{name}_lib/checking/LICENSE", licence.encode()  # the kit's, not the course's
+    # Where in its metadata a distribution has its licence depends on what has built it.
+    (licence,) = (each for each in metadata.files(DISTRIBUTION) if each.name == "LICENSE")
+    yield f"{name}_lib/checking/LICENSE", licence.read_binary()  # the kit's, not the course's
     yield ".gitignore", GITIGNORE.encode()
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from classes.chapter_cases import functions_of, unwritten
 
-from autograde.tools.gates import grade_with, judged
+from autograde.tools.gates import grade_with, judge_answers
 from specdec_lib import theory
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
@@ -38,7 +38,7 @@ RULE = """def best_k(alpha, c, k_max):
 
 @pytest.mark.parametrize("rule, lost, told", [("> c *", 0, "^$"), ("/ c >", 1, "c is never 0")])
 def test_the_chapters_own_stopping_rule(rule: str, lost: int, told: str):
-    exercise = judged(CHAPTER, best_k=RULE.format(rule))["best_k"]
+    exercise = judge_answers(CHAPTER, best_k=RULE.format(rule))["best_k"]
     assert exercise.max_score - exercise.score == lost
     assert re.search(told, "".join(exercise.messages))
 

@@ -11,7 +11,7 @@ from classes.chapter_cases import functions_of, text_of
 from autograde.hidden.causes import bugs_of
 from autograde.hidden.material import material_of
 from autograde.hidden_tests import test_08_full_generation
-from autograde.tools.gates import grade_with, judged
+from autograde.tools.gates import grade_with, judge_answers
 from specdec_lib import exact
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import speculative_generate
@@ -154,13 +154,13 @@ A_TENTH = {
 
 @pytest.mark.parametrize("patch", A_TENTH.values(), ids=A_TENTH)
 def test_the_form_and_the_work_of_a_verdict_cost_a_tenth(patch: tuple[str, str]):
-    exercise = judged(CHAPTER, verify_block=with_slips("verify_block", patch))["verify_block"]
+    exercise = judge_answers(CHAPTER, verify_block=with_slips("verify_block", patch))["verify_block"]
     assert exercise.score == pytest.approx(0.9 * exercise.max_score)
 
 
 def test_without_a_rollback_the_texts_in_which_nothing_is_rejected_still_count():
     code = with_slips(GENERATE, (DRAFT_BACK, "pass"))
-    assert judged(CHAPTER, speculative_generate=code)[GENERATE].score > 1
+    assert judge_answers(CHAPTER, speculative_generate=code)[GENERATE].score > 1
 
 
 @pytest.mark.parametrize("fault", broken.CACHE_FAULTS)

@@ -29,7 +29,7 @@ GRADE = """
 import sys
 from pathlib import Path
 from autograde.cli import main
-from autograde import cache
+from autograde.grading import cache
 if __name__ == "__main__":
     cache.FOLDER = Path(sys.argv[1])
     sys.exit(main(["grade", *sys.argv[2:]]))

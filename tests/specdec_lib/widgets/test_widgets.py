@@ -40,7 +40,7 @@ def test_values_cannot_close_the_script_element():
 
 def test_colours_and_hatches_are_the_same_in_figures_and_simulators():
     for name, colour in style.palette("light").items():
-        assert style.role(name)["edgecolor"] == colour == getattr(style, name.upper())
+        assert style.role(name)["edgecolor"] == colour == getattr(style, f"{name.upper()}_COLOUR")
         assert f"--sd-{name}: {colour};" in simulator_css()
     hatches = [style.role(name)["hatch"] for name in ("accepted", "excess", "residual")]
     assert len(set(hatches)) == 3
