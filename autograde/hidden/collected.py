@@ -32,6 +32,13 @@ class HiddenTests:
         self.groups = [group_of(item) for item in self.items]
         self.cases: list[Case] = []  # of the run that goes on
 
+    def require(self, exercises: Iterable[str]) -> None:
+        """Raise AuthorError unless each of the exercises has a test."""
+        tested = {group.exercise.name for group in self.groups}
+        if missing := [name for name in exercises if name not in tested]:
+            file = Chapter(self.chapter).tests.name
+            raise AuthorError(f"{file}: {missing[0]} has points and no test. Write one for it.")
+
     def run_with(self, answers: Mapping[str, str]) -> list[Case]:
         """The cases of the exercises in `answers`, which take the solution's place; else all."""
         which = [i for i, g in enumerate(self.groups) if not answers or g.exercise.name in answers]
@@ -60,9 +67,6 @@ class _Use:
         self.error: BaseException | None = None
         self.result: Used | None = None
 
-    def pytest_configure(self, config: pytest.Config) -> None:
-        config.option.tbstyle = "no"  # nobody reads the traces, and to write them takes long
-
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.failures.append(report.longreprtext)
@@ -76,6 +80,13 @@ class _Use:
             self.error = error
         return True
 
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo
+    ) -> pytest.TestReport:
+        """pytest's report without keywords and trace: nobody reads them, and they take long."""
+        outcome = "failed" if call.excinfo else "passed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if hasattr(report, "case"):
             self.tests.cases.append(report.case)
@@ -84,9 +95,14 @@ class _Use:
 def with_hidden_tests(chapter: str, use: Callable[[HiddenTests], Used]) -> Used:
     """What `use` gives, called with the hidden tests of a chapter inside a session of pytest.
 
-    Raises what `use` raises, and AuthorError if pytest cannot collect the tests.
+    Raises what `use` raises, and AuthorError if there are no tests, or pytest cannot collect them.
     """
     file, session = Chapter(chapter).tests, _Use(chapter, use)
+    if not file.is_file():
+        place = file.relative_to(current_course().root).as_posix()
+        raise AuthorError(
+            f"{chapter}: nothing grades it: there is no {place}. Write a test for each exercise."
+        )
     off = [word for name in UNUSED for word in ("-p", f"no:{name}")]
     options = [
         "--disable-plugin-autoload",
@@ -106,14 +122,4 @@ def with_hidden_tests(chapter: str, use: Callable[[HiddenTests], Used]) -> Used:
 
 def require_tests(chapter: str, exercises: Iterable[str]) -> None:
     """Raise AuthorError unless each of the exercises of a chapter has a hidden test."""
-    file = Chapter(chapter).tests
-    if not file.is_file():
-        place = file.relative_to(current_course().root).as_posix()
-        raise AuthorError(
-            f"{chapter}: nothing grades {', '.join(exercises)}: there is no {place}. "
-            "Write it, with a test for each."
-        )
-    groups = with_hidden_tests(chapter, lambda tests: tests.groups)
-    tested = {group.exercise.name for group in groups}
-    if missing := [name for name in exercises if name not in tested]:
-        raise AuthorError(f"{file.name}: {missing[0]} has points and no test. Write one for it.")
+    with_hidden_tests(chapter, lambda tests: tests.require(exercises))

@@ -154,7 +154,9 @@ A_TENTH = {
 
 @pytest.mark.parametrize("patch", A_TENTH.values(), ids=A_TENTH)
 def test_the_form_and_the_work_of_a_verdict_cost_a_tenth(patch: tuple[str, str]):
-    exercise = judge_answers(CHAPTER, verify_block=with_slips("verify_block", patch))["verify_block"]
+    exercise = judge_answers(CHAPTER, verify_block=with_slips("verify_block", patch))[
+        "verify_block"
+    ]
     assert exercise.score == pytest.approx(0.9 * exercise.max_score)
 
 
