@@ -106,7 +106,7 @@ def _results(tasks: list[Task], grader: Grader, workers: int) -> Iterator[tuple[
     bar = tqdm(total=len(tasks), desc="grading", unit="submission")
     with bar, ThreadPoolExecutor(workers) as threads:
         try:
-            running = {threads.submit(_result, task, grader): task for task in tasks}
+            running = {threads.submit(result_of, task, grader): task for task in tasks}
             for future in as_completed(running):
                 bar.update()
                 yield running[future], future.result()
@@ -114,7 +114,7 @@ def _results(tasks: list[Task], grader: Grader, workers: int) -> Iterator[tuple[
             threads.shutdown(cancel_futures=True)
 
 
-def _result(task: Task, grader: Grader) -> Result:
+def result_of(task: Task, grader: Grader) -> Result:
     """A task's result; whatever goes wrong stops this submission only, and is its reason."""
     try:
         submission = sanitise(task.submitted, task.path, task.chapter)

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")
-FILE = re.compile(r"^`([\w/.]+)`\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^`([\w/.]+)`\n\n```(?:python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDED = ("autograde", "notebooks", "solutions", "specdec_lib", "tests")
 NEEDED_FILES = ("nbgrader_config.py", "pyproject.toml")
@@ -48,7 +48,7 @@ def test_the_guide_goes_from_an_empty_file_to_a_mark(repository: Path):
         (repository / name).parent.mkdir(exist_ok=True)
         (repository / name).write_text(text, encoding="utf-8")
     lines = [line for block in COMMANDS.findall(GUIDE) for line in block.splitlines()]
-    assert len(FILE.findall(GUIDE)) == 2 and len(lines) == 8
+    assert len(FILE.findall(GUIDE)) == 3 and len(lines) == 8
     for line in lines:
         run(line, repository)
     grades = json.loads((repository / "build" / "try.json").read_text())["students"]
