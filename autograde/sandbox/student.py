@@ -41,7 +41,7 @@ def traces_of(args: tuple) -> tuple:
     )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Student:
     """A student's notebook as the hidden tests see it: functions to call, values to read.
 
@@ -57,6 +57,9 @@ class Student:
     release_functions: Mapping[str, Cell] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     pass_message: str = ""
+
+    def __repr__(self) -> str:
+        return f"<the functions {', '.join(self.parameters)}>"
 
     def __getattr__(self, name: str) -> "StudentFunction":
         if name.startswith("_"):

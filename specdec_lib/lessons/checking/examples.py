@@ -252,6 +252,7 @@ def expect(
     exactly that value; it is said alone. Where several thoughts give one value, the question is
     followed by other calls that tell them apart, each the arguments and what this thought gives.
     """
+    __tracebackhide__ = True  # pytest shows the test that calls this
     texts = _texts_before(function, args)
     try:
         got = function(*args)
@@ -289,6 +290,7 @@ def _gives(function: Callable, args: tuple, value: Any) -> bool:
 
 def expect_value_error(function: Callable, *args: Any, why: str) -> None:
     """Call `function(*args)` and raise `Different` unless it raises ValueError."""
+    __tracebackhide__ = True  # pytest shows the test that calls this
     texts = _texts_before(function, args)
     try:
         said = f"returned {describe(function(*args))}"
