@@ -61,7 +61,15 @@ class _Use:
         self.result: Used | None = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.option.tbstyle = "no"  # nobody reads the traces, and to write them takes long
+        config.option.tbstyle = "no"  # for a file that cannot be collected
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo
+    ) -> pytest.TestReport:
+        """A report without a trace, which nobody reads and which takes a quarter of the time."""
+        outcome = "failed" if call.excinfo else "passed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
