@@ -42,7 +42,11 @@ def figures_with(chapter: str, function: str) -> list[str]:
 
 
 SEEN_WRONG = [(c, bug) for c in CHAPTERS for bug in bugs_of(c) if figures_with(c, bug.exercise)]
-
+# Of each exercise the first bug, and the others when there is time.
+FIRST_WRONG = list({bug.exercise: (c, bug) for c, bug in reversed(SEEN_WRONG)}.values())
+OTHER_WRONG = [
+    pytest.param(*row, marks=pytest.mark.slow) for row in SEEN_WRONG if row not in FIRST_WRONG
+]
 
 # The head of a chapter: what it holds in four lines, and what a reader brings and takes away.
 HEAD = (
@@ -192,7 +196,7 @@ def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapte
             assert plain or not any("specdec_lib" in file for file in files), source
 
 
-@pytest.mark.parametrize("chapter, wrong", SEEN_WRONG, ids=lambda x: getattr(x, "exercise", x))
+@pytest.mark.parametrize("chapter, wrong", FIRST_WRONG + OTHER_WRONG)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys):
     for name in figures_with(chapter, wrong.exercise):
