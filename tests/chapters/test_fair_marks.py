@@ -10,29 +10,7 @@ from autograde.grading.result import Exercise
 from autograde.hidden.material import material_of
 from autograde.tools.samples import functions_of
 
-# A value in other containers, and with other kinds of numbers.
-OTHER_FORMS = {
-    "containers": """
-def other_form(x):
-    if isinstance(x, (list, tuple)):
-        return (list if isinstance(x, tuple) else tuple)(map(other_form, x))
-    return x.tolist() if type(x).__name__ == "ndarray" else x
-""",
-    "arrays": """
-def other_form(x):
-    if isinstance(x, tuple):
-        return list(map(other_form, x))
-    return np.asarray(x) if isinstance(x, (list, int, float)) else x
-""",
-    "numbers": """
-def other_form(x):
-    if isinstance(x, (list, tuple)):
-        return type(x)(map(other_form, x))
-    if isinstance(x, (int, float)) and not isinstance(x, bool):
-        return float(np.float32(x))
-    return x.astype("float32") if type(x).__name__ == "ndarray" else x
-""",
-}
+OTHER_FORMS = table("other_forms.toml")
 
 
 def lost(exercise: Exercise) -> list[str]:
