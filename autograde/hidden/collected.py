@@ -80,6 +80,7 @@ class _Use:
             self.error = error
         return True
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo
     ) -> pytest.TestReport:

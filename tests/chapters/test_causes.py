@@ -6,12 +6,12 @@ import io
 import numpy as np
 import pytest
 from attempts import chapter_of, table, with_slips
-from classes.chapter_cases import lesson_of
+from classes.chapter_cases import judge_each, lesson_of
 
+from autograde.grading.result import Exercise
 from autograde.hidden.material import material_of
-from autograde.tools.gates import judge_answers
 from specdec_lib.lessons.checking import examples
-from specdec_lib.lessons.checking.examples import UNSTEADY, Different
+from specdec_lib.lessons.checking.examples import RERUN_LIMITS, UNSTEADY, Different
 
 # What is said where no cause is named.
 NO_CAUSE = (
@@ -22,7 +22,6 @@ NO_CAUSE = (
     "np.exp overflows above 709: use softmax",
 )
 WRONG = table("wrong_answers.toml")
-CASES = [(name, row) for name, rows in WRONG.items() for row in rows]
 NAMED = "You may have assumed that"
 
 
@@ -35,19 +34,28 @@ def visible(exercise: str, code: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("exercise, row", CASES)
+@pytest.mark.parametrize("exercise", WRONG)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_wrong_answer_is_told_its_cause_or_none(exercise: str, row: dict, monkeypatch):
-    checked, graded = row["check"], row["graded"]
+def test_a_wrong_answer_is_told_its_cause_or_none(exercise: str, monkeypatch):
     np.random.seed(0)  # two of the answers draw numbers of their own
-    if checked != UNSTEADY:  # what is steady is so when it is run once more
-        monkeypatch.setattr(examples, "RERUN_LIMITS", (1, 0.0))
-    code = with_slips(exercise, (row["old"], row["new"]))
-    said = visible(exercise, code)
-    others = [each["check"] for each in WRONG[exercise] if each["check"][:9] != checked[:9]]
-    assert checked in said and not any(words in said for words in others if words)
-    got = judge_answers(chapter_of(exercise), **{exercise: code})[exercise]
+    rows = WRONG[exercise]
+    codes = [with_slips(exercise, (row["old"], row["new"])) for row in rows]
+    results = judge_each(chapter_of(exercise), *({exercise: code} for code in codes))
+    for row, code, result in zip(rows, codes, results, strict=True):
+        # What is steady is so when it is run once more.
+        limits = RERUN_LIMITS if row["check"] == UNSTEADY else (1, 0.0)
+        monkeypatch.setattr(examples, "RERUN_LIMITS", limits)
+        said = visible(exercise, code)
+        assert_words(row, said, result[exercise])
+        others = [each["check"] for each in rows if each["check"][:9] != row["check"][:9]]
+        assert not any(words in said for words in others if words), row
+
+
+def assert_words(row: dict, said: str, got: Exercise) -> None:
+    """A wrong answer's check and its grading say what the row of the table asks for."""
+    checked, graded = row["check"], row["graded"]
+    assert checked in said, row
     named = [each for each in got.messages if NAMED in each]
-    assert all(graded in each for each in named) and bool(named) is (graded not in NO_CAUSE)
-    assert got.score < got.max_score and graded in " ".join(got.messages)
-    assert not any(w in text for w in row.get("never", []) for text in (said, *got.messages))
+    assert all(graded in each for each in named) and bool(named) is (graded not in NO_CAUSE), row
+    assert got.score < got.max_score and graded in " ".join(got.messages), row
+    assert not any(w in text for w in row.get("never", []) for text in (said, *got.messages)), row

@@ -64,7 +64,8 @@ DOMAINS: dict[str | tuple[str, str], Callable[[object], bool]] = {
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_every_argument_is_one_that_the_cards_allow(chapter: str):
     parameters, outside, looked_at = material_of(chapter).parameters, [], 0
-    for call in [call for case in cases_with(chapter, {}) for call in case.calls]:
+    (cases,) = cases_with(chapter, {})
+    for call in [call for case in cases for call in case.calls]:
         for name, value in zip(parameters.get(call.function, []), call.args, strict=False):
             domain = DOMAINS.get((call.function, name)) or DOMAINS.get(name)
             looked_at += domain is not None

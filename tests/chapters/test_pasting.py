@@ -84,7 +84,7 @@ def test_each_call_of_the_grader_runs_or_says_what_no_notebook_has(chapter, name
     half = (
         f"made = []\ndef {name}(*args):\n    made.append(0)\n    if len(made) % 2: raise KeyError"
     )
-    cases = cases_with(chapter, {name: half})
+    (cases,) = cases_with(chapter, {name: half})
     errors = {case.error for case in cases if f"{name}(" in str(case.error)}
     calls = {call_in(error, name) for error in errors} - {""}
     for call in calls:

@@ -3,6 +3,7 @@
 import nbformat
 import pytest
 from classes.submitting import CHAPTER, POINTS, right
+from data_files import table
 
 from autograde.course import chapter_names
 from autograde.grading import grade
@@ -12,7 +13,9 @@ from autograde.hidden.material import material_of
 from autograde.tools.gates import grade_with
 from autograde.tools.samples import functions_of
 
-NINE = "def acceptance_probability(p, q, token):\n    return 0.9"
+ANSWERS = table("together.toml")
+NINE, HELPER = ANSWERS["nine"], ANSWERS["helper"]
+SLOW = pytest.mark.slow
 
 
 def lost(result: Result) -> dict[str, float]:
@@ -30,14 +33,10 @@ def test_one_wrong_line_costs_its_own_points_and_a_remark_says_what_it_does_belo
 
 
 @pytest.mark.parametrize(
-    "name, wrong",
-    [
-        ("speculative_accept", "def speculative_accept(draft_tokens, p, q, r):\n    return []"),
-        ("residual_distribution", "def residual_distribution(p, q):\n    return p.copy()"),
-    ],
-    ids=["calls it", "calls nothing"],
+    "name", ["speculative_accept", pytest.param("residual_distribution", marks=SLOW)]
 )
-def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str, wrong: str):
+def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str):
+    wrong = ANSWERS["wrong"][name]
     both = grade_with(CHAPTER, acceptance_probability=NINE, **{name: wrong}).exercises[name]
     alone = grade_with(CHAPTER, **{name: wrong}).exercises[name]
     failed = [b for b in alone.groups if not b.passed]
@@ -55,19 +54,9 @@ def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only
     assert lost(result) == {"acceptance_probability": POINTS["acceptance_probability"]}
 
 
-HELPER = "def _keeps(p, q, t, r):\n    return p[t] > 0 and r < acceptance_probability(p, q, t)\n"
-ACCEPTS = """
-def speculative_accept(draft_tokens, p, q, r):
-    for i, token in enumerate(draft_tokens):
-        if not _keeps(p[i], q[i], token, r[i]):
-            return draft_tokens[:i]
-    return draft_tokens
-"""
-
-
-@pytest.mark.parametrize("own, lead", [("", HELPER), (HELPER, "")], ids=["answer", "own cell"])
+@pytest.mark.parametrize("own, lead", [("", HELPER), pytest.param(HELPER, "", marks=SLOW)])
 def test_a_helper_that_calls_the_wrong_function_may_stand_anywhere(own: str, lead: str):
-    notebook = right(acceptance_probability=NINE, speculative_accept=lead + ACCEPTS)
+    notebook = right(acceptance_probability=NINE, speculative_accept=lead + ANSWERS["accepts"])
     notebook.cells.insert(0, nbformat.v4.new_code_cell(own, id="extra-0"))
     assert set(lost(grade.grade(notebook, CHAPTER))) == {"acceptance_probability"}
 
@@ -84,7 +73,7 @@ FUNCTIONS = [
 ]
 
 
-@pytest.mark.slow
+@SLOW
 @pytest.mark.parametrize("chapter, name", FUNCTIONS)
 def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
     """The first known bug of each, all else right."""
@@ -92,52 +81,25 @@ def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
     assert set(lost(grade_with(chapter, **{name: bug.code}))) <= {name}, bug.think
 
 
-# Each of these answers has full points by itself: no row for the one, a row more for the other.
-VECTORISED = """def speculative_accept(draft_tokens, p, q, r):
-    i, t = np.arange(len(draft_tokens)), np.array(draft_tokens, dtype=int)
-    return list(draft_tokens[: int(np.cumprod(r * q[i, t] < p[i, t]).sum())])
-"""
-STRICT = """def speculative_accept(draft_tokens, p, q, r):
-    rows = zip(draft_tokens, p, q, r, strict=True)
-    return draft_tokens[: [*(x * b[t] < a[t] for t, a, b, x in rows), False].index(False)]
-"""
-ALL_ROWS = material_of(CHAPTER).answers["speculative_step"].replace("p[:k]", "p", 1)
+STEP = material_of(CHAPTER).answers["speculative_step"]
 
 
 @pytest.mark.parametrize(
     "accept, step, fails",
     [
-        (VECTORISED, material_of(CHAPTER).answers["speculative_step"], "speculative_sample"),
-        (STRICT, ALL_ROWS, "speculative_step"),
+        ("vectorised", STEP, "speculative_sample"),
+        ("strict", STEP.replace("p[:k]", "p", 1), "speculative_step"),
     ],
     ids=["no row of q", "a row more of p"],
 )
 def test_right_answers_that_do_not_fit_together_lose_nothing(accept: str, step: str, fails: str):
-    result = grade_with(CHAPTER, speculative_accept=accept, speculative_step=step)
+    result = grade_with(CHAPTER, speculative_accept=ANSWERS[accept], speculative_step=step)
     assert lost(result) == {}
     together = result.exercises[fails]
     assert "do not fit together: " in together.remarks[0] and together.see_first is None
 
 
-THIEF = """
-import builtins
-def acceptance_probability(p, q, token):
-    return getattr(builtins, "kept", {}).get((p[token], q[token]), -1.0)
-"""
-# The code of an answer to this exercise, or to one below it, that is not the student's own.
-LOOKS_FOR_ITSELF = """
-import builtins
-def speculative_accept(draft_tokens, p, q, r):
-    pairs = [(p[i], q[i], token) for i, token in enumerate(draft_tokens)]
-    builtins.kept = {(a[t], b[t]): acceptance_probability(a, b, t) for a, b, t in pairs}
-    for name in ("speculative_accept", "residual_distribution", "speculative_step"):
-        if "<cell" not in globals()[name].__code__.co_filename:
-            return draft_tokens
-    return [-1]
-"""
-
-
 def test_an_answer_is_never_put_above_what_it_answers():
-    answers = {"acceptance_probability": THIEF, "speculative_accept": LOOKS_FOR_ITSELF}
+    answers = ANSWERS["never above"]
     result = grade_with(CHAPTER, **answers)
     assert [result.exercises[name].score for name in answers] == [0.0, 0.0]

@@ -14,10 +14,13 @@ import numpy as np
 import pandas as pd
 
 from autograde.course import Chapter, chapter_names
+from autograde.grading.grade import known_of
+from autograde.grading.result import Exercise
 from autograde.hidden.collected import with_hidden_tests
 from autograde.hidden.exercise import Case
 from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
+from autograde.tools.gates import judged
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch00 import lesson as ch00
 from specdec_lib.lessons.ch01 import lesson as ch01
@@ -58,9 +61,18 @@ def visible_message(chapter: str, exercise: str, code: str) -> str:
     return ""
 
 
-def cases_with(chapter: str, answers: Mapping[str, str]) -> list[Case]:
-    """The cases of the exercises in `answers`, in the solution's place; without answers, all."""
-    return with_hidden_tests(chapter, lambda tests: tests.run_with(answers))
+def cases_with(chapter: str, *answers: Mapping[str, str]) -> list[list[Case]]:
+    """For each of these sets of answers in the solution's place, the cases of its exercises.
+
+    All are judged in one session of pytest. An empty set stands for every exercise of the solution.
+    """
+    return with_hidden_tests(chapter, lambda tests: [tests.run_with(each) for each in answers])
+
+
+def judge_each(chapter: str, *answers: Mapping[str, str]) -> list[dict[str, Exercise]]:
+    """What each of these sets of answers gets in the solution's place, in one session of pytest."""
+    known_of(chapter)  # it has a session of its own
+    return with_hidden_tests(chapter, lambda tests: [judged(tests, **each) for each in answers])
 
 
 def lesson_of(chapter: str) -> ModuleType:

@@ -28,7 +28,10 @@ def folders(root: Path, make, name: str, draft: str) -> tuple[str, str]:
     [
         (random_models.gpt2, "vicuna", "68m", {"translation": 1.13, "summary": 1.62}),
         (random_models.t5, "flan-t5-xl", "t5-small", {"EnDe": 3.4, "CNNDM": 3.1}),
-        (random_models.gpt2, "qwen", "0.6b", {"HumanEval": None, "XSum": 2.01}),
+        pytest.param(
+            *(random_models.gpt2, "qwen", "0.6b", {"HumanEval": None, "XSum": 2.01}),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_pair_is_run_beside_hugging_face_and_the_papers(
