@@ -5,6 +5,7 @@ dask.distributed is not installed, those marked `hub` where no accounts can be m
 `isolation` where bubblewrap is not installed.
 """
 
+import gc
 import importlib.util
 import os
 import shutil
@@ -57,6 +58,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if any(map(item.get_closest_marker, LEFT_OUT))]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_collection_finish() -> None:
+    """Keep what is imported by now out of garbage collection, which took a seventh of the time."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -24,12 +24,16 @@ def in_other_form(name: str, code: str, form: str) -> str:
     return f"{code}\nimport numpy as np\n{OTHER_FORMS[form]}\nright_{name} = {name}\n\n{wrapper}"
 
 
+SLOW = [pytest.param(form, marks=pytest.mark.slow) for form in ("arrays", "numbers")]
+
+
+@pytest.mark.parametrize("form", ["containers", *SLOW])
 @pytest.mark.parametrize("chapter", chapter_names())
-def test_another_form_costs_one_group_at_most(chapter: str):
+def test_another_form_costs_one_group_at_most(chapter: str, form: str):
     # A tensor has the one form that its card names.
     names = set(functions_of(chapter)) - {"distillation_loss"}
     right = material_of(chapter).answers
-    answers = [{n: in_other_form(n, right[n], form)} for n in names for form in OTHER_FORMS]
+    answers = [{name: in_other_form(name, right[name], form)} for name in names]
     for exercises in judge_each(chapter, *answers):
         for name, exercise in exercises.items():
             assert len(lost(exercise)) <= 1, (name, lost(exercise))

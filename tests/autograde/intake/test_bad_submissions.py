@@ -84,11 +84,13 @@ def test_engine(grades: dict, name: str):
     assert re.search(words, "".join([result["reason"] or "", *messages]))
 
 
+@pytest.mark.slow
 def test_nbgrader_agrees_to_the_last_digit(grades: dict, scores: dict):
     assert set(scores) == set(grades)
     require_same_marks(grades, scores)
 
 
+@pytest.mark.slow
 def test_links_bring_nothing_home(course: Path, scores: dict):
     """nbgrader copies the target of a link beside the graded notebook, and from there on."""
     graded = course / "autograded" / "zz-right" / CHAPTER

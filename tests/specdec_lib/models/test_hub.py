@@ -46,7 +46,9 @@ def test_pair_is_asked_for_once_and_kept(fake_hub: Hub, questions: list[str]):
 
 
 @pytest.mark.parametrize("named", [None, 0, 5, [0], [5, 7], [5, 99]])
-@pytest.mark.parametrize("names", [NAMES, ("org/t5", "org/t5-small")])
+@pytest.mark.parametrize(
+    "names", [NAMES, pytest.param(("org/t5", "org/t5-small"), marks=pytest.mark.slow)]
+)
 def test_a_text_ends_where_generate_ends_it_and_at_the_tokenizers_end(
     fake_hub: Hub, names: tuple[str, str], named: int | list[int] | None
 ):
