@@ -6,6 +6,7 @@ the workers of a dask cluster can grade: every machine needs Linux, this reposit
 at the same versions. Submissions are read, and results stored, on the machine that sends.
 """
 
+import gc
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -163,6 +164,7 @@ def _serve(requests: Connection) -> None:
     while True:
         try:
             known_of(chapter)
+            gc.freeze()  # what is known by now stays: the collector need not look at it again
             use = partial(_grade_chapter, requests=requests, notebook=notebook)
             notebook, chapter = with_hidden_tests(chapter, use)
         except Exception as error:

@@ -57,7 +57,7 @@ def test_a_submission_costs_the_grader_little_memory_and_time(name: str, monkeyp
     except bounds.TooCostly:
         pass
     assert most_megabytes() - before < MEGABYTES + 90
-    assert time.process_time() - start < 2 * SECONDS
+    assert time.process_time() - start < 3 * SECONDS
 
 
 def test_what_a_full_grader_could_not_compute_is_no_right_answer():
