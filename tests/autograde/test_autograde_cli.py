@@ -7,7 +7,7 @@ import pytest
 from classes.submitting import CHAPTER, FULL, WRITTEN, hand_in, right, text
 
 from autograde.cli import main
-from autograde.course import UsageError
+from autograde.course import ROOT, ROOT_VARIABLE, UsageError
 from autograde.sandbox import selftest
 
 KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
@@ -55,6 +55,7 @@ def test_with_a_chapter_who_handed_nothing_in_is_listed(tmp_path: Path):
     ],
 )
 def test_two_is_not_started_and_a_line_says_why(line: str, why: str, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT))  # a course, and nothing in this folder
     monkeypatch.chdir(tmp_path)
     assert main(line.split()) == 2
     said = capsys.readouterr().err.splitlines()[-1]
