@@ -7,9 +7,9 @@ import sys
 from itertools import chain
 from pathlib import Path
 
+import data_files
 import pytest
 from classes.sessions import session, value_of
-from data_files import table
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograde.sandbox import isolation
@@ -19,46 +19,10 @@ from autograde.sandbox.session import Cell, NotDefined, Session
 from autograde.sandbox.workers import Limits
 
 # By name, the cells of a notebook: IPython itself runs them too.
-CELLS = table("notebooks.toml")
+CELLS = data_files.table("notebooks.toml")
 WRONG = ("what stands before an error", "error in the middle", "not Python")  # of these notebooks
 # Runs every notebook in a namespace of its own, by IPython or by us, and tells what is there then.
-PROGRAM = """
-import contextlib, gc, io, json, sys
-sys.path.insert(0, sys.argv[1])
-plain = (int, float, bool, str, list, tuple, type(None))
-
-def told(value):
-    return repr(value) if type(value) in plain else value.__class__.__name__
-
-def ipython():
-    from IPython.core.interactiveshell import InteractiveShell
-    from traitlets.config import Config
-    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
-    gc.freeze()  # `reset` would look at all objects again
-    shell.reset()
-    shell.compile.reset_compiler_flags()
-    def run(source, key):
-        result = shell.run_cell(source, store_history=True)
-        error = result.error_before_exec or result.error_in_exec
-        return type(error).__name__ if error else ""
-    return shell.user_ns, run
-
-def ours():
-    import worker
-    cells = worker.new_notebook()
-    return cells.namespace, lambda *cell: (cells.run(*cell)["error"] or {"name": ""})["name"]
-
-def after(sources, start):
-    names, run = start()
-    before = set(names)
-    errors = [run(source, f"cell-{number}") for number, source in enumerate(sources)]
-    return [errors, {n: told(names[n]) for n in set(names) - before if n[0] != "_"}]
-
-with contextlib.redirect_stdout(io.StringIO()):
-    notebooks, start = json.load(sys.stdin), globals()[sys.argv[2]]
-    found = {name: after(sources, start) for name, sources in notebooks.items()}
-print(json.dumps(found))
-"""
+PROGRAM = (Path(data_files.__file__).parent / "run_notebooks.txt").read_text(encoding="utf-8")
 
 
 def run_by(whom: str, home: str) -> dict:

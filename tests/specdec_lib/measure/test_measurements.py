@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from specdec_lib.assets import HeldOutDocument, held_out_documents
+from specdec_lib.assets import HeldOutDocument, held_out_documents, tokenizer
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure import costs, models, prompts, timing
+from specdec_lib.measure import costs, limits, models, prompts, timing
 from specdec_lib.measure.acceptance import Acceptance, acceptance, bits_per_byte, token_acceptances
+from specdec_lib.measure.prompt_kinds import COPIED_TOKENS, PROMPT_KINDS, SOURCE_TOKENS
 from specdec_lib.measure.prompts import EncodedDocument
 from specdec_lib.theory import Costs
 from specdec_lib.training.corpus import train_tokenizer
@@ -89,3 +90,33 @@ def test_text_that_runs_in_circles_is_left_out_of_greedy_figures():
     assert prompts.without_repetition(decoder, [[2], [1], [1]], 1) == [[1]]
     with pytest.raises(ValueError, match="runs in circles; use more prompts"):
         prompts.without_repetition(decoder, [[2]], 8)
+
+
+def test_both_limits_are_measured_here():
+    found = limits.machine_limits()
+    assert set(found) == {"bandwidth", "peak_flops"} and min(found.values()) > 1e7
+
+
+def test_a_pass_reads_all_weights_but_the_embedding():
+    """With half the bytes where the processor widens the shipped numbers by itself."""
+    count, size = limits.weights_read(models.load_target(None, torch.float32))
+    assert 6e6 < count < 8e6 and size in (2, 4)
+    assert limits.weights_read(models.load_target(None, torch.bfloat16)) == (count, 2)
+
+
+@pytest.mark.parametrize("kind", PROMPT_KINDS)
+def test_prompts_of_a_kind_are_as_many_as_asked_for_and_all_different(kind: str):
+    found = PROMPT_KINDS[kind](64)
+    assert len({tuple(prompt) for prompt in found}) == 64
+    assert found[:8] == PROMPT_KINDS[kind](8) and max(map(len, found)) < 256
+    with pytest.raises(ValueError, match=r"the held-out text has \d+ \w+, not 100000"):
+        PROMPT_KINDS[kind](100_000)
+
+
+def test_a_copy_repeats_its_source_with_one_name_changed():
+    words = tokenizer()
+    for prompt in PROMPT_KINDS["copy and edit"](8):
+        copy = words.decode(prompt[SOURCE_TOKENS:]).lstrip("\n")
+        source = words.decode(prompt[:SOURCE_TOKENS])
+        begun = words.decode(prompt[:COPIED_TOKENS]).lstrip("\n")
+        assert copy.replace("new_", "", 1).rstrip() == begun.rstrip() and begun.rstrip() in source
