@@ -23,6 +23,7 @@ from autograde.sandbox.session import Cell, Session
 from autograde.sandbox.student import Student
 
 Grader = Callable[[NotebookNode, str], Result]  # does what `grade_now` does, somewhere
+Causes = dict[str, dict[Group, KnownBug]]  # by exercise and failed test group
 
 
 def grade(notebook: NotebookNode, chapter: str, grader: Grader | None = None) -> Result:
@@ -91,9 +92,6 @@ def _known(chapter: str, seed: int) -> dict[str, Known]:
     return known
 
 
-Causes = dict[str, dict[Group, KnownBug]]  # by exercise and failed test group
-
-
 def follow_through(
     tests: HiddenTests, student: Student, right: Mapping[str, Cell], known: Mapping[str, Known]
 ) -> tuple[list[Case], Causes]:
@@ -140,9 +138,8 @@ def follow_through(
 def _is_explained(cases: list[Case], causes: Mapping[Group, KnownBug]) -> bool:
     """Whether an exercise is wrong by itself: unwritten, or each failed group has its cause."""
     failed = [case for case in cases if case.error is not None]
-    return (
-        all(case.unwritten for case in failed) or {case.group for case in failed} <= causes.keys()
-    )
+    unwritten = all(case.unwritten for case in failed)
+    return unwritten or {case.group for case in failed} <= causes.keys()
 
 
 def _are_mentioned(functions: Collection[str], cells: Iterable[Cell]) -> bool:

@@ -28,7 +28,10 @@ from autograde.hidden.material import Material, material_of, raise_if_out_of_mem
 from autograde.sandbox.remote import is_proxied
 from autograde.sandbox.student import Call, traces_of
 
-KEYS = {"think", "because", "patches"}
+KEYS = {"think", "because", "patches"}  # of a row in the table
+# What a call ended with if it says nothing of the function: it was stopped, or there is none.
+ENDED = ("ProcessEnded", "CallTimedOut", "NotDefined", "NotImplementedError")
+Place = tuple[int, int]  # of a call: the number of its case, and its own number in it
 
 
 @dataclass(frozen=True)
@@ -88,11 +91,6 @@ def patched(material: Material, exercise: str, old: str, new: str) -> str:
             f"which stands {answer.count(old)} times in the solution; it must stand there once"
         )
     return answer.replace(old, new)
-
-
-# What a call ended with if it says nothing of the function: it was stopped, or there is none.
-ENDED = ("ProcessEnded", "CallTimedOut", "NotDefined", "NotImplementedError")
-Place = tuple[int, int]  # of a call: the number of its case, and its own number in it
 
 
 @dataclass(frozen=True)

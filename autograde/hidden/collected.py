@@ -17,10 +17,10 @@ from autograde.sandbox.student import Student
 Used = TypeVar("Used")
 # What serves somebody who looks at a terminal costs half of the time of a session.
 UNUSED = (
-    *("terminal", "logging", "capture", "cacheprovider", "faulthandler", "warnings", "debugging"),
-    *("unraisableexception", "threadexception", "junitxml", "doctest", "skipping", "tmpdir"),
-    *("pastebin", "setuponly", "stepwise", "monkeypatch", "recwarn", "unittest", "legacypath"),
-)
+    "terminal", "logging", "capture", "cacheprovider", "faulthandler", "warnings", "debugging",
+    "unraisableexception", "threadexception", "junitxml", "doctest", "skipping", "tmpdir",
+    "pastebin", "setuponly", "stepwise", "monkeypatch", "recwarn", "unittest", "legacypath",
+)  # fmt: skip
 
 
 class HiddenTests:
@@ -105,13 +105,8 @@ def with_hidden_tests(chapter: str, use: Callable[[HiddenTests], Used]) -> Used:
             f"{chapter}: nothing grades it: there is no {place}. Write a test for each exercise."
         )
     off = [word for name in UNUSED for word in ("-p", f"no:{name}")]
-    options = [
-        "--disable-plugin-autoload",
-        "-c",
-        os.devnull,
-        f"--rootdir={current_course().root}",
-        *off,
-    ]
+    root = f"--rootdir={current_course().root}"
+    options = ["--disable-plugin-autoload", "-c", os.devnull, root, *off]
     code = pytest.main([*options, str(file)], [plugin, session])
     if session.error is not None:
         raise session.error

@@ -24,6 +24,8 @@ from autograde.sandbox.session import Cell, NotDefined, Reply, StudentError
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
 
+BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
+
 
 class Reference:
     """Stands where a Session does for the hidden tests, over the cells of a course's notebook."""
@@ -98,9 +100,6 @@ def reply_of(function: Callable, args: tuple, profile: bool = False) -> Reply:
 
 def _lent(arg: Any) -> Any:
     return arg.obj if isinstance(arg, RemoteObject) else arg
-
-
-BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
 @dataclass(frozen=True)

@@ -227,5 +227,5 @@ def _reason(error: BaseException | None) -> tuple[str | None, bool]:
 
 
 def _cut(message: str) -> str:
-    """A message of limit_resources length: it stands in every report on the submission."""
+    """A message of limited length: it stands in every report on the submission."""
     return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]} ... (cut here)"
