@@ -7,15 +7,20 @@ from torch import Tensor
 
 from specdec_lib.device import to_device
 from specdec_lib.drafters.protocol import Proposal, stack_proposal
+from specdec_lib.models.cut_vocabulary import CutVocabulary
 from specdec_lib.models.protocol import Model, Texts, cache_lengths, prefill
 from specdec_lib.sampling import RandomSource, Warp
 
 
 class ModelDrafter:
-    """Draws each draft token from the model's own distribution, warped as the target's is."""
+    """Draws each draft token from the model's own distribution, warped as the target's is.
+
+    A model with a cut vocabulary drafts in that: softmax, sum and search are over fewer tokens.
+    """
 
     def __init__(self, model: Model) -> None:
-        self.model = model
+        self.cut = model if isinstance(model, CutVocabulary) else None
+        self.model = self.cut.llama if self.cut else model
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
         self.device = model.device
 
@@ -24,11 +29,11 @@ class ModelDrafter:
         self.warp = warp
         self.rows = torch.arange(len(texts), device=self.device)
         self.cache = self.model.new_cache(len(texts), capacity)
-        prefill(self.model, self.cache, texts)
+        prefill(self.model, self.cache, self._own(texts))
 
     def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft token by token, each fed back to draft the next."""
-        drafted = []
+        drafted, texts = [], self._own(texts)
         if max(limits) > 0:
             feed, last = self._unread(texts)
         for index in range(max(limits)):
@@ -38,7 +43,15 @@ class ModelDrafter:
             if feed.shape[1] > 1:  # a text of one token has no two to feed
                 self.cache.truncate([len(sequence) for sequence in texts])
             feed, last = token[:, None], torch.zeros_like(token)
-        return stack_proposal(drafted, list(limits), self.vocab_size, self.device)
+        proposal = stack_proposal(drafted, list(limits), self.model.vocab_size, self.device)
+        if self.cut is None:
+            return proposal
+        tokens, q, limits = proposal
+        return Proposal(self.cut.d2t[tokens], self.cut.widened(q), limits)
+
+    def _own(self, texts: Texts) -> Texts:
+        """`texts` in the vocabulary in which the model drafts."""
+        return self.cut.own_tokens(texts) if self.cut else texts
 
     def _unread(self, texts: Texts) -> tuple[Tensor, Tensor]:
         """The tokens (B, 1 or 2) to begin a block with, and which of them is a row's last (B,).

@@ -10,6 +10,7 @@ from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.errors import SpecdecError
 
 BUILT_IN = "stdlib"
+SMOLLM2 = "smollm2-135m"  # needs `specdec fetch`
 DOWNLOAD_LIMIT = 30.0  # gigabytes to download at most, unless the caller names another limit
 PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8"))
 

@@ -22,7 +22,7 @@ class Pair:
     name: str
     target: Model
     draft: Model
-    tokenizer: Any  # of transformers, or a BuiltInTokenizer
+    tokenizer: Any  # of transformers, or a FileTokenizer
     label: str
     eos_id: frozenset[int]
 
@@ -43,6 +43,18 @@ class Pair:
         for model in (self.target, self.draft):
             model.set_source(ids)
         return self.target.prompt
+
+    def chat(self, question: str) -> str:
+        """`question` as the prompt of a chat model: the text after which it answers.
+
+        Raises PairError if the tokenizer has no chat template.
+        """
+        if not self.tokenizer.chat_template:
+            raise PairError(f"{self.name} has no chat template: it continues texts")
+        messages = [{"role": "user", "content": question}]
+        return self.tokenizer.apply_chat_template(
+            messages, add_generation_prompt=True, tokenize=False
+        )
 
     def stream(self, prompt_ids: Sequence[int]) -> TextStream:
         """The text that is written after `prompt_ids`, token by token."""

@@ -1,37 +1,26 @@
 """A target and a draft by name, in one call: the built-in pair, or two models of the hub."""
 
 import torch
-from tokenizers import Tokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype
 from specdec_lib.errors import dependency_error
-from specdec_lib.models.catalogue import BUILT_IN, DOWNLOAD_LIMIT, PairError, require_known
+from specdec_lib.models.catalogue import (
+    BUILT_IN,
+    DOWNLOAD_LIMIT,
+    SMOLLM2,
+    PairError,
+    require_known,
+)
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair, require_memory
 from specdec_lib.models.scale import TARGET_COSTS, grow_shape, load_scaled_llama, parameter_count
+from specdec_lib.models.smollm2 import load_smollm2
+from specdec_lib.models.tokenizer import FileTokenizer
 
 BUILT_IN_EOS = frozenset([0])
-
-
-class BuiltInTokenizer:
-    """The tokenizer of the built-in models, without the seconds that importing transformers takes.
-
-    The ids and the texts are those that transformers gives for the same file.
-    """
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.backend_tokenizer = tokenizer
-
-    def encode(self, text: str) -> list[int]:
-        """The token ids of `text`."""
-        return self.backend_tokenizer.encode(text).ids
-
-    def decode(self, ids: list[int]) -> str:
-        """The text of `ids`; the end-of-text token is shown as it is written."""
-        return self.backend_tokenizer.decode(ids, skip_special_tokens=False)
 
 
 def load_pair(
@@ -57,6 +46,8 @@ def load_pair(
     dtype = dtype or default_dtype(device)
     if name == BUILT_IN:
         return load_built_in(draft or BUILT_IN_DRAFTS[0], target_cost, device, dtype)
+    if target_cost is None and name == SMOLLM2:
+        return load_smollm2(draft, device, dtype)
     if target_cost is not None:
         raise PairError(f"target_cost is for the built-in pair; {name} has its own cost")
     # Imported only here, because it imports transformers, which takes seconds.
@@ -84,7 +75,7 @@ def load_built_in(name: str, cost: str | None, device: torch.device, dtype: torc
     else:
         target = Llama.from_folder(ASSETS / "target", device, dtype)
     draft = Llama.from_folder(ASSETS / name, device, draft_dtype(device, dtype))
-    tokenizer = BuiltInTokenizer(assets.tokenizer(ASSETS))
+    tokenizer = FileTokenizer(assets.tokenizer(ASSETS))
     return Pair(BUILT_IN, target, draft, tokenizer, label, BUILT_IN_EOS)
 
 

@@ -11,7 +11,7 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from specdec_lib import cli, cli_generate
 from specdec_lib.models.pair import Pair
-from specdec_lib.models.pairs import BuiltInTokenizer
+from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.text_stream import TextStream
 
 # Tokens that are bytes, each at its own number: 0 is the end.
@@ -40,7 +40,7 @@ def page(
 ) -> cli_generate.ConsoleWriter:
     """A page of a pair that has no models; with `source` it is one of encoder-decoders."""
     target = SimpleNamespace(set_source=None) if source else SimpleNamespace()
-    pair = Pair("", target, target, BuiltInTokenizer(tokenizer), "", frozenset([EOS]))
+    pair = Pair("", target, target, FileTokenizer(tokenizer), "", frozenset([EOS]))
     colours = "standard" if terminal else None
     console = Console(file=io.StringIO(), force_terminal=terminal, color_system=colours)
     return cli_generate.ConsoleWriter(pair, console, prompt, pair.tokenizer.encode(prompt))

@@ -11,7 +11,7 @@ from specdec_lib.measure.experiment.survey import ExperimentMachine
 from specdec_lib.measure.library_decoders import SAMPLED, speculative
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.pair import Pair
-from specdec_lib.models.pairs import BuiltInTokenizer
+from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 
@@ -22,7 +22,7 @@ _SHOWN_TOKENS = 24  # of the prompt, its last ones
 
 def built_in_trace(student: StudentDecoder, machine: ExperimentMachine) -> dict[str, Any]:
     """A text of the built-in target and its base draft at temperature 1, for the widget."""
-    (prompt,), words = prompts(1), BuiltInTokenizer(tokenizer())
+    (prompt,), words = prompts(1), FileTokenizer(tokenizer())
     pair = Pair("", machine.built_in, machine.drafts[_DRAFT], words, "", frozenset())
     return trace(student, pair, prompt, SAMPLED, words.decode(prompt[-_SHOWN_TOKENS:]))
 
