@@ -7,7 +7,7 @@ from sphinx.util.typing import ExtensionMetadata
 from sphinx.writers.html5 import HTML5Translator
 
 from autograde.report.formulas import tex_to_mathml
-from specdec_lib.lessons.widgets.linked import linked_simulator
+from specdec_lib.lessons.widgets.simulators import linked_simulator
 
 project = "Speculative decoding"
 author = "The specdec-course authors"
