@@ -3,6 +3,8 @@
 import ast
 import copy
 import tomllib
+from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
 from grimp import build_graph
@@ -13,6 +15,7 @@ from importlinter.contracts.layers import LayersContract
 
 from autograde.course import LIBRARY, ROOT
 
+PACKAGES = (LIBRARY, "autograde")
 CHAPTERS = sorted((ROOT / "solutions").glob("*.py"))
 
 
@@ -51,3 +54,14 @@ def test_of_our_packages_a_chapter_imports_the_library_only(chapter):
     names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
     assert LIBRARY in {name.partition(".")[0] for name in names}
     assert not any(name.startswith("autograde") for name in names)
+
+
+@pytest.mark.parametrize("program", ["docs/conf.py", "nbgrader_config.py"])
+def test_what_is_imported_of_our_packages_outside_them_exists(program):
+    """Only `make site` and nbgrader run these programs."""
+    nodes = ast.walk(ast.parse((ROOT / program).read_text(encoding="utf-8")))
+    froms = [n for n in nodes if isinstance(n, ast.ImportFrom) and n.module.startswith(PACKAGES)]
+    names = [(node.module, alias.name) for node in froms for alias in node.names]
+    assert names
+    for module, name in names:
+        assert hasattr(import_module(module), name) or find_spec(f"{module}.{name}")
