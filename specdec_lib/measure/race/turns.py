@@ -147,10 +147,7 @@ def tokens_after_each_pass(
 def passes_of(
     texts: Sequence[TimedText], time_prompt: bool, tokenizer: Tokenizer | None = None
 ) -> list[list[TargetPass]]:
-    """The passes that wrote each text, on a clock that goes on from text to text.
-
-    The `tokenizer` reads their tokens; without one they are the built-in pair's.
-    """
+    """The passes that wrote each text, on a clock that goes on from text to text."""
     clock, by_text = 0.0, []
     for text in texts:
         start = text.start if time_prompt else text.prompt_read
