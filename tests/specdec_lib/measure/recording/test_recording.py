@@ -28,7 +28,7 @@ def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives():
 @pytest.mark.skipif(not (cache_folder() / SMOLLM2).exists(), reason="run `specdec fetch` first")
 def test_the_recorded_race_is_what_the_fetched_pair_writes():
     found, recorded = race.answer_race(load_pair(SMOLLM2), race.QUESTION, race.K), recorded_race()
-    assert (found.prompts, found.pair) == (recorded.prompts, recorded.pair)
+    assert found.prompts == recorded.prompts
     for now, then in zip(found.lanes, recorded.lanes, strict=True):
         assert [each.pieces for each in now.passes] == [each.pieces for each in then.passes]
 
