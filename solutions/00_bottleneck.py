@@ -6,7 +6,7 @@
 # - **Intuition**: a translator and her cellar, in "What a pass has to do".
 # - **Mathematics**: the roofline. A pass takes the longer of two times.
 # - **Code**: a stopwatch for passes, and three functions that predict its times.
-# - **Demo**: a race in the first cell.
+# - **Demo**: a race in the first cell, and one on your machine.
 #
 # **You come with** Python. **You build** a stopwatch for a model's passes, and a forecast.
 # **You leave with** the reason why checking several tokens is cheaper than writing them.
@@ -16,30 +16,35 @@
 # A language model reads a text that is cut into **tokens**: words or parts of words. It gives a
 # **distribution**: for every token, the probability that this token comes next.
 #
-# Here a large model, the **target**, writes a piece of Python code twice. On the left it writes
-# alone. On the right a small model, the **draft**, proposes three tokens at a time, and the target
-# checks them. Both sides always take the target's most probable token (**temperature** 0).
-#
-# The target has 8 million **parameters**, the numbers that training has set. For the race it runs
-# "at the cost of 234M": made wider and deeper without a change in any output, it does the work of a
-# model with 234 million.
+# Here a published chat model, SmolLM2-135M-Instruct, answers a question twice. On the left this
+# **target** writes alone. On the right a small model, the **draft**, proposes two tokens at a time,
+# and the target checks them: **speculative decoding**. Both sides always take the target's most
+# probable token (**temperature** 0). The race is recorded; its processor and date stand below it.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
+from specdec_lib.measure.race.record import recorded_race
+
+show_race([recorded_race()])
+
+# %% [markdown]
+# Now on your machine: two models that come with the course write Python code, with three proposals
+# at a time. The target has 8 million **parameters**, the numbers that training has set. It was made
+# wider and deeper without a change in any output, so that it does the work of 234 million.
+
+# %% tags=["demo"]
+print("On this machine: loading, then both sides in turn. This takes 20 s to a minute.")
 from specdec_lib.measure.race.lanes import draft_model_lane
 from specdec_lib.measure.race.race import race
 
-# 20 s to a minute: loading, then both sides in turn
 show_race(race("00", {"speculative decoding": draft_model_lane("large", k=3)}))
 
 # %% [markdown]
 # ## The riddle
 #
 # On most machines the right side finishes first, although it ran a second model as well. And the
-# target did more there: it ran about half as often, but every time over four tokens, the last one
-# of the text and three proposals. **How can more work take less time?**
-#
-# This is **speculative decoding**. The next chapters explain what happens to the proposals.
+# target did more there: it ran about half as often, but every time over three or four tokens, the
+# last one of the text and the proposals. **How can more work take less time?**
 #
 # ## Token 5 needs tokens 1 to 4
 #
@@ -69,7 +74,7 @@ figures.serial_and_parallel(tokens=5)
 #
 # ### Commit first
 #
-# On your machine, a pass of the race's target over one token takes 1 unit of time. How long does a
+# On your machine, a pass of your race's target over one token takes 1 unit of time. How long does a
 # pass over **eight** tokens take? Write a number from 1 to 8.
 
 # %% solution="prediction_00"
@@ -123,7 +128,7 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 #    times, as a float.
 
 # %% [markdown]
-# The next cell makes a `forward` from the race's target. Each pass comes after 128 tokens of text
+# The next cell makes a `forward` from your race's target. Each pass comes after 128 tokens of text
 # and runs on half of your cores.
 
 # %% tags=["demo", "shown"]
@@ -155,7 +160,7 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 
 # %% [markdown]
 # One line is the price of writing, the other the price of checking. Everything that this course
-# gains lies between them. A pass over four tokens, as in the race, does four times the arithmetic
+# gains lies between them. A pass over four tokens, as in your race, does four times the arithmetic
 # of a pass over one and doesn't take four times as long. So what takes the time?
 #
 # ## What a pass has to do: bytes and FLOP
@@ -173,8 +178,7 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 #
 # ## The smallest example
 #
-# A model has 100 weights of one byte each. A machine reads 100 bytes a second and does 1,000 FLOP a
-# second.
+# A model has 100 weights of one byte each. A machine reads 100 bytes and does 1,000 FLOP a second.
 #
 # | tokens in the pass | reading | calculating | the pass takes |
 # | --- | --- | --- | --- |
@@ -198,8 +202,7 @@ lesson.reveal_timed("prediction_00", prediction_00, seconds, tokens=8)
 # **compute-bound**. On an H100, a large GPU, a pass over one token uses 0.3% of the arithmetic that
 # somebody has paid for, if the weights are in **bfloat16**, a format of two bytes.
 #
-# To count 2 FLOP for each weight (Kaplan et al.) leaves out **attention**, the arithmetic by which a token looks back at
-# the text before it.
+# Counting 2 FLOP a weight (Kaplan et al.) leaves out **attention**, a token's look back at the text.
 #
 # ### Exercise: forward_time
 #
@@ -245,8 +248,7 @@ figures.predicted_and_measured(forward_time, seconds, n_weights, size, limits)
 lesson.check_forward_time(forward_time)
 
 # %% [markdown]
-# Two numbers predict the shape well and the height badly: points often stand at twice the line or
-# more.
+# Two numbers predict the shape well and the height badly: points often stand at twice the line.
 #
 # - **A flat part, then a slope.** The line is flat up to a few tokens on a laptop, and much longer on
 #   a GPU: the next section counts how long.
@@ -373,8 +375,7 @@ lesson.reveal("prediction_00_b", prediction_00_b)
 # once, and calculates for the new tokens of all rows.
 #
 # **Arguments.** `n_tokens` counts the new tokens of *each* row, `batch` the rows, and `context` the
-# tokens in each row's cache before the pass (0 or more). `kv_bytes_per_token` is for one token of one row. Return a
-# float, in seconds.
+# tokens in each row's cache before the pass (0 or more), of `kv_bytes_per_token` each. Return a float.
 #
 # **Example.** `pass_time(1, 5, 10, 100, 1, 2, 100, 1000)` is the example above: 2.0.
 
@@ -416,8 +417,7 @@ lesson.check_pass_time(pass_time)
 # In the left column no user has any text, and all rows share the 295 free tokens. With 256 rows
 # nothing is left for a draft. To the right every row gains about the same number (the map rounds down):
 # 1,000 tokens of text make 2.4 more tokens free in *each* row, which adds its own cache to the
-# reading. So drafting can pay at a large batch if the texts are long, as Sadhukhan et al.
-# (MagicDec) found.
+# reading. So drafting can pay at a large batch of long texts (Sadhukhan et al., MagicDec).
 #
 # ## The riddle, solved
 #

@@ -37,13 +37,13 @@ def compare(
         decoder(prompts[0])
     runs = []
     deadline = time.perf_counter() + seconds
-    for prompt_number, prompt in enumerate(progress(prompts, "prompts")):
-        if prompt_number and time.perf_counter() > deadline:
+    turns = [(i, j, name) for i in range(len(prompts)) for j in range(rounds) for name in decoders]
+    for turn, (prompt_number, round_number, name) in enumerate(progress(turns, "turns")):
+        begins = turn % (rounds * len(decoders)) == 0
+        if begins and prompt_number and time.perf_counter() > deadline:
             break
-        for round_number in range(rounds):
-            for name, decoder in decoders.items():
-                run = {"decoder": name, "prompt": prompt_number, "round": round_number}
-                runs.append(run | _measured_run(decoder, prompt))
+        run = {"decoder": name, "prompt": prompt_number, "round": round_number}
+        runs.append(run | _measured_run(decoders[name], prompts[prompt_number]))
     return pd.DataFrame(runs)
 
 

@@ -1,5 +1,8 @@
 """Chapter 00: the numbers that its text, its predictions and its simulator tell."""
 
+import subprocess
+import sys
+
 import pytest
 from classes.chapter_cases import functions_of
 
@@ -13,10 +16,12 @@ FUNCTIONS = functions_of(CHAPTER)
 A100, H100, TPU = (machine[:2] for machine in MACHINES.values())
 
 
-def test_run_all_shows_the_race_before_the_first_cell_that_waits():
+def test_run_all_shows_a_race_at_once_and_another_before_the_first_cell_that_waits():
     sources = [cell.source for cell in release_of(CHAPTER).cells if cell.cell_type == "code"]
-    (race,) = [i for i, source in enumerate(sources) if "show_race(" in source]
-    assert race < min(i for i, source in enumerate(sources) if "committed(" in source)
+    recorded, live = (i for i, source in enumerate(sources) if "show_race(" in source)
+    assert live < min(i for i, source in enumerate(sources) if "committed(" in source)
+    code = f"{sources[recorded]}\nimport sys\nassert 'torch' not in sys.modules"
+    assert "Recorded on" in subprocess.check_output([sys.executable, "-c", code], text=True)
 
 
 def test_numbers_of_the_text_are_those_of_the_functions():

@@ -46,7 +46,7 @@ def race_text(race: Race, yours: str = "") -> str:
         lines.append(f"\nText {i + 1}: {prompt}|{''.join(pieces)}\n")
     for lane in race.lanes:
         lines.append(f"{lane.name}: {lane.seconds:.2f} s, {_passes(race, lane)}")
-    return "\n".join([*lines, verdict(race), *readings(race, yours)])
+    return "\n".join([*lines, verdict(race), *readings(race, yours), *race.remarks])
 
 
 def readings(race: Race, yours: str = "") -> Iterator[str]:
@@ -96,7 +96,7 @@ def race_page(race: Race, yours: str = "") -> str:
         seconds=f"{max(lane.seconds for lane in race.lanes):.2f}",
         sentences="".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences),
         colours=COLOUR_KEY,
-        method=_METHOD,
+        method=html.escape(" ".join([_METHOD, *race.remarks])),
     )
 
 

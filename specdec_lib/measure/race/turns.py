@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import torch
+from tokenizers import Tokenizer
 
 from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import Generation
@@ -143,12 +144,14 @@ def tokens_after_each_pass(
     yield from zip(ends, accumulate(within, max), strict=True)
 
 
-def passes_of(texts: Sequence[TimedText], time_prompt: bool) -> list[list[TargetPass]]:
+def passes_of(
+    texts: Sequence[TimedText], time_prompt: bool, tokenizer: Tokenizer | None = None
+) -> list[list[TargetPass]]:
     """The passes that wrote each text, on a clock that goes on from text to text."""
     clock, by_text = 0.0, []
     for text in texts:
         start = text.start if time_prompt else text.prompt_read
-        stream = TextStream(words(), text.prompt)
+        stream = TextStream(tokenizer or words(), text.prompt)
         pieces = [stream.add(token) for token in text.new_tokens]
         passes, before = [], 0
         for end, count in text.tokens_after_pass:

@@ -2,7 +2,7 @@
 
 `blocks`: real blocks of the built-in pair, in lessons/data/recorded.json.
 `passes`: the passes of a small service, in lessons/ch06/passes.json.
-`race`: the race of the README's picture, in measure/race/recorded.json.
+`race`: a race of a published pair, in measure/race/recorded.json, and the README's picture of it.
 """
 
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -10,11 +10,11 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from specdec_lib.files import write_whole
 from specdec_lib.measure.recording import blocks, passes, race
 
-# The file by name, and what makes its text.
+# The file by name, what makes its text, and what is to be done afterwards.
 RECORDINGS = {
     "blocks": (blocks.BLOCKS_FILE, blocks.blocks_json),
     "passes": (passes.PASSES_FILE, passes.passes_json),
-    "race": (race.RACE_FILE, race.race_json),
+    "race": (race.RACE_FILE, race.race_json, race.draw_race),
 }
 
 
@@ -23,8 +23,10 @@ def main(arguments: list[str] | None = None) -> None:
     name, form = "python -m specdec_lib.measure.recording", RawDescriptionHelpFormatter
     command = ArgumentParser(name, description=__doc__, formatter_class=form)
     command.add_argument("name", choices=RECORDINGS)
-    path, make_text = RECORDINGS[command.parse_args(arguments).name]
+    path, make_text, *afterwards = RECORDINGS[command.parse_args(arguments).name]
     write_whole(path, make_text() + "\n")
+    for step in afterwards:
+        step()
 
 
 if __name__ == "__main__":

@@ -36,11 +36,11 @@ def test_another_text_is_called_that():
 
 
 def test_a_page_has_every_token_at_its_time_and_marks_what_was_drafted():
-    page = race.race_page(of(SLOW, FAST))
+    page = race.race_page(of(SLOW, FAST, remarks=("A <machine>.",)))
     spans = re.findall(r'<span class="(sd-\w+) sd-t" style="--t:([\d.]+)s">([^<]*)</span>', page)
     assert ("sd-own", "2.000", " or") in spans
     assert ("sd-draft", "1.500", "a&lt;b or") in spans and ("sd-own", "1.500", " c") in spans
-    assert "2.00 times as fast" in page and "took turns" in page and "http" not in page
+    assert "2.00 times as" in page and "timer. A &lt;machine&gt;." in page and "http" not in page
 
 
 @pytest.mark.browser

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
+from specdec_lib.measure.race.record import recorded_race
 from specdec_lib.measure.recording import __main__ as recording
-from specdec_lib.measure.recording import blocks
+from specdec_lib.measure.recording import blocks, race
+from specdec_lib.models.catalogue import SMOLLM2
+from specdec_lib.models.fetch import cache_folder
 from specdec_lib.models.pairs import load_pair
 
 
@@ -21,10 +24,19 @@ def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives():
             assert one == pytest.approx(other, rel=1e-3, abs=1e-6)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not (cache_folder() / SMOLLM2).exists(), reason="run `specdec fetch` first")
+def test_the_recorded_race_is_what_the_fetched_pair_writes():
+    found, recorded = race.answer_race(load_pair(SMOLLM2), race.QUESTION, race.K), recorded_race()
+    assert found.prompts == recorded.prompts
+    for now, then in zip(found.lanes, recorded.lanes, strict=True):
+        assert [each.pieces for each in now.passes] == [each.pieces for each in then.passes]
+
+
 def test_every_recording_is_a_file_that_lessons_read_and_a_name_of_the_command(monkeypatch):
     written = {}
     monkeypatch.setattr(recording, "write_whole", lambda path, text: written.update({path: text}))
-    for name, (path, _) in recording.RECORDINGS.items():
+    for name, (path, *_) in recording.RECORDINGS.items():
         assert path.is_file()
         monkeypatch.setitem(recording.RECORDINGS, name, (path, lambda name=name: name))
         recording.main([name])
