@@ -33,7 +33,7 @@ def write_folder(gguf_file: Path, folder: Path) -> None:
 def read_fields(reader: GGUFReader) -> dict:
     """The fields of a GGUF, and those that Hugging Face has in another form."""
     fields = {name: field.contents() for name, field in reader.fields.items()}
-    # In float32 it is 9.999999747378752e-06.
+    # A GGUF has 1e-05 in float32, which is 9.999999747378752e-06.
     fields["epsilon"] = float(f"{fields['llama.attention.layer_norm_rms_epsilon']:.6g}")
     fields["rope"] = {"rope_type": "default", "rope_theta": fields["llama.rope.freq_base"]}
     for name in ("bos", "eos", "padding", "unknown"):
