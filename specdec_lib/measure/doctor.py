@@ -6,7 +6,8 @@ from importlib.metadata import version
 import torch
 
 from specdec_lib.device import default_device, default_dtype, free_memory, processor
-from specdec_lib.models.catalogue import PUBLISHED
+from specdec_lib.models.catalogue import PUBLISHED, SMOLLM2
+from specdec_lib.models.fetch import where
 
 _GIGA = 1e9
 # Bytes for chapter 08: 1.3 GB were measured, and Hugging Face's two targets take 1.4 more.
@@ -14,13 +15,14 @@ _ENOUGH = 3 * _GIGA
 
 
 def doctor_lines() -> Iterator[str]:
-    """One line each: processor, memory, torch, card, transformers, pairs."""
+    """One line each: processor, memory, torch, card, transformers, what is fetched, pairs."""
     device = default_device()
     yield processor()
     yield f"Memory: {memory(free_memory(torch.device('cpu')))}"
     yield f"torch: {torch.__version__}"
     yield f"Card: {card(device)}"
     yield f"transformers: {version('transformers')}"
+    yield f"{SMOLLM2}: {where(SMOLLM2)}"
     free = free_memory(device)
     # A pair's size is given for weights in 16 bits; a CPU runs them in float32.
     fit = pairs_that_fit(None if free is None else 2 * free / default_dtype(device).itemsize)

@@ -47,7 +47,7 @@ def repositories_of(name: str, draft: str | None) -> tuple[str, str]:
         require_known(f"draft of {name} called", draft, tuple(pair["drafts"]))
         return pair["target"], pair["drafts"][draft]
     if "/" not in name and not Path(name).is_dir():
-        require_known("pair", name, (BUILT_IN, *PUBLISHED["pairs"], "OWNER/NAME"))
+        require_known("pair", name, (BUILT_IN, SMOLLM2, *PUBLISHED["pairs"], "OWNER/NAME"))
     if draft is None:
         raise PairError(f"{name} is one model: also name a draft with its tokenizer")
     return name, draft
@@ -57,3 +57,13 @@ def require_known(what: str, name: str, known: tuple[str, ...]) -> None:
     """Raise PairError unless `name` is one of `known`."""
     if name not in known:
         raise PairError(f"there is no {what} {name!r}; choose one of {', '.join(known)}")
+
+
+def confirm(question: str) -> None:
+    """Ask in a terminal or a notebook. Raises PairError unless the answer is yes."""
+    try:
+        answer = input(question)
+    except (EOFError, OSError, NotImplementedError, RuntimeError):  # no terminal, no notebook
+        raise PairError("not interactive: pass --yes, or yes=True in Python") from None
+    if answer.strip().lower() not in ("y", "yes"):
+        raise PairError("nothing was downloaded, because you did not agree")

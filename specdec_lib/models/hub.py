@@ -14,7 +14,7 @@ from huggingface_hub.utils import validate_repo_id
 from transformers import PreTrainedTokenizerBase
 
 from specdec_lib.models import loading
-from specdec_lib.models.catalogue import PUBLISHED, PairError, repositories_of
+from specdec_lib.models.catalogue import PUBLISHED, PairError, confirm, repositories_of
 from specdec_lib.models.hf import Causal
 from specdec_lib.models.pair import Pair, require_memory
 from specdec_lib.models.protocol import eos_ids
@@ -121,16 +121,6 @@ def snapshot(model: str, **options) -> str | list:
             f"{model} cannot be downloaded: {error}\nWithout a network, use the built-in pair or "
             "one that was loaded before"
         ) from error
-
-
-def confirm(question: str) -> None:
-    """Ask in a terminal or a notebook. Raises PairError unless the answer is yes."""
-    try:
-        answer = input(question)
-    except (EOFError, OSError, NotImplementedError, RuntimeError):  # no terminal, no notebook
-        raise PairError("not interactive: pass --yes, or yes=True in Python") from None
-    if answer.strip().lower() not in ("y", "yes"):
-        raise PairError("nothing was downloaded, because you did not agree")
 
 
 def tokenizer_of(name: str, folders: list[tuple[str, Path]]) -> PreTrainedTokenizerBase:

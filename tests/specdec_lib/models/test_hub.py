@@ -1,6 +1,7 @@
 """Two models of the hub as a pair: one question, then the same text as transformers."""
 
 import json
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -92,12 +93,7 @@ def test_published_pair_is_pinned(fake_hub: Hub, questions, monkeypatch: pytest.
     "answer, message", [("", "did not agree"), (EOFError(), "not interactive: pass --yes")]
 )
 def test_nothing_is_downloaded_without_a_yes(fake_hub: Hub, monkeypatch, answer, message: str):
-    def reply(question: str) -> str:
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    monkeypatch.setattr("builtins.input", reply)
+    monkeypatch.setattr("builtins.input", Mock(side_effect=[answer]))
     with pytest.raises(PairError, match=message):
         load(*NAMES)
     assert fake_hub.fetched == []
