@@ -201,14 +201,6 @@ class UnsureDropped(ModelDrafter):
         return proposal._replace(limits=[min(n_sure, *proposal.limits)])
 
 
-class ShiftedQ(ModelDrafter):
-    """Reports for each token the distribution of another position."""
-
-    def propose(self, texts, limits, random_source):
-        proposal = super().propose(texts, limits, random_source)
-        return proposal._replace(q=proposal.q.roll(1, dims=1))
-
-
 def matches(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
     """A sample of p is the draft token. A rejection draws from the residual anyway."""
     return r < p
@@ -269,7 +261,6 @@ MUTANTS = {
     ),
     "filtered draft, raw target": Mutant(lambda: Filtered(DRAFT), asked=FILTER),
     "low-confidence token dropped": Mutant(lambda: UnsureDropped(DRAFT)),
-    "q of another position": Mutant(lambda: ShiftedQ(DRAFT)),
     "residual equal to p": Mutant(function=("residual_rows", target_again)),
     "residual |p - q|": Mutant(function=("residual_rows", absolute_difference)),
     "no correction": Mutant(function=("residual_rows", draft_again)),
