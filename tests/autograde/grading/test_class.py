@@ -188,6 +188,7 @@ def test_nbgrader_killed_between_its_passes_grades_everybody_in_the_next_run(cou
     assert first.stat().st_mtime_ns == finished_at
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_cluster_gives_the_same_bytes_and_is_refused_if_its_code_differs(
     submitted: Path, undisturbed: bytes, tmp_path: Path, monkeypatch

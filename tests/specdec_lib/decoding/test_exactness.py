@@ -29,13 +29,13 @@ from torch.nn.functional import one_hot
 
 from specdec_lib import drafters
 from specdec_lib.decoding import verify
-from specdec_lib.decoding.generate import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.exact import Tape, distribution, total_variation_distance
 from specdec_lib.models.protocol import EosIds
-from specdec_lib.sampling import Warp
+from specdec_lib.sampling import Greedy, Warp
 
 N = 4
 PLAIN, FILTER = Warp(), Warp(top_k=2)
@@ -70,6 +70,15 @@ def test_a_mistake_in_the_drafter_is_seen(llamas: Llamas, plain, name: str):
     row = ROWS[name]._replace(count=min(ROWS[name].count, 3))
     actual = distribution(row.decoder(llamas, row.sizes[-1], wrong=True))
     assert total_variation_distance(actual, plain(name, row.count)) > 0.01
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES)
+def test_at_temperature_0_the_text_is_that_of_plain_decoding(llamas: Llamas, name: str, size):
+    row, settings = ROWS[name], Settings(24, Warp(0))
+    drafter = row.make(llamas, size) if row.is_tree else row.make(llamas)
+    expected = plain_generate(row.target_of(llamas), [PROMPT], settings, Greedy())
+    made = row.written(llamas, drafter, size, settings, Greedy())
+    assert made.tokens == expected.tokens and made.target_passes <= 24
 
 
 def test_no_drafter_is_left_out():

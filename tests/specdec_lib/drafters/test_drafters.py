@@ -9,10 +9,10 @@ import pytest
 import torch
 from data_files import table
 from decoders.decoding_cases import COUNTS, V
-from decoders.exact_drafters import NO_DRAFTERS, PROMPT, drafter_on
+from decoders.exact_drafters import NO_DRAFTERS, drafter_on
 
 from specdec_lib import drafters
-from specdec_lib.decoding.generate import plain_generate, speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.ngram import NgramDrafter
@@ -97,12 +97,3 @@ def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
         return speculative_generate(target, drafter, texts, 3, settings, random_source).tokens
 
     assert made([0, 1, 2]) == made([0]) + made([1]) + made([2])
-
-
-@each
-def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name: str):
-    settings, greedy = Settings(30, Warp(0)), random_source_for(Warp(0), [])
-    expected = plain_generate(target, [PROMPT], settings, greedy).tokens
-    made = speculative_generate(target, drafter_on(target, name), [PROMPT], 3, settings, greedy)
-    assert made.tokens == expected
-    assert any(block.n_accepted for block in made.blocks[0])
