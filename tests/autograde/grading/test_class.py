@@ -110,6 +110,7 @@ def test_a_killed_grader_leaves_no_process_and_the_next_run_goes_on(
     assert stored(tmp_path).items() >= before.items()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_nothing_is_lost(
     grader: subprocess.Popen, undisturbed: bytes, tmp_path: Path
 ):
