@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from attacks.protocol import frame_writer
+from attacks.filling import FILLING
 from classes.gradebook import read_scores
 from classes.submitting import hand_in, text
-from data_files import table
 
 from autograde.build.release import release_into
 from autograde.course import ROOT
@@ -22,32 +21,13 @@ from autograde.intake.submission import release_of
 from autograde.sandbox.session import Cell
 from autograde.tools.samples import fill_answers
 
-ANSWER = (
-    "{'warnings': [], 'mutated_args': [], 'shares_memory': False, 'torch_calls': 0, "
-    "'host_syncs': [], 'value': None}"
-)
-
-
-def many(item: str, count: int) -> str:
-    """An answer with a list of so many items, whatever the worker would have sent."""
-    items = f"b'{{\"l\":[' + b'{item},' * {count} + b'0]}}'"
-    return frame_writer(f"json.dumps({ANSWER}).encode().replace(b'null}}', {items} + b'}}')")
-
-
-# By name: a chapter, the code, and the one function that it stands for, or all.
-EMPTY = many('{"a":["bool",[0],""]}', 20_000)
-FILLING = table("attacks/filling.toml") | {
-    "numbers in frames": {"chapter": "02_rejection_sampling", "code": many("1", 5_600_000)},
-    "empty arrays": {"chapter": "07_connections", "code": EMPTY},
-}
 QUICK = ("numbers in frames", "empty arrays", "many numbers drawn")
 MEGABYTES, SECONDS = 160, 4  # that a submission may take here, to be quick
 
 
 def attacked(name: str) -> tuple[str, object, list[str]]:
     """The chapter of an attack, the notebook with it, and the exercises that it answers."""
-    chapter, code = FILLING[name]["chapter"], FILLING[name]["code"]
-    one = FILLING[name].get("function")
+    chapter, one, code = FILLING[name]
     names = [one] if one else list(material_of(chapter).parameters)
     answers = {each: code.replace("NAME", each) for each in names}
     return chapter, fill_answers(release_of(chapter), material_of(chapter).answers | answers), names
@@ -66,10 +46,7 @@ def most_megabytes(status: str = "") -> float:
 )
 def test_a_submission_costs_the_grader_little_memory_and_time(name: str, monkeypatch):
     chapter, notebook, names = attacked(name)
-    grade.known_of(chapter)
-    start = time.process_time()
     grade.grade_now(fill_answers(release_of(chapter), material_of(chapter).answers), chapter)
-    honest = time.process_time() - start  # the same work takes longer on a busy machine
     monkeypatch.setattr(bounds, "EXTRA_MEMORY_BYTES", MEGABYTES * 2**20)
     monkeypatch.setattr(bounds, "CPU_SECONDS", SECONDS)
     Path("/proc/self/clear_refs").write_text("5")
@@ -80,7 +57,7 @@ def test_a_submission_costs_the_grader_little_memory_and_time(name: str, monkeyp
     except bounds.TooCostly:
         pass
     assert most_megabytes() - before < MEGABYTES + 90
-    assert time.process_time() - start < 2 * SECONDS + 3 * honest
+    assert time.process_time() - start < 3 * SECONDS
 
 
 def test_what_a_full_grader_could_not_compute_is_no_right_answer():
