@@ -9,7 +9,7 @@ import pytest
 
 from autograde.course import AuthorError, Chapter, current_course
 from autograde.hidden import plugin
-from autograde.hidden.exercise import Case
+from autograde.hidden.exercise import Case, Group
 from autograde.hidden.material import material_of
 from autograde.hidden.plugin import JUDGED, group_of
 from autograde.sandbox.student import Student
@@ -44,6 +44,21 @@ class HiddenTests:
         which = [i for i, g in enumerate(self.groups) if not answers or g.exercise.name in answers]
         with material_of(self.chapter).with_answers(answers) as student:
             return self.run(student, which)
+
+    def groups_passed_by(self, answers: Mapping[str, str]) -> list[Group]:
+        """The test groups of the exercises in `answers` of which these fail no case, by name.
+
+        Other cases of a group run only if its first one is passed.
+        """
+        own = [i for i, group in enumerate(self.groups) if group.exercise.name in answers]
+        first = {self.groups[i]: i for i in reversed(own)}
+        with material_of(self.chapter).with_answers(answers) as student:
+            cases = self.run(student, sorted(first.values()))
+            passed = {case.group for case in cases if case.error is None}
+            others = [i for i in own if self.groups[i] in passed and i not in first.values()]
+            cases = self.run(student, others) if others else []
+        failed = {case.group for case in cases if case.error is not None}
+        return sorted(passed - failed, key=lambda group: group.name)
 
     def run(self, student: Student, which: Iterable[int] | None = None) -> list[Case]:
         """Every case, or those of some numbers, as it goes with the functions of `student`."""

@@ -104,6 +104,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """With --bug, leave out what is not about its exercise."""
     if name := config.getoption("--bug"):
         exercise = name.rpartition("-")[0]
+        if exercise not in (exercises := set(filter(None, map(_exercise_of, items)))):
+            known = f"these tests have {', '.join(sorted(exercises)) or 'none'}"
+            raise pytest.UsageError(f"there is no exercise of the known bug {name}: {known}")
         config.hook.pytest_deselected(items=[i for i in items if _exercise_of(i) != exercise])
         items[:] = [item for item in items if _exercise_of(item) == exercise]
 

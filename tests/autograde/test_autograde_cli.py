@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from classes.submitting import CHAPTER, FULL, WRITTEN, hand_in, right, text
+from data_files import table
 
 from autograde.cli import main
 from autograde.course import ROOT, ROOT_VARIABLE, UsageError
@@ -44,16 +45,7 @@ def test_with_a_chapter_who_handed_nothing_in_is_listed(tmp_path: Path):
     assert (cleo["status"], cleo["score"], cleo["max_score"]) == ("failed", 0.0, FULL)
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("grades", "grades"),
-        ("grade no/such/folder", "no folder of submissions at no/such/folder"),
-        ("build 99_none", "There are: 00_bottleneck, 01_"),
-        ("report no-such.json", "no-such.json"),
-        (f"collect no.zip --format canvas --chapter {CHAPTER}", "no.zip"),
-    ],
-)
+@pytest.mark.parametrize("line, why", table("commands.toml")["autograde"].items())
 def test_two_is_not_started_and_a_line_says_why(line: str, why: str, capsys, tmp_path, monkeypatch):
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT))  # a course, and nothing in this folder
     monkeypatch.chdir(tmp_path)

@@ -5,8 +5,9 @@ import io
 
 import numpy as np
 import pytest
-from attempts import chapter_of, table, with_slips
+from attempts import chapter_of, with_slips
 from classes.chapter_cases import judge_each, lesson_of
+from data_files import table
 
 from autograde.grading.result import Exercise
 from autograde.hidden.material import material_of

@@ -48,29 +48,6 @@ def test_every_verdict_follows_from_the_recorded_coin():
         assert [*(r * q < p for p, q, r in rows), False].index(False) == block.accepted
 
 
-def test_the_record_agrees_with_a_fresh_computation():
-    from specdec_lib.models.pairs import load_pair
-
-    record = recorded.data()
-    pair = load_pair(draft=record["draft"])
-    for run in record["runs"][5::34]:  # K of 1, 4, 8 and 16
-        text = list(record["passages"][run["passage"]])
-        for drafted, p, q, _, accepted, token in run["blocks"][:6]:
-            for model, known in ((pair.target, p), (pair.draft, q)):
-                found = fresh(model, text, drafted[: len(p)])
-                np.testing.assert_allclose(known, found, rtol=2e-3, atol=1e-6)
-            text += [*drafted[:accepted], token]
-
-
-def fresh(model, text: list[int], drafted: list[int]) -> list[float]:
-    """The model's probability of each of `drafted` after `text`, from one pass."""
-    import torch
-
-    tokens = torch.tensor([text + drafted])
-    probs = model.forward(tokens, model.new_cache(1, tokens.shape[1]))[0].softmax(-1)
-    return [float(probs[len(text) - 1 + i, token]) for i, token in enumerate(drafted)]
-
-
 def test_a_run_that_writes_nothing_is_ended_in_check_and_figures(capsys):
     def endless(alpha, c, k, n_tokens, rng):
         while n_tokens > 0:

@@ -7,11 +7,12 @@ import pytest
 import torch
 from attempts import with_slips
 from classes.chapter_cases import functions_of, text_of
+from data_files import table
 
 from autograde.hidden.causes import bugs_of
 from autograde.hidden.material import material_of
 from autograde.hidden_tests import test_08_full_generation
-from autograde.tools.gates import grade_with, judge_answers
+from autograde.tools.gates import judge_answers
 from specdec_lib import exact
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import speculative_generate
@@ -85,7 +86,6 @@ def test_the_quiz_counts_what_the_drafts_cache_holds():
 
 
 DRAFT_BACK = "rollback(draft_cache, min(int(draft_cache.length[0]), len(text) - 1))"
-NUMBERS = "u_draft, r, u = rng.random(n), rng.random(n), rng.random()"
 
 
 def test_nothing_is_measured_with_a_wrong_function(capsys):
@@ -99,41 +99,20 @@ def test_nothing_is_measured_with_a_wrong_function(capsys):
     assert TEXT.count("decoders.StudentDecoder(") == TEXT.count(asking) == 1
 
 
-PREFILLED = (
-    "    while len(text) < end:\n",
-    "    if max_new_tokens and len(text) > 1:\n"
-    "        feed(target, target_cache, text[:-1])\n"
-    "        feed(draft, draft_cache, text[:-1])\n"
-    "    while len(text) < end:\n",
-)
-READS_ITS_LAST = (
-    "        p = warp(",
-    "        if n:\n            feed(draft, draft_cache, text + drafted)\n        p = warp(",
-)
-AT_ONCE = (NUMBERS, "m = rng.random(2 * n + 1); u_draft, r, u = m[:n], m[n:-1], m[-1]")
-IN_FLOAT32 = "p, q, r, u = p.float(), q.float(), r.float(), u.float()\n    p_drafted = p"
-RIGHT = {
-    "the prompt is read apart": (GENERATE, PREFILLED),
-    "the draft reads its last token at once": (GENERATE, READS_ITS_LAST),
-    "all numbers of a block are drawn at once": (GENERATE, AT_ONCE),
-    "float32": (GENERATE, ("Warp(temperature)", "lambda x: Warp(temperature)(x.float())")),
-    "a verdict in float32": ("verify_block", ("p_drafted = p", IN_FLOAT32)),
-    "the first rejection by argmax": (
-        "verify_block",
-        ("accepted.long().cumprod(-1).sum(-1)", "(accepted.logical_not().cumsum(-1) == 0).sum(-1)"),
-    ),
-}
+ANSWERS = table("generation.toml")
+RIGHT, TENTH = ANSWERS["right"], ANSWERS["tenth"]
 
 
-@pytest.mark.parametrize("name, patch", RIGHT.values(), ids=RIGHT)
-def test_another_right_answer_passes_its_check_and_keeps_full_marks(name: str, patch: tuple):
-    getattr(lesson, f"check_{name}")(defined(name, with_slips(name, patch)))
-    exercise = grade_with(CHAPTER, **{name: with_slips(name, patch)}).exercises[name]
+@pytest.mark.parametrize("name, old, new", RIGHT.values(), ids=RIGHT)
+def test_another_right_answer_passes_its_check_and_keeps_full_marks(name: str, old: str, new: str):
+    code = with_slips(name, (old, new))
+    getattr(lesson, f"check_{name}")(defined(name, code))
+    exercise = judge_answers(CHAPTER, **{name: code})[name]
     assert exercise.score == exercise.max_score
 
 
-@pytest.mark.parametrize("patch", [patch for name, patch in RIGHT.values() if name == GENERATE])
-def test_nothing_false_is_said_of_the_caches_of_a_right_loop(patch: tuple[str, str]):
+@pytest.mark.parametrize("patch", [patch for name, *patch in RIGHT.values() if name == GENERATE])
+def test_nothing_false_is_said_of_the_caches_of_a_right_loop(patch: list[str]):
     loop = defined(GENERATE, with_slips(GENERATE, patch))
     _, request = lesson.EXAMPLES[1]
     said = set()
@@ -146,17 +125,9 @@ def test_nothing_false_is_said_of_the_caches_of_a_right_loop(patch: tuple[str, s
     assert said == {"The texts part"}
 
 
-A_TENTH = {
-    "waits for the device": ("sum(-1)\n", "sum(-1) + 0 * len(accepted.tolist())\n"),
-    "count in 32 bits": ("return count,", "return count.int(),"),
-}
-
-
-@pytest.mark.parametrize("patch", A_TENTH.values(), ids=A_TENTH)
-def test_the_form_and_the_work_of_a_verdict_cost_a_tenth(patch: tuple[str, str]):
-    exercise = judge_answers(CHAPTER, verify_block=with_slips("verify_block", patch))[
-        "verify_block"
-    ]
+@pytest.mark.parametrize("name, old, new", TENTH.values(), ids=TENTH)
+def test_the_form_and_the_work_of_a_verdict_cost_a_tenth(name: str, old: str, new: str):
+    exercise = judge_answers(CHAPTER, **{name: with_slips(name, (old, new))})[name]
     assert exercise.score == pytest.approx(0.9 * exercise.max_score)
 
 

@@ -1,5 +1,6 @@
 """What every chapter has: checks, hints, quizzes, predictions, figures, the parts of its text."""
 
+import ast
 import importlib
 import re
 import traceback
@@ -10,6 +11,7 @@ import pytest
 import torch
 from classes.chapter_cases import (
     CHAPTERS,
+    cases_with,
     draw_figure,
     figures_of,
     functions_of,
@@ -21,6 +23,7 @@ from classes.chapter_cases import (
 from data_files import table
 
 from autograde.hidden.causes import bugs_of
+from autograde.hidden.exercise import Case
 from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from specdec_lib.lessons.checking import examples
@@ -150,6 +153,40 @@ def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
         assert f"{letter} is not right. {told.explanations[letter]}" in str(wrong.value)
     assert f'"{told.right}"' in material_of(chapter).answers[name]
     assert len({told.explanations[letter] for letter in QUIZ_OPTIONS}) == len(QUIZ_OPTIONS)
+
+
+def right_value(chapter: str, name: str) -> object:
+    """The value that the solution gives a quiz or a prediction."""
+    answer = material_of(chapter).answers[name]
+    return ast.literal_eval(answer.partition("=")[2].partition("#")[0].strip())
+
+
+def cases_of(chapter: str, names: list[str]) -> dict[tuple[str, object], Case]:
+    """The case of each quiz or prediction with its right answer, with none, with each option."""
+    pairs = [
+        (name, value)
+        for name in names
+        for value in {right_value(chapter, name), None, *QUIZ_OPTIONS}
+        if name.startswith("quiz_") or value not in QUIZ_OPTIONS
+    ]
+    cases = cases_with(chapter, *({name: f"{name} = {value!r}"} for name, value in pairs))
+    return {pair: case for pair, (case,) in zip(pairs, cases, strict=True)}
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_after_grading_the_right_answer_and_each_wrong_option_are_told_why(chapter: str):
+    names = [n for n in material_of(chapter).points if n.startswith(("quiz_", "prediction_"))]
+    assert len(names) >= 4
+    cases = cases_of(chapter, names)
+    for name in names:
+        value = right_value(chapter, name)
+        case, quiz = cases[name, value], name.startswith("quiz_")
+        said = f"You chose {value}. " if quiz else "You said "
+        assert case.error is None and case.praise.startswith(said), name
+        assert len(case.praise) > len(said) + 20, name
+        assert cases[name, None].praise == ""  # there is no answer
+        told = {cases[name, letter].error for letter in QUIZ_OPTIONS if quiz}
+        assert not quiz or (len(told) == len(QUIZ_OPTIONS) and None in told), name
 
 
 @pytest.mark.parametrize("chapter, name", FIGURES)

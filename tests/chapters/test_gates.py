@@ -4,6 +4,7 @@ They are those of `autograde gates` (`autograde/tools/gates.py`). Each is shown 
 """
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from classes.submitting import CHAPTER
@@ -110,6 +111,14 @@ def test_gate_of_empty_answers_can_fail():
     given = faults_of(CHAPTER, gates.of_empty_answer, f"float(min(1, {p} / {q}))")
     start = f"test_{CHAPTER}.py: acceptance_probability: functions that return float(min(1, "
     assert len(given) == 3 and all(each.startswith(start) for each in given)
+
+
+def test_a_known_bug_of_no_exercise_is_told_those_that_there_are():
+    config = SimpleNamespace(getoption=lambda option: "speculative_stop-1")
+    with pytest.raises(pytest.UsageError, match="speculative_stop-1: these tests have acceptance_"):
+        with_hidden_tests(
+            CHAPTER, lambda tests: plugin.pytest_collection_modifyitems(config, tests.items)
+        )
 
 
 def test_a_bug_must_stand_in_the_solution_exactly_once():

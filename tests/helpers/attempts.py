@@ -1,29 +1,7 @@
-"""Wrong answers as students write them, each with words of the causes that it may be told.
-
-A failed test group is told a known bug's thought that has such words, or none: a wrong cause is
-worse than none.
-"""
-
-from dataclasses import dataclass
-
-from data_files import table
+"""Answers as students write them: the solution's, with other texts in it."""
 
 from autograde.course import chapter_names
 from autograde.hidden.material import material_of
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A wrong answer to an exercise, with words of what its failed test groups may be told."""
-
-    exercise: str
-    name: str
-    causes: list[str]
-    code: str
-
-    @property
-    def chapter(self) -> str:
-        return chapter_of(self.exercise)
 
 
 def chapter_of(exercise: str) -> str:
@@ -39,11 +17,3 @@ def with_slips(exercise: str, *slips: tuple[str, str]) -> str:
         assert code.count(old) == 1, (exercise, old)
         code = code.replace(old, new)
     return code
-
-
-def _attempt(exercise: str, row: dict) -> Attempt:
-    code = row.get("code") or with_slips(exercise, *row["slips"])
-    return Attempt(exercise, row["name"], row["causes"], code)
-
-
-ATTEMPTS = [_attempt(name, row) for name, rows in table("attempts.toml").items() for row in rows]

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 
 import pytest
 import typer
+from data_files import table
 
 from specdec_lib import cli
 from specdec_lib.errors import SpecdecError
@@ -33,22 +34,7 @@ def test_without_a_command_there_is_the_help(capsys):
     assert all(f"\n  {name} " in message for name in COMMANDS)
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        ("begin", "begin"),
-        ("update --port 8890", "--port"),
-        ("generate", "PROMPT"),
-        ("generate x --k=0", "--k"),
-        ("generate x --top-p=2", "top_p is 2.0"),
-        ("generate x --target-cost=9b", "9b"),
-        ("race --draft=huge", "huge"),
-        ("race --temperature=nan", "temperature is nan"),
-        ("race --recorded --k=3", "--k"),
-        ("compare none.json none.json", "none.json"),
-        ("mark --work=none", "none"),
-    ],
-)
+@pytest.mark.parametrize("words, named", table("commands.toml")["specdec"].items())
 def test_bad_input_is_named_in_a_line_before_anything_is_loaded(words, named, capsys, monkeypatch):
     for loads in ("models.pairs.load_pair", "measure.race.turns.run_race"):
         monkeypatch.setattr(f"specdec_lib.{loads}", None)

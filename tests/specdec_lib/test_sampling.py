@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from data_files import table
 from torch import Tensor
 from transformers.generation.logits_process import (
     LogitsProcessorList,
@@ -14,23 +15,13 @@ from transformers.generation.logits_process import (
 from specdec_lib.sampling import Uniforms, Warp, sample_from
 
 F64 = torch.float64
+SAMPLING = table("sampling.toml")
 
 
-@pytest.mark.parametrize(
-    "probs, u, token",
-    [
-        ([0.25, 0.25, 0.5], 0.0, 0),
-        ([0.25, 0.25, 0.5], 0.249, 0),
-        ([0.25, 0.25, 0.5], 0.25, 1),
-        ([0.25, 0.25, 0.5], 0.5, 2),
-        ([0.0, 1.0, 0.0], 0.0, 1),
-        ([0.0, 0.5, 0.0, 0.5], 0.5, 3),
-        ([0.5, 0.5 - 1e-9, 0.0], 1 - 1e-12, 1),
-        ([0.2, 0.2], 0.9, 1),
-    ],
-)
-def test_inverse_cdf(probs: list[float], u: float, token: int):
-    assert sample_from(np.array(probs), u) == token
+@pytest.mark.parametrize("row", SAMPLING["drawn"], ids=lambda row: str(row["probs"]))
+def test_inverse_cdf(row: dict):
+    found = {u: sample_from(np.array(row["probs"]), float(u)) for u in row["tokens"]}
+    assert found == row["tokens"]
 
 
 def test_no_mass_at_all_is_an_error():
@@ -81,24 +72,13 @@ def test_top_k_keeps_the_k_most_probable_and_what_ties_with_them(k: int, tokens:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, F64])
-@pytest.mark.parametrize(
-    ("top_p", "tokens"),
-    [
-        (1e-9, [1]),
-        (0.25, [1]),
-        (0.250001, [1, 2]),
-        (0.5, [1, 2]),
-        (0.75, [1, 2, 4]),
-        (0.750001, [1, 2, 4, 5]),
-        (1.0, [1, 2, 4, 5]),
-    ],
-)
+@pytest.mark.parametrize("top_p, tokens", SAMPLING["top_p"].items())
 def test_top_p_that_is_reached_exactly_is_reached_and_the_first_of_equals_are_kept(
-    top_p: float, tokens: list[int], dtype: torch.dtype
+    top_p: str, tokens: list[int], dtype: torch.dtype
 ):
     logits = torch.tensor([0, 1, 1, 0, 1, 1], dtype=dtype).log()
     assert Warp()(logits).tolist() == [0, 0.25, 0.25, 0, 0.25, 0.25]  # exact, whatever the machine
-    probs = Warp(top_p=top_p)(logits)
+    probs = Warp(top_p=float(top_p))(logits)
     assert probs.nonzero()[:, 0].tolist() == tokens
     assert probs[tokens].tolist() == pytest.approx([1 / len(tokens)] * len(tokens))
 

@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from classes.builder_fixtures import TINY, tiny_with, write_chapter
 from classes.submitting import with_cell_source
+from data_files import table
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
@@ -19,6 +20,7 @@ from traitlets.config import Config
 from autograde.build.release import build_chapters, outdated_notebooks, release_into
 from autograde.course import ROOT, AuthorError, chapter_names, notebook_path
 
+TABLE = table("builder.toml")
 TWO = TINY.replace("# A tiny chapter", "# Another")
 
 
@@ -50,20 +52,7 @@ def test_the_committed_notebooks_are_in_step_with_their_texts() -> None:
 
 def test_the_stubs(tmp_path: Path) -> None:
     cells = {cell.id: cell.source for cell in read(built(tmp_path)[1]).cells}
-    assert cells["square"].split("\n") == [
-        "def square(x):",
-        '    """The square of x."""',
-        "    # a comment that stays",
-        "    # Your code: about 2 lines.",
-        '    raise NotImplementedError("square: not written yet")',
-    ]
-    assert cells["quiz_01"] == 'quiz_01 = ""  # a, b, c or d'
-    assert cells["prediction_01"] == "prediction_01 = None  # your guess, before you look"
-    assert cells["why"] == "YOUR ANSWER HERE"
-    assert cells["test_square"].split("\n") == [
-        "# Check of square, 3 points: run this cell.",
-        "check(square)",
-    ]
+    assert {name: cells[name] for name in TABLE["stubs"]} == TABLE["stubs"]
 
 
 def test_check_says_what_is_out_of_date_and_a_build_writes_that(tmp_path: Path) -> None:
@@ -125,18 +114,10 @@ def test_nothing_is_written_over_answers_or_if_one_chapter_is_wrong(tmp_path: Pa
     assert all_bytes(tmp_path) == before
 
 
-@pytest.mark.parametrize(
-    ("text", "cell_id"),
-    [
-        ("Like this:\n\n    product_of_both = x * x\n    return product_of_both", "square"),
-        ('The answer:\n\n    quiz_01 = "c"', "quiz_01"),
-        ("Because a number times itself is never below zero.", "why"),
-        ("return product_of_both\nproduct_of_both = x * x", None),  # out of order
-    ],
-)
-def test_an_answer_in_the_text_stops_the_build(tmp_path: Path, text: str, cell_id: str | None):
+@pytest.mark.parametrize("cell_id, text", TABLE["answers"].items())
+def test_an_answer_in_the_text_stops_the_build(tmp_path: Path, cell_id: str, text: str):
     with_answer = tiny_with("# Some text.", "# " + text.replace("\n", "\n# "))
-    if cell_id is None:
+    if not cell_id:
         built(tmp_path, with_answer)
         return
     with pytest.raises(AuthorError, match=f"01_tiny: cell {cell_id}: the release holds its answer"):

@@ -8,6 +8,7 @@ from types import ModuleType, SimpleNamespace
 import nbformat
 import pytest
 from classes.builder_fixtures import TINY, line_of, tiny_with, write_chapter
+from data_files import table
 from nbgrader.nbgraderformat import MetadataValidator
 
 from autograde.build import colab
@@ -75,21 +76,11 @@ def test_a_chapter_of_a_repository_on_github_is_opened_in_colab_from_there(tmp_p
     assert installed_by_the_cell_for_colab(tmp_path) == [("pip", f"install --quiet git+{ADDRESS}")]
 
 
+TABLE = table("builder.toml")
 HERE = "<here>"  # taken out of a text; it stands on the line that the message must name
-CHECK = '# %% test="square" points=3'
-MISTAKES = [  # a text of TINY, what stands in its place, and what is said of the marked line
-    ('"quiz_01" points=1', f'"square" points=1{HERE}', "the second of this name, after"),
-    (f"{CHECK}\ncheck(square)\n", "", "the solution of square has no test cell"),
-    (CHECK, f'# %% test="sqare" points=3{HERE}', "the test of sqare has no solution cell above"),
-    ('quiz_01 = "c"\n### END SOLUTION', 'quiz_01 = "c"', "not one solution region"),
-    (CHECK, f'# %% test="square"{HERE}', "points=None is not a positive number"),
-    ("_both\n    ### END SOLUTION", "_both + (\n    ### END SOLUTION\n    0)", "whole statements"),
-    ("print(square(3))", f"%timeit square(3){HERE}", "no magics"),
-    ("\ncheck(square)", "\ncheck(square)\n### BEGIN HIDDEN TESTS", "test_NN_topic.py: move"),
-]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), MISTAKES)
+@pytest.mark.parametrize("old, new, said", TABLE["mistakes"])
 def test_a_mistake_is_named_with_its_file_line_and_remedy(tmp_path, old, new, said) -> None:
     text = tiny_with(old, new)
     with pytest.raises(AuthorError) as caught:
@@ -99,18 +90,7 @@ def test_a_mistake_is_named_with_its_file_line_and_remedy(tmp_path, old, new, sa
     assert re.fullmatch(rf"{tmp_path}/solutions/01_tiny.py:{line}", place) and said in rest
 
 
-UNUSABLE = [
-    "lambda",
-    "_square",
-    "test_square",
-    "two words",
-    "square-2",
-    "2square",
-    "gr\u00f6\u00dfe",
-]
-
-
-@pytest.mark.parametrize("name", [*RESERVED_NAMES, *UNUSABLE])
+@pytest.mark.parametrize("name", [*RESERVED_NAMES, *TABLE["unusable"]])
 def test_a_name_that_the_grader_needs_or_cannot_use_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(AuthorError, match=re.escape(name)) as caught:
         read(tmp_path, TINY.replace('"square"', f'"{name}"'))

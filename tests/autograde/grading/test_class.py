@@ -110,6 +110,7 @@ def test_a_killed_grader_leaves_no_process_and_the_next_run_goes_on(
     assert stored(tmp_path).items() >= before.items()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_nothing_is_lost(
     grader: subprocess.Popen, undisturbed: bytes, tmp_path: Path
 ):
@@ -188,6 +189,7 @@ def test_nbgrader_killed_between_its_passes_grades_everybody_in_the_next_run(cou
     assert first.stat().st_mtime_ns == finished_at
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_cluster_gives_the_same_bytes_and_is_refused_if_its_code_differs(
     submitted: Path, undisturbed: bytes, tmp_path: Path, monkeypatch

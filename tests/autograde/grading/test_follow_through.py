@@ -43,10 +43,15 @@ def test_a_mistake_of_its_own_costs_the_same_below_a_wrong_answer(name: str):
     assert failed and [b for b in both.groups if not b.passed] == failed
 
 
+ENDS = {"unwritten": ":\n    raise NotImplementedError()", "no Python": "\n    return 0"}
+
+
 @pytest.mark.parametrize(
     "end",
-    [":\n    raise NotImplementedError()", ":\n    import os; os._exit(0)", "\n    return 0"],
-    ids=["unwritten", "ends the process", "no Python"],
+    [
+        pytest.param(":\n    import os; os._exit(0)", id="ends the process"),
+        *(pytest.param(end, id=name, marks=SLOW) for name, end in ENDS.items()),
+    ],
 )
 def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(end: str):
     answer = f"def acceptance_probability(p, q, token){end}"

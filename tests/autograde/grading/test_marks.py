@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable
 
 import pytest
-from attempts import ATTEMPTS
+from attempts import chapter_of, with_slips
 from classes.chapter_cases import judge_each
 from classes.submitting import CHAPTER, right
+from data_files import table
 
 from autograde.grading import grade, result
 from autograde.grading.judge import judge
@@ -19,13 +20,8 @@ from autograde.sandbox.student import Student
 from specdec_lib.lessons.checking import expect
 
 RIGHT = "return x + 1"
-BUGS = {
-    "predecessor": "return x - 1",
-    "none of zero": "return 0.0 if x == 0 else x + 1",
-    "large ones stay": "return x if x > 9 else x + 1",
-    "large ones stay by another name": "return x if x > 8 else x + 1",
-    "large ones stay and more": "return x if x > 9 else 2.0 if x == 0 else x + 1",
-}
+TOY = table("toy_marks.toml")
+BUGS = TOY["bugs"]
 
 
 def student_of(body: str) -> Student:
@@ -64,23 +60,9 @@ def marked() -> Callable[[str], result.Exercise]:
     return lambda body: judge(run(body), {"f": 4.0}, {"f": known}, {})["f"]
 
 
-@pytest.mark.parametrize(
-    "body, causes",
-    [
-        (BUGS["predecessor"], ["predecessor"] * 3),
-        ("return [x - 1]", [None] * 3),
-        ("return 0.0 if x == 0 else x if x > 9 else x + 1", ["none of zero", None]),
-        ("return x + 1 if x == 3 else x - 1", [None] * 3),
-        ("return x if x in (0, 20) else x + 1", ["none of zero", None]),
-        ("return 0.0 if x == 0 else -1.0 if x != 4 else 5.0", [None, "none of zero", None]),
-        (BUGS["large ones stay"], [None]),
-        (BUGS["large ones stay and more"], ["large ones stay and more"] * 2),
-        ("return 1 / 0", [None] * 3),
-    ],
-    ids=["one", "form", "two", "beside it", "a slip", "three", "either", "most", "raises"],
-)
-def test_a_cause_is_what_nothing_speaks_against(marked, body: str, causes: list):
-    assert [each.cause for each in marked(body).groups if not each.passed] == causes
+@pytest.mark.parametrize("body, causes", TOY["causes"].values(), ids=TOY["causes"])
+def test_a_cause_is_what_nothing_speaks_against(marked, body: str, causes: list[str]):
+    assert [each.cause or "" for each in marked(body).groups if not each.passed] == causes
 
 
 def test_a_group_counts_whole_and_says_call_values_and_cause_once(marked):
@@ -119,16 +101,19 @@ def test_what_the_grader_has_no_memory_for_is_not_remembered_as_a_bugs_outcome(e
     assert outcome.error is None
 
 
-@pytest.mark.parametrize("chapter", sorted({each.chapter for each in ATTEMPTS}))
-def test_each_failed_group_of_a_chapter_is_told_its_true_cause_or_none(chapter: str):
-    attempts = [each for each in ATTEMPTS if each.chapter == chapter]
-    results = judge_each(chapter, *({each.exercise: each.code} for each in attempts))
-    for attempt, exercises in zip(attempts, results, strict=True):
-        failed = [each.cause for each in exercises[attempt.exercise].groups if not each.passed]
+ATTEMPTS = table("attempts.toml")  # by exercise: wrong answers, and words of their causes
+
+
+@pytest.mark.parametrize("exercise", ATTEMPTS)
+def test_each_failed_group_is_told_its_true_cause_or_none(exercise: str):
+    rows = ATTEMPTS[exercise]
+    codes = [row.get("code") or with_slips(exercise, *row["slips"]) for row in rows]
+    results = judge_each(chapter_of(exercise), *({exercise: code} for code in codes))
+    for row, exercises in zip(rows, results, strict=True):
+        failed = [each.cause for each in exercises[exercise].groups if not each.passed]
         told = [cause for cause in failed if cause]
-        words_of = attempt.causes
-        assert failed and all(any(w in each for w in words_of) for each in told), (attempt, told)
-        assert bool(told) == bool(words_of), (attempt, failed)
+        assert failed and all(any(w in each for w in row["causes"]) for each in told), (row, told)
+        assert bool(told) == bool(row["causes"]), (row, failed)
 
 
 HUGE = {

@@ -3,23 +3,18 @@
 from pathlib import Path
 
 import pytest
+from data_files import table
 
 from autograde.cli import main
 from autograde.intake.files import zip_of
 from autograde.lms.collect import Collection, collect_submissions
 
 CHAPTER = "02_rejection_sampling"
-CANVAS = {
-    "lovelaceada_101_9001_02_rejection_sampling.ipynb": b"ada 1",
-    "lovelaceada_101_9004_02_rejection_sampling-1.ipynb": b"ada 2",
-    "o'brienzo\u00eb_LATE_102_9002_my answer.ipynb": b"zoe",
-    "lovelaceada_103_9003_02_rejection_sampling.ipynb": b"another ada",
-}
-MOODLE = {
-    "Ada Lovelace_201_assignsubmission_file_/02_rejection_sampling.ipynb": b"ada",
-    "Zo\u00eb O'Brien_202_assignsubmission_file/work.ipynb": b"zoe",
-    "Ada Lovelace_203_assignsubmission_file_02_rejection_sampling.ipynb": b"another ada",
-}
+LMS = table("lms.toml")
+CANVAS, MOODLE, ANONYMOUS = (
+    {name: content.encode() for name, content in LMS["collected"][kind].items()}
+    for kind in ("canvas", "moodle", "anonymous")
+)
 
 
 def zipped(folder: Path, files: dict[str, bytes]) -> Path:
@@ -50,14 +45,7 @@ def test_canvas_the_latest_attempt_is_graded(tmp_path: Path):
 
 @pytest.mark.parametrize("chapter", [CHAPTER, "10_long_run"])
 def test_canvas_graded_anonymously_the_code_is_the_person(tmp_path: Path, chapter: str):
-    files = {
-        f"anon_X7bQ9_90001_{chapter}.ipynb": b"1",
-        f"anon_X7bQ9_90004_{chapter}-1.ipynb": b"2",
-        f"LATE_anon_Zz9aa_90003_{chapter}.ipynb": b"3",
-        f"anon_12345_90005_{chapter}.ipynb": b"4",
-        "anon_abcde_90006_my_7_answer.ipynb": b"5",
-        f"ada_101_{chapter}.ipynb": b"no number of an upload",
-    }
+    files = {name.format(chapter=chapter): content for name, content in ANONYMOUS.items()}
     result = collect_submissions(zipped(tmp_path, files), "canvas", chapter, tmp_path / "submitted")
     people = {path.split("/")[0]: data for path, data in below(tmp_path / "submitted").items()}
     codes = {"anon_12345": b"4", "anon_X7bQ9": b"2", "anon_Zz9aa": b"3", "anon_abcde": b"5"}
@@ -123,16 +111,10 @@ def test_a_file_called_like_another_persons_is_its_authors(tmp_path: Path):
     assert [path.name for path in (tmp_path / "submitted").iterdir()] == ["kingada-201"]
 
 
-@pytest.mark.parametrize(
-    "name, folder",
-    [
-        ("..", "unnamed"),
-        ("..\\ada\n", "ada"),
-        ("ada\u202egnik", "ada-gnik"),
-        ("\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "\u0639\u0644\u06cc-\u0631\u0636\u0627"),
-        ("\U00020000" * 90, "\U00020000" * 37),
-    ],
-)
+LONG = ("\U00020000" * 90, "\U00020000" * 37)
+
+
+@pytest.mark.parametrize("name, folder", [*LMS["folders"].items(), LONG])
 def test_a_name_of_any_kind_becomes_a_folder_and_keeps_no_others_from_being_taken(
     tmp_path: Path, name: str, folder: str
 ):

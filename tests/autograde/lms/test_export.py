@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from data_files import table
 from nbgrader.api import Gradebook
 
 from autograde.cli import main
@@ -14,21 +15,10 @@ from autograde.lms.export import Mark, Merged, Table, marks_of, merge, read_tabl
 from autograde.nbgrader.config import own_commands_first
 
 CHAPTER = "02_rejection_sampling"
-CANVAS = (  # as its lib/gradebook_exporter.rb writes it, with an assignment that posts by hand
-    "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,"
-    "02 Rejection sampling (555),Final Score\r\n"
-    ",,,,,Manual Posting,\r\n"
-    "    Points Possible,,,,,24.00,(read only)\r\n"
-    '"Lovelace, Ada",101,102,ada@x.org,"A, first",,88.5\r\n'
-    '"O\'Brien, Zo\u00eb ""Z""",102,a-2,zoe@x.org,B,3,\r\n'
-    '"Lovelace, Ada",103,a-3,ada2@x.org,B,,\r\n'
-)
-MOODLE = (
-    "Identifier;Full name;Email address;Grade;Maximum Grade;Feedback comments\r\n"
-    "Participant 201;Ada Lovelace;ada@x.org;;24,00;\r\n"
-    'Participant 202;Zo\u00eb O\'Brien;zoe@x.org;1,50;24,00;"see; here"\r\n'
-    "Participant 203;Ada Lovelace;ada2@x.org;;24,00;\r\n"
-)
+LMS = table("lms.toml")
+TABLES = {name: text.replace("\n", "\r\n") for name, text in LMS["tables"].items()}
+CANVAS, MOODLE, CANVAS_TWO = (TABLES[name] for name in ("canvas", "moodle", "two_columns"))
+CANVAS_ONE = CANVAS_TWO.replace("02 Rejection sampling (777)", "Other")
 
 
 def merged_with(
@@ -124,17 +114,7 @@ def exported(
     return code, out.read_text(encoding="utf-8-sig") if out.exists() else ""
 
 
-CANVAS_TWO = (
-    "Student,ID,SIS Login ID,Section,02 Rejection sampling (555),02 Rejection sampling (777)\r\n"
-    "    Points Possible,,,,24.00,12.00\r\n"
-    '"Lovelace, Ada",101,ada@x,S,1,2\r\n"Hopper, Zo\u00eb",102,zoe@x,S,1,2\r\n'
-)
-CANVAS_ONE = CANVAS_TWO.replace("02 Rejection sampling (777)", "Other")
-
-
-@pytest.mark.parametrize(
-    "cell", ["EX", "ex", "N/A", "-", "Excused", "complete", "B+", "80%", "\u2713"]
-)
+@pytest.mark.parametrize("cell", LMS["cells"]["no_numbers"])
 def test_what_is_not_a_number_stays_and_the_student_is_named(tmp_path: Path, capsys, cell: str):
     data = CANVAS_ONE.replace("zoe@x,S,1", f"zoe@x,S,{cell}").encode()
     code, out = exported(tmp_path, data, "canvas")
@@ -143,7 +123,7 @@ def test_what_is_not_a_number_stays_and_the_student_is_named(tmp_path: Path, cap
     assert "1 of 2 marks are in it" in printed and f"zoe-102: {cell}" in printed
 
 
-@pytest.mark.parametrize("maximum", ["0", "0.00", "0,00", "-1", "none", "(read only)"])
+@pytest.mark.parametrize("maximum", LMS["cells"]["no_maximum"])
 def test_a_maximum_that_is_no_number_above_0_is_refused(tmp_path: Path, capsys, maximum: str):
     data = CANVAS_ONE.replace(",24.00", f',"{maximum}"').encode()
     assert exported(tmp_path, data, "canvas") == (2, "")
@@ -158,15 +138,7 @@ def test_moodles_maximum_is_read_from_every_row(tmp_path: Path):
         merged_with(tmp_path, {"zoe-202": 6}, rows, "moodle", "Grade")
 
 
-@pytest.mark.parametrize(
-    "header, person",
-    [
-        ("ID,Vollst\u00e4ndiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung", "Teilnehmer/in"),
-        ("Identificador,Nombre,Correo,Estado,Calificaci\u00f3n,M\u00e1xima", "Participante "),
-        ("Identifiant,Nom,Courriel,Statut,Note,Note maximale", "Participant"),
-        ("Identifier,Full name,Email address,Status,Grade,Maximum grade", "Participant "),
-    ],
-)
+@pytest.mark.parametrize("header, person", LMS["languages"].items())
 def test_moodles_table_in_any_language_needs_one_option_at_most(
     tmp_path: Path, capsys, header: str, person: str
 ):
@@ -235,20 +207,15 @@ def test_an_anonymous_persons_mark_goes_to_nobody(tmp_path: Path):
     assert merged.n_filled == 0 and merged.not_in_table == [*marks]
 
 
-FORMULAS = ["=cmd|' /C calc'!A0", "+1+cmd", "-1+cmd", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1+1"]
-FORMULAS += [" =1+1", "\uff1d1+1", "=1+1;=2", "x,=1+1", "x;@A1", "x\t+A1", 'x";"=1']
-PLAIN = ["-", "-2.5", "+49301234", "-1,5", "-5%", "a=b", "O'Brien", "'quoted'", "ada@x.org", ""]
-
-
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_nothing_in_a_written_table_is_a_formula(tmp_path: Path, separator: str):
     """Also for a program that parts the cells at another separator than ours."""
     path = tmp_path / "out.csv"
-    write_table(Table([["x", formula, "x"] for formula in FORMULAS]), path)
+    write_table(Table([["x", formula, "x"] for formula in LMS["cells"]["formulas"]]), path)
     text = io.StringIO(path.read_bytes().decode(), newline="")
     cells = [cell for row in csv.reader(text, delimiter=separator) for cell in row]
     begins = ("=", "+", "-", "@", "\uff1d")
     computed = [c for c in cells if c.strip().startswith(begins) or c[:1] in tuple("\t\r\n")]
     assert len(cells) > 10 and computed == []
-    write_table(Table([PLAIN]), path)
-    assert read_table(path).rows == [PLAIN]
+    write_table(Table([LMS["cells"]["plain"]]), path)
+    assert read_table(path).rows == [LMS["cells"]["plain"]]

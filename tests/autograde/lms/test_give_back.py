@@ -4,31 +4,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from data_files import table
 
 from autograde.cli import main
 from autograde.intake.files import zip_of
 
 CHAPTER = "02_rejection_sampling"
-ZIPS = {  # as each LMS names what was handed in, and what its feedback must be called
-    "canvas": {
-        f"lovelaceada_101_9001_{CHAPTER}-1.ipynb": f"lovelaceada_101_9001_{CHAPTER}.html",
-        "o_brienzo\u00eb_LATE_102_9002_my 3_4 answer.ipynb": (
-            f"o_brienzo\u00eb_LATE_102_9002_{CHAPTER}.html"
-        ),
-        "benjonson_103_9003_x.ipynb": f"benjonson_103_9003_{CHAPTER}.html",
-    },
-    "moodle": {
-        "Ada Lovelace_201_assignsubmission_file_/work.ipynb": (
-            f"Ada Lovelace_201_assignsubmission_file_/{CHAPTER}.html"
-        ),
-        "Zo\u00eb_202_assignsubmission_file/a/b.ipynb": (
-            f"Zo\u00eb_202_assignsubmission_file/{CHAPTER}.html"
-        ),
-        f"Ben_203_assignsubmission_file_{CHAPTER}.ipynb": (
-            f"Ben_203_assignsubmission_file_{CHAPTER}.html"
-        ),
-    },
-}
+# By platform what was handed in, and what its feedback must be called.
+ZIPS = table("lms.toml")["given_back"]
 
 
 def run(command: str, kind: str, course: Path, *more: str) -> int:

@@ -6,7 +6,7 @@ Each is a notebook that passes intake and is graded in the sandbox.
 import copy
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,9 +33,16 @@ SPOILS_ITSELF = ("tampering", "frames", "checker", "protocol")
 pytestmark = pytest.mark.isolation
 
 
-def named(tries: list) -> list:
-    """Every try under its name."""
-    return [pytest.param(each, id=getattr(each, "name", "") or each.__name__) for each in tries]
+def apart(tries: list) -> list:
+    """Each of these in a notebook of its own, under its name."""
+    return [pytest.param([each], id=each.name) for each in tries]
+
+
+# What only looks around can stand in one notebook: a cell's output says whose it is.
+LOOKS = [each for each in attacks() if each.group == "reach"]
+ATTACKS = [*(each for each in attacks() if each not in LOOKS), *protocol.ATTACKS]
+HABITS = [each for each in twins() if not each.answers]
+OTHER_ANSWERS = [each for each in twins() if each.answers]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,11 +53,10 @@ def sandbox() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def limit_own_cells(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Little time for a cell that never ends."""
     material = material_of(CHAPTER)
-    hurried = replace(material, limits=replace(material.limits, extra_cell_seconds=4.0))
+    hurried = replace(material, limits=replace(material.limits, extra_cell_seconds=seconds))
     monkeypatch.setattr(grade, "material_of", lambda chapter: hurried)
 
 
@@ -63,19 +69,24 @@ def listener() -> Iterator[None]:
         yield
 
 
-def graded(folder: Path, notebook: NotebookNode) -> Result:
-    """The result of a notebook handed in as a file, not taken from the cache."""
+def graded(folder: Path, notebook: NotebookNode, grader: Callable = grade.grade_now) -> Result:
+    """The result of a notebook handed in as a file; by default not taken from the cache."""
     path = hand_in(folder, f"s{len(list(folder.iterdir()))}", text(notebook))
     submission = sanitise(folder, path.relative_to(folder), CHAPTER)
     assert submission.reason is None
-    return grade.grade_now(submission.notebook, CHAPTER)
+    return grader(submission.notebook, CHAPTER)
 
 
-def with_cell(notebook: NotebookNode, source: str) -> NotebookNode:
-    """The notebook with a cell of the student's own before all others."""
+def with_cells(notebook: NotebookNode, *sources: str) -> NotebookNode:
+    """The notebook with cells of the student's own before all others."""
     notebook = copy.deepcopy(notebook)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(source, id="own"))
+    notebook.cells[:0] = map(nbformat.v4.new_code_cell, sources)
     return notebook
+
+
+def own_cells(result: Result) -> list[dict]:
+    """What is reported of the student's own cells."""
+    return [report for key, report in result.cells.items() if key.startswith("extra-")]
 
 
 @pytest.fixture(scope="module")
@@ -93,26 +104,33 @@ def half(**answers: str) -> NotebookNode:
     return fill_answers(release_of(CHAPTER), right_ones | answers)
 
 
-@pytest.mark.parametrize("attack", named([*attacks(), *protocol.ATTACKS]))
-def test_an_attack_earns_and_reaches_nothing(attack: Attack, earned, listener, soon, tmp_path):
+@pytest.mark.parametrize("tried", [pytest.param(LOOKS, id="reach"), *apart(ATTACKS)])
+def test_an_attack_earns_and_reaches_nothing(
+    tried: list[Attack], earned, listener, tmp_path, monkeypatch
+):
+    attack = tried[0]
+    limit_own_cells(monkeypatch, 1.5 if attack.loses else 4.0)  # some may come to their end
     if attack.before:
         before = Attack("before", attack.group, attack.before)
-        graded(tmp_path, with_cell(release_of(CHAPTER), before.source))
-    result = graded(tmp_path, with_cell(half(**attack.answers), attack.source))
+        graded(tmp_path, with_cells(release_of(CHAPTER), before.source))
+    result = graded(tmp_path, with_cells(half(**attack.answers), *(each.source for each in tried)))
     points = {name: exercise.score for name, exercise in result.exercises.items()}
     honest = {name: 0.0 if name in attack.answers else earned[name] for name in earned}
     assert all(points[name] <= honest[name] for name in honest)
     assert points == honest or attack.group in SPOILS_ITSELF
-    printed = "\n".join(report["printed"] for report in result.cells.values())
-    assert "REACHED" not in printed
-    assert attack.loses or result.limited or "TRIED" in printed  # a busy machine ends it sooner
+    printed = [report["printed"] for report in result.cells.values()]
+    assert [text for text in printed if "REACHED" in text] == []
+    # A busy machine ends some sooner.
+    every = [each for each in own_cells(result) if "TRIED" in each["printed"]]
+    assert attack.loses or result.limited or len(every) == len(tried)
 
 
-@pytest.mark.parametrize("change", named(CHANGES))
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_an_edited_notebook_earns_nothing(change: Change, tmp_path: Path):
+    """Of most edits nothing is left: such notebooks are the same one, and are graded once."""
     notebook = copy.deepcopy(release_of(CHAPTER))
     change(notebook)
-    result = graded(tmp_path, json.loads(json.dumps(notebook)))
+    result = graded(tmp_path, json.loads(json.dumps(notebook)), grade.grade)
     assert result.score == 0 and result.max_score == FULL
 
 
@@ -134,10 +152,11 @@ def test_a_given_function_that_is_defined_anew_earns_nothing():
     assert widened.score == honest.score < honest.max_score
 
 
-@pytest.mark.parametrize("twin", named(twins()))
-def test_a_twin_is_graded_as_ever(twin: Twin, tmp_path: Path):
-    result = graded(tmp_path, with_cell(right(**twin.answers), twin.cell))
+@pytest.mark.parametrize("shown", [pytest.param(HABITS, id="habits"), *apart(OTHER_ANSWERS)])
+def test_a_twin_is_graded_as_ever(shown: list[Twin], tmp_path: Path):
+    cells = [each.cell for each in shown]
+    result = graded(tmp_path, with_cells(right(**shown[0].answers), *cells))
     messages = {name: e.messages for name, e in result.exercises.items() if e.messages}
     assert messages == {} and result.score == FULL
-    own = [report["error"] for key, report in result.cells.items() if key.startswith("extra-")]
-    assert [error for error in own if error and "error in" not in twin.name] == []
+    for twin, report in zip(shown, own_cells(result), strict=True):
+        assert report["error"] is None or "error in" in twin.name, twin.name

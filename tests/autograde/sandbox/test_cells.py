@@ -20,6 +20,7 @@ from autograde.sandbox.workers import Limits
 
 # By name, the cells of a notebook: IPython itself runs them too.
 CELLS = data_files.table("notebooks.toml")
+INPUTS = data_files.table("sessions.toml")["cells"]
 WRONG = ("what stands before an error", "error in the middle", "not Python")  # of these notebooks
 # Runs every notebook in a namespace of its own, by IPython or by us, and tells what is there then.
 PROGRAM = (Path(data_files.__file__).parent / "run_notebooks.txt").read_text(encoding="utf-8")
@@ -64,11 +65,7 @@ def new_notebook() -> Cells:
 INVALID = f"not valid in Python {sys.version_info[0]}.{sys.version_info[1]}, which grades ({{}})"
 
 
-@pytest.mark.parametrize(
-    "above",
-    ["", "\n \n", "%time 1\n", "%time 1 + \\\n  1\n", "x = !ls \\\n  -l\n\n", "%%time\n"]
-    + ["\n%%capture\n%%time\n\n", ">>> 1\n", "In [1]: 1\n", "@property\ndef f(self): 1\n\n?f\n"],
-)
+@pytest.mark.parametrize("above", INPUTS["above"])
 @pytest.mark.parametrize("wrong", ["1 / 0", "return 1", "int('x') if 1 else 2"])
 def test_an_error_stands_in_the_students_own_line(above: str, wrong: str):
     error = new_notebook().run(above + wrong, "f")["error"]
@@ -87,20 +84,7 @@ def test_a_function_in_a_cell_that_cannot_be_compiled_names_the_version(code: st
         s.call("f", ())
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "!{}",
-        "x = !{}",
-        "x = %sx {}",
-        "%%bash\n{}",
-        "%%sh --out x\n{}",
-        "%system {}",
-        "!!{}",
-        "%pip {}",
-    ]
-    + [f"get_ipython().{name}('{{}}')" for name in ("system", "getoutput", "system_raw", "magic")],
-)
+@pytest.mark.parametrize("source", INPUTS["programs"])
 def test_no_program_is_started(source: str, tmp_path: Path):
     assert new_notebook().run(source.format(f"touch {tmp_path}/started"), "f")["error"] is None
     assert not list(tmp_path.iterdir())

@@ -11,6 +11,7 @@ import pytest
 from attacks.protocol import frame_writer
 from classes.sessions import session
 from classes.submitting import CHAPTER, right
+from data_files import table
 
 from autograde.grading.grade import grade_now
 from autograde.sandbox import workers
@@ -26,6 +27,7 @@ from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits, SandboxError
 
 ENDLESS = "while True: pass"
+SESSIONS = table("sessions.toml")
 
 
 def test_call_brings_back_value_warnings_changes_and_sharing():
@@ -50,20 +52,7 @@ def test_an_error_carries_its_name_text_and_line():
             assert caught.value.what_happened == happened
 
 
-@pytest.mark.parametrize(
-    "killer, why",
-    [
-        (ENDLESS, "longer than"),
-        ("import os; os._exit(0)", "ended the Python process"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended the Python process"),
-        # What is full or over first differs by Python: the stack, the memory, the time.
-        (
-            "import sys; sys.setrecursionlimit(10**9)\ndef g(): g()\ng()",
-            "ended|memory|recursion|longer",
-        ),
-        ("x = bytearray(3 * 2**30)", "it needed more than 2 GiB of memory"),
-    ],
-)
+@pytest.mark.parametrize("killer, why", SESSIONS["killers"].items())
 def test_a_cell_that_ends_the_process_costs_only_itself(killer: str, why: str):
     with session("def f(): return 1", killer, "def h(): return 3", seconds=2.0) as s:
         assert (s.call("f", ()).value, s.call("h", ()).value) == (1, 3)
@@ -130,17 +119,7 @@ def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: py
         grade_now(right(acceptance_probability=ends), CHAPTER)
 
 
-@pytest.mark.parametrize(
-    "start, reason",
-    [
-        ("import sys; sys.stderr.write('x' * 200_000 + '\\nno torch')", "did not start: no torch"),
-        ("import sys, time; sys.stderr.write('x' * 200_000); time.sleep(9e9)", "not ready after"),
-        ("import time; print(flush=True); time.sleep(9e9)", "not ready after"),
-        ("while True: pass", "not ready after"),
-        ("import os; os.close(1); os.close(2)", "it said nothing"),
-        ("print('Welcome!')", "did not say that it is ready"),
-    ],
-)
+@pytest.mark.parametrize("start, reason", SESSIONS["starts"].items())
 def test_a_worker_that_does_not_become_ready_is_ended(start: str, reason: str, monkeypatch):
     monkeypatch.setattr(workers, "READY_SECONDS", 2.0)
     with pytest.raises(SandboxError, match=reason):

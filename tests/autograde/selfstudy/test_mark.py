@@ -8,15 +8,15 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from classes import any_system
 from classes.submitting import CHAPTER, FULL, POINTS, QUIZ, WRITTEN, WRONG_LETTER, right
+from data_files import table
 from nbformat import NotebookNode
 
-from autograde.course import notebook_path
+from autograde.course import ROOT, notebook_path
 from autograde.grading import grade
 from autograde.grading.result import Exercise, Result
 from autograde.intake.submission import release_of
-from autograde.sandbox import isolation
+from autograde.sandbox import isolation, workers
 from autograde.sandbox.isolation import BUBBLEWRAP
 from autograde.selfstudy import command
 from autograde.selfstudy.command import MARKS_FOLDER, page_of
@@ -34,6 +34,20 @@ def save(work: Path, notebook: NotebookNode, chapter: str = CHAPTER) -> Path:
     return path
 
 
+PROGRAMS = table("any_system.toml")  # Python where there is no Linux: what only it has is missing
+
+
+def marking(folder: Path, *arguments: object) -> list[str]:
+    """The command line of the grader there, with 0.3 s for a cell; its programs lie in `folder`."""
+    worker, grader = folder / "worker.py", folder / "grader.py"
+    program = {"block": PROGRAMS["only_linux"], "program": str(workers.WORKER_PROGRAM)}
+    program |= {"folder": str(workers.WORKER_PROGRAM.parent)}
+    worker.write_text(PROGRAMS["program"].format(**program))
+    command = {"block": PROGRAMS["only_linux"], "root": str(ROOT), "program": str(worker)}
+    grader.write_text(PROGRAMS["command"].format(**command, seconds=0.3))
+    return [sys.executable, "-X", "utf8", str(grader), *map(str, arguments)]
+
+
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess]:
     """A folder `work` marked once, where nothing is there that only Linux has."""
@@ -45,7 +59,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
     path = save(work, notebook)
     save(work, release_of("00_bottleneck"), "00_bottleneck")
     before = path.read_bytes()
-    start = any_system.command(folder, "--work", work, "--no-browser", seconds=0.3)
+    start = marking(folder, "--work", work, "--no-browser")
     done = subprocess.run(start, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert path.read_bytes() == before

@@ -1,6 +1,6 @@
 """Small models of dyadic probabilities, and a short call of the decoder, for its tests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -9,9 +9,8 @@ from torch import Tensor
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
-from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.drafters.ngram import Counts
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.sampling import RandomSource, Uniforms, Warp
 
@@ -38,11 +37,6 @@ COUNTS = Counts(
     bigram=np.array([[0, 1, 3], [0, 2, 1], [1, 0, 2], [2, 2, 5]]),
     trigram=np.array([[1, 2, 1, 2], [1, 2, 0, 2], [2, 1, 1, 1]]),
 )
-DRAFTERS: dict[str, Callable[[], Drafter]] = {
-    "model": lambda: ModelDrafter(DRAFT),
-    "bigram": lambda: NgramDrafter(COUNTS, 2),
-    "prompt lookup": lambda: PromptLookup(V),
-}
 
 
 def random_prompt(seed: int, length: int) -> list[int]:

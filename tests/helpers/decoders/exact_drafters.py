@@ -16,7 +16,7 @@ from decoders.tables import TableModel
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
-from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.medusa import Medusa
@@ -109,14 +109,16 @@ class Row(NamedTuple):
         if wrong:
             right = drafter.propose
             drafter.propose = lambda *args: self.mistake(right(*args))
-        target, settings = self.target_of(llamas), Settings(self.count)
+        return lambda tape: self.written(llamas, drafter, size, Settings(self.count), tape).tokens[
+            0
+        ]
 
-        def run(tape: Tape) -> list[int]:
-            if self.is_tree:
-                return tree_generate(target, drafter, PROMPT, len(size), settings, tape).tokens[0]
-            return speculative_generate(target, drafter, [PROMPT], size, settings, tape).tokens[0]
-
-        return run
+    def written(self, llamas: Llamas, drafter, size, settings: Settings, source) -> Generation:
+        """What the drafter's decoder writes after PROMPT."""
+        target = self.target_of(llamas)
+        if self.is_tree:
+            return tree_generate(target, drafter, PROMPT, len(size), settings, source)
+        return speculative_generate(target, drafter, [PROMPT], size, settings, source)
 
 
 def uniform_q(proposal):

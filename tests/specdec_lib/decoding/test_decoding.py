@@ -10,9 +10,7 @@ import pytest
 import torch
 from decoders.decoding_cases import (
     DRAFT,
-    DRAFTERS,
     EOS,
-    GREEDY,
     PROMPTS,
     TARGET,
     generate,
@@ -54,16 +52,6 @@ def test_every_row_of_a_batch_is_what_the_textbook_decoder_writes(
             alone(prompt, seed + row, temperature, eos_id, k) for row, prompt in enumerate(PROMPTS)
         ]
         assert result.tokens == expected
-
-
-@pytest.mark.parametrize("name", DRAFTERS)
-@pytest.mark.parametrize("k", [1, 2, 5])
-def test_at_temperature_0_the_tokens_are_those_of_plain_decoding(k: int, name: str):
-    for seed in range(8):
-        prompts = [random_prompt(seed, length) for length in (1, 2, 7, 3)]
-        plain = plain_generate(TARGET, prompts, Settings(12, GREEDY), Greedy())
-        result = generate(prompts, Greedy(), k, drafter=DRAFTERS[name](), warp=GREEDY)
-        assert result.tokens == plain.tokens
 
 
 def test_prompts_that_are_read_in_several_passes_give_what_they_give_alone():

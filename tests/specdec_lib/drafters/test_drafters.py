@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from data_files import table
 from decoders.decoding_cases import COUNTS, V
-from decoders.exact_drafters import NO_DRAFTERS, PROMPT, drafter_on
+from decoders.exact_drafters import NO_DRAFTERS, drafter_on
 
 from specdec_lib import drafters
-from specdec_lib.decoding.generate import plain_generate, speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.ngram import NgramDrafter
@@ -67,31 +68,14 @@ def test_prompt_lookup_is_certain_of_what_it_found_row_by_row():
     assert torch.equal(found.q, torch.nn.functional.one_hot(found.tokens, V).float())
 
 
-UNIGRAM = [0.5, 0.25, 0.125, 0.125]
-
-
-@pytest.mark.parametrize(
-    ("order", "tokens", "expected"),
-    [
-        (1, [1, 2], UNIGRAM),
-        (2, [1, 0], [0, 0.75, 0.25, 0]),
-        (2, [1, 2], [0, 0, 1, 0]),
-        (2, [1, 3], UNIGRAM),  # 3 was never followed by anything
-        (2, [0], [0, 0.75, 0.25, 0]),
-        (3, [0, 1, 2], [0.5, 0.5, 0, 0]),
-        (3, [2, 1], [0, 1, 0, 0]),
-        (3, [0, 0], [0, 0.75, 0.25, 0]),  # no such pair: the bigram
-        (3, [0, 3], UNIGRAM),  # nor such a bigram
-        (3, [1], [1, 0, 0, 0]),  # too short for a pair
-    ],
-)
-def test_the_longest_context_that_was_seen_gives_the_distribution(
-    order: int, tokens: list[int], expected: list[float]
-):
-    drafter = NgramDrafter(COUNTS, order)
-    drafter.start([tokens], Warp(), 10)
-    assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)
-    assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)  # kept
+@pytest.mark.parametrize("order, rows", table("sampling.toml")["ngrams"].items())
+def test_the_longest_context_that_was_seen_gives_the_distribution(order: str, rows: list):
+    for tokens, expected in rows:
+        drafter = NgramDrafter(COUNTS, int(order))
+        drafter.start([tokens], Warp(), 10)
+        for _ in range(2):  # what was found is kept
+            found = drafter.distribution(tokens).tolist()
+            assert found == pytest.approx(expected, abs=1e-12), tokens
 
 
 NAMES = ("Medusa", "EAGLE")
@@ -113,12 +97,3 @@ def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
         return speculative_generate(target, drafter, texts, 3, settings, random_source).tokens
 
     assert made([0, 1, 2]) == made([0]) + made([1]) + made([2])
-
-
-@each
-def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name: str):
-    settings, greedy = Settings(30, Warp(0)), random_source_for(Warp(0), [])
-    expected = plain_generate(target, [PROMPT], settings, greedy).tokens
-    made = speculative_generate(target, drafter_on(target, name), [PROMPT], 3, settings, greedy)
-    assert made.tokens == expected
-    assert any(block.n_accepted for block in made.blocks[0])

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from decoders.greedy import first_tokens, with_noise
-from decoders.random_models import gpt2, llama, t5
+from decoders.random_models import MODELS, gpt2, llama, t5
 from transformers import GenerationConfig, WatermarkingConfig
 from transformers.generation import candidate_generator
 from transformers.utils import logging
@@ -26,21 +26,9 @@ from specdec_lib.sampling import Greedy, Warp
 PROMPT, TOKENS, MANY = [5, 9, 2, 7], 10, [*range(40)]
 GREEDY, SAMPLED = Warp(0), Warp(0.7, top_k=20, top_p=0.9)
 # Settings of a checkpoint that change its text, its cache or its passes.
-OWN = {
-    "repetition_penalty": 1.9, "no_repeat_ngram_size": 1, "encoder_repetition_penalty": 1.9,
-    "encoder_no_repeat_ngram_size": 1, "sequence_bias": [[[8], 99.0]], "guidance_scale": 3.0,
-    "suppress_tokens": MANY, "begin_suppress_tokens": MANY, "bad_words_ids": [[n] for n in MANY],
-    "forced_bos_token_id": 3, "forced_eos_token_id": 3, "eos_token_id": MANY, "pad_token_id": 9,
-    "exponential_decay_length_penalty": (2, 9.0), "renormalize_logits": True, "max_length": 6,
-    "min_length": 13, "min_new_tokens": 13, "max_time": 0.0, "stop_strings": ["a"],
-    "watermarking_config": WatermarkingConfig(bias=9.0), "num_beams": 3, "num_return_sequences": 2,
-    "do_sample": True, "temperature": 9.0, "top_k": 1, "top_p": 0.01, "min_p": 0.9, "top_h": 0.1,
-    "typical_p": 0.01, "epsilon_cutoff": 0.5, "eta_cutoff": 0.5, "token_healing": True,
-    "prompt_lookup_num_tokens": 3, "assistant_early_exit": 1, "assistant_ensemble_weight": 0.1,
-    "num_assistant_tokens": 1, "assistant_confidence_threshold": 1.0, "is_assistant": True,
-    "num_assistant_tokens_schedule": "heuristic", "use_cache": False, "output_scores": True,
-    "cache_implementation": "static", "return_dict_in_generate": True,
-}  # fmt: skip
+LISTS = ("suppress_tokens", "begin_suppress_tokens", "eos_token_id")
+OWN = MODELS["generation"] | dict.fromkeys(LISTS, MANY)
+OWN |= {"bad_words_ids": [[n] for n in MANY], "watermarking_config": WatermarkingConfig(bias=9.0)}
 
 
 def counted(

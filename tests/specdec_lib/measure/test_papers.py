@@ -22,13 +22,6 @@ def test_every_table_has_whole_rows_and_says_where_it_is_printed(name: str):
     assert any(word in RAW[name]["source"] for word in ("arXiv", "github.com"))
 
 
-@pytest.mark.parametrize("row", papers.paper_table("leviathan_2_4"))
-def test_expected_values_lie_within_the_rounding(row):
-    low = walltime_speedup(row.alpha - 0.005, row.c + 0.005, row.k) - 0.05
-    high = walltime_speedup(row.alpha + 0.005, row.c - 0.005, row.k) + 0.05
-    assert low <= row.expected <= high
-
-
 def test_three_expected_values_are_not_the_exact_ones():
     exact = {
         row: walltime_speedup(row.alpha, row.c, row.k)

@@ -10,7 +10,7 @@ import pytest
 import torch
 import transformers
 from decoders.greedy import first_tokens, greedy_text, require_identical, with_noise
-from decoders.random_models import VOCAB, gpt2, llama, t5
+from decoders.random_models import ENDLESS, MODELS, VOCAB, gpt2, llama, t5
 from torch import Tensor
 
 from specdec_lib.decoding.generate import plain_generate
@@ -21,36 +21,20 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Greedy, Warp
 
 SOURCE = [7, 3, 9, 9, 1]
-SIZES = {
-    "vocab_size": VOCAB, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
-    "num_key_value_heads": 1, "head_dim": 8, "intermediate_size": 24, "initializer_range": 0.3,
-    "pad_token_id": 0, "bos_token_id": None, "eos_token_id": None,
-}  # fmt: skip
+ADAPTERS = MODELS["adapters"]
 
 
-def causal(config: transformers.PreTrainedConfig) -> transformers.PreTrainedModel:
+def causal(config: str, **fields: object) -> transformers.PreTrainedModel:
+    """A model of that configuration, whose fields are copied: a configuration changes them."""
     torch.manual_seed(5)
-    return transformers.AutoModelForCausalLM.from_config(config).double().eval()
+    fields = ADAPTERS["sizes"] | ENDLESS | {"vocab_size": VOCAB} | deepcopy(fields)
+    made = getattr(transformers, config)(**fields)
+    return transformers.AutoModelForCausalLM.from_config(made).double().eval()
 
 
-WINDOW = SIZES | {"sliding_window": 4}
-MIXED = {"layer_types": ["sliding_attention", "full_attention"], "query_pre_attn_scalar": 8}
-SLIDING = {
-    "mistral": partial(causal, transformers.MistralConfig(**WINDOW)),
-    "gemma3": partial(causal, transformers.Gemma3TextConfig(**WINDOW, **MIXED)),
-}
-# Their last two layers read the keys of others.
-SHARED = WINDOW | {"num_hidden_layers": 4, "layer_types": 2 * MIXED["layer_types"]}
-SHARED |= {"num_kv_shared_layers": 2, "vocab_size_per_layer_input": VOCAB}
-SHARED |= {"hidden_size_per_layer_input": 8}
-ALTUP = SHARED | {"laurel_rank": 4, "altup_num_inputs": 2, "intermediate_size": [24] * 4}
-ALTUP |= {"activation_sparsity_pattern": [0.0] * 4}
-SHARING = {
-    "gemma4": partial(causal, transformers.Gemma4TextConfig(**SHARED, global_head_dim=8)),
-    "gemma3n": partial(causal, transformers.Gemma3nTextConfig(**ALTUP)),
-}
-CAUSAL = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1), **SLIDING, **SHARING}
-MAKERS = CAUSAL | {"t5": t5}
+KINDS_OF = {name: partial(causal, **row) for name, row in ADAPTERS["kinds"].items()}
+SLIDING = ("mistral", "gemma3")
+MAKERS = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1), **KINDS_OF, "t5": t5}
 KINDS = pytest.mark.parametrize("kind", MAKERS)
 
 
@@ -94,24 +78,10 @@ def test_chunks_with_rollback_equal_one_whole_pass(kind: str):
     assert cache.length.tolist() == [12]
 
 
-LONG = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 24}
-LONG |= {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
-DYNAMIC = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
-LAYERS = {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}, "full_attention": LONG}
-OLD = {"original_max_position_embeddings": 24}  # where Phi-3 has it
-SHORT = {"max_position_embeddings": 32}
-LIMITED = {
-    "phi3": (transformers.Phi3Config, {"rope_parameters": LONG} | OLD, 24),
-    "llama": (transformers.LlamaConfig, {"rope_parameters": LONG}, 24),
-    "gemma3": (transformers.Gemma3TextConfig, {"rope_parameters": LAYERS} | WINDOW | MIXED, 24),
-    "dynamic": (transformers.LlamaConfig, {"rope_parameters": DYNAMIC} | SHORT, 32),
-}
-
-
-@pytest.mark.parametrize("kind", LIMITED)
-def test_a_text_ends_before_rotary_factors_change(kind: str):
-    make, fields, limit = LIMITED[kind]
-    model = Causal(causal(make(**SIZES | deepcopy(fields))))  # a configuration changes them
+@pytest.mark.parametrize("row", ADAPTERS["limited"].values(), ids=ADAPTERS["limited"])
+def test_a_text_ends_before_rotary_factors_change(row: dict):
+    limit = row["limit"]
+    model = Causal(causal(**{name: value for name, value in row.items() if name != "limit"}))
     for prompt, more in ((20, limit - 20), (limit, 0)):
         made = plain_generate(model, [text(prompt).tolist()], Settings(more, Warp(0)), Greedy())
         expected = greedy_text(model.model, [text(prompt).tolist()], more) if more else [[]]
@@ -183,6 +153,6 @@ def test_cache_keeps_the_source_that_it_was_made_for():
 
 def test_model_that_ignores_its_cache_is_refused():
     config = transformers.OpenAIGPTConfig(vocab_size=VOCAB, n_embd=16, n_layer=1, n_head=2)
-    model = Causal(causal(config))
+    model = Causal(transformers.AutoModelForCausalLM.from_config(config).double().eval())
     with pytest.raises(ValueError, match="type openai-gpt does not use a DynamicCache"):
         model.forward(text(3)[None], model.new_cache())

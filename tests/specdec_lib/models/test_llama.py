@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from decoders.random_models import VOCAB, llama
+from decoders.random_models import MODELS, VOCAB, llama
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import LlamaForCausalLM
@@ -59,19 +59,11 @@ def test_tree_read_level_by_level_equals_one_pass(folder: Path):
     torch.testing.assert_close(torch.cat(found, 1), expected, **SAME)
 
 
-@pytest.mark.parametrize(
-    "change, named",
-    [
-        ({"model_type": "mistral"}, "model_type is 'mistral'"),
-        ({"hidden_act": "gelu"}, "hidden_act is 'gelu'"),
-        ({"attention_bias": True}, "attention_bias is True"),
-        ({"rope_parameters": {"rope_type": "llama3"}}, "rope_type is 'llama3'"),
-    ],
-)
-def test_other_models_are_refused(folder: Path, change: dict, named: str):
+@pytest.mark.parametrize("row", MODELS["refused"], ids=lambda row: row["named"])
+def test_other_models_are_refused(folder: Path, row: dict):
     path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(ValueError, match=named):
+    path.write_text(json.dumps(json.loads(path.read_text()) | row["fields"]))
+    with pytest.raises(ValueError, match=row["named"]):
         Llama.from_folder(folder)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from data_files import table
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.models.catalogue import PUBLISHED, PairError
@@ -34,20 +35,10 @@ def test_scaled_target_says_what_it_is():
     assert "17:1 by parameters" in pair.label and "cost of 78:1" in pair.label
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        ({"name": "qwen"}, "there is no pair 'qwen'; choose one of stdlib, smollm2"),
-        ({"draft": "tiny"}, "there is no built-in draft 'tiny'; choose one of large"),
-        ({"target_cost": "2m"}, "there is no target_cost '2m'; choose one of 40m"),
-        ({"name": "smollm2", "draft": "7b"}, "no draft of smollm2 called '7b'; choose one of 135m"),
-        ({"name": "org/target"}, "name a draft with its tokenizer"),
-        ({"name": "smollm2", "target_cost": "7b"}, "target_cost is for the built-in pair"),
-    ],
-)
-def test_unknown_names_are_refused(arguments: dict[str, str], message: str, no_network: None):
-    with pytest.raises(PairError, match=message):
-        load_pair(**arguments, device="cpu")
+@pytest.mark.parametrize("row", table("commands.toml")["pair"])
+def test_unknown_names_are_refused(row: dict, no_network: None):
+    with pytest.raises(PairError, match=row["said"]):
+        load_pair(**row["asked"], device="cpu")
 
 
 def test_target_that_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch):

@@ -14,8 +14,7 @@ from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, seeded_generat
 from specdec_lib.sampling import Warp, random_source_for
 
 
-@pytest.mark.parametrize("warp", [SAMPLED, GREEDY, Warp(0.7, top_k=20)])
-@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("warp, rows", [(SAMPLED, 1), (GREEDY, 3), (Warp(0.7, top_k=20), 3)])
 def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, warp, rows):
     target, draft = machine.target, machine.drafts["small"]
     held_out = prompts.prompts(rows)

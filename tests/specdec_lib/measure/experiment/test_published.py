@@ -67,8 +67,9 @@ def test_a_pair_that_is_too_large_for_the_card_is_refused_before_the_question(mo
     assert published.load_published_pair("flan-t5-xl", "small") == ("flan-t5-xl", "small")
 
 
-@pytest.mark.parametrize("make", [random_models.gpt2, random_models.t5])
-@pytest.mark.parametrize("widths", [(50, 48), (48, 64)], ids=str)
+@pytest.mark.parametrize(
+    "make, widths", [(random_models.gpt2, (50, 48)), (random_models.t5, (48, 64))]
+)
 def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tuple[int, int]):
     def padded(seed: int, layers: int) -> PreTrainedModel:
         model = make(seed, layers)

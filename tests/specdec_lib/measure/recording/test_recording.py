@@ -12,11 +12,12 @@ from specdec_lib.models.fetch import cache_folder
 from specdec_lib.models.pairs import load_pair
 
 
-def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives():
+@pytest.mark.parametrize("k", [4, 16])
+def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives(k: int):
     recorded = json.loads(blocks.BLOCKS_FILE.read_text(encoding="utf-8"))
-    run = next(run for run in recorded["runs"] if run["k"] == 16)
+    run = next(run for run in recorded["runs"] if run["k"] == k)
     pair = load_pair(draft=blocks.RECORDED_DRAFT)
-    found = blocks.recorded_run(pair, run["passage"], run["seed"], 16)
+    found = blocks.recorded_run(pair, run["passage"], run["seed"], k)
     for new_block, block in zip(found["blocks"], run["blocks"], strict=True):
         drafted, *numbers, accepted, token = new_block
         assert [drafted, accepted, token] == [block[0], *block[-2:]]
