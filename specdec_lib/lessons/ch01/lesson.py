@@ -18,6 +18,7 @@ from specdec_lib.lessons.ch01.models import (
 )
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import Different, expect, helpers_first, visible_check
+from specdec_lib.lessons.checking.tables import check_of
 
 __all__ = ["committed"]
 
@@ -99,25 +100,12 @@ def check_score_block(function: Callable) -> None:
         expect(function, target, before, block, gives=gives, hint=hint, asks=asks)
 
 
-@visible_check
-def check_greedy_prefix(function: Callable) -> None:
-    """A block that parts at its first token, in its middle, and nowhere; then a tie."""
-    rejected = "Only accepted tokens count, not the rejected one."
-    after = "Did you count a token after the first rejected one?"
-    nowhere = "Nothing is rejected here, and np.argmin or np.argmax of equal entries is 0."
-    loop = "All are accepted here. What do you return after the loop?"
-    for drafted, count, asks in (
-        ("ran . the dog", 0, [(1, rejected), (3, after)]),
-        ("on the cat sat", 2, [(3, rejected)]),
-        ("on the mat .", 4, [(5, "The bonus is no draft token."), (0, nowhere), (3, loop)]),
-    ):
-        block = tokenize(drafted)
-        rows = target_rows(PREFIX, block)
-        hint = f"The target's choices are {rows[:-1].argmax(axis=1).tolist()}; p has one row more."
-        expect(function, block, rows, gives=count, hint=hint, asks=asks)
-    tie = np.array([[0.3, 0.4, 0.3], [0.2, 0.4, 0.4]])
-    hint = "The target's choice is 1 in row 0, where 0.4 is the most, and 1 in row 1, with a tie."
-    expect(function, [1, 2], tie, gives=1, hint=hint)
+def block_and_rows(words: str) -> tuple[list[int], np.ndarray]:
+    """A block that is drafted after PREFIX, and what the target gives for it."""
+    return tokenize(words), target_rows(PREFIX, tokenize(words))
+
+
+check_greedy_prefix = check_of(globals(), "greedy_prefix")
 
 
 @visible_check
