@@ -15,7 +15,7 @@ from specdec_lib.lessons.checking.examples import (
     visible_check,
 )
 from specdec_lib.lessons.checking.pasting import format_call
-from specdec_lib.lessons.checking.tables import check_of
+from specdec_lib.lessons.checking.tables import check_of, expect_tables
 from specdec_lib.sampling import softmax
 
 if TYPE_CHECKING:
@@ -56,45 +56,31 @@ check_best_k = check_of(globals(), "best_k", check_walltime_speedup)
 check_prompt_lookup = check_of(globals(), "prompt_lookup")
 
 
-_KL = "Is that the Kullback-Leibler divergence? The total variation is asked for."
-_VOCABULARY = "Did you divide by the number of tokens too? Sum over the vocabulary first."
-_MEAN = "The mean over the positions is asked for, and not the sum."
-_RAW = "Are these probabilities? Softmax gives them; logits and log_softmax are none."
-_AXIS = "Does your softmax go over another axis than the last?"
-# Wrong losses of the three positions, each with its question.
-LOSS_SLIPS = (
-    (0.7, "That is alpha, which training would make smaller. The loss is what is rejected."),
-    (0.6, "Is each moved bit of mass counted twice?"),
-    *((wrong, _KL) for wrong in (0.21820, 0.22607)),
-    *((wrong, _VOCABULARY) for wrong in (0.825, 0.075, 0.15)),
-    *((wrong, _MEAN) for wrong in (0.9, -1.1)),
-    *((wrong, _RAW) for wrong in (8.46161, 1.25141)),
-    *((wrong, _AXIS) for wrong in (-0.06810, 0.26521, -3.0, 0.0)),
-    (0.475, "The vocabulary is the last axis: sum over that one."),
-)
+def logits_of_pair() -> "tuple[Tensor, Tensor]":
+    """Logits of three positions (3, 4) each, of the target and of the draft."""
+    import torch
+
+    return torch.tensor(_P).log(), torch.tensor(_Q).log()
+
+
+def narrow_logits() -> "Tensor":
+    """The same of one position (2, 5), in bfloat16."""
+    import torch
+
+    return torch.tensor(_NARROW, dtype=torch.bfloat16)
 
 
 @visible_check
 def check_distillation_loss(function: Callable) -> None:
-    """Three positions, the pair, equal models, narrow logits, and the gradient for training."""
-    import torch
-
-    p, q = torch.tensor(_P).log(), torch.tensor(_Q).log()
-    hint = "The three positions have 0.20, 0.25 and 0.45: take their mean."
-    expect_loss(function, p[:, None], q[:, None], gives=0.3, hint=hint, asks=LOSS_SLIPS)
-    hint = "One position with four tokens: the last axis is the vocabulary, and 0.80 is shared."
-    expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint)
-    expect_loss(function, p + 3, p + 2, gives=0.0, hint="Logits may be shifted: softmax first.")
-    shared = np.minimum(*softmax(np.array(_NARROW))).sum()
-    hint = "These logits are bfloat16: turn them into float32 before the softmax."
-    narrow = torch.tensor(_NARROW, dtype=torch.bfloat16)
-    expect_loss(function, *narrow, gives=float(1 - shared), hint=hint)
-    draft = q.clone().requires_grad_()
+    """The calls in checks.toml, and the gradient for training."""
+    expect_tables(function, globals(), "distillation_loss")
+    p, draft = logits_of_pair()
+    draft.requires_grad_()
     try:
         function(p, draft).backward()
     except RuntimeError as error:
         raise Different(NO_GRAD) if is_cut(error) else error from None
-    expect_gradient(draft.grad.double().numpy(), p.numpy(), q.numpy())
+    expect_gradient(draft.grad.double().numpy(), p.numpy(), draft.detach().numpy())
 
 
 def is_cut(error: Exception) -> bool:
