@@ -45,7 +45,8 @@ def expect_tables(function: Callable, lesson: dict[str, Any], name: str) -> None
             examples.expect_value_error(function, *args, why=table["error"])
             continue
         expect = lesson[table.pop("judge")] if "judge" in table else examples.expect
-        table["asks"] = [asked(*ask) for ask in table.get("asks", ())]
+        if "asks" in table:
+            table["asks"] = [asked(*ask) for ask in table["asks"]]
         expect(function, *args, **table | {"gives": value(table["gives"])})
 
 
