@@ -7,6 +7,7 @@ from specdec_lib.lessons.checking.answers import committed, make_answered, make_
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect, visible_check
 from specdec_lib.lessons.checking.pasting import format_call
+from specdec_lib.lessons.checking.tables import check_of
 
 __all__ = ["committed"]
 
@@ -48,8 +49,6 @@ TRUTHS = truths_of(
     __package__, prediction_00=None, prediction_00_b=2 * LLAMA.n_params / LLAMA.kv_bytes
 )
 
-PER_NUMBER = "A FLOP works on one number, however many bytes hold it."
-TWO_FLOP = "Each weight takes 2 FLOP for every token: a product and a sum."
 UNREAD = "never called clock(), its argument."
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
@@ -138,54 +137,6 @@ def require_calls(call: str, trace: Sequence[object], calls: Sequence[int]) -> N
         raise Different(f"{call} called forward with {counts}.")
 
 
-@visible_check
-def check_forward_time(function: Callable) -> None:
-    """The machine of the smallest example (100 bytes/s, 1,000 FLOP/s), and the H100."""
-    hint = "Reading 100 bytes takes 1 s, 200 FLOP take 0.2 s, and both happen at once."
-    expect(function, 1, 100, 1, 100, 1000, gives=1.0, hint=hint)
-    hint = "Five tokens: 1,000 FLOP take 1 s, and the weights are read once, in 1 s."
-    expect(function, 5, 100, 1, 100, 1000, gives=1.0, hint=hint)
-    hint = "60 tokens: 12,000 FLOP take 12 s, longer than reading 400 bytes."
-    asks = [(6.0, TWO_FLOP), (24.0, PER_NUMBER), (48.0, PER_NUMBER)]
-    expect(function, 60, 100, 4, 100, 1000, gives=12.0, hint=hint, asks=asks)
-    hint = "16 GB at 3.35 TB/s, in seconds."
-    expect(function, 1, 8e9, 2, *MACHINES["H100"][:2], gives=16 / 3350, hint=hint)
-
-
-@visible_check
-def check_free_tokens(function: Callable) -> None:
-    """The smallest example, the A100, weights of 8 and 4 bits on it, and an endless reading."""
-    a100 = MACHINES["A100"][:2]
-    hint = "Five tokens take exactly as long as one, so they are free. The sixth takes longer."
-    no_format = "A weight of two bytes takes twice as long to read as a weight of one."
-    asks = [(10, TWO_FLOP, ((2, *a100), 306)), (10, no_format, ((2, *a100), 153))]
-    asks += [(6, "That is the first token that is not free.", ((2, *a100), 154))]
-    asks += [(4, "A token that takes exactly as long is free.", ((2, *a100), 153))]
-    expect(function, 1, 100, 1000, gives=5, hint=hint, asks=asks)
-    asks = [(154, "Did you round down?"), (38, "Longer reading: does it leave less room, or more?")]
-    asks += [(76, no_format), (152, "Did you round before you multiplied? Round down once, last.")]
-    hint = "b F / (2 B) is 153.02, and part of a token is not free."
-    expect(function, 2, *a100, gives=153, hint=hint, asks=asks)
-    hint = "Fewer bytes are read sooner: b F / (2 B) is 76.5, and half a token is not free."
-    expect(function, 1, *a100, gives=76, hint=hint, asks=[(77, "Did you round down?")])
-    half = "Did bytes_per_param stay 0.5? It is no whole number: round down once, last."
-    asks = [(1, half), (76, half)]
-    hint = "Half a byte is read twice as fast as one: b F / (2 B) is 38.25."
-    expect(function, 0.5, *a100, gives=38, hint=hint, asks=asks)
-    hint = "One token never takes longer than one token."
-    expect(function, 1, 100, 50, gives=1, hint=hint)
-
-
-@visible_check
-def check_pass_time(function: Callable) -> None:
-    """The small machine with caches of 2 bytes a token."""
-    small = (100, 1, 2, 100, 1000)
-    hint = "No text yet: 100 bytes of weights take 1 s, as in forward_time."
-    expect(function, 1, 1, 0, *small, gives=1.0, hint=hint)
-    hint = "5 rows with 10 tokens of text each: 100 bytes of weights and 100 of caches."
-    expect(function, 1, 5, 10, *small, gives=2.0, hint=hint)
-    small = (100, 2, 2, 100, 1000)
-    hint = "100 weights of 2 bytes; and the caches are read once for all new tokens of a row."
-    expect(function, 2, 5, 10, *small, gives=3.0, hint=hint)
-    hint = "4 tokens in each of 5 rows are 20 tokens: 4,000 FLOP, longer than the reading."
-    expect(function, 4, 5, 10, *small, gives=4.0, hint=hint, asks=[(8.0, PER_NUMBER)])
+check_forward_time = check_of(globals(), "forward_time")
+check_free_tokens = check_of(globals(), "free_tokens")
+check_pass_time = check_of(globals(), "pass_time")

@@ -6,18 +6,16 @@ import numpy as np
 
 from specdec_lib.lessons.ch01.models import (
     DRAFT,
-    EOS_ID,
     TARGET,
-    WORDS,
     Calls,
     DraftModel,
     TargetModel,
     greedy_decode,
-    text,
     tokenize,
 )
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import Different, expect, helpers_first, visible_check
+from specdec_lib.lessons.checking.tables import check_of, expect_tables
 
 __all__ = ["committed"]
 
@@ -26,21 +24,9 @@ __all__ = ["committed"]
 PREFIX = tokenize("the cat sat")
 DRAFT_BLOCK = tokenize("on the cat sat")
 NEW_TOKENS = 12  # new tokens of a whole decode
-# What a wrong loop writes, and its cause.
-_WRONG = (
-    ("on the on the the cat sat on the mat . the", "The correction stands in row m, not the last."),
-    ("on the the cat sat on the the cat sat on on", "The correction stands in row m, not m - 1."),
-    ("on the cat sat mat . the cat sat dog ran .", "Only drafted[:m] stays, not the whole draft."),
-    (3 * "on the cat sat ", "That is the draft's own text. A block ends with row m's choice."),
-    (
-        4 * "on the mat ",
-        "Does every block begin after the prompt? It begins after all that is new.",
-    ),
-    (
-        "on the cat mat . the cat dog ran . the dog",
-        "The rejected token stays. Only drafted[:m] does.",
-    ),
-)
+EACH_PASS = "(does each pass add a token of the target's?)"
+# What the target alone writes, and two tokens more.
+ALONE = greedy_decode(TARGET, PREFIX, NEW_TOKENS + 2)
 
 # Greedy text of the built-in target soon runs in circles; after this prompt its first 32 tokens do
 # not repeat any four tokens in a row.
@@ -99,62 +85,23 @@ def check_score_block(function: Callable) -> None:
         expect(function, target, before, block, gives=gives, hint=hint, asks=asks)
 
 
-@visible_check
-def check_greedy_prefix(function: Callable) -> None:
-    """A block that parts at its first token, in its middle, and nowhere; then a tie."""
-    rejected = "Only accepted tokens count, not the rejected one."
-    after = "Did you count a token after the first rejected one?"
-    nowhere = "Nothing is rejected here, and np.argmin or np.argmax of equal entries is 0."
-    loop = "All are accepted here. What do you return after the loop?"
-    for drafted, count, asks in (
-        ("ran . the dog", 0, [(1, rejected), (3, after)]),
-        ("on the cat sat", 2, [(3, rejected)]),
-        ("on the mat .", 4, [(5, "The bonus is no draft token."), (0, nowhere), (3, loop)]),
-    ):
-        block = tokenize(drafted)
-        rows = target_rows(PREFIX, block)
-        hint = f"The target's choices are {rows[:-1].argmax(axis=1).tolist()}; p has one row more."
-        expect(function, block, rows, gives=count, hint=hint, asks=asks)
-    tie = np.array([[0.3, 0.4, 0.3], [0.2, 0.4, 0.4]])
-    hint = "The target's choice is 1 in row 0, where 0.4 is the most, and 1 in row 1, with a tie."
-    expect(function, [1, 2], tie, gives=1, hint=hint)
+def block_and_rows(words: str) -> tuple[list[int], np.ndarray]:
+    """A block that is drafted after PREFIX, and what the target gives for it."""
+    return tokenize(words), target_rows(PREFIX, tokenize(words))
+
+
+check_greedy_prefix = check_of(globals(), "greedy_prefix")
 
 
 @visible_check
 @helpers_first(check_score_block, check_greedy_prefix)
 def check_greedy_speculative_decode(function: Callable) -> None:
-    """The text, its passes, its end, whole blocks, and no tokens at all.
+    """The text and its end, then its passes: whole blocks, and no tokens at all.
 
     If that fails, the functions that the loop calls are checked first.
     """
-    _check_text(function)
+    expect_tables(function, globals(), "greedy_speculative_decode")
     _check_passes(function)
-
-
-def _check_text(function: Callable) -> None:
-    """What is written, whatever the number of passes: a whole text, and two that end early."""
-    whole = greedy_decode(TARGET, PREFIX, NEW_TOKENS + 2)
-    alone = whole[:NEW_TOKENS]
-    many = "How many tokens may the last block draft, if one comes on top?"
-    hint = f'The target alone writes "{text(alone)}".'
-    asks = [(whole, many), (whole[:-1], many)]
-    asks += [([*PREFIX, *alone], "Only the new tokens are asked for.")]
-    asks += [(alone[:n], "max_new_tokens counts only the new tokens.") for n in (9, 10)]
-    asks += [(tokenize(wrong), cause) for wrong, cause in _WRONG]
-    pair = models(targets=100, which="(does each pass add a token of the target's?)")
-    expect(function, *pair, PREFIX, 4, NEW_TOKENS, gives=alone, hint=hint, asks=asks)
-    every = "Look for eos in the whole block, not only at its end."
-    false = "0 is a token, and `if 0` is false: ask `if eos is not None`."
-    cut, rejected = "What follows eos in its block goes.", "A rejected eos isn't in the text."
-    for eos, end, asks in (
-        (EOS_ID, 4, [(alone, every), (alone[:6], cut)]),
-        (WORDS.index("cat"), NEW_TOKENS, [(tokenize("on the cat"), rejected)]),
-        (0, 2, [(alone, false), (alone[:3], cut)]),
-    ):
-        gives = alone[:end]
-        asks += [([], "Only new tokens are compared with eos.")]
-        asks += [(gives[:-1], "The text keeps its eos.")]
-        expect(function, *pair, PREFIX, 4, NEW_TOKENS, eos, gives=gives, hint=hint, asks=asks)
 
 
 def _check_passes(function: Callable) -> None:

@@ -17,6 +17,7 @@ from specdec_lib.lessons.checking.examples import Different, expect, record_agre
 from specdec_lib.lessons.checking.kinds import ARRAYS, FLOATS, INTS
 from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.checking.pasting import format_call
+from specdec_lib.lessons.checking.tables import check_of
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.sampling import softmax
 
@@ -46,46 +47,8 @@ answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
 
-@visible_check
-def check_acceptance_rate(function: Callable) -> None:
-    """The chapter's pair, two coins, equal and disjoint distributions."""
-    shared, drafted = "Sum what both share, token by token.", "How often is each token drafted?"
-    total = float(np.minimum(1, P / Q).sum())
-    asks = [(total, drafted), (total / 4, drafted), (0.2, "No mean: sum.", (TWO_COINS, 0.45))]
-    asks += [(0.2, "That is the share that they do not have in common.", (TWO_COINS, 0.1))]
-    asks += [(float(P @ Q), "That is how often a draw from p and a draw from q agree.")]
-    expect(function, P, Q, gives=0.8, hint=shared, asks=asks)
-    expect(function, *TWO_COINS, gives=0.9, hint=shared)
-    expect(function, Q, Q, gives=1.0, hint="Equal distributions share everything.")
-    expect(function, *APART, gives=0.0, hint="They share nothing.")
-
-
-@visible_check
-def check_two_paths(function: Callable) -> None:
-    """The chapter's pair, also the other way round, equal distributions, and a token of neither."""
-    gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.15, 0.0, 0.0, 0.05])
-    ratios, residual = np.array([1, 2 / 3, 0.75, 1]), np.array([0.75, 0, 0, 0.25])
-    on_accepted = "min(1, p/q) is how often a drafted A stays. How often is A drafted?"
-    on_corrected = "The residual is drawn from only after a rejection. How often is that?"
-    asks = [
-        ((gives[0], 0.2 * P), "After a rejection the rule draws from the residual, not from p."),
-        (gives[::-1], "The mass by acceptance comes first."),
-        ((ratios, gives[1]), on_accepted),
-        ((gives[0], residual), on_corrected),
-        ((ratios, residual), f"{on_accepted} {on_corrected}"),
-        ((gives[0], np.abs(P - Q)), "A token of which q has more is never the correction."),
-        ((gives[0], Q - gives[0]), "That is what q has beyond p: it is rejected, not corrected."),
-        ((gives[0], P - Q), "Where q has more, nothing is corrected: no mass is below 0."),
-    ]
-    hint = "Token A: 0.30 by acceptance, 0.15 by correction."
-    expect(function, P, Q, gives=gives, hint=hint, asks=asks)
-    gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.0, 0.15, 0.05, 0.0])
-    expect(function, Q, P, gives=gives, hint="The second mass is what p has beyond q.")
-    hint = "Nothing is rejected, so nothing is corrected."
-    expect(function, P, P, gives=(P, np.zeros(4)), hint=hint)
-    rare = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.75, 0.0])
-    gives = np.array([0.25, 0.5, 0.0]), np.array([0.25, 0.0, 0.0])
-    expect(function, *rare, gives=gives, hint="Token 2 is 0 in p and in q.")
+check_acceptance_rate = check_of(globals(), "acceptance_rate")
+check_two_paths = check_of(globals(), "two_paths")
 
 
 def expect_law(function: Callable, *args: object, gives: np.ndarray, **options: Any) -> None:
@@ -101,36 +64,7 @@ def expect_law(function: Callable, *args: object, gives: np.ndarray, **options: 
         raise Different(wrong.seen, said) from None
 
 
-@visible_check
-def check_argmax_draft_law(function: Callable) -> None:
-    """Two coins, drafts that are too modest, the chapter's pair, equal models, and a tie."""
-    from_q = "This draft token is not drawn from q, so p does not come out."
-    by_p = "After a rejection the library draws from the residual, not from p."
-    asks = [
-        ([0.5, 0.5], from_q, ((P, Q), P)),
-        ([0.5, 0.5], "The draft token stays with p/q.", ((P, Q), [0.525, 0.3, 0.0, 0.175])),
-        ([11 / 12, 1 / 12], by_p, ((P, Q), [0.15, 23 / 30, 0.05, 1 / 30])),
-        ([11 / 12, 1 / 12], "|p - q| is no residual.", ((P, Q), [0.125, 19 / 24, 1 / 24, 1 / 24])),
-        ([1.0, 0.0], "Is the ratio p over q, and not q over p?", ((P, Q), [0.0, 1.0, 0.0, 0.0])),
-    ]
-    hint = "Token 0 is drafted every time and stays with 5/6; the residual is [0, 1]."
-    expect_law(function, *TWO_COINS, gives=np.array([5 / 6, 1 / 6]), hint=hint, asks=asks)
-    modest = np.array([0.5, 0.4, 0.1]), np.array([0.4, 0.3, 0.3])
-    hint = "p/q is above 1 on the drafted token, so it is always accepted."
-    most = "p/q is 1.25 here, and a probability is at most 1."
-    asks = [([1.25, 0.0, 0.0], most), ([1.125, -0.125, 0.0], most)]
-    expect(function, *modest, gives=np.array([1.0, 0.0, 0.0]), hint=hint, asks=asks)
-    gives = np.array([0.25, 2 / 3, 0.0, 1 / 12])
-    hint = "Token B is drafted every time and stays with 2/3; after that only A and D are missing."
-    asks = [([1.0, 0.0, 0.0, 0.0], "Is the draft token the argmax of q, and not of p?")]
-    one_hot = "The residual uses all of q, as the library does, and not a one-hot q."
-    asks += [([3 / 14, 2 / 3, 1 / 14, 1 / 21], one_hot)]
-    expect_law(function, P, Q, gives=gives, hint=hint, asks=asks)
-    gives = np.array([1.0, 0.0, 0.0, 0.0])
-    expect(function, P, P, gives=gives, hint="The ratio is 1, and the residual is empty.")
-    tie = np.array([0.2, 0.8]), np.array([0.5, 0.5])
-    hint = "Two entries of q are the largest: the draft token is the first, and its ratio is 0.4."
-    expect(function, *tie, gives=np.array([0.4, 0.6]), hint=hint)
+check_argmax_draft_law = check_of(globals(), "argmax_draft_law")
 
 
 @visible_check
@@ -244,29 +178,4 @@ def _asked(
     return int(token), row.astype(float)
 
 
-@visible_check
-def check_warp(function: Callable) -> None:
-    """A temperature, each filter alone and both together, also in no order; large logits."""
-    probs = np.array([0.5, 0.25, 0.125, 0.125])
-    logits, roots = np.log(probs), np.sqrt(probs)
-    gives = roots / roots.sum()
-    expect_law(function, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
-    hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
-    expect_law(function, logits, 1.0, 3, gives=probs, hint=hint)
-    hint = "There are four tokens, and top_k = 9 keeps all of them."
-    expect_law(function, logits, 1.0, 9, gives=probs, hint=hint)
-    hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
-    gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
-    expect_law(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
-    mixed = np.log([0.125, 0.5, 0.125, 0.25])
-    asks = [(gives, "Put each probability back at its token's place.")]
-    hint = "Token 3 is kept: the mass before it is 0.5, below 0.6."
-    gives = gives[[2, 0, 2, 1]]
-    expect_law(function, mixed, 1.0, None, 0.6, gives=gives, hint=hint, asks=asks)
-    hint = "Before token 2 stands 0.5, which is not below 0.5."
-    gives = np.array([0.5, 0.5, 0.0, 0.0])
-    expect_law(function, np.zeros(4), 1.0, None, 0.5, gives=gives, hint=hint)
-    hint = "Top-k leaves [2/3, 1/3]: before token 1 stands 2/3 then, which is not below 0.6."
-    expect_law(function, logits, 1.0, 2, 0.6, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
-    hint = "exp(1000) is infinite: subtract the largest logit first."
-    expect_law(function, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)
+check_warp = check_of(globals(), "warp")

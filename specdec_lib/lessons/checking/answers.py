@@ -48,7 +48,7 @@ def truths_of(chapter: str, **values: float | None) -> dict[str, Truth]:
         name: Truth(
             values[name] if name in values else table["value"], table["why"], _typical(table)
         )
-        for name, table in _read(chapter, "predictions.toml").items()
+        for name, table in read_tables(chapter, "predictions.toml").items()
     }
 
 
@@ -65,12 +65,12 @@ def quizzes_of(chapter: str) -> dict[str, Quiz]:
     """
     return {
         name: Quiz(table["right"], {key: table[key] for key in QUIZ_OPTIONS})
-        for name, table in _read(chapter, "quizzes.toml").items()
+        for name, table in read_tables(chapter, "quizzes.toml").items()
     }
 
 
-def _read(chapter: str, file: str) -> dict:
-    """The tables of a TOML file in a package, each text in one line; {} without the file."""
+def read_tables(chapter: str, file: str) -> dict:
+    """The tables of a TOML file in the package `chapter`, each text in one line; {} without it."""
     path = resources.files(chapter) / file
     return _in_one_line(tomllib.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
@@ -79,6 +79,8 @@ def _in_one_line(value: object) -> Any:
     """The value with each text in it in one line: the file breaks lines as it needs to."""
     if isinstance(value, dict):
         return {key: _in_one_line(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return list(map(_in_one_line, value))
     return " ".join(value.split()) if isinstance(value, str) else value
 
 

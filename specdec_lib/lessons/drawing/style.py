@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PALETTE = json.loads((Path(__file__).parent / "palette.json").read_text(encoding="utf-8"))
+
+def read_look(name: str) -> dict[str, Any]:
+    """What a JSON file of this folder says of the look."""
+    return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+_PALETTE = read_look("palette.json")
 
 #: Colours by role, safe for colour-blind readers. Colour is never the only signal: see `role`.
 _ROLES = ("target", "draft", "accepted", "excess", "residual")
@@ -29,18 +35,8 @@ def use_course_style() -> None:
     """Set matplotlib to the course's fonts, colours and constrained layout, for this process."""
     import matplotlib.pyplot as plt
 
-    plt.rcParams.update({
-        "figure.figsize": (7.0, 3.4), "figure.constrained_layout.use": True,
-        "figure.facecolor": "white", "font.size": 11,
-        "axes.titlesize": 12, "axes.titleweight": "bold", "axes.titlelocation": "left",
-        "axes.titlepad": 10,
-        "axes.labelsize": 11, "legend.fontsize": 10,
-        "xtick.labelsize": 10, "ytick.labelsize": 10,
-        "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-        "axes.grid": True, "axes.grid.axis": "y", "grid.color": PALE, "grid.linewidth": 0.8,
-        "legend.frameon": False, "hatch.linewidth": 1.2,
-        "axes.prop_cycle": plt.cycler(color=_COLOURS),
-    })  # fmt: skip
+    own = {"grid.color": PALE, "axes.prop_cycle": plt.cycler(color=_COLOURS)}
+    plt.rcParams.update(read_look("matplotlib.json") | own)
 
 
 def role(name: str) -> dict[str, Any]:

@@ -10,31 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
 
 from specdec_lib.lessons.drawing.axes import panels, swatches, write_inside
-from specdec_lib.lessons.drawing.style import GREY, PALE, role
+from specdec_lib.lessons.drawing.style import GREY, PALE, read_look, role
 
-# The role that lends each kind its colour and hatch, and the sign before its text.
-_KINDS = {
-    "plain": (None, ""),
-    "ahead": (None, ""),
-    "chosen": (None, ""),
-    "drafted": ("draft", ""),
-    "scored": ("target", ""),
-    "accepted": ("accepted", "✓ "),
-    "rejected": ("excess", "✗ "),
-    "dropped": (None, "– "),
-    "corrected": ("residual", "↺ "),
-    "bonus": ("target", "+ "),
-}
-
-_LABELS = {
-    "drafted": "drafted: striped box",
-    "accepted": "accepted: ✓ solid box",
-    "rejected": "rejected: ✗ crossed box",
-    "dropped": "dropped: – dashed box",
-    "corrected": "corrected: ↺ hexagon",
-    "bonus": "bonus: + rounded, double edge",
-}
-
+# By kind: the role that lends it colour and hatch, the sign before its text, its name in a legend.
+_KINDS = read_look("tokens.json")
 _WIDTH, _HEIGHT = 0.88, 0.42
 FIRST_X = 1.5  # where the first box of a row stands
 
@@ -56,11 +35,11 @@ def token_box(ax: Axes, x: float, y: float, kind: str, words: str) -> None:
     """Draw a token of this kind with its middle at (x, y)."""
     for patch in _patches(kind, x, y):
         ax.add_patch(patch)
-    role_of, sign = _KINDS[kind]
-    text_style = {"color": "#55555f"} if role_of is None else {"fontweight": "bold"}
+    look = _KINDS[kind]
+    text_style = {"color": "#55555f"} if look["role"] is None else {"fontweight": "bold"}
     if kind == "chosen":
         text_style = {"fontweight": "bold", "bbox": None}
-    write_inside(ax, x, y, sign + words, fontsize=9.5, **text_style)
+    write_inside(ax, x, y, look["sign"] + words, fontsize=9.5, **text_style)
 
 
 def boxes(
@@ -74,7 +53,7 @@ def boxes(
 
 def box_style(kind: str) -> dict[str, Any]:
     """Options of a patch of this kind; colour is never all that tells two kinds apart."""
-    if name := _KINDS[kind][0]:
+    if name := _KINDS[kind]["role"]:
         return role(name) | {"label": kind}
     if kind == "chosen":
         return {"facecolor": PALE, "edgecolor": "black", "linewidth": 2.2}
@@ -130,7 +109,7 @@ def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
 
 def box_legend(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
     """What the shapes mean, below the picture."""
-    styles = [box_style(kind) | {"label": _LABELS[kind]} for kind in kinds]
+    styles = [box_style(kind) | {"label": _KINDS[kind]["label"]} for kind in kinds]
     ax.legend(
         handles=swatches(styles), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
     )
@@ -146,4 +125,5 @@ def draw_blocks(
     ax.set(xlim=(-0.3, end), ylim=(0.1 - 0.6 * len(blocks), 0.4))
     ax.axis("off")
     used = {kind for block in blocks for kind, _ in block}
-    box_legend(ax, tuple(kind for kind in _LABELS if kind in used), columns)
+    named = (kind for kind, look in _KINDS.items() if kind in used and "label" in look)
+    box_legend(ax, tuple(named), columns)
