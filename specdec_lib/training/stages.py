@@ -35,14 +35,24 @@ def train(model: nn.Module, loss: TrainingLoss, recipe: Recipe, folder: Path, na
         tokens = torch.from_numpy(training_batch(data, recipe.batch, step)).to(device)
         with torch.autocast(device.type, torch.bfloat16):
             value = loss(model, tokens, step / recipe.steps)
-        value.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for optimizer in optimizers:
-            optimizer.step()
-            optimizer.zero_grad()
+        descend(value, model, optimizers)
         bar.set_postfix(loss=value.item(), refresh=False)
-    torch.save(model.state_dict(), folder / f"{name}.new")
-    os.replace(folder / f"{name}.new", folder / f"{name}.pt")
+    save_whole(model.state_dict(), folder / f"{name}.pt")
+
+
+def descend(loss: Tensor, model: nn.Module, optimizers: list[torch.optim.Optimizer]) -> None:
+    """One step down the gradient of `loss`."""
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    for optimizer in optimizers:
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def save_whole(state: object, path: Path) -> None:
+    """Write `state` to `path` for torch.load; the old file stands until the new one is whole."""
+    torch.save(state, path.with_suffix(".new"))
+    os.replace(path.with_suffix(".new"), path)
 
 
 def training_batch(data: np.ndarray, batch: int, step: int) -> np.ndarray:
@@ -51,13 +61,15 @@ def training_batch(data: np.ndarray, batch: int, step: int) -> np.ndarray:
     return np.stack([data[start : start + CONTEXT_LENGTH] for start in starts]).astype(np.int64)
 
 
-def optimizers_of(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
+def optimizers_of(
+    model: nn.Module, recipe: Recipe, muon_class: type[torch.optim.Optimizer] = torch.optim.Muon
+) -> list[torch.optim.Optimizer]:
     """Muon for the matrices inside the layers, AdamW for everything else."""
     matrices, others = [], []
     for name, parameter in model.named_parameters():
         inside = parameter.ndim == 2 and "embed" not in name
         (matrices if inside else others).append(parameter)
-    muon = torch.optim.Muon(matrices, lr=recipe.muon, weight_decay=0.01)
+    muon = muon_class(matrices, lr=recipe.muon, weight_decay=0.01)
     adam = torch.optim.AdamW(others, lr=recipe.adam, betas=(0.9, 0.95), weight_decay=0.0)
     for group in muon.param_groups + adam.param_groups:
         group["full_rate"] = group["lr"]
