@@ -13,59 +13,48 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-from tqdm import tqdm, trange
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from specdec_lib.measure.acceptance import acceptance, model_reader
+from specdec_lib.measure.prompts import EncodedDocument
 from specdec_lib.models.cut_vocabulary import D2T_FILE, CutVocabulary
 from specdec_lib.models.llama import Llama
-from specdec_lib.training.muon import Float32Muon
-from specdec_lib.training.recipes import (
-    HELD_OUT_PIECES,
-    HELD_OUT_ROWS,
-    PIECE_ROWS,
-    SEED,
-    SMOLLM2_DRAFT_SIZE,
-    Recipe,
-    smollm2_recipe,
-)
-from specdec_lib.training.stages import descend, new_model, optimizers_of, save_whole, set_rates
+from specdec_lib.sampling import Warp
+from specdec_lib.training import recipes
+from specdec_lib.training.stages import TrainingLoss, load_trained, new_model, train
 from specdec_lib.training.writing import KINDS, Rows
 
-WEIGHTS_FILE = "model.safetensors"
-FIGURES_FILE = "figures.json"
-SAVE_EVERY = 100  # steps
-READING = 8  # held-out rows at once
+WEIGHTS_FILE, FIGURES_FILE = "model.safetensors", "figures.json"
 
 
 def make_draft(
     target: Llama, text: Rows, epochs: float, work: Path, to: Path, begin: Path | None = None
 ) -> None:
-    """Train a draft on `text` and write it with its figures to `to`; it goes on from `work`.
+    """Train a draft in `work` on `text`, and write it with its figures to `to`.
 
     It begins with the target's embedding, or as the draft in the folder `begin`, whose vocabulary
     it then keeps.
     """
     is_held_out = held_out(len(text.tokens))
-    learned, kept_back = text.take(~is_held_out), text.take(is_held_out)
+    learned = text.take(~is_held_out)
     d2t = np.load(begin / D2T_FILE) if begin else most_written(learned, target.vocab_size)
     draft = draft_from_folder(begin) if begin else draft_from_target(target, d2t)
-    recipe = smollm2_recipe(len(learned.tokens), epochs)
-    history = train_draft(draft, learned, kept_back, own_ids(d2t, target.vocab_size), recipe, work)
+    recipe = recipes.smollm2_recipe(len(learned.tokens), epochs, bool(begin))
+    name = f"draft-{len(learned.tokens)}-{epochs:g}{'-on' * bool(begin)}"
+    if not (work / f"{name}.pt").exists():
+        loss = loss_in(own_ids(d2t, target.vocab_size))
+        train(draft, loss, recipe, work, name, lambda step: batch(learned, recipe.batch, step))
+    draft.load_state_dict(load_trained(work, name))
     save_draft(draft, d2t, to)
-    model = CutVocabulary.from_folder(to, target.vocab_size, "cpu", torch.float32)
-    figures = {"rows": len(learned.tokens), "recipe": asdict(recipe), "history": history}
-    figures |= {"begun as": begin.name if begin else "the target's embedding"}
-    figures |= {
-        "parameters": draft.num_parameters(),
-        "held out": measured(target, model, kept_back),
-    }
-    (to / FIGURES_FILE).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    figures = {"rows": len(learned.tokens), "goes on": bool(begin), "recipe": asdict(recipe)}
+    found = measured(target, to, text.take(is_held_out))
+    (to / FIGURES_FILE).write_text(json.dumps(figures | found, indent=1) + "\n", encoding="utf-8")
 
 
 def held_out(rows: int) -> np.ndarray:
     """Which of the first `rows` rows are kept from training: (rows,) bool."""
-    piece, place = np.divmod(np.arange(rows), PIECE_ROWS)
-    return (piece < HELD_OUT_PIECES) & (place < HELD_OUT_ROWS)
+    piece, place = np.divmod(np.arange(rows), recipes.PIECE_ROWS)
+    return (piece < recipes.HELD_OUT_PIECES) & (place < recipes.HELD_OUT_ROWS)
 
 
 def most_written(text: Rows, vocab_size: int) -> np.ndarray:
@@ -78,7 +67,7 @@ def most_written(text: Rows, vocab_size: int) -> np.ndarray:
         np.add.at(counts, tokens, np.exp(logprobs.astype(np.float32)))
     counts[0] = np.inf  # what the draft reads for every token that it lacks
     order = np.argsort(-counts, kind="stable")
-    return np.sort(order[: SMOLLM2_DRAFT_SIZE.vocab]).astype(np.uint16)
+    return np.sort(order[: recipes.SMOLLM2_DRAFT_SIZE.vocab]).astype(np.uint16)
 
 
 def own_ids(d2t: np.ndarray, vocab_size: int) -> Tensor:
@@ -90,10 +79,10 @@ def own_ids(d2t: np.ndarray, vocab_size: int) -> Tensor:
 
 def draft_from_target(target: Llama, d2t: np.ndarray) -> LlamaForCausalLM:
     """A draft whose embedding is the best linear image of the target's in its own width."""
-    draft = new_model(SMOLLM2_DRAFT_SIZE)
+    draft = new_model(recipes.SMOLLM2_DRAFT_SIZE)
     rows = target.embedding[torch.from_numpy(d2t.astype(np.int64))].float()
     left, sizes, _ = torch.linalg.svd(rows - rows.mean(0), full_matrices=False)
-    image = (left * sizes)[:, : SMOLLM2_DRAFT_SIZE.width]
+    image = (left * sizes)[:, : draft.config.hidden_size]
     with torch.no_grad():
         draft.get_input_embeddings().weight.copy_(image / image.std() * 0.02)
     return draft
@@ -103,76 +92,7 @@ def draft_from_folder(folder: Path) -> LlamaForCausalLM:
     """A draft that `save_draft` wrote, in float32."""
     draft = LlamaForCausalLM(LlamaConfig.from_pretrained(folder, dtype="float32"))
     draft.load_state_dict(load_file(folder / WEIGHTS_FILE), strict=False)  # the head is tied
-    return draft.float()
-
-
-def train_draft(
-    draft: LlamaForCausalLM, text: Rows, kept_back: Rows, ids: Tensor, recipe: Recipe, work: Path
-) -> dict[int, float]:
-    """Train in place; the alpha on `kept_back` after every SAVE_EVERY steps and at the end."""
-    optimizers = optimizers_of(draft, recipe, Float32Muon)
-    parts = [draft, *optimizers]
-    history = resumed(parts, recipe, work)
-    for step in (bar := trange(max(history, default=0), recipe.steps, desc="draft")):
-        set_rates(optimizers, recipe.rate(step))
-        share, rows = step / recipe.steps, batch_rows(len(text.tokens), recipe.batch, step)
-        cross_entropy, alpha = compared(draft, text.take(rows), ids)
-        descend(cross_entropy + (1 + 4 * share) * (1 - alpha), draft, optimizers)
-        bar.set_postfix(alpha=alpha.item(), refresh=False)
-        if (step + 1) % SAVE_EVERY == 0 or step + 1 == recipe.steps:
-            history[step + 1] = held_out_alpha(draft, kept_back, ids)
-            tqdm.write(f"{step + 1} steps: alpha {history[step + 1]:.3f} on held-out rows")
-            states = [part.state_dict() for part in parts]
-            save_whole((asdict(recipe), history, states), work / "draft.pt")
-    return history
-
-
-def resumed(parts: list, recipe: Recipe, work: Path) -> dict[int, float]:
-    """Put an earlier training's states into `parts`; its history. Raises ValueError."""
-    path = work / "draft.pt"
-    if not path.exists():
-        return {}
-    saved, history, states = torch.load(path, weights_only=True)
-    if saved != asdict(recipe):
-        raise ValueError(f"{path} is from a training of another length: move it away")
-    for part, state in zip(parts, states, strict=True):
-        part.load_state_dict(state)
-    return history
-
-
-def batch_rows(rows: int, batch: int, step: int) -> np.ndarray:
-    """The rows of a step: every epoch goes through all of them in an order of its own."""
-    epoch, place = divmod(step, max(1, rows // batch))
-    order = np.random.default_rng([SEED, epoch]).permutation(rows)
-    return order[place * batch : (place + 1) * batch]
-
-
-def compared(draft: LlamaForCausalLM, text: Rows, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Cross-entropy in nats, and alpha, of the draft with the target's most probable tokens.
-
-    Means over the positions behind the prompts. What the draft lacks counts as 0.
-    """
-    tokens = ids[text.tokens.astype(np.int64)].clamp(min=0)
-    places = written_places(text)
-    states = draft.model(input_ids=tokens, use_cache=False).last_hidden_state[places]
-    top = ids[text.top_tokens[places].astype(np.int64)]
-    p = torch.from_numpy(text.top_logprobs[places]).float().exp() * (top >= 0)
-    log_q = draft.lm_head(states).log_softmax(-1).gather(-1, top.clamp(min=0))
-    alpha = torch.minimum(p, log_q.exp()).sum(-1).mean()
-    return -(p * log_q).sum(-1).mean(), alpha
-
-
-def written_places(text: Rows) -> np.ndarray:
-    """Where the next token is the target's own: (rows, ROW_LENGTH) bool."""
-    return np.arange(text.tokens.shape[1]) >= text.written_from[:, None] - 1
-
-
-@torch.no_grad()
-def held_out_alpha(draft: LlamaForCausalLM, text: Rows, ids: Tensor) -> float:
-    """The mean alpha over the rows."""
-    batches = np.array_split(np.arange(len(text.tokens)), -(-len(text.tokens) // READING))
-    alphas = [compared(draft, text.take(rows), ids)[1].item() * len(rows) for rows in batches]
-    return sum(alphas) / len(text.tokens)
+    return draft
 
 
 def save_draft(draft: LlamaForCausalLM, d2t: np.ndarray, to: Path) -> None:
@@ -186,29 +106,50 @@ def save_draft(draft: LlamaForCausalLM, d2t: np.ndarray, to: Path) -> None:
     np.save(to / D2T_FILE, d2t)
 
 
-def measured(target: Llama, draft: CutVocabulary, text: Rows) -> dict[str, dict[str, float]]:
-    """By kind of text: the figures of the draft's card, exact on the written positions."""
-    by_kind: dict[str, list[dict[str, Tensor]]] = {}
-    for row in tqdm(range(len(text.tokens)), desc="held-out rows"):
-        by_kind.setdefault(KINDS[text.kind[row]], []).append(
-            row_figures(target, draft, text.take(np.array([row])))
+def batch(text: Rows, size: int, step: int) -> Rows:
+    """The rows of a step: every epoch goes through all of them in an order of its own."""
+    epoch, place = divmod(step, max(1, len(text.tokens) // size))
+    order = np.random.default_rng([recipes.SEED, epoch]).permutation(len(text.tokens))
+    return text.take(order[place * size : (place + 1) * size])
+
+
+def loss_in(ids: Tensor) -> TrainingLoss:
+    """The loss of a draft whose `ids` are those of `own_ids`; it takes Rows."""
+
+    def loss(draft: LlamaForCausalLM, text: Rows, share: float) -> Tensor:
+        tokens = ids[text.tokens.astype(np.int64)].clamp(min=0)
+        written = np.arange(tokens.shape[1]) >= text.written_from[:, None] - 1
+        states = draft.model(input_ids=tokens, use_cache=False).last_hidden_state[written]
+        top = ids[text.top_tokens[written].astype(np.int64)]
+        p = torch.from_numpy(text.top_logprobs[written]).float().exp() * (top >= 0)
+        log_q = draft.lm_head(states).float().log_softmax(-1).gather(-1, top.clamp(min=0))
+        alpha = torch.minimum(p, log_q.exp()).sum(-1).mean()
+        return (1 + 4 * share) * (1 - alpha) - (p * log_q).sum(-1).mean()
+
+    return loss
+
+
+def measured(target: Llama, folder: Path, text: Rows) -> dict[str, dict[str, float]]:
+    """The figures of the draft's card, by kind of text, on the positions behind the prompts."""
+    draft = CutVocabulary.from_folder(folder, target.vocab_size, "cpu", torch.float32)
+    kept, figures = torch.zeros(target.vocab_size), {}
+    kept[draft.d2t] = 1
+    p, positions = model_reader(target), text.tokens.size
+    for place, kind in enumerate(KINDS):
+        rows = documents(text.take(text.kind == place))
+        one, cooler = (
+            acceptance(model_reader(target, warp), model_reader(draft, warp), rows, positions)
+            for warp in (Warp(), Warp(temperature=0.7))
         )
-    return {
-        kind: {name: torch.cat([row[name] for row in rows]).mean().item() for name in rows[0]}
-        | {"positions": sum(len(row["acceptance, T = 1"]) for row in rows)}
-        for kind, rows in by_kind.items()
-    }
-
-
-def row_figures(target: Llama, draft: CutVocabulary, text: Rows) -> dict[str, Tensor]:
-    """The same of one row, position by position."""
-    tokens, places = torch.from_numpy(text.tokens.astype(np.int64)), written_places(text)
-    length = tokens.shape[1]
-    p, q = (model.forward(tokens, model.new_cache(1, length))[places] for model in (target, draft))
-    figures = {
-        f"acceptance, T = {T:g}": torch.minimum((p / T).softmax(-1), (q / T).softmax(-1)).sum(-1)
-        for T in (1.0, 0.7)
-    }
-    figures["acceptance, greedy"] = (p.argmax(-1) == q.argmax(-1)).float()
-    figures["outside the vocabulary"] = 1 - p.softmax(-1)[:, draft.d2t].sum(-1)
+        inside = acceptance(p, lambda ids: p(ids) * kept, rows, positions)
+        figures[kind] = {"T = 1": one.alpha, "T = 0.7": cooler.alpha, "greedy": one.greedy}
+        figures[kind] |= {"outside": 1 - inside.alpha, "positions": one.positions}
     return figures
+
+
+def documents(text: Rows) -> list[EncodedDocument]:
+    """Rows as texts whose prompts are not novel."""
+    return [
+        EncodedDocument("", ids.tolist(), [i >= first for i in range(len(ids))], [1] * len(ids))
+        for ids, first in zip(text.tokens, text.written_from, strict=True)
+    ]

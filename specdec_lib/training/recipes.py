@@ -79,13 +79,12 @@ HEADS_RECIPE = Recipe(steps=2100, batch=2, decay=0.3, cross_entropy=0.4614)
 # The text that SmolLM2 writes comes in pieces of PIECE_ROWS rows.
 PIECE_ROWS, ROW_LENGTH = 192, 256  # rows, tokens
 TOP = 64  # of the target's most probable tokens are kept at each position
-WRITING_TEMPERATURES = (1.0, 1.0, 1.0, 0.7, 0.3)  # of which each row draws one
 HELD_OUT_ROWS, HELD_OUT_PIECES = 12, 8  # the first rows of each of the first pieces
-SMOLLM2_DRAFT_SIZE = ModelSize(256, 4, 4, 704, kv_heads=2, vocab=12_288, context=2048)  # 6.1M
-SMOLLM2_BATCH = 16  # rows a step
+SMOLLM2_DRAFT_SIZE = ModelSize(256, 4, 4, 704, kv_heads=2, vocab=12_288, context=2048)
 
 
-def smollm2_recipe(rows: int, epochs: float) -> Recipe:
-    """The training of SmolLM2's draft on so many rows, each read `epochs` times."""
-    steps = max(1, round(epochs * rows / SMOLLM2_BATCH))
-    return Recipe(steps, SMOLLM2_BATCH, warmup=40, decay=0.7)
+def smollm2_recipe(rows: int, epochs: float, goes_on: bool) -> Recipe:
+    """The training of SmolLM2's draft on so many rows; half the rates for a draft that goes on."""
+    rate, batch = 0.5 if goes_on else 1.0, 16
+    steps = max(1, round(epochs * rows / batch))
+    return Recipe(steps, batch, muon=0.02 * rate, adam=0.003 * rate, warmup=40, decay=0.7)

@@ -17,15 +17,14 @@ from tqdm import trange
 
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.tokenizer import FileTokenizer
+from specdec_lib.training import recipes
 from specdec_lib.training.corpus import library_documents
-from specdec_lib.training.recipes import PIECE_ROWS, ROW_LENGTH, TOP, WRITING_TEMPERATURES
 
 KINDS = ("chat", "free", "code")
 _SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 _BEFORE = f"<|im_start|>system\n{_SYSTEM}<|im_end|>\n<|im_start|>user\n"
 _AFTER = "<|im_end|>\n<|im_start|>assistant\n"
-_CODE_LINES, _CODE_TOKENS = 12, 48  # of the beginning of a row of code
-_MIN_LINES = 40  # of a source file
+_TEMPERATURES = (1.0, 1.0, 1.0, 0.7, 0.3)  # of which each row draws one
 
 
 class Rows(NamedTuple):
@@ -51,7 +50,7 @@ class Prompts:
         self.topics, self.forms = words["topics"], words["forms"]
         sources = [each for each in library_documents() if not (each.held_out or each.is_test)]
         lines = [source.text.splitlines() for source in sources]
-        self.sources = [each for each in lines if len(each) > _MIN_LINES]
+        self.sources = [each for each in lines if len(each) > 40]
 
     def draw(self, rng: random.Random) -> tuple[list[int], int]:
         """The tokens of a prompt, and its place in KINDS."""
@@ -63,8 +62,8 @@ class Prompts:
             return self.encode(_BEFORE), 1
         lines = rng.choice(self.sources)
         first = rng.randrange(len(lines) - 30)
-        text = "\n".join(lines[first : first + _CODE_LINES])
-        return self.encode(text)[:_CODE_TOKENS] or [0], 2
+        text = "\n".join(lines[first : first + 12])
+        return self.encode(text)[:48] or [0], 2
 
 
 def write_pieces(target: Llama, tokenizer: FileTokenizer, folder: Path, count: int) -> None:
@@ -94,17 +93,17 @@ def read_pieces(folder: Path, count: int) -> Rows:
 def written_piece(target: Llama, prompts: Prompts, number: int, label: str) -> Rows:
     """Piece `number`: all rows grow together, one token a pass."""
     rng, generator = random.Random(1000 + number), torch.Generator().manual_seed(number)
-    starts, kinds = zip(*(prompts.draw(rng) for _ in range(PIECE_ROWS)), strict=True)
-    temperatures = torch.tensor([rng.choice(WRITING_TEMPERATURES) for _ in starts])[:, None]
+    starts, kinds = zip(*(prompts.draw(rng) for _ in range(recipes.PIECE_ROWS)), strict=True)
+    temperatures = torch.tensor([rng.choice(_TEMPERATURES) for _ in starts])[:, None]
     tokens = forced_tokens(starts)
     tops, logprobs = [], []
-    cache = target.new_cache(PIECE_ROWS, ROW_LENGTH)
-    for i in trange(ROW_LENGTH, desc=label):
+    cache = target.new_cache(recipes.PIECE_ROWS, recipes.ROW_LENGTH)
+    for i in trange(recipes.ROW_LENGTH, desc=label):
         logits = target.forward(tokens[:, i : i + 1], cache)[:, 0]
-        top = logits.topk(TOP)
+        top = logits.topk(recipes.TOP)
         tops.append(top.indices.numpy().astype(np.uint16))
         logprobs.append((top.values - logits.logsumexp(-1, keepdim=True)).half().numpy())
-        if i + 1 < ROW_LENGTH:
+        if i + 1 < recipes.ROW_LENGTH:
             drawn = gumbel_max(logits / temperatures, generator)
             tokens[:, i + 1] = torch.where(tokens[:, i + 1] < 0, drawn, tokens[:, i + 1])
     lengths = np.array([len(start) for start in starts])
@@ -114,9 +113,9 @@ def written_piece(target: Llama, prompts: Prompts, number: int, label: str) -> R
 
 def forced_tokens(starts: tuple[list[int], ...]) -> Tensor:
     """The prompts as the beginnings of rows (rows, ROW_LENGTH); -1 is still to be written."""
-    tokens = torch.full((len(starts), ROW_LENGTH), -1)
+    tokens = torch.full((len(starts), recipes.ROW_LENGTH), -1)
     for row, start in zip(tokens, starts, strict=True):
-        row[: len(start)] = torch.tensor(start[:ROW_LENGTH])
+        row[: len(start)] = torch.tensor(start[: recipes.ROW_LENGTH])
     return tokens
 
 
