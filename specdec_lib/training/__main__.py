@@ -47,17 +47,12 @@ def smollm2(options: Namespace) -> None:
     make_draft(target, text, options.epochs, work, options.to, options.begin)
 
 
-def options_of_the_command() -> Namespace:
-    """What the command line says."""
+if __name__ == "__main__":
     command = ArgumentParser("python -m specdec_lib.training", description=__doc__)
     command.add_argument("models", nargs="?", choices=("builtin", "smollm2"), default="builtin")
     command.add_argument("--tokens", type=int, default=1_000_000, help="of text, at least")
     command.add_argument("--epochs", type=float, default=4.0, help="how often the text is read")
     command.add_argument("--to", type=Path, default=DRAFT_FOLDER, help="the draft's folder")
     command.add_argument("--begin", type=Path, help="a draft's folder, to go on from its weights")
-    return command.parse_args()
-
-
-if __name__ == "__main__":
-    options = options_of_the_command()
+    options = command.parse_args()
     builtin() if options.models == "builtin" else smollm2(options)

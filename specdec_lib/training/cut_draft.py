@@ -7,13 +7,13 @@ is learned at their positions: a draft never writes there.
 
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaForCausalLM
 
 from specdec_lib.measure.acceptance import acceptance, model_reader
 from specdec_lib.measure.prompts import EncodedDocument
@@ -21,10 +21,11 @@ from specdec_lib.models.cut_vocabulary import D2T_FILE, CutVocabulary
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 from specdec_lib.training import recipes
+from specdec_lib.training.short import trainable
 from specdec_lib.training.stages import TrainingLoss, load_trained, new_model, train
 from specdec_lib.training.writing import KINDS, Rows
 
-WEIGHTS_FILE, FIGURES_FILE = "model.safetensors", "figures.json"
+FIGURES_FILE = "figures.json"
 
 
 def make_draft(
@@ -38,14 +39,15 @@ def make_draft(
     is_held_out = held_out(len(text.tokens))
     learned = text.take(~is_held_out)
     d2t = np.load(begin / D2T_FILE) if begin else most_written(learned, target.vocab_size)
-    draft = draft_from_folder(begin) if begin else draft_from_target(target, d2t)
+    draft = trainable(begin.resolve()) if begin else draft_from_target(target, d2t)
     recipe = recipes.smollm2_recipe(len(learned.tokens), epochs, bool(begin))
     name = f"draft-{len(learned.tokens)}-{epochs:g}{'-on' * bool(begin)}"
     if not (work / f"{name}.pt").exists():
         loss = loss_in(own_ids(d2t, target.vocab_size))
-        train(draft, loss, recipe, work, name, lambda step: batch(learned, recipe.batch, step))
+        train(draft, loss, recipe, work, name, partial(batch, learned, recipe.batch))
     draft.load_state_dict(load_trained(work, name))
-    save_draft(draft, d2t, to)
+    draft.half().save_pretrained(to)
+    np.save(to / D2T_FILE, d2t)
     figures = {"rows": len(learned.tokens), "goes on": bool(begin), "recipe": asdict(recipe)}
     found = measured(target, to, text.take(is_held_out))
     (to / FIGURES_FILE).write_text(json.dumps(figures | found, indent=1) + "\n", encoding="utf-8")
@@ -88,24 +90,6 @@ def draft_from_target(target: Llama, d2t: np.ndarray) -> LlamaForCausalLM:
     return draft
 
 
-def draft_from_folder(folder: Path) -> LlamaForCausalLM:
-    """A draft that `save_draft` wrote, in float32."""
-    draft = LlamaForCausalLM(LlamaConfig.from_pretrained(folder, dtype="float32"))
-    draft.load_state_dict(load_file(folder / WEIGHTS_FILE), strict=False)  # the head is tied
-    return draft
-
-
-def save_draft(draft: LlamaForCausalLM, d2t: np.ndarray, to: Path) -> None:
-    """Write the folder that CutVocabulary.from_folder reads, in float16."""
-    to.mkdir(parents=True, exist_ok=True)
-    weights = {name: value.half() for name, value in draft.state_dict().items()}
-    del weights["lm_head.weight"]  # it is the embedding
-    save_file(weights, to / WEIGHTS_FILE, metadata={"format": "pt"})
-    draft.config.dtype = "float16"
-    draft.config.save_pretrained(to)
-    np.save(to / D2T_FILE, d2t)
-
-
 def batch(text: Rows, size: int, step: int) -> Rows:
     """The rows of a step: every epoch goes through all of them in an order of its own."""
     epoch, place = divmod(step, max(1, len(text.tokens) // size))
@@ -132,16 +116,13 @@ def loss_in(ids: Tensor) -> TrainingLoss:
 def measured(target: Llama, folder: Path, text: Rows) -> dict[str, dict[str, float]]:
     """The figures of the draft's card, by kind of text, on the positions behind the prompts."""
     draft = CutVocabulary.from_folder(folder, target.vocab_size, "cpu", torch.float32)
-    kept, figures = torch.zeros(target.vocab_size), {}
-    kept[draft.d2t] = 1
-    p, positions = model_reader(target), text.tokens.size
+    kept, figures = draft.widened(torch.ones(len(draft.d2t))), {}
+    p, q, cool = model_reader(target), model_reader(draft), Warp(temperature=0.7)
+    cooler_pair = model_reader(target, cool), model_reader(draft, cool)
+    readers = (p, q), cooler_pair, (p, lambda ids: p(ids) * kept)
     for place, kind in enumerate(KINDS):
         rows = documents(text.take(text.kind == place))
-        one, cooler = (
-            acceptance(model_reader(target, warp), model_reader(draft, warp), rows, positions)
-            for warp in (Warp(), Warp(temperature=0.7))
-        )
-        inside = acceptance(p, lambda ids: p(ids) * kept, rows, positions)
+        one, cooler, inside = (acceptance(*pair, rows, text.tokens.size) for pair in readers)
         figures[kind] = {"T = 1": one.alpha, "T = 0.7": cooler.alpha, "greedy": one.greedy}
         figures[kind] |= {"outside": 1 - inside.alpha, "positions": one.positions}
     return figures
@@ -150,6 +131,6 @@ def measured(target: Llama, folder: Path, text: Rows) -> dict[str, dict[str, flo
 def documents(text: Rows) -> list[EncodedDocument]:
     """Rows as texts whose prompts are not novel."""
     return [
-        EncodedDocument("", ids.tolist(), [i >= first for i in range(len(ids))], [1] * len(ids))
+        EncodedDocument("", ids.tolist(), [i >= first for i in range(len(ids))], [])
         for ids, first in zip(text.tokens, text.written_from, strict=True)
     ]

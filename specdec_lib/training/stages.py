@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ def train(
     stopped goes on from the state that `name`.state has, at most SAVE_EVERY steps back.
     """
     device, state = next(model.parameters()).device, folder / f"{name}.state"
-    batch_at = batch_at or windows(folder, recipe.batch, device)
+    if batch_at is None:
+        data = np.load(folder / "train.npy")
+        batch_at = partial(training_batch, data, recipe.batch, device)
     fast = device.type != "cpu" or torch.bfloat16 in target_dtypes()
     parts = [model, *optimizers_of(model, recipe, torch.optim.Muon if fast else Float32Muon)]
     for step in (bar := trange(resumed(parts, state), recipe.steps, desc=name)):
@@ -79,16 +82,11 @@ def save_whole(content: object, path: Path) -> None:
     os.replace(path.with_suffix(".new"), path)
 
 
-def windows(folder: Path, batch: int, device: torch.device) -> Callable[[int], Tensor]:
-    """From a step to the windows of its batch."""
-    data = np.load(folder / "train.npy")
-    return lambda step: torch.from_numpy(training_batch(data, batch, step)).to(device)
-
-
-def training_batch(data: np.ndarray, batch: int, step: int) -> np.ndarray:
-    """The `batch` windows of step `step`: (batch, CONTEXT_LENGTH) int64, drawn from the seed."""
+def training_batch(data: np.ndarray, batch: int, device: torch.device, step: int) -> Tensor:
+    """The windows of step `step`: (batch, CONTEXT_LENGTH) int64, drawn from the seed."""
     starts = np.random.default_rng([SEED, step]).integers(0, len(data) - CONTEXT_LENGTH, batch)
-    return np.stack([data[start : start + CONTEXT_LENGTH] for start in starts]).astype(np.int64)
+    rows = np.stack([data[start : start + CONTEXT_LENGTH] for start in starts]).astype(np.int64)
+    return torch.from_numpy(rows).to(device)
 
 
 def optimizers_of(

@@ -1,7 +1,8 @@
 """The text that the draft of SmolLM2 learns from: the target writes it, in numbered pieces.
 
-A piece depends on its number alone. Half of its rows answer a question, three in eight continue
-the beginning of a dialogue in which the user has not spoken, and the others continue a source file.
+A piece depends on its number, and on the interpreter's library. Half of its rows answer a
+question, three in eight continue the beginning of a dialogue in which the user has not spoken, and
+the others continue a source file of that library.
 """
 
 import json
@@ -103,9 +104,10 @@ def written_piece(target: Llama, prompts: Prompts, number: int, label: str) -> R
         top = logits.topk(recipes.TOP)
         tops.append(top.indices.numpy().astype(np.uint16))
         logprobs.append((top.values - logits.logsumexp(-1, keepdim=True)).half().numpy())
-        if i + 1 < recipes.ROW_LENGTH:
-            drawn = gumbel_max(logits / temperatures, generator)
-            tokens[:, i + 1] = torch.where(tokens[:, i + 1] < 0, drawn, tokens[:, i + 1])
+        noise = torch.empty_like(logits).exponential_(generator=generator)
+        drawn = (logits / temperatures - noise.log_()).argmax(-1)  # from the softmax (Gumbel, 1954)
+        following = tokens[:, i + 1 : i + 2]  # none at the end
+        following.copy_(torch.where(following < 0, drawn[:, None], following))
     lengths = np.array([len(start) for start in starts])
     found = tokens.numpy().astype(np.uint16), np.stack(tops, 1), np.stack(logprobs, 1)
     return Rows(*found, lengths, np.array(kinds))
@@ -117,9 +119,3 @@ def forced_tokens(starts: tuple[list[int], ...]) -> Tensor:
     for row, start in zip(tokens, starts, strict=True):
         row[: len(start)] = torch.tensor(start[: recipes.ROW_LENGTH])
     return tokens
-
-
-def gumbel_max(logits: Tensor, generator: torch.Generator) -> Tensor:
-    """A token for each row of `logits` (rows, V), drawn from its softmax (Gumbel, 1954)."""
-    noise = torch.empty_like(logits).exponential_(generator=generator)
-    return (logits - noise.log_()).argmax(-1)
