@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor
+from tqdm import tqdm
 from transformers import LlamaForCausalLM
 
 from specdec_lib.measure.acceptance import acceptance, model_reader
@@ -120,7 +121,7 @@ def measured(target: Llama, folder: Path, text: Rows) -> dict[str, dict[str, flo
     p, q, cool = model_reader(target), model_reader(draft), Warp(temperature=0.7)
     cooler_pair = model_reader(target, cool), model_reader(draft, cool)
     readers = (p, q), cooler_pair, (p, lambda ids: p(ids) * kept)
-    for place, kind in enumerate(KINDS):
+    for place, kind in enumerate(tqdm(KINDS, desc="held-out rows")):
         rows = documents(text.take(text.kind == place))
         one, cooler, inside = (acceptance(*pair, rows, text.tokens.size) for pair in readers)
         figures[kind] = {"T = 1": one.alpha, "T = 0.7": cooler.alpha, "greedy": one.greedy}
