@@ -1,23 +1,58 @@
-"""Train the built-in models: `python -m specdec_lib.training`, about two hours.
+"""Train the models that the course ships: `python -m specdec_lib.training builtin` or `smollm2`.
 
-If it is stopped, the same command goes on with the first training that had not ended.
+The built-in models take about two hours on two cores. The draft of SmolLM2 needs the fetched
+target, which first writes the text: a million tokens take it an hour. If a training is stopped, the
+same command goes on with it.
 """
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
+
+import torch
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.device import default_device
+from specdec_lib.models.fetch import fetched_folder
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.smollm2 import DRAFT_FOLDER
+from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.training.corpus import prepare
+from specdec_lib.training.cut_draft import make_draft
 from specdec_lib.training.export import export_assets
 from specdec_lib.training.heads import train_heads
+from specdec_lib.training.recipes import PIECE_ROWS, ROW_LENGTH
 from specdec_lib.training.stages import train_drafts, train_target
+from specdec_lib.training.writing import read_pieces, write_pieces
 
 _FOLDER = Path("build/training")
 _TRAININGS = {"target": train_target, "drafts": train_drafts, "heads": train_heads}
 
-if __name__ == "__main__":
+
+def builtin() -> None:
+    """The built-in models."""
     prepare(_FOLDER)
     for name, train in _TRAININGS.items():
         if not (_FOLDER / f"{name}.pt").exists():
             train(_FOLDER, default_device())
     export_assets(_FOLDER, ASSETS)
+
+
+def smollm2(options: Namespace) -> None:
+    """The draft of SmolLM2, on the CPU."""
+    folder = fetched_folder()
+    target, work = Llama.from_folder(folder, dtype=torch.float32), _FOLDER / "smollm2"
+    pieces = -(-options.tokens // (PIECE_ROWS * ROW_LENGTH))
+    write_pieces(target, FileTokenizer.from_folder(folder), work, pieces)
+    text = read_pieces(work, pieces)
+    make_draft(target, text, options.epochs, work, options.to, options.begin)
+
+
+if __name__ == "__main__":
+    command = ArgumentParser("python -m specdec_lib.training", description=__doc__)
+    command.add_argument("models", nargs="?", choices=("builtin", "smollm2"), default="builtin")
+    command.add_argument("--tokens", type=int, default=1_000_000, help="of text, at least")
+    command.add_argument("--epochs", type=float, default=4.0, help="how often the text is read")
+    command.add_argument("--to", type=Path, default=DRAFT_FOLDER, help="the draft's folder")
+    command.add_argument("--begin", type=Path, help="a draft's folder, to go on from its weights")
+    options = command.parse_args()
+    builtin() if options.models == "builtin" else smollm2(options)

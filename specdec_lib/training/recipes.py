@@ -18,17 +18,20 @@ class ModelSize:
     layers: int
     heads: int
     mlp: int
+    kv_heads: int | None = None  # as many as heads
+    vocab: int = VOCAB_SIZE
+    context: int = CONTEXT_LENGTH
 
     def config(self) -> LlamaConfig:
         """The Hugging Face configuration; input and output embeddings are one matrix."""
         return LlamaConfig(
-            vocab_size=VOCAB_SIZE,
+            vocab_size=self.vocab,
             hidden_size=self.width,
             num_hidden_layers=self.layers,
             num_attention_heads=self.heads,
-            num_key_value_heads=self.heads,
+            num_key_value_heads=self.kv_heads or self.heads,
             intermediate_size=self.mlp,
-            max_position_embeddings=CONTEXT_LENGTH,
+            max_position_embeddings=self.context,
             tie_word_embeddings=True,
             bos_token_id=0,
             eos_token_id=0,
@@ -46,7 +49,7 @@ class Recipe:
     """
 
     steps: int
-    batch: int  # windows of CONTEXT_LENGTH tokens a step
+    batch: int  # windows of CONTEXT_LENGTH tokens a step, or rows of ROW_LENGTH
     muon: float = 0.02
     adam: float = 0.003
     warmup: int = 50
@@ -72,3 +75,16 @@ MEDUSA_HEADS, MEDUSA_RANK = 3, 256
 EAGLE_SIZE = ModelSize(width=128, layers=1, heads=4, mlp=384)  # heads of eagle.HEAD_WIDTH
 # Two windows a step teach nearly as much as four do, in half the time.
 HEADS_RECIPE = Recipe(steps=2100, batch=2, decay=0.3, cross_entropy=0.4614)
+
+# The text that SmolLM2 writes comes in pieces of PIECE_ROWS rows.
+PIECE_ROWS, ROW_LENGTH = 192, 256  # rows, tokens
+TOP = 64  # of the target's most probable tokens are kept at each position
+HELD_OUT_ROWS, HELD_OUT_PIECES = 12, 8  # the first rows of each of the first pieces
+SMOLLM2_DRAFT_SIZE = ModelSize(256, 4, 4, 704, kv_heads=2, vocab=12_288, context=2048)
+
+
+def smollm2_recipe(rows: int, epochs: float, goes_on: bool) -> Recipe:
+    """The training of SmolLM2's draft on so many rows; half the rates for a draft that goes on."""
+    rate, batch = 0.5 if goes_on else 1.0, 16
+    steps = max(1, round(epochs * rows / batch))
+    return Recipe(steps, batch, muon=0.02 * rate, adam=0.003 * rate, warmup=40, decay=0.7)

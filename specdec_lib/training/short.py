@@ -1,6 +1,7 @@
 """A distillation short enough for a lesson: one draft, one loss, one text, on a CPU."""
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -18,8 +19,11 @@ _BATCH, _WINDOW = 4, 128  # windows a step, and the tokens of each
 DistillationLoss = Callable[[Tensor, Tensor], Tensor]
 
 
-def trainable(name: str = "target", layers: int | None = None) -> LlamaForCausalLM:
-    """A built-in model in transformers, where gradients flow; its first `layers` layers only."""
+def trainable(name: str | Path = "target", layers: int | None = None) -> LlamaForCausalLM:
+    """A built-in model, or the one in a folder, in transformers, where gradients flow.
+
+    It has its first `layers` layers only.
+    """
     config = LlamaConfig.from_pretrained(ASSETS / name, dtype="float32")
     config.num_hidden_layers = layers or config.num_hidden_layers
     model = LlamaForCausalLM(config)

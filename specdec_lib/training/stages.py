@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,6 +13,8 @@ from torch import Tensor, nn
 from tqdm import trange
 from transformers import LlamaForCausalLM
 
+from specdec_lib.measure.models import target_dtypes
+from specdec_lib.training.muon import Float32Muon
 from specdec_lib.training.recipes import (
     CONTEXT_LENGTH,
     DRAFT_RECIPE,
@@ -22,42 +26,78 @@ from specdec_lib.training.recipes import (
     Recipe,
 )
 
-# The loss of a model on tokens (B, T), at a share 0..1 of its training.
-TrainingLoss = Callable[[nn.Module, Tensor, float], Tensor]
+# The loss of a model on a batch, tokens (B, T) or what `batch_at` gave, at a share 0..1.
+TrainingLoss = Callable[[nn.Module, Any, float], Tensor]
+SAVE_EVERY = 50  # steps
 
 
-def train(model: nn.Module, loss: TrainingLoss, recipe: Recipe, folder: Path, name: str) -> None:
-    """Train `model` in place on windows of `folder`/train.npy, and save it as `name`.pt there."""
-    data, optimizers = np.load(folder / "train.npy"), optimizers_of(model, recipe)
-    device = next(model.parameters()).device
-    for step in (bar := trange(recipe.steps, desc=name)):
-        set_rates(optimizers, recipe.rate(step))
-        tokens = torch.from_numpy(training_batch(data, recipe.batch, step)).to(device)
-        with torch.autocast(device.type, torch.bfloat16):
-            value = loss(model, tokens, step / recipe.steps)
+def train(
+    model: nn.Module,
+    loss: TrainingLoss,
+    recipe: Recipe,
+    folder: Path,
+    name: str,
+    batch_at: Callable[[int], Any] | None = None,
+) -> None:
+    """Train `model` in place, and save it as `name`.pt in `folder`.
+
+    It learns from `batch_at(step)`, by default windows of `folder`/train.npy. A training that was
+    stopped goes on from the state that `name`.state has, at most SAVE_EVERY steps back.
+    """
+    device, state = next(model.parameters()).device, folder / f"{name}.state"
+    if batch_at is None:
+        data = np.load(folder / "train.npy")
+        batch_at = partial(training_batch, data, recipe.batch, device)
+    fast = device.type != "cpu" or torch.bfloat16 in target_dtypes()
+    parts = [model, *optimizers_of(model, recipe, torch.optim.Muon if fast else Float32Muon)]
+    for step in (bar := trange(resumed(parts, state), recipe.steps, desc=name)):
+        set_rates(parts[1:], recipe.rate(step))
+        with torch.autocast(device.type, torch.bfloat16, enabled=fast):
+            value = loss(model, batch_at(step), step / recipe.steps)
         value.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for optimizer in optimizers:
+        for optimizer in parts[1:]:
             optimizer.step()
             optimizer.zero_grad()
         bar.set_postfix(loss=value.item(), refresh=False)
-    torch.save(model.state_dict(), folder / f"{name}.new")
-    os.replace(folder / f"{name}.new", folder / f"{name}.pt")
+        if (step + 1) % SAVE_EVERY == 0:
+            save_whole((step + 1, [part.state_dict() for part in parts]), state)
+    save_whole(model.state_dict(), folder / f"{name}.pt")
+    state.unlink(missing_ok=True)
 
 
-def training_batch(data: np.ndarray, batch: int, step: int) -> np.ndarray:
-    """The `batch` windows of step `step`: (batch, CONTEXT_LENGTH) int64, drawn from the seed."""
+def resumed(parts: list, state: Path) -> int:
+    """Put what was saved into model and optimizers; the number of steps that they have done."""
+    if not state.exists():
+        return 0
+    step, states = torch.load(state, weights_only=True)
+    for part, saved in zip(parts, states, strict=True):
+        part.load_state_dict(saved)
+    return step
+
+
+def save_whole(content: object, path: Path) -> None:
+    """Write `content` for torch.load; what was there stands until the new file is whole."""
+    torch.save(content, path.with_suffix(".new"))
+    os.replace(path.with_suffix(".new"), path)
+
+
+def training_batch(data: np.ndarray, batch: int, device: torch.device, step: int) -> Tensor:
+    """The windows of step `step`: (batch, CONTEXT_LENGTH) int64, drawn from the seed."""
     starts = np.random.default_rng([SEED, step]).integers(0, len(data) - CONTEXT_LENGTH, batch)
-    return np.stack([data[start : start + CONTEXT_LENGTH] for start in starts]).astype(np.int64)
+    rows = np.stack([data[start : start + CONTEXT_LENGTH] for start in starts]).astype(np.int64)
+    return torch.from_numpy(rows).to(device)
 
 
-def optimizers_of(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
+def optimizers_of(
+    model: nn.Module, recipe: Recipe, muon_class: type[torch.optim.Optimizer] = torch.optim.Muon
+) -> list[torch.optim.Optimizer]:
     """Muon for the matrices inside the layers, AdamW for everything else."""
     matrices, others = [], []
     for name, parameter in model.named_parameters():
         inside = parameter.ndim == 2 and "embed" not in name
         (matrices if inside else others).append(parameter)
-    muon = torch.optim.Muon(matrices, lr=recipe.muon, weight_decay=0.01)
+    muon = muon_class(matrices, lr=recipe.muon, weight_decay=0.01)
     adam = torch.optim.AdamW(others, lr=recipe.adam, betas=(0.9, 0.95), weight_decay=0.0)
     for group in muon.param_groups + adam.param_groups:
         group["full_rate"] = group["lr"]

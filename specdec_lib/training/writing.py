@@ -1,0 +1,121 @@
+"""The text that the draft of SmolLM2 learns from: the target writes it, in numbered pieces.
+
+A piece depends on its number, and on the interpreter's library. Half of its rows answer a
+question, three in eight continue the beginning of a dialogue in which the user has not spoken, and
+the others continue a source file of that library.
+"""
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import trange
+
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.tokenizer import FileTokenizer
+from specdec_lib.training import recipes
+from specdec_lib.training.corpus import library_documents
+
+KINDS = ("chat", "free", "code")
+_SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+_BEFORE = f"<|im_start|>system\n{_SYSTEM}<|im_end|>\n<|im_start|>user\n"
+_AFTER = "<|im_end|>\n<|im_start|>assistant\n"
+_TEMPERATURES = (1.0, 1.0, 1.0, 0.7, 0.3)  # of which each row draws one
+
+
+class Rows(NamedTuple):
+    """Rows of text, and what the target says after each token; the arrays of a piece's file."""
+
+    tokens: np.ndarray  # (rows, ROW_LENGTH) uint16
+    top_tokens: np.ndarray  # (rows, ROW_LENGTH, TOP) uint16, the most probable first
+    top_logprobs: np.ndarray  # as top_tokens, float16: natural logarithms, at temperature 1
+    written_from: np.ndarray  # (rows,), the number of the prompt's tokens
+    kind: np.ndarray  # (rows,), a place in KINDS
+
+    def take(self, rows: np.ndarray) -> "Rows":
+        """The rows with these numbers, or where a mask is true."""
+        return Rows(*(column[rows] for column in self))
+
+
+class Prompts:
+    """What the rows begin with."""
+
+    def __init__(self, tokenizer: FileTokenizer) -> None:
+        self.encode = tokenizer.encode
+        words = json.loads(Path(__file__).with_name("smollm2.json").read_text(encoding="utf-8"))
+        self.topics, self.forms = words["topics"], words["forms"]
+        sources = [each for each in library_documents() if not (each.held_out or each.is_test)]
+        lines = [source.text.splitlines() for source in sources]
+        self.sources = [each for each in lines if len(each) > 40]
+
+    def draw(self, rng: random.Random) -> tuple[list[int], int]:
+        """The tokens of a prompt, and its place in KINDS."""
+        share = rng.random()
+        if share < 0.5:
+            topics = rng.choice(self.topics), rng.choice(self.topics)
+            return self.encode(_BEFORE + rng.choice(self.forms).format(*topics) + _AFTER), 0
+        if share < 0.88:
+            return self.encode(_BEFORE), 1
+        lines = rng.choice(self.sources)
+        first = rng.randrange(len(lines) - 30)
+        text = "\n".join(lines[first : first + 12])
+        return self.encode(text)[:48] or [0], 2
+
+
+def write_pieces(target: Llama, tokenizer: FileTokenizer, folder: Path, count: int) -> None:
+    """Write the first `count` pieces to `folder`; those that are there stay as they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [piece_path(folder, number) for number in range(count)]
+    missing = [number for number, path in enumerate(paths) if not path.exists()]
+    prompts = Prompts(tokenizer) if missing else None
+    for number in missing:
+        piece = written_piece(target, prompts, number, f"piece {number + 1} of {count}")
+        half = paths[number].with_name(f".{number}.half.npz")
+        np.savez(half, **piece._asdict())
+        os.replace(half, paths[number])
+
+
+def piece_path(folder: Path, number: int) -> Path:
+    """The file of a piece."""
+    return folder / f"{number:03d}.npz"
+
+
+def read_pieces(folder: Path, count: int) -> Rows:
+    """The rows of the first `count` pieces."""
+    pieces = [np.load(piece_path(folder, number)) for number in range(count)]
+    return Rows(*(np.concatenate([piece[name] for piece in pieces]) for name in Rows._fields))
+
+
+def written_piece(target: Llama, prompts: Prompts, number: int, label: str) -> Rows:
+    """Piece `number`: all rows grow together, one token a pass."""
+    rng, generator = random.Random(1000 + number), torch.Generator().manual_seed(number)
+    starts, kinds = zip(*(prompts.draw(rng) for _ in range(recipes.PIECE_ROWS)), strict=True)
+    temperatures = torch.tensor([rng.choice(_TEMPERATURES) for _ in starts])[:, None]
+    tokens = forced_tokens(starts)
+    tops, logprobs = [], []
+    cache = target.new_cache(recipes.PIECE_ROWS, recipes.ROW_LENGTH)
+    for i in trange(recipes.ROW_LENGTH, desc=label):
+        logits = target.forward(tokens[:, i : i + 1], cache)[:, 0]
+        top = logits.topk(recipes.TOP)
+        tops.append(top.indices.numpy().astype(np.uint16))
+        logprobs.append((top.values - logits.logsumexp(-1, keepdim=True)).half().numpy())
+        noise = torch.empty_like(logits).exponential_(generator=generator)
+        drawn = (logits / temperatures - noise.log_()).argmax(-1)  # from the softmax (Gumbel, 1954)
+        following = tokens[:, i + 1 : i + 2]  # none at the end
+        following.copy_(torch.where(following < 0, drawn[:, None], following))
+    lengths = np.array([len(start) for start in starts])
+    found = tokens.numpy().astype(np.uint16), np.stack(tops, 1), np.stack(logprobs, 1)
+    return Rows(*found, lengths, np.array(kinds))
+
+
+def forced_tokens(starts: tuple[list[int], ...]) -> Tensor:
+    """The prompts as the beginnings of rows (rows, ROW_LENGTH); -1 is still to be written."""
+    tokens = torch.full((len(starts), recipes.ROW_LENGTH), -1)
+    for row, start in zip(tokens, starts, strict=True):
+        row[: len(start)] = torch.tensor(start[: recipes.ROW_LENGTH])
+    return tokens

@@ -1,0 +1,89 @@
+"""The recipe of SmolLM2's draft, for a target of a few hundred weights."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from specdec_lib.assets import ASSETS
+from specdec_lib.models.cut_vocabulary import CutVocabulary
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.tokenizer import FileTokenizer
+from specdec_lib.training import cut_draft, export, recipes, stages, writing
+from specdec_lib.training.corpus import VOCAB_SIZE, LibraryDocument
+from specdec_lib.training.muon import Float32Muon
+from specdec_lib.training.recipes import ModelSize
+
+TINY, DRAFT = ModelSize(16, 1, 2, 16), ModelSize(8, 1, 2, 8, kv_heads=1, vocab=100)
+SMALL = {"PIECE_ROWS": 24, "ROW_LENGTH": 160, "TOP": 8, "SMOLLM2_DRAFT_SIZE": DRAFT}
+
+
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Llama:
+    """A tiny target, whose first two pieces are in tmp_path."""
+    for name, value in SMALL.items():
+        monkeypatch.setattr(recipes, name, value)
+    documents = [LibraryDocument("heapq.py", "x = 1\n" * 60)]
+    monkeypatch.setattr(writing, "library_documents", lambda: documents)
+    shutil.copy(ASSETS / "target" / "tokenizer.json", tmp_path)
+    export.save_model(stages.new_model(TINY).state_dict(), TINY, tmp_path, tmp_path)
+    llama = Llama.from_folder(tmp_path)
+    writing.write_pieces(llama, FileTokenizer.from_folder(tmp_path), tmp_path, 2)
+    return llama
+
+
+def test_a_piece_that_is_there_is_kept_and_one_that_is_lost_comes_again(target, tmp_path: Path):
+    text, (first, second) = writing.read_pieces(tmp_path, 2), sorted(tmp_path.glob("*.npz"))
+    second.unlink()
+    (tmp_path / ".1.half.npz").write_bytes(b"cut off")
+    before = first.stat().st_mtime_ns
+    writing.write_pieces(target, FileTokenizer.from_folder(tmp_path), tmp_path, 2)
+    assert first.stat().st_mtime_ns == before
+    for found, expected in zip(writing.read_pieces(tmp_path, 2), text, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_the_draft_loads_and_never_saw_what_is_held_out(target, tmp_path: Path, monkeypatch):
+    text, seen, to = writing.read_pieces(tmp_path, 2), [], tmp_path / "draft"
+    real, take = cut_draft.batch, lambda *of: seen.append(real(*of)) or seen[-1]
+    monkeypatch.setattr(cut_draft, "batch", take)
+    cut_draft.make_draft(target, text, 2.0, tmp_path, to)
+    rows = {row.tobytes() for batch in seen for row in batch.tokens}
+    assert len(seen) == 3
+    assert not rows & {row.tobytes() for row in text.tokens[cut_draft.held_out(48)]}
+    assert len(CutVocabulary.from_folder(to, VOCAB_SIZE, "cpu", torch.float32).d2t) == 100
+    figures = json.loads((to / "figures.json").read_text())
+    assert figures["rows"] == 24
+    assert 0 < figures["chat"]["T = 1"] < 1 - figures["chat"]["outside"] + 1e-6 < 1
+    cut_draft.make_draft(target, text, 1.0, tmp_path, tmp_path / "next", begin=to)
+    assert (to / "d2t.npy").read_bytes() == (tmp_path / "next" / "d2t.npy").read_bytes()
+
+
+def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(stages, "SAVE_EVERY", 1)
+    recipe, data = recipes.Recipe(4, 2, warmup=2), torch.arange(32).view(2, 16)
+
+    def train(name: str, stop: int) -> dict[str, torch.Tensor]:
+        batches = [data + step for step in range(stop)]  # the one after these is missing
+        model = stages.new_model(TINY)
+        stages.train(model, stages.next_token_loss, recipe, tmp_path, name, batches.__getitem__)
+        return stages.load_trained(tmp_path, name)
+
+    with pytest.raises(IndexError):
+        train("stopped", 2)
+    torch.testing.assert_close(train("stopped", 4), train("whole", 4), rtol=0, atol=0)
+
+
+def test_muon_in_float32_is_torchs_but_for_rounding():
+    start, slope = (torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(1))).unbind()
+    moved = []
+    for muon in (Float32Muon, torch.optim.Muon):
+        matrix = torch.nn.Parameter(start.clone())
+        optimizer, matrix.grad = muon([matrix], lr=0.1, weight_decay=0.1), slope
+        optimizer.step()
+        optimizer.step()
+        moved.append(matrix.detach())
+    torch.testing.assert_close(*moved, rtol=0, atol=5e-3)
