@@ -24,6 +24,7 @@ from specdec_lib.lessons.checking.examples import (
     visible_check,
 )
 from specdec_lib.lessons.checking.pasting import format_call
+from specdec_lib.lessons.checking.tables import check_of
 
 __all__ = ["committed"]
 
@@ -43,49 +44,6 @@ _DRAFTED = torch.tensor([[0, 1], [1, 2], [1, 0]])
 R = torch.tensor([[0.75, 0.1], [0.9, 0.5], [0.9, 0.6]], dtype=torch.float64)
 U = torch.tensor([0.5, 0.5, 0.5]).double()
 _BLOCK = (_P.expand(3, 3, 3), _Q.expand(3, 2, 3), _DRAFTED, R, U)
-
-# More rows of two. In the first both are accepted, with a coin each; in the second the residual is
-# [1/3, 2/3, 0], which sums to 0.375 before it is divided; in the third, as at temperature 0, r is 0
-# and the target gives the token no probability.
-MORE = (
-    torch.tensor([
-        [[0.875, 0.125, 0.0], [0.125, 0.75, 0.125], [0.625, 0.25, 0.125]],
-        [[0.375, 0.5, 0.125], [0.75, 0.0, 0.25], [0.625, 0.125, 0.25]],
-        [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
-    ]).double(),
-    torch.tensor([
-        [[0.375, 0.375, 0.25], [0.5, 0.125, 0.375]],
-        [[0.25, 0.25, 0.5], [0.125, 0.125, 0.75]],
-        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
-    ]).double(),
-    torch.tensor([[0, 2], [2, 0], [0, 2]]),
-    torch.tensor([[0.8, 0.1], [0.5, 0.9], [0.0, 0.0]], dtype=torch.float64),
-    torch.tensor([0.6, 0.2, 0.0], dtype=torch.float64),
-)  # fmt: skip
-
-HINTS_OF_BLOCK = (
-    "The first token is rejected, as 0.75 x 0.5 is not below 0.25, so the second does not count. "
-    "The residual is [0, 1, 0].",
-    "The first token is accepted and the second rejected: 0.5 x 0.5 equals its p, and an equal "
-    "product rejects. What p has above q in row 1 is [1, 0, 0] after its division.",
-    "Both tokens are accepted, so the next one comes from row 2 of p.",
-)
-HINTS_OF_MORE = (
-    "Each position has a coin of its own, and a whole block ends with row K of p.",
-    "p is [0.125, 0.25, 0] above q, divided by the sum [1/3, 2/3, 0], and u = 0.2 picks token 0.",
-    "As at temperature 0, r is 0. A token of p = 0 is rejected all the same: compare with <.",
-)
-
-# One row of p and q that half precision rounds: r q is just below p, and u just below p[1, 0].
-_CLOSE = (
-    torch.tensor(
-        [[[0.25787353515625, 0.74212646484375], [0.25006103515625, 0.74993896484375]]]
-    ).double(),
-    torch.tensor([[[0.5078125, 0.4921875]]]).double(),
-    torch.tensor([[0]]),
-    torch.tensor([[0.50775146484375]], dtype=torch.float64),
-    torch.tensor([0.250030517578125], dtype=torch.float64),
-)
 
 P_ROWS = "Are these the last n + 1 rows? In its first pass the target reads the prompt, too."
 _WARM = "Do p and q both take the temperature? At 0, Warp gives rows that are one-hot."
@@ -142,22 +100,7 @@ def check_rollback(function: Callable) -> None:
             )
 
 
-@visible_check
-def check_verify_block(function: Callable) -> None:
-    """The card's block and its rows alone, other rows, no draft tokens, and a close call."""
-    gives = (torch.tensor([0, 1, 2]), torch.tensor([1, 0, 2]))
-    expect_verdict(function, *_BLOCK, gives=gives, hint=HINTS_OF_BLOCK)
-    for row, hint in enumerate(HINTS_OF_BLOCK):
-        expect_verdict(function, *_alone(_BLOCK, row), gives=_alone(gives, row), hint=hint)
-    gives = (torch.tensor([2, 0, 0]), torch.tensor([0, 0, 1]))
-    expect_verdict(function, *MORE, gives=gives, hint=HINTS_OF_MORE)
-    p, q, drafted, r, u = _BLOCK
-    empty = (p[:, :1], q[:, :0], drafted[:, :0], r[:, :0], u)
-    gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
-    hint = "Without draft tokens there is only the bonus row."
-    expect_verdict(function, *empty, gives=gives, hint=hint)
-    hint = "r q is 0.00003 below p, and u is as close to p[1, 0]: too close for half precision."
-    expect_verdict(function, *_CLOSE, gives=(torch.tensor([1]), torch.tensor([0])), hint=hint)
+check_verify_block = check_of(globals(), "verify_block")
 
 
 SWAPPED = "The counts come first, then the tokens."

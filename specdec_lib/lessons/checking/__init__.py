@@ -18,10 +18,11 @@ from .examples import (
 )
 from .lending import CallLimitExceeded, ScriptedRandom, limit_calls, read_only
 from .pasting import as_code, format_call
+from .tables import check_of, expect_tables
 
 __all__ = [
     "CallLimitExceeded", "Different", "ScriptedRandom", "Unwritten", "as_code", "check_examples",
-    "committed", "describe", "difference", "expect", "expect_value_error", "format_call",
-    "helpers_first", "is_close", "limit_calls", "make_answered", "make_reveal", "quizzes_of",
-    "read_only", "same", "truths_of", "visible_check",
+    "check_of", "committed", "describe", "difference", "expect", "expect_tables",
+    "expect_value_error", "format_call", "helpers_first", "is_close", "limit_calls",
+    "make_answered", "make_reveal", "quizzes_of", "read_only", "same", "truths_of", "visible_check",
 ]  # fmt: skip
