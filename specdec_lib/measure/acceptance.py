@@ -85,7 +85,7 @@ def bits_per_byte(p: Reader, texts: Documents) -> float:
 def novel_windows(texts: Documents, max_positions: int) -> Iterator[tuple[list[int], Tensor]]:
     """Up to WINDOW tokens at a time, and those of their positions whose next token is novel.
 
-    EosIds after `max_positions` such positions.
+    Ends after `max_positions` such positions.
     """
     remaining = max_positions
     for text in texts:
@@ -99,12 +99,12 @@ def novel_windows(texts: Documents, max_positions: int) -> Iterator[tuple[list[i
                 return
 
 
-def model_reader(model: Model) -> Reader:
-    """The distributions of a model at temperature 1."""
+def model_reader(model: Model, warp: Warp = Warp()) -> Reader:
+    """The distributions of a model, by default at temperature 1."""
 
     def read(ids: list[int]) -> Tensor:
         tokens = torch.tensor([ids], device=model.device)
-        return Warp()(model.forward(tokens, model.new_cache(1, len(ids)))[0]).cpu()
+        return warp(model.forward(tokens, model.new_cache(1, len(ids)))[0]).cpu()
 
     return read
 

@@ -3,6 +3,7 @@
 A checkpoint's own settings have no part in a call: `generation_config` makes all of them.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -19,8 +20,11 @@ from specdec_lib.decoding.state import Generation
 from specdec_lib.device import without_cudnn_attention
 from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.measure.models import target_weights
+from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.checkpoint import configuration, named_tensors
-from specdec_lib.models.protocol import EosIds, eos_ids
+from specdec_lib.models.cut_vocabulary import CutVocabulary
+from specdec_lib.models.fetch import fetched_folder
+from specdec_lib.models.protocol import EosIds, Model, eos_ids
 from specdec_lib.sampling import Warp
 
 
@@ -69,10 +73,23 @@ class CountedModel:
             return cls(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(device))
 
     @classmethod
+    def of_draft(cls, folder: Path, draft: Model) -> "CountedModel":
+        """The model of `folder`, with the dtype of `draft` and the vocabulary of its target."""
+        model = cls.from_folder(folder, draft.dtype, draft.device)
+        if isinstance(draft, CutVocabulary):
+            embedding, head = model.model.get_input_embeddings(), model.model.lm_head
+            embedding.register_forward_pre_hook(lambda _, args: draft.t2d[args[0]])
+            head.register_forward_hook(lambda _, args, logits: draft.widened(logits, -math.inf))
+            model.vocab_size = draft.vocab_size
+        return model
+
+    @classmethod
     def from_size(
         cls, size: str, dtype: torch.dtype, device: torch.device | str = "cpu"
     ) -> "CountedModel":
-        """The target called "built-in", or it at the cost of a larger `size`."""
+        """The fetched target, the one called "built-in", or it at the cost of a larger `size`."""
+        if size == SMOLLM2:
+            return cls.from_folder(fetched_folder(), dtype, device)
         if size == "built-in":
             return cls.from_folder(ASSETS / "target", dtype, device)
         weights = target_weights(size, dtype, device)

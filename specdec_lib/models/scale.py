@@ -79,6 +79,16 @@ def parameter_count(shape: Shape) -> int:
     return shape.layers * layer + (2 * shape.vocab_size + 1) * shape.width
 
 
+def weights_read(shape: Shape) -> int:
+    """The weights that a pass reads: all but the embedding, of which it looks up a few rows."""
+    return parameter_count(shape) - shape.vocab_size * shape.width
+
+
+def size_ratio(target: Shape, draft: Shape) -> str:
+    """How many times the weights of `draft` a pass of `target` reads: "16:1"."""
+    return f"{weights_read(target) / weights_read(draft):.0f}:1"
+
+
 def _grown_layers(weights: Weights, growth: Growth) -> Iterator[LayerWeights]:
     """The wider layers, and after them copies of the last one that add nothing."""
     shape, r = weights.shape, growth.width

@@ -8,6 +8,7 @@ from specdec_lib.models.cut_vocabulary import CutVocabulary
 from specdec_lib.models.fetch import fetched_folder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
+from specdec_lib.models.scale import size_ratio
 from specdec_lib.models.tokenizer import FileTokenizer
 
 DRAFT_FOLDER = ASSETS / "smollm2-draft"
@@ -21,5 +22,6 @@ def load_smollm2(draft: str | None, device: torch.device, dtype: torch.dtype) ->
     folder = fetched_folder()
     target = Llama.from_folder(folder, device, dtype)
     draft_model = CutVocabulary.from_folder(DRAFT_FOLDER, target.vocab_size, device, dtype)
-    label = "SmolLM2-135M-Instruct with its 6M draft"
+    ratio = size_ratio(target.shape, draft_model.shape)
+    label = f"SmolLM2-135M-Instruct with its 6M draft, {ratio} by parameters"
     return Pair(SMOLLM2, target, draft_model, FileTokenizer.from_folder(folder), label, ENDS)

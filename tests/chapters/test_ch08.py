@@ -26,7 +26,7 @@ from specdec_lib.measure.experiment.decoders import library_generate
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import size_ratio
+from specdec_lib.models.scale import size_ratio
 from specdec_lib.sampling import Warp, random_source_for
 from specdec_lib.theory import walltime_speedup
 
