@@ -15,9 +15,8 @@ from specdec_lib.measure.costs import costs_from_times, interleave_draft_steps, 
 from specdec_lib.measure.own_text import own_prompts
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.timing import interleaved_times
-from specdec_lib.models.catalogue import BUILT_IN, SMOLLM2, PairError
+from specdec_lib.models.catalogue import BUILT_IN, SMOLLM2, PairError, require_known
 from specdec_lib.models.checkpoint import read_shape
-from specdec_lib.models.fetch import fetched_folder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
@@ -88,40 +87,38 @@ class ExperimentMachine:
 
 
 def load_machine(longer: float = 1, name: str | None = None) -> ExperimentMachine:
-    """The pair `name` on this machine's device, and what its passes cost; prints what they are.
+    """A pair on this machine's device, and what its passes cost; prints what they are.
 
-    None is the fetched pair, or the built-in one where there is none. Raises ValueError unless
-    `longer` is positive.
+    Without a `name` it is the fetched pair or, with a line that says so, the built-in one. Raises
+    ValueError unless `longer` is positive, and PairError if the pair `name` cannot be loaded.
     """
     if not longer > 0:
         raise ValueError(f"LONGER is {longer}; it is a positive number, 1 for the usual time")
+    require_known("pair in this chapter called", name or SMOLLM2, (SMOLLM2, BUILT_IN))
     device = default_device()
     dtype = default_dtype(device)
-    pair = load_pair(name or fetched_or_built_in(), device=device, dtype=dtype)
+    try:
+        pair = load_pair(name or SMOLLM2, device=device, dtype=dtype)
+    except PairError as error:
+        if name:
+            raise
+        print(f"The built-in pair stands in for a real one: {error}.")
+        pair = load_pair(device=device, dtype=dtype)
     name, target, drafts = pair.name, pair.target, {DRAFT_FOLDER.name: pair.draft}
-    print(f"{device_line(device)}, {dtype_name(dtype)}. The models: {pair.label}.")
+    models = pair.label
     if name == BUILT_IN:
         name, small = largest_size(SIZES[device.type], device, dtype), draft_dtype(device, dtype)
-        print(f"The target costs what {name.upper()} would.")
+        models = f"the built-in ones, the target slowed down to a cost of {name.upper()}"
         target = load_scaled_llama(ASSETS / "target", name, device, dtype)
         drafts = {each: Llama.from_folder(ASSETS / each, device, small) for each in BUILT_IN_DRAFTS}
+    print(f"{device_line(device)}, {dtype_name(dtype)}. The models: {models}.")
     (prompt,) = pair_prompts(pair, 1)
     costs = measure_costs(target, drafts, prompt, max(1, round(longer * _ROUNDS)))
     return ExperimentMachine(device, name, target, pair, drafts, costs, longer)
 
 
-def fetched_or_built_in() -> str:
-    """The fetched pair's name; where there is none the built-in one's, and a line says why."""
-    try:
-        fetched_folder()
-    except PairError as error:
-        print(f"The built-in pair stands in for a real one: {error}.")
-        return BUILT_IN
-    return SMOLLM2
-
-
 def pair_prompts(pair: Pair, count: int) -> list[list[int]]:
-    """`count` questions, or as many as there are, for a pair that chats; else held-out code."""
+    """At most `count` questions for a pair that chats, else pieces of held-out code."""
     if pair.tokenizer.chat_template:
         return own_prompts(pair, "chat", count)
     return prompts(count, PROMPT_TOKENS, ".py")
