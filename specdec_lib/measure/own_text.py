@@ -89,10 +89,23 @@ def acceptance_table(pair: Pair, count: int = _PROMPTS, tokens: int = _TOKENS) -
     return pd.DataFrame(rows)
 
 
+def card_rows(table: pd.DataFrame) -> list[str]:
+    """The table in Markdown, as it stands on a card."""
+    return [
+        "| text | temperature | acceptance | quartiles of the texts | outside | texts, positions |",
+        "| --- " * 6 + "|",
+        *(
+            f"| {row.kind} | {row.temperature:g} | {row.acceptance:.3f} | {row.low:.2f} to "
+            f"{row.high:.2f} | {row.outside:.3f} | {row.texts}, {row.positions:,} |"
+            for row in table.itertuples()
+        ),
+    ]
+
+
 def main() -> None:
     """Measure the fetched pair, print its table, and write it beside its draft."""
-    table = acceptance_table(load_pair(SMOLLM2, device="cpu")).round(4)
-    print(table.to_string(index=False))
+    table = acceptance_table(load_pair(SMOLLM2, device="cpu"))
+    print(*card_rows(table), sep="\n")
     write_whole(ACCEPTANCE_FILE, table.to_json(orient="records", indent=1) + "\n")
 
 

@@ -12,7 +12,6 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import torch
-from tokenizers import Tokenizer
 
 from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import Generation
@@ -20,13 +19,11 @@ from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import models
 from specdec_lib.measure.compare import Decoder, compare
 from specdec_lib.measure.library_decoders import GREEDY, plain
-from specdec_lib.measure.own_text import own_prompts
-from specdec_lib.measure.prompts import chat_questions, prompts
+from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.race.lanes import LaneMaker, WrongFunction
 from specdec_lib.measure.race.record import Lane, Race, TargetPass
 from specdec_lib.measure.timing import PassRecorder, RecordedPass
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pair import Pair
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
@@ -50,7 +47,6 @@ def run_race(
     time_prompt: bool = False,
     cost: str = "234m",
     target: Llama | None = None,
-    pair: Pair | None = None,
     seconds: float = 20.0,
 ) -> Race:
     """The race on `texts` held-out prompts, with `tokens` new tokens after each.
@@ -58,25 +54,22 @@ def run_race(
     The target is the built-in one at a `cost`. With `rows`, each decoder writes so many texts at a
     time, and the first is shown. A timer starts when the target has read the prompt, or with
     `time_prompt` before that. With `target`, which has that cost, all cores take part, else half
-    of them. A `pair` that chats answers questions. No text begins once `seconds` are over, but the
-    first one always runs. An end of text does not stop a decoder, so that all write as many tokens.
+    of them. No text begins once `seconds` are over, but the first one always runs. An end of text
+    does not stop a decoder, so that all write as many tokens.
     Raises WrongFunction where a reader's own function is wrong.
     """
     warp, makers = Warp(temperature), {PLAIN_LANE: _plain_lane, **lanes}
-    if pair and not pair.tokenizer.chat_template:
-        pair = None
-    target = target or (pair.target if pair else None)
-    prompts_of_race, shown = race_texts(texts + rows - 1, warp, pair)
-    reads = pair.tokenizer.backend_tokenizer if pair else None
+    prompts_of_race = race_prompts(texts + rows - 1, warp)
     batches = [prompts_of_race[i : i + rows] for i in range(texts)]
     with nullcontext() if target else half_of_the_cores():
         target = target or Llama(models.target_weights(cost, torch.float32))
         runners = {name: LaneRunner(make, target, warp, tokens) for name, make in makers.items()}
         short = {name: make(PassRecorder(target), warp, _WARM_UP) for name, make in makers.items()}
         compare(runners, batches, seconds, warm_up=short)
-    lanes = [Lane(name, passes_of(run.texts, time_prompt, reads)) for name, run in runners.items()]
-    label = pair.label if pair else f"the built-in target at the cost of {cost.upper()} parameters"
-    return Race(lanes, shown[: len(lanes[0].texts)], label, temperature, rows)
+    finished = [Lane(name, passes_of(run.texts, time_prompt)) for name, run in runners.items()]
+    shown = prompts_of_race[: len(finished[0].texts)]
+    pair = f"the built-in target at the cost of {cost.upper()} parameters"
+    return Race(finished, [_last_line(prompt) for prompt in shown], pair, temperature, rows)
 
 
 def _plain_lane(target: Model, warp: Warp, tokens: int) -> Decoder:
@@ -98,15 +91,6 @@ def race_prompts(count: int, warp: Warp) -> list[list[int]]:
     """`count` held-out prompts; a greedy race begins with the one whose text does not repeat."""
     pool = prompts(UNREPETITIVE_PROMPT + count, ending=".py")
     return pool[UNREPETITIVE_PROMPT:] if warp == GREEDY else pool[:count]
-
-
-def race_texts(count: int, warp: Warp, pair: Pair | None) -> tuple[list[list[int]], list[str]]:
-    """`count` prompts of a race, and what is shown of each: its last line, or the question."""
-    if pair is not None:
-        questions = [f"{question}\n\n" for question in chat_questions()[:count]]
-        return own_prompts(pair, "chat", count), questions
-    prompts_of_race = race_prompts(count, warp)
-    return prompts_of_race, [_last_line(prompt) for prompt in prompts_of_race]
 
 
 class TimedText(NamedTuple):
@@ -159,17 +143,12 @@ def tokens_after_each_pass(
     yield from zip(ends, accumulate(within, max), strict=True)
 
 
-def passes_of(
-    texts: Sequence[TimedText], time_prompt: bool, tokenizer: Tokenizer | None = None
-) -> list[list[TargetPass]]:
-    """The passes that wrote each text, on a clock that goes on from text to text.
-
-    The `tokenizer` reads their tokens; without one they are the built-in pair's.
-    """
+def passes_of(texts: Sequence[TimedText], time_prompt: bool) -> list[list[TargetPass]]:
+    """The passes that wrote each text, on a clock that goes on from text to text."""
     clock, by_text = 0.0, []
     for text in texts:
         start = text.start if time_prompt else text.prompt_read
-        stream = TextStream(tokenizer or words(), text.prompt)
+        stream = TextStream(words(), text.prompt)
         pieces = [stream.add(token) for token in text.new_tokens]
         passes, before = [], 0
         for end, count in text.tokens_after_pass:
