@@ -16,8 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-# Weights from which two threads gain on one: a smaller product takes less time than waking them, and
-# a whole pass of a draft model has no larger matrix than its head.
+# Weights from which two threads gain on one: waking them takes longer than a smaller product.
 SHARED_FROM = 400_000
 FIT_BLOCK = 32_768  # weights, 128 kB in float32: with a copy of each they fit in a core's own cache
 

@@ -13,6 +13,7 @@ from specdec_lib.models.tokenizer import FileTokenizer
 
 DRAFT_FOLDER = ASSETS / "smollm2-draft"
 DRAFTS = ("6m",)
+K = 2  # a longer block is hardly ever accepted whole
 ENDS = frozenset([0, 2])  # <|endoftext|>, <|im_end|>
 
 
@@ -24,4 +25,4 @@ def load_smollm2(draft: str | None, device: torch.device, dtype: torch.dtype) ->
     dtype = draft_dtype(device, dtype)
     draft_model = CutVocabulary.from_folder(DRAFT_FOLDER, target.vocab_size, device, dtype)
     label = "SmolLM2-135M-Instruct with its 6M draft"
-    return Pair(SMOLLM2, target, draft_model, FileTokenizer.from_folder(folder), label, ENDS)
+    return Pair(SMOLLM2, target, draft_model, FileTokenizer.from_folder(folder), label, ENDS, K)
