@@ -80,7 +80,7 @@ def acceptance_figures(pair: Pair, texts: Sequence[EncodedDocument], warp: Warp)
 
 def acceptance_table(pair: Pair, count: int = _PROMPTS, tokens: int = _TOKENS) -> pd.DataFrame:
     """A row for each kind of text, code alone if the pair does not chat, and each temperature."""
-    rows, kinds = [], KINDS if pair.tokenizer.chat_template else KINDS[-1:]
+    rows, kinds = [], KINDS if pair.is_chat else KINDS[-1:]
     for kind, temperature in product(kinds, TEMPERATURES):
         warp = Warp(temperature)
         texts = written_texts(pair, own_prompts(pair, kind, count), warp, tokens)

@@ -53,7 +53,7 @@ def promised_rows(machine: ExperimentMachine) -> pd.DataFrame:
 def texts_of(machine: ExperimentMachine, warp: Warp) -> Sequence[EncodedDocument]:
     """What alpha is measured on: held-out code, or what a pair that chats answers."""
     tokens = GRID_TOKENS[machine.task]
-    if machine.task == "chat":
+    if machine.pair.is_chat:
         return written_texts(machine.pair, pair_prompts(machine.pair, _POOL), warp, tokens)
     return [text for text in encoded_documents() if text.name.endswith(".py")]
 

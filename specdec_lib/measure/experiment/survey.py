@@ -13,7 +13,8 @@ from specdec_lib.device import default_device, default_dtype, draft_dtype, dtype
 from specdec_lib.device import processor as processor_line
 from specdec_lib.measure.costs import costs_from_times, interleave_draft_steps, pass_task
 from specdec_lib.measure.own_text import own_prompts
-from specdec_lib.measure.prompts import prompts
+from specdec_lib.measure.prompts import chat_questions, prompts
+from specdec_lib.measure.race.turns import Subject, questions_to
 from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.catalogue import BUILT_IN, SMOLLM2, PairError, require_known
 from specdec_lib.models.checkpoint import read_shape
@@ -68,7 +69,16 @@ class ExperimentMachine:
     @property
     def task(self) -> str:
         """What the pair writes: "chat", answers to questions, or "code"."""
-        return "chat" if self.pair.tokenizer.chat_template else "code"
+        return "chat" if self.pair.is_chat else "code"
+
+    @property
+    def race_subject(self) -> Subject | None:
+        """The questions of a race of a pair that chats, whose ends stop no decoder."""
+        return (
+            questions_to(self.pair, chat_questions())._replace(ends=None)
+            if self.pair.is_chat
+            else None
+        )
 
     def scaled(self, count: int) -> int:
         """`count` times `longer`; at least 1."""
@@ -119,7 +129,7 @@ def load_machine(longer: float = 1, name: str | None = None) -> ExperimentMachin
 
 def pair_prompts(pair: Pair, count: int) -> list[list[int]]:
     """At most `count` questions for a pair that chats, else pieces of held-out code."""
-    if pair.tokenizer.chat_template:
+    if pair.is_chat:
         return own_prompts(pair, "chat", count)
     return prompts(count, PROMPT_TOKENS, ".py")
 

@@ -12,7 +12,7 @@ from specdec_lib.models.pair import Pair
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 
-TRACE_TOKENS, TRACE_K = 48, 4
+TRACE_TOKENS = 48
 _SHOWN_TOKENS = 24  # of the prompt, its last ones
 
 
@@ -27,7 +27,7 @@ def trace(
 ) -> dict[str, Any]:
     """TRACE_TOKENS tokens of a pair below `shown`; the student's verifier judges the blocks."""
     decoder = speculative(
-        pair.target, ModelDrafter(pair.draft), TRACE_K, warp, TRACE_TOKENS,
+        pair.target, ModelDrafter(pair.draft), pair.k, warp, TRACE_TOKENS,
         student.verifier, eos_id=pair.eos_id,
     )  # fmt: skip
     stream = pair.stream(prompt)

@@ -76,7 +76,7 @@ def test_a_letter_of_several_tokens_stands_at_its_last_one():
 def test_a_trace_holds_what_the_picture_needs(machine):
     blocks = traces.machine_trace(LIBRARY_DECODER, machine)["blocks"]
     written = sum(block["accepted"] + 1 for block in blocks)
-    assert traces.TRACE_TOKENS <= written <= traces.TRACE_TOKENS + traces.TRACE_K
+    assert traces.TRACE_TOKENS <= written <= traces.TRACE_TOKENS + machine.pair.k
     assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in blocks)
     assert all(block["token"] for block in blocks)
 
