@@ -74,11 +74,9 @@ class ExperimentMachine:
     @property
     def race_subject(self) -> Subject | None:
         """The questions of a race of a pair that chats, whose ends stop no decoder."""
-        return (
-            questions_to(self.pair, chat_questions())._replace(ends=None)
-            if self.pair.is_chat
-            else None
-        )
+        if not self.pair.is_chat:
+            return None
+        return questions_to(self.pair, chat_questions())._replace(ends=None)
 
     def scaled(self, count: int) -> int:
         """`count` times `longer`; at least 1."""
