@@ -34,11 +34,11 @@ def race_here(draft: str, k: int, temperature: float, cost: str) -> Race:
 
 def pair_race(name: str, k: int | None, temperature: float) -> Race:
     """A race of another pair on this machine: it answers QUESTION."""
-    print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
     from specdec_lib.measure.race import lanes, turns
     from specdec_lib.models.pairs import load_pair
 
     pair = load_pair(name, device="cpu")
+    print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
     lane = lanes.draft_model_lane(pair.draft, k or pair.k, pair.eos_id)
     subject = turns.questions_to(pair, [QUESTION])
     names = {"speculative decoding": lane}

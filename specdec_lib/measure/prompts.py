@@ -76,7 +76,7 @@ def prompts(count: int, length: int = 64, ending: str = "") -> list[list[int]]:
 def chat_questions() -> list[str]:
     """Questions for a chat model, which no draft has learned from."""
     path = Path(__file__).with_name("chat_prompts.json")
-    return json.loads(path.read_text(encoding="utf-8"))["chat"]
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def repeated_share(tokens: list[int], size: int = 8) -> float:

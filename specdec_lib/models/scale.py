@@ -55,7 +55,7 @@ def grow_weights(weights: Weights, growth: Growth) -> Weights:
         embedding=weights.embedding.repeat(1, r),
         layers=_grown_layers(weights, growth),
         norm=weights.norm.repeat(r),
-        head=weights.head.repeat(1, r).div_(r),
+        head=lambda: weights.head().repeat(1, r).div_(r),
     )
 
 

@@ -107,7 +107,10 @@ def compare_with_hugging_face(
     row = most_promising(rows, temperature=0)
     draft, k = machine.drafts[row.draft], int(row.K)
     hf_target = fastest_hf_target(machine)
-    hf_draft = CountedModel.of_draft(ASSETS / row.draft, draft)
+    load = CountedModel.from_folder
+    if machine.pair.is_chat:
+        load = partial(CountedModel.from_cut_folder, vocab_size=draft.vocab_size)
+    hf_draft = load(ASSETS / row.draft, dtype=draft.dtype, device=machine.device)
     models = student, (machine.target, draft), (hf_target, hf_draft), k
     chosen, warm_up = grid_prompts(machine, temperature=0), greedy_decoders(*models, _TRIAL_TOKENS)
     decoders = greedy_decoders(*models, GRID_TOKENS[machine.task])
