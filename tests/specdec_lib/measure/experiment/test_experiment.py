@@ -11,6 +11,7 @@ from specdec_lib.measure.acceptance import Acceptance
 from specdec_lib.measure.experiment import batches, grid, survey, traces
 from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER
 from specdec_lib.measure.experiment.survey import TargetCosts, measure_costs
+from specdec_lib.models.catalogue import PairError
 from specdec_lib.text_stream import TextStream
 from specdec_lib.theory import Costs, walltime_speedup
 
@@ -59,6 +60,22 @@ def test_longer_multiplies_what_is_measured(machine):
     assert machine.scaled(8000) == 80 and machine.scaled(2) == 1
     with pytest.raises(ValueError, match="LONGER is 0; it is a positive number"):
         survey.load_machine(0)
+
+
+def test_without_the_fetched_pair_the_built_in_one_stands_in(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path))
+    monkeypatch.setattr(survey, "SIZES", {"cpu": ("40m",)})
+    monkeypatch.setattr(survey, "measure_costs", lambda *models: None)
+    found = survey.load_machine()
+    said = capsys.readouterr().out
+    assert (found.name, found.task, found.race_subject) == ("40m", "code", None)
+    assert "stands in" in said and "`specdec fetch smollm2-135m`" in said and "cost of 40M" in said
+    for name, why in (
+        ("smollm2-135m", "is not on this machine"),
+        ("qwen", "no pair in this chapt"),
+    ):
+        with pytest.raises(PairError, match=why):
+            survey.load_machine(name=name)
 
 
 def test_the_passes_of_a_machine_are_one_row(machine):
