@@ -45,6 +45,7 @@ def test_without_a_command_there_is_the_help(capsys):
         ("race --draft=huge", "huge"),
         ("race --temperature=nan", "temperature is nan"),
         ("race --recorded --k=3", "--k"),
+        ("race --pair=smollm2-135m --draft=small", "--draft"),
         ("compare none.json none.json", "none.json"),
         ("mark --work=none", "none"),
     ],
