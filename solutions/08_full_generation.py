@@ -307,16 +307,16 @@ figures.law_of_texts(speculative_generate)
 #
 # ## Second sitting: whose decoder runs
 #
-# From here on your loop drives a neural network: the built-in target, slowed down to the cost of a
-# larger one; on a GPU also published models. With `MINE = False` the library's decoder runs instead.
+# Now your loop drives a neural network: SmolLM2, a published chat model, if you have run
+# `specdec fetch smollm2-135m`; else the built-in target, slowed down to the cost of a larger one. With
+# `MINE = False` the library's decoder runs instead.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.lessons.widgets import trace_picture
 from specdec_lib.measure import papers, results, strategies
 from specdec_lib.measure.prompts import prompts
-from specdec_lib.measure.experiment import batches, grid, published, survey, traces
-from specdec_lib.measure.experiment import decoders
+from specdec_lib.measure.experiment import batches, decoders, grid, published, survey, traces
 
 # %% tags=["demo"]
 MINE = True
@@ -375,11 +375,11 @@ lesson.reveal("prediction_08_b", prediction_08_b)
 #
 # ## What this machine has
 #
-# With `LONGER = 2` everything below is measured twice as often and takes about twice as long.
+# With `LONGER = 2` all that follows takes twice as long. `PAIR = "stdlib"` keeps the built-in pair.
 
 # %% tags=["demo", "shown"]
-LONGER = 1
-machine = survey.load_machine(LONGER)
+LONGER, PAIR = 1, None
+machine = survey.load_machine(LONGER, PAIR)
 show_table(machine.passes(), "v in passes of the target over one token, and c of each draft")
 
 # %% [markdown]
@@ -390,11 +390,11 @@ show_table(machine.passes(), "v in passes of the target over one token, and c of
 #
 # ## Against Hugging Face
 #
-# The target is slow on purpose: it writes what the built-in target writes, and its passes cost far
-# more. The built-in target has 17, 8 and 4 times the weights of the drafts *small*, *base* and *large*.
-# The cell takes the draft and `K` with the highest promise at temperature 0. Then plain decoding, your decoder, and
-# Hugging Face's `generate`, plain and with the same draft and `K`, take turns. Hugging Face gets
-# float32 or bfloat16, whichever is faster here.
+# SmolLM2 has 22 times the weights of its draft. The built-in target has 17, 8 and 4 times those of
+# *small*, *base* and *large*, and is slow on purpose: it writes the same text in costlier passes. The
+# cell takes the draft and `K` with the highest promise at temperature 0. Then plain decoding, your
+# decoder, and Hugging Face's `generate`, plain and with the same draft and `K`, take turns. Hugging Face
+# gets float32 or bfloat16, whichever is faster here. A chat model's first answer is printed.
 #
 # ### Commit first
 #
@@ -433,11 +433,11 @@ print(f"Written to {results.write_results(rows, about, 'chapter08_results.json')
 # %% [markdown]
 # | column | what it is |
 # | --- | --- |
-# | alpha, c | measured on held-out text, and on draft steps |
+# | alpha, c | measured on held-out text or the target's own answers, and on draft steps |
 # | tokens per pass | of your run, the prompt's pass counted |
 # | v = 1 | the paper's promise: the formula with its own best `K`, and a verification that costs one pass |
 # | measured v | the promise at this `K`, with the verification as measured |
-# | measured v + prompt | the same, if both decoders also read a prompt of 16 tokens |
+# | measured v + prompt | the same, if both decoders also read a prompt |
 # | clock | your decoder over plain decoding: the median of the turns, and the quartiles |
 
 # %% tags=["demo"]
@@ -503,11 +503,11 @@ charts.batches(served)
 #
 # ## Token by token
 #
-# One text of the built-in pair. Hover over a token, or move the slider. Easy blocks often come in a
-# row, and so do hard ones: constant `alpha` is an approximation.
+# One text, at temperature 1. Hover over a token, or move the slider. Easy blocks often come in a row,
+# and so do hard ones: constant `alpha` is an approximation.
 
 # %% tags=["demo"]
-trace_picture(**traces.built_in_trace(our_decoder(), machine))
+trace_picture(**traces.machine_trace(our_decoder(), machine))
 
 # %% [markdown]
 # ## Two answers from your table
@@ -516,9 +516,9 @@ trace_picture(**traces.built_in_trace(our_decoder(), machine))
 #
 # ### In your own words: the draft
 #
-# Which draft is fastest here, at one temperature? Set `alpha`, `c` and `K` of the three drafts side
-# by side, and say from them why. What would change with the paper's `v = 1`? Three to five
-# sentences, with numbers.
+# Which draft is fastest here, at one temperature? (With one draft: which temperature?) Set `alpha`,
+# `c` and `K` of the rows side by side, and say from them why. What would change with the paper's
+# `v = 1`? Three to five sentences, with numbers.
 
 # %% [markdown] written="which_draft_wins" points=2
 # The comparison to make: from the smallest draft to the largest, by how much does alpha rise, and by how much c?
@@ -526,7 +526,7 @@ trace_picture(**traces.built_in_trace(our_decoder(), machine))
 # price. In the paper c goes from 0.02 to 0.11, while alpha rises by 0.09 or less at temperature 1, so the cheapest
 # wins. Beside a slow target all three c are small, and alpha decides; beside a fast one c decides. If the quartiles
 # of two drafts overlap, this run names no winner. With v = 1 every further token of a pass is free, so the best K
-# of each draft would be larger, and every promise higher.
+# of each draft would be larger, and every promise higher. With one draft, c stays and alpha alone decides.
 
 # %% [markdown]
 # ### In your own words: the promise and the clock
@@ -621,7 +621,7 @@ lanes = {
         comparison.hf_target, comparison.hf_draft, k
     ),
 }
-show_race(race("08", lanes, target=machine.target, cost=machine.size, time_prompt=True), yours=lane)
+show_race(race("08", lanes, target=machine.target, cost=machine.name, subject=machine.race_subject, time_prompt=True), yours=lane)
 
 # %% [markdown]
 # Passes first, then the clock. Equal passes say that your loop *is* the algorithm. If your time is

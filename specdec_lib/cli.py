@@ -6,6 +6,7 @@ A command imports what it needs when it is called, because torch alone takes mor
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,7 +17,7 @@ from typer import Argument, Option
 from specdec_lib import workspace
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.errors import SpecdecError
-from specdec_lib.models.catalogue import DOWNLOAD_LIMIT
+from specdec_lib.models.catalogue import BUILT_IN, DOWNLOAD_LIMIT, SMOLLM2
 
 _PURPOSE = """Work through the chapters, and try speculative decoding on this machine.
 
@@ -37,7 +38,7 @@ specdec = typer.Typer(help=_PURPOSE, add_completion=False, rich_markup_mode=None
 Work = Annotated[Path | None, Option(file_okay=False, help="Your copies. Default: work/, here.")]
 Cost = Literal["40m", "234m", "1b", "7b"]
 Dtype = Literal["float32", "bfloat16", "float16"]
-BlockSize = Annotated[int, Option("--k", min=1, help="Draft tokens in a block.")]
+BlockSize = Annotated[int | None, Option("--k", min=1, help="Draft tokens in a block.")]
 Temperature = Annotated[float, Option(metavar="T", help="0 is greedy.")]
 
 
@@ -117,7 +118,8 @@ def list_updates(work: Work = None) -> None:
 @specdec.command("race")
 def run_race(
     context: typer.Context,
-    k: BlockSize = 3,
+    k: BlockSize = None,
+    pair: Annotated[Literal[BUILT_IN, SMOLLM2], Option(help="The pair of models.")] = BUILT_IN,
     draft: Annotated[Literal[BUILT_IN_DRAFTS], Option(help="The draft model.")] = "large",
     target_cost: Annotated[Literal["40m", "234m"], Option(help="Slow the target down.")] = "234m",
     temperature: Temperature = 0.0,
@@ -125,8 +127,8 @@ def run_race(
 ) -> None:
     """See plain and speculative decoding write the same text.
 
-    They run on the built-in models for about 20 seconds, each with its own clock. Then you see both
-    side by side at their original speed.
+    They run for about 20 seconds, each with its own clock. Then you see both side by side at their
+    original speed.
 
     Example: specdec race --draft small --k 5 --temperature 1
     """
@@ -134,16 +136,25 @@ def run_race(
     from specdec_lib.measure.race import record
     from specdec_lib.sampling import Warp
 
-    if not recorded:
-        Warp(temperature)  # refuses a temperature that it cannot draw at
-        here = cli_race.race_here(draft, k, temperature, target_cost)
-        return cli_race.show_in_terminal(here, "on this machine")
-    for name in ("k", "draft", "target_cost", "temperature"):
+    if recorded:
+        refused = ("k", "pair", "draft", "target_cost", "temperature")
+        _refuse(context, refused, "a recorded race", "--recorded to run the race here")
+        return cli_race.show_in_terminal(record.recorded_race(), "on another machine")
+    Warp(temperature)  # refuses a temperature that it cannot draw at
+    if pair == BUILT_IN:
+        here = cli_race.race_here(draft, k or 3, temperature, target_cost)
+    else:
+        _refuse(context, ("draft", "target_cost"), f"a race of {pair}", "--pair")
+        here = cli_race.pair_race(pair, k, temperature)
+    cli_race.show_in_terminal(here, "on this machine")
+
+
+def _refuse(context: typer.Context, names: Sequence[str], what: str, other: str) -> None:
+    """SpecdecError if one of these options was given: it cannot change `what`."""
+    for name in names:
         if context.get_parameter_source(name).name == "COMMANDLINE":
             option = f"--{name.replace('_', '-')}"
-            raise SpecdecError(f"{option} cannot change a recorded race: leave out {option}, or "
-                             "--recorded to run the race here.")  # fmt: skip
-    cli_race.show_in_terminal(record.recorded_race(), "on another machine")
+            raise SpecdecError(f"{option} cannot change {what}: leave out {option}, or {other}.")
 
 
 @specdec.command("generate")
@@ -154,19 +165,20 @@ def generate_text(
     ] = "stdlib",
     draft: Annotated[str | None, Option(help="One of the pair's, OWNER/NAME, or a folder.")] = None,
     target_cost: Annotated[Cost | None, Option(help="Slow the built-in target down.")] = None,
-    k: BlockSize = 4,
-    tokens: Annotated[int, Option(min=1, help="Most new tokens.")] = 128,
+    k: BlockSize = None,
+    tokens: Annotated[int | None, Option(min=1, help="Most new tokens.")] = None,
     temperature: Temperature = 0.0,
     top_k: Annotated[int | None, Option(min=1, help="Sample from so many tokens.")] = None,
     top_p: Annotated[float, Option(help="Sample from so much probability.")] = 1.0,
     seed: Annotated[int, Option(min=0, help="Seed of the samples.")] = 0,
+    raw: Annotated[bool, Option("--raw", help="Go on with the text, without a template.")] = False,
     dtype: Annotated[Dtype | None, Option(help="Default: by device.")] = None,
     yes: Annotated[bool, Option("--yes", help="Download a pair without asking.")] = False,
     limit: Annotated[
         float, Option(metavar="GB", min=0, help="Most gigabytes to download.")
     ] = DOWNLOAD_LIMIT,
 ) -> None:
-    """Continue a prompt by speculative decoding.
+    """Continue a prompt by speculative decoding; a chat model answers it.
 
     Tokens that were drafted and accepted are green and underlined. A pair that is not built in is
     downloaded once, after you have seen its size and agreed.
@@ -185,7 +197,9 @@ def generate_text(
 
     weights = getattr(torch, dtype) if dtype else None
     loaded = load_pair(pair, draft, target_cost, dtype=weights, yes=yes, limit=limit)
-    cli_generate.write_generation(loaded, prompt, k, tokens, warp, seed)
+    chat = loaded.is_chat and not raw
+    length = tokens or (256 if chat else 128)
+    cli_generate.write_generation(loaded, prompt, k or loaded.k, length, warp, seed, chat)
 
 
 @specdec.command("pairs")

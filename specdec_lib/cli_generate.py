@@ -18,11 +18,19 @@ from specdec_lib.sampling import Warp, random_source_for
 ACCEPTED_STYLE = "green underline"  # not by its colour alone
 
 
-def write_generation(pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int) -> None:
-    """Write the text as it comes, and a line of counts. SpecdecError if it would be too long."""
+def write_generation(
+    pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int, chat: bool = False
+) -> None:
+    """Write the text as it comes, and a line of counts. SpecdecError if it would be too long.
+
+    With `chat`, the prompt is a question in the pair's chat template, and the text the answer.
+    """
     use_half_the_cores()  # with all of them, any other program would slow every pass
-    console, prompt_ids = Console(highlight=False), pair.start(prompt)
-    writer = ConsoleWriter(pair, console, prompt, prompt_ids)
+    console, prompt_ids = (
+        Console(highlight=False),
+        pair.start(pair.chat(prompt) if chat else prompt),
+    )
+    writer = ConsoleWriter(pair, console, prompt + "\n\n" * chat, prompt_ids)
     settings = Settings(tokens, warp, pair.eos_id, writer.add)
     random_source = random_source_for(warp, [np.random.default_rng(seed)])
     drafter = ModelDrafter(pair.draft)

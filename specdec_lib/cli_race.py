@@ -17,6 +17,7 @@ from rich.text import Text
 
 from specdec_lib.measure.race.record import Lane, Race
 
+QUESTION = "Why is the sky blue?"
 _TIME_LIMIT = 20.0  # seconds of the race; the replay comes after it
 _ACCEPTED = "green underline"  # not by its colour alone
 _SIDE_BY_SIDE_COLUMNS = 80  # from which panels stand side by side
@@ -29,6 +30,19 @@ def race_here(draft: str, k: int, temperature: float, cost: str) -> Race:
 
     lane = {"speculative decoding": lanes.draft_model_lane(draft, k)}
     return turns.run_race(lane, temperature=temperature, cost=cost, seconds=_TIME_LIMIT)
+
+
+def pair_race(name: str, k: int | None, temperature: float) -> Race:
+    """A race of another pair on this machine: it answers QUESTION."""
+    from specdec_lib.measure.race import lanes, turns
+    from specdec_lib.models.pairs import load_pair
+
+    pair = load_pair(name, device="cpu")
+    print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
+    lane = lanes.draft_model_lane(pair.draft, k or pair.k, pair.eos_id)
+    subject = turns.questions_to(pair, [QUESTION])
+    names = {"speculative decoding": lane}
+    return turns.run_race(names, subject=subject, temperature=temperature, seconds=_TIME_LIMIT)
 
 
 def show_in_terminal(race: Race, where: str) -> None:

@@ -47,10 +47,13 @@ def sample_rows(probs: Tensor, u: Tensor) -> Tensor:
     The CDF is in float64, and nothing synchronises the device. If rounding leaves `u` at or above
     a row's total, it picks the last token of positive probability, which every row must have.
     """
+    import torch
+
     cdf = probs.double().cumsum(-1)
     total = cdf[:, -1]
     u_below_total = u.minimum(total.nextafter(total.new_zeros(())))
-    return (cdf <= u_below_total[:, None]).sum(-1)
+    tokens = torch.searchsorted(cdf, u_below_total[:, None], right=True)[:, 0]
+    return tokens.clamp_(max=cdf.shape[1] - 1)  # a sum that is no number is beyond all of them
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.errors import SpecdecError
@@ -26,7 +25,7 @@ def residual_rows(p: Tensor, q: Tensor) -> Tensor:
 
     If p <= q everywhere (rounding), fall back to p.
     """
-    excess = (p - q).clamp(min=0)
+    excess = (p - q).clamp_(min=0)
     mass = excess.sum(-1, keepdim=True)
     return torch.where(mass > 0, excess / mass, p)
 
@@ -108,9 +107,11 @@ def next_distribution(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Te
     After a rejection, the residual of p and q at that position. After a block that was accepted
     whole there is no q, so the bonus token is drawn from the residual of p and 0, which is p.
     """
-    rows = torch.arange(len(p), device=p.device)
-    q_next = F.pad(q, (0, 0, 0, 1))[rows, count] * (count < limits)[:, None]
-    return residual_rows(p[rows, count], q_next)
+    rows, n = torch.arange(len(p), device=p.device), q.shape[1]
+    p_next = p[rows, count]
+    if n == 0:
+        return residual_rows(p_next, torch.zeros_like(p_next))
+    return residual_rows(p_next, q[rows, count.clamp(max=n - 1)] * (count < limits)[:, None])
 
 
 def finite_rows(probs: Tensor) -> Tensor:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
@@ -133,7 +132,7 @@ class Eagle(HiddenStateDrafter):
 
         `states` (B, T, width) and `tokens` (B, T); the cache holds them afterwards.
         """
-        embedded = F.embedding(tokens, self.target.embedding)[..., : self.width]
+        embedded = self.target.embed(tokens)[..., : self.width]
         x = self.fuse(torch.cat((states, embedded), -1))
         slots = self.cache.advance(tokens.shape[1])
         context = PassContext(self.cos[slots], self.sin[slots], slots, self.cache.mask(slots))

@@ -85,7 +85,7 @@ def bits_per_byte(p: Reader, texts: Documents) -> float:
 def novel_windows(texts: Documents, max_positions: int) -> Iterator[tuple[list[int], Tensor]]:
     """Up to WINDOW tokens at a time, and those of their positions whose next token is novel.
 
-    EosIds after `max_positions` such positions.
+    Ends after `max_positions` such positions.
     """
     remaining = max_positions
     for text in texts:

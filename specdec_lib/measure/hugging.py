@@ -5,11 +5,19 @@ A checkpoint's own settings have no part in a call: `generation_config` makes al
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, PreTrainedModel
+from torch import Tensor
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    GenerationConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+)
 from transformers.generation import candidate_generator
 from transformers.modeling_outputs import ModelOutput
 from transformers.utils import logging
@@ -19,7 +27,10 @@ from specdec_lib.decoding.state import Generation
 from specdec_lib.device import without_cudnn_attention
 from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.measure.models import target_weights
+from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.checkpoint import configuration, named_tensors
+from specdec_lib.models.cut_vocabulary import CutVocabulary
+from specdec_lib.models.fetch import fetched_folder
 from specdec_lib.models.protocol import EosIds, eos_ids
 from specdec_lib.sampling import Warp
 
@@ -50,6 +61,19 @@ class AssistantSettings(NamedTuple):
 DEFAULT_ASSISTANT = AssistantSettings(20, 0.4)  # of transformers 5.23.0
 
 
+class CutLlama(LlamaForCausalLM):
+    """A draft with a cut vocabulary as assisted generation takes one: with the target's columns."""
+
+    cut: CutVocabulary  # the same weights in our own form; only its maps are used
+
+    @wraps(LlamaForCausalLM.forward)
+    def forward(self, input_ids: Tensor, **options: Any) -> ModelOutput:
+        """The logits over the target's vocabulary, -inf for tokens that are left out."""
+        output = super().forward(self.cut.t2d[input_ids], **options)
+        output.logits = self.cut.widened(output.logits, float("-inf"))
+        return output
+
+
 class CountedModel:
     """A transformers model that counts the passes of `generate`.
 
@@ -72,7 +96,9 @@ class CountedModel:
     def from_size(
         cls, size: str, dtype: torch.dtype, device: torch.device | str = "cpu"
     ) -> "CountedModel":
-        """The target called "built-in", or it at the cost of a larger `size`."""
+        """The fetched target, the one called "built-in", or it at the cost of a larger `size`."""
+        if size == SMOLLM2:
+            return cls.from_folder(fetched_folder(), dtype, device)
         if size == "built-in":
             return cls.from_folder(ASSETS / "target", dtype, device)
         weights = target_weights(size, dtype, device)
@@ -83,6 +109,16 @@ class CountedModel:
         # The rotary frequencies are computed, not loaded.
         model.model.rotary_emb = type(model.model.rotary_emb)(config)
         return cls(model.to(device))
+
+    @classmethod
+    def from_cut_folder(
+        cls, folder: Path, vocab_size: int, dtype: torch.dtype, device: torch.device | str = "cpu"
+    ) -> "CountedModel":
+        """The draft of `folder`, whose vocabulary is cut, for a target of `vocab_size` tokens."""
+        with quiet_transformers():
+            model = CutLlama.from_pretrained(folder, dtype=dtype)
+        model.cut = CutVocabulary.from_folder(folder, vocab_size, device, dtype)
+        return cls(model.to(device), vocab_size)
 
     def _count(self, *_: object) -> None:
         self.passes += 1

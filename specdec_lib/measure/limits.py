@@ -8,8 +8,8 @@ from collections.abc import Callable
 import torch
 
 from specdec_lib.measure.timing import timed
+from specdec_lib.models import scale
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import parameter_count
 
 COPY_MEGABYTES = 256  # much more than a processor's cache holds
 _MATRIX_WIDTH = 1024  # of the square matrices
@@ -46,9 +46,5 @@ def _least_seconds(task: Callable[[], object], rounds: int) -> float:
 
 
 def weights_read(model: Llama) -> tuple[int, int]:
-    """The weights that a pass reads, and the bytes of each in memory.
-
-    That is all but the embedding, of which a pass looks up a few rows.
-    """
-    shape = model.shape
-    return parameter_count(shape) - shape.vocab_size * shape.width, model.head.bytes_per_weight
+    """The weights that a pass reads, and the bytes of each in memory."""
+    return scale.weights_read(model.shape), model.head.bytes_per_weight

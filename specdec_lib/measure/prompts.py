@@ -1,5 +1,6 @@
 """Prompts from the frozen held-out text, which the built-in models never saw."""
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -70,6 +71,12 @@ def prompts(count: int, length: int = 64, ending: str = "") -> list[list[int]]:
     if len(chosen) < count:
         raise ValueError(f"the held-out text has {len(chosen)} prompts, not {count}")
     return chosen[:count]
+
+
+def chat_questions() -> list[str]:
+    """Questions for a chat model, which no draft has learned from."""
+    path = Path(__file__).with_name("chat_prompts.json")
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def repeated_share(tokens: list[int], size: int = 8) -> float:

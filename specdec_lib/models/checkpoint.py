@@ -7,12 +7,12 @@ biases, the default rotary embedding. Any other model is refused here and runs t
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from specdec_lib.device import dtype_name
@@ -78,13 +78,16 @@ class LayerWeights:
 
 @dataclass(frozen=True)
 class Weights:
-    """A whole Llama. `layers` may be a generator, so that only one layer is in memory at a time."""
+    """A whole Llama. `layers` may be a generator, so that only one layer is in memory at a time.
+
+    `head` is read when it is called, and can be let go.
+    """
 
     shape: Shape
-    embedding: Tensor  # (vocab_size, width)
+    embedding: Tensor  # (vocab_size, width), in any dtype
     layers: Iterable[LayerWeights]
     norm: Tensor  # (width,)
-    head: Tensor  # (vocab_size, width)
+    head: Callable[[], Tensor]  # (vocab_size, width)
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -116,23 +119,25 @@ def read_shape(folder: Path) -> Shape:
 def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -> Weights:
     """The weights in `folder`, on `device` as `dtype`; each layer is converted when it is read.
 
-    Raises PairError if the folder does not hold the whole of a plain Llama.
+    The embedding stays as it is in the file. Raises PairError if the folder does not hold the whole
+    of a plain Llama.
     """
     shape, path = read_shape(folder), folder / "model.safetensors"
-    try:
-        tensors = load_file(path, device=str(device))
-    except (OSError, SafetensorError) as error:
-        raise PairError(f"{path} cannot be read ({error}): {_REMEDY}") from error
 
-    def get(name: str) -> Tensor:
-        if name not in tensors:
-            raise PairError(f"{path} has no {name}: {_REMEDY}")
-        return tensors[name].to(dtype)
+    def get(name: str, dtype: torch.dtype | None = dtype) -> Tensor:
+        # Opened each time: what was read of an open file counts as this process's memory.
+        try:
+            with safe_open(path, "pt", str(device)) as file:
+                if name not in set(file.keys()):
+                    raise PairError(f"{path} has no {name}: {_REMEDY}")
+                return file.get_tensor(name).to(dtype, copy=True)
+        except (OSError, SafetensorError) as error:
+            raise PairError(f"{path} cannot be read ({error}): {_REMEDY}") from error
 
-    embedding = get(EMBEDDING)
-    head = embedding if read_config(folder).get("tie_word_embeddings") else get(HEAD)
+    embedding = get(EMBEDDING, None)
+    head = EMBEDDING if read_config(folder).get("tie_word_embeddings") else HEAD
     layers = (layer_weights(get, number) for number in range(shape.layers))
-    return Weights(shape, embedding, layers, get(NORM), head)
+    return Weights(shape, embedding, layers, get(NORM), partial(get, head))
 
 
 def layer_weights(get: Callable[[str], Tensor], number: int) -> LayerWeights:
@@ -154,7 +159,8 @@ def tensor_name(number: int, name: str) -> str:
 
 def named_tensors(weights: Weights) -> dict[str, Tensor]:
     """The weights by their Hugging Face names; the parts of a joined matrix are views of it."""
-    tensors = {EMBEDDING: weights.embedding, NORM: weights.norm, HEAD: weights.head}
+    embedding = weights.embedding.to(weights.norm.dtype)
+    tensors = {EMBEDDING: embedding, NORM: weights.norm, HEAD: weights.head()}
     shape = weights.shape
     queries, keys = shape.heads * shape.head_width, shape.kv_heads * shape.head_width
     for number, layer in enumerate(weights.layers):

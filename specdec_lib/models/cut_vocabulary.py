@@ -59,5 +59,4 @@ class CutVocabulary:
     def widened(self, values: Tensor, fill: float = 0.0) -> Tensor:
         """`values` (..., tokens of its own) in the target's vocabulary: (..., V), else `fill`."""
         wide = values.new_full((*values.shape[:-1], self.vocab_size), fill)
-        wide[..., self.d2t] = values
-        return wide
+        return wide.index_copy_(-1, self.d2t, values)

@@ -8,12 +8,16 @@ cases the product is torch's own.
 """
 
 import math
+import warnings
+from collections.abc import Callable
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+# Weights from which two threads gain on one: waking them takes longer than a smaller product.
+SHARED_FROM = 400_000
 FIT_BLOCK = 32_768  # weights, 128 kB in float32: with a copy of each they fit in a core's own cache
 
 
@@ -26,17 +30,35 @@ class Linear:
         if scale is None:
             self.product = partial(F.linear, weight=weight)
         else:
-            scaled = weight if scale == 1 else weight * scale
-            packed = torch.ops.quantized.linear_prepack_fp16(scaled, None)
-            self.product = partial(_packed_product, packed=packed, inverse_scale=1 / scale)
+            product = packed_product(weight if scale == 1 else weight * scale)
+            self.product = partial(_scaled_product, product=product, inverse_scale=1 / scale)
 
     def __call__(self, x: Tensor) -> Tensor:
         """The product, for any number of rows."""
         return self.product(x)
 
 
-def _packed_product(x: Tensor, packed: torch.ScriptObject, inverse_scale: float) -> Tensor:
-    y = torch.ops.quantized.linear_dynamic_fp16(x, packed)
+def packed_product(weight: Tensor) -> Callable[[Tensor], Tensor]:
+    """x -> x W^T for a float32 weight W (out, in) that float16 holds, in FBGEMM's own order.
+
+    torch has two calls of the same kernel. One shares a product out among threads, and takes 20
+    microseconds to begin; the other takes 4. It is deprecated, and says so at its first call.
+    """
+    if weight.numel() >= SHARED_FROM:
+        packed = torch.ops.quantized.linear_prepack_fp16(weight, None)
+        return partial(torch.ops.quantized.linear_dynamic_fp16, W_prepack=packed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        packed = torch.fbgemm_pack_gemm_matrix_fp16(weight)
+        product = partial(
+            torch.fbgemm_linear_fp16_weight_fp32_activation, packed_weight=packed, bias=None
+        )
+        product(weight.new_zeros(1, weight.shape[1]))
+    return product
+
+
+def _scaled_product(x: Tensor, product: Callable[[Tensor], Tensor], inverse_scale: float) -> Tensor:
+    y = product(x)
     return y if inverse_scale == 1 else y.mul_(inverse_scale)
 
 

@@ -27,10 +27,10 @@ class Llama:
         shape = weights.shape
         self.shape = shape
         self.vocab_size, self.max_length = shape.vocab_size, shape.max_length
-        self.device, self.dtype = weights.embedding.device, weights.embedding.dtype
-        self.embedding, self.norm = weights.embedding, RMSNorm(weights.norm, shape.epsilon)
+        self.device, self.dtype = weights.norm.device, weights.norm.dtype
+        self.table, self.norm = weights.embedding, RMSNorm(weights.norm, shape.epsilon)
+        self.head = Linear(weights.head())
         self.layers = [Layer(layer, shape) for layer in weights.layers]
-        self.head = Linear(weights.head)
         self.cos, self.sin = rotary_tables(shape, self.device, self.dtype)
 
     @classmethod
@@ -42,6 +42,15 @@ class Llama:
     ) -> "Llama":
         """The model in a Hugging Face folder. Raises ValueError if it holds no plain Llama."""
         return cls(read_weights(Path(folder), device, dtype))
+
+    @property
+    def embedding(self) -> Tensor:
+        """The input vectors of all tokens (vocab_size, width)."""
+        return self.table.to(self.dtype)
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """The input vectors (B, T, width) of `tokens` (B, T)."""
+        return F.embedding(tokens, self.table).to(self.dtype)
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> KVCache:
         """An empty cache of `batch` rows with room for `capacity` positions (max_length)."""
@@ -65,7 +74,7 @@ class Llama:
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
-        x = F.embedding(tokens, self.embedding)
+        x = self.embed(tokens)
         mask = cache.mask(slots, tree)
         context = PassContext(self.cos[positions], self.sin[positions], slots, mask)
         for number, layer in enumerate(self.layers):

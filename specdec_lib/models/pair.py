@@ -25,6 +25,7 @@ class Pair:
     tokenizer: Any  # of transformers, or a FileTokenizer
     label: str
     eos_id: frozenset[int]
+    k: int = 4  # draft tokens in a block, where nobody asks for another number
 
     @property
     def has_source(self) -> bool:
@@ -44,12 +45,17 @@ class Pair:
             model.set_source(ids)
         return self.target.prompt
 
+    @property
+    def is_chat(self) -> bool:
+        """Whether the tokenizer has a chat template, so that the target answers questions."""
+        return bool(self.tokenizer.chat_template)
+
     def chat(self, question: str) -> str:
         """`question` as the prompt of a chat model: the text after which it answers.
 
         Raises PairError if the tokenizer has no chat template.
         """
-        if not self.tokenizer.chat_template:
+        if not self.is_chat:
             raise PairError(f"{self.name} has no chat template: it continues texts")
         messages = [{"role": "user", "content": question}]
         return self.tokenizer.apply_chat_template(

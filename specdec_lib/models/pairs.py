@@ -6,6 +6,7 @@ from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype
 from specdec_lib.errors import dependency_error
+from specdec_lib.models import scale
 from specdec_lib.models.catalogue import (
     BUILT_IN,
     DOWNLOAD_LIMIT,
@@ -13,10 +14,10 @@ from specdec_lib.models.catalogue import (
     PairError,
     require_known,
 )
-from specdec_lib.models.checkpoint import Shape, read_shape
+from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair, require_memory
-from specdec_lib.models.scale import TARGET_COSTS, grow_shape, load_scaled_llama, parameter_count
+from specdec_lib.models.scale import TARGET_COSTS, grow_shape, parameter_count, size_ratio
 from specdec_lib.models.smollm2 import load_smollm2
 from specdec_lib.models.tokenizer import FileTokenizer
 
@@ -69,7 +70,7 @@ def load_built_in(name: str, cost: str | None, device: torch.device, dtype: torc
     require_memory(weights * dtype.itemsize, dtype, device)
     label = f"the built-in pair with its {name} draft, {size_ratio(plain, small)} by parameters"
     if cost:
-        target = load_scaled_llama(ASSETS / "target", cost, device, dtype)
+        target = scale.load_scaled_llama(ASSETS / "target", cost, device, dtype)
         slowed = f"slowed down to a cost of {size_ratio(shape, small)}"
         label += f"; {slowed}, with the same distribution"
     else:
@@ -77,12 +78,3 @@ def load_built_in(name: str, cost: str | None, device: torch.device, dtype: torc
     draft = Llama.from_folder(ASSETS / name, device, draft_dtype(device, dtype))
     tokenizer = FileTokenizer(assets.tokenizer(ASSETS))
     return Pair(BUILT_IN, target, draft, tokenizer, label, BUILT_IN_EOS)
-
-
-def size_ratio(target: Shape, draft: Shape) -> str:
-    """How many times the weights of `draft` a pass of `target` reads: "16:1".
-
-    The embedding is also the output matrix in the built-in models, so it counts once.
-    """
-    read = [parameter_count(shape) - shape.vocab_size * shape.width for shape in (target, draft)]
-    return f"{read[0] / read[1]:.0f}:1"

@@ -55,7 +55,7 @@ def grow_weights(weights: Weights, growth: Growth) -> Weights:
         embedding=weights.embedding.repeat(1, r),
         layers=_grown_layers(weights, growth),
         norm=weights.norm.repeat(r),
-        head=weights.head.repeat(1, r).div_(r),
+        head=lambda: weights.head().repeat(1, r).div_(r),
     )
 
 
@@ -77,6 +77,16 @@ def parameter_count(shape: Shape) -> int:
     attention = 2 * (shape.heads + shape.kv_heads) * shape.head_width
     layer = (attention + 3 * shape.mlp + 2) * shape.width
     return shape.layers * layer + (2 * shape.vocab_size + 1) * shape.width
+
+
+def weights_read(shape: Shape) -> int:
+    """The weights that a pass reads: all but the embedding, of which it looks up a few rows."""
+    return parameter_count(shape) - shape.vocab_size * shape.width
+
+
+def size_ratio(target: Shape, draft: Shape) -> str:
+    """How many times the weights of `draft` a pass of `target` reads: "16:1"."""
+    return f"{weights_read(target) / weights_read(draft):.0f}:1"
 
 
 def _grown_layers(weights: Weights, growth: Growth) -> Iterator[LayerWeights]:

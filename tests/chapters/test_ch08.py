@@ -27,7 +27,7 @@ from specdec_lib.measure.experiment.decoders import library_generate
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import size_ratio
+from specdec_lib.models.scale import size_ratio
 from specdec_lib.sampling import Warp, random_source_for
 from specdec_lib.theory import walltime_speedup
 
@@ -160,7 +160,7 @@ def test_the_ratios_of_the_pairs_are_those_of_the_text():
     target = read_shape(ASSETS / "target")
     ratios = [size_ratio(target, read_shape(ASSETS / name)) for name in ("small", "base", "large")]
     assert ratios == ["17:1", "8:1", "4:1"]
-    assert "17, 8 and 4 times the weights of the drafts *small*, *base* and *large*" in TEXT
+    assert "17, 8 and 4 times those of *small*, *base* and *large*" in TEXT
 
 
 def test_the_formula_beside_the_recorded_passes_is_the_best_one():

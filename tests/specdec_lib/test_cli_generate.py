@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from specdec_lib import cli, cli_generate
+from specdec_lib.models import pairs
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.text_stream import TextStream
@@ -126,3 +128,13 @@ def test_the_same_seed_gives_the_same_text_and_another_one_another(capsys):
         written(capsys, "--temperature", "1", "--seed", seed)[0] for seed in ("1", "1", "2")
     )
     assert one == same != other
+
+
+def test_a_chat_model_gets_its_template_which_is_not_shown(capsys, monkeypatch):
+    pair = pairs.load_pair()
+    chat = FileTokenizer(pair.tokenizer.backend_tokenizer, "# {{ messages[0].content }}\n")
+    plain, _ = written(capsys)
+    monkeypatch.setattr(pairs, "load_pair", lambda *_, **__: replace(pair, tokenizer=chat))
+    answer, _ = written(capsys)
+    assert answer.startswith("def quicksort(\n\n") and "#" not in answer[:20] and answer != plain
+    assert written(capsys, "--raw")[0] == plain

@@ -47,8 +47,11 @@ def beside_transformers(met: "Comparison", whose: str) -> None:
     for ax, title in ((left, "Target passes for 100 tokens"), (right, "Tokens per second")):
         ax.set_title(title)
         ax.tick_params(axis="x", labelsize=8)
-    what = f"Greedy decoding, {met.row.draft} draft, K = {met.row.K}"
+    what = f"Greedy decoding, {met.row.target} target, {met.row.draft} draft, K = {met.row.K}"
+    left.figure.suptitle(what)
     show(left.figure, f"{what}. For 100 tokens, {'; '.join(words)}.")
+    if met.row.task == "chat":
+        print(met.first_text)
     print(textwrap.fill(_texts_of(*met.texts.values()), PRINT_WIDTH))
     theirs = f"Hugging Face's speculation ({met.assistant})"
     for name, other in (("plain", "plain decoding"), ("assisted", theirs)):
@@ -75,7 +78,8 @@ def results(rows: "pd.DataFrame", whose: str) -> None:
     shown.index = [f"{row.draft}, T = {row.temperature}" for row in rows.itertuples()]
     ends = zip(rows.clock, rows.low, rows.high, strict=True)
     shown["clock (quartiles)"] = [spread(*quartiles) for quartiles in ends]
-    caption = f"{whose.capitalize()} decoder on the {rows.target.iloc[0]} target, held-out code"
+    what = f"{rows.target.iloc[0]} target, held-out {rows.task.iloc[0]}"
+    caption = f"{whose.capitalize()} decoder on the {what}"
     show_table(shown, caption)
 
 

@@ -16,10 +16,17 @@ import torch
 
 from specdec_lib.device import processor
 from specdec_lib.files import write_whole
-from specdec_lib.measure.bench import figures
-from specdec_lib.measure.bench.figures import BEST_PLAIN, FIGURES, SPECULATIVE
+from specdec_lib.measure.bench import chat, figures
+from specdec_lib.measure.bench.figures import BEST_PLAIN, SPECULATIVE
 from specdec_lib.measure.bench.memory import memory_overhead
 from specdec_lib.measure.compare import summary
+from specdec_lib.models.catalogue import SMOLLM2
+
+FIGURES = figures.FIGURES | chat.FIGURES
+OVERHEADS = {
+    "memory_overhead": "peak memory over weights and cache",
+    "smollm2_memory": "peak memory over the weights in float16",
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -28,26 +35,34 @@ def main(arguments: list[str] | None = None) -> None:
     command.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
     options = command.parse_args(arguments)
     runs = {name: figures.run_comparison(*key) for name, key in figures.COMPARISONS.items()}
+    overheads = {"memory_overhead": memory_overhead()}
+    if chat.is_fetched():
+        runs |= {name: chat.run_comparison(warp) for name, warp in chat.COMPARISONS.items()}
+        overheads["smollm2_memory"] = memory_overhead(SMOLLM2)
     frames = {name: frame for name, (frame, _) in runs.items()}
-    record = as_record(frames, memory_overhead()) | {
+    record = as_record(frames, overheads) | {
         "machine": f"{processor()}, torch {torch.__version__}, {date.today()}",
         "notes": [f"{name}: {note}" for name, (_, notes) in runs.items() for note in notes],
     }
+    if not chat.is_fetched():
+        record["notes"].append(f"{SMOLLM2} is not here: `specdec fetch {SMOLLM2}` brings it")
     print(*printed_tables(record), record["machine"], *record["notes"], sep="\n")
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_whole(options.json, json.dumps(record, indent=2) + "\n")
 
 
-def as_record(frames: Mapping[str, pd.DataFrame], overhead: float) -> dict[str, Any]:
+def as_record(frames: Mapping[str, pd.DataFrame], overheads: Mapping[str, float]) -> dict[str, Any]:
     """Median and quartiles for each key of FIGURES, and the tokens a second behind them."""
     speeds = {name: summary(frame, BEST_PLAIN).tokens_per_second for name, frame in frames.items()}
     quartiles = {}
     for key, (name, other) in FIGURES.items():
+        if name not in frames:
+            continue
         speed = summary(frames[name], other).loc[SPECULATIVE]
         quartiles[key] = {"median": speed.speedup, "low": speed.low, "high": speed.high}
     return quartiles | {
-        "memory_overhead": overhead,
+        **overheads,
         "tokens_per_second": {name: series.to_dict() for name, series in speeds.items()},
     }
 
@@ -57,9 +72,11 @@ def printed_tables(record: Mapping[str, Any]) -> list[str]:
     rows = {
         key: [*record[key].values(), f"{name}, over {other}"]
         for key, (name, other) in FIGURES.items()
+        if key in record
     }
-    overhead = [record["memory_overhead"], None, None, "peak memory over weights and cache"]
-    figures = {**rows, "memory_overhead": overhead}
+    figures = rows | {
+        key: [record[key], None, None, what] for key, what in OVERHEADS.items() if key in record
+    }
     columns = ["median", "low", "high", "what"]
     speeds = pd.DataFrame(record["tokens_per_second"]).T
     return [

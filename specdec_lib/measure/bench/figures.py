@@ -47,6 +47,9 @@ FIGURES = {
 }
 
 
+LoadCounted = Callable[[torch.dtype], CountedModel]
+
+
 class SpeculativeSetup(NamedTuple):
     """A dtype, a draft and a K, and the tokens a second that the cost model expects."""
 
@@ -72,11 +75,24 @@ def run_comparison(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str
         SPECULATIVE: speculative(target, drafter, best.k, warp, BENCH_TOKENS),
     }
     if warp == GREEDY:
-        for name, draft in ((BEST_GENERATE, None), (BEST_ASSISTED, best.draft)):
-            make_decoders = partial(hf_decoders, size, draft)
-            setups[name], decoders[name] = fastest_decoder(make_decoders, chosen[0])
+        load_target_there = partial(_hf_target, size or "built-in")
+        load_draft_there = partial(_hf_draft, ASSETS / best.draft)
+        found = hf_fastest(load_target_there, load_draft_there, best.draft, chosen[0], BENCH_TOKENS)
+        for name, (setup, decoder) in found.items():
+            setups[name], decoders[name] = setup, decoder
     frame = compare(decoders, chosen, rounds=BENCH_ROUNDS)
     return frame, [f"{name}: {setup}" for name, setup in setups.items()]
+
+
+def hf_fastest(
+    load_target: LoadCounted, load_draft: LoadCounted, draft: str, prompt: list[int], tokens: int
+) -> dict[str, tuple[str, Decoder]]:
+    """Hugging Face's two decoders, each in its fastest setup, which stands before it."""
+    makers = {
+        BEST_GENERATE: partial(hf_decoders, load_target, None, draft),
+        BEST_ASSISTED: partial(hf_decoders, load_target, load_draft, draft),
+    }
+    return {name: fastest_decoder(make, prompt, tokens) for name, make in makers.items()}
 
 
 @cache
@@ -119,18 +135,16 @@ def prompts_for(warp: Warp, dtype: torch.dtype) -> Sequence[list[int]]:
 
 
 def fastest_decoder(
-    make_decoders: Callable[[int], dict[str, Decoder]], prompt: list[int]
+    make_decoders: Callable[[int], dict[str, Decoder]], prompt: list[int], tokens: int
 ) -> tuple[str, Decoder]:
-    """The fastest of some decoders to write BENCH_TOKENS tokens after `prompt`, its name first.
+    """The fastest of some decoders to write `tokens` tokens after `prompt`, its name first.
 
     Those that take much longer than the fastest for a few tokens are not tried on a whole text.
     """
     seconds = _least_seconds(make_decoders(_TRIAL_TOKENS), prompt)
     limit = _NEARLY_FASTEST * min(seconds.values())
     finalists = {
-        name: decoder
-        for name, decoder in make_decoders(BENCH_TOKENS).items()
-        if seconds[name] <= limit
+        name: decoder for name, decoder in make_decoders(tokens).items() if seconds[name] <= limit
     }
     seconds = _least_seconds(finalists, prompt)
     name = min(seconds, key=lambda name: seconds[name])
@@ -143,17 +157,19 @@ def _least_seconds(decoders: Mapping[str, Decoder], prompt: list[int]) -> dict[s
     return {name: min(times) for name, times in interleaved_times(tasks, 2, warm_up=0).items()}
 
 
-def hf_decoders(size: str | None, draft: str | None, tokens: int) -> dict[str, Decoder]:
-    """All dtypes of Hugging Face's target, by name; assisted by `draft`, its dtypes and all K."""
+def hf_decoders(
+    load_target: LoadCounted, load_draft: LoadCounted | None, draft: str, tokens: int
+) -> dict[str, Decoder]:
+    """All dtypes of Hugging Face's target, by name; assisted by a draft, its dtypes and all K."""
     decoders: dict[str, Decoder] = {}
     for dtype in target_dtypes():
-        target, name = _hf_target(size or "built-in", dtype), dtype_name(dtype)
+        target, name = load_target(dtype), dtype_name(dtype)
         generate = partial(hf_generate, target, new_tokens=tokens)
-        if draft is None:
+        if load_draft is None:
             decoders[name] = generate
             continue
         for draft_dtype, k in product(target_dtypes(), TRIED_K):
-            model = _hf_draft(ASSETS / draft, draft_dtype)
+            model = load_draft(draft_dtype)
             setup = f"{name}, {draft} draft in {dtype_name(draft_dtype)}, {AssistantSettings.of(k)}"
             decoders[setup] = partial(generate, draft=model, k=k)
     return decoders

@@ -11,6 +11,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.prompts import prompts
+from specdec_lib.models.catalogue import BUILT_IN
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.scale import parameter_count
 from specdec_lib.sampling import Greedy, Warp
@@ -19,9 +20,12 @@ _COST, _TOKENS = "234m", 64
 _STATUS = Path("/proc/self/status")
 
 
-def memory_overhead() -> float:
-    """Peak over weights and cache, at _COST in bfloat16."""
-    command = [sys.executable, "-m", "specdec_lib.measure.bench.memory"]
+def memory_overhead(pair: str = BUILT_IN) -> float:
+    """Peak over weights and cache, of the built-in pair at _COST in bfloat16.
+
+    Of another pair in float32, over the bytes of its weights in float16 alone.
+    """
+    command = [sys.executable, "-m", "specdec_lib.measure.bench.memory", pair]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(result.stdout)
 
@@ -59,5 +63,21 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
+def print_growth(name: str) -> None:
+    """Load a pair, answer a question, and print the growth over the weights in float16."""
+    before = peak_memory()
+    pair = load_pair(name, device="cpu")
+    prompt = pair.start(pair.chat("Why do onions make people cry?"))
+    settings = Settings(_TOKENS, Warp(temperature=0))
+    speculative_generate(
+        pair.target, ModelDrafter(pair.draft), [prompt], pair.k, settings, Greedy()
+    )
+    shapes = pair.target.shape, pair.draft.shape
+    # Both embeddings are output matrices too, and are in the files once.
+    weights = sum(parameter_count(s) - s.vocab_size * s.width for s in shapes)
+    print((peak_memory() - before) / (weights * torch.float16.itemsize))
+
+
 if __name__ == "__main__":
-    print_overhead()
+    (name,) = sys.argv[1:]
+    print_overhead() if name == BUILT_IN else print_growth(name)

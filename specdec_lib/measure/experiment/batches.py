@@ -5,9 +5,8 @@ import pandas as pd
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import Decoder, compare, summary
 from specdec_lib.measure.experiment.decoders import StudentDecoder
-from specdec_lib.measure.experiment.survey import ExperimentMachine
+from specdec_lib.measure.experiment.survey import ExperimentMachine, pair_prompts
 from specdec_lib.measure.library_decoders import SAMPLED, plain, speculative
-from specdec_lib.measure.prompts import prompts
 from specdec_lib.progress import progress
 
 BATCH_SIZES = (1, 2, 4, 8)
@@ -15,7 +14,7 @@ BATCH_KS = (2, 4)
 BATCH_TOKENS = 16  # new ones of every row
 BATCH_WARM_UP_TOKENS = 8  # so that a whole block of draft tokens is among them
 BATCH_PLAIN = "plain decoding"
-_PROMPT_TOKENS, _ROUNDS = 16, 2
+_ROUNDS = 2
 
 
 def measure_batches(
@@ -36,7 +35,7 @@ def measure_batches(
         return decoders
 
     for batch in progress(BATCH_SIZES, "batches"):
-        texts, rounds = [prompts(batch, _PROMPT_TOKENS)], machine.scaled(_ROUNDS)
+        texts, rounds = [pair_prompts(machine.pair, batch)], machine.scaled(_ROUNDS)
         decoders, warm_up = decoders_of(BATCH_TOKENS), decoders_of(BATCH_WARM_UP_TOKENS)
         runs = compare(decoders, texts, rounds=rounds, warm_up=warm_up)
         for way, speed in summary(runs, BATCH_PLAIN).iterrows():

@@ -6,6 +6,7 @@ stand in, and no paper's figure stands beside them.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -15,10 +16,9 @@ from specdec_lib.assets import held_out_documents
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import default_device, free_memory
 from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.experiment import traces
+from specdec_lib.measure.experiment import grid, traces
 from specdec_lib.measure.experiment.decoders import StudentDecoder
-from specdec_lib.measure.experiment.grid import HF_ASSISTED, HF_GENERATE, LOOP, PLAIN_DECODER
-from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
+from specdec_lib.measure.hugging import AssistantSettings, CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, plain
 from specdec_lib.measure.papers import paper_table
 from specdec_lib.models.catalogue import DOWNLOAD_LIMIT, PUBLISHED, PairError
@@ -108,14 +108,14 @@ def measure_tasks(
 
 def _loop_figures(runs: pd.DataFrame) -> dict[str, float | str]:
     """The loop's speed in `runs`, over plain decoding and over Hugging Face's two."""
-    over_plain = summary(runs, PLAIN_DECODER).loc[LOOP]
+    over_plain = summary(runs, grid.PLAIN_DECODER).loc[grid.LOOP]
     return {
         "tokens per pass": over_plain.tokens_per_pass,
         "clock": over_plain.speedup,
         "low": over_plain.low,
         "high": over_plain.high,
-        "over generate": summary(runs, HF_GENERATE).loc[LOOP].speedup,
-        "over assisted": summary(runs, HF_ASSISTED).loc[LOOP].speedup,
+        "over generate": summary(runs, grid.HF_GENERATE).loc[grid.LOOP].speedup,
+        "over assisted": summary(runs, grid.HF_ASSISTED).loc[grid.LOOP].speedup,
         "assisted": str(AssistantSettings.of(PUBLISHED_K)),
     }
 
@@ -134,24 +134,16 @@ def decoders_of(
     They write as many tokens as it has for the text. An encoder-decoder's text is read in the timed
     call, by ours as by theirs.
     """
-    hf_target = CountedModel(pair.target.model, pair.target.vocab_size)
-    hf_draft = CountedModel(pair.draft.model, pair.draft.vocab_size)
+    ours = pair.target, pair.draft
+    theirs = [CountedModel(model.model, model.vocab_size) for model in ours]
 
-    def plain_decoder(text: str) -> Generation:
-        return plain(pair.target, GREEDY, lengths[text])(pair.start(text))
+    def decode(name: str, text: str) -> Generation:
+        decoders = grid.greedy_decoders(student, ours, theirs, PUBLISHED_K, lengths[text])
+        is_ours, start = name in (grid.PLAIN_DECODER, grid.LOOP), pair.start(text)
+        return decoders[name](start if is_ours else pair.tokenizer.encode(text))
 
-    def loop(text: str) -> Generation:
-        decoder = student.decoder(pair.target, pair.draft, PUBLISHED_K, GREEDY, lengths[text])
-        return decoder(pair.start(text))
-
-    def generate(text: str) -> Generation:
-        return hf_generate(hf_target, pair.tokenizer.encode(text), lengths[text])
-
-    def assisted(text: str) -> Generation:
-        prompt = pair.tokenizer.encode(text)
-        return hf_generate(hf_target, prompt, lengths[text], hf_draft, PUBLISHED_K)
-
-    return {PLAIN_DECODER: plain_decoder, LOOP: loop, HF_GENERATE: generate, HF_ASSISTED: assisted}
+    names = grid.PLAIN_DECODER, grid.LOOP, grid.HF_GENERATE, grid.HF_ASSISTED
+    return {name: partial(decode, name) for name in names}
 
 
 def task_texts(task: HubTask, count: int) -> tuple[list[str], bool]:

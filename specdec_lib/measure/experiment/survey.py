@@ -12,12 +12,18 @@ from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype, dtype_name, free_memory
 from specdec_lib.device import processor as processor_line
 from specdec_lib.measure.costs import costs_from_times, interleave_draft_steps, pass_task
-from specdec_lib.measure.prompts import prompts
+from specdec_lib.measure.own_text import own_prompts
+from specdec_lib.measure.prompts import chat_questions, prompts
+from specdec_lib.measure.race.turns import Subject, questions_to
 from specdec_lib.measure.timing import interleaved_times
+from specdec_lib.models.catalogue import BUILT_IN, SMOLLM2, PairError, require_known
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.protocol import prefill
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.protocol import Model, prefill
 from specdec_lib.models.scale import TARGET_COSTS, grow_shape, load_scaled_llama, parameter_count
+from specdec_lib.models.smollm2 import DRAFT_FOLDER
 from specdec_lib.theory import Costs
 
 # What the target costs: the first of these whose weights fit into the memory.
@@ -46,18 +52,31 @@ class TargetCosts(NamedTuple):
 
 @dataclass(frozen=True)
 class ExperimentMachine:
-    """The built-in target and the same one at the cost of `size`, its drafts, and what they cost.
+    """A target, its drafts, and what they cost.
 
-    `longer` multiplies how much is measured.
+    `name` is the target's: a fetched pair's, or the cost of which the built-in target is. The
+    target of `pair` writes the same text at its own cost. `longer` multiplies how much is measured.
     """
 
     device: torch.device
-    size: str
-    target: Llama  # the costlier one
-    built_in: Llama
-    drafts: dict[str, Llama]
+    name: str
+    target: Llama
+    pair: Pair
+    drafts: dict[str, Model]
     costs: TargetCosts
     longer: float = 1
+
+    @property
+    def task(self) -> str:
+        """What the pair writes: "chat", answers to questions, or "code"."""
+        return "chat" if self.pair.is_chat else "code"
+
+    @property
+    def race_subject(self) -> Subject | None:
+        """The questions of a race of a pair that chats, whose ends stop no decoder."""
+        if not self.pair.is_chat:
+            return None
+        return questions_to(self.pair, chat_questions())._replace(ends=None)
 
     def scaled(self, count: int) -> int:
         """`count` times `longer`; at least 1."""
@@ -75,32 +94,49 @@ class ExperimentMachine:
         return pd.DataFrame([row])
 
 
-def load_machine(longer: float = 1) -> ExperimentMachine:
-    """The models on this machine's device, and what their passes cost; prints the device.
+def load_machine(longer: float = 1, name: str | None = None) -> ExperimentMachine:
+    """A pair on this machine's device, and what its passes cost; prints what they are.
 
-    Raises ValueError unless `longer` is positive.
+    Without a `name` it is the fetched pair or, with a line that says so, the built-in one. Raises
+    ValueError unless `longer` is positive, and PairError if the pair `name` cannot be loaded.
     """
     if not longer > 0:
         raise ValueError(f"LONGER is {longer}; it is a positive number, 1 for the usual time")
+    require_known("pair in this chapter called", name or SMOLLM2, (SMOLLM2, BUILT_IN))
     device = default_device()
     dtype = default_dtype(device)
-    size = largest_size(SIZES[device.type], device, dtype)
-    machine = f"{device_line(device)}, {dtype_name(dtype)}"
-    print(f"{machine}. The target costs what {size.upper()} would.")
-    target = load_scaled_llama(ASSETS / "target", size, device, dtype)
-    built_in = Llama.from_folder(ASSETS / "target", device, dtype)
-    small = draft_dtype(device, dtype)
-    drafts = {name: Llama.from_folder(ASSETS / name, device, small) for name in BUILT_IN_DRAFTS}
-    costs = measure_costs(target, drafts, max(1, round(longer * _ROUNDS)))
-    return ExperimentMachine(device, size, target, built_in, drafts, costs, longer)
+    try:
+        pair = load_pair(name or SMOLLM2, device=device, dtype=dtype)
+    except PairError as error:
+        if name:
+            raise
+        print(f"The built-in pair stands in for a real one: {error}.")
+        pair = load_pair(device=device, dtype=dtype)
+    name, target, drafts = pair.name, pair.target, {DRAFT_FOLDER.name: pair.draft}
+    models = pair.label
+    if name == BUILT_IN:
+        name, small = largest_size(SIZES[device.type], device, dtype), draft_dtype(device, dtype)
+        models = f"the built-in ones, the target slowed down to a cost of {name.upper()}"
+        target = load_scaled_llama(ASSETS / "target", name, device, dtype)
+        drafts = {each: Llama.from_folder(ASSETS / each, device, small) for each in BUILT_IN_DRAFTS}
+    print(f"{device_line(device)}, {dtype_name(dtype)}. The models: {models}.")
+    (prompt,) = pair_prompts(pair, 1)
+    costs = measure_costs(target, drafts, prompt, max(1, round(longer * _ROUNDS)))
+    return ExperimentMachine(device, name, target, pair, drafts, costs, longer)
 
 
-def measure_costs(target: Llama, drafts: Mapping[str, Llama], rounds: int) -> TargetCosts:
-    """What every draft and every width costs, in `rounds` rounds by turns."""
-    (text,) = prompts(1, PROMPT_TOKENS)
+def pair_prompts(pair: Pair, count: int) -> list[list[int]]:
+    """At most `count` questions for a pair that chats, else pieces of held-out code."""
+    if pair.is_chat:
+        return own_prompts(pair, "chat", count)
+    return prompts(count, PROMPT_TOKENS, ".py")
+
+
+def measure_costs(target: Llama, drafts: dict, prompt: list[int], rounds: int) -> TargetCosts:
+    """What every draft, every width and `prompt` cost, in `rounds` rounds by turns."""
     steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
     tasks = interleave_draft_steps(target, steps)
-    tasks[_PREFILL] = lambda: prefill(target, target.new_cache(1, len(text)), [text])
+    tasks[_PREFILL] = lambda: prefill(target, target.new_cache(1, len(prompt)), [prompt])
     times = interleaved_times(tasks, rounds)
     prompt_seconds = median(times.pop(_PREFILL))
     costs = costs_from_times(times)

@@ -3,28 +3,23 @@
 from collections.abc import Sequence
 from typing import Any
 
-from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import VerifiedBlock
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.experiment.decoders import StudentDecoder
-from specdec_lib.measure.experiment.survey import ExperimentMachine
+from specdec_lib.measure.experiment.survey import ExperimentMachine, pair_prompts
 from specdec_lib.measure.library_decoders import SAMPLED, speculative
-from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.pair import Pair
-from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 
-TRACE_TOKENS, TRACE_K = 48, 4
-_DRAFT = "base"
+TRACE_TOKENS = 48
 _SHOWN_TOKENS = 24  # of the prompt, its last ones
 
 
-def built_in_trace(student: StudentDecoder, machine: ExperimentMachine) -> dict[str, Any]:
-    """A text of the built-in target and its base draft at temperature 1, for the widget."""
-    (prompt,), words = prompts(1), FileTokenizer(tokenizer())
-    pair = Pair("", machine.built_in, machine.drafts[_DRAFT], words, "", frozenset())
-    return trace(student, pair, prompt, SAMPLED, words.decode(prompt[-_SHOWN_TOKENS:]))
+def machine_trace(student: StudentDecoder, machine: ExperimentMachine) -> dict[str, Any]:
+    """A text of the machine's pair at temperature 1, for the widget."""
+    (prompt,), words = pair_prompts(machine.pair, 1), machine.pair.tokenizer
+    return trace(student, machine.pair, prompt, SAMPLED, words.decode(prompt[-_SHOWN_TOKENS:]))
 
 
 def trace(
@@ -32,7 +27,7 @@ def trace(
 ) -> dict[str, Any]:
     """TRACE_TOKENS tokens of a pair below `shown`; the student's verifier judges the blocks."""
     decoder = speculative(
-        pair.target, ModelDrafter(pair.draft), TRACE_K, warp, TRACE_TOKENS,
+        pair.target, ModelDrafter(pair.draft), pair.k, warp, TRACE_TOKENS,
         student.verifier, eos_id=pair.eos_id,
     )  # fmt: skip
     stream = pair.stream(prompt)

@@ -22,7 +22,7 @@ from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.library_decoders import Generators, seeded, speculative
 from specdec_lib.measure.prompts import Prompts
 from specdec_lib.models.function import logits_of
-from specdec_lib.models.protocol import Model, Texts
+from specdec_lib.models.protocol import EosIds, Model, Texts
 from specdec_lib.sampling import RandomSource, Warp, random_source_for, softmax
 
 # From a text to the logits (len(text), V) after each of its tokens.
@@ -35,9 +35,16 @@ class WrongFunction(Exception):
     """A reader's own function gives nothing that a race can go on with; the message says what."""
 
 
-def draft_model_lane(draft: str = "large", k: int = 3) -> LaneMaker:
-    """Speculative decoding with a built-in draft model and `k` draft tokens in a block."""
-    return _drafter_lane(lambda target: ModelDrafter(models.load_draft(draft)), k)
+def draft_model_lane(draft: str | Model = "large", k: int = 3, ends: EosIds = None) -> LaneMaker:
+    """Speculative decoding with a draft model, by its name a built-in one.
+
+    A block has `k` draft tokens, and a token of `ends` ends a text.
+    """
+
+    def make_drafter(target: Model) -> Drafter:
+        return ModelDrafter(models.load_draft(draft) if isinstance(draft, str) else draft)
+
+    return _drafter_lane(make_drafter, k, ends)
 
 
 def prompt_lookup_lane(k: int = 3, max_ngram: int = 3) -> LaneMaker:
@@ -50,10 +57,10 @@ def random_lane(k: int = 3) -> LaneMaker:
     return _drafter_lane(lambda target: RandomTokens(target.vocab_size), k)
 
 
-def _drafter_lane(make: Callable[[Model], Drafter], k: int) -> LaneMaker:
+def _drafter_lane(make: Callable[[Model], Drafter], k: int, ends: EosIds = None) -> LaneMaker:
     """Speculative decoding with the drafter that `make` gives for a target."""
     return lambda target, warp, tokens: speculative(
-        target, make(target), k, warp, tokens, batch=True
+        target, make(target), k, warp, tokens, batch=True, eos_id=ends
     )
 
 

@@ -5,9 +5,9 @@ decoder can take part, a reader's own one too.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -25,7 +25,8 @@ from specdec_lib.measure.race.lanes import LaneMaker, WrongFunction
 from specdec_lib.measure.race.record import Lane, Race, TargetPass
 from specdec_lib.measure.timing import PassRecorder, RecordedPass
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.protocol import Model
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.protocol import EosIds, Model
 from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 
@@ -38,6 +39,37 @@ _WARM_UP = 8  # tokens that every decoder writes before the race
 words = cache(tokenizer)
 
 
+class Subject(NamedTuple):
+    """What is written in a race: a target, and the prompts that it goes on from."""
+
+    load_target: Callable[[], Model]
+    about: str  # what target and draft are, in words
+    tokenizer: Tokenizer
+    prompts: list[list[int]]
+    shown: list[str]  # what a reader sees of each
+    ends: EosIds = None
+
+
+def held_out_code(count: int, warp: Warp, cost: str) -> Subject:
+    """The built-in target at a cost, and `count` held-out prompts."""
+    chosen = race_prompts(count, warp)
+    about = f"the built-in target at the cost of {cost.upper()} parameters"
+    shown = [_last_line(prompt) for prompt in chosen]
+
+    def load_target() -> Llama:
+        return Llama(models.target_weights(cost, torch.float32))
+
+    return Subject(load_target, about, words(), chosen, shown)
+
+
+def questions_to(pair: Pair, questions: Sequence[str]) -> Subject:
+    """A chat pair, and the prompts in which `questions` are put to it."""
+    prompts = [pair.start(pair.chat(question)) for question in questions]
+    shown = [f"{question}\n\n" for question in questions]
+    words = pair.tokenizer.backend_tokenizer
+    return Subject(lambda: pair.target, pair.label, words, prompts, shown, pair.eos_id)
+
+
 def run_race(
     lanes: Mapping[str, LaneMaker],
     *,
@@ -48,33 +80,38 @@ def run_race(
     time_prompt: bool = False,
     cost: str = "234m",
     target: Llama | None = None,
+    subject: Subject | None = None,
     seconds: float = 20.0,
 ) -> Race:
-    """The race on `texts` held-out prompts, with `tokens` new tokens after each.
+    """The race on `texts` prompts of `subject`, with `tokens` new tokens after each.
 
-    The target is the built-in one at a `cost`. With `rows`, each decoder writes so many texts at a
-    time, and the first is shown. A timer starts when the target has read the prompt, or with
-    `time_prompt` before that. With `target`, which has that cost, all cores take part, else half
-    of them. No text begins once `seconds` are over, but the first one always runs. An end of text
-    does not stop a decoder, so that all write as many tokens.
+    The subject is by default the built-in target at a `cost`, with held-out prompts. With `rows`,
+    each decoder writes so many texts at a time, and the first is shown. A timer starts when the
+    target has read the prompt, or with `time_prompt` before that. With `target`, which has that
+    cost, all cores take part, else half of them. No text begins once `seconds` are over, but the
+    first one always runs. Only the subject's `ends` stop a decoder: without, all write as many
+    tokens.
     Raises WrongFunction where a reader's own function is wrong.
     """
-    warp, makers = Warp(temperature), {PLAIN_LANE: _plain_lane, **lanes}
-    prompts_of_race = race_prompts(texts + rows - 1, warp)
-    batches = [prompts_of_race[i : i + rows] for i in range(texts)]
+    warp = Warp(temperature)
+    subject = subject or held_out_code(texts + rows - 1, warp, cost)
+    makers = {PLAIN_LANE: partial(_plain_lane, ends=subject.ends), **lanes}
+    batches = [subject.prompts[i : i + rows] for i in range(texts)]
     with nullcontext() if target else half_of_the_cores():
-        target = target or Llama(models.target_weights(cost, torch.float32))
+        target = target or subject.load_target()
         runners = {name: LaneRunner(make, target, warp, tokens) for name, make in makers.items()}
         short = {name: make(PassRecorder(target), warp, _WARM_UP) for name, make in makers.items()}
         compare(runners, batches, seconds, warm_up=short)
-    finished = [Lane(name, passes_of(run.texts, time_prompt)) for name, run in runners.items()]
-    shown = prompts_of_race[: len(finished[0].texts)]
-    pair = f"the built-in target at the cost of {cost.upper()} parameters"
-    return Race(finished, [_last_line(prompt) for prompt in shown], pair, temperature, rows)
+    finished = [
+        Lane(name, passes_of(run.texts, time_prompt, subject.tokenizer))
+        for name, run in runners.items()
+    ]
+    shown = subject.shown[: len(finished[0].texts)]
+    return Race(finished, shown, subject.about, temperature, rows)
 
 
-def _plain_lane(target: Model, warp: Warp, tokens: int) -> Decoder:
-    return plain(target, warp, tokens, batch=True)
+def _plain_lane(target: Model, warp: Warp, tokens: int, ends: EosIds = None) -> Decoder:
+    return plain(target, warp, tokens, batch=True, eos_id=ends)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import ModelTreeDrafter, TreeDrafter
 from specdec_lib.exact import Tape, distribution
+from specdec_lib.models.cut_vocabulary import CutVocabulary
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 
@@ -36,10 +37,10 @@ COUNTS = Counts(
 )
 
 
-def random_table(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
+def random_table(seed: int, dtype: torch.dtype = torch.float64, size: int = V) -> TableModel:
     """A model that looks at two tokens; some of its probabilities are 0."""
     generator = torch.Generator().manual_seed(seed)
-    weights = torch.rand(V, V, V, generator=generator, dtype=dtype)
+    weights = torch.rand(size, size, size, generator=generator, dtype=dtype)
     weights[weights < 0.15] = 0
     return TableModel(weights / weights.sum(-1, keepdim=True))
 
@@ -55,7 +56,14 @@ def tiny_llama(folder: Path, seed: int) -> Llama:
     return Llama.from_folder(folder, dtype=torch.float64)
 
 
-TARGET, DRAFT = random_table(1), random_table(2)
+def cut_table(seed: int, d2t: Sequence[int]) -> CutVocabulary:
+    """A model of the tokens `d2t` alone."""
+    table = random_table(seed, size=len(d2t))
+    table.shape, table.dtype = None, torch.float64
+    return CutVocabulary(table, torch.tensor(d2t), V)
+
+
+TARGET, DRAFT, CUT_DRAFT = random_table(1), random_table(2), cut_table(3, [0, 2])
 
 
 class Llamas(NamedTuple):
@@ -152,6 +160,7 @@ def draft_tree(llamas: Llamas, widths: Sequence[int], how: str) -> TreeDrafter:
 
 ROWS = {
     "model": on_table("model.py", lambda: ModelDrafter(DRAFT))._replace(sizes=(1, 2, 3), count=4),
+    "model, cut vocabulary": on_table("model.py", lambda: ModelDrafter(CUT_DRAFT)),
     "unigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 1)),
     "bigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 2)),
     "trigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 3)),

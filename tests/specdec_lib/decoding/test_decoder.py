@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from decoders.decoding_cases import COUNTING, CountingModel
-from decoders.exact_drafters import DRAFT, EXACT, PROMPT, TARGET, autoregressive
+from decoders.exact_drafters import CUT_DRAFT, DRAFT, EXACT, PROMPT, TARGET, autoregressive
 
 from specdec_lib import decoder
-from specdec_lib.decoding.generate import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.exact import Tape, distribution, total_variation_distance
@@ -27,6 +27,24 @@ def test_on_the_built_in_pair_it_writes_and_draws_what_the_engine_does(k: int, t
     assert result.tokens == expected.tokens[0]
     assert result.accepted == [block.n_accepted for block in expected.blocks[0]]
     assert rng.bit_generator.state == engine_rng.bit_generator.state
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7, 1.0])
+def test_beside_a_cut_vocabulary_it_writes_what_the_engine_does(temperature: float):
+    """It sees q over the whole vocabulary; the engine drafts in the cut one."""
+    settings, prompts = Settings(24, Warp(temperature)), [PROMPT, [1], [2, 1, 1]]
+    for seed, prompt in enumerate(prompts):
+        rngs = [np.random.default_rng(seed) for _ in range(3)]
+        plain_source, source = (random_source_for(settings.warp, [rng]) for rng in rngs[:2])
+        drafter = ModelDrafter(CUT_DRAFT)
+        expected = speculative_generate(TARGET, drafter, [prompt], 3, settings, source)
+        found = decoder.generate(TARGET, CUT_DRAFT, prompt, 3, 24, settings.warp, rngs[2])
+        assert found.tokens == expected.tokens[0]
+        assert found.accepted == [block.n_accepted for block in expected.blocks[0]]
+        if temperature == 0:
+            assert (
+                expected.tokens == plain_generate(TARGET, [prompt], settings, plain_source).tokens
+            )
 
 
 @pytest.mark.parametrize("k", [1, 2, pytest.param(3, marks=pytest.mark.slow)])

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from decoders.greedy import first_tokens, with_noise
@@ -18,6 +19,7 @@ from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging, models
+from specdec_lib.models.cut_vocabulary import D2T_FILE, CutVocabulary
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import TARGET_COSTS
@@ -139,6 +141,24 @@ def test_logits_padded_to_other_widths_are_cut_for_a_call(wide: tuple[int, int],
     assert theirs(*pair, warp) == expected(llama, warp)
     assert [each.model.config.vocab_size for each in pair] == [*wide]
     assert [each.model(torch.tensor([[1]])).logits.shape[-1] for each in pair] == [*wide]
+
+
+def test_a_draft_with_a_cut_vocabulary_assists_as_ours_does(tmp_path: Path):
+    small = llama(seed=0, layers=1)
+    small.resize_token_embeddings(24, mean_resizing=False)
+    small.save_pretrained(tmp_path)
+    np.save(tmp_path / D2T_FILE, np.arange(0, 48, 2))
+    target = hugging.CountedModel(llama())
+    draft = hugging.CountedModel.from_cut_folder(tmp_path, 48, torch.float64)
+    mine = CutVocabulary.from_folder(tmp_path, 48, "cpu", torch.float64)
+    text = torch.tensor([[4, 8, 2]])
+    logits = draft.model(text).logits
+    torch.testing.assert_close(logits, mine.forward(text, mine.new_cache()), rtol=0, atol=1e-5)
+    alone, made = (hugging.hf_generate(target, PROMPT, 16, each, 2) for each in (None, draft))
+    how = ([PROMPT], 2, Settings(16, GREEDY), Greedy())
+    found = speculative_generate(Causal(target.model), ModelDrafter(mine), *how)
+    assert alone.tokens == made.tokens == found.tokens
+    assert made.target_passes == found.target_passes
 
 
 def test_scikit_learn_does_not_change_what_transformers_drafts_by_default(monkeypatch):

@@ -8,7 +8,7 @@ import torch
 
 from specdec_lib.measure.acceptance import Acceptance
 from specdec_lib.measure.bench import __main__ as bench
-from specdec_lib.measure.bench import figures
+from specdec_lib.measure.bench import chat, figures
 from specdec_lib.measure.costs import DraftCosts
 from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.theory import Costs
@@ -29,17 +29,34 @@ def frame() -> pd.DataFrame:
 
 def test_the_file_has_a_spread_for_every_key_and_the_tokens_a_second(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(figures, "run_comparison", lambda size, warp: (frame(), ["a note"]))
-    monkeypatch.setattr(bench, "memory_overhead", lambda: 1.125)
+    monkeypatch.setattr(chat, "run_comparison", lambda warp: (frame(), []))
+    monkeypatch.setattr(chat, "is_fetched", lambda: True)
+    monkeypatch.setattr(bench, "memory_overhead", lambda *pair: 1.25 if pair else 1.125)
     bench.main(["--json", str(tmp_path / "new" / "bench.json")])
     written = json.loads((tmp_path / "new" / "bench.json").read_text())
     assert written["cost234m_vs_best_plain_greedy"] == {"median": 2.0, "low": 2.0, "high": 2.0}
     assert written["cost234m_vs_hf_generate"]["median"] == 4.0
     assert written["builtin_vs_hf_assisted"]["median"] == 3.0
-    assert written["memory_overhead"] == 1.125
+    assert written["smollm2_vs_hf_assisted"]["median"] == 3.0
+    assert (written["memory_overhead"], written["smollm2_memory"]) == (1.125, 1.25)
     speeds = written["tokens_per_second"]["234M cost, greedy"]
     assert speeds == {"best plain": 2, "speculative": 4, "HF generate": 1, "HF assisted": 8 / 6}
     printed = capsys.readouterr().out
-    assert all(key in printed for key in figures.FIGURES) and "a note" in printed
+    assert all(key in printed for key in bench.FIGURES) and "a note" in printed
+
+
+def test_without_the_chat_model_a_line_says_how_to_get_it(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path))
+    monkeypatch.setattr(figures, "run_comparison", lambda size, warp: (frame(), []))
+    monkeypatch.setattr(bench, "memory_overhead", lambda: 1.125)
+    bench.main([])
+    printed = capsys.readouterr().out
+    assert "`specdec fetch smollm2-135m`" in printed and "smollm2_vs" not in printed
+
+
+def test_the_questions_are_24_different_ones():
+    questions = json.loads(chat.QUESTIONS_FILE.read_text(encoding="utf-8"))
+    assert len(questions) == len(set(questions)) == 24
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import torch
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.measure.experiment.survey import ExperimentMachine, TargetCosts
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.theory import Costs
 
 LITTLE = 0.01  # how much is measured
@@ -21,8 +22,8 @@ TARGET_COSTS = TargetCosts(
 @pytest.fixture(scope="module")
 def machine() -> ExperimentMachine:
     """A machine with the built-in target, in the place of a costlier one too, and its drafts."""
-    target = Llama.from_folder(ASSETS / "target")
+    pair = load_pair(device="cpu")
     drafts = {name: Llama.from_folder(ASSETS / name) for name in BUILT_IN_DRAFTS}
     return ExperimentMachine(
-        torch.device("cpu"), "built-in", target, target, drafts, TARGET_COSTS, LITTLE
+        torch.device("cpu"), "built-in", pair.target, pair, drafts, TARGET_COSTS, LITTLE
     )

@@ -11,6 +11,7 @@ from specdec_lib.measure.acceptance import Acceptance
 from specdec_lib.measure.experiment import batches, grid, survey, traces
 from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER
 from specdec_lib.measure.experiment.survey import TargetCosts, measure_costs
+from specdec_lib.models.catalogue import PairError
 from specdec_lib.text_stream import TextStream
 from specdec_lib.theory import Costs, walltime_speedup
 
@@ -18,16 +19,17 @@ from specdec_lib.theory import Costs, walltime_speedup
 def test_a_row_promises_with_v_and_without():
     costs = Costs(0.05, {m: 1.0 + 0.2 * (m - 1) for m in range(1, 10)})
     found = TargetCosts({"base": costs}, seconds=0.01, prompt=4.0)
-    row = grid.promised_row("234m", "base", 1, Acceptance(0.7, 0.6, 60), found)
+    about = {"draft": "base", "task": "code", "temperature": 1}
+    row = grid.promised_row(about, Acceptance(0.7, 0.6, 60), found)
     assert row["K"] == costs.best_k(0.7) and row["measured v"] == costs.speedup(0.7, row["K"])
     assert row["v = 1"] == max(walltime_speedup(0.7, 0.05, k) for k in range(9))
     assert 1 < row["measured v + prompt"] < row["measured v"] < row["v = 1"]
-    poor = grid.promised_row("234m", "base", 0, Acceptance(0.7, 0.0, 60), found)
+    poor = grid.promised_row(about | {"temperature": 0}, Acceptance(0.7, 0.0, 60), found)
     assert poor["alpha"] == 0 and poor["K"] == 1 and poor["measured v"] < 1
 
 
 def test_hugging_face_comes_first_and_then_all_six_rows(machine, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(grid, "GRID_TOKENS", 12)
+    monkeypatch.setitem(grid.GRID_TOKENS, "code", 12)
     promised = grid.promised_rows(machine)
     settings = set(zip(promised.draft, promised.temperature, strict=True))
     assert settings == set(product(BUILT_IN_DRAFTS, (0, 1))) and len(promised) == 6
@@ -41,7 +43,7 @@ def test_hugging_face_comes_first_and_then_all_six_rows(machine, monkeypatch: py
 
 
 def test_every_draft_has_a_cost_in_plain_passes(machine):
-    found = measure_costs(machine.target, machine.drafts, rounds=1)
+    found = measure_costs(machine.target, machine.drafts, [1, 2], rounds=1)
     assert set(found.drafts) == set(BUILT_IN_DRAFTS) and found.seconds > 0 and found.prompt > 0
     assert all(each.c > 0 for each in found.drafts.values())
     assert set(found.v) == set(range(1, 10)) and found.v[1] == 1
@@ -60,6 +62,22 @@ def test_longer_multiplies_what_is_measured(machine):
         survey.load_machine(0)
 
 
+def test_without_the_fetched_pair_the_built_in_one_stands_in(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path))
+    monkeypatch.setattr(survey, "SIZES", {"cpu": ("40m",)})
+    monkeypatch.setattr(survey, "measure_costs", lambda *models: None)
+    found = survey.load_machine()
+    said = capsys.readouterr().out
+    assert (found.name, found.task, found.race_subject) == ("40m", "code", None)
+    assert "stands in" in said and "`specdec fetch smollm2-135m`" in said and "cost of 40M" in said
+    for name, why in (
+        ("smollm2-135m", "is not on this machine"),
+        ("qwen", "no pair in this chapt"),
+    ):
+        with pytest.raises(PairError, match=why):
+            survey.load_machine(name=name)
+
+
 def test_the_passes_of_a_machine_are_one_row(machine):
     (row,) = machine.passes().to_dict("records")
     assert row["ms per token"] == 10 and row["v(5)"] == 1.2 and row["c of base"] == 0.1
@@ -73,9 +91,9 @@ def test_a_letter_of_several_tokens_stands_at_its_last_one():
 
 
 def test_a_trace_holds_what_the_picture_needs(machine):
-    blocks = traces.built_in_trace(LIBRARY_DECODER, machine)["blocks"]
+    blocks = traces.machine_trace(LIBRARY_DECODER, machine)["blocks"]
     written = sum(block["accepted"] + 1 for block in blocks)
-    assert traces.TRACE_TOKENS <= written <= traces.TRACE_TOKENS + traces.TRACE_K
+    assert traces.TRACE_TOKENS <= written <= traces.TRACE_TOKENS + machine.pair.k
     assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in blocks)
     assert all(block["token"] for block in blocks)
 

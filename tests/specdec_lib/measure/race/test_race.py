@@ -1,10 +1,14 @@
 """The race: every decoder has its own clock and writes the same text, and a wrong one is told."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from classes.chapter_cases import functions_of
 
 from specdec_lib.assets import ASSETS
+from specdec_lib.decoding.generate import plain_generate
+from specdec_lib.decoding.state import Settings
 from specdec_lib.measure import models
 from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.prompts import MAX_REPEATED_SHARE, repeated_share
@@ -22,6 +26,9 @@ from specdec_lib.measure.race.lanes import (
 from specdec_lib.measure.race.race import race
 from specdec_lib.measure.race.record import Race, recorded_race
 from specdec_lib.measure.race.turns import PLAIN_LANE, TimedText, passes_of
+from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.tokenizer import FileTokenizer
+from specdec_lib.sampling import Greedy, Warp
 
 LONG, SHORT = 16, 8
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
@@ -65,6 +72,20 @@ def test_every_drafter_writes_the_text_of_plain_decoding():
         if lane.name in ("model", "own", "functions")
     )
     assert mine == functions == model
+
+
+def test_a_question_is_put_in_a_template_shown_without_it_and_answered_to_an_end():
+    pair = load_pair(draft="small")
+    tokenizer = FileTokenizer(pair.tokenizer.backend_tokenizer, "# {{ messages[0].content }}\n")
+    pair = replace(pair, tokenizer=tokenizer)
+    (ids,) = turns.questions_to(pair, ["import sys"]).prompts
+    assert tokenizer.decode(ids) == "# import sys"
+    text = plain_generate(pair.target, [ids], Settings(LONG, Warp(0)), Greedy()).tokens[0]
+    subject = turns.questions_to(replace(pair, eos_id=frozenset(text[4:5])), ["import sys"])
+    found = raced({"model": draft_model_lane(pair.draft, 2, subject.ends)}, subject=subject)
+    plain, fast = found.lanes
+    assert found.prompts == ["import sys\n\n"] and found.pair == pair.label
+    assert len(plain.passes) == text.index(text[4]) + 1 and found.same(fast)
 
 
 def test_a_greedy_race_begins_with_a_text_that_does_not_repeat():

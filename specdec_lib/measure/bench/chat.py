@@ -1,0 +1,98 @@
+"""What the bench compares on a published chat model: answers to questions."""
+
+import json
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from specdec_lib.device import dtype_name
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.bench.figures import (
+    BENCH_PROMPTS,
+    BENCH_ROUNDS,
+    BEST_ASSISTED,
+    BEST_GENERATE,
+    BEST_PLAIN,
+    SPECULATIVE,
+    fastest_decoder,
+    hf_fastest,
+)
+from specdec_lib.measure.compare import Decoder, compare
+from specdec_lib.measure.hugging import CountedModel
+from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
+from specdec_lib.measure.models import CPU, target_dtypes
+from specdec_lib.measure.prompts import without_repetition
+from specdec_lib.models.catalogue import PairError
+from specdec_lib.models.fetch import fetched_folder
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.smollm2 import DRAFT_FOLDER, DRAFTS, load_smollm2
+from specdec_lib.sampling import Warp
+
+CHAT_TOKENS = 96  # of an answer
+QUESTIONS_FILE = Path(__file__).parents[1] / "chat_prompts.json"  # the draft never saw them
+
+COMPARISONS = {"SmolLM2, T = 1": SAMPLED, "SmolLM2, greedy": GREEDY}
+FIGURES = {
+    "smollm2_vs_plain_sampled": ("SmolLM2, T = 1", BEST_PLAIN),
+    "smollm2_vs_plain_greedy": ("SmolLM2, greedy", BEST_PLAIN),
+    "smollm2_vs_hf_generate": ("SmolLM2, greedy", BEST_GENERATE),
+    "smollm2_vs_hf_assisted": ("SmolLM2, greedy", BEST_ASSISTED),
+}
+
+load_chat_pair = cache(partial(load_smollm2, None, CPU))
+
+
+def is_fetched() -> bool:
+    """Whether the model is on this machine."""
+    try:
+        return fetched_folder().is_dir()
+    except PairError:
+        return False
+
+
+def run_comparison(warp: Warp) -> tuple[pd.DataFrame, list[str]]:
+    """Plain, ours and, if greedy, Hugging Face's two by turns; and how each of them runs."""
+    pair, chosen = load_chat_pair(torch.float32), long_answer_prompts(BENCH_PROMPTS)
+    setup, plain_decoder = fastest_decoder(partial(plain_decoders, warp), chosen[0], CHAT_TOKENS)
+    drafter = ModelDrafter(pair.draft)
+    setups = {BEST_PLAIN: setup, SPECULATIVE: f"float32, K = {pair.k}"}
+    decoders = {
+        BEST_PLAIN: plain_decoder,
+        SPECULATIVE: speculative(pair.target, drafter, pair.k, warp, CHAT_TOKENS),
+    }
+    if warp == GREEDY:
+        load_target = partial(CountedModel.from_folder, fetched_folder())
+        load_draft = partial(CountedModel.from_cut_folder, DRAFT_FOLDER, pair.target.vocab_size)
+        there = hf_fastest(cache(load_target), cache(load_draft), DRAFTS[0], chosen[0], CHAT_TOKENS)
+        for name, (setup, decoder) in there.items():
+            setups[name], decoders[name] = setup, decoder
+    frame = compare(decoders, chosen, rounds=BENCH_ROUNDS)
+    return frame, [f"{name}: {setup}" for name, setup in setups.items()]
+
+
+def plain_decoders(warp: Warp, tokens: int) -> dict[str, Decoder]:
+    """Our own plain decoding in every dtype."""
+    targets = {dtype: load_chat_pair(dtype).target for dtype in target_dtypes()}
+    return {dtype_name(dtype): plain(target, warp, tokens) for dtype, target in targets.items()}
+
+
+def chat_prompts(pair: Pair) -> list[tuple[int, ...]]:
+    """The held-out questions as prompts of `pair`."""
+    questions = json.loads(QUESTIONS_FILE.read_text(encoding="utf-8"))
+    return [tuple(pair.start(pair.chat(question))) for question in questions]
+
+
+@cache
+def long_answer_prompts(count: int) -> Sequence[Sequence[int]]:
+    """`count` questions whose greedy answer does not run in circles, nor end before CHAT_TOKENS.
+
+    So all decoders write equally many tokens, and none after an end.
+    """
+    pair = load_chat_pair(torch.float32)
+    answer = cache(plain(pair.target, GREEDY, CHAT_TOKENS, eos_id=pair.eos_id))
+    prompts = chat_prompts(pair)
+    long = [prompt for prompt in prompts if len(answer(prompt).tokens[0]) == CHAT_TOKENS]
+    return without_repetition(answer, long, count)
