@@ -565,7 +565,7 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # </details>
 #
-# **Your decoder so far:** proved lossless, and as fast as at the end of chapter 02.
+# **Your decoder so far:** proved lossless, with as few passes as at the end of chapter 02.
 #
 # ## Sources
 #
