@@ -24,9 +24,9 @@ from specdec_lib.models.smollm2 import CHAT_END
 from specdec_lib.sampling import Warp, sample_from
 
 ANSWER_FILE = Path(specdec_lib.__file__).with_name("lessons") / "ch02" / "answer.npz"
-# Chosen by reading ANSWERS_READ answers: to six questions, with seeds 1 to 3. At temperature 1 most
-# texts of a model of this size do not hold together.
-QUESTION, SEED, ANSWERS_READ = "Why should I learn to cook? Give three short reasons.", 1, 18
+# Chosen for its text among ANSWERS_TRIED: 16 at this temperature, of which 10 ended and were read,
+# and 4 at temperature 1, of which one ended and made no sense.
+QUESTION, SEED, ANSWERS_TRIED = "Why should I learn to cook? Give three short reasons.", 1, 20
 K, TEMPERATURE = 3, 0.7
 MOST_PROBABLE, MAX_TOKENS = 64, 128
 
@@ -59,7 +59,7 @@ def recorded_answer(pair: Pair, question: str, seed: int) -> dict[str, np.ndarra
     lists = {"prompt": prompt, "answer": answer, "drafted": drafted, "accepted": accepted}
     for name, blocks in (("target", p), ("draft", q)):
         logits, tokens = torch.stack(blocks).topk(MOST_PROBABLE)
-        lists |= {f"{name}_tokens": tokens, f"{name}_logits": logits.half()}
+        lists |= {f"{name}_tokens": tokens.numpy(), f"{name}_logits": logits.half().numpy()}
     return {name: np.array(values) for name, values in lists.items()}
 
 
@@ -81,7 +81,7 @@ def answer_npz() -> bytes:
         "made_by": "python -m specdec_lib.measure.recording answer",
         "pair": pair.label,
         "question": QUESTION,
-        "answers_read": ANSWERS_READ,
+        "answers_tried": ANSWERS_TRIED,
         "seed": SEED,
         "k": K,
         "temperature": TEMPERATURE,
