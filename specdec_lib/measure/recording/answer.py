@@ -64,8 +64,12 @@ def recorded_answer(pair: Pair, question: str, seed: int) -> dict[str, np.ndarra
 
 
 def cut(logits: np.ndarray) -> Tensor:
-    """`logits` (..., V) of the most probable tokens, as the file has them; -inf for the others."""
+    """`logits` (..., V) of the most probable tokens, as the file has them; -inf for the others.
+
+    Less the largest, the logits that count are small, and float16 is exact to 0.001.
+    """
     values, tokens = torch.tensor(logits).topk(MOST_PROBABLE)
+    values -= values[..., :1].clone()
     rest = torch.full(logits.shape, -torch.inf, dtype=torch.float64)
     return rest.scatter(-1, tokens, values.half().double())
 
