@@ -7,7 +7,7 @@
 # - **Intuition**: 100 proposals, counted by hand, in "The smallest example".
 # - **Mathematics**: accepted and corrected parts add up to `p`, in "Why the bars meet the target".
 # - **Code**: six functions. The last one is a whole decoder, in about 15 lines.
-# - **Demo**: your decoder writes real text, passes an exact test, and races.
+# - **Demo**: your decoder writes the answer of a chat model, and passes an exact test.
 #
 # **You come with** a greedy decoder, which can only write the target's most probable token.
 # **You build** the rule that keeps some draft tokens and replaces the first one that it rejects.
@@ -499,28 +499,6 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # </details>
 #
-# ## Where does a draft fail?
-#
-# Below are two functions that the course's built-in pair never read. At each place the sum of
-# `min(p(x), q(x))` over the vocabulary is the probability that a draft token is accepted there. The
-# stronger a token's colour, the likelier a rejection. Point at a token for
-# its `p` and `q`.
-#
-# Commit first, on paper: where will the small draft be rejected? At invented names, at second
-# halves of words, at brackets, or at line breaks?
-
-# %% tags=["demo"]
-from specdec_lib.lessons.ch02.paragraph import coloured_paragraph
-from specdec_lib.measure.models import two_functions
-
-coloured_paragraph(two_functions("large"))
-
-# %% [markdown]
-# `self`, `as` and line breaks are safe. An invented name such as `dir` is safe too, because both
-# models are equally unsure. The draft fails mostly at names that come *again*: the first `pathname`
-# is nearly white, and every later one breaks at `name`. Hard text doesn't stop a draft. What stops
-# it is a target that knows more.
-#
 # ## Your decoder
 #
 # What is missing is the loop around your parts, and the way from a model to a distribution. A
@@ -611,28 +589,54 @@ figures.blocks_written(speculative_sample, seed=1)
 lesson.check_speculative_sample(speculative_sample)
 
 # %% [markdown]
-# ### It writes
+# ### Commit first
 #
-# Your function meets real models, which continue Python code. `logits` holds two functions that
-# remember what they have read (chapter 08 writes that cache).
+# Your function is about to write the answer of a chat model, with `k = 3`. How many tokens will a
+# pass of the target write on average? Write a number from 1 to 4.
 
-# %% tags=["demo", "shown"]
-import torch
+# %% solution="prediction_02_c"
+### BEGIN SOLUTION
+prediction_02_c = 2.5
+### END SOLUTION
 
-from specdec_lib.device import use_half_the_cores
-from specdec_lib.models.function import logits_of
-from specdec_lib.models.pairs import load_pair
-
-use_half_the_cores()  # leave half of the cores free
-pair = load_pair(draft="large", device="cpu", dtype=torch.float32)
-logits = logits_of(pair.target), logits_of(pair.draft)
-prompt = pair.start("class Stack:\n    def push(self, item):\n")
-read = pair.tokenizer.decode
-figures.real_text(speculative_sample, *logits, prompt, read, k=4, temperature=0.6, seed=1)
+# %% test="prediction_02_c" points=1
+lesson.committed("prediction_02_c", prediction_02_c, 1, 4)
 
 # %% [markdown]
-# Every `seed` writes a different text. The green parts are longest where the text could hardly go on in
-# any other way, such as in the second `(Exception):`.
+# ### It writes
+#
+# The target is SmolLM2-135M-Instruct, a published chat model, with a small draft of ours. `answer`
+# has their recorded logits for each text that a right decoder asks about, cut to the 64 most
+# probable tokens: what you sample is the cut target. If your function asks about another text, the
+# cell says where it left the path.
+
+# %% tags=["demo", "shown"]
+from specdec_lib.lessons.ch02.answer import RecordedAnswer
+
+answer = RecordedAnswer()
+figures.real_text(speculative_sample, *answer.models, **answer.settings)
+
+# %% tags=["demo"]
+lesson.reveal("prediction_02_c", prediction_02_c, answer.tokens_per_pass)
+
+# %% [markdown]
+# The grey lines are the prompt. Don't trust the answer: a model of this size writes good English
+# sooner than true sentences.
+#
+# ### Where does a draft fail?
+#
+# At each token, the sum of `min(p(x), q(x))` over the vocabulary is the probability that a draft
+# token is accepted there. The stronger the colour, the likelier a rejection. Commit first, on paper:
+# is the draft rejected most where a word begins, inside a word, or at signs?
+
+# %% tags=["demo"]
+from specdec_lib.lessons.ch02.paragraph import coloured_paragraph
+
+coloured_paragraph(answer.places())
+
+# %% [markdown]
+# Where both models are unsure in the same way, the text is pale: hard text alone doesn't stop a
+# draft. A target that knows more does: look for a `p` far above its `q`.
 #
 # ### Is it exact?
 #
@@ -659,31 +663,21 @@ figures.every_text(forgetful, k=2)
 # Move the 0.5 to the draft's logits, and run the cell again. No bar moves! A draft may be as wrong as
 # it likes, as long as `q` is what it drew from.
 #
-# ### Commit first
+# ### Ask it yourself
 #
-# Your decoder now races plain decoding, with `k = 3` and temperature 1. How many tokens will one
-# of its passes write on average? Write a number from 1 to 4.
+# After `specdec fetch smollm2-135m`, once, this cell runs your function on the models themselves,
+# uncut. Every `seed` gives another answer.
 
-# %% solution="prediction_02_c"
-### BEGIN SOLUTION
-prediction_02_c = 2.5
-### END SOLUTION
+# %% tags=["demo", "shown"]
+from specdec_lib.measure.models import fetched_chat
 
-# %% test="prediction_02_c" points=1
-lesson.committed("prediction_02_c", prediction_02_c, 1, 4)
-
-# %% tags=["demo"]
-from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.lanes import sampling_function_lane
-from specdec_lib.measure.race.race import race
-
-races = race("02", {"your decoder": sampling_function_lane(speculative_sample)}, temperature=1)
-show_race(races, yours="your decoder")
-lesson.reveal_race("prediction_02_c", prediction_02_c, races)
+chat = fetched_chat("Why do cats purr?", count=100)
+if chat:
+    figures.real_text(speculative_sample, *chat, k=3, temperature=0.7, seed=1, count=100)
 
 # %% [markdown]
-# This is the paper's algorithm, on real logits, in your own lines. It is faster where the draft is
-# right, and exact where it is wrong: as close to a free lunch as this course gets.
+# This is the paper's algorithm, on real logits, in your own lines. It saves passes where the draft
+# is right, and is exact where it is wrong: as close to a free lunch as this course gets.
 #
 # ## Sources
 #

@@ -559,13 +559,13 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # <details><summary>Answer</summary>
 #
 # The distribution is, up to rounding. With one seed the two methods spend their random numbers on different
-# things, so the texts differ. *Look:* the two texts of chapter 02's race at temperature above 0. At temperature 0
+# things, so the texts differ. *Look:* the two texts of chapter 04's race, at temperature 1. At temperature 0
 # both write the same tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and
 # reports a float32 `q` breaks condition 1 a little (DeepSpec 31).
 #
 # </details>
 #
-# **Your decoder so far:** proved lossless, and as fast as at the end of chapter 02.
+# **Your decoder so far:** proved lossless, with as few passes as at the end of chapter 02.
 #
 # ## Sources
 #

@@ -621,7 +621,17 @@ lanes = {
         comparison.hf_target, comparison.hf_draft, k
     ),
 }
-show_race(race("08", lanes, target=machine.target, cost=machine.name, subject=machine.race_subject, time_prompt=True), yours=lane)
+show_race(
+    race(
+        "08",
+        lanes,
+        target=machine.target,
+        cost=machine.name,
+        subject=machine.race_subject,
+        time_prompt=True,
+    ),
+    yours=lane,
+)
 
 # %% [markdown]
 # Passes first, then the clock. Equal passes say that your loop *is* the algorithm. If your time is

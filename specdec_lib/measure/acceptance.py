@@ -8,17 +8,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from specdec_lib.assets import tokenizer
 from specdec_lib.drafters.ngram import NgramDrafter
 from specdec_lib.measure.prompts import EncodedDocument
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Warp
-from specdec_lib.text_stream import TextStream
 
 WINDOW = 512  # tokens read at once
 
@@ -45,27 +42,6 @@ def acceptance(p: Reader, q: Reader, texts: Documents, max_positions: int = 8000
         agreements += int((target.argmax(-1) == draft.argmax(-1)).sum())
         positions += len(novel)
     return Acceptance(overlap / positions, agreements / positions, positions)
-
-
-class TokenAcceptance(NamedTuple):
-    """A token of a text, and what both models say where it stands."""
-
-    piece: str  # of the text; a character stands with the token that completes it
-    accepted: float  # sum min(p, q) at its position
-    p: float  # of the token itself
-    q: float
-
-
-def token_acceptances(p: Reader, q: Reader, ids: list[int], start: int) -> list[TokenAcceptance]:
-    """The acceptance of the tokens of `ids` from `start` on, each after all of those before it."""
-    target, draft = (read(ids[:-1])[start - 1 :] for read in (p, q))  # (T, V)
-    overlap = torch.minimum(target, draft).sum(-1).tolist()
-    stream = TextStream(tokenizer(), ids[:start])
-    tokens = []
-    for i, token in enumerate(ids[start:]):
-        p_token, q_token = target[i, token].item(), draft[i, token].item()
-        tokens.append(TokenAcceptance(stream.add(token), overlap[i], p_token, q_token))
-    return tokens
 
 
 def bits_per_byte(p: Reader, texts: Documents) -> float:

@@ -1,15 +1,18 @@
 """The built-in models and their costlier versions, loaded once for all that is measured."""
 
 from functools import cache
+from typing import Any
 
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.measure.acceptance import TokenAcceptance, model_reader, token_acceptances
-from specdec_lib.measure.prompts import encoded_documents
+from specdec_lib.models.catalogue import SMOLLM2, PairError
 from specdec_lib.models.checkpoint import Weights, read_weights
+from specdec_lib.models.function import logits_of
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.scale import TARGET_COSTS, grow_weights
+from specdec_lib.models.smollm2 import CHAT_END
 
 CPU = torch.device("cpu")
 
@@ -45,12 +48,16 @@ def target_weights(
     return weights if size is None else grow_weights(weights, TARGET_COSTS[size])
 
 
-def two_functions(name: str) -> list[TokenAcceptance]:
-    """Two functions of held-out code (modulefinder.py), token by token, with this draft.
+def fetched_chat(question: str, count: int) -> tuple[Any, ...] | None:
+    """What chapter 02's `real_text` reads for an answer of up to `count` tokens.
 
-    The models have read the 300 tokens above them.
+    None, and a line that says how to fetch it, where the pair is not in the cache.
     """
-    (ids,) = (text.ids for text in encoded_documents() if text.name == "modulefinder.py")
-    p, q = model_reader(load_target(None, torch.float32)), model_reader(load_draft(name))
-    first, *rest = token_acceptances(p, q, ids[1246:1723], start=300)
-    return [first._replace(piece=first.piece.lstrip("\n")), *rest]
+    try:
+        pair = load_pair(SMOLLM2, device=CPU, dtype=torch.float32)
+    except PairError as error:
+        print(f"Left out: {error}.")
+        return None
+    prompt = pair.start(pair.chat(question))
+    functions = (logits_of(model, len(prompt) + count) for model in (pair.target, pair.draft))
+    return *functions, prompt, pair.tokenizer.decode, CHAT_END

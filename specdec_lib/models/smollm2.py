@@ -15,7 +15,8 @@ from specdec_lib.models.tokenizer import FileTokenizer
 DRAFT_FOLDER = ASSETS / "smollm2-draft"
 DRAFTS = ("6m",)
 K = 2  # a longer block is hardly ever accepted whole
-ENDS = frozenset([0, 2])  # <|endoftext|>, <|im_end|>
+CHAT_END = 2  # <|im_end|>, which ends an answer
+ENDS = frozenset([0, CHAT_END])  # 0 is <|endoftext|>
 
 
 def load_smollm2(draft: str | None, device: torch.device, dtype: torch.dtype) -> Pair:

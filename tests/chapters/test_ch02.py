@@ -9,6 +9,7 @@ from classes.chapter_cases import functions_of, text_of
 
 from autograde.hidden.material import material_of
 from specdec_lib.lessons.ch02 import figures, lesson
+from specdec_lib.lessons.ch02.answer import ANSWER_FILE, RecordedAnswer
 from specdec_lib.lessons.ch02.computed import RULES, exact_paths, paths, single_position
 from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100, real_text
 from specdec_lib.lessons.ch02.lesson import P, Q
@@ -16,6 +17,7 @@ from specdec_lib.lessons.ch02.models import draft_logits, target_logits
 from specdec_lib.lessons.checking.examples import Different
 
 CHAPTER = "02_rejection_sampling"
+SAMPLE = functions_of(CHAPTER)["speculative_sample"]
 WANTED = {
     "accept everything": Q,
     "accept only where p >= q": [0.7875, 0, 0, 0.2125],
@@ -66,11 +68,44 @@ def test_without_a_bonus_token_what_was_accepted_is_drawn_as_accepted(monkeypatc
 def test_a_text_is_shown_with_the_tokens_that_were_accepted(monkeypatch):
     pages = []
     monkeypatch.setattr(figures, "display_page", lambda page, alt: pages.append((page, alt)))
-    sample = functions_of(CHAPTER)["speculative_sample"]
-    real_text(sample, target_logits, draft_logits, [0], str, 4, temperature=1, seed=0, count=6)
+    real_text(SAMPLE, target_logits, draft_logits, [0], str, -1, 4, temperature=1, seed=0, count=6)
     ((page, alt),) = pages
     passes = re.search(r"6 tokens in (\d) passes", alt)[1]
-    assert page.count('class="sd-own"') == int(passes) + 1  # and one in the key
+    assert page.count('class="sd-own') == int(passes) + 1  # and one in the key
+
+
+def test_the_solution_writes_the_recorded_answer():
+    found = RecordedAnswer()
+    target, draft, prompt, read, eos = found.models
+    k, temperature, seed, count = found.settings.values()
+    assert k == 3  # as the chapter says; its prediction is a number from 1 to 4
+    rng = np.random.default_rng(seed)
+    assert SAMPLE(target, draft, prompt, k, count, temperature, rng, eos) == found.answer
+    assert read(found.answer) == "".join(place.piece for place in found.places())
+    assert all(min(p, q) <= accepted <= 1 + 1e-9 for _, accepted, p, q in found.places())
+    assert ANSWER_FILE.stat().st_size < 250_000
+
+
+_ROWS = "p = softmax(logits / temperature)"
+LEAVES = [
+    ("q, rng.random(n)", "q, 0 * rng.random(n)", "wrote .* the correction"),
+    ("rng.random(n))\n", "(rng.random(), rng.random(n))[1])\n", "the"),
+    (_ROWS, f"{_ROWS}\n        p[-1] = p[-2]", "wrote .* the bonus token"),
+    ("if eos in block", "if False", "goes on after '.*<|im_end|>'"),
+    ("[-1] / temperature", "[-1]", "drafted .* the draft token"),
+]
+
+
+@pytest.mark.parametrize(
+    "old, new, told", LEAVES, ids=["accepts all", "other order", "stale row", "no end", "cold"]
+)
+def test_a_wrong_function_leaves_the_path_and_is_told_where(old, new, told, capsys):
+    code, found = with_slips("speculative_sample", (old, new)), RecordedAnswer()
+    wrong = material_of(CHAPTER).solved.defined("speculative_sample", code)
+    real_text(wrong, *found.models, **found.settings)
+    line = capsys.readouterr().out
+    assert re.match("Your speculative_sample cannot be used yet: your decoder", line)
+    assert re.search(told, line)
 
 
 # By exercise: what came back whatever was asked, and whether the check then asks this.

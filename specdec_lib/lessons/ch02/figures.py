@@ -33,6 +33,8 @@ from specdec_lib.lessons.drawing.style import GREY, display_page, role, show
 from specdec_lib.lessons.drawing.tokens import draw_blocks, token_outcomes
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
+_SECONDS_A_BLOCK = 0.15  # so that a text is read as it is written
+
 
 def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
     """100 proposals of the draft (V,): how many the reader keeps, and what is missing after that.
@@ -187,27 +189,33 @@ def real_text(
     draft: Callable,
     prompt: list[int],
     read: Callable,
+    eos: int,
     k: int,
     temperature: float,
     seed: int,
-    count: int = 80,
+    count: int,
 ) -> None:
-    """A text of real models by the student's function, its accepted tokens marked.
+    """A text of real models by the student's function, block by block, its accepted tokens marked.
 
     `read` gives the text of tokens.
     """
-    settings = k, count, temperature, np.random.default_rng(seed)
+    settings = k, count, temperature, np.random.default_rng(seed), eos
     blocks = computed.decoded_blocks(sample, target, draft, prompt, *settings)
-    spans, plain = [html.escape(read(prompt))], read(prompt)
-    for _, new, n in blocks:
+    written = [token for _, new, _ in blocks for token in new]
+    spans = [f'<span class="sd-prompt">{html.escape(read(prompt))}</span>']
+    for i, (_, new, n) in enumerate(blocks):
         for kind, part in (("draft", new[:n]), ("own", new[n:])):
-            spans.append(f'<span class="sd-{kind}">{html.escape(read(part))}</span>')
-            plain += read(part)
-    written, accepted = sum(len(new) for _, new, _ in blocks), sum(n for _, _, n in blocks)
-    said = f"{written} tokens in {len(blocks)} passes; {accepted} of them drafted and accepted."
+            late = f'class="sd-{kind} sd-t" style="--t:{i * _SECONDS_A_BLOCK:.2f}s"'
+            spans.append(f"<span {late}>{html.escape(read(part))}</span>")
+    accepted, passes = sum(n for _, _, n in blocks), len(blocks)
+    said = (
+        f"Your decoder so far: {len(written)} tokens in {passes} passes of the target, "
+        f"{len(written) / passes:.2f} tokens per pass; {accepted} were drafted and accepted. "
+        f"Temperature {temperature:g}."
+    )
     text = f'<pre class="sd-written">{"".join(spans)}</pre>'
     page = f"<style>{race_css()}</style>{text}<p>{said} {COLOUR_KEY}</p>"
-    display_page(f'<div class="sd-race">{page}</div>', f"{plain}\n\n{said}")
+    display_page(f'<div class="sd-race">{page}</div>', f"{read(prompt)}{read(written)}\n\n{said}")
 
 
 @uses_student_functions("speculative_sample")

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy import array, ndarray
 
@@ -23,9 +23,6 @@ from specdec_lib.lessons.checking.lending import (
     read_only,
 )
 
-if TYPE_CHECKING:
-    from specdec_lib.measure.race.record import Race
-
 __all__ = ["committed"]
 
 # The pair that the whole chapter works on.
@@ -44,13 +41,6 @@ UNIFORMS = read_only([0.6, 0.8, 0.3])
 
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
-
-
-def reveal_race(name: str, guess: object, races: "Sequence[Race]") -> None:
-    """Compare a guess of the tokens per pass with the last lane; without a race, do nothing."""
-    for race in races:
-        lane = race.lanes[-1]
-        reveal(name, guess, sum(map(len, lane.pieces)) / len(lane.passes))
 
 
 @visible_check

@@ -1,15 +1,13 @@
 """A text, each token shaded by how rarely a draft is accepted in its place."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
 
+from specdec_lib.lessons.ch02.answer import Place
 from specdec_lib.lessons.drawing.style import display_page, in_both_themes
-
-if TYPE_CHECKING:
-    from specdec_lib.measure.acceptance import TokenAcceptance
 
 RARE = 0.25  # what is accepted less often is underlined too
 SHADE = 50  # percent, where nothing is accepted: text is easy to read on it in both themes
@@ -19,53 +17,61 @@ _PAGE = Template((_FOLDER / "paragraph.html").read_text(encoding="utf-8"))
 _TOKEN = Template((_FOLDER / "paragraph_token.html").read_text(encoding="utf-8"))
 
 
-def coloured_paragraph(places: "Sequence[TokenAcceptance]") -> None:
-    """Show the tokens of a text as measure.acceptance.places gives them.
-
-    `accepted` is sum min(p, q) at a token's position; its own p and q are in its tooltip.
-    """
+def coloured_paragraph(places: Sequence[Place]) -> None:
+    """Show the tokens of a text. Each tells its numbers to a pointer, a finger or the Tab key."""
     display_page(paragraph_page(places), paragraph_in_words(places))
 
 
-def paragraph_page(places: "Sequence[TokenAcceptance]") -> str:
-    """The shaded text, under it the scale and what the picture says in words."""
+def paragraph_page(places: Sequence[Place]) -> str:
+    """The shaded text, under it the scale, what the picture says in words, and a table."""
+    rows = ("".join(f"<td>{escape(cell)}</td>" for cell in _cells(place)) for place in places)
     return _PAGE.substitute(
         style=in_both_themes(".sd-shaded") + _STYLE,
-        text="".join(_span(place.piece, place.accepted, _summary(place)) for place in places),
+        text="".join(_token(place) for place in places),
         scale=" ".join(_span(f"{share:.2f}", share) for share in (1, 0.75, 0.5, 0.25, 0)),
         rare=RARE,
         words=escape(paragraph_in_words(places)),
+        rows="".join(f"<tr>{row}</tr>" for row in rows),
     )
 
 
-def paragraph_in_words(places: "Sequence[TokenAcceptance]") -> str:
-    """The mean, and the tokens in whose places a draft is accepted least and most."""
-    mean = sum(place.accepted for place in places) / len(places)
+def paragraph_in_words(places: Sequence[Place]) -> str:
+    """The mean of all tokens and of each kind, and how many are accepted rarely."""
+    by_kind = defaultdict(list)
+    for place in places:
+        by_kind["on average"].append(place.accepted)
+        by_kind[_kind(place.piece)].append(place.accepted)
+    means = (f"{sum(some) / len(some):.2f} {kind}" for kind, some in by_kind.items())
     rare = [place for place in places if place.accepted < RARE]
     sure = sum(place.p > 0.5 for place in rare)
-    ordered = sorted(places, key=lambda place: place.accepted)
     return (
-        f"{len(places)} tokens; the draft is accepted with probability {mean:.2f} on average. "
-        f"It is below {RARE} in {len(rare)} places; in {sure} of them the target gives the token "
-        f"more than 0.5. Least: {_first_three(ordered)}. Most: {_first_three(ordered[::-1])}."
+        f"{len(places)} tokens. A draft token is accepted with probability {', '.join(means)}. It "
+        f"is below {RARE} in {len(rare)} places; in {sure} of them the target gives its token more "
+        "than 0.5."
     )
 
 
-def _first_three(ordered: "Sequence[TokenAcceptance]") -> str:
-    """The first three tokens, each text once."""
-    summaries: dict[str, str] = {}
-    for place in ordered:
-        summaries.setdefault(place.piece.strip(), _summary(place))
-    return ", ".join(list(summaries.values())[:3])
+def _kind(piece: str) -> str:
+    """Where in a text a token stands."""
+    if not piece.strip().isalpha():
+        return "at signs and line breaks"
+    return "where a word begins" if piece[0].isspace() else "inside a word"
 
 
-def _summary(place: "TokenAcceptance") -> str:
+def _cells(place: Place) -> list[str]:
+    """A token's text in quotes and its three numbers."""
     name = f"“{place.piece.strip()}”" if place.piece.strip() else "line break"
-    p, q = (f"{x:.3f}" if x >= 0.01 else f"{x:.1g}" for x in (place.p, place.q))
-    return f"{name} {place.accepted:.3f} (p {p}, q {q})"
+    return [name, *(f"{x:.3f}" if x >= 0.01 else f"{x:.1g}" for x in place[1:])]
 
 
-def _span(text: str, accepted: float, title: str = "") -> str:
-    kind = "sd-rare" if accepted < RARE else ""
-    shade = f"{SHADE * (1 - accepted):.0f}"
-    return _TOKEN.substitute(kind=kind, shade=shade, title=escape(title), text=escape(text))
+def _token(place: Place) -> str:
+    """A token that can be reached and then tells its numbers."""
+    name, accepted, p, q = map(escape, _cells(place))
+    tip = f'<span class="sd-tip">{name}: accepted {accepted}; p {p}, q {q}</span>'
+    return _span(place.piece, place.accepted, 'tabindex="0"', tip)
+
+
+def _span(text: str, accepted: float, attributes: str = "", tip: str = "") -> str:
+    kind, shade = "sd-rare" if accepted < RARE else "", f"{SHADE * (1 - accepted):.0f}"
+    parts = {"kind": kind, "shade": shade, "attributes": attributes, "tip": tip}
+    return _TOKEN.substitute(parts, text=escape(text))

@@ -25,8 +25,6 @@ from specdec_lib.models.function import logits_of
 from specdec_lib.models.protocol import EosIds, Model, Texts
 from specdec_lib.sampling import RandomSource, Warp, random_source_for, softmax
 
-# From a text to the logits (len(text), V) after each of its tokens.
-Logits = Callable[[Sequence[int]], np.ndarray]
 # Makes the decoder (of a batch) of a lane, for a target, a warp and so many new tokens.
 LaneMaker = Callable[[Model, Warp, int], Decoder]
 
@@ -138,7 +136,8 @@ def greedy_function_lane(decode: Callable, draft: str = "large", k: int = 3) -> 
     """Chapter 01's `greedy_speculative_decode`, on the distributions of real models."""
 
     def arguments(target: Model, prompt: list[int], tokens: int, *_: object) -> tuple:
-        target_logits, draft_logits = _logits_of_both(target, draft, prompt)
+        target_logits, draft_logits = logits_of(target), logits_of(models.load_draft(draft))
+        target_logits(prompt[:-1])  # it has read this much when plain decoding begins
 
         def p(text: Sequence[int]) -> np.ndarray:
             return softmax(target_logits(text))
@@ -151,16 +150,6 @@ def greedy_function_lane(decode: Callable, draft: str = "large", k: int = 3) -> 
     return _function_lane("greedy_speculative_decode", decode, arguments)
 
 
-def sampling_function_lane(sample: Callable, draft: str = "large", k: int = 3) -> LaneMaker:
-    """Chapter 02's `speculative_sample`, at the temperature of the race."""
-
-    def arguments(target: Model, prompt: list[int], tokens: int, warp: Warp, rng: Any) -> tuple:
-        logits = _logits_of_both(target, draft, prompt)
-        return *logits, prompt, k, tokens, warp.temperature, rng
-
-    return _function_lane("speculative_sample", sample, arguments)
-
-
 def student_lane(speculative_generate: Callable, draft: Model, k: int) -> LaneMaker:
     """Chapter 08's `speculative_generate`, at the temperature of the race, one text at a time."""
 
@@ -168,16 +157,6 @@ def student_lane(speculative_generate: Callable, draft: Model, k: int) -> LaneMa
         return target, draft, prompt, k, tokens, warp.temperature, rng
 
     return _function_lane("speculative_generate", speculative_generate, arguments)
-
-
-def _logits_of_both(target: Model, draft: str, prompt: list[int]) -> tuple[Logits, Logits]:
-    """Both models as functions from a text to its logits, with caches (models/function.py).
-
-    The target has read the prompt, all but its last token, as it has when plain decoding begins.
-    """
-    target_logits, draft_logits = logits_of(target), logits_of(models.load_draft(draft))
-    target_logits(prompt[:-1])
-    return target_logits, draft_logits
 
 
 def _function_lane(name: str, function: Callable, arguments: Callable[..., tuple]) -> LaneMaker:

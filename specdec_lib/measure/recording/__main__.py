@@ -3,18 +3,21 @@
 `blocks`: real blocks of the built-in pair, in lessons/data/recorded.json.
 `passes`: the passes of a small service, in lessons/ch06/passes.json.
 `race`: a race of a published pair, in measure/race/recorded.json, and the README's picture of it.
+`answer`: a chat model's answer with its logits, in lessons/ch02/answer.npz. It needs the weights:
+`specdec fetch smollm2-135m`.
 """
 
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from specdec_lib.files import write_whole
-from specdec_lib.measure.recording import blocks, passes, race
+from specdec_lib.measure.recording import answer, blocks, passes, race
 
-# The file by name, what makes its text, and what is to be done afterwards.
+# The file by name, what makes its content, and what is to be done afterwards.
 RECORDINGS = {
     "blocks": (blocks.BLOCKS_FILE, blocks.blocks_json),
     "passes": (passes.PASSES_FILE, passes.passes_json),
     "race": (race.RACE_FILE, race.race_json, race.draw_race),
+    "answer": (answer.ANSWER_FILE, answer.answer_npz),
 }
 
 
@@ -23,8 +26,9 @@ def main(arguments: list[str] | None = None) -> None:
     name, form = "python -m specdec_lib.measure.recording", RawDescriptionHelpFormatter
     command = ArgumentParser(name, description=__doc__, formatter_class=form)
     command.add_argument("name", choices=RECORDINGS)
-    path, make_text, *afterwards = RECORDINGS[command.parse_args(arguments).name]
-    write_whole(path, make_text() + "\n")
+    path, make_content, *afterwards = RECORDINGS[command.parse_args(arguments).name]
+    content = make_content()
+    write_whole(path, content if isinstance(content, bytes) else content + "\n")
     for step in afterwards:
         step()
 

@@ -6,9 +6,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from specdec_lib.lessons.ch02 import paragraph
+from specdec_lib.lessons.ch02.answer import Place
 from specdec_lib.lessons.drawing import series
 from specdec_lib.lessons.drawing.axes import chart, uses_student_functions
-from specdec_lib.measure.acceptance import TokenAcceptance
 
 VALUES = {"plain": [1.0, 2.25], "speculative": [1.5, 3.125]}
 
@@ -33,19 +33,37 @@ def test_the_words_of_a_figure_have_its_errors():
     plt.close("all")
 
 
-def test_a_coloured_paragraph_tells_the_mean_and_the_ends_and_every_token_its_p_and_q():
-    rows = [(" self", 0.96, 0.9, 0.8), ("name", 0.03, 0.99, 0.0002), ("<", 0.2, 0.4, 0.01)]
-    rows += [("\n  ", 0.93, 0.9, 0.9), ("name", 0.08, 0.7, 0.1)]
-    places = [TokenAcceptance(*row) for row in rows]
-    told = paragraph.paragraph_in_words(places)
-    assert "5 tokens; the draft is accepted with probability 0.44 on average" in told
-    assert "below 0.25 in 3 places; in 2 of them the target" in told
-    assert "Least: “name” 0.030 (p 0.990, q 0.0002), “<” 0.200 (" in told
-    assert "Most: “self” 0.960 (p 0.900, q 0.800), line break 0.930 (" in told
-    spans = BeautifulSoup(paragraph.paragraph_page(places), "html.parser").pre.find_all("span")
-    assert [each.get_text() for each in spans] == [each.piece for each in places]
+PLACES = [
+    Place(" cook", 0.9, 0.9, 0.8), Place("name", 0.03, 0.99, 0.0002), Place("<", 0.2, 0.4, 0.01),
+    Place("\n  ", 0.92, 0.9, 0.9), Place("name", 0.15, 0.7, 0.1),
+]  # fmt: skip
+
+
+def test_a_coloured_paragraph_tells_the_means_and_every_token_its_p_and_q():
+    told = paragraph.paragraph_in_words(PLACES)
+    assert "5 tokens. A draft token is accepted with probability 0.44 on average, 0.90 wh" in told
+    assert "0.09 inside a word, 0.56 at signs and line breaks. It is below 0.25 in 3" in told
+    assert "in 2 of them the target" in told
+    page = BeautifulSoup(paragraph.paragraph_page(PLACES), "html.parser")
+    rows = [[cell.get_text() for cell in row("td")] for row in page.tbody("tr")]
+    assert rows[1] == ["“name”", "0.030", "0.990", "0.0002"] and len(rows) == len(PLACES)
+    spans = page.pre.find_all("span", tabindex="0")
     assert [bool(each.get("class")) for each in spans] == [False, True, True, False, True]
-    assert spans[1]["title"] == "“name” 0.030 (p 0.990, q 0.0002)"
+
+
+@pytest.mark.browser
+def test_a_token_tells_its_numbers_to_a_pointer_a_key_and_a_finger(browser):
+    page = browser.new_context(has_touch=True).new_page()
+    page.set_content(paragraph.paragraph_page(PLACES))
+    told = page.locator(".sd-tip:visible")
+    page.locator("pre > span").first.hover()
+    assert told.inner_text().startswith("“cook”")
+    page.mouse.move(0, 0)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert told.inner_text() == "“name”: accepted 0.030; p 0.990, q 0.0002"
+    page.locator("pre > span").nth(2).tap()
+    assert told.inner_text().startswith("“<”")
 
 
 def test_a_figure_gives_copies():

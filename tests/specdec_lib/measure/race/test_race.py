@@ -19,7 +19,6 @@ from specdec_lib.measure.race.lanes import (
     greedy_function_lane,
     prompt_lookup_lane,
     random_lane,
-    sampling_function_lane,
     student_lane,
     tree_lane,
 )
@@ -32,7 +31,6 @@ from specdec_lib.sampling import Greedy, Warp
 
 LONG, SHORT = 16, 8
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
-SAMPLE = functions_of("02_rejection_sampling")["speculative_sample"]
 WALK = functions_of("07_connections")["walk_tree"]
 OWN = functions_of("08_full_generation")["speculative_generate"]
 
@@ -104,17 +102,6 @@ def test_the_clock_starts_after_the_prompt_was_read_or_with_reading_before_it():
     assert [len(each.pieces) for each in first] == [1, 2]
 
 
-def test_a_sampler_on_functions_writes_the_tokens_of_the_library():
-    """From the same numbers: both draw them in the same order."""
-    found = raced(
-        {"own": sampling_function_lane(SAMPLE, "small"), "ours": draft_model_lane("small", 3)},
-        temperature=1,
-    )
-    plain, mine, ours = found.lanes
-    assert [each.pieces for each in mine.passes] == [each.pieces for each in ours.passes]
-    assert len(mine.passes) < len(plain.passes)
-
-
 def test_rows_are_written_together_and_the_first_is_shown():
     lanes = {"model": draft_model_lane("small", 3)}
     alone, together = raced(lanes), raced(lanes, rows=3)
@@ -124,10 +111,10 @@ def test_rows_are_written_together_and_the_first_is_shown():
 
 def test_an_unwritten_function_is_asked_for(capsys):
     def unwritten(*args):
-        raise NotImplementedError("speculative_sample")
+        raise NotImplementedError("greedy_speculative_decode")
 
-    assert race("02", {"yours": sampling_function_lane(unwritten)}, temperature=1) == []
-    assert "not written yet: speculative_sample" in capsys.readouterr().out
+    assert race("01", {"yours": greedy_function_lane(unwritten)}) == []
+    assert "not written yet: greedy_speculative_decode" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -136,8 +123,8 @@ def test_an_unwritten_function_is_asked_for(capsys):
     ids=["in its kernel", "in its Python"],
 )
 def test_what_torch_has_not_implemented_is_no_unwritten_function(lacks, capsys):
-    assert race("02", {"yours": sampling_function_lane(lacks)}, temperature=1) == []
-    assert "speculative_sample raised NotImplementedError" in capsys.readouterr().out
+    assert race("01", {"yours": greedy_function_lane(lacks)}) == []
+    assert "greedy_speculative_decode raised NotImplementedError" in capsys.readouterr().out
 
 
 def fails(*args):
@@ -160,7 +147,7 @@ def test_a_wrong_function_of_the_reader_is_told_in_a_line(capsys, gives):
         return gives(*args) if callable(gives) else gives
 
     student = student_lane(wrong, models.load_draft("small"), 3)
-    for mine in (sampling_function_lane(wrong, "small"), student, tree_lane(wrong, "small")):
+    for mine in (greedy_function_lane(wrong, "small"), student, tree_lane(wrong, "small")):
         assert race("08", {"yours": mine}, tokens=SHORT, texts=1, temperature=1.0) == []
         (line,) = capsys.readouterr().out.splitlines()
         assert "your own function" in line

@@ -1,14 +1,17 @@
 """What the course has recorded: a fresh computation gives it again."""
 
+import io
 import json
 
+import numpy as np
 import pytest
 
 from specdec_lib.measure.race.record import recorded_race
 from specdec_lib.measure.recording import __main__ as recording
-from specdec_lib.measure.recording import blocks, race
+from specdec_lib.measure.recording import answer, blocks, race
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.fetch import cache_folder
+from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.pairs import load_pair
 
 
@@ -32,6 +35,24 @@ def test_the_recorded_race_is_what_the_fetched_pair_writes():
     assert found.prompts == recorded.prompts
     for now, then in zip(found.lanes, recorded.lanes, strict=True):
         assert [each.pieces for each in now.passes] == [each.pieces for each in then.passes]
+
+
+def _pieces(file, name: str) -> list:
+    return np.array(json.loads(file["about"].tobytes())["pieces"])[file[name]].tolist()
+
+
+@pytest.mark.slow
+def test_the_answer_is_recorded_again_from_the_fetched_weights():
+    try:
+        content = answer.answer_npz()
+    except PairError as error:
+        pytest.skip(str(error))
+    with np.load(io.BytesIO(content)) as new, np.load(answer.ANSWER_FILE) as old:
+        for name in ("prompt", "answer", "drafted"):
+            assert _pieces(new, name) == _pieces(old, name)
+        assert new["accepted"].tolist() == old["accepted"].tolist()
+        for name in ("target_logits", "draft_logits"):
+            np.testing.assert_allclose(new[name], old[name], rtol=0, atol=2e-2)
 
 
 def test_every_recording_is_a_file_that_lessons_read_and_a_name_of_the_command(monkeypatch):
