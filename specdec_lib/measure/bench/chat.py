@@ -10,24 +10,15 @@ import torch
 
 from specdec_lib.device import dtype_name
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.bench.figures import (
-    BENCH_PROMPTS,
-    BENCH_ROUNDS,
-    BEST_ASSISTED,
-    BEST_GENERATE,
-    BEST_PLAIN,
-    SPECULATIVE,
-    fastest_decoder,
-    hf_fastest,
-)
-from specdec_lib.measure.compare import Decoder, compare
+from specdec_lib.measure.bench import figures
+from specdec_lib.measure.bench.figures import BEST_ASSISTED, BEST_GENERATE, BEST_PLAIN, SPECULATIVE
+from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
 from specdec_lib.measure.models import CPU, target_dtypes
 from specdec_lib.measure.prompts import without_repetition
-from specdec_lib.models.catalogue import PairError
-from specdec_lib.models.fetch import fetched_folder
-from specdec_lib.models.pair import Pair
+from specdec_lib.models.catalogue import SMOLLM2
+from specdec_lib.models.fetch import cache_folder, fetched_folder
 from specdec_lib.models.smollm2 import DRAFT_FOLDER, DRAFTS, load_smollm2
 from specdec_lib.sampling import Warp
 
@@ -47,42 +38,29 @@ load_chat_pair = cache(partial(load_smollm2, None, CPU))
 
 def is_fetched() -> bool:
     """Whether the model is on this machine."""
-    try:
-        return fetched_folder().is_dir()
-    except PairError:
-        return False
+    return (cache_folder() / SMOLLM2 / "model.safetensors").exists()
 
 
 def run_comparison(warp: Warp) -> tuple[pd.DataFrame, list[str]]:
     """Plain, ours and, if greedy, Hugging Face's two by turns; and how each of them runs."""
-    pair, chosen = load_chat_pair(torch.float32), long_answer_prompts(BENCH_PROMPTS)
-    setup, plain_decoder = fastest_decoder(partial(plain_decoders, warp), chosen[0], CHAT_TOKENS)
-    drafter = ModelDrafter(pair.draft)
-    setups = {BEST_PLAIN: setup, SPECULATIVE: f"float32, K = {pair.k}"}
-    decoders = {
-        BEST_PLAIN: plain_decoder,
-        SPECULATIVE: speculative(pair.target, drafter, pair.k, warp, CHAT_TOKENS),
+    pair, chosen = load_chat_pair(torch.float32), long_answer_prompts(figures.BENCH_PROMPTS)
+    drafter, where = ModelDrafter(pair.draft), (chosen[0], CHAT_TOKENS)
+    ours = speculative(pair.target, drafter, pair.k, warp, CHAT_TOKENS)
+    lanes = {
+        BEST_PLAIN: figures.fastest_decoder(partial(plain_decoders, warp), *where),
+        SPECULATIVE: (f"float32, K = {pair.k}", ours),
     }
     if warp == GREEDY:
-        load_target = partial(CountedModel.from_folder, fetched_folder())
-        load_draft = partial(CountedModel.from_cut_folder, DRAFT_FOLDER, pair.target.vocab_size)
-        there = hf_fastest(cache(load_target), cache(load_draft), DRAFTS[0], chosen[0], CHAT_TOKENS)
-        for name, (setup, decoder) in there.items():
-            setups[name], decoders[name] = setup, decoder
-    frame = compare(decoders, chosen, rounds=BENCH_ROUNDS)
-    return frame, [f"{name}: {setup}" for name, setup in setups.items()]
+        load_target = cache(partial(CountedModel.from_folder, fetched_folder()))
+        cut = partial(CountedModel.from_cut_folder, DRAFT_FOLDER, pair.target.vocab_size)
+        lanes |= figures.hf_fastest(load_target, cache(cut), DRAFTS[0], *where)
+    return figures.run_by_turns(lanes, chosen)
 
 
 def plain_decoders(warp: Warp, tokens: int) -> dict[str, Decoder]:
     """Our own plain decoding in every dtype."""
     targets = {dtype: load_chat_pair(dtype).target for dtype in target_dtypes()}
     return {dtype_name(dtype): plain(target, warp, tokens) for dtype, target in targets.items()}
-
-
-def chat_prompts(pair: Pair) -> list[tuple[int, ...]]:
-    """The held-out questions as prompts of `pair`."""
-    questions = json.loads(QUESTIONS_FILE.read_text(encoding="utf-8"))
-    return [tuple(pair.start(pair.chat(question))) for question in questions]
 
 
 @cache
@@ -93,6 +71,7 @@ def long_answer_prompts(count: int) -> Sequence[Sequence[int]]:
     """
     pair = load_chat_pair(torch.float32)
     answer = cache(plain(pair.target, GREEDY, CHAT_TOKENS, eos_id=pair.eos_id))
-    prompts = chat_prompts(pair)
+    questions = json.loads(QUESTIONS_FILE.read_text(encoding="utf-8"))
+    prompts = [tuple(pair.start(pair.chat(question))) for question in questions]
     long = [prompt for prompt in prompts if len(answer(prompt).tokens[0]) == CHAT_TOKENS]
     return without_repetition(answer, long, count)

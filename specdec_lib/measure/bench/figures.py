@@ -67,21 +67,24 @@ def run_comparison(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str
     passes = bare_passes(size)
     best = best_setup(passes, warp)
     plain_dtype = min(passes, key=lambda dtype: passes[dtype].pass_seconds)
-    setups = {BEST_PLAIN: dtype_name(plain_dtype), SPECULATIVE: str(best)}
     drafter, chosen = ModelDrafter(load_draft(best.draft)), prompts_for(warp, best.dtype)
-    target = load_target(size, best.dtype)
-    decoders = {
-        BEST_PLAIN: plain(load_target(size, plain_dtype), warp, BENCH_TOKENS),
-        SPECULATIVE: speculative(target, drafter, best.k, warp, BENCH_TOKENS),
-    }
+    ours = speculative(load_target(size, best.dtype), drafter, best.k, warp, BENCH_TOKENS)
+    best_plain = plain(load_target(size, plain_dtype), warp, BENCH_TOKENS)
+    lanes = {BEST_PLAIN: (dtype_name(plain_dtype), best_plain), SPECULATIVE: (str(best), ours)}
     if warp == GREEDY:
-        load_target_there = partial(_hf_target, size or "built-in")
-        load_draft_there = partial(_hf_draft, ASSETS / best.draft)
-        found = hf_fastest(load_target_there, load_draft_there, best.draft, chosen[0], BENCH_TOKENS)
-        for name, (setup, decoder) in found.items():
-            setups[name], decoders[name] = setup, decoder
-    frame = compare(decoders, chosen, rounds=BENCH_ROUNDS)
-    return frame, [f"{name}: {setup}" for name, setup in setups.items()]
+        target = partial(_hf_target, size or "built-in")
+        draft = partial(_hf_draft, ASSETS / best.draft)
+        lanes |= hf_fastest(target, draft, best.draft, chosen[0], BENCH_TOKENS)
+    return run_by_turns(lanes, chosen)
+
+
+def run_by_turns(
+    lanes: Mapping[str, tuple[str, Decoder]], prompts: Sequence[Sequence[int]]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The runs of decoders, and how each of them runs, which stands before it."""
+    decoders = {name: decoder for name, (_, decoder) in lanes.items()}
+    frame = compare(decoders, prompts, rounds=BENCH_ROUNDS)
+    return frame, [f"{name}: {setup}" for name, (setup, _) in lanes.items()]
 
 
 def hf_fastest(

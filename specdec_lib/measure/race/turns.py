@@ -42,7 +42,7 @@ words = cache(tokenizer)
 class Subject(NamedTuple):
     """What is written in a race: a target, and the prompts that it goes on from."""
 
-    load_target: Callable[[], Model]
+    load_target: Callable[[], Model]  # within the threads of the race
     about: str  # what target and draft are, in words
     tokenizer: Tokenizer
     prompts: list[list[int]]

@@ -54,11 +54,6 @@ def test_without_the_chat_model_a_line_says_how_to_get_it(monkeypatch, capsys, t
     assert "`specdec fetch smollm2-135m`" in printed and "smollm2_vs" not in printed
 
 
-def test_the_questions_are_24_different_ones():
-    questions = json.loads(chat.QUESTIONS_FILE.read_text(encoding="utf-8"))
-    assert len(questions) == len(set(questions)) == 24
-
-
 @pytest.fixture
 def known_rates(monkeypatch):
     """Every draft is accepted equally often."""
