@@ -9,9 +9,8 @@ import pytest
 from specdec_lib.measure.race.record import recorded_race
 from specdec_lib.measure.recording import __main__ as recording
 from specdec_lib.measure.recording import answer, blocks, race
-from specdec_lib.models.catalogue import SMOLLM2
+from specdec_lib.models.catalogue import SMOLLM2, PairError
 from specdec_lib.models.fetch import cache_folder
-from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.pairs import load_pair
 
 
