@@ -116,7 +116,7 @@ def snapshot(model: str, **options) -> str | list:
         return snapshot_download(model, revision=revision, **options)
     except DryRunError:  # no network: use what is in the cache
         return []
-    except OSError as error:  # of the hub, of the network or of the disk
+    except Exception as error:  # a lost connection is no OSError in huggingface_hub 2.4.0
         raise PairError(
             f"{model} cannot be downloaded: {error}\nWithout a network, use the built-in pair or "
             "one that was loaded before"

@@ -29,7 +29,7 @@ def transformers_model(name: str) -> AutoModelForCausalLM:
 def test_assets_are_small_enough_for_git():
     # Git holds each distinct content once, compressed by zlib.
     contents = {path.read_bytes() for path in ASSETS.rglob("*") if path.is_file()}
-    assert sum(len(zlib.compress(content)) for content in contents) < 25e6
+    assert sum(len(zlib.compress(content)) for content in contents) < 40e6
     assert (ASSETS / "held_out.jsonl").stat().st_size <= 400e3
 
 

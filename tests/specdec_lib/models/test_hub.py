@@ -7,11 +7,13 @@ import pytest
 import torch
 from decoders.fake_hub import VOCABULARY, Hub, write_model
 from decoders.random_models import gpt2, llama
+from huggingface_hub import HfApi
 
 from specdec_lib.cli import main
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
@@ -97,6 +99,13 @@ def test_nothing_is_downloaded_without_a_yes(fake_hub: Hub, monkeypatch, answer,
     with pytest.raises(PairError, match=message):
         load(*NAMES)
     assert fake_hub.fetched == []
+
+
+def test_a_lost_connection_is_a_line(monkeypatch: pytest.MonkeyPatch):
+    """That of huggingface_hub 2.4.0 is httpx2's ConnectError, which is no OSError."""
+    monkeypatch.setattr(hub, "snapshot_download", HfApi("http://127.0.0.1:9").model_info)
+    with pytest.raises(PairError, match="a/b cannot be downloaded"):
+        hub.snapshot("a/b")
 
 
 def test_only_safetensors_are_downloaded_if_there_are_any(fake_hub: Hub):
