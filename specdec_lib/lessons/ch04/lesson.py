@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from specdec_lib.lessons.checking import answers
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe, distinct_texts, type_name
@@ -23,20 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["committed"]
 
-# The grid of the map of best K.
-MAP_ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-MAP_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
-
-# A text in words, for the figure of the draft without a model.
-_TEXT = "the cat sat on the mat and the cat ran to the cat sat"
-LOOKUP_WORDS = _TEXT.split()
-
-# The pair of chapter 02, and two more positions.
-_P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25], [0.25, 0.25, 0.25, 0.25]]
-_Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15], [0.70, 0.10, 0.10, 0.10]]
-
-# Logits that bfloat16 holds exactly, of a target and of a draft.
-_NARROW = [[1.25, -0.5, 0.25, 2.0, -1.75], [0.75, 0.5, -0.25, 1.0, -0.5]]
+# The grid of the map of best K, a text in words, and pairs of distributions and of logits.
+_TOYS = answers.read_tables(__package__, "toys.toml")
+MAP_ALPHAS, MAP_COSTS, LOOKUP_WORDS = _TOYS["alphas"], _TOYS["costs"], _TOYS["text"].split()
+_P, _Q, _NARROW = _TOYS["p"], _TOYS["q"], _TOYS["narrow"]
 
 # What a student reads if the loss has no gradient.
 NO_GRAD = (
