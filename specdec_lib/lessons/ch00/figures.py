@@ -134,12 +134,11 @@ def count_free(forward: Callable, *machines: tuple[float, float, float, float]) 
     A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
     """
     columns = ("parameters", "bytes each", "bytes/s", "FLOP/s")
-    rows = [dict(zip(columns, machine, strict=True)) for machine in machines]
-    for row, machine in zip(rows, machines, strict=True):
+    rows = []
+    for machine in machines:
         count = _free(lambda n, given=machine: forward(n, *given))
-        more = " or more" * (count == MAX_FREE)
-        row["tokens that take no longer than one"] = f"{count}{more}"
-    show_table(rows)
+        rows.append((*machine, f"{count}{' or more' * (count == MAX_FREE)}"))
+    show_table(rows, columns=(*columns, "tokens that take no longer than one"))
 
 
 @axes.uses_student_functions("pass_time")

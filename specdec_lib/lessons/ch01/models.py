@@ -14,7 +14,6 @@ import numpy as np
 from specdec_lib.lessons.checking.lending import token_list
 
 WORDS = ("the", "cat", "sat", "on", "mat", ".", "dog", "ran")
-EOS_ID = WORDS.index(".")
 
 _TABLES = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 

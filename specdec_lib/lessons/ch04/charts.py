@@ -84,16 +84,10 @@ def table_of_drafts(
     caption = (
         f"Your K and its promise with {assumed}. A target pass takes {passes:.3g} ms, a draft step "
     )
-    cells = [
-        {
-            "draft": name,
-            "size": f"{row.parameters / 1e6:.2f}M",
-            "alpha": row.alpha,
-            "c": row.costs.c,
-            "s": choices[name].s,
-            "K": choices[name].k,
-            "promise": choices[name].speedup,
-        }
-        for name, row in rows.items()
-    ]
-    show_table(cells, caption + ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + ".")
+    columns = ("draft", "size", "alpha", "c", "s", "K", "promise")
+    cells = []
+    for name, row in rows.items():
+        size, choice = f"{row.parameters / 1e6:.2f}M", choices[name]
+        cells.append((name, size, row.alpha, row.costs.c, choice.s, choice.k, choice.speedup))
+    caption += ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + "."
+    show_table(cells, caption, columns)

@@ -5,16 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from specdec_lib.lessons.checking import answers
+from specdec_lib.lessons.checking import answers, examples
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe, distinct_texts, type_name
-from specdec_lib.lessons.checking.examples import (
-    Different,
-    record_agreement,
-    reraise_for_student,
-    visible_check,
-)
+from specdec_lib.lessons.checking.examples import Different, visible_check
 from specdec_lib.lessons.checking.pasting import format_call
 from specdec_lib.lessons.checking.tables import check_of, expect_tables
 from specdec_lib.sampling import softmax
@@ -96,7 +91,7 @@ def expect_loss(
     try:
         loss = function(p, q)
     except Exception as error:
-        reraise_for_student(error)
+        examples.reraise_for_student(error)
         happened = getattr(error, "what_happened", None) or f"raised {error!r}"
         raise Different(f"{call} {happened}; expected {gives:.5g}.") from None
     number = loss if form else coerce_like(gives, loss)
@@ -108,7 +103,7 @@ def expect_loss(
         question = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
         raise Different(f"{call} returned {came}, expected {wanted}.", question or hint)
     shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
-    record_agreement(f"distillation_loss({shapes})", describe(float(loss)))
+    examples.record_agreement(f"distillation_loss({shapes})", describe(float(loss)))
 
 
 def loss_flaw(loss: object) -> str:
@@ -129,7 +124,7 @@ def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray)
         came, wanted = np.round(got, 4).tolist(), np.round(right, 4).tolist()
         gradient = "the gradient of distillation_loss in the draft's logits"
         raise Different(f"{gradient} is {came}, expected {wanted}.")
-    record_agreement("its gradient in the draft's logits", describe(got))
+    examples.record_agreement("its gradient in the draft's logits", describe(got))
 
 
 def loss_gradient(p_logits: np.ndarray, q_logits: np.ndarray) -> np.ndarray:

@@ -194,5 +194,5 @@ def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
     columns = ("row", "K", "printed", "tokens per block", "most with this alpha", "verdict")
     most = [computed.most_tokens(row.printed, row.k) for row in rows]
     verdicts = [audit(row.printed, row.k, *row[3:]) for row in rows]
-    cells = ((*row[:4], *pair) for row, *pair in zip(rows, most, verdicts, strict=True))
-    show_table([dict(zip(columns, row, strict=True)) for row in cells])
+    cells = [(*row[:4], *pair) for row, *pair in zip(rows, most, verdicts, strict=True)]
+    show_table(cells, columns=columns)

@@ -85,11 +85,11 @@ def experts_read(experts: ExpectedExperts) -> None:
 @uses_student_functions("choose_k", "expected_experts")
 def policy_answers(choose_k: Callable, experts: ExpectedExperts) -> None:
     """Show what K = 4 and the student's own K make of one request, model by model."""
-    rows: dict[str, list] = {"model": [], "speed at K = 4": [], "your K": [], "speed at your K": []}
+    rows = []
     for mixture in MIXTURES:
         costs = mixture.costs(experts)
         k = checked_k(choose_k, 0, 1, ALPHA, costs)
         fixed_k, yours = (f"{expected_tokens(ALPHA, n) / costs[1, n]:.2f}" for n in (4, k))
-        for column, cell in zip(rows.values(), (mixture.name, fixed_k, k, yours), strict=True):
-            column.append(cell)
-    show_table(rows, f"One request, alpha = {ALPHA}, c = {_C}, independent routers")
+        rows.append((mixture.name, fixed_k, k, yours))
+    caption = f"One request, alpha = {ALPHA}, c = {_C}, independent routers"
+    show_table(rows, caption, ("model", "speed at K = 4", "your K", "speed at your K"))

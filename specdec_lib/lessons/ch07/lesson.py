@@ -66,13 +66,5 @@ def check_tree_attention_mask(function: Callable) -> None:
         raise Different(f"tree_attention_mask([-1]) holds {kind}; a mask is True or False.")
 
 
-def mask_of(*sees: list[int]) -> np.ndarray:
-    """The mask (N, N) of nodes that see these."""
-    mask = np.zeros((len(sees), len(sees)), dtype=bool)
-    for node, visible in enumerate(sees):
-        mask[node, visible] = True
-    return mask
-
-
 check_walk_tree = check_of(globals(), "walk_tree")
 check_tokens_from_positions = check_of(globals(), "tokens_from_positions")

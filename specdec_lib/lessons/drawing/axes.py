@@ -120,12 +120,7 @@ def log_log(ax: Axes, xlabel: str) -> None:
     ax.set(xscale="log", yscale="log", xlabel=xlabel)
     ax.grid(axis="both", visible=True)
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(plain_ticks)
-
-
-def plain_ticks(value: float, _: int) -> str:
-    """A tick as 1,000 and not as a power of ten."""
-    return f"{value:,.10g}"
+        axis.set_major_formatter("{x:,.10g}")  # 1,000 and not a power of ten
 
 
 def bars(

@@ -125,11 +125,14 @@ def text_grid(
     return "; ".join(parts)
 
 
-def show_table(rows: Any, caption: str = "") -> None:
-    """Show a DataFrame, or what makes one, as the notebook shows tables; elsewhere print it."""
+def show_table(rows: Any, caption: str = "", columns: Sequence[str] | None = None) -> None:
+    """Show a DataFrame, or what makes one, as the notebook shows tables; elsewhere print it.
+
+    `columns` name the parts of rows that are tuples.
+    """
     import pandas as pd  # takes half a second, and most cells need no table
 
-    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, columns=columns)
     shown = {"index": not isinstance(frame.index, pd.RangeIndex)}  # numbers of rows say nothing
     shown |= {"float_format": "{:.3g}".format, "na_rep": ""}
     text = f"{caption}\n{frame.to_string(**shown)}".strip("\n")
