@@ -35,7 +35,6 @@ TRUTHS = truths_of(__package__, prediction_04=(1 - 0.7**6) / (1 - 0.7), predicti
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
-
 check_expected_tokens = check_of(globals(), "expected_tokens")
 check_walltime_speedup = check_of(globals(), "walltime_speedup", check_expected_tokens)
 check_best_k = check_of(globals(), "best_k", check_walltime_speedup)
@@ -112,9 +111,8 @@ def loss_flaw(loss: object) -> str:
         return "it should be a tensor of shape ()"
     if tuple(loss.shape):
         return f"its shape is {tuple(loss.shape)}, it should be (): the mean over all positions"
-    return (
-        "" if loss.dtype.is_floating_point else f"its dtype is {loss.dtype}, it should be a float"
-    )
+    is_float = loss.dtype.is_floating_point
+    return "" if is_float else f"its dtype is {loss.dtype}, it should be a float"
 
 
 def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray) -> None:

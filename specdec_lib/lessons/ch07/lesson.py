@@ -26,18 +26,14 @@ WALK_TOKENS, WALK_R, WALKED = _TOYS["walk_tokens"], read_only(_TOYS["walk_r"]), 
 POSITION_RATES, LAYERS = _TOYS["position_rates"], _TOYS["layers"]
 
 # How likely the i-th of six candidates of a place is the accepted one, by draft.
-CANDIDATE_RATES = {
-    "good draft": accepted_in_turn(P, Q, 6),
-    "poor draft": accepted_in_turn(P, POOR, 6),
-}
+_DRAFTS = {"good draft": Q, "poor draft": POOR}
+CANDIDATE_RATES = {name: accepted_in_turn(P, draft, 6) for name, draft in _DRAFTS.items()}
 
 
 def break_even_c() -> float:
     """The c from which the tree "two by two" is as fast as the chain of six, with draft Q."""
-    chain, tree = (
-        tree_speedup(SHAPES[name], accepted_in_turn(P, Q, 2), 0.0)
-        for name in ("chain of six", "two by two")
-    )
+    names, shares = ("chain of six", "two by two"), accepted_in_turn(P, Q, 2)
+    chain, tree = (tree_speedup(SHAPES[name], shares, 0.0) for name in names)
     return (chain - tree) / (6 * tree - 2 * chain)
 
 
@@ -48,13 +44,8 @@ TRUTHS = truths_of(
     prediction_07_c=float(1 + np.cumprod(POSITION_RATES["EAGLE-3"]).sum()),
 )
 
-
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
-
-
-check_one_hot_accept = check_of(globals(), "one_hot_accept")
-check_multi_candidate_accept = check_of(globals(), "multi_candidate_accept")
 
 
 @visible_check
@@ -66,5 +57,7 @@ def check_tree_attention_mask(function: Callable) -> None:
         raise Different(f"tree_attention_mask([-1]) holds {kind}; a mask is True or False.")
 
 
+check_one_hot_accept = check_of(globals(), "one_hot_accept")
+check_multi_candidate_accept = check_of(globals(), "multi_candidate_accept")
 check_walk_tree = check_of(globals(), "walk_tree")
 check_tokens_from_positions = check_of(globals(), "tokens_from_positions")
