@@ -70,8 +70,8 @@ def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
 def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Every rule of rules with its exact distance to p (V,) and the student's verdict."""
     suspects = (*rules.LOSSLESS, *rules.MISTAKES)
-    named = {f"{rule.__name__}{PUBLIC_CODE.get(rule.__name__, '')}": rule for rule in suspects}
-    _verdicts("The line-up", judge, named, p, q)
+    found = [f"{rule.__name__} {PUBLIC_CODE.get(rule.__name__, '')}".strip() for rule in suspects]
+    _verdicts("The line-up", judge, dict(zip(found, suspects, strict=True)), p, q)
     print("\n".join(f"{rule.__name__}: {rule.__doc__}" for rule in suspects))
 
 

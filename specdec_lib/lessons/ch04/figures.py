@@ -26,9 +26,8 @@ def found_formula(tokens: Callable, means: Mapping[float, Sequence[float]]) -> N
         ax.plot(ks, circles, "o", **axes.HOLLOW | {"markersize": 11, "zorder": 1})
     ax.set_xlabel("K, draft tokens in a block; circles: 10,000 simulated blocks")
     axes.legend_below(ax)
-    simulated = series_text(
-        ks, {f"simulated, alpha = {a:g}": values for a, values in means.items()}
-    )
+    by_name = {f"simulated, alpha = {alpha:g}": values for alpha, values in means.items()}
+    simulated = series_text(ks, by_name)
     show(ax.figure, f"Tokens of a block, by K. {words}; {simulated}.")
 
 
@@ -44,8 +43,7 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
         best.append(f"{name}: K = {k} with {speeds[k]:.2f}")
     ax.axhline(1, color="black", linewidth=1.2)
     ax.annotate("plain decoding", (0, 1), xytext=(0, -13), textcoords="offset points")
-    ax.set_ylim(bottom=0)
-    ax.set_xlabel("K, draft tokens in a block; a ring marks the best")
+    ax.set(ylim=(0, None), xlabel="K, draft tokens in a block; a ring marks the best")
     ax.xaxis.get_major_locator().set_params(integer=True)
     axes.legend_below(ax, 4)
     show(ax.figure, f"Speed-up over K. {words}. Best: {'; '.join(best)}.")
@@ -109,8 +107,7 @@ def found_in_the_text(lookup: Callable, words: Sequence[str], k: int) -> None:
         axes.bars(ax, [i], [1], "target" if i < len(words) else "draft", 0.94)
         axes.write_inside(ax, i, 0.5, word, fontsize=10)
     ax.set_xticks(range(len(words)), [str(i) for i in range(len(words))])
-    ax.set_yticks([])
-    ax.set_xlabel(f"position; after the text your draft: {draft_text}")
+    ax.set(yticks=[], xlabel=f"position; after the text your draft: {draft_text}")
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     show(ax.figure, f"The text: {' '.join(words)}. Your function drafts: {draft_text}.")

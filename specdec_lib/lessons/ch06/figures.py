@@ -125,8 +125,7 @@ def policies(choose_k: Callable) -> None:
         for name, text in texts.items()
     }
     by_rows = draw_series(right, rows, drafted)
-    right.set_xticks(range(1, len(costs), 3))
-    right.set_title("Your K by load")
+    right.set(title="Your K by load", xticks=range(1, len(costs), 3))
     right.set(xlabel="rows of the step", ylabel="K", ylim=(-0.3, costs.shape[1] - 0.7))
     axes.legend_below(right, 1)
     parts = [f"{name} {value:.0f}" for name, value in p99s.items()]

@@ -87,9 +87,8 @@ def _law_and_shares(
     own = list(shares.values())[-1]
     axes.write_above(right, counts, own, (f"{share:.3f}" for share in own), gap=-17)
     lowest = min(min(values) for values in shares.values())
-    right.set_title("One of them is accepted")
+    right.set(title="One of them is accepted", xlim=(0.7, len(laws) + 0.3))
     right.set(xlabel=f"candidates, {which}", xticks=counts, ylim=(lowest - 0.12, 1.05))
-    right.set_xlim(0.7, len(laws) + 0.3)
     axes.legend_below(right, columns=2, columnspacing=1)
     parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, laws, strict=True)]
     show(
@@ -121,8 +120,7 @@ def tree_and_mask(make: Callable) -> None:
     left.set_title("Six draft tokens after the text")
     names = [f"{node}" for node in range(len(TREE))]
     text_grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
-    right.set_title("Your mask: row i sees column j")
-    right.set(xlabel="node j", ylabel="node i")
+    right.set(title="Your mask: row i sees column j", xlabel="node j", ylabel="node i")
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {TREE}. By your mask, {'; '.join(rows)}.")
 

@@ -11,11 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.drawing.axes import LINE_STYLES, bars, chart, legend_below, write_above
-from specdec_lib.lessons.drawing.style import PALE, display_page, show
+from specdec_lib.lessons.drawing.style import PALE, ROLES, display_page, show
 from specdec_lib.lessons.drawing.wording import short_number
 
 Values = Mapping[str, Sequence[float]]
-SERIES_ROLES = ("target", "draft", "accepted", "excess", "residual")
 
 
 def series_figure(
@@ -45,7 +44,7 @@ def draw_series(
     values: Values,
     *,
     kind: str = "lines",
-    roles: Sequence[str] = SERIES_ROLES,
+    roles: Sequence[str] = ROLES,
     text: str = "",
     errors: Sequence[float] = (),
     plot_options: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
