@@ -10,27 +10,11 @@ from specdec_lib.files import write_whole
 
 RELEASE = Path(__file__).resolve().parent.parent / "notebooks"
 RECORD = ".chapters.json"
+_TEXTS = json.loads(Path(__file__).with_name("workspace.json").read_text(encoding="utf-8"))
 # What a kernel of this Python says of itself. JupyterLab writes it into a notebook that it opens,
 # and would call a chapter unsaved before anybody has touched it.
-LANGUAGE = {
-    "codemirror_mode": {"name": "ipython", "version": 3},
-    "file_extension": ".py",
-    "mimetype": "text/x-python",
-    "name": "python",
-    "nbconvert_exporter": "python",
-    "pygments_lexer": "ipython3",
-    "version": platform.python_version(),
-}
-CHANGE_MESSAGES = {
-    "copied": "copied",
-    "kept": "your copy, as you left it",
-    "same": "no change since you started",
-    "new": "new: `specdec start` copies it",
-    "changed": "changed since you started. Your copy is kept. To take the new one, rename the "
-    "folder {chapter} and run `specdec start`",
-    "unknown": "your copy is kept. Which version it was made from is not on record, so this "
-    "command cannot say whether the chapter has changed since",
-}
+LANGUAGE = _TEXTS["language"] | {"version": platform.python_version()}
+CHANGE_MESSAGES = _TEXTS["changes"]
 
 
 def folder(chosen: Path | None) -> Path:

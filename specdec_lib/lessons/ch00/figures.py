@@ -10,14 +10,7 @@ from matplotlib.axes import Axes
 from specdec_lib.lessons.ch00.lesson import Chip, ModelShape
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import FLOATS, INTS
-from specdec_lib.lessons.drawing.axes import (
-    LINE_STYLES,
-    chart,
-    legend_below,
-    log_log,
-    swatches,
-    uses_student_functions,
-)
+from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, series_text, show_table, text_grid
 from specdec_lib.lessons.drawing.style import role, show
 
@@ -30,7 +23,7 @@ _BOTH = _NEW | {"linestyle": "--", "label": "both"}
 def serial_and_parallel(tokens: int) -> None:
     """A pass for every token that is written, each waiting for the one before; then one for all."""
     every, last = range(1, tokens + 1), tokens + 2
-    ax = chart(f"Writing {tokens} tokens, and checking {tokens} tokens", size=(7.0, 3.8))
+    ax = axes.chart(f"Writing {tokens} tokens, and checking {tokens} tokens", size=(7.0, 3.8))
     for y in every:
         for x in (*every[y - 1 :], last):
             dress = _BOTH if x == last else _NEW if x == y else _OLD
@@ -40,7 +33,7 @@ def serial_and_parallel(tokens: int) -> None:
     ax.set_xticks([*every, last], [*(f"pass {x}" for x in every), "one pass"])
     ax.set_yticks(every, [f"token {y}" for y in every])
     ax.grid(visible=False)
-    legend_below(ax, handles=swatches((_NEW, _OLD, _BOTH)))
+    axes.legend_below(ax, handles=axes.swatches((_NEW, _OLD, _BOTH)))
     show(
         ax.figure,
         f"Writing {tokens} tokens takes {tokens} passes; pass {tokens} needs tokens 1 to "
@@ -49,7 +42,7 @@ def serial_and_parallel(tokens: int) -> None:
     )
 
 
-@uses_student_functions("time_pass")
+@axes.uses_student_functions("time_pass")
 def passes_and_tokens(
     time_pass: Callable, forward: Callable, widths: Sequence[int], seconds: dict[int, float]
 ) -> None:
@@ -64,15 +57,15 @@ def passes_and_tokens(
         "one pass over n tokens": [1e3 * value for value in times.values()],
     }
     title = "Writing and checking on this machine"
-    ax = chart(title, "ms, by your time_pass", size=(7.0, 3.8))
+    ax = axes.chart(title, "ms, by your time_pass", size=(7.0, 3.8))
     words = draw_series(ax, widths, values)
-    log_log(ax, "n, the number of tokens")
+    axes.log_log(ax, "n, the number of tokens")
     _ticks(ax, widths)
-    legend_below(ax)
+    axes.legend_below(ax)
     show(ax.figure, f"{title}. {words}.")
 
 
-@uses_student_functions("forward_time")
+@axes.uses_student_functions("forward_time")
 def predicted_and_measured(
     forward: Callable,
     seconds: Mapping[int, float],
@@ -83,7 +76,7 @@ def predicted_and_measured(
     """The student's times of real passes, if any, on the student's line for this machine."""
     given = (n_params, bytes_per_param, *limits.values())
     tokens = list(seconds) or [1, 32]
-    ax = chart("Points: your time_pass. Line: your forward_time", "ms", size=(7.0, 3.8))
+    ax = axes.chart("Points: your time_pass. Line: your forward_time", "ms", size=(7.0, 3.8))
     measured = {"measured": [1e3 * value for value in seconds.values()]} if seconds else {}
     words = draw_series(ax, tokens, measured, kind="marks")
     _lines(ax, forward, [given], max(tokens))
@@ -94,16 +87,16 @@ def predicted_and_measured(
     show(ax.figure, f"Passes of the race's target on this machine, in ms. {predicted}; {words}.")
 
 
-@uses_student_functions("free_tokens", "forward_time")
+@axes.uses_student_functions("free_tokens", "forward_time")
 def free_on_the_line(
     free: Callable, forward: Callable, machines: Mapping[str, Chip], n_params: float, size: float
 ) -> None:
     """The student's free tokens of each machine, marked where they stand on its line."""
     passes = {name: (n_params, size, *machine[:2]) for name, machine in machines.items()}
     counts = {name: free(size, *machine[:2]) for name, machine in machines.items()}
-    ax = chart("Where your free tokens end", "ms, by your forward_time", size=(7.0, 3.8))
+    ax = axes.chart("Where your free tokens end", "ms, by your forward_time", size=(7.0, 3.8))
     _lines(ax, forward, passes.values())
-    for (name, count), (colour, _, marker) in zip(counts.items(), LINE_STYLES, strict=False):
+    for (name, count), (colour, _, marker) in zip(counts.items(), axes.LINE_STYLES, strict=False):
         style = {"color": colour, "marker": marker, "markersize": 10, "linestyle": "none"}
         ax.plot(count, *_times(forward, [count], passes[name]), label=f"{name}: {count}", **style)
     ax.legend()
@@ -114,9 +107,9 @@ def free_on_the_line(
 def _lines(ax: Axes, forward: Callable, passes: Iterable[tuple], most: int = 4096) -> None:
     """A line for each of `passes`, also at parts of a token, so that it bends where it should."""
     tokens = np.geomspace(1, most, 400).tolist()
-    for given, (colour, dash, _) in zip(passes, LINE_STYLES, strict=False):
+    for given, (colour, dash, _) in zip(passes, axes.LINE_STYLES, strict=False):
         ax.plot(tokens, _times(forward, tokens, given), dash, color=colour)
-    log_log(ax, "tokens in the pass")
+    axes.log_log(ax, "tokens in the pass")
 
 
 def _times(forward: Callable, tokens: Sequence[float], given: tuple) -> list[float]:
@@ -134,22 +127,21 @@ def _ticks(ax: Axes, tokens: Sequence[int]) -> None:
     ax.set_ylim(max(times[times <= low], default=low), min(times[times >= high], default=high))
 
 
-@uses_student_functions("forward_time")
+@axes.uses_student_functions("forward_time")
 def count_free(forward: Callable, *machines: tuple[float, float, float, float]) -> None:
     """Show how many tokens take no longer than one by the student's `forward`, up to MAX_FREE.
 
     A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
     """
     columns = ("parameters", "bytes each", "bytes/s", "FLOP/s")
-    rows = [dict(zip(columns, machine, strict=True)) for machine in machines]
-    for row, machine in zip(rows, machines, strict=True):
+    rows = []
+    for machine in machines:
         count = _free(lambda n, given=machine: forward(n, *given))
-        more = " or more" * (count == MAX_FREE)
-        row["tokens that take no longer than one"] = f"{count}{more}"
-    show_table(rows)
+        rows.append((*machine, f"{count}{' or more' * (count == MAX_FREE)}"))
+    show_table(rows, columns=(*columns, "tokens that take no longer than one"))
 
 
-@uses_student_functions("pass_time")
+@axes.uses_student_functions("pass_time")
 def free_map(
     pass_time: Callable,
     machine: Chip,
@@ -165,7 +157,7 @@ def free_map(
     stars = [["*" * (batch * text * model.kv_bytes > room) for batch, text in row] for row in sizes]
     cells = np.char.add(np.array(counts).astype(str), stars)
     title = "New tokens of each row that cost no more than one"
-    ax = chart(title, "rows (users)", size=(7.0, 4.2))
+    ax = axes.chart(title, "rows (users)", size=(7.0, 4.2))
     ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
     names = [f"{batch}" for batch in batches], [f"{text:,}" for text in contexts]
     words = text_grid(ax, cells, *names, np.log(counts) / (2 * np.log(MAX_FREE)))

@@ -1,13 +1,13 @@
 """Chapter 00, why generation is slow: its examples and the visible checks on them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, expect, visible_check
 from specdec_lib.lessons.checking.pasting import format_call
-from specdec_lib.lessons.checking.tables import check_of
+from specdec_lib.lessons.checking.tables import check_of, expect_tables
 
 __all__ = ["committed"]
 
@@ -43,7 +43,6 @@ MACHINES = {
 
 # Llama 3.1 8B by its published config.json; rounded parameters.
 LLAMA = ModelShape(8e9, 32, 8, 128)
-
 
 TRUTHS = truths_of(
     __package__, prediction_00=None, prediction_00_b=2 * LLAMA.n_params / LLAMA.kv_bytes
@@ -100,32 +99,25 @@ class Passes:
         return f"passes of {', '.join(f'{time:g}' for time in self.seconds)} s"
 
 
+def expect_time(
+    function: Callable, seconds: Sequence[float], *counts: int, gives: float, **options: Any
+) -> Passes:
+    """`expect` for passes that take these seconds; a clock that nobody read is told."""
+    forward = Passes(seconds)
+    try:
+        expect(function, forward, 4, forward.clock, *counts, gives=gives, **options)
+    except Different as error:
+        unread = Different(f"time_pass {UNREAD} A time by another clock is no answer.")
+        raise unread if forward.unread else error from None
+    return forward
+
+
 @visible_check
 def check_time_pass(function: Callable) -> None:
-    """Counted passes, an odd and an even number, two slow ones before them, and the calls."""
-
-    def timed(seconds: Sequence[float], *counts: int, gives: float, hint: str, **options) -> Passes:
-        forward = Passes(seconds)
-        try:
-            expect(function, forward, 4, forward.clock, *counts, gives=gives, hint=hint, **options)
-        except Different as error:
-            unread = Different(f"time_pass {UNREAD} A time by another clock is no answer.")
-            raise unread if forward.unread else error from None
-        return forward
-
-    asks = [(9.6, "That is the mean: one slow pass decides it."), (2, "That is the fastest.")]
-    asks += [(30, "That is the slowest."), (3, "Are the times sorted before you take the middle?")]
-    asks += [(1, "That is a token's share, and not the time of the pass.")]
-    asks += [(78, "clock() says what time it is. Two readings differ by the seconds of a call.")]
-    hint = "By `clock` the passes take 9, 2, 3, 4 and 30 s, and the median of these is 4."
-    timed((9, 2, 3, 4, 30), 0, 5, gives=4.0, hint=hint, asks=asks)
-    hint = "The two in the middle are 3 and 4, and their mean is the median."
-    asks = [(4, "Is that the upper one of the two in the middle? Take their mean.")]
-    timed((9, 3, 2, 4), 0, 4, gives=3.5, hint=hint, asks=asks)
-    hint = "The passes of 30 and 20 s warm up, and 2, 9 and 3 count."
-    timed((30, 20, 2, 9, 3), 2, 3, gives=3.0, hint=hint)
+    """The calls in checks.toml, then one without counts, and its calls of forward."""
+    expect_tables(function, globals(), "time_pass")
     hint = "Without further arguments, two passes warm up and five count."
-    forward = timed((30, 20, 2, 9, 3, 5, 4), gives=4.0, hint=hint)
+    forward = expect_time(function, (30, 20, 2, 9, 3, 5, 4), gives=4.0, hint=hint)
     call = format_call(function, (forward, 4, forward.clock))
     require_calls(call, forward.trace, [4] * 7)
 

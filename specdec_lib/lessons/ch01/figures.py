@@ -8,17 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from specdec_lib.lessons.ch01 import models
+from specdec_lib.lessons.drawing import tokens as draw
 from specdec_lib.lessons.drawing.axes import chart, named_bars, uses_student_functions
 from specdec_lib.lessons.drawing.style import show
-from specdec_lib.lessons.drawing.tokens import (
-    FIRST_X,
-    arrow,
-    board,
-    box_legend,
-    boxes,
-    token_outcomes,
-    write_at,
-)
 
 _MAX_CALLS = 200  # calls of a model, more than any right answer to a figure makes
 
@@ -36,20 +28,21 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
     places = reversed(range(len(read)))
     start = next((s for s in places if np.array_equal(whole[s : s + len(out)], out)), None)
     names = {} if start is None else {start + i: f"p[{i}]" for i in range(len(out))}
-    ax = board(len(read) + 2.2, 3.2, 0.85, "The rows that your function returned")
+    ax = draw.board(len(read) + 2.2, 3.2, 0.85, "The rows that your function returned")
     text_and_block = boxed(prefix, "plain") + boxed(drafted, "drafted")
-    boxes(ax, 2.7, "the target\nreads", [*text_and_block, ("ahead", "next")])
+    draw.boxes(ax, 2.7, "the target\nreads", [*text_and_block, ("ahead", "next")])
     rows = [("chosen", f"row {i}\n{names[i]}") if i in names else ("plain", f"row {i}")
             for i in range(len(read))]  # fmt: skip
-    boxes(ax, 1.5, "a row for\neach", rows)
-    write_at(ax, 0.4, 0.6, "its\nfavourite", bold=True)
+    draw.boxes(ax, 1.5, "a row for\neach", rows)
+    draw.write_at(ax, 0.4, 0.6, "its\nfavourite", bold=True)
     favourites = [models.WORDS[int(np.argmax(row))] for row in whole]
     for i, favourite in enumerate(favourites):
-        write_at(ax, FIRST_X + i, 0.6, favourite, bold=i in names)
-        arrow(ax, (FIRST_X + i + 0.18, 1.83), (FIRST_X + i + 0.82, 2.4), bold=i in names)
+        x = draw.FIRST_X + i
+        draw.write_at(ax, x, 0.6, favourite, bold=i in names)
+        draw.arrow(ax, (x + 0.18, 1.83), (x + 0.82, 2.4), bold=i in names)
     said = f"Your function returned an array of shape {out.shape}"
     said += "." if names else ", which are no rows of this pass."
-    write_at(ax, len(read) / 2 + 1, 0.05, said)
+    draw.write_at(ax, len(read) / 2 + 1, 0.05, said)
     parts = (f"{row} says {word}" for (_, row), word in zip(rows, favourites, strict=True))
     words = "; ".join(parts).replace("\n", ", your ")
     show(ax.figure, f"{said} The target read '{models.text(read)}': {words}.")
@@ -62,17 +55,17 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     wanted = [int(token) for token in np.argmax(p, axis=1)]
     judged = [
         (kind, models.WORDS[token])
-        for kind, token in zip(token_outcomes(n, k), drafted, strict=True)
+        for kind, token in zip(draw.token_outcomes(n, k), drafted, strict=True)
     ]
-    ax = board(len(wanted) + 1.5, 4.0, 0.8, "The draft tokens that your function accepts")
-    boxes(ax, 3.6, "draft", boxed(drafted, "drafted"))
-    boxes(ax, 2.6, "target's\nfavourite", boxed(wanted, "plain"))
-    boxes(ax, 1.5, "your\nverdict", judged)
+    ax = draw.board(len(wanted) + 1.5, 4.0, 0.8, "The draft tokens that your function accepts")
+    draw.boxes(ax, 3.6, "draft", boxed(drafted, "drafted"))
+    draw.boxes(ax, 2.6, "target's\nfavourite", boxed(wanted, "plain"))
+    draw.boxes(ax, 1.5, "your\nverdict", judged)
     for i, token in enumerate(drafted):
-        write_at(ax, FIRST_X + i, 3.1, "=" if token == wanted[i] else "≠", size=14)
+        draw.write_at(ax, draw.FIRST_X + i, 3.1, "=" if token == wanted[i] else "≠", size=14)
     last = ("corrected" if n < k else "bonus", models.WORDS[wanted[min(n, k)]])
-    boxes(ax, 0.5, "the pass\nwrites", [*boxed(drafted[:n], "accepted"), last])
-    box_legend(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
+    draw.boxes(ax, 0.5, "the pass\nwrites", [*boxed(drafted[:n], "accepted"), last])
+    draw.box_legend(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
     pairs = zip(judged, wanted, strict=False)
     parts = [f"draft {word}, target {models.WORDS[w]}, {kind}" for (kind, word), w in pairs]
     show(
@@ -88,19 +81,19 @@ def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int
     out, calls = _run(decode, models.TARGET, models.DRAFT.row, prompt, k, max_new_tokens)
     rows = [*_fates(calls.blocks, len(prompt), out)]
     most, low = max(len(new) for new, _ in rows), max(len(lost) for _, lost in rows)
-    width, height = FIRST_X + most + low + 0.3, 0.95 * len(rows) + 0.9
-    ax = board(width, height, 0.75, "What became of every block, by your function")
+    width, height = draw.FIRST_X + most + low + 0.3, 0.95 * len(rows) + 0.9
+    ax = draw.board(width, height, 0.75, "What became of every block, by your function")
     for i, (new, lost) in enumerate(rows):
-        boxes(ax, height - 0.95 - 0.95 * i, f"pass {i + 1}", new)
-        boxes(ax, height - 0.95 - 0.95 * i, "", lost, most + 0.3)
-    write_at(ax, FIRST_X + (most - 1) / 2, height - 0.3, "into the text", bold=True)
+        draw.boxes(ax, height - 0.95 - 0.95 * i, f"pass {i + 1}", new)
+        draw.boxes(ax, height - 0.95 - 0.95 * i, "", lost, most + 0.3)
+    draw.write_at(ax, draw.FIRST_X + (most - 1) / 2, height - 0.3, "into the text", bold=True)
     if low:
-        write_at(ax, FIRST_X + most + 0.3 + (low - 1) / 2, height - 0.3, "out", bold=True)
+        draw.write_at(ax, draw.FIRST_X + most + 0.3 + (low - 1) / 2, height - 0.3, "out", bold=True)
     same = out == models.greedy_decode(models.TARGET, prompt, max_new_tokens)
     said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
     said += f"the target alone writes {'the same' if same else 'another text'}"
-    write_at(ax, width / 2, 0.35, said)
-    box_legend(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
+    draw.write_at(ax, width / 2, 0.35, said)
+    draw.box_legend(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
     parts = [" ".join(f"{word} ({kind})" for kind, word in [*new, *lost]) for new, lost in rows]
     show(ax.figure, f"{said}. Pass by pass: {'; '.join(parts)}.")
 

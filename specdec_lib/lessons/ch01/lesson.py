@@ -13,6 +13,7 @@ from specdec_lib.lessons.ch01.models import (
     greedy_decode,
     tokenize,
 )
+from specdec_lib.lessons.checking import answers
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import Different, expect, helpers_first, visible_check
 from specdec_lib.lessons.checking.tables import check_of, expect_tables
@@ -65,13 +66,8 @@ def check_score_block(function: Callable) -> None:
     alone = "Does the target read the prefix, too?"
     told_apart = TARGET, tokenize("sat on"), tokenize("the mat")
     after_prefix, block_alone = TARGET(tokenize("sat on the mat"))[2:], TARGET(tokenize("the mat"))
-    for prefix, drafted in (
-        ("the cat sat", "on the cat sat"),
-        ("the", "dog ran"),
-        ("sat on the", "mat ."),
-        ("the cat", ""),
-    ):
-        before, block = tokenize(prefix), tokenize(drafted)
+    for words in answers.read_tables(__package__, "blocks.toml")["score_block"]:
+        before, block = map(tokenize, words)
         every = TARGET([*before, *block])
         asks = [(every, start), (every[: len(block) + 1], start)]
         asks += [(every[len(before) :], late, (told_apart, after_prefix))]

@@ -13,6 +13,7 @@ import pandas as pd
 from specdec_lib.lessons.ch01.figures import boxed
 from specdec_lib.lessons.ch01.lesson import DRAFT_BLOCK, PREFIX, target_rows
 from specdec_lib.lessons.ch01.models import DRAFT, WORDS, text
+from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.lessons.drawing.style import display_page, image
 from specdec_lib.lessons.drawing.tokens import FIRST_X, board, boxes, token_outcomes
@@ -25,38 +26,22 @@ def frames() -> Iterator[tuple[str, str, str, list]]:
     """Name, question, answer, and the rows of boxes, each with its name and the place it begins."""
     start, known, drafted = len(PREFIX), boxed(PREFIX, "plain"), boxed(DRAFT_BLOCK, "drafted")
     wanted = ("partner\nwould write", boxed(_WANTED, "scored"), start)
-    wrong, later = DRAFT_BLOCK[_N:]
     judged = [
         (kind, WORDS[token]) for kind, token in zip(token_outcomes(_N, 4), DRAFT_BLOCK, strict=True)
     ]
     written = [*boxed(DRAFT_BLOCK[:_N], "accepted"), ("corrected", WORDS[_WANTED[_N]])]
-    yield (
-        "Draft",
-        f"The intern goes on after “{text(PREFIX)}”, by the table. Which four words?",
-        f"The intern writes “{text(DRAFT_BLOCK)}”.",
-        [("text", known, 0), ("intern", drafted, start)],
-    )
-    yield (
-        "Score",
-        "All four words stand on the page. How many glances does the partner need?",
-        f"One glance, and the partner has a word for every place: “{text(_WANTED)}”.",
-        [("proposal", known + drafted, 0), wanted],
-    )
-    yield (
-        "Accept",
-        "Which of the four words may stay?",
-        f"“{text(DRAFT_BLOCK[:_N])}” may stay. “{WORDS[wrong]}” is the first word that differs: "
-        f"it is crossed out. “{WORDS[later]}” goes too. The partner wanted the same word there, "
-        f"but only after “{WORDS[wrong]}”, which is gone.",
-        [("intern", judged, start), wanted],
-    )
-    yield (
-        "Correct",
-        "What stands in the text after this block?",
-        "The partner's own word takes the place of the one that was crossed out. One glance gave "
-        f"{_N + 1} words: “{' '.join(word for _, word in written)}”.",
-        [("text", known + written, 0)],
-    )
+    rows = {
+        "Draft": [("text", known, 0), ("intern", drafted, start)],
+        "Score": [("proposal", known + drafted, 0), wanted],
+        "Accept": [("intern", judged, start), wanted],
+        "Correct": [("text", known + written, 0)],
+    }
+    words = {"before": PREFIX, "draft": DRAFT_BLOCK, "wanted": _WANTED, "kept": DRAFT_BLOCK[:_N]}
+    given = {name: text(tokens) for name, tokens in words.items()}
+    given |= {"wrong": WORDS[DRAFT_BLOCK[_N]], "later": WORDS[DRAFT_BLOCK[_N + 1]]}
+    given |= {"count": len(written), "written": " ".join(word for _, word in written)}
+    for name, said in read_tables(__package__, "storyboard.toml").items():
+        yield name, said["question"].format(**given), said["answer"].format(**given), rows[name]
 
 
 def storyboard() -> None:

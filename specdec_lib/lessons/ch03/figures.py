@@ -12,16 +12,7 @@ from specdec_lib.lessons.ch03 import computed, rules
 from specdec_lib.lessons.ch03.rules import PUBLIC_CODE, Rule
 from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.data.distributions import total_variation
-from specdec_lib.lessons.drawing.axes import (
-    chart,
-    masses_by_path,
-    named_bars,
-    panels,
-    stacked_token_bars,
-    token_axis,
-    uses_student_functions,
-    write_inside,
-)
+from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
@@ -36,54 +27,55 @@ MAX_BRANCHES = 20_000
 ONCE = "exact.distribution asks it once for each branch, and these rules have fewer"
 
 
-@uses_student_functions("acceptance_rate")
+@axes.uses_student_functions("acceptance_rate")
 def kept_and_rejected(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The draft q (V,), cut where the target p (V,) ends, with the student's acceptance rate."""
     both = np.minimum(p, q)
-    ax = chart(f"By your function a lossless rule keeps {rate(p, q):.3g} at most", "probability")
+    title = f"By your function a lossless rule keeps {rate(p, q):.3g} at most"
+    ax = axes.chart(title, "probability")
     parts = {"both have it": both, "only q has it": q - both}
-    words = stacked_token_bars(ax, parts, ("accepted", "excess"), target=p)
-    show(ax.figure, f"{ax.get_title(loc='left')}. {words}; target {by_token(p)}.")
+    words = axes.stacked_token_bars(ax, parts, ("accepted", "excess"), target=p)
+    show(ax.figure, f"{title}. {words}; target {by_token(p)}.")
 
 
-@uses_student_functions("two_paths")
+@axes.uses_student_functions("two_paths")
 def both_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The student's two masses of each token, one on the other, against the target (V,)."""
     accepted, corrected = (np.asarray(mass, dtype=float) for mass in paths(p, q))
-    ax = chart("Two paths into each token, by your function", "probability")
+    ax = axes.chart("Two paths into each token, by your function", "probability")
     texts = (f"{one:.2f} + {other:.2f}" for one, other in zip(accepted, corrected, strict=True))
-    words = masses_by_path(ax, (accepted, corrected), p, texts)
+    words = axes.masses_by_path(ax, (accepted, corrected), p, texts)
     show(ax.figure, f"Mass {words}.")
 
 
-@uses_student_functions("argmax_draft_law")
+@axes.uses_student_functions("argmax_draft_law")
 def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
     """For each pair the student's distribution with an argmax draft, against the target."""
-    row, parts = panels(len(pairs), (8.8, 3.5), ylabel="probability", sharey=True), []
+    row, parts = axes.panels(len(pairs), (8.8, 3.5), ylabel="probability", sharey=True), []
     for ax, (p, q) in zip(row, pairs, strict=True):
         law = np.asarray(law_of(p, q), dtype=float)
         title = f"TV {total_variation(law, p):.3f}"
         ax.set(title=title, xlabel=f"argmax of q: {TOKEN_NAMES[int(np.argmax(q))]}")
-        words = stacked_token_bars(ax, {"your function": law}, ("excess",), target=p)
+        words = axes.stacked_token_bars(ax, {"your function": law}, ("excess",), target=p)
         for x, mass in enumerate(law):
-            write_inside(ax, x, 0.05, f"{mass:.3f}", fontsize=8)  # on the bar, below every line
-        token_axis(ax, len(p), 1.0)
+            axes.write_inside(ax, x, 0.05, f"{mass:.3f}", fontsize=8)  # below every line
+        axes.token_axis(ax, len(p), 1.0)
         if ax is not row[len(row) // 2]:
             ax.get_legend().remove()
         parts.append(f"{title}: target {by_token(p)}, draft {by_token(q)}, {words}")
     show(row[0].figure, f"Argmax drafts, full q. {'; '.join(parts)}.")
 
 
-@uses_student_functions("is_lossless")
+@axes.uses_student_functions("is_lossless")
 def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Every rule of rules with its exact distance to p (V,) and the student's verdict."""
     suspects = (*rules.LOSSLESS, *rules.MISTAKES)
-    named = {f"{rule.__name__}{PUBLIC_CODE.get(rule.__name__, '')}": rule for rule in suspects}
-    _verdicts("The line-up", judge, named, p, q)
+    found = [f"{rule.__name__} {PUBLIC_CODE.get(rule.__name__, '')}".strip() for rule in suspects]
+    _verdicts("The line-up", judge, dict(zip(found, suspects, strict=True)), p, q)
     print("\n".join(f"{rule.__name__}: {rule.__doc__}" for rule in suspects))
 
 
-@uses_student_functions("is_lossless", "argmax_draft_law")
+@axes.uses_student_functions("is_lossless", "argmax_draft_law")
 def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The installed library's acceptance code, with a drawn draft and with its own argmax draft."""
     from specdec_lib.lessons.ch03 import library
@@ -97,7 +89,7 @@ def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.nd
     print(f"Your argmax_draft_law {differs}.")
 
 
-@uses_student_functions("is_lossless", "repair")
+@axes.uses_student_functions("is_lossless", "repair")
 def library_repaired(judge: Callable, repair: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The same trial with the student's draft as well."""
     from specdec_lib.lessons.ch03 import library
@@ -119,21 +111,21 @@ def _verdicts(
         verdict, right = bool(judge(lent, p, q)), off[name] < 1e-12
         said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
         labels.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
-    ax = chart(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
+    ax = axes.chart(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
     ax.set(xlabel="total variation from p, counted", xlim=(0, 1.6 * max(off.values())))
-    words = named_bars(ax, off, labels, "excess")
+    words = axes.named_bars(ax, off, labels, "excess")
     show(ax.figure, f"{title}. {words}.")
 
 
-@uses_student_functions("warp")
+@axes.uses_student_functions("warp")
 def warped(warp: Callable, logits: np.ndarray) -> None:
     """The student's distribution of `logits` (V,) under each of SETTINGS."""
-    row, parts = panels(len(SETTINGS), (8.8, 2.9), ylabel="probability", sharey=True), []
+    row, parts = axes.panels(len(SETTINGS), (8.8, 2.9), ylabel="probability", sharey=True), []
     for ax, (name, setting) in zip(row, SETTINGS.items(), strict=True):
         probs = np.asarray(warp(logits, *setting), dtype=float)
         names = TOKEN_NAMES[: len(probs)]
         parts.append(draw_series(ax, names, {name: probs}, kind="bars", text=".2f"))
-        token_axis(ax, len(probs), 0.9)
+        axes.token_axis(ax, len(probs), 0.9)
         ax.set(title=name, xlim=(-0.6, len(probs) - 0.4))
     show(row[0].figure, f"By your function. {'; '.join(parts)}.")
 

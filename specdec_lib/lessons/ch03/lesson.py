@@ -13,7 +13,7 @@ from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.computed import mismatch_law, rule_law
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
-from specdec_lib.lessons.checking.examples import Different, expect, record_agreement, visible_check
+from specdec_lib.lessons.checking.examples import Different, expect, record_agreement
 from specdec_lib.lessons.checking.kinds import ARRAYS, FLOATS, INTS
 from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.checking.pasting import format_call
@@ -47,10 +47,6 @@ answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
 
-check_acceptance_rate = check_of(globals(), "acceptance_rate")
-check_two_paths = check_of(globals(), "two_paths")
-
-
 def expect_law(function: Callable, *args: object, gives: np.ndarray, **options: Any) -> None:
     """`expect` for distributions (..., V): of one that does not sum to 1 its sum is the hint."""
     try:
@@ -64,29 +60,17 @@ def expect_law(function: Callable, *args: object, gives: np.ndarray, **options: 
         raise Different(wrong.seen, said) from None
 
 
-check_argmax_draft_law = check_of(globals(), "argmax_draft_law")
-
-
-@visible_check
-def check_is_lossless(function: Callable) -> None:
-    """Two lossless rules, mistakes large and tiny, and pairs on which a mistake does no harm."""
-    for rule, pair, gives in (
-        (rules.right_rule, (P, Q), True),
-        (rules.from_target, (P, Q), False),
-        (rules.sampler_match, TWO_COINS, True),
-        (rules.always, (P, P), True),
-        (rules.always, APART, False),
-        (rules.even_residual, UNSEEN, False),
-        (rules.coarse_coin, (P, Q), False),
-        (rules.rarely_unjudged, (P, Q), False),
-    ):
-        met = list(exact.distribution(lambda choices, it=rule, of=pair: it(*of, choices)))
-        off = total_variation(rule_law(rule, *pair), pair[0])
-        hint = f"{docstring_of(rule)} It is {off:.2g} from p; its dictionary has the keys {met}."
-        try:
-            expect(function, rule, *pair, gives=gives, hint=hint)
-        except Different as wrong:
-            raise Different(wrong.seen, hint if "KeyError" in wrong.seen else wrong.hint) from None
+def expect_verdict(
+    judge: Callable, rule: rules.Rule, p: np.ndarray, q: np.ndarray, gives: bool
+) -> None:
+    """`expect` for a verdict: the hint is the rule's docstring, and what counting it gives."""
+    met = list(exact.distribution(lambda choices: rule(p, q, choices)))
+    off = total_variation(rule_law(rule, p, q), p)
+    hint = f"{docstring_of(rule)} It is {off:.2g} from p; its dictionary has the keys {met}."
+    try:
+        expect(judge, rule, p, q, gives=gives, hint=hint)
+    except Different as wrong:
+        raise Different(wrong.seen, hint if "KeyError" in wrong.seen else wrong.hint) from None
 
 
 def docstring_of(rule: rules.Rule) -> str:
@@ -94,16 +78,10 @@ def docstring_of(rule: rules.Rule) -> str:
     return f'{rule.__name__}: "{rule.__doc__}"'
 
 
-@visible_check
-def check_repair(function: Callable) -> None:
-    """The chapter's draft, a tie, a peaked draft, and logits that are large."""
-    for logits, p in (
-        (np.array([1.0, 0.0]), TWO_COINS[0]),
-        (np.array([0.0, 1.0, 1.0]), np.array([0.3, 0.2, 0.5])),
-        (np.array([900.0, 880.0]), TWO_COINS[0]),
-    ):
-        expect_repaired(function, logits, p)
-        record_agreement(f"repair({describe(logits)}, choices)", "every branch counted, lossless")
+def expect_repair(repair: Callable, logits: np.ndarray, gives: np.ndarray) -> None:
+    """`expect_repaired` for the target `gives` (V,), as a call of a visible check."""
+    expect_repaired(repair, logits, gives)
+    record_agreement(f"repair({describe(logits)}, choices)", "every branch counted, lossless")
 
 
 def expect_repaired(
@@ -178,4 +156,9 @@ def _asked(
     return int(token), row.astype(float)
 
 
+check_acceptance_rate = check_of(globals(), "acceptance_rate")
+check_two_paths = check_of(globals(), "two_paths")
+check_argmax_draft_law = check_of(globals(), "argmax_draft_law")
+check_is_lossless = check_of(globals(), "is_lossless")
+check_repair = check_of(globals(), "repair")
 check_warp = check_of(globals(), "warp")

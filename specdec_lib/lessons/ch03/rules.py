@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.data.distributions import normalised_residual
 
 Rule = Callable[[np.ndarray, np.ndarray, object], int]
@@ -98,9 +99,4 @@ for _rule in (*LOSSLESS, *MISTAKES):
     _rule.code = f"lesson.rules.{_rule.__name__}"
 
 # In which public code the mistake was made; the chapter's sources give the threads.
-PUBLIC_CODE = {
-    "no_coin": " (a vLLM blog post, before review)",
-    "always": " (transformers, until January 2024)",
-    "argmax_draft": " (transformers, summer of 2024)",
-    "sampler_match": " (several libraries, on purpose)",
-}
+PUBLIC_CODE = read_tables(__package__, "rules.toml")

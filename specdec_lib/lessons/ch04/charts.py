@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from specdec_lib.lessons.drawing.axes import (
-    chart,
-    label_rows,
-    named_bars,
-    uses_student_functions,
-    write_beside,
-)
+from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, show_table
 from specdec_lib.lessons.drawing.style import EXCESS_COLOUR, role, show
 
@@ -21,7 +15,7 @@ if TYPE_CHECKING:
     from specdec_lib.measure.strategies import DraftMeasurement
 
 
-@uses_student_functions("walltime_speedup")
+@axes.uses_student_functions("walltime_speedup")
 def promise_and_clock(speedup: Callable, account: "SpeedupBreakdown") -> None:
     """The student's speed-up with one cost more in each bar, and the measured one below."""
     alpha, k, tokens = account.alpha, account.k, account.tokens_a_block
@@ -30,8 +24,8 @@ def promise_and_clock(speedup: Callable, account: "SpeedupBreakdown") -> None:
     last = list(speeds.values())[-1]
     speeds[f"text: {tokens:.2f} tokens per block, not {promised:.2f}"] = last * tokens / promised
     speeds["the clock"] = account.measured
-    ax = chart(f"From the promise to the clock, K = {k}", size=(8.4, 3.2))
-    words = named_bars(ax, speeds, [f"{speed:.2f}" for speed in speeds.values()], "target")
+    ax = axes.chart(f"From the promise to the clock, K = {k}", size=(8.4, 3.2))
+    words = axes.named_bars(ax, speeds, [f"{speed:.2f}" for speed in speeds.values()], "target")
     ax.barh(0, account.measured, 0.6, **role("accepted"))  # the lowest row, in another dress
     ax.axvline(1, color="black", linewidth=1.2)
     ax.set_xlim(0, 1.15 * max(*speeds.values(), 1))
@@ -46,12 +40,12 @@ def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
     names = sorted(drafts, key=lambda name: -drafts[name][0])
     labels = [f"alpha {drafts[name][0]:.2f}, c {drafts[name][1]:.2g}" for name in names]
     title = "A draft pays only if alpha exceeds c"
-    ax = chart(title, size=(8.0, 0.42 * len(names) + 1.3))
-    y = label_rows(ax, names)
+    ax = axes.chart(title, size=(8.0, 0.42 * len(names) + 1.3))
+    y = axes.label_rows(ax, names)
     bar, diamond = np.array([drafts[name] for name in names]).T
     ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
     ax.plot(diamond, y, "D", color="black", label="c", clip_on=False)
-    write_beside(ax, np.maximum(bar, diamond), y, labels)
+    axes.write_beside(ax, np.maximum(bar, diamond), y, labels)
     ax.set_xlim(0, max(1.0, 1.3 * diamond.max()))
     ax.legend(loc="lower right")
     listed = "; ".join(f"{name}: {text}" for name, text in zip(names, labels, strict=True))
@@ -60,7 +54,7 @@ def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
 
 def show_learning_curve(curve: Mapping[int, float], c: float) -> None:
     """Alpha on unseen text over the steps of a distillation, and the draft's c."""
-    ax = chart("The early exit learns on your loss", "alpha")
+    ax = axes.chart("The early exit learns on your loss", "alpha")
     words = draw_series(ax, list(curve), {"alpha on unseen text": list(curve.values())}, text=".3f")
     ax.axhline(c, color=EXCESS_COLOUR, linestyle="--", label=f"c = {c:.2f}: break-even")
     ax.set(xlabel="steps", ylim=(0, 1.25 * max(*curve.values(), c)))
@@ -90,16 +84,10 @@ def table_of_drafts(
     caption = (
         f"Your K and its promise with {assumed}. A target pass takes {passes:.3g} ms, a draft step "
     )
-    cells = [
-        {
-            "draft": name,
-            "size": f"{row.parameters / 1e6:.2f}M",
-            "alpha": row.alpha,
-            "c": row.costs.c,
-            "s": choices[name].s,
-            "K": choices[name].k,
-            "promise": choices[name].speedup,
-        }
-        for name, row in rows.items()
-    ]
-    show_table(cells, caption + ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + ".")
+    columns = ("draft", "size", "alpha", "c", "s", "K", "promise")
+    cells = []
+    for name, row in rows.items():
+        size, choice = f"{row.parameters / 1e6:.2f}M", choices[name]
+        cells.append((name, size, row.alpha, row.costs.c, choice.s, choice.k, choice.speedup))
+    caption += ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + "."
+    show_table(cells, caption, columns)

@@ -5,15 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from specdec_lib.lessons.checking import answers, examples
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe, distinct_texts, type_name
-from specdec_lib.lessons.checking.examples import (
-    Different,
-    record_agreement,
-    reraise_for_student,
-    visible_check,
-)
+from specdec_lib.lessons.checking.examples import Different, visible_check
 from specdec_lib.lessons.checking.pasting import format_call
 from specdec_lib.lessons.checking.tables import check_of, expect_tables
 from specdec_lib.sampling import softmax
@@ -23,20 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["committed"]
 
-# The grid of the map of best K.
-MAP_ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-MAP_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
-
-# A text in words, for the figure of the draft without a model.
-_TEXT = "the cat sat on the mat and the cat ran to the cat sat"
-LOOKUP_WORDS = _TEXT.split()
-
-# The pair of chapter 02, and two more positions.
-_P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25], [0.25, 0.25, 0.25, 0.25]]
-_Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15], [0.70, 0.10, 0.10, 0.10]]
-
-# Logits that bfloat16 holds exactly, of a target and of a draft.
-_NARROW = [[1.25, -0.5, 0.25, 2.0, -1.75], [0.75, 0.5, -0.25, 1.0, -0.5]]
+# The grid of the map of best K, a text in words, and pairs of distributions and of logits.
+_TOYS = answers.read_tables(__package__, "toys.toml")
+MAP_ALPHAS, MAP_COSTS, LOOKUP_WORDS = _TOYS["alphas"], _TOYS["costs"], _TOYS["text"].split()
+_P, _Q, _NARROW = _TOYS["p"], _TOYS["q"], _TOYS["narrow"]
 
 # What a student reads if the loss has no gradient.
 NO_GRAD = (
@@ -48,7 +34,6 @@ TRUTHS = truths_of(__package__, prediction_04=(1 - 0.7**6) / (1 - 0.7), predicti
 
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
-
 
 check_expected_tokens = check_of(globals(), "expected_tokens")
 check_walltime_speedup = check_of(globals(), "walltime_speedup", check_expected_tokens)
@@ -105,7 +90,7 @@ def expect_loss(
     try:
         loss = function(p, q)
     except Exception as error:
-        reraise_for_student(error)
+        examples.reraise_for_student(error)
         happened = getattr(error, "what_happened", None) or f"raised {error!r}"
         raise Different(f"{call} {happened}; expected {gives:.5g}.") from None
     number = loss if form else coerce_like(gives, loss)
@@ -117,7 +102,7 @@ def expect_loss(
         question = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
         raise Different(f"{call} returned {came}, expected {wanted}.", question or hint)
     shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
-    record_agreement(f"distillation_loss({shapes})", describe(float(loss)))
+    examples.record_agreement(f"distillation_loss({shapes})", describe(float(loss)))
 
 
 def loss_flaw(loss: object) -> str:
@@ -126,9 +111,8 @@ def loss_flaw(loss: object) -> str:
         return "it should be a tensor of shape ()"
     if tuple(loss.shape):
         return f"its shape is {tuple(loss.shape)}, it should be (): the mean over all positions"
-    return (
-        "" if loss.dtype.is_floating_point else f"its dtype is {loss.dtype}, it should be a float"
-    )
+    is_float = loss.dtype.is_floating_point
+    return "" if is_float else f"its dtype is {loss.dtype}, it should be a float"
 
 
 def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray) -> None:
@@ -138,7 +122,7 @@ def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray)
         came, wanted = np.round(got, 4).tolist(), np.round(right, 4).tolist()
         gradient = "the gradient of distillation_loss in the draft's logits"
         raise Different(f"{gradient} is {came}, expected {wanted}.")
-    record_agreement("its gradient in the draft's logits", describe(got))
+    examples.record_agreement("its gradient in the draft's logits", describe(got))
 
 
 def loss_gradient(p_logits: np.ndarray, q_logits: np.ndarray) -> np.ndarray:

@@ -20,14 +20,15 @@ def own_rows(
     `blocks` has by kind the accepted counts of its blocks of `k`.
     """
     columns = ("text", "blocks", "accepted / drafted", "alpha", "formula", "tokens per block")
+    columns += ("verdict",)
     rows = []
     for kind, accepted in blocks.items():
         alpha = round(float(alpha_from_blocks(list(accepted), k)), 2)
         share, tokens = np.mean(accepted) / k, round(float(np.mean(accepted)) + 1, 1)
-        row = kind, len(accepted), share, alpha, expected_tokens(alpha, k), tokens
         verdict = audit(alpha, k, tokens, RATE_EPS, SPEEDUP_EPS)
-        rows.append(dict(zip(columns, row, strict=True)) | {"verdict": verdict})
-    show_table(rows, f"Your pair, K = {k}, temperature 1")
+        formula = expected_tokens(alpha, k)
+        rows.append((kind, len(accepted), share, alpha, formula, tokens, verdict))
+    show_table(rows, f"Your pair, K = {k}, temperature 1", columns)
 
 
 @uses_student_functions("paired_speedup")

@@ -11,14 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch05 import computed
-from specdec_lib.lessons.drawing.axes import (
-    chart,
-    label_rows,
-    legend_below,
-    panels,
-    swatches,
-    uses_student_functions,
-)
+from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, series_text, show_table
 from specdec_lib.lessons.drawing.style import BAND, DRAFT_COLOUR, GREY, TARGET_COLOUR, show
 from specdec_lib.lessons.drawing.tokens import box_style, draw_blocks, plain_box, token_outcomes
@@ -32,7 +25,7 @@ DIAMOND = {"marker": "D", "color": "black"}
 def six_blocks(accepted: Sequence[int], k: int) -> None:
     """Every draft token of some blocks as a box: accepted, rejected, or never judged."""
     title = f"{len(accepted)} blocks of {k} draft tokens; a dropped one was never judged"
-    ax = chart(title, size=(7.6, 3.2))
+    ax = axes.chart(title, size=(7.6, 3.2))
     names = [f"block {i + 1}" for i in range(len(accepted))]
     positions = [f"{i}" for i in range(k)]
     blocks = [list(zip(token_outcomes(n, k), positions, strict=True)) for n in accepted]
@@ -45,7 +38,7 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
     )
 
 
-@uses_student_functions("alpha_from_blocks")
+@axes.uses_student_functions("alpha_from_blocks")
 def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
     """Seeded blocks of known alpha: what the student finds, and accepted / drafted."""
     truths = np.linspace(0.1, 0.9, 9).round(1)
@@ -55,7 +48,7 @@ def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
         "accepted / drafted": [sum(counts) / (k * len(counts)) for counts in blocks],
     }
     title = f"Blocks of {k} made with a known alpha"
-    ax = chart(title, "estimate", size=(6.4, 3.8))
+    ax = axes.chart(title, "estimate", size=(6.4, 3.8))
     ax.plot([0, 1], [0, 1], color="black", linewidth=1, label="the alpha they were made with")
     words = draw_series(ax, truths, estimates, kind="marks")
     ax.set(xlabel="alpha", ylim=(0, 1.02))
@@ -80,12 +73,12 @@ def expected_and_measured(rows: Sequence[Any]) -> None:
     band = {"color": BAND, "edgecolor": GREY, "label": "formula, with the rounding"}
     ax.barh(y, highs - lows, 0.55, left=lows, zorder=1, **band)
     ax.set(xlim=(1.0, 3.7), xlabel="times as fast as plain decoding")
-    legend_below(ax)
+    axes.legend_below(ax)
     words = _by_row(names, {"formula from": lows, "to": highs} | marks)
     show(ax.figure, f"{title}. {words}.")
 
 
-@uses_student_functions("implied_alpha")
+@axes.uses_student_functions("implied_alpha")
 def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Sequence[Any]) -> None:
     """The alpha that each clock implies, by the student's function, beside the printed one."""
     names = [computed.setting_name(row) for row in settings]
@@ -99,7 +92,7 @@ def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Seque
     ax, y = _marked_rows(title, names, marks, (7.6, 5.6))
     ax.hlines(y, printed, implied, color=GREY, linewidth=1.5, zorder=1)
     ax.set(xlim=(0, 1), xlabel="alpha")
-    legend_below(ax, 2)
+    axes.legend_below(ax, 2)
     show(ax.figure, f"{title}. {_by_row(names, marks)}.")
 
 
@@ -107,8 +100,8 @@ def _marked_rows(
     title: str, names: Sequence[str], marks: Mapping[str, Sequence[float]], size: tuple
 ) -> tuple[Axes, np.ndarray]:
     """Squares and diamonds on named rows: the axes, and the heights of the rows."""
-    ax = chart(title, size=size)
-    y = label_rows(ax, names)
+    ax = axes.chart(title, size=size)
+    y = axes.label_rows(ax, names)
     for (label, values), style in zip(marks.items(), (SQUARE, DIAMOND), strict=True):
         ax.plot(values, y, linestyle="none", markersize=7, label=label, **style)
     return ax, y
@@ -120,16 +113,16 @@ def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str
     return series_text(list(columns), rows).replace("\n", ", ")
 
 
-@uses_student_functions("paired_speedup")
+@axes.uses_student_functions("paired_speedup")
 def two_orders(paired_speedup: Callable) -> None:
     """The same slowing machine, timed one side after the other, and interleaved."""
-    axes, parts = panels(2, (8.6, 3.6), ylabel="seconds per run", sharey=True), []
+    sides, parts = axes.panels(2, (8.6, 3.6), ylabel="seconds per run", sharey=True), []
     runs = np.arange(1, 2 * computed.N_RUNS + 1)
     places = {
         "all plain runs first": (runs[: computed.N_RUNS], runs[computed.N_RUNS :]),
         "taking turns": (runs[::2], runs[1::2]),
     }
-    for ax, (name, (first, second)) in zip(axes, places.items(), strict=True):
+    for ax, (name, (first, second)) in zip(sides, places.items(), strict=True):
         plain, fast = computed.drifting_seconds(interleaved=name == "taking turns")
         speedup = float(paired_speedup(plain.tolist(), fast.tolist()))
         ax.plot(first, plain, "o", color=TARGET_COLOUR, label="plain")
@@ -137,10 +130,10 @@ def two_orders(paired_speedup: Callable) -> None:
         ax.set_title(f"{name.capitalize()}: {speedup:.2f} times as fast")
         ax.set(ylim=(0, 1.9), xlabel="run, in the order of the clock", xticks=runs[::4])
         parts.append(f"timed {name}, your function gives {speedup:.3f}")
-    axes[0].legend(loc="upper left")
+    sides[0].legend(loc="upper left")
     ratio = computed.BASELINE_SECONDS / computed.SPECULATIVE_SECONDS
     show(
-        axes[0].figure,
+        sides[0].figure,
         f"A machine that becomes {computed.DRIFT:.0%} slower over {len(runs)} runs, and a method "
         f"that is {ratio:g} times as fast: {'; '.join(parts)}.",
     )
@@ -148,7 +141,7 @@ def two_orders(paired_speedup: Callable) -> None:
 
 def three_orders(k: int) -> None:
     """The same right and wrong positions in three orders, cut into the blocks of a decoder."""
-    ax = chart("18 right positions of 24, in three orders", size=(8.4, 2.8))
+    ax = axes.chart("18 right positions of 24, in three orders", size=(8.4, 2.8))
     parts, names = [], []
     for y, (name, order) in zip((2, 1, 0), computed.orderings().items(), strict=True):
         blocks, at = computed.greedy_blocks(order, k), 0
@@ -160,27 +153,27 @@ def three_orders(k: int) -> None:
         summary = f"{len(blocks)} blocks, {len(order) / len(blocks):.2f} tokens each"
         names.append(f"{name}\n{summary}")
         parts.append(f"{name}: {summary}")
-    label_rows(ax, names)
+    axes.label_rows(ax, names)
     ax.set(xlim=(0, len(order)), xlabel="position in the text; a line ends a block")
     ax.grid(visible=False)
-    legend_below(ax, handles=swatches(map(box_style, ("accepted", "rejected", "bonus"))))
+    axes.legend_below(ax, handles=axes.swatches(map(box_style, ("accepted", "rejected", "bonus"))))
     alpha = sum(order) / len(order)
     summary = f"The formula gives {expected_tokens(alpha, k):.2f} at alpha {alpha:g} and K = {k}"
     show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {summary}.")
 
 
-@uses_student_functions("audit")
+@axes.uses_student_functions("audit")
 def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     """What each row of Tables 2 and 4 needs, what its alpha allows, and the student's verdict."""
     title = "T5-XXL: the tokens per block that each row needs"
-    ax = chart(title, size=(8.4, 5.0))
+    ax = axes.chart(title, size=(8.4, 5.0))
     names = [computed.setting_name(row) for row in rows]
     needed = [computed.needed_tokens(row) for row in rows]
     formula = [expected_tokens(row.alpha + computed.RATE_EPS, row.k) for row in rows]
     most = [computed.most_tokens(row.alpha + computed.RATE_EPS, row.k) for row in rows]
     pairs = zip(rows, needed, strict=True)
     said = [audit(row.alpha, row.k, n, computed.RATE_EPS, error) for row, (n, error) in pairs]
-    y, tokens = label_rows(ax, names), [n for n, _ in needed]
+    y, tokens = axes.label_rows(ax, names), [n for n, _ in needed]
     ax.barh(y, formula, 0.6, color=BAND, edgecolor=GREY, label="the formula")
     rest = np.subtract(most, formula)
     ax.barh(y, rest, 0.6, left=formula, color="white", edgecolor=GREY, label="the best order")
@@ -189,17 +182,17 @@ def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     for height, verdict in zip(y, said, strict=True):
         ax.text(5.85, height, f"{verdict}", va="center")
     ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel="tokens per block")
-    legend_below(ax)
+    axes.legend_below(ax)
     by_row = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
     words = ", ".join(f"{name}: {verdict}" for name, verdict in zip(names, said, strict=True))
     show(ax.figure, f"{title}. {by_row}. Your function says: {words}.")
 
 
-@uses_student_functions("audit")
+@axes.uses_student_functions("audit")
 def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
     """The student's verdict on rows of logs, if what they print were alpha, as a table."""
     columns = ("row", "K", "printed", "tokens per block", "most with this alpha", "verdict")
     most = [computed.most_tokens(row.printed, row.k) for row in rows]
     verdicts = [audit(row.printed, row.k, *row[3:]) for row in rows]
-    cells = ((*row[:4], *pair) for row, *pair in zip(rows, most, verdicts, strict=True))
-    show_table([dict(zip(columns, row, strict=True)) for row in cells])
+    cells = [(*row[:4], *pair) for row, *pair in zip(rows, most, verdicts, strict=True)]
+    show_table(cells, columns=columns)

@@ -19,7 +19,6 @@ TRUTHS = truths_of(__package__, prediction_05=sum(BLOCKS) / _JUDGED)
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
-
 check_alpha_from_blocks = check_of(globals(), "alpha_from_blocks")
 check_audit = check_of(globals(), "audit")
 check_implied_alpha = check_of(globals(), "implied_alpha")

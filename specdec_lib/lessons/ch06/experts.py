@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k
+from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.drawing.axes import CROSS, legend_below, panels, uses_student_functions
 from specdec_lib.lessons.drawing.series import draw_series, show_table
@@ -48,19 +49,11 @@ class Mixture:
         return read_only([[0.0] * (_MAX_K + 1), one])
 
 
-# From the configurations in transformers 5.23.0 (Qwen3-30B-A3B: its published config.json), at two
-# bytes a parameter; a parameter of gpt-oss's experts takes 4.25 bits.
-GPT_OSS = Mixture("gpt-oss-120b", 3.10, 0.476, 128, 4)
-MIXTURES = (
-    Mixture("Mixtral 8x7B", 2.95, 11.27, 8, 2),
-    Mixture("Qwen3-30B-A3B", 2.46, 0.453, 128, 8),
-    Mixture("DeepSeek-V3", 32.4, 5.11, 256, 8),
-    GPT_OSS,
-)
-# Published for gpt-oss-120b with an EAGLE-3 head, K = 3, on one H100: by the requests in the batch,
-# tokens per pass, and tokens a second with the head and without.
-MEASURED = {1: (2.41, 285, 212), 8: (2.41, 1044, 795), 64: (2.43, 2339, 1620)}
-K_MEASURED = 3
+# The models, and what was measured of the last one: experts.toml says where both are from.
+_DATA = read_tables(__package__, "experts.toml")
+MIXTURES = tuple(Mixture(**row) for row in _DATA["mixtures"])
+GPT_OSS = MIXTURES[-1]
+MEASURED, K_MEASURED = {int(rows): row for rows, row in _DATA["measured"].items()}, _DATA["k"]
 
 
 @uses_student_functions("expected_experts")
@@ -92,11 +85,11 @@ def experts_read(experts: ExpectedExperts) -> None:
 @uses_student_functions("choose_k", "expected_experts")
 def policy_answers(choose_k: Callable, experts: ExpectedExperts) -> None:
     """Show what K = 4 and the student's own K make of one request, model by model."""
-    rows: dict[str, list] = {"model": [], "speed at K = 4": [], "your K": [], "speed at your K": []}
+    rows = []
     for mixture in MIXTURES:
         costs = mixture.costs(experts)
         k = checked_k(choose_k, 0, 1, ALPHA, costs)
         fixed_k, yours = (f"{expected_tokens(ALPHA, n) / costs[1, n]:.2f}" for n in (4, k))
-        for column, cell in zip(rows.values(), (mixture.name, fixed_k, k, yours), strict=True):
-            column.append(cell)
-    show_table(rows, f"One request, alpha = {ALPHA}, c = {_C}, independent routers")
+        rows.append((mixture.name, fixed_k, k, yours))
+    caption = f"One request, alpha = {ALPHA}, c = {_C}, independent routers"
+    show_table(rows, caption, ("model", "speed at K = 4", "your K", "speed at your K"))

@@ -13,16 +13,7 @@ from specdec_lib.lessons.ch06 import budget, service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
 from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k
 from specdec_lib.lessons.checking.lending import limit_calls
-from specdec_lib.lessons.drawing.axes import (
-    LINE_STYLES,
-    bars,
-    chart,
-    legend_below,
-    panels,
-    uses_student_functions,
-    write_above,
-    write_beside,
-)
+from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, text_grid
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, GREY, show
 from specdec_lib.lessons.drawing.tokens import token_outcomes
@@ -40,20 +31,20 @@ SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 COMPUTED = {"computed": {"color": "black", "marker": ""}}
 
 
-@uses_student_functions("simulate_decode")
+@axes.uses_student_functions("simulate_decode")
 def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     """Speed by K from the student's function, with standard errors, beside the formula."""
     means, errors = zip(*(_speed(simulate, alpha, c, k) for k in _KS), strict=True)
     exact = [walltime_speedup(alpha, c, k) for k in range(max(_KS) + 1)]
     best = int(np.argmax(exact))
-    ax = chart(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
+    ax = axes.chart(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
     computed = draw_series(ax, range(len(exact)), {"computed": exact}, plot_options=COMPUTED)
     name = "your function, with one standard error"
     yours = draw_series(ax, _KS, {name: means}, kind="marks", errors=errors)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.axvline(best, color=ACCEPTED_COLOUR, linestyle="--", label=f"best K = {best}")
     ax.set(xlabel="K", ylim=(0, 1.15 * max(*exact, *means)))
-    legend_below(ax, 2)
+    axes.legend_below(ax, 2)
     show(ax.figure, f"Speed by K. {yours}. {computed}. The best K is {best}.")
 
 
@@ -71,7 +62,7 @@ def _ending(rng: np.random.Generator, k: int, n_tokens: int) -> SimpleNamespace:
     return SimpleNamespace(random=limit_calls((k + 1) * n_tokens, rng.random, "rng.random", why))
 
 
-@uses_student_functions("mixture_quantile")
+@axes.uses_student_functions("mixture_quantile")
 def mixed_requests(
     quantile_of: Callable, rates: tuple[float, float], k: int, n_tokens: int
 ) -> None:
@@ -81,49 +72,49 @@ def mixed_requests(
     p99 = quantile_of(laws[:2], [0.5, 0.5], share)
     coins = quantile(laws[2], share)
     names = (f"easy, coins of {rates[0]:g}", f"hard, coins of {rates[1]:g}")
-    ax = chart("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
-    for law, name, (colour, dash, _) in zip(laws, names, LINE_STYLES, strict=False):
+    ax = axes.chart("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
+    for law, name, (colour, dash, _) in zip(laws, names, axes.LINE_STYLES, strict=False):
         ax.plot(law / 2, color=colour, linestyle=dash, label=name)
     ax.plot(laws[2], color=GREY, linestyle=":", linewidth=2, label=f"all with coins of {mean:.2f}")
     top = laws[0].max() / 2
     ax.axvline(p99, color="black", linewidth=1.5)
     ax.axvline(coins, color=GREY, linestyle=":", linewidth=2)
     texts = (f"your p99: {p99}", f"p99 of coins: {coins}")
-    write_beside(ax, (p99, coins), (1.05 * top, 1.05 * top), texts)
+    axes.write_beside(ax, (p99, coins), (1.05 * top, 1.05 * top), texts)
     last = max(int(np.flatnonzero(law > 1e-4)[-1]) for law in laws)
     ax.set(xlim=(0, max(last, p99) + 18), ylim=(0, 1.2 * top))
     ax.set_xlabel(f"blocks of K = {k} that a request of {n_tokens} tokens takes")
-    legend_below(ax)
+    axes.legend_below(ax)
     easy, hard = (quantile(law, share) for law in laws[:2])
     alone = f"of easy requests alone {easy}, of hard ones alone {hard}, of coins {coins}"
     show(ax.figure, f"p99 of all requests by your function: {p99} blocks. Computed: {alone}.")
 
 
-@uses_student_functions("lockstep_tokens")
+@axes.uses_student_functions("lockstep_tokens")
 def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
     """Tokens per step and row by the number of rows: the student's function, and one row alone."""
     yours = {"lock-step, your function": [float(tokens(alpha, k, size)) for size in _ROWS]}
     title = f"Lock-step: tokens per step and row, alpha = {alpha:g}, K = {k}"
-    ax, alone = chart(title, "tokens per step"), expected_tokens(alpha, k)
+    ax, alone = axes.chart(title, "tokens per step"), expected_tokens(alpha, k)
     words = draw_series(ax, _ROWS, yours, kind="bars", text=".2f")
     ax.axhline(alone, color="black", linestyle="--", label=f"ragged, computed: {alone:.2f}")
     ax.set(xlabel="rows of the batch", ylim=(0, k + 1))
-    legend_below(ax)
+    axes.legend_below(ax)
     show(ax.figure, f"{title}. By rows, {words}. A row that waits for nobody has {alone:.2f}.")
 
 
-@uses_student_functions("choose_k")
+@axes.uses_student_functions("choose_k")
 def policies(choose_k: Callable) -> None:
     """p99 of the service by policy, the student's beside the others; its K by rows of the step."""
     costs, load, student_k = service.gpu(0), service.DAY, partial(checked_k, choose_k)
     ways = {f"K = {k}": service.constant(k) for k in range(costs.shape[1])}
     ways |= {"you": service.policy(student_k, load.alpha, costs), "oracle": service.oracle(costs)}
     p99s = {name: service.p99(way, load, costs) for name, way in ways.items()}
-    left, right = panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
+    left, right = axes.panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
     dresses = ["draft"] * costs.shape[1] + ["target", "accepted"]
     for x, (value, dress_of) in enumerate(zip(p99s.values(), dresses, strict=True)):
-        bars(left, [x], [value], dress_of)
-    write_above(left, range(len(p99s)), p99s.values(), map("{:.0f}".format, p99s.values()))
+        axes.bars(left, [x], [value], dress_of)
+    axes.write_above(left, range(len(p99s)), p99s.values(), map("{:.0f}".format, p99s.values()))
     left.set_xticks(range(len(p99s)), [name.replace("K = ", "") for name in p99s])
     left.set_title("p99 latency by policy")
     left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(p99s.values())))
@@ -134,34 +125,33 @@ def policies(choose_k: Callable) -> None:
         for name, text in texts.items()
     }
     by_rows = draw_series(right, rows, drafted)
-    right.set_xticks(range(1, len(costs), 3))
-    right.set_title("Your K by load")
+    right.set(title="Your K by load", xticks=range(1, len(costs), 3))
     right.set(xlabel="rows of the step", ylabel="K", ylim=(-0.3, costs.shape[1] - 0.7))
-    legend_below(right, 1)
+    axes.legend_below(right, 1)
     parts = [f"{name} {value:.0f}" for name, value in p99s.items()]
     show(right.figure, f"p99 in ms: {', '.join(parts)}. Your K by rows of the step, {by_rows}.")
 
 
-@uses_student_functions("choose_k")
+@axes.uses_student_functions("choose_k")
 def verdict_by_context(choose_k: Callable) -> None:
     """The K that the student's policy sets on an H100, by rows and by text in each cache."""
     tables = [service.roofline(text, max(_BATCHES), _MAX_K) for text in _CONTEXTS]
     ks = np.array([[checked_k(choose_k, 0, n, ALPHA, costs) for costs in tables] for n in _BATCHES])
     fits = np.array([[service.fits(text, rows) for text in _CONTEXTS] for rows in _BATCHES])
     title = f"Your K for Llama 3.1 8B on an H100, alpha = {ALPHA:g}"
-    ax = chart(title, "rows", (7.0, 4.2))
+    ax = axes.chart(title, "rows", (7.0, 4.2))
     ax.set_xlabel("tokens of text in each row's cache; empty: does not fit into the memory")
     names = [str(rows) for rows in _BATCHES], [f"{text:,}" for text in _CONTEXTS]
     words = text_grid(ax, np.where(fits, ks.astype(str), ""), *names, fits * ks / (2 * _MAX_K))
     show(ax.figure, f"{title}: by rows, at tokens of text. {words}.")
 
 
-@uses_student_functions("spend")
+@axes.uses_student_functions("spend")
 def spent_budget(spend: Callable) -> None:
     """The tokens of one step that the student's function has checked; its tokens in a ms."""
     step = budget.confidences()[0]
     checked, survival = list(spend(step, budget.pass_ms())), np.cumprod(step, axis=1)
-    left, right = panels(2, (9.4, 3.9), width_ratios=(1.4, 1))
+    left, right = axes.panels(2, (9.4, 3.9), width_ratios=(1.4, 1))
     chosen = np.arange(budget.N_DRAFTED) < np.array(checked)[:, None]
     cells = [[f"{value:.2f}" for value in row] for row in survival]
     names = [f"row {i + 1}" for i in range(len(cells))], [f"{j + 1}" for j in range(len(cells[0]))]

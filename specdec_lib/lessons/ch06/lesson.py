@@ -48,22 +48,12 @@ def coins(*numbers: float) -> ScriptedRandom:
     return ScriptedRandom(*numbers, why=_WHY)
 
 
-check_simulate_decode = check_of(globals(), "simulate_decode")
-check_lockstep_tokens = check_of(globals(), "lockstep_tokens")
-
-
-def two_laws() -> list[np.ndarray]:
-    """Requests of one block, and of two or four."""
-    return [np.array([0, 1.0]), np.array([0, 0, 0.5, 0, 0.5])]
-
-
-check_mixture_quantile = check_of(globals(), "mixture_quantile")
-
-
 # Two rows at most: drafting pays for one row and not for two.
 TWO_ROWS = read_only([[0.0, 0.0, 0.0], [10.0, 12.0, 15.0], [12.0, 22.0, 32.0]])
 # Drafting pays for two rows, and for one it does not.
 TURNED = read_only([[0.0, 0.0, 0.0], [10.0, 20.0, 30.0], [30.0, 32.0, 34.0]])
+# The step of the card of `spend`.
+CARD_MS = [10.0, 10.0, 10.0, 10.0, 11.0, 14.0, 17.0]
 
 
 @visible_check
@@ -77,16 +67,6 @@ def check_choose_k(function: Callable) -> None:
 def best_of_the_day() -> service.BestK:
     """The best constant K in the card's day of traffic."""
     return service.best_fixed_k(service.DAY, service.gpu(0))
-
-
-check_expected_experts = check_of(globals(), "expected_experts")
-
-
-# The step of the card.
-CARD_MS = [10.0, 10.0, 10.0, 10.0, 11.0, 14.0, 17.0]
-
-
-check_spend = check_of(globals(), "spend")
 
 
 def checked_k(function: Callable, *args: Any) -> int:
@@ -124,3 +104,9 @@ def beat_the_best_constant(
 
 
 ASK = "Which K gives the most tokens per millisecond for the rows of this step?"
+
+check_simulate_decode = check_of(globals(), "simulate_decode")
+check_lockstep_tokens = check_of(globals(), "lockstep_tokens")
+check_mixture_quantile = check_of(globals(), "mixture_quantile")
+check_expected_experts = check_of(globals(), "expected_experts")
+check_spend = check_of(globals(), "spend")

@@ -14,17 +14,7 @@ from matplotlib.axes import Axes
 from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch07.lesson import LAYERS, POSITION_RATES, TREE, WALK_R, WALK_TOKENS, P, Q
-from specdec_lib.lessons.drawing.axes import (
-    chart,
-    legend_below,
-    masses_by_path,
-    panels,
-    pile_bars,
-    target_lines,
-    token_axis,
-    uses_student_functions,
-    write_above,
-)
+from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, text_grid
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, GREY, TARGET_COLOUR, show
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token, comma_list
@@ -37,7 +27,7 @@ RADIUS = 0.2  # of a node
 LAYER = 0.03  # the time of a draft layer in target passes, assumed
 
 
-@uses_student_functions("one_hot_accept")
+@axes.uses_student_functions("one_hot_accept")
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The student's exact distribution for one certain draft token, by its two paths."""
 
@@ -46,12 +36,12 @@ def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
 
     law = exact_paths(position, p, np.eye(len(p))[token])
     name = TOKEN_NAMES[token]
-    ax = chart(f"The draft always proposes {name}: two paths into each token", "probability")
-    words = masses_by_path(ax, law, p, (f"{mass:.3f}" for mass in law.sum(axis=0)))
+    ax = axes.chart(f"The draft always proposes {name}: two paths into each token", "probability")
+    words = axes.masses_by_path(ax, law, p, (f"{mass:.3f}" for mass in law.sum(axis=0)))
     show(ax.figure, f"The draft always proposes {name}. Mass {words}.")
 
 
-@uses_student_functions("multi_candidate_accept")
+@axes.uses_student_functions("multi_candidate_accept")
 def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -> None:
     """The exact distribution by number of candidates; what is accepted, by the best rule too."""
     counts = np.arange(1, most + 1)
@@ -64,7 +54,7 @@ def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -
     _law_and_shares(laws, p, shares, title.format(most), "drawn from q")
 
 
-@uses_student_functions("one_hot_accept")
+@axes.uses_student_functions("one_hot_accept")
 def top_candidates(
     accept: Callable, in_turn: Callable, p: np.ndarray, q: np.ndarray, most: int
 ) -> None:
@@ -91,16 +81,15 @@ def _law_and_shares(
     The last of `shares` is the student's, and has its numbers written below it.
     """
     counts = np.arange(1, len(laws) + 1)
-    left, right = panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
+    left, right = axes.panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
     _laws_side_by_side(left, laws, p, title)
     words = draw_series(right, counts, shares)
     own = list(shares.values())[-1]
-    write_above(right, counts, own, (f"{share:.3f}" for share in own), gap=-17)
+    axes.write_above(right, counts, own, (f"{share:.3f}" for share in own), gap=-17)
     lowest = min(min(values) for values in shares.values())
-    right.set_title("One of them is accepted")
+    right.set(title="One of them is accepted", xlim=(0.7, len(laws) + 0.3))
     right.set(xlabel=f"candidates, {which}", xticks=counts, ylim=(lowest - 0.12, 1.05))
-    right.set_xlim(0.7, len(laws) + 0.3)
-    legend_below(right, columns=2, columnspacing=1)
+    axes.legend_below(right, columns=2, columnspacing=1)
     parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, laws, strict=True)]
     show(
         right.figure,
@@ -115,36 +104,35 @@ def _laws_side_by_side(ax: Axes, laws: list[np.ndarray], p: np.ndarray, title: s
         x = np.arange(len(p)) + (number - (len(laws) - 1) / 2) * width
         labels = ("_", "__") if number else ("a candidate", "replaced")
         parts = dict(zip(labels, law, strict=True))
-        pile_bars(ax, x, parts, ("accepted", "residual"), 0.9 * width)
-    target_lines(ax, p)
+        axes.pile_bars(ax, x, parts, ("accepted", "residual"), 0.9 * width)
+    axes.target_lines(ax, p)
     ax.set(ylabel="probability", title=title)
-    token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in laws)))
-    legend_below(ax)
+    axes.token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in laws)))
+    axes.legend_below(ax)
 
 
-@uses_student_functions("tree_attention_mask")
+@axes.uses_student_functions("tree_attention_mask")
 def tree_and_mask(make: Callable) -> None:
     """The example's tree, and the mask that the student's function makes of it."""
     mask = np.asarray(make(TREE), dtype=bool)
-    left, right = panels(2, (8.6, 3.6))
+    left, right = axes.panels(2, (8.6, 3.6))
     _draw_tree(left)
     left.set_title("Six draft tokens after the text")
     names = [f"{node}" for node in range(len(TREE))]
     text_grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
-    right.set_title("Your mask: row i sees column j")
-    right.set(xlabel="node j", ylabel="node i")
+    right.set(title="Your mask: row i sees column j", xlabel="node j", ylabel="node i")
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {TREE}. By your mask, {'; '.join(rows)}.")
 
 
-@uses_student_functions("walk_tree")
+@axes.uses_student_functions("walk_tree")
 def walked_down(walk: Callable) -> None:
     """The example's tree with its tokens, and the branch that the student's walk keeps."""
     rows = [np.tile(row, (len(TREE) + 1, 1)) for row in (P, Q)]
     out = [int(token) for token in walk(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
     path = _branch(out)
     letters = ", ".join(TOKEN_NAMES[token] for token in out)
-    ax = chart(f"Your walk writes {letters}", size=(6.0, 3.4))
+    ax = axes.chart(f"Your walk writes {letters}", size=(6.0, 3.4))
     pairs = zip(WALK_TOKENS, WALK_R, strict=True)
     _draw_tree(ax, [f"{TOKEN_NAMES[token]}, r = {coin:g}" for token, coin in pairs], path)
     show(
@@ -188,10 +176,10 @@ def _draw_tree(ax: Axes, labels: Sequence[str] = (), path: Sequence[int] = ()) -
     ax.axis("off")
 
 
-@uses_student_functions("tokens_from_positions")
+@axes.uses_student_functions("tokens_from_positions")
 def by_position(tokens: Callable) -> None:
     """Acceptance by position, and the speed of a block of K tokens by the student's function."""
-    left, right = panels(2, (9.4, 3.9))
+    left, right = axes.panels(2, (9.4, 3.9))
     counts = range(1, 8)
     speeds = {
         f"{name}: {float(tokens(rates)):.2f} tokens at K = 7": [
@@ -207,6 +195,6 @@ def by_position(tokens: Callable) -> None:
     right.set(xlabel="K", ylim=(0.8, None))
     right.set_title(f"Speed, if a layer costs {LAYER:g} target passes")
     right.axhline(1, color="black", linewidth=1)
-    legend_below(left)
-    legend_below(right, columns=1)
+    axes.legend_below(left)
+    axes.legend_below(right, columns=1)
     show(left.figure, f"{words}.")

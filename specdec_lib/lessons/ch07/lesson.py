@@ -6,6 +6,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch02.lesson import P, Q
 from specdec_lib.lessons.ch07.computed import accepted_in_turn, tree_speedup
+from specdec_lib.lessons.checking import answers
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import Different, visible_check
 from specdec_lib.lessons.checking.lending import read_only
@@ -18,44 +19,21 @@ POOR = read_only([0.05, 0.15, 0.20, 0.60])
 # A pair of which a second candidate may pass or not.
 THREE_P, THREE_Q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
 
-# Trees of six draft tokens, by the parent of each; -1 is the text before.
-TREE = [-1, -1, 0, 0, 1, 2]
-SHAPES = {
-    "chain of six": [-1, 0, 1, 2, 3, 4],
-    "two by two": [-1, -1, 0, 0, 1, 1],
-    "three short chains": [-1, -1, -1, 0, 1, 2],
-    "one level of six": [-1, -1, -1, -1, -1, -1],
-}
-
-# The walk of the card: a token for each node of TREE, a coin, and what comes out with u = 0.5.
-WALK_TOKENS = [1, 3, 0, 2, 0, 1]
-WALK_R = read_only([0.7, 0.9, 0.5, 0.5, 0.4, 0.5])
-WALKED = [3, 0, 1]
-
-# How often draft token i is accepted on chat if the tokens before it were, by drafter. Measured
-# from Figure 2 of the DSpark paper, whose curves are drawn as vectors (DSpark_paper.pdf in
-# github.com/deepseek-ai/DeepSpec at afdfa7c), target Qwen3-4B, temperature 1.
-POSITION_RATES = {
-    "EAGLE-3": [0.534, 0.589, 0.642, 0.678, 0.709, 0.729, 0.733],
-    "DFlash": [0.718, 0.648, 0.638, 0.661, 0.682, 0.692, 0.688],
-    "DSpark": [0.735, 0.738, 0.740, 0.744, 0.758, 0.766, 0.761],
-}
-# The layers that draft a block of one to seven tokens.
-LAYERS = {"EAGLE-3": [1, 2, 3, 4, 5, 6, 7], "DFlash": [5] * 7, "DSpark": [5] * 7}
+# The trees, the walk of the card and what was measured: toys.toml says what they are.
+_TOYS = answers.read_tables(__package__, "toys.toml")
+TREE, SHAPES = _TOYS["tree"], _TOYS["shapes"]
+WALK_TOKENS, WALK_R, WALKED = _TOYS["walk_tokens"], read_only(_TOYS["walk_r"]), _TOYS["walked"]
+POSITION_RATES, LAYERS = _TOYS["position_rates"], _TOYS["layers"]
 
 # How likely the i-th of six candidates of a place is the accepted one, by draft.
-CANDIDATE_RATES = {
-    "good draft": accepted_in_turn(P, Q, 6),
-    "poor draft": accepted_in_turn(P, POOR, 6),
-}
+_DRAFTS = {"good draft": Q, "poor draft": POOR}
+CANDIDATE_RATES = {name: accepted_in_turn(P, draft, 6) for name, draft in _DRAFTS.items()}
 
 
 def break_even_c() -> float:
     """The c from which the tree "two by two" is as fast as the chain of six, with draft Q."""
-    chain, tree = (
-        tree_speedup(SHAPES[name], accepted_in_turn(P, Q, 2), 0.0)
-        for name in ("chain of six", "two by two")
-    )
+    names, shares = ("chain of six", "two by two"), accepted_in_turn(P, Q, 2)
+    chain, tree = (tree_speedup(SHAPES[name], shares, 0.0) for name in names)
     return (chain - tree) / (6 * tree - 2 * chain)
 
 
@@ -66,13 +44,8 @@ TRUTHS = truths_of(
     prediction_07_c=float(1 + np.cumprod(POSITION_RATES["EAGLE-3"]).sum()),
 )
 
-
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
-
-
-check_one_hot_accept = check_of(globals(), "one_hot_accept")
-check_multi_candidate_accept = check_of(globals(), "multi_candidate_accept")
 
 
 @visible_check
@@ -84,13 +57,7 @@ def check_tree_attention_mask(function: Callable) -> None:
         raise Different(f"tree_attention_mask([-1]) holds {kind}; a mask is True or False.")
 
 
-def mask_of(*sees: list[int]) -> np.ndarray:
-    """The mask (N, N) of nodes that see these."""
-    mask = np.zeros((len(sees), len(sees)), dtype=bool)
-    for node, visible in enumerate(sees):
-        mask[node, visible] = True
-    return mask
-
-
+check_one_hot_accept = check_of(globals(), "one_hot_accept")
+check_multi_candidate_accept = check_of(globals(), "multi_candidate_accept")
 check_walk_tree = check_of(globals(), "walk_tree")
 check_tokens_from_positions = check_of(globals(), "tokens_from_positions")

@@ -1,9 +1,8 @@
 """One block by five drafters, along time: which states and tokens go into each step, and when."""
 
-from typing import NamedTuple
-
 from matplotlib.axes import Axes
 
+from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below, swatches, write_inside
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.tokens import box_style, plain_box
@@ -12,27 +11,8 @@ _K = 4
 PASS = 1.0  # the width of the target's pass
 
 
-class Step(NamedTuple):
-    """A draft step: what it reads, and its width in target passes."""
-
-    reads: str
-    width: float
-
-
-def _steps(first: str, again: str, width: float) -> list[Step]:
-    """K steps of one width; step i reads token i, after `first` or, later, after `again`."""
-    return [Step(f"{again if i else first}x{i}", width) for i in range(_K)]
-
-
-# The widths are a sketch and stand for no machine: a step of a layer, of a small model, of five
-# layers, and of a table that is looked up.
-_ROWS = {
-    "draft model": _steps("", "", 0.24),
-    "EAGLE-3": _steps("h, ", "g, ", 0.14),
-    "MTP": _steps("h, ", "g, ", 0.14),
-    "DFlash": [Step("h, x0, 4 masks", 0.42)],
-    "DSpark": [Step("h, x0, 4 masks", 0.42), *(Step("", 0.04) for _ in range(_K))],
-}
+# The draft steps of each drafter: what a step reads, and its width in target passes.
+_ROWS = read_tables(__package__, "timeline.toml")
 
 
 def timeline() -> None:
@@ -52,15 +32,15 @@ def timeline() -> None:
     show(ax.figure, f"Draft steps of a block of {_K} tokens. {'; '.join(parts)}. Widths: a sketch.")
 
 
-def _row(ax: Axes, y: float, name: str, row: list[Step]) -> str:
+def _row(ax: Axes, y: float, name: str, row: list[tuple[str, float]]) -> str:
     """Draw the steps of a drafter and the target's pass behind them; returns them in words."""
     x = 0.0
-    for step in row:
-        plain_box(ax, x, y, step.width, "drafted")
-        if step.reads:
-            write_inside(ax, x + step.width / 2, y, step.reads, fontsize=9)
-        x += step.width
+    for reads, width in row:
+        plain_box(ax, x, y, width, "drafted")
+        if reads:
+            write_inside(ax, x + width / 2, y, reads, fontsize=9)
+        x += width
     plain_box(ax, x, y, PASS, "scored")
     write_inside(ax, x + PASS / 2, y, "x0 x1 x2 x3 x4", fontsize=9)
-    reads = [step.reads for step in row if step.reads]
-    return f"{name}: in {len(row)}, reading {'; '.join(reads)}"
+    read = "; ".join(reads for reads, _ in row if reads)
+    return f"{name}: in {len(row)}, reading {read}"

@@ -201,9 +201,8 @@ def _fault(
     names = [*parameter_names(function), *map(str, range(len(args)))]
     for name, now, before in zip(names, copies, args, strict=False):
         if difference(now, before) is not None:
-            return (
-                f"changed its argument {name}. Work on a copy: the caller still needs the old one."
-            )
+            advice = "Work on a copy: the caller still needs the old one."
+            return f"changed its argument {name}. {advice}"
     arrays = [arg for arg in copies if isinstance(arg, ARRAYS)]
     if isinstance(got, ARRAYS) and any(np.may_share_memory(got, arg) for arg in arrays):
         return "returned an array that shares its memory with an argument. Return a copy."

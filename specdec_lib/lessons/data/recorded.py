@@ -49,11 +49,8 @@ def data() -> dict[str, Any]:
 
 def runs(k: int) -> list[list[RecordedBlock]]:
     """The recorded runs at this K, each a list of blocks."""
-    return [
-        [RecordedBlock(*block) for block in run["blocks"]]
-        for run in data()["runs"]
-        if run["k"] == k
-    ]
+    rows = (run["blocks"] for run in data()["runs"] if run["k"] == k)
+    return [[RecordedBlock(*block) for block in blocks] for blocks in rows]
 
 
 def requests() -> dict[int, RecordedRequests]:

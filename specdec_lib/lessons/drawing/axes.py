@@ -16,18 +16,11 @@ from matplotlib.transforms import ScaledTranslation
 from specdec_lib.errors import DependencyError
 from specdec_lib.lessons.checking.blame import error_text, is_unwritten, student_frames
 from specdec_lib.lessons.checking.lending import call_with_copies
-from specdec_lib.lessons.drawing.style import (
-    ACCEPTED_COLOUR,
-    DRAFT_COLOUR,
-    EXCESS_COLOUR,
-    TARGET_COLOUR,
-    role,
-    use_course_style,
-)
+from specdec_lib.lessons.drawing.style import palette, role, use_course_style
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
 #: Colour, dash and marker of the lines of a figure: any one of the three tells them apart.
-_LINE_COLOURS = (TARGET_COLOUR, ACCEPTED_COLOUR, EXCESS_COLOUR, DRAFT_COLOUR)
+_LINE_COLOURS = [palette("light")[name] for name in ("target", "accepted", "excess", "draft")]
 LINE_STYLES = tuple(zip(_LINE_COLOURS, ("-", "--", "-.", ":"), "os^D", strict=True))
 #: A mark that stands across what it is compared with.
 CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
@@ -120,12 +113,7 @@ def log_log(ax: Axes, xlabel: str) -> None:
     ax.set(xscale="log", yscale="log", xlabel=xlabel)
     ax.grid(axis="both", visible=True)
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(plain_ticks)
-
-
-def plain_ticks(value: float, _: int) -> str:
-    """A tick as 1,000 and not as a power of ten."""
-    return f"{value:,.10g}"
+        axis.set_major_formatter("{x:,.10g}")  # 1,000 and not a power of ten
 
 
 def bars(

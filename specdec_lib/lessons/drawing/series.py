@@ -11,11 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.drawing.axes import LINE_STYLES, bars, chart, legend_below, write_above
-from specdec_lib.lessons.drawing.style import PALE, display_page, show
+from specdec_lib.lessons.drawing.style import PALE, ROLES, display_page, show
 from specdec_lib.lessons.drawing.wording import short_number
 
 Values = Mapping[str, Sequence[float]]
-SERIES_ROLES = ("target", "draft", "accepted", "excess", "residual")
 
 
 def series_figure(
@@ -45,7 +44,7 @@ def draw_series(
     values: Values,
     *,
     kind: str = "lines",
-    roles: Sequence[str] = SERIES_ROLES,
+    roles: Sequence[str] = ROLES,
     text: str = "",
     errors: Sequence[float] = (),
     plot_options: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
@@ -125,11 +124,14 @@ def text_grid(
     return "; ".join(parts)
 
 
-def show_table(rows: Any, caption: str = "") -> None:
-    """Show a DataFrame, or what makes one, as the notebook shows tables; elsewhere print it."""
+def show_table(rows: Any, caption: str = "", columns: Sequence[str] | None = None) -> None:
+    """Show a DataFrame, or what makes one, as the notebook shows tables; elsewhere print it.
+
+    `columns` name the parts of rows that are tuples.
+    """
     import pandas as pd  # takes half a second, and most cells need no table
 
-    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, columns=columns)
     shown = {"index": not isinstance(frame.index, pd.RangeIndex)}  # numbers of rows say nothing
     shown |= {"float_format": "{:.3g}".format, "na_rep": ""}
     text = f"{caption}\n{frame.to_string(**shown)}".strip("\n")

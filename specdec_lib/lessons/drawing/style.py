@@ -22,8 +22,8 @@ def read_look(name: str) -> dict[str, Any]:
 _PALETTE = read_look("palette.json")
 
 #: Colours by role, safe for colour-blind readers. Colour is never the only signal: see `role`.
-_ROLES = ("target", "draft", "accepted", "excess", "residual")
-_COLOURS = [_PALETTE[name]["light"] for name in _ROLES]
+ROLES = ("target", "draft", "accepted", "excess", "residual")
+_COLOURS = [_PALETTE[name]["light"] for name in ROLES]
 TARGET_COLOUR, DRAFT_COLOUR, ACCEPTED_COLOUR, EXCESS_COLOUR, RESIDUAL_COLOUR = _COLOURS
 #: Lines and edges that stand behind the data, the area of an interval, and the grid.
 GREY, BAND, PALE = "#8a8a94", "#c9c9d1", "#dcdce2"

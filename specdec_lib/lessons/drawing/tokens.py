@@ -85,10 +85,8 @@ def _patches(kind: str, x: float, y: float) -> list[Patch]:
         return [outer, FancyBboxPatch(inner, *size, boxstyle=rounded, **thin)]
     if kind == "rejected":
         cross = {"color": style["edgecolor"], "linewidth": 1.2, "fill": False, "closed": False}
-        ends = (
-            [(left, low), (left + _WIDTH, low + _HEIGHT)],
-            [(left, low + _HEIGHT), (left + _WIDTH, low)],
-        )
+        right, top = left + _WIDTH, low + _HEIGHT
+        ends = [(left, low), (right, top)], [(left, top), (right, low)]
         return [box, *(Polygon(end, **cross) for end in ends)]
     return [box]
 
@@ -110,9 +108,8 @@ def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
 def box_legend(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
     """What the shapes mean, below the picture."""
     styles = [box_style(kind) | {"label": _KINDS[kind]["label"]} for kind in kinds]
-    ax.legend(
-        handles=swatches(styles), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=columns
-    )
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.02)}
+    ax.legend(handles=swatches(styles), ncol=columns, **place)
 
 
 def draw_blocks(

@@ -19,13 +19,7 @@ from specdec_lib.lessons.drawing.style import css_variables, in_both_themes
 WIDGETS = Path(__file__).parent
 _PARTS = ("elements", "formulas", "charts", "controls", "stage", "blocks", "frame")
 _LIVE = "application/vnd.jupyter.widget-view+json"
-_PAGE = """<!DOCTYPE html><html lang="en" class="sd-page"><head><meta charset="utf-8">
-<title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'">
-<style>{style}</style></head><body><noscript>This simulator needs JavaScript.</noscript>
-<script type="module">{script}</script></body></html>"""
+_PAGE = (WIDGETS / "frame.html").read_text(encoding="utf-8").strip()
 
 
 @cache

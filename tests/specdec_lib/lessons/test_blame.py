@@ -62,7 +62,7 @@ def test_a_figure_blames_the_function_that_stands_in_the_traceback(capsys):
 
 @pytest.mark.parametrize("broken", [partial(np.reshape, P), partial(torch.ones, -1), None])
 def test_a_figure_that_fails_by_itself_blames_nobody(broken, capsys, monkeypatch):
-    monkeypatch.setattr(figures, "chart", broken)
+    monkeypatch.setattr(figures.axes, "chart", broken)
     draw_figure("03_lossless", "kept_and_rejected")
     out = capsys.readouterr().out
     assert "There is no picture: code that is not yours raised" in out and "Your" not in out
