@@ -20,13 +20,12 @@ MAX_REPEATED_SHARE = 0.2  # greedy text that repeats more of its 8-grams is left
 class EncodedDocument(NamedTuple):
     """A document as tokens, the end-of-text token before it.
 
-    `novel` says for each token whether its line is new to the models; `sizes` is its bytes.
+    `novel` says for each token whether its line is new to the models.
     """
 
     name: str
     ids: list[int]
     novel: list[bool]
-    sizes: list[int]
 
 
 def encode_document(document: HeldOutDocument, tokenizer: Tokenizer) -> EncodedDocument:
@@ -35,8 +34,7 @@ def encode_document(document: HeldOutDocument, tokenizer: Tokenizer) -> EncodedD
     ends = [max(end - 1, 0) for _, end in encoding.offsets]
     lines = line_numbers(document.text)
     novel = [lines[end] not in document.training_lines for end in ends]
-    sizes = [len(token) for token in encoding.tokens]  # a character of these is a byte
-    return EncodedDocument(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
+    return EncodedDocument(document.name, [0, *encoding.ids], [False, *novel])
 
 
 @cache

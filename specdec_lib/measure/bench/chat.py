@@ -1,9 +1,7 @@
 """What the bench compares on a published chat model: answers to questions."""
 
-import json
 from collections.abc import Sequence
 from functools import cache, partial
-from pathlib import Path
 
 import pandas as pd
 import torch
@@ -24,15 +22,13 @@ from specdec_lib.measure.compare import Decoder, compare
 from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
 from specdec_lib.measure.models import CPU, target_dtypes
-from specdec_lib.measure.prompts import without_repetition
+from specdec_lib.measure.prompts import chat_questions, without_repetition
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.fetch import fetched_folder
-from specdec_lib.models.pair import Pair
 from specdec_lib.models.smollm2 import DRAFT_FOLDER, DRAFTS, load_smollm2
 from specdec_lib.sampling import Warp
 
 CHAT_TOKENS = 96  # of an answer
-QUESTIONS_FILE = Path(__file__).parents[1] / "chat_prompts.json"  # the draft never saw them
 
 COMPARISONS = {"SmolLM2, T = 1": SAMPLED, "SmolLM2, greedy": GREEDY}
 FIGURES = {
@@ -79,12 +75,6 @@ def plain_decoders(warp: Warp, tokens: int) -> dict[str, Decoder]:
     return {dtype_name(dtype): plain(target, warp, tokens) for dtype, target in targets.items()}
 
 
-def chat_prompts(pair: Pair) -> list[tuple[int, ...]]:
-    """The held-out questions as prompts of `pair`."""
-    questions = json.loads(QUESTIONS_FILE.read_text(encoding="utf-8"))
-    return [tuple(pair.start(pair.chat(question))) for question in questions]
-
-
 @cache
 def long_answer_prompts(count: int) -> Sequence[Sequence[int]]:
     """`count` questions whose greedy answer does not run in circles, nor end before CHAT_TOKENS.
@@ -93,6 +83,6 @@ def long_answer_prompts(count: int) -> Sequence[Sequence[int]]:
     """
     pair = load_chat_pair(torch.float32)
     answer = cache(plain(pair.target, GREEDY, CHAT_TOKENS, eos_id=pair.eos_id))
-    prompts = chat_prompts(pair)
+    prompts = [tuple(pair.start(pair.chat(question))) for question in chat_questions()]
     long = [prompt for prompt in prompts if len(answer(prompt).tokens[0]) == CHAT_TOKENS]
     return without_repetition(answer, long, count)

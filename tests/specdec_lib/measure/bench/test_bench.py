@@ -11,6 +11,7 @@ from specdec_lib.measure.bench import __main__ as bench
 from specdec_lib.measure.bench import chat, figures
 from specdec_lib.measure.costs import DraftCosts
 from specdec_lib.measure.library_decoders import GREEDY
+from specdec_lib.measure.prompts import chat_questions
 from specdec_lib.theory import Costs
 
 RAN = {"best plain": 4.0, "speculative": 2.0, "HF generate": 8.0, "HF assisted": 6.0}
@@ -55,7 +56,7 @@ def test_without_the_chat_model_a_line_says_how_to_get_it(monkeypatch, capsys, t
 
 
 def test_the_questions_are_24_different_ones():
-    questions = json.loads(chat.QUESTIONS_FILE.read_text(encoding="utf-8"))
+    questions = chat_questions()
     assert len(questions) == len(set(questions)) == 24
 
 
