@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from torch import Tensor
 
 from specdec_lib.device import wait_for
-from specdec_lib.models.protocol import Cache, Model
+from specdec_lib.models.protocol import Cache, Model, cache_lengths
 from specdec_lib.progress import progress
 
 _Key = TypeVar("_Key")
@@ -68,7 +68,7 @@ class PassRecorder:
 
     def forward(self, tokens: Tensor, cache: Cache, **forward_kwargs: Any) -> Tensor:
         """The model's logits (B, T, V); `forward_kwargs` are those of a tree's pass."""
-        before, start = int(cache.length[0]), time.perf_counter()
+        before, start = cache_lengths(cache)[0], time.perf_counter()
         logits = self.model.forward(tokens, cache, **forward_kwargs)
         end = time.perf_counter()
         self.passes.append(RecordedPass(end, before, before + tokens.shape[1], end - start))

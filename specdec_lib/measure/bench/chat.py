@@ -10,20 +10,21 @@ from specdec_lib.device import dtype_name
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.bench.figures import (
     BENCH_PROMPTS,
-    BENCH_ROUNDS,
     BEST_ASSISTED,
     BEST_GENERATE,
     BEST_PLAIN,
     SPECULATIVE,
+    by_turns,
     fastest_decoder,
     hf_fastest,
+    hf_target,
 )
-from specdec_lib.measure.compare import Decoder, compare
+from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
 from specdec_lib.measure.models import CPU, target_dtypes
 from specdec_lib.measure.prompts import chat_questions, without_repetition
-from specdec_lib.models.catalogue import PairError
+from specdec_lib.models.catalogue import SMOLLM2, PairError
 from specdec_lib.models.fetch import fetched_folder
 from specdec_lib.models.smollm2 import DRAFT_FOLDER, DRAFTS, load_smollm2
 from specdec_lib.sampling import Warp
@@ -52,21 +53,16 @@ def is_fetched() -> bool:
 def run_comparison(warp: Warp) -> tuple[pd.DataFrame, list[str]]:
     """Plain, ours and, if greedy, Hugging Face's two by turns; and how each of them runs."""
     pair, chosen = load_chat_pair(torch.float32), long_answer_prompts(BENCH_PROMPTS)
-    setup, plain_decoder = fastest_decoder(partial(plain_decoders, warp), chosen[0], CHAT_TOKENS)
-    drafter = ModelDrafter(pair.draft)
-    setups = {BEST_PLAIN: setup, SPECULATIVE: f"float32, K = {pair.k}"}
+    ours = speculative(pair.target, ModelDrafter(pair.draft), pair.k, warp, CHAT_TOKENS)
     decoders = {
-        BEST_PLAIN: plain_decoder,
-        SPECULATIVE: speculative(pair.target, drafter, pair.k, warp, CHAT_TOKENS),
+        BEST_PLAIN: fastest_decoder(partial(plain_decoders, warp), chosen[0], CHAT_TOKENS),
+        SPECULATIVE: (f"float32, K = {pair.k}", ours),
     }
     if warp == GREEDY:
-        load_target = partial(CountedModel.from_folder, fetched_folder())
         load_draft = partial(CountedModel.from_cut_folder, DRAFT_FOLDER, pair.target.vocab_size)
-        there = hf_fastest(cache(load_target), cache(load_draft), DRAFTS[0], chosen[0], CHAT_TOKENS)
-        for name, (setup, decoder) in there.items():
-            setups[name], decoders[name] = setup, decoder
-    frame = compare(decoders, chosen, rounds=BENCH_ROUNDS)
-    return frame, [f"{name}: {setup}" for name, setup in setups.items()]
+        load = partial(hf_target, SMOLLM2), cache(load_draft)
+        decoders |= hf_fastest(*load, DRAFTS[0], chosen[0], CHAT_TOKENS)
+    return by_turns(decoders, chosen)
 
 
 def plain_decoders(warp: Warp, tokens: int) -> dict[str, Decoder]:

@@ -67,21 +67,26 @@ def run_comparison(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str
     passes = bare_passes(size)
     best = best_setup(passes, warp)
     plain_dtype = min(passes, key=lambda dtype: passes[dtype].pass_seconds)
-    setups = {BEST_PLAIN: dtype_name(plain_dtype), SPECULATIVE: str(best)}
     drafter, chosen = ModelDrafter(load_draft(best.draft)), prompts_for(warp, best.dtype)
-    target = load_target(size, best.dtype)
+    slow, target = load_target(size, plain_dtype), load_target(size, best.dtype)
+    ours = speculative(target, drafter, best.k, warp, BENCH_TOKENS)
     decoders = {
-        BEST_PLAIN: plain(load_target(size, plain_dtype), warp, BENCH_TOKENS),
-        SPECULATIVE: speculative(target, drafter, best.k, warp, BENCH_TOKENS),
+        BEST_PLAIN: (dtype_name(plain_dtype), plain(slow, warp, BENCH_TOKENS)),
+        SPECULATIVE: (str(best), ours),
     }
     if warp == GREEDY:
-        load_target_there = partial(_hf_target, size or "built-in")
-        load_draft_there = partial(_hf_draft, ASSETS / best.draft)
-        found = hf_fastest(load_target_there, load_draft_there, best.draft, chosen[0], BENCH_TOKENS)
-        for name, (setup, decoder) in found.items():
-            setups[name], decoders[name] = setup, decoder
-    frame = compare(decoders, chosen, rounds=BENCH_ROUNDS)
-    return frame, [f"{name}: {setup}" for name, setup in setups.items()]
+        load = partial(hf_target, size or "built-in"), partial(_hf_draft, ASSETS / best.draft)
+        decoders |= hf_fastest(*load, best.draft, chosen[0], BENCH_TOKENS)
+    return by_turns(decoders, chosen)
+
+
+def by_turns(
+    decoders: Mapping[str, tuple[str, Decoder]], prompts: Sequence
+) -> tuple[pd.DataFrame, list[str]]:
+    """`compare` of decoders with their setups; and how each of them runs."""
+    alone = {name: decoder for name, (_, decoder) in decoders.items()}
+    notes = [f"{name}: {setup}" for name, (setup, _) in decoders.items()]
+    return compare(alone, prompts, rounds=BENCH_ROUNDS), notes
 
 
 def hf_fastest(
@@ -176,5 +181,5 @@ def hf_decoders(
 
 
 # Kept, since two comparisons run against the same models.
-_hf_target = cache(CountedModel.from_size)
+hf_target = cache(CountedModel.from_size)
 _hf_draft = cache(CountedModel.from_folder)

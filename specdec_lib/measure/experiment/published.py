@@ -94,12 +94,9 @@ def measure_tasks(
 
 def _loop_figures(runs: pd.DataFrame) -> dict[str, float | str]:
     """The loop's speed in `runs`, over plain decoding and over Hugging Face's two."""
-    over_plain = summary(runs, grid.PLAIN_DECODER).loc[grid.LOOP]
+    over_plain = grid.loop_figures(summary(runs, grid.PLAIN_DECODER)).loc[grid.LOOP]
     return {
-        "tokens per pass": over_plain.tokens_per_pass,
-        "clock": over_plain.speedup,
-        "low": over_plain.low,
-        "high": over_plain.high,
+        **over_plain,
         "over generate": summary(runs, grid.HF_GENERATE).loc[grid.LOOP].speedup,
         "over assisted": summary(runs, grid.HF_ASSISTED).loc[grid.LOOP].speedup,
         "assisted": str(AssistantSettings.of(PUBLISHED_K)),
