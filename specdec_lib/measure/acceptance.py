@@ -60,11 +60,9 @@ def token_acceptances(p: Reader, q: Reader, ids: list[int], start: int) -> list[
     target, draft = (read(ids[:-1])[start - 1 :] for read in (p, q))  # (T, V)
     overlap = torch.minimum(target, draft).sum(-1).tolist()
     stream = TextStream(tokenizer(), ids[:start])
-    tokens = []
-    for i, token in enumerate(ids[start:]):
-        p_token, q_token = target[i, token].item(), draft[i, token].item()
-        tokens.append(TokenAcceptance(stream.add(token), overlap[i], p_token, q_token))
-    return tokens
+    pieces, tokens = map(stream.add, ids[start:]), torch.tensor(ids[start:])[:, None]
+    p_token, q_token = (each.gather(-1, tokens)[:, 0].tolist() for each in (target, draft))
+    return list(map(TokenAcceptance, pieces, overlap, p_token, q_token))
 
 
 def novel_windows(texts: Documents, max_positions: int) -> Iterator[tuple[list[int], Tensor]]:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.protocol import Model
 from specdec_lib.theory import Costs
 
@@ -62,25 +61,6 @@ def random_text(model: Model, batch: int, length: int) -> Tensor:
     """The same tokens (B, length) with every call."""
     generator = torch.Generator().manual_seed(0)
     return torch.randint(model.vocab_size, (batch, length), generator=generator).to(model.device)
-
-
-def costs_by_dtype(
-    targets: Mapping[torch.dtype, Model], drafts: Mapping[str, Model], rounds: int
-) -> dict[torch.dtype, DraftCosts]:
-    """The costs of `drafts` beside a target in several dtypes.
-
-    All passes are interleaved. A draft is the same beside every target.
-    """
-    tasks = {
-        (dtype, key): task
-        for dtype, target in targets.items()
-        for key, task in interleave_draft_steps(target, drafts).items()
-    }
-    times = interleaved_times(tasks, rounds)
-    return {
-        dtype: costs_from_times({key: times[d, key] for d, key in tasks if d == dtype})
-        for dtype in targets
-    }
 
 
 def interleave_draft_steps(target: Model, drafts: Mapping[str, Model]) -> dict[Any, PassTask]:

@@ -4,7 +4,7 @@ A checkpoint's own settings have no part in a call: `generation_config` makes al
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -120,14 +120,12 @@ class CountedModel:
         model.cut = CutVocabulary.from_folder(folder, vocab_size, device, dtype)
         return cls(model.to(device), vocab_size)
 
-    def _count(self, *_: object) -> None:
-        self.passes += 1
-
     @contextmanager
     def configured(self, config: GenerationConfig, vocab_size: int) -> Iterator[None]:
         """With no settings but `config`, `vocab_size` columns and a count; then as it was."""
 
-        def cut(module: Any, args: Any, output: ModelOutput) -> None:
+        def count_and_cut(module: Any, args: Any, output: ModelOutput) -> None:
+            self.passes += 1
             output.logits = output.logits[..., :vocab_size]
 
         shared = self.model.config.get_text_config()  # transformers compares it with the draft's
@@ -135,8 +133,7 @@ class CountedModel:
             temporary_attribute(self.model, "generation_config", config),
             temporary_attribute(shared, "vocab_size", vocab_size),
             without_cudnn_attention(),
-            self.model.register_forward_pre_hook(self._count),
-            self.model.register_forward_hook(cut),
+            self.model.register_forward_hook(count_and_cut),
         ):
             yield
 
@@ -181,17 +178,14 @@ def hf_generate(
         stack.enter_context(quiet_transformers())  # each assisted call warns of its draft's config
         for model in models:
             stack.enter_context(model.configured(config, vocab_size))
-        stack.enter_context(_without_sklearn())
+        # With scikit-learn in reach, the threshold would be fitted anew after each block.
+        without = candidate_generator, "is_sklearn_available", lambda: False
+        stack.enter_context(temporary_attribute(*without))
         mask = torch.ones_like(ids)
         output = target.model.generate(ids, config, attention_mask=mask, **options)
     # An encoder-decoder writes a text of its own, after one token to start.
     start = 1 if target.model.config.is_encoder_decoder else len(prompt)
     return Generation([output[0, start:].tolist()], target_passes=target.passes - passes_before)
-
-
-def _without_sklearn() -> AbstractContextManager[None]:
-    """With scikit-learn in reach, the threshold would be fitted anew after each block."""
-    return temporary_attribute(candidate_generator, "is_sklearn_available", lambda: False)
 
 
 def generation_config(

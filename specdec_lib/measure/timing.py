@@ -18,13 +18,8 @@ _Key = TypeVar("_Key")
 _Result = TypeVar("_Result")
 
 
-def timed(task: Callable[[], object]) -> float:
-    """The seconds that `task` takes, until the GPU is done if there is one."""
-    return timed_result(task)[0]
-
-
-def timed_result(task: Callable[..., _Result], *arguments: object) -> tuple[float, _Result]:
-    """The seconds of `task` on these arguments, as `timed`, and its result."""
+def timed(task: Callable[..., _Result], *arguments: object) -> tuple[float, _Result]:
+    """The seconds of `task` on these arguments, until a GPU is done too, and its result."""
     wait_for()
     start = time.perf_counter()
     result = task(*arguments)
@@ -40,12 +35,10 @@ def interleaved_times(
     The first `warm_up` rounds are not counted.
     """
     seconds: dict[_Key, list[float]] = {key: [] for key in tasks}
-    for round_number in progress(range(warm_up + rounds), "rounds"):
+    for _ in progress(range(warm_up + rounds), "rounds"):
         for key, task in tasks.items():
-            task_seconds = timed(task)
-            if round_number >= warm_up:
-                seconds[key].append(task_seconds)
-    return seconds
+            seconds[key].append(timed(task)[0])
+    return {key: times[warm_up:] for key, times in seconds.items()}
 
 
 class RecordedPass(NamedTuple):

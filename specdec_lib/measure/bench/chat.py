@@ -24,8 +24,7 @@ from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
 from specdec_lib.measure.models import CPU, target_dtypes
 from specdec_lib.measure.prompts import chat_questions, without_repetition
-from specdec_lib.models.catalogue import SMOLLM2, PairError
-from specdec_lib.models.fetch import fetched_folder
+from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.smollm2 import DRAFT_FOLDER, DRAFTS, load_smollm2
 from specdec_lib.sampling import Warp
 
@@ -40,14 +39,6 @@ FIGURES = {
 }
 
 load_chat_pair = cache(partial(load_smollm2, None, CPU))
-
-
-def is_fetched() -> bool:
-    """Whether the model is on this machine."""
-    try:
-        return fetched_folder().is_dir()
-    except PairError:
-        return False
 
 
 def run_comparison(warp: Warp) -> tuple[pd.DataFrame, list[str]]:

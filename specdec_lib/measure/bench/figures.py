@@ -13,7 +13,12 @@ from specdec_lib.device import dtype_name
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.compare import Decoder, compare
-from specdec_lib.measure.costs import LARGEST_K, DraftCosts, costs_by_dtype
+from specdec_lib.measure.costs import (
+    LARGEST_K,
+    DraftCosts,
+    costs_from_times,
+    interleave_draft_steps,
+)
 from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
 from specdec_lib.measure.models import load_draft, load_target, target_dtypes
@@ -45,7 +50,6 @@ FIGURES = {
     "builtin_vs_hf_generate": ("built-in pair, greedy", BEST_GENERATE),
     "builtin_vs_hf_assisted": ("built-in pair, greedy", BEST_ASSISTED),
 }
-
 
 LoadCounted = Callable[[torch.dtype], CountedModel]
 
@@ -102,10 +106,19 @@ def hf_fastest(
 
 @cache
 def bare_passes(size: str | None) -> dict[torch.dtype, DraftCosts]:
-    """c and v of every draft and the seconds of a plain pass, by dtype, all interleaved."""
-    targets = {dtype: load_target(size, dtype) for dtype in target_dtypes()}
+    """c and v of every draft and the seconds of a plain pass, by dtype, all interleaved.
+
+    A draft is the same beside every target.
+    """
     drafts = {name: load_draft(name) for name in BUILT_IN_DRAFTS}
-    return costs_by_dtype(targets, drafts, _PASSES[size])
+    tasks = {
+        dtype: interleave_draft_steps(load_target(size, dtype), drafts) for dtype in target_dtypes()
+    }
+    together = {(dtype, key): task for dtype in tasks for key, task in tasks[dtype].items()}
+    times = interleaved_times(together, _PASSES[size])
+    return {
+        dtype: costs_from_times({key: times[dtype, key] for key in tasks[dtype]}) for dtype in tasks
+    }
 
 
 def best_setup(passes: Mapping[torch.dtype, DraftCosts], warp: Warp) -> SpeculativeSetup:
@@ -113,9 +126,9 @@ def best_setup(passes: Mapping[torch.dtype, DraftCosts], warp: Warp) -> Speculat
     rates = {name: draft_acceptance(name) for name in BUILT_IN_DRAFTS}
     alphas = {name: rate.greedy if warp == GREEDY else rate.alpha for name, rate in rates.items()}
     setups = [
-        SpeculativeSetup(dtype, name, k, costs.speedup(alphas[name], k) / seconds)
-        for dtype, (by_draft, seconds) in passes.items()
-        for name, costs in by_draft.items()
+        SpeculativeSetup(dtype, name, k, costs.speedup(alphas[name], k) / there.pass_seconds)
+        for dtype, there in passes.items()
+        for name, costs in there.by_draft.items()
         for k in range(1, LARGEST_K + 1)
     ]
     return max(setups, key=lambda setup: setup.speed)

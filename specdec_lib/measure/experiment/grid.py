@@ -191,11 +191,9 @@ def fastest_hf_target(machine: ExperimentMachine) -> CountedModel:
         return CountedModel.from_size(machine.name, machine.target.dtype, machine.device)
     models = [CountedModel.from_size(machine.name, dtype) for dtype in target_dtypes()]
     (prompt,) = pair_prompts(machine.pair, 1)
-    tasks = {
-        i: partial(hf_generate, model, prompt, _TRIAL_TOKENS) for i, model in enumerate(models)
-    }
+    tasks = {model: partial(hf_generate, model, prompt, _TRIAL_TOKENS) for model in models}
     seconds = interleaved_times(tasks, rounds=1)
-    return models[min(seconds, key=lambda i: seconds[i])]
+    return min(models, key=lambda model: seconds[model])
 
 
 def grid_prompts(machine: ExperimentMachine, temperature: int) -> list[list[int]]:

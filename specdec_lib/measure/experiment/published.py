@@ -7,8 +7,9 @@ stand in, and no paper's figure stands beside them.
 
 import json
 from collections.abc import Mapping
-from functools import partial
+from functools import partial, reduce
 from itertools import islice
+from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,12 +149,7 @@ def _hub_texts(task: HubTask, count: int) -> list[str]:
     rows = datasets.load_dataset(
         task.repository, task.config, split="test", revision=task.revision, streaming=True
     )
-    texts = []
-    for value in islice(rows, count):
-        for key in task.path:
-            value = value[key]
-        texts.append(value)
-    return texts
+    return [reduce(getitem, task.path, row) for row in islice(rows, count)]
 
 
 def printed_speedup(name: str, draft: str, task: str) -> float | None:

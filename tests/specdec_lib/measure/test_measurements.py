@@ -70,8 +70,8 @@ def test_the_places_of_two_functions_spell_a_piece_of_the_held_out_text():
 
 def test_costs_are_relative_to_a_pass_over_one_token():
     times = {1: [2.0, 2.0, 9.0], "draft": [0.5, 0.5, 0.1], 2: [3.0, 3.0, 3.0]}
-    found, seconds = costs.costs_from_times(times)
-    assert seconds == 2.0 and found == {"draft": Costs(0.25, {1: 1.0, 2: 1.5})}
+    found = costs.costs_from_times(times)
+    assert found.pass_seconds == 2.0 and found.by_draft == {"draft": Costs(0.25, {1: 1.0, 2: 1.5})}
 
 
 def test_text_that_runs_in_circles_is_left_out_of_greedy_figures():

@@ -31,7 +31,7 @@ def frame() -> pd.DataFrame:
 def test_the_file_has_a_spread_for_every_key_and_the_tokens_a_second(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(figures, "run_comparison", lambda size, warp: (frame(), ["a note"]))
     monkeypatch.setattr(chat, "run_comparison", lambda warp: (frame(), []))
-    monkeypatch.setattr(chat, "is_fetched", lambda: True)
+    monkeypatch.setattr(bench, "is_fetched", lambda: True)
     monkeypatch.setattr(bench, "memory_overhead", lambda *pair: 1.25 if pair else 1.125)
     bench.main(["--json", str(tmp_path / "new" / "bench.json")])
     written = json.loads((tmp_path / "new" / "bench.json").read_text())
