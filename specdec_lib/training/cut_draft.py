@@ -40,7 +40,7 @@ def make_draft(
     draft.load_state_dict(load_trained(work, name))
     draft.half().save_pretrained(to)
     np.save(to / D2T_FILE, d2t)
-    print(f"{to}: {rows} rows, begun as {begin or 'new'}, {recipe}")
+    print(f"{to}: {rows} rows, from {begin or 'the embedding of the target'}, {recipe}")
 
 
 def most_written(text: Rows, vocab_size: int) -> np.ndarray:
