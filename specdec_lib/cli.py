@@ -141,11 +141,9 @@ def run_race(
         _refuse(context, refused, "a recorded race", "--recorded to run the race here")
         return cli_race.show_in_terminal(record.recorded_race(), "on another machine")
     Warp(temperature)  # refuses a temperature that it cannot draw at
-    if pair == BUILT_IN:
-        here = cli_race.race_here(draft, k or 3, temperature, target_cost)
-    else:
+    if pair != BUILT_IN:
         _refuse(context, ("draft", "target_cost"), f"a race of {pair}", "--pair")
-        here = cli_race.pair_race(pair, k, temperature)
+    here = cli_race.race_here(pair, draft, k, temperature, target_cost)
     cli_race.show_in_terminal(here, "on this machine")
 
 

@@ -26,10 +26,8 @@ def write_generation(
     With `chat`, the prompt is a question in the pair's chat template, and the text the answer.
     """
     use_half_the_cores()  # with all of them, any other program would slow every pass
-    console, prompt_ids = (
-        Console(highlight=False),
-        pair.start(pair.chat(prompt) if chat else prompt),
-    )
+    console = Console(highlight=False)
+    prompt_ids = pair.start(pair.chat(prompt) if chat else prompt)
     writer = ConsoleWriter(pair, console, prompt + "\n\n" * chat, prompt_ids)
     settings = Settings(tokens, warp, pair.eos_id, writer.add)
     random_source = random_source_for(warp, [np.random.default_rng(seed)])

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from specdec_lib.measure.race.record import Lane, Race
+from specdec_lib.models.catalogue import BUILT_IN
 
 QUESTION = "Why is the sky blue?"
 _TIME_LIMIT = 20.0  # seconds of the race; the replay comes after it
@@ -23,26 +24,19 @@ _ACCEPTED = "green underline"  # not by its colour alone
 _SIDE_BY_SIDE_COLUMNS = 80  # from which panels stand side by side
 
 
-def race_here(draft: str, k: int, temperature: float, cost: str) -> Race:
-    """A race on this machine."""
-    print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
+def race_here(pair: str, draft: str, k: int | None, temperature: float, cost: str) -> Race:
+    """A race on this machine. A pair that is not built in answers QUESTION."""
     from specdec_lib.measure.race import lanes, turns  # bring torch
-
-    lane = {"speculative decoding": lanes.draft_model_lane(draft, k)}
-    return turns.run_race(lane, temperature=temperature, cost=cost, seconds=_TIME_LIMIT)
-
-
-def pair_race(name: str, k: int | None, temperature: float) -> Race:
-    """A race of another pair on this machine: it answers QUESTION."""
-    from specdec_lib.measure.race import lanes, turns
     from specdec_lib.models.pairs import load_pair
 
-    pair = load_pair(name, device="cpu")
+    lane, subject = lanes.draft_model_lane(draft, k or 3), None
+    if pair != BUILT_IN:
+        loaded = load_pair(pair, device="cpu")
+        lane = lanes.draft_model_lane(loaded.draft, k or loaded.k, loaded.eos_id)
+        subject = turns.questions_to(loaded, [QUESTION])
     print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
-    lane = lanes.draft_model_lane(pair.draft, k or pair.k, pair.eos_id)
-    subject = turns.questions_to(pair, [QUESTION])
-    names = {"speculative decoding": lane}
-    return turns.run_race(names, subject=subject, temperature=temperature, seconds=_TIME_LIMIT)
+    settings = {"temperature": temperature, "cost": cost, "seconds": _TIME_LIMIT}
+    return turns.run_race({"speculative decoding": lane}, subject=subject, **settings)
 
 
 def show_in_terminal(race: Race, where: str) -> None:

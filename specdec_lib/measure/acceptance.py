@@ -4,7 +4,6 @@ The acceptance rate is E[sum_x min(p(x), q(x))] (Leviathan et al., 2023, Theorem
 read the same text, nothing is sampled, and the figure has no noise of its own.
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -42,20 +41,6 @@ def acceptance(p: Reader, q: Reader, texts: Documents, max_positions: int = 8000
         agreements += int((target.argmax(-1) == draft.argmax(-1)).sum())
         positions += len(novel)
     return Acceptance(overlap / positions, agreements / positions, positions)
-
-
-def bits_per_byte(p: Reader, texts: Documents) -> float:
-    """The bits that p needs for a byte of the novel lines of `texts`."""
-    bits, sizes = 0.0, 0
-    for text in texts:
-        for start in range(0, len(text.ids) - 1, WINDOW):
-            ids = text.ids[start : start + WINDOW + 1]
-            probs = p(ids[:-1])[torch.arange(len(ids) - 1), torch.tensor(ids[1:])]
-            for i, probability in enumerate(probs.tolist(), start + 1):
-                if text.novel[i]:
-                    bits -= math.log2(probability)
-                    sizes += text.sizes[i]
-    return bits / sizes
 
 
 def novel_windows(texts: Documents, max_positions: int) -> Iterator[tuple[list[int], Tensor]]:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure.timing import timed_result
+from specdec_lib.measure.timing import timed
 from specdec_lib.progress import progress
 
 # Generates after a prompt or, in a batch, after a list of prompts.
@@ -49,7 +49,7 @@ def compare(
 
 def _measured_run(decoder: Decoder, prompt: list) -> dict[str, Any]:
     """The measured columns of one run; a GPU has finished when the clock stops."""
-    seconds, generation = timed_result(decoder, prompt)
+    seconds, generation = timed(decoder, prompt)
     counts = {"tokens": sum(map(len, generation.tokens)), "passes": generation.target_passes}
     return {"seconds": seconds} | counts | {"generation": generation}
 

@@ -7,12 +7,11 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.protocol import Model
 from specdec_lib.theory import Costs
 
@@ -27,6 +26,12 @@ class DraftCosts(NamedTuple):
 
     by_draft: dict[str, Costs]
     pass_seconds: float  # of a target pass over one token
+    prompt: float = 0.0  # the reading of a prompt, in such passes
+
+    @property
+    def v(self) -> Mapping[int, float]:
+        """The target's passes by width."""
+        return next(iter(self.by_draft.values())).v
 
 
 def pass_tasks(
@@ -58,36 +63,14 @@ def random_text(model: Model, batch: int, length: int) -> Tensor:
     return torch.randint(model.vocab_size, (batch, length), generator=generator).to(model.device)
 
 
-def costs_by_dtype(
-    targets: Mapping[torch.dtype, Model], drafts: Mapping[str, Model], rounds: int
-) -> dict[torch.dtype, DraftCosts]:
-    """The costs of `drafts` beside a target in several dtypes.
-
-    All passes are interleaved. A draft is the same beside every target.
-    """
-    steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
-    tasks = {
-        (dtype, key): task
-        for dtype, target in targets.items()
-        for key, task in interleave_draft_steps(target, steps).items()
-    }
-    times = interleaved_times(tasks, rounds)
-    return {
-        dtype: costs_from_times({key: times[d, key] for d, key in tasks if d == dtype})
-        for dtype in targets
-    }
-
-
-def interleave_draft_steps(
-    target: Model, steps: Mapping[str, PassTask]
-) -> dict[int | str, PassTask]:
+def interleave_draft_steps(target: Model, drafts: Mapping[str, Model]) -> dict[Any, PassTask]:
     """Target passes by width, 1 to LARGEST_K + 1, and draft steps by name, in the order to run.
 
     A draft step stands after a target pass, as the first one of a block does: the target's weights
     have pushed the draft's out of the processor's cache.
     """
-    tasks: dict[int | str, PassTask] = {}
-    remaining_steps = iter(steps.items())
+    tasks: dict[Any, PassTask] = {}
+    remaining_steps = iter([(name, pass_task(draft, 1)) for name, draft in drafts.items()])
     for width, task in pass_tasks(target, range(1, LARGEST_K + 2)).items():
         tasks[width] = task
         tasks.update(islice(remaining_steps, 1))

@@ -57,9 +57,8 @@ def time_decoders(
     decoders = {name: decoder for name, (decoder, _) in recordings.items()}
     frame = compare(decoders, prompts, _TIME_LIMIT)
     frame["seconds"] = [generation.seconds for generation in frame.generation]
-    frame["inside"] = 0.0
-    for name, (_, times) in recordings.items():
-        frame.loc[frame.decoder == name, "inside"] = times[1:]  # the first turn warms up
+    inside = {name: iter(times[1:]) for name, (_, times) in recordings.items()}  # after a warm-up
+    frame["inside"] = [next(inside[name]) for name in frame.decoder]
     return frame
 
 

@@ -4,7 +4,7 @@ A checkpoint's own settings have no part in a call: `generation_config` makes al
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,6 @@ from transformers import (
 )
 from transformers.generation import candidate_generator
 from transformers.modeling_outputs import ModelOutput
-from transformers.utils import logging
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
@@ -31,6 +30,7 @@ from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.checkpoint import configuration, named_tensors
 from specdec_lib.models.cut_vocabulary import CutVocabulary
 from specdec_lib.models.fetch import fetched_folder
+from specdec_lib.models.loading import quiet_transformers
 from specdec_lib.models.protocol import EosIds, eos_ids
 from specdec_lib.sampling import Warp
 
@@ -120,14 +120,12 @@ class CountedModel:
         model.cut = CutVocabulary.from_folder(folder, vocab_size, device, dtype)
         return cls(model.to(device), vocab_size)
 
-    def _count(self, *_: object) -> None:
-        self.passes += 1
-
     @contextmanager
     def configured(self, config: GenerationConfig, vocab_size: int) -> Iterator[None]:
         """With no settings but `config`, `vocab_size` columns and a count; then as it was."""
 
-        def cut(module: Any, args: Any, output: ModelOutput) -> None:
+        def count_and_cut(module: Any, args: Any, output: ModelOutput) -> None:
+            self.passes += 1
             output.logits = output.logits[..., :vocab_size]
 
         shared = self.model.config.get_text_config()  # transformers compares it with the draft's
@@ -135,8 +133,7 @@ class CountedModel:
             temporary_attribute(self.model, "generation_config", config),
             temporary_attribute(shared, "vocab_size", vocab_size),
             without_cudnn_attention(),
-            self.model.register_forward_pre_hook(self._count),
-            self.model.register_forward_hook(cut),
+            self.model.register_forward_hook(count_and_cut),
         ):
             yield
 
@@ -150,20 +147,6 @@ def temporary_attribute(owner: Any, name: str, value: Any) -> Iterator[None]:
         yield
     finally:
         setattr(owner, name, before)
-
-
-@contextmanager
-def quiet_transformers() -> Iterator[None]:
-    """Only errors in transformers' log and no progress bar; afterwards as it was."""
-    verbosity, has_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if has_bar:
-            logging.enable_progress_bar()
 
 
 @torch.inference_mode()
@@ -195,17 +178,14 @@ def hf_generate(
         stack.enter_context(quiet_transformers())  # each assisted call warns of its draft's config
         for model in models:
             stack.enter_context(model.configured(config, vocab_size))
-        stack.enter_context(_without_sklearn())
+        # With scikit-learn in reach, the threshold would be fitted anew after each block.
+        without = candidate_generator, "is_sklearn_available", lambda: False
+        stack.enter_context(temporary_attribute(*without))
         mask = torch.ones_like(ids)
         output = target.model.generate(ids, config, attention_mask=mask, **options)
     # An encoder-decoder writes a text of its own, after one token to start.
     start = 1 if target.model.config.is_encoder_decoder else len(prompt)
     return Generation([output[0, start:].tolist()], target_passes=target.passes - passes_before)
-
-
-def _without_sklearn() -> AbstractContextManager[None]:
-    """With scikit-learn in reach, the threshold would be fitted anew after each block."""
-    return temporary_attribute(candidate_generator, "is_sklearn_available", lambda: False)
 
 
 def generation_config(

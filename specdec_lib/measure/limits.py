@@ -42,7 +42,7 @@ def machine_limits() -> dict[str, float]:
 def _least_seconds(task: Callable[[], object], rounds: int) -> float:
     """The seconds of the fastest of `rounds` rounds, after one that is not counted."""
     timed(task)
-    return min(timed(task) for _ in range(rounds))
+    return min(timed(task)[0] for _ in range(rounds))
 
 
 def weights_read(model: Llama) -> tuple[int, int]:

@@ -54,7 +54,7 @@ def written_texts(pair: Pair, starts: Prompts, warp: Warp, tokens: int) -> list[
     """
     write = plain(pair.target, warp, tokens, batch=True, eos_id=pair.eos_id)
     return [
-        EncodedDocument("", [*start, *new], [False] * len(start) + [True] * len(new), [])
+        EncodedDocument("", [*start, *new], [False] * len(start) + [True] * len(new))
         for start, new in zip(starts, write(starts).tokens, strict=True)
         if warp.temperature or prompts.repeated_share(new) <= prompts.MAX_REPEATED_SHARE
     ]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,23 +21,21 @@ MAX_REPEATED_SHARE = 0.2  # greedy text that repeats more of its 8-grams is left
 class EncodedDocument(NamedTuple):
     """A document as tokens, the end-of-text token before it.
 
-    `novel` says for each token whether its line is new to the models; `sizes` is its bytes.
+    `novel` says for each token whether its line is new to the models.
     """
 
     name: str
     ids: list[int]
     novel: list[bool]
-    sizes: list[int]
 
 
 def encode_document(document: HeldOutDocument, tokenizer: Tokenizer) -> EncodedDocument:
     """`document` in tokens; one that spans two lines counts with the line that it ends in."""
     encoding = tokenizer.encode(document.text)
     ends = [max(end - 1, 0) for _, end in encoding.offsets]
-    lines = line_numbers(document.text)
+    lines = list(accumulate((letter == "\n" for letter in document.text), initial=0))
     novel = [lines[end] not in document.training_lines for end in ends]
-    sizes = [len(token) for token in encoding.tokens]  # a character of these is a byte
-    return EncodedDocument(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
+    return EncodedDocument(document.name, [0, *encoding.ids], [False, *novel])
 
 
 @cache
@@ -44,15 +43,6 @@ def encoded_documents(assets: Path = ASSETS) -> tuple[EncodedDocument, ...]:
     """All of the frozen text in tokens, encoded once."""
     shared = tokenizer(assets)
     return tuple(encode_document(document, shared) for document in held_out_documents(assets))
-
-
-def line_numbers(text: str) -> list[int]:
-    """The number of the line that every character stands in."""
-    numbers, line = [], 0
-    for character in text:
-        numbers.append(line)
-        line += character == "\n"
-    return numbers
 
 
 def prompts(count: int, length: int = 64, ending: str = "") -> list[list[int]]:
@@ -90,12 +80,12 @@ def without_repetition(decoder: Decoder, prompts: Prompts, count: int) -> list[l
 
     Raises ValueError if there is none.
     """
-    chosen = []
-    for prompt in progress(prompts, "prompts without loops"):
-        if len(chosen) == count:
-            break
-        if repeated_share(decoder(prompt).tokens[0]) <= MAX_REPEATED_SHARE:
-            chosen.append(prompt)
+
+    def repeats_little(prompt: list[int]) -> bool:
+        return repeated_share(decoder(prompt).tokens[0]) <= MAX_REPEATED_SHARE
+
+    tried = progress(prompts, "prompts without loops")
+    chosen = list(islice(filter(repeats_little, tried), count))
     if not chosen:
         raise ValueError("every prompt's text runs in circles; use more prompts or fewer tokens")
     return chosen

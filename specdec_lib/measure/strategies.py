@@ -90,9 +90,8 @@ class DraftBenchmark:
         first", follows a target pass, which has pushed the draft's weights out of the processor's
         cache; another one, NAME, follows it.
         """
-        steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
         tasks: dict[int | str, PassTask] = {}
-        for key, task in interleave_draft_steps(target or self.target, steps).items():
+        for key, task in interleave_draft_steps(target or self.target, drafts).items():
             if isinstance(key, str):
                 tasks[f"{key} first"] = task
             tasks[key] = task

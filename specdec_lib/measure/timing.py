@@ -11,20 +11,15 @@ from typing import Any, NamedTuple, TypeVar
 from torch import Tensor
 
 from specdec_lib.device import wait_for
-from specdec_lib.models.protocol import Cache, Model
+from specdec_lib.models.protocol import Cache, Model, cache_lengths
 from specdec_lib.progress import progress
 
 _Key = TypeVar("_Key")
 _Result = TypeVar("_Result")
 
 
-def timed(task: Callable[[], object]) -> float:
-    """The seconds that `task` takes, until the GPU is done if there is one."""
-    return timed_result(task)[0]
-
-
-def timed_result(task: Callable[..., _Result], *arguments: object) -> tuple[float, _Result]:
-    """The seconds of `task` on these arguments, as `timed`, and its result."""
+def timed(task: Callable[..., _Result], *arguments: object) -> tuple[float, _Result]:
+    """The seconds of `task` on these arguments, until a GPU is done too, and its result."""
     wait_for()
     start = time.perf_counter()
     result = task(*arguments)
@@ -40,12 +35,10 @@ def interleaved_times(
     The first `warm_up` rounds are not counted.
     """
     seconds: dict[_Key, list[float]] = {key: [] for key in tasks}
-    for round_number in progress(range(warm_up + rounds), "rounds"):
+    for _ in progress(range(warm_up + rounds), "rounds"):
         for key, task in tasks.items():
-            task_seconds = timed(task)
-            if round_number >= warm_up:
-                seconds[key].append(task_seconds)
-    return seconds
+            seconds[key].append(timed(task)[0])
+    return {key: times[warm_up:] for key, times in seconds.items()}
 
 
 class RecordedPass(NamedTuple):
@@ -68,7 +61,7 @@ class PassRecorder:
 
     def forward(self, tokens: Tensor, cache: Cache, **forward_kwargs: Any) -> Tensor:
         """The model's logits (B, T, V); `forward_kwargs` are those of a tree's pass."""
-        before, start = int(cache.length[0]), time.perf_counter()
+        before, start = cache_lengths(cache)[0], time.perf_counter()
         logits = self.model.forward(tokens, cache, **forward_kwargs)
         end = time.perf_counter()
         self.passes.append(RecordedPass(end, before, before + tokens.shape[1], end - start))

@@ -2,62 +2,45 @@
 
 It learns from the pieces of writing.py. The loss is the cross-entropy with the target's most
 probable tokens, and 1 - alpha with a weight that rises from 1 to 5. Prompts are read, but nothing
-is learned at their positions: a draft never writes there.
+is learned at their positions: a draft never writes there. measure/own_text.py measures it.
 """
 
-import json
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm import tqdm
 from transformers import LlamaForCausalLM
 
-from specdec_lib.measure.acceptance import acceptance, model_reader
-from specdec_lib.measure.prompts import EncodedDocument
-from specdec_lib.models.cut_vocabulary import D2T_FILE, CutVocabulary
+from specdec_lib.models.cut_vocabulary import D2T_FILE
 from specdec_lib.models.llama import Llama
-from specdec_lib.sampling import Warp
 from specdec_lib.training import recipes
 from specdec_lib.training.short import trainable
 from specdec_lib.training.stages import TrainingLoss, load_trained, new_model, train
-from specdec_lib.training.writing import KINDS, Rows
-
-FIGURES_FILE = "figures.json"
+from specdec_lib.training.writing import Rows
 
 
 def make_draft(
     target: Llama, text: Rows, epochs: float, work: Path, to: Path, begin: Path | None = None
 ) -> None:
-    """Train a draft in `work` on `text`, and write it with its figures to `to`.
+    """Train a draft in `work` on `text`, and write it to `to`; prints what its card is to say.
 
     It begins with the target's embedding, or as the draft in the folder `begin`, whose vocabulary
     it then keeps.
     """
-    is_held_out = held_out(len(text.tokens))
-    learned = text.take(~is_held_out)
-    d2t = np.load(begin / D2T_FILE) if begin else most_written(learned, target.vocab_size)
+    rows = len(text.tokens)
+    d2t = np.load(begin / D2T_FILE) if begin else most_written(text, target.vocab_size)
     draft = trainable(begin.resolve()) if begin else draft_from_target(target, d2t)
-    recipe = recipes.smollm2_recipe(len(learned.tokens), epochs, bool(begin))
-    name = f"draft-{len(learned.tokens)}-{epochs:g}{'-on' * bool(begin)}"
+    recipe = recipes.smollm2_recipe(rows, epochs, bool(begin))
+    name = f"draft-{rows}-{epochs:g}{'-on' * bool(begin)}"
     if not (work / f"{name}.pt").exists():
         loss = loss_in(own_ids(d2t, target.vocab_size))
-        train(draft, loss, recipe, work, name, partial(batch, learned, recipe.batch))
+        train(draft, loss, recipe, work, name, partial(batch, text, recipe.batch))
     draft.load_state_dict(load_trained(work, name))
     draft.half().save_pretrained(to)
     np.save(to / D2T_FILE, d2t)
-    figures = {"rows": len(learned.tokens), "goes on": bool(begin), "recipe": asdict(recipe)}
-    found = measured(target, to, text.take(is_held_out))
-    (to / FIGURES_FILE).write_text(json.dumps(figures | found, indent=1) + "\n", encoding="utf-8")
-
-
-def held_out(rows: int) -> np.ndarray:
-    """Which of the first `rows` rows are kept from training: (rows,) bool."""
-    piece, place = np.divmod(np.arange(rows), recipes.PIECE_ROWS)
-    return (piece < recipes.HELD_OUT_PIECES) & (place < recipes.HELD_OUT_ROWS)
+    print(f"{to}: {rows} rows, from {begin or 'the embedding of the target'}, {recipe}")
 
 
 def most_written(text: Rows, vocab_size: int) -> np.ndarray:
@@ -112,26 +95,3 @@ def loss_in(ids: Tensor) -> TrainingLoss:
         return (1 + 4 * share) * (1 - alpha) - (p * log_q).sum(-1).mean()
 
     return loss
-
-
-def measured(target: Llama, folder: Path, text: Rows) -> dict[str, dict[str, float]]:
-    """The figures of the draft's card, by kind of text, on the positions behind the prompts."""
-    draft = CutVocabulary.from_folder(folder, target.vocab_size, "cpu", torch.float32)
-    kept, figures = draft.widened(torch.ones(len(draft.d2t))), {}
-    p, q, cool = model_reader(target), model_reader(draft), Warp(temperature=0.7)
-    cooler_pair = model_reader(target, cool), model_reader(draft, cool)
-    readers = (p, q), cooler_pair, (p, lambda ids: p(ids) * kept)
-    for place, kind in enumerate(tqdm(KINDS, desc="held-out rows")):
-        rows = documents(text.take(text.kind == place))
-        one, cooler, inside = (acceptance(*pair, rows, text.tokens.size) for pair in readers)
-        figures[kind] = {"T = 1": one.alpha, "T = 0.7": cooler.alpha, "greedy": one.greedy}
-        figures[kind] |= {"outside": 1 - inside.alpha, "positions": one.positions}
-    return figures
-
-
-def documents(text: Rows) -> list[EncodedDocument]:
-    """Rows as texts whose prompts are not novel."""
-    return [
-        EncodedDocument("", ids.tolist(), [i >= first for i in range(len(ids))], [])
-        for ids, first in zip(text.tokens, text.written_from, strict=True)
-    ]

@@ -79,7 +79,6 @@ HEADS_RECIPE = Recipe(steps=2100, batch=2, decay=0.3, cross_entropy=0.4614)
 # The text that SmolLM2 writes comes in pieces of PIECE_ROWS rows.
 PIECE_ROWS, ROW_LENGTH = 192, 256  # rows, tokens
 TOP = 64  # of the target's most probable tokens are kept at each position
-HELD_OUT_ROWS, HELD_OUT_PIECES = 12, 8  # the first rows of each of the first pieces
 SMOLLM2_DRAFT_SIZE = ModelSize(256, 4, 4, 704, kv_heads=2, vocab=12_288, context=2048)
 
 

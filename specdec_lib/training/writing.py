@@ -21,7 +21,6 @@ from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.training import recipes
 from specdec_lib.training.corpus import library_documents
 
-KINDS = ("chat", "free", "code")
 _SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 _BEFORE = f"<|im_start|>system\n{_SYSTEM}<|im_end|>\n<|im_start|>user\n"
 _AFTER = "<|im_end|>\n<|im_start|>assistant\n"
@@ -35,7 +34,6 @@ class Rows(NamedTuple):
     top_tokens: np.ndarray  # (rows, ROW_LENGTH, TOP) uint16, the most probable first
     top_logprobs: np.ndarray  # as top_tokens, float16: natural logarithms, at temperature 1
     written_from: np.ndarray  # (rows,), the number of the prompt's tokens
-    kind: np.ndarray  # (rows,), a place in KINDS
 
     def take(self, rows: np.ndarray) -> "Rows":
         """The rows with these numbers, or where a mask is true."""
@@ -53,18 +51,18 @@ class Prompts:
         lines = [source.text.splitlines() for source in sources]
         self.sources = [each for each in lines if len(each) > 40]
 
-    def draw(self, rng: random.Random) -> tuple[list[int], int]:
-        """The tokens of a prompt, and its place in KINDS."""
+    def draw(self, rng: random.Random) -> list[int]:
+        """The tokens of a prompt."""
         share = rng.random()
         if share < 0.5:
             topics = rng.choice(self.topics), rng.choice(self.topics)
-            return self.encode(_BEFORE + rng.choice(self.forms).format(*topics) + _AFTER), 0
+            return self.encode(_BEFORE + rng.choice(self.forms).format(*topics) + _AFTER)
         if share < 0.88:
-            return self.encode(_BEFORE), 1
+            return self.encode(_BEFORE)
         lines = rng.choice(self.sources)
         first = rng.randrange(len(lines) - 30)
         text = "\n".join(lines[first : first + 12])
-        return self.encode(text)[:48] or [0], 2
+        return self.encode(text)[:48] or [0]
 
 
 def write_pieces(target: Llama, tokenizer: FileTokenizer, folder: Path, count: int) -> None:
@@ -94,7 +92,7 @@ def read_pieces(folder: Path, count: int) -> Rows:
 def written_piece(target: Llama, prompts: Prompts, number: int, label: str) -> Rows:
     """Piece `number`: all rows grow together, one token a pass."""
     rng, generator = random.Random(1000 + number), torch.Generator().manual_seed(number)
-    starts, kinds = zip(*(prompts.draw(rng) for _ in range(recipes.PIECE_ROWS)), strict=True)
+    starts = [prompts.draw(rng) for _ in range(recipes.PIECE_ROWS)]
     temperatures = torch.tensor([rng.choice(_TEMPERATURES) for _ in starts])[:, None]
     tokens = forced_tokens(starts)
     tops, logprobs = [], []
@@ -109,11 +107,10 @@ def written_piece(target: Llama, prompts: Prompts, number: int, label: str) -> R
         following = tokens[:, i + 1 : i + 2]  # none at the end
         following.copy_(torch.where(following < 0, drawn[:, None], following))
     lengths = np.array([len(start) for start in starts])
-    found = tokens.numpy().astype(np.uint16), np.stack(tops, 1), np.stack(logprobs, 1)
-    return Rows(*found, lengths, np.array(kinds))
+    return Rows(tokens.numpy().astype(np.uint16), np.stack(tops, 1), np.stack(logprobs, 1), lengths)
 
 
-def forced_tokens(starts: tuple[list[int], ...]) -> Tensor:
+def forced_tokens(starts: list[list[int]]) -> Tensor:
     """The prompts as the beginnings of rows (rows, ROW_LENGTH); -1 is still to be written."""
     tokens = torch.full((len(starts), recipes.ROW_LENGTH), -1)
     for row, start in zip(tokens, starts, strict=True):

@@ -21,6 +21,7 @@ from specdec_lib.measure.bench.figures import BEST_PLAIN, SPECULATIVE
 from specdec_lib.measure.bench.memory import memory_overhead
 from specdec_lib.measure.compare import summary
 from specdec_lib.models.catalogue import SMOLLM2
+from specdec_lib.models.fetch import is_fetched
 
 FIGURES = figures.FIGURES | chat.FIGURES
 OVERHEADS = {
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = command.parse_args(arguments)
     runs = {name: figures.run_comparison(*key) for name, key in figures.COMPARISONS.items()}
     overheads = {"memory_overhead": memory_overhead()}
-    if chat.is_fetched():
+    if is_fetched():
         runs |= {name: chat.run_comparison(warp) for name, warp in chat.COMPARISONS.items()}
         overheads["smollm2_memory"] = memory_overhead(SMOLLM2)
     frames = {name: frame for name, (frame, _) in runs.items()}
@@ -44,7 +45,7 @@ def main(arguments: list[str] | None = None) -> None:
         "machine": f"{processor()}, torch {torch.__version__}, {date.today()}",
         "notes": [f"{name}: {note}" for name, (_, notes) in runs.items() for note in notes],
     }
-    if not chat.is_fetched():
+    if not is_fetched():
         record["notes"].append(f"{SMOLLM2} is not here: `specdec fetch {SMOLLM2}` brings it")
     print(*printed_tables(record), record["machine"], *record["notes"], sep="\n")
     if options.json:
@@ -69,18 +70,15 @@ def as_record(frames: Mapping[str, pd.DataFrame], overheads: Mapping[str, float]
 
 def printed_tables(record: Mapping[str, Any]) -> list[str]:
     """The figures with their quartiles, and the tokens a second behind them."""
-    rows = {
-        key: [*record[key].values(), f"{name}, over {other}"]
-        for key, (name, other) in FIGURES.items()
-        if key in record
-    }
-    figures = rows | {
-        key: [record[key], None, None, what] for key, what in OVERHEADS.items() if key in record
-    }
-    columns = ["median", "low", "high", "what"]
+    what = {key: f"{name}, over {other}" for key, (name, other) in FIGURES.items()} | OVERHEADS
+    rows = {key: record[key] for key in what if key in record}
+    figures = pd.DataFrame(
+        {key: row if key in FIGURES else {"median": row} for key, row in rows.items()}
+    ).T
+    figures["what"] = pd.Series(what)
     speeds = pd.DataFrame(record["tokens_per_second"]).T
     return [
-        pd.DataFrame.from_dict(figures, "index", columns=columns).round(2).to_string(na_rep=""),
+        figures.round(2).to_string(na_rep=""),
         f"\ntokens a second\n{speeds.round(1).to_string(na_rep='')}\n",
     ]
 

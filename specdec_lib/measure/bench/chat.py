@@ -1,29 +1,34 @@
 """What the bench compares on a published chat model: answers to questions."""
 
-import json
 from collections.abc import Sequence
 from functools import cache, partial
-from pathlib import Path
 
 import pandas as pd
 import torch
 
 from specdec_lib.device import dtype_name
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.bench import figures
-from specdec_lib.measure.bench.figures import BEST_ASSISTED, BEST_GENERATE, BEST_PLAIN, SPECULATIVE
+from specdec_lib.measure.bench.figures import (
+    BENCH_PROMPTS,
+    BEST_ASSISTED,
+    BEST_GENERATE,
+    BEST_PLAIN,
+    SPECULATIVE,
+    by_turns,
+    fastest_decoder,
+    hf_fastest,
+    hf_target,
+)
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
 from specdec_lib.measure.models import CPU, target_dtypes
-from specdec_lib.measure.prompts import without_repetition
+from specdec_lib.measure.prompts import chat_questions, without_repetition
 from specdec_lib.models.catalogue import SMOLLM2
-from specdec_lib.models.fetch import cache_folder, fetched_folder
 from specdec_lib.models.smollm2 import DRAFT_FOLDER, DRAFTS, load_smollm2
 from specdec_lib.sampling import Warp
 
 CHAT_TOKENS = 96  # of an answer
-QUESTIONS_FILE = Path(__file__).parents[1] / "chat_prompts.json"  # the draft never saw them
 
 COMPARISONS = {"SmolLM2, T = 1": SAMPLED, "SmolLM2, greedy": GREEDY}
 FIGURES = {
@@ -36,25 +41,19 @@ FIGURES = {
 load_chat_pair = cache(partial(load_smollm2, None, CPU))
 
 
-def is_fetched() -> bool:
-    """Whether the model is on this machine."""
-    return (cache_folder() / SMOLLM2 / "model.safetensors").exists()
-
-
 def run_comparison(warp: Warp) -> tuple[pd.DataFrame, list[str]]:
     """Plain, ours and, if greedy, Hugging Face's two by turns; and how each of them runs."""
-    pair, chosen = load_chat_pair(torch.float32), long_answer_prompts(figures.BENCH_PROMPTS)
-    drafter, where = ModelDrafter(pair.draft), (chosen[0], CHAT_TOKENS)
-    ours = speculative(pair.target, drafter, pair.k, warp, CHAT_TOKENS)
-    lanes = {
-        BEST_PLAIN: figures.fastest_decoder(partial(plain_decoders, warp), *where),
+    pair, chosen = load_chat_pair(torch.float32), long_answer_prompts(BENCH_PROMPTS)
+    ours = speculative(pair.target, ModelDrafter(pair.draft), pair.k, warp, CHAT_TOKENS)
+    decoders = {
+        BEST_PLAIN: fastest_decoder(partial(plain_decoders, warp), chosen[0], CHAT_TOKENS),
         SPECULATIVE: (f"float32, K = {pair.k}", ours),
     }
     if warp == GREEDY:
-        load_target = cache(partial(CountedModel.from_folder, fetched_folder()))
-        cut = partial(CountedModel.from_cut_folder, DRAFT_FOLDER, pair.target.vocab_size)
-        lanes |= figures.hf_fastest(load_target, cache(cut), DRAFTS[0], *where)
-    return figures.run_by_turns(lanes, chosen)
+        load_draft = partial(CountedModel.from_cut_folder, DRAFT_FOLDER, pair.target.vocab_size)
+        load = partial(hf_target, SMOLLM2), cache(load_draft)
+        decoders |= hf_fastest(*load, DRAFTS[0], chosen[0], CHAT_TOKENS)
+    return by_turns(decoders, chosen)
 
 
 def plain_decoders(warp: Warp, tokens: int) -> dict[str, Decoder]:
@@ -71,7 +70,6 @@ def long_answer_prompts(count: int) -> Sequence[Sequence[int]]:
     """
     pair = load_chat_pair(torch.float32)
     answer = cache(plain(pair.target, GREEDY, CHAT_TOKENS, eos_id=pair.eos_id))
-    questions = json.loads(QUESTIONS_FILE.read_text(encoding="utf-8"))
-    prompts = [tuple(pair.start(pair.chat(question))) for question in questions]
+    prompts = [tuple(pair.start(pair.chat(question))) for question in chat_questions()]
     long = [prompt for prompt in prompts if len(answer(prompt).tokens[0]) == CHAT_TOKENS]
     return without_repetition(answer, long, count)

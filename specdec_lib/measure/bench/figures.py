@@ -13,7 +13,12 @@ from specdec_lib.device import dtype_name
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.compare import Decoder, compare
-from specdec_lib.measure.costs import LARGEST_K, DraftCosts, costs_by_dtype
+from specdec_lib.measure.costs import (
+    LARGEST_K,
+    DraftCosts,
+    costs_from_times,
+    interleave_draft_steps,
+)
 from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
 from specdec_lib.measure.models import load_draft, load_target, target_dtypes
@@ -46,7 +51,6 @@ FIGURES = {
     "builtin_vs_hf_assisted": ("built-in pair, greedy", BEST_ASSISTED),
 }
 
-
 LoadCounted = Callable[[torch.dtype], CountedModel]
 
 
@@ -68,23 +72,25 @@ def run_comparison(size: str | None, warp: Warp) -> tuple[pd.DataFrame, list[str
     best = best_setup(passes, warp)
     plain_dtype = min(passes, key=lambda dtype: passes[dtype].pass_seconds)
     drafter, chosen = ModelDrafter(load_draft(best.draft)), prompts_for(warp, best.dtype)
-    ours = speculative(load_target(size, best.dtype), drafter, best.k, warp, BENCH_TOKENS)
-    best_plain = plain(load_target(size, plain_dtype), warp, BENCH_TOKENS)
-    lanes = {BEST_PLAIN: (dtype_name(plain_dtype), best_plain), SPECULATIVE: (str(best), ours)}
+    slow, target = load_target(size, plain_dtype), load_target(size, best.dtype)
+    ours = speculative(target, drafter, best.k, warp, BENCH_TOKENS)
+    decoders = {
+        BEST_PLAIN: (dtype_name(plain_dtype), plain(slow, warp, BENCH_TOKENS)),
+        SPECULATIVE: (str(best), ours),
+    }
     if warp == GREEDY:
-        target = partial(_hf_target, size or "built-in")
-        draft = partial(_hf_draft, ASSETS / best.draft)
-        lanes |= hf_fastest(target, draft, best.draft, chosen[0], BENCH_TOKENS)
-    return run_by_turns(lanes, chosen)
+        load = partial(hf_target, size or "built-in"), partial(_hf_draft, ASSETS / best.draft)
+        decoders |= hf_fastest(*load, best.draft, chosen[0], BENCH_TOKENS)
+    return by_turns(decoders, chosen)
 
 
-def run_by_turns(
-    lanes: Mapping[str, tuple[str, Decoder]], prompts: Sequence[Sequence[int]]
+def by_turns(
+    decoders: Mapping[str, tuple[str, Decoder]], prompts: Sequence
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The runs of decoders, and how each of them runs, which stands before it."""
-    decoders = {name: decoder for name, (_, decoder) in lanes.items()}
-    frame = compare(decoders, prompts, rounds=BENCH_ROUNDS)
-    return frame, [f"{name}: {setup}" for name, (setup, _) in lanes.items()]
+    """`compare` of decoders with their setups; and how each of them runs."""
+    alone = {name: decoder for name, (_, decoder) in decoders.items()}
+    notes = [f"{name}: {setup}" for name, (setup, _) in decoders.items()]
+    return compare(alone, prompts, rounds=BENCH_ROUNDS), notes
 
 
 def hf_fastest(
@@ -100,10 +106,19 @@ def hf_fastest(
 
 @cache
 def bare_passes(size: str | None) -> dict[torch.dtype, DraftCosts]:
-    """c and v of every draft and the seconds of a plain pass, by dtype, all interleaved."""
-    targets = {dtype: load_target(size, dtype) for dtype in target_dtypes()}
+    """c and v of every draft and the seconds of a plain pass, by dtype, all interleaved.
+
+    A draft is the same beside every target.
+    """
     drafts = {name: load_draft(name) for name in BUILT_IN_DRAFTS}
-    return costs_by_dtype(targets, drafts, _PASSES[size])
+    tasks = {
+        dtype: interleave_draft_steps(load_target(size, dtype), drafts) for dtype in target_dtypes()
+    }
+    together = {(dtype, key): task for dtype in tasks for key, task in tasks[dtype].items()}
+    times = interleaved_times(together, _PASSES[size])
+    return {
+        dtype: costs_from_times({key: times[dtype, key] for key in tasks[dtype]}) for dtype in tasks
+    }
 
 
 def best_setup(passes: Mapping[torch.dtype, DraftCosts], warp: Warp) -> SpeculativeSetup:
@@ -111,9 +126,9 @@ def best_setup(passes: Mapping[torch.dtype, DraftCosts], warp: Warp) -> Speculat
     rates = {name: draft_acceptance(name) for name in BUILT_IN_DRAFTS}
     alphas = {name: rate.greedy if warp == GREEDY else rate.alpha for name, rate in rates.items()}
     setups = [
-        SpeculativeSetup(dtype, name, k, costs.speedup(alphas[name], k) / seconds)
-        for dtype, (by_draft, seconds) in passes.items()
-        for name, costs in by_draft.items()
+        SpeculativeSetup(dtype, name, k, costs.speedup(alphas[name], k) / there.pass_seconds)
+        for dtype, there in passes.items()
+        for name, costs in there.by_draft.items()
         for k in range(1, LARGEST_K + 1)
     ]
     return max(setups, key=lambda setup: setup.speed)
@@ -179,5 +194,5 @@ def hf_decoders(
 
 
 # Kept, since two comparisons run against the same models.
-_hf_target = cache(CountedModel.from_size)
+hf_target = cache(CountedModel.from_size)
 _hf_draft = cache(CountedModel.from_folder)

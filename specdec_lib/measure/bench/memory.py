@@ -17,6 +17,7 @@ from specdec_lib.models.scale import parameter_count
 from specdec_lib.sampling import Greedy, Warp
 
 _COST, _TOKENS = "234m", 64
+_QUESTION = "Why do onions make people cry?"
 _STATUS = Path("/proc/self/status")
 
 
@@ -30,19 +31,27 @@ def memory_overhead(pair: str = BUILT_IN) -> float:
     return json.loads(result.stdout)
 
 
-def print_overhead() -> None:
+def print_overhead(name: str) -> None:
     """Load the pair, generate, and print the ratio."""
-    before = peak_memory()
+    before, is_built_in = peak_memory(), name == BUILT_IN
+    how = {"target_cost": _COST, "dtype": torch.bfloat16} if is_built_in else {}
     # On the CPU, also if there is a GPU: it is this process's memory that is looked at.
-    pair = load_pair(target_cost=_COST, device="cpu", dtype=torch.bfloat16)
-    prompt, settings = prompts(1), Settings(_TOKENS, Warp(temperature=0))
-    speculative_generate(pair.target, ModelDrafter(pair.draft), prompt, 4, settings, Greedy())
-    needed = 0
+    pair = load_pair(name, device="cpu", **how)
+    (prompt,) = prompts(1) if is_built_in else [pair.start(pair.chat(_QUESTION))]
+    settings = Settings(_TOKENS, Warp(temperature=0))
+    speculative_generate(
+        pair.target, ModelDrafter(pair.draft), [prompt], pair.k, settings, Greedy()
+    )
+    growth, needed = peak_memory() - before, 0
     for model in (pair.target, pair.draft):
-        cache = model.new_cache(1, len(prompt[0]) + _TOKENS)
-        numbers = parameter_count(model.shape) + cache.keys.numel() + cache.values.numel()
-        needed += numbers * model.dtype.itemsize
-    print((peak_memory() - before) / needed)
+        numbers, shape = parameter_count(model.shape), model.shape
+        if is_built_in:
+            cache = model.new_cache(1, len(prompt) + _TOKENS)
+            needed += (numbers + cache.keys.numel() + cache.values.numel()) * model.dtype.itemsize
+        else:
+            # The embedding is the output matrix too, and is in the file once.
+            needed += (numbers - shape.vocab_size * shape.width) * torch.float16.itemsize
+    print(growth / needed)
 
 
 def peak_memory() -> int:
@@ -63,21 +72,5 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def print_growth(name: str) -> None:
-    """Load a pair, answer a question, and print the growth over the weights in float16."""
-    before = peak_memory()
-    pair = load_pair(name, device="cpu")
-    prompt = pair.start(pair.chat("Why do onions make people cry?"))
-    settings = Settings(_TOKENS, Warp(temperature=0))
-    speculative_generate(
-        pair.target, ModelDrafter(pair.draft), [prompt], pair.k, settings, Greedy()
-    )
-    shapes = pair.target.shape, pair.draft.shape
-    # Both embeddings are output matrices too, and are in the files once.
-    weights = sum(parameter_count(s) - s.vocab_size * s.width for s in shapes)
-    print((peak_memory() - before) / (weights * torch.float16.itemsize))
-
-
 if __name__ == "__main__":
-    (name,) = sys.argv[1:]
-    print_overhead() if name == BUILT_IN else print_growth(name)
+    print_overhead(*sys.argv[1:])

@@ -39,6 +39,5 @@ def measure_batches(
         decoders, warm_up = decoders_of(BATCH_TOKENS), decoders_of(BATCH_WARM_UP_TOKENS)
         runs = compare(decoders, texts, rounds=rounds, warm_up=warm_up)
         for way, speed in summary(runs, BATCH_PLAIN).iterrows():
-            row = {"batch": batch, "way": way, "tokens a second": speed.tokens_per_second}
-            rows.append(row)
-    return pd.DataFrame(rows)
+            rows.append((batch, way, speed.tokens_per_second))
+    return pd.DataFrame(rows, columns=["batch", "way", "tokens a second"])

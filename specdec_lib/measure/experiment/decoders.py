@@ -5,7 +5,7 @@ are no models.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +18,8 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.library_decoders import Generators, seeded
 from specdec_lib.measure.prompts import Prompts
-from specdec_lib.models.protocol import Cache, Model
+from specdec_lib.measure.timing import PassRecorder
+from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import RandomSource, Uniforms, Warp, random_source_for
 
 # p (B, K+1, V), q (B, K, V), drafted (B, K), r (B, K), u (B,) -> counts (B,), tokens (B,)
@@ -44,26 +45,11 @@ class StudentDecoder(NamedTuple):
         """
 
         def generate(prompts: Prompts, rngs: Generators) -> Generation:
-            prompt, counter = list(prompts[0]), PassCounter(target)
-            text = self.generate(counter, draft, prompt, k, tokens, warp.temperature, rngs[0])
-            return Generation([text], target_passes=counter.passes)
+            prompt, recorder = list(prompts[0]), PassRecorder(target)
+            text = self.generate(recorder, draft, prompt, k, tokens, warp.temperature, rngs[0])
+            return Generation([text], target_passes=len(recorder.passes))
 
         return seeded(generate)
-
-
-class PassCounter:
-    """A model that counts its passes."""
-
-    def __init__(self, model: Model) -> None:
-        self.model, self.passes = model, 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.model, name)
-
-    def forward(self, tokens: Tensor, cache: Cache) -> Tensor:
-        """The model's logits (B, T, V)."""
-        self.passes += 1
-        return self.model.forward(tokens, cache)
 
 
 def library_generate(

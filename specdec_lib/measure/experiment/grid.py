@@ -15,9 +15,10 @@ import pandas as pd
 from specdec_lib.assets import ASSETS
 from specdec_lib.measure.acceptance import Acceptance, acceptance, cached_reader, model_reader
 from specdec_lib.measure.compare import Decoder, compare, summary
+from specdec_lib.measure.costs import DraftCosts
 from specdec_lib.measure.experiment.decoders import StudentDecoder
 from specdec_lib.measure.experiment.identity import count_identical_texts
-from specdec_lib.measure.experiment.survey import ExperimentMachine, TargetCosts, pair_prompts
+from specdec_lib.measure.experiment.survey import ExperimentMachine, pair_prompts
 from specdec_lib.measure.hugging import AssistantSettings, CountedModel, hf_generate
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain
 from specdec_lib.measure.models import target_dtypes
@@ -58,7 +59,7 @@ def texts_of(machine: ExperimentMachine, warp: Warp) -> Sequence[EncodedDocument
     return [text for text in encoded_documents() if text.name.endswith(".py")]
 
 
-def promised_row(about: dict, rate: Acceptance, target_costs: TargetCosts) -> dict[str, Any]:
+def promised_row(about: dict, rate: Acceptance, target_costs: DraftCosts) -> dict[str, Any]:
     """`about` one setting, and its promises; K is at least 1, so that there is a block.
 
     `v = 1` counts a verification as one pass and has a K of its own, `measured v` counts it as
@@ -66,7 +67,7 @@ def promised_row(about: dict, rate: Acceptance, target_costs: TargetCosts) -> di
     GRID_TOKENS tokens.
     """
     alpha = rate.alpha if about["temperature"] else rate.greedy
-    costs, prompt = target_costs.drafts[about["draft"]], target_costs.prompt
+    costs, prompt = target_costs.by_draft[about["draft"]], target_costs.prompt
     tokens = GRID_TOKENS[about["task"]]
     flat_costs = Costs(costs.c, dict.fromkeys(costs.v, 1.0))
     flat_k, k = max(1, flat_costs.best_k(alpha)), max(1, costs.best_k(alpha))
@@ -157,17 +158,14 @@ def measure_rows(
     machine: ExperimentMachine, student: StudentDecoder, rows: pd.DataFrame, first: Comparison
 ) -> pd.DataFrame:
     """`rows` with tokens a pass and the clock; `first` has run already, the others do now."""
-    rows = rows.copy()
-    _fill_in(rows, first.row.name, first.speeds.loc[LOOP])
+    figures = [loop_figures(first.speeds.loc[[LOOP]]).set_axis([first.row.name])]
     for temperature, warp in _WARPS.items():
-        missing = rows[(rows.temperature == temperature) & rows.clock.isna()]
+        missing = rows[(rows.temperature == temperature) & (rows.index != first.row.name)]
         decoders = _decoders_by_row(machine, student, missing, warp, GRID_TOKENS[machine.task])
         warm_up = _decoders_by_row(machine, student, missing, warp, _TRIAL_TOKENS)
         runs = compare(decoders, grid_prompts(machine, temperature), warm_up=warm_up)
-        speeds = summary(runs, PLAIN_DECODER)
-        for index in missing.index:
-            _fill_in(rows, index, speeds.loc[index])
-    return rows
+        figures.append(loop_figures(summary(runs, PLAIN_DECODER).drop(PLAIN_DECODER)))
+    return rows.join(pd.concat(figures))
 
 
 def _decoders_by_row(
@@ -181,11 +179,10 @@ def _decoders_by_row(
     return decoders
 
 
-def _fill_in(rows: pd.DataFrame, index: int, speed: pd.Series) -> None:
-    """Write what was measured of one decoder into its row."""
+def loop_figures(speeds: pd.DataFrame) -> pd.DataFrame:
+    """What was measured of the loop in `speeds` (compare.summary), by the names of the table."""
     names = {"tokens_per_pass": "tokens per pass", "speedup": "clock", "low": "low", "high": "high"}
-    for measured, column in names.items():
-        rows.loc[index, column] = speed[measured]
+    return speeds[list(names)].rename(columns=names)
 
 
 def fastest_hf_target(machine: ExperimentMachine) -> CountedModel:
@@ -194,11 +191,9 @@ def fastest_hf_target(machine: ExperimentMachine) -> CountedModel:
         return CountedModel.from_size(machine.name, machine.target.dtype, machine.device)
     models = [CountedModel.from_size(machine.name, dtype) for dtype in target_dtypes()]
     (prompt,) = pair_prompts(machine.pair, 1)
-    tasks = {
-        i: partial(hf_generate, model, prompt, _TRIAL_TOKENS) for i, model in enumerate(models)
-    }
+    tasks = {model: partial(hf_generate, model, prompt, _TRIAL_TOKENS) for model in models}
     seconds = interleaved_times(tasks, rounds=1)
-    return models[min(seconds, key=lambda i: seconds[i])]
+    return min(models, key=lambda model: seconds[model])
 
 
 def grid_prompts(machine: ExperimentMachine, temperature: int) -> list[list[int]]:

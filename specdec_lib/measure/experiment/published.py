@@ -5,9 +5,12 @@ commits, read with `datasets` (the extra `published`); where those cannot be had
 stand in, and no paper's figure stands beside them.
 """
 
+import json
 from collections.abc import Mapping
-from functools import partial
+from functools import partial, reduce
 from itertools import islice
+from operator import getitem
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -38,33 +41,17 @@ class HubTask(NamedTuple):
     repository: str
     config: str | None
     revision: str
-    path: tuple[str, ...]  # to the text in a row
-    around: str = "{}"
+    path: list[str]  # to the text in a row
+    around: str
 
 
-WMT14 = "wmt/wmt14", "de-en", "b199e406369ec1b7634206d3ded5ba45de2fe696"
-CNNDM = "abisee/cnn_dailymail", "3.0.0", "96df5e686bee6baa90b8bee7c28b81fa3fa6223d", ("article",)
-XSUM = "EdinburghNLP/xsum", None, "7d4d486c2f8ef850b1a11aead99b894ff3dd7da9", ("document",)
-HUMAN_EVAL_AT = "7dce6050a7d6d172f3cc5c32aa97f52fa1a2e544"
-HUMAN_EVAL = "openai/openai_humaneval", None, HUMAN_EVAL_AT, ("prompt",)
-# Vicuna's template from version 1.1 on: FastChat, docs/vicuna_weights_version.md.
-CHAT = (
-    "A chat between a curious user and an artificial intelligence assistant. The assistant gives "
-    "helpful, detailed, and polite answers to the user's questions. USER: {} ASSISTANT:"
-)
-TO_ENGLISH = "Translate German to English"
-# By a part of a pair's name. T5's prefixes: Raffel et al. (2020), appendix D.
-TASKS = {
-    "vicuna": (
-        HubTask("translation", *WMT14, ("translation", "de"), CHAT.format(f"{TO_ENGLISH}: {{}}")),
-        HubTask("summary", *CNNDM, CHAT.format("Summarize: {}")),
-    ),
-    "flan-t5": (
-        HubTask("EnDe", *WMT14, ("translation", "en"), "translate English to German: {}"),
-        HubTask("CNNDM", *CNNDM, "summarize: {}"),
-    ),
-    "": (HubTask("HumanEval", *HUMAN_EVAL), HubTask("XSum", *XSUM, "{}\n\nSummary:")),
-}
+def _tasks() -> dict[str, tuple[HubTask, ...]]:
+    """The tasks of tasks.json, which also says where their wording is from."""
+    data = json.loads(Path(__file__).with_name("tasks.json").read_text(encoding="utf-8"))
+    return {part: tuple(HubTask(**task) for task in tasks) for part, tasks in data["tasks"].items()}
+
+
+TASKS = _tasks()  # by a part of a pair's name
 
 
 def load_published_pair(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) -> Pair:
@@ -108,12 +95,9 @@ def measure_tasks(
 
 def _loop_figures(runs: pd.DataFrame) -> dict[str, float | str]:
     """The loop's speed in `runs`, over plain decoding and over Hugging Face's two."""
-    over_plain = summary(runs, grid.PLAIN_DECODER).loc[grid.LOOP]
+    over_plain = grid.loop_figures(summary(runs, grid.PLAIN_DECODER)).loc[grid.LOOP]
     return {
-        "tokens per pass": over_plain.tokens_per_pass,
-        "clock": over_plain.speedup,
-        "low": over_plain.low,
-        "high": over_plain.high,
+        **over_plain,
         "over generate": summary(runs, grid.HF_GENERATE).loc[grid.LOOP].speedup,
         "over assisted": summary(runs, grid.HF_ASSISTED).loc[grid.LOOP].speedup,
         "assisted": str(AssistantSettings.of(PUBLISHED_K)),
@@ -165,12 +149,7 @@ def _hub_texts(task: HubTask, count: int) -> list[str]:
     rows = datasets.load_dataset(
         task.repository, task.config, split="test", revision=task.revision, streaming=True
     )
-    texts = []
-    for value in islice(rows, count):
-        for key in task.path:
-            value = value[key]
-        texts.append(value)
-    return texts
+    return [reduce(getitem, task.path, row) for row in islice(rows, count)]
 
 
 def printed_speedup(name: str, draft: str, task: str) -> float | None:

@@ -1,9 +1,8 @@
 """What chapter 08 runs on: the device, the models on it, and what their passes cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple
 
 import pandas as pd
 import torch
@@ -11,7 +10,7 @@ import torch
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype, dtype_name, free_memory
 from specdec_lib.device import processor as processor_line
-from specdec_lib.measure.costs import costs_from_times, interleave_draft_steps, pass_task
+from specdec_lib.measure.costs import DraftCosts, costs_from_times, interleave_draft_steps
 from specdec_lib.measure.own_text import own_prompts
 from specdec_lib.measure.prompts import chat_questions, prompts
 from specdec_lib.measure.race.turns import Subject, questions_to
@@ -24,7 +23,6 @@ from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.protocol import Model, prefill
 from specdec_lib.models.scale import TARGET_COSTS, grow_shape, load_scaled_llama, parameter_count
 from specdec_lib.models.smollm2 import DRAFT_FOLDER
-from specdec_lib.theory import Costs
 
 # What the target costs: the first of these whose weights fit into the memory.
 SIZES = {"cpu": ("234m", "40m"), "cuda": ("7b", "1b", "234m", "40m")}
@@ -32,22 +30,6 @@ _MEMORY_FACTOR = 2.5  # memory over the weights alone: Hugging Face has its own 
 _ROUNDS = 15  # of bare passes
 PROMPT_TOKENS = 16
 _PREFILL = "a prompt"  # a task that is no draft
-
-
-class TargetCosts(NamedTuple):
-    """The costs of `drafts` and the reading of a `prompt`, in passes over one token.
-
-    Such a plain pass takes `seconds`.
-    """
-
-    drafts: dict[str, Costs]
-    seconds: float
-    prompt: float
-
-    @property
-    def v(self) -> Mapping[int, float]:
-        """The target's passes by width."""
-        return next(iter(self.drafts.values())).v
 
 
 @dataclass(frozen=True)
@@ -63,7 +45,7 @@ class ExperimentMachine:
     target: Llama
     pair: Pair
     drafts: dict[str, Model]
-    costs: TargetCosts
+    costs: DraftCosts
     longer: float = 1
 
     @property
@@ -88,9 +70,9 @@ class ExperimentMachine:
 
     def passes(self) -> pd.DataFrame:
         """Milliseconds a token of plain decoding, v by width, and c of the drafts, in one row."""
-        row = {"ms per token": 1e3 * self.costs.seconds}
+        row = {"ms per token": 1e3 * self.costs.pass_seconds}
         row |= {f"v({width})": self.costs.v[width] for width in (2, 3, 5, 9)}
-        row |= {f"c of {name}": self.costs.drafts[name].c for name in self.drafts}
+        row |= {f"c of {name}": self.costs.by_draft[name].c for name in self.drafts}
         return pd.DataFrame([row])
 
 
@@ -132,15 +114,14 @@ def pair_prompts(pair: Pair, count: int) -> list[list[int]]:
     return prompts(count, PROMPT_TOKENS, ".py")
 
 
-def measure_costs(target: Llama, drafts: dict, prompt: list[int], rounds: int) -> TargetCosts:
+def measure_costs(target: Llama, drafts: dict, prompt: list[int], rounds: int) -> DraftCosts:
     """What every draft, every width and `prompt` cost, in `rounds` rounds by turns."""
-    steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
-    tasks = interleave_draft_steps(target, steps)
+    tasks = interleave_draft_steps(target, drafts)
     tasks[_PREFILL] = lambda: prefill(target, target.new_cache(1, len(prompt)), [prompt])
     times = interleaved_times(tasks, rounds)
     prompt_seconds = median(times.pop(_PREFILL))
     costs = costs_from_times(times)
-    return TargetCosts(costs.by_draft, costs.pass_seconds, prompt_seconds / costs.pass_seconds)
+    return costs._replace(prompt=prompt_seconds / costs.pass_seconds)
 
 
 def largest_size(sizes: Sequence[str], device: torch.device, dtype: torch.dtype) -> str:

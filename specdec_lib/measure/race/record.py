@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 RACE_FILE = Path(__file__).with_name("recorded.json")
 
@@ -76,11 +75,7 @@ class Race:
 
 def recorded_race(path: Path = RACE_FILE) -> Race:
     """The recorded race; its remark says when and on which processor it ran."""
-    return race_from_data(json.loads(path.read_text(encoding="utf-8")))
-
-
-def race_from_data(data: dict[str, Any]) -> Race:
-    """The race that `dataclasses.asdict` made `data` of."""
+    data = json.loads(path.read_text(encoding="utf-8"))
     lanes = [
         Lane(lane["name"], [[TargetPass(**one) for one in passes] for passes in lane["texts"]])
         for lane in data["lanes"]

@@ -55,11 +55,9 @@ def held_out_code(count: int, warp: Warp, cost: str) -> Subject:
     chosen = race_prompts(count, warp)
     about = f"the built-in target at the cost of {cost.upper()} parameters"
     shown = [_last_line(prompt) for prompt in chosen]
-
-    def load_target() -> Llama:
-        return Llama(models.target_weights(cost, torch.float32))
-
-    return Subject(load_target, about, words(), chosen, shown)
+    return Subject(
+        lambda: Llama(models.target_weights(cost, torch.float32)), about, words(), chosen, shown
+    )
 
 
 def questions_to(pair: Pair, questions: Sequence[str]) -> Subject:
@@ -95,7 +93,7 @@ def run_race(
     """
     warp = Warp(temperature)
     subject = subject or held_out_code(texts + rows - 1, warp, cost)
-    makers = {PLAIN_LANE: partial(_plain_lane, ends=subject.ends), **lanes}
+    makers = {PLAIN_LANE: partial(plain, batch=True, eos_id=subject.ends), **lanes}
     batches = [subject.prompts[i : i + rows] for i in range(texts)]
     with nullcontext() if target else half_of_the_cores():
         target = target or subject.load_target()
@@ -108,10 +106,6 @@ def run_race(
     ]
     shown = subject.shown[: len(finished[0].texts)]
     return Race(finished, shown, subject.about, temperature, rows)
-
-
-def _plain_lane(target: Model, warp: Warp, tokens: int, ends: EosIds = None) -> Decoder:
-    return plain(target, warp, tokens, batch=True, eos_id=ends)
 
 
 @contextmanager
@@ -157,10 +151,9 @@ class LaneRunner:
         end = time.perf_counter()
         prompt, new_tokens, passes = prompts[0], generation.tokens[0], self.target.passes
         # The first pass that reaches the prompt's end gives the first token.
-        reaches_end = [one.after >= len(prompt) for one in passes]
-        if not any(reaches_end):
+        first = next((i for i, one in enumerate(passes) if one.after >= len(prompt)), None)
+        if first is None:
             raise WrongFunction(f"it wrote {str(new_tokens):.40} without a pass of the target")
-        first = reaches_end.index(True)
         prompt_read = passes[first - 1].end if first else start
         counts = tokens_after_each_pass(passes[first:], len(prompt), len(new_tokens), end)
         self.texts.append(TimedText(prompt, new_tokens, start, prompt_read, list(counts)))

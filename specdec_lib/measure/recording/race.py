@@ -11,16 +11,13 @@ from pathlib import Path
 
 import specdec_lib
 from specdec_lib.device import processor
-from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.compare import Decoder, compare
-from specdec_lib.measure.library_decoders import GREEDY, plain, speculative
+from specdec_lib.measure.library_decoders import GREEDY, plain
+from specdec_lib.measure.race.lanes import draft_model_lane
 from specdec_lib.measure.race.record import RACE_FILE as RACE_FILE
-from specdec_lib.measure.race.record import Lane, Race
-from specdec_lib.measure.race.turns import PLAIN_LANE, LaneRunner, passes_of
+from specdec_lib.measure.race.record import Race
+from specdec_lib.measure.race.turns import questions_to, run_race
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.pairs import Pair, load_pair
-from specdec_lib.models.protocol import Model
-from specdec_lib.sampling import Warp
 
 # A model of this size is often wrong. Of 80 questions that it was asked at temperature 0, this is
 # one of the few with an answer that is right, reads well and ends by itself after about a hundred
@@ -28,7 +25,6 @@ from specdec_lib.sampling import Warp
 QUESTION = "What is the water cycle? Answer in one paragraph."
 K = 2
 _LONGEST = 150  # tokens of an answer
-_WARM_UP = 8  # tokens that both decoders write before the race
 _PICTURE = Path(specdec_lib.__file__).parents[1] / "docs" / "race_picture.py"
 
 
@@ -49,20 +45,9 @@ def answer_race(pair: Pair, question: str, k: int) -> Race:
 
     The token that ends the answer is not part of the race.
     """
-
-    def speculative_lane(target: Model, warp: Warp, tokens: int) -> Decoder:
-        return speculative(target, ModelDrafter(pair.draft), k, warp, tokens, batch=True)
-
-    def plain_lane(target: Model, warp: Warp, tokens: int) -> Decoder:
-        return plain(target, warp, tokens, batch=True)
-
-    prompt = pair.start(pair.chat(question))
-    (answer,) = plain(pair.target, GREEDY, _LONGEST, eos_id=pair.eos_id)(prompt).tokens
-    count = len(answer) - (answer[-1] in pair.eos_id)
-    makers = {PLAIN_LANE: plain_lane, "speculative decoding": speculative_lane}
-    runners = {name: LaneRunner(make, pair.target, GREEDY, count) for name, make in makers.items()}
-    warm_up = {name: make(pair.target, GREEDY, _WARM_UP) for name, make in makers.items()}
-    compare(runners, [[prompt]], warm_up=warm_up)
-    words = pair.tokenizer.backend_tokenizer
-    lanes = [Lane(name, passes_of(run.texts, False, words)) for name, run in runners.items()]
-    return Race(lanes, [f"{question}\n\n"], f"{pair.label}, K = {k}")
+    subject = questions_to(pair, [question])
+    (answer,) = plain(pair.target, GREEDY, _LONGEST, eos_id=pair.eos_id)(subject.prompts[0]).tokens
+    tokens = len(answer) - (answer[-1] in pair.eos_id)
+    subject = subject._replace(ends=None, about=f"{pair.label}, K = {k}")
+    lane = {"speculative decoding": draft_model_lane(pair.draft, k)}
+    return run_race(lane, subject=subject, tokens=tokens, target=pair.target)

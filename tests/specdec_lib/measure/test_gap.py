@@ -84,7 +84,7 @@ def test_the_time_inside_the_passes_is_a_part_of_every_text():
 
 def test_what_comes_before_the_first_block_is_neither_a_pass_nor_taken_from_one(monkeypatch):
     """Reading the prompt takes 5 s, a cache 100 s, and each of two passes that write 3 s."""
-    now, cache = [0.0], SimpleNamespace(length=[0])
+    now, cache = [0.0], SimpleNamespace(length=torch.tensor([0]))
     monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: now[0]))
 
     def forward(tokens: torch.Tensor, cache: SimpleNamespace) -> None:

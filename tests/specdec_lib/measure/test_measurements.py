@@ -6,7 +6,7 @@ import torch
 from specdec_lib.assets import HeldOutDocument, tokenizer
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure import costs, limits, models, prompts, timing
-from specdec_lib.measure.acceptance import Acceptance, acceptance, bits_per_byte
+from specdec_lib.measure.acceptance import Acceptance, acceptance
 from specdec_lib.measure.prompt_kinds import COPIED_TOKENS, PROMPT_KINDS, SOURCE_TOKENS
 from specdec_lib.measure.prompts import EncodedDocument
 from specdec_lib.theory import Costs
@@ -26,11 +26,10 @@ TEXT = HeldOutDocument("x.py", "import os\ny = 2\nimport os\n", frozenset({0, 2}
 
 def test_a_token_counts_with_the_line_that_it_ends_in():
     tokens = prompts.encode_document(TEXT, train_tokenizer(["ab"]))  # each is a byte
-    assert len(tokens.ids) == len(tokens.novel) == len(tokens.sizes) == len(TEXT.text) + 1
+    assert len(tokens.ids) == len(tokens.novel) == len(TEXT.text) + 1
     assert tokens.ids[0] == 0 and not tokens.novel[0]
     novel = "".join(c for c, new in zip(TEXT.text, tokens.novel[1:], strict=True) if new)
     assert novel == "y = 2\n"
-    assert tokens.sizes == [0] + [1] * len(TEXT.text)
 
 
 def test_the_share_of_repeated_runs():
@@ -44,7 +43,7 @@ Q = torch.tensor([0.25, 0.5, 0.25])
 
 
 def test_acceptance_is_the_mean_overlap_on_novel_positions():
-    texts = [EncodedDocument("a", [0, 1, 2, 0], [False, True, False, True], [0, 1, 1, 1])]
+    texts = [EncodedDocument("a", [0, 1, 2, 0], [False, True, False, True])]
 
     def p(ids: list[int]) -> torch.Tensor:
         return torch.stack([P, P, Q, P])[: len(ids)]
@@ -66,15 +65,10 @@ def test_without_fetched_weights_a_chat_is_left_out_in_a_line(tmp_path, monkeypa
     assert "run `specdec fetch smollm2-135m`" in line
 
 
-def test_bits_per_byte_counts_novel_tokens_only():
-    texts = [EncodedDocument("a", [0, 0, 1, 2], [False, True, False, True], [0, 3, 1, 1])]
-    assert bits_per_byte(lambda ids: P.expand(len(ids), 3), texts) == pytest.approx((1 + 2) / 4)
-
-
 def test_costs_are_relative_to_a_pass_over_one_token():
     times = {1: [2.0, 2.0, 9.0], "draft": [0.5, 0.5, 0.1], 2: [3.0, 3.0, 3.0]}
-    found, seconds = costs.costs_from_times(times)
-    assert seconds == 2.0 and found == {"draft": Costs(0.25, {1: 1.0, 2: 1.5})}
+    found = costs.costs_from_times(times)
+    assert found.pass_seconds == 2.0 and found.by_draft == {"draft": Costs(0.25, {1: 1.0, 2: 1.5})}
 
 
 def test_text_that_runs_in_circles_is_left_out_of_greedy_figures():

@@ -11,6 +11,7 @@ from specdec_lib.measure.bench import __main__ as bench
 from specdec_lib.measure.bench import chat, figures
 from specdec_lib.measure.costs import DraftCosts
 from specdec_lib.measure.library_decoders import GREEDY
+from specdec_lib.measure.prompts import chat_questions
 from specdec_lib.theory import Costs
 
 RAN = {"best plain": 4.0, "speculative": 2.0, "HF generate": 8.0, "HF assisted": 6.0}
@@ -30,7 +31,7 @@ def frame() -> pd.DataFrame:
 def test_the_file_has_a_spread_for_every_key_and_the_tokens_a_second(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(figures, "run_comparison", lambda size, warp: (frame(), ["a note"]))
     monkeypatch.setattr(chat, "run_comparison", lambda warp: (frame(), []))
-    monkeypatch.setattr(chat, "is_fetched", lambda: True)
+    monkeypatch.setattr(bench, "is_fetched", lambda: True)
     monkeypatch.setattr(bench, "memory_overhead", lambda *pair: 1.25 if pair else 1.125)
     bench.main(["--json", str(tmp_path / "new" / "bench.json")])
     written = json.loads((tmp_path / "new" / "bench.json").read_text())
@@ -52,6 +53,11 @@ def test_without_the_chat_model_a_line_says_how_to_get_it(monkeypatch, capsys, t
     bench.main([])
     printed = capsys.readouterr().out
     assert "`specdec fetch smollm2-135m`" in printed and "smollm2_vs" not in printed
+
+
+def test_the_questions_are_24_different_ones():
+    questions = chat_questions()
+    assert len(questions) == len(set(questions)) == 24
 
 
 @pytest.fixture

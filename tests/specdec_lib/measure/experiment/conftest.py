@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.measure.experiment.survey import ExperimentMachine, TargetCosts
+from specdec_lib.measure.costs import DraftCosts
+from specdec_lib.measure.experiment.survey import ExperimentMachine
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.theory import Costs
@@ -12,9 +13,9 @@ from specdec_lib.theory import Costs
 LITTLE = 0.01  # how much is measured
 
 # c and v that were measured: plain passes of 10 ms, whose length grows with their tokens.
-TARGET_COSTS = TargetCosts(
+TARGET_COSTS = DraftCosts(
     dict.fromkeys(BUILT_IN_DRAFTS, Costs(0.1, {m: 1 + 0.05 * (m - 1) for m in range(1, 10)})),
-    seconds=0.01,
+    pass_seconds=0.01,
     prompt=5.0,
 )
 

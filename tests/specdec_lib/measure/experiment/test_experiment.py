@@ -8,9 +8,10 @@ import torch
 from specdec_lib.assets import BUILT_IN_DRAFTS, tokenizer
 from specdec_lib.decoding.state import VerifiedBlock
 from specdec_lib.measure.acceptance import Acceptance
+from specdec_lib.measure.costs import DraftCosts
 from specdec_lib.measure.experiment import batches, grid, survey, traces
 from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER
-from specdec_lib.measure.experiment.survey import TargetCosts, measure_costs
+from specdec_lib.measure.experiment.survey import measure_costs
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.text_stream import TextStream
 from specdec_lib.theory import Costs, walltime_speedup
@@ -18,7 +19,7 @@ from specdec_lib.theory import Costs, walltime_speedup
 
 def test_a_row_promises_with_v_and_without():
     costs = Costs(0.05, {m: 1.0 + 0.2 * (m - 1) for m in range(1, 10)})
-    found = TargetCosts({"base": costs}, seconds=0.01, prompt=4.0)
+    found = DraftCosts({"base": costs}, pass_seconds=0.01, prompt=4.0)
     about = {"draft": "base", "task": "code", "temperature": 1}
     row = grid.promised_row(about, Acceptance(0.7, 0.6, 60), found)
     assert row["K"] == costs.best_k(0.7) and row["measured v"] == costs.speedup(0.7, row["K"])
@@ -44,8 +45,10 @@ def test_hugging_face_comes_first_and_then_all_six_rows(machine, monkeypatch: py
 
 def test_every_draft_has_a_cost_in_plain_passes(machine):
     found = measure_costs(machine.target, machine.drafts, [1, 2], rounds=1)
-    assert set(found.drafts) == set(BUILT_IN_DRAFTS) and found.seconds > 0 and found.prompt > 0
-    assert all(each.c > 0 for each in found.drafts.values())
+    assert (
+        set(found.by_draft) == set(BUILT_IN_DRAFTS) and found.pass_seconds > 0 and found.prompt > 0
+    )
+    assert all(each.c > 0 for each in found.by_draft.values())
     assert set(found.v) == set(range(1, 10)) and found.v[1] == 1
 
 
