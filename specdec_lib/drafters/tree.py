@@ -29,34 +29,21 @@ class TreeProposal(NamedTuple):
     q: Tensor  # (n, V)
 
 
-class TreeDrafter:
-    """A drafter of trees, for one row: `widths[d]` candidates after every node of depth d.
+class ModelTreeDrafter:
+    """A draft model's trees, for one row: `widths[d]` candidates after every node of depth d.
 
     `rule` is "independent" (drawn from q each, the same token twice perhaps) or "top" (the most
     probable, not drawn at all).
     """
 
-    def __init__(self, widths: Sequence[int], rule: str = "independent") -> None:
-        self.widths, self.candidates = tuple(widths), CANDIDATE_RULES[rule]
+    def __init__(self, model: Llama, widths: Sequence[int], rule: str = "independent"):
+        self.model, self.widths, self.candidates = model, tuple(widths), CANDIDATE_RULES[rule]
+        self.vocab_size, self.max_length = model.vocab_size, model.max_length
+        self.device = model.device
 
     def nodes(self, depth: int) -> int:
         """The tokens of a full tree of `depth` levels."""
         return sum(accumulate(self.widths[:depth], mul))
-
-    def propose(
-        self, texts: Texts, limits: Sequence[int], random_source: RandomSource
-    ) -> TreeProposal:
-        """A tree of at most limits[0] levels after the one sequence."""
-
-
-class ModelTreeDrafter(TreeDrafter):
-    """Candidates from a draft model."""
-
-    def __init__(self, model: Llama, widths: Sequence[int], rule: str = "independent"):
-        super().__init__(widths, rule)
-        self.model = model
-        self.vocab_size, self.max_length = model.vocab_size, model.max_length
-        self.device = model.device
 
     def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Read the prompt, all but its last token."""
@@ -67,7 +54,10 @@ class ModelTreeDrafter(TreeDrafter):
     def propose(
         self, texts: Texts, limits: Sequence[int], random_source: RandomSource
     ) -> TreeProposal:
-        """Level by level, each in one pass; the first reads what is new in the text."""
+        """A tree of at most limits[0] levels after the one sequence.
+
+        Each level takes one pass; the first reads what is new in the text.
+        """
         (text,) = texts
         read = partial(self._read, text)
         tree = grow_tree(read, self.widths[: limits[0]], self.candidates, self.warp, random_source)

@@ -20,7 +20,6 @@ from transformers import (
 )
 from transformers.generation import candidate_generator
 from transformers.modeling_outputs import ModelOutput
-from transformers.utils import logging
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
@@ -31,6 +30,7 @@ from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.checkpoint import configuration, named_tensors
 from specdec_lib.models.cut_vocabulary import CutVocabulary
 from specdec_lib.models.fetch import fetched_folder
+from specdec_lib.models.loading import quiet_transformers
 from specdec_lib.models.protocol import EosIds, eos_ids
 from specdec_lib.sampling import Warp
 
@@ -150,20 +150,6 @@ def temporary_attribute(owner: Any, name: str, value: Any) -> Iterator[None]:
         yield
     finally:
         setattr(owner, name, before)
-
-
-@contextmanager
-def quiet_transformers() -> Iterator[None]:
-    """Only errors in transformers' log and no progress bar; afterwards as it was."""
-    verbosity, has_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if has_bar:
-            logging.enable_progress_bar()
 
 
 @torch.inference_mode()

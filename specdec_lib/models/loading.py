@@ -28,22 +28,30 @@ _REMEDY = "choose another model, or download it again if its files may not be wh
 
 
 @contextmanager
-def as_pair_error(model: str) -> Iterator[None]:
-    """Raise a PairError about `model` for whatever transformers raises; nothing is printed."""
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity(logging.CRITICAL)
+def quiet_transformers(level: int = logging.ERROR) -> Iterator[None]:
+    """transformers' log from `level` on, and no progress bar; afterwards as it was."""
+    before, has_bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(level)
     logging.disable_progress_bar()
     try:
         yield
+    finally:
+        logging.set_verbosity(before)
+        if has_bar:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def as_pair_error(model: str) -> Iterator[None]:
+    """Raise a PairError about `model` for whatever transformers raises; nothing is printed."""
+    try:
+        with quiet_transformers(logging.CRITICAL):
+            yield
     except PairError as error:
         raise PairError(f"{model}: {error}") from error
     except Exception as error:  # of all kinds: of transformers, safetensors, torch and json
         first_line = f"{type(error).__name__}: {error}".strip().splitlines()[0]
         raise PairError(f"{model} cannot be loaded ({first_line}): {_REMEDY}") from error
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def load_meta_model(model: str, folder: Path) -> Causal | EncoderDecoder:

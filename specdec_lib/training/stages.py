@@ -97,8 +97,8 @@ def optimizers_of(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimize
     for name, parameter in model.named_parameters():
         inside = parameter.ndim == 2 and "embed" not in name
         (matrices if inside else others).append(parameter)
-    # It multiplies in bfloat16, which takes a processor without instructions for it 17 times as long
-    # as float32 (AMD EPYC with AVX2, torch 2.13.0, 2026-11-28).
+    # Its bfloat16 takes a processor without instructions for that 17 times as long as float32 would
+    # (AMD EPYC with AVX2, torch 2.13.0, 2026-11-28).
     muon = torch.optim.Muon(matrices, lr=recipe.muon, weight_decay=0.01)
     adam = torch.optim.AdamW(others, lr=recipe.adam, betas=(0.9, 0.95), weight_decay=0.0)
     return [muon, adam]
