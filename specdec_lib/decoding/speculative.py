@@ -50,9 +50,8 @@ def decode_block(
 def to_host(is_finite: Tensor, proposal: Proposal, verdict: Verdict) -> list[tuple]:
     """The draft tokens of each row, and its verdict in the order of Verdict, in plain numbers.
 
-    The first transfer waits for all that a GPU has to do.
-    Raises SpecdecError unless the target's logits in every row (`is_finite` (B,)) and the draft's
-    distributions are finite.
+    The first transfer waits for all that a GPU has to do. Raises SpecdecError unless the target's
+    logits in every row (`is_finite` (B,)) and the draft's distributions are finite.
     """
     require_finite_block(proposal.q, is_finite)
     count, token = torch.stack((verdict.count, verdict.token)).tolist()

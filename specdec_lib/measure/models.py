@@ -7,9 +7,8 @@ import torch
 from specdec_lib.assets import ASSETS
 from specdec_lib.measure.acceptance import TokenAcceptance, model_reader, token_acceptances
 from specdec_lib.measure.prompts import encoded_documents
-from specdec_lib.models.checkpoint import Weights, read_weights
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import TARGET_COSTS, grow_weights
+from specdec_lib.models.scale import target_weights
 
 CPU = torch.device("cpu")
 
@@ -35,14 +34,6 @@ def load_target(size: str | None, dtype: torch.dtype) -> Llama:
 def load_draft(name: str, dtype: torch.dtype = torch.float32) -> Llama:
     """A built-in draft."""
     return Llama.from_folder(ASSETS / name, CPU, dtype)
-
-
-def target_weights(
-    size: str | None, dtype: torch.dtype, device: torch.device | str = CPU
-) -> Weights:
-    """The weights of `load_target`. They are read layer by layer, to be packed and let go."""
-    weights = read_weights(ASSETS / "target", torch.device(device), dtype)
-    return weights if size is None else grow_weights(weights, TARGET_COSTS[size])
 
 
 def two_functions(name: str) -> list[TokenAcceptance]:

@@ -82,9 +82,8 @@ _Loop = Callable[..., list[int]]
 def careless(fault: str, target: "Model", draft: "Model") -> tuple[Careless, Careless]:
     """Both models, one of them with the mistake that CACHE_FAULTS[fault] names."""
     side, mistake, *_ = CACHE_FAULTS[fault]
-    named = (("target", target), ("draft", draft))
-    first, second = (Careless(model, mistake if name == side else "") for name, model in named)
-    return first, second
+    in_target, in_draft = (mistake if name == side else "" for name in ("target", "draft"))
+    return Careless(target, in_target), Careless(draft, in_draft)
 
 
 def tokens_with_fault(

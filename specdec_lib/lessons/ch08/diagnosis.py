@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from specdec_lib.lessons.ch08.models import ModelPass
-from specdec_lib.models.protocol import common_prefix_length
+from specdec_lib.text_stream import common_prefix_length
 
 
 @dataclass(frozen=True)
