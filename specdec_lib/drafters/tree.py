@@ -63,11 +63,11 @@ class ModelTreeDrafter:
         for width in self.widths[: limits[0]]:
             logits, n_before = self._read(text, tokens, parents, level), len(tokens)
             for row, parent in zip(logits, level, strict=True):
-                for candidate in self.candidates(row, self.warp, width, random_source, len(q)):
-                    tokens.append(candidate[0])
+                for token, row_q in self.candidates(row, self.warp, width, random_source, len(q)):
+                    tokens.append(token)
                     parents.append(parent)
-                    q.append(candidate[1])
-            level = [1 + index for index in range(n_before, len(tokens))]
+                    q.append(row_q)
+            level = list(range(n_before + 1, len(tokens) + 1))
         self.cache.truncate(min(self.cache.longest, len(text)))
         rows = torch.stack(q) if q else torch.zeros(0, self.vocab_size, device=self.device)
         return TreeProposal(tokens, parents, rows)
