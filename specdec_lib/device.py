@@ -4,10 +4,8 @@ import math
 import os
 import platform
 import re
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -89,11 +87,10 @@ def _left_in_container(limit: Path, used: Path) -> float:
     return max(0, int(limit.read_text()) - int(used.read_text()) + cached)
 
 
-def wait_for(device: torch.device | None = None) -> None:
-    """Synchronise the GPU `device`, by default the current one. Without a GPU, do nothing."""
-    on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
-    if on_gpu:
-        torch.cuda.synchronize(device)
+def wait_for() -> None:
+    """Synchronise the current GPU. Without a GPU, do nothing."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 def to_device(numbers: Sequence, device: torch.device) -> torch.Tensor:
@@ -102,22 +99,6 @@ def to_device(numbers: Sequence, device: torch.device) -> torch.Tensor:
     The copy starts from ordinary memory, so the numbers may be changed at once.
     """
     return torch.tensor(numbers).to(device, non_blocking=True)
-
-
-class Stopwatch:
-    """Marks in the work of a device, and the seconds between them. A mark synchronises a GPU."""
-
-    def __init__(self, device: torch.device) -> None:
-        self.device, self.marks = device, list[float]()
-
-    def mark(self) -> None:
-        """Mark the end of what was started so far."""
-        wait_for(self.device)
-        self.marks.append(time.perf_counter())
-
-    def seconds(self) -> list[float]:
-        """From each mark to the next."""
-        return [end - start for start, end in pairwise(self.marks)]
 
 
 def cores() -> int:

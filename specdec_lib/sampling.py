@@ -133,7 +133,17 @@ class Uniforms:
 
     def __init__(self, generators: Sequence[np.random.Generator]) -> None:
         self.generators = generators
-        self.block: np.ndarray | None = None  # (B, 2 k + 1) numbers, once a block has started
+        self.block: np.ndarray | Tensor | None = None  # (B, 2 k + 1), once a block is there
+
+    @classmethod
+    def given(cls, r: Tensor, u: Tensor) -> Uniforms:
+        """The numbers r (B, n) and u (B,) of one block, which is drafted already."""
+        import torch
+
+        made = cls(())
+        made.k, made.block = 0, torch.cat((r.double(), u.double()[:, None]), 1)
+        made._on_device = made.block
+        return made
 
     def start_block(self, n_drafts: Sequence[int], active: Sequence[bool]) -> None:
         """Draw the numbers of a block. ValueError unless there is a generator for every row."""

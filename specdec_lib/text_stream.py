@@ -41,3 +41,9 @@ class TextStream:
         other = copy(self)
         other.stream, other.pending = copy(self.stream), list(self.pending)
         return other
+
+
+def common_prefix_length(a: Sequence[int], b: Sequence[int]) -> int:
+    """How many tokens two texts share from the beginning."""
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((i for i, (x, y) in pairs if x != y), min(len(a), len(b)))

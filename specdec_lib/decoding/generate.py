@@ -1,8 +1,8 @@
 """Generate text with a target: plainly, with a chain of draft tokens, or with a tree of them."""
 
 import operator
-import time
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 
@@ -13,7 +13,7 @@ from specdec_lib.decoding.tree import TreeVerifier, decode_tree, verify_tree
 from specdec_lib.decoding.verify import Verifier, require_finite, verify_rows
 from specdec_lib.drafters.hidden import HiddenStateDrafter, with_hidden_state_hook
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.drafters.tree import TreeDrafter
+from specdec_lib.drafters.tree import ModelTreeDrafter
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model, Texts
 from specdec_lib.sampling import RandomSource
@@ -30,10 +30,7 @@ def plain_generate(
     """
     capacity = checks.required_capacity(target, prompts, settings, random_source)
     state = GenerationState(target, prompts, settings, capacity)
-    start = time.perf_counter()
-    while any(state.active):
-        plain_step(state, random_source)
-    return state.result(time.perf_counter() - start)
+    return state.run(partial(plain_step, state, random_source))
 
 
 def plain_step(state: GenerationState, random_source: RandomSource) -> None:
@@ -67,16 +64,13 @@ def speculative_generate(
     checks.check_block_size(k)
     capacity = checks.required_capacity(target, prompts, settings, random_source, k)
     state = start_generation(target, drafter, prompts, settings, capacity)
-    start = time.perf_counter()
-    while any(state.active):
-        decode_block(state, drafter, k, random_source, verifier)
-    return state.result(time.perf_counter() - start)
+    return state.run(partial(decode_block, state, drafter, k, random_source, verifier))
 
 
 @torch.inference_mode()
 def tree_generate(
     target: Llama,
-    drafter: TreeDrafter,
+    drafter: ModelTreeDrafter,
     prompt: Sequence[int],
     depth: int,
     settings: Settings,
@@ -92,15 +86,12 @@ def tree_generate(
     capacity = checks.required_capacity(target, [prompt], settings, random_source) + n_nodes
     checks.check_capacity(f"the text and a tree of {n_nodes} tokens", capacity, target, "target")
     state = start_generation(target, drafter, [prompt], settings, capacity)
-    start = time.perf_counter()
-    while any(state.active):
-        decode_tree(state, drafter, depth, random_source, verifier)
-    return state.result(time.perf_counter() - start)
+    return state.run(partial(decode_tree, state, drafter, depth, random_source, verifier))
 
 
 def start_generation(
     target: Model,
-    drafter: Drafter | TreeDrafter,
+    drafter: Drafter | ModelTreeDrafter,
     prompts: Texts,
     settings: Settings,
     capacity: int,

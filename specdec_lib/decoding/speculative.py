@@ -5,14 +5,11 @@ distribution of plain decoding, and at temperature 0 they are the same tokens. H
 batch go together, with any drafter; decoder.py is the same for one text and one draft model.
 """
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
 from specdec_lib.decoding.state import GenerationState, VerifiedBlock
 from specdec_lib.decoding.verify import Verdict, Verifier, require_finite_block, verify_rows
-from specdec_lib.device import Stopwatch
 from specdec_lib.drafters.protocol import Drafter, Proposal
 from specdec_lib.sampling import RandomSource
 
@@ -25,14 +22,11 @@ def decode_block(
     verifier: Verifier = verify_rows,
 ) -> list[VerifiedBlock | None]:
     """What one block of up to `k` draft tokens did in every active row (None in the others)."""
-    watch = Stopwatch(state.target.device)
-    watch.mark()
     limits = state.draft_limits(k)
     random_source.start_block(limits, state.active)
 
     # 1. Draft: tokens after each row, and the distributions q that they were drawn from.
     proposal = drafter.propose(state.sequences, limits, random_source)
-    watch.mark()
 
     # 2. Score: one pass of the target gives p after each row and after each draft token.
     p, is_finite = state.score(proposal.tokens)
@@ -40,13 +34,11 @@ def decode_block(
     # 3. Verify: the accepted draft tokens, from the first, and the correction or bonus.
     n_drafts = torch.tensor(proposal.limits).to(p.device, non_blocking=True)
     verdict = verifier(p, proposal.q, proposal.tokens, n_drafts, random_source)
-    host_verdict = to_host(is_finite, proposal, verdict)
-    watch.mark()
+    verdicts = to_host(is_finite, proposal, verdict)
 
     # 4. Append both to the text, up to its end.
-    seconds = watch.seconds()
     blocks = [
-        append_block(state, row, proposal.limits[row], host_verdict, seconds) if active else None
+        append_block(state, row, proposal.limits[row], verdicts[row]) if active else None
         for row, active in enumerate(state.active)
     ]
 
@@ -55,41 +47,27 @@ def decode_block(
     return blocks
 
 
-class HostVerdict(NamedTuple):
-    """A verdict on the host, row by row, with the n draft tokens that it is about."""
+def to_host(is_finite: Tensor, proposal: Proposal, verdict: Verdict) -> list[tuple]:
+    """The draft tokens of each row, and its verdict in the order of Verdict, in plain numbers.
 
-    count: list[int]  # (B,) accepted tokens, from the first
-    token: list[int]  # (B,) the correction or bonus
-    drafted: list[list[int]]  # (B, n)
-    p: list[list[float]]  # (B, n) the target's probability of each
-    q: list[list[float]]  # (B, n) the draft's
-
-
-def to_host(is_finite: Tensor, proposal: Proposal, verdict: Verdict) -> HostVerdict:
-    """The verdict in plain numbers. The first transfer waits for all that a GPU has to do.
-
-    Raises SpecdecError unless the target's logits in every row (`is_finite` (B,)) and the draft's
-    distributions are finite.
+    The first transfer waits for all that a GPU has to do. Raises SpecdecError unless the target's
+    logits in every row (`is_finite` (B,)) and the draft's distributions are finite.
     """
     require_finite_block(proposal.q, is_finite)
     count, token = torch.stack((verdict.count, verdict.token)).tolist()
     p, q = torch.stack((verdict.p.double(), verdict.q.double())).tolist()
-    return HostVerdict(count, token, proposal.tokens.tolist(), p, q)
+    return list(zip(proposal.tokens.tolist(), count, token, p, q, strict=True))
 
 
-def append_block(
-    state: GenerationState, row: int, limit: int, verdict: HostVerdict, seconds: list[float]
-) -> VerifiedBlock:
+def append_block(state: GenerationState, row: int, limit: int, verdict: tuple) -> VerifiedBlock:
     """Append what a row accepted of its first `limit` draft tokens, and the token after them."""
-    n_accepted, next_token = verdict.count[row], verdict.token[row]
-    accepted_tokens = verdict.drafted[row][:n_accepted]
+    drafted, n_accepted, next_token, p, q = verdict
+    accepted_tokens = drafted[:n_accepted]
     n_appended = state.append(row, [*accepted_tokens, next_token])
     accepted_tokens = accepted_tokens[:n_appended]
     has_bonus = n_appended > n_accepted == limit
     n = limit if n_appended > n_accepted else n_appended  # nothing after the end of the text
-    drafted, p, q = verdict.drafted[row][:n], verdict.p[row][:n], verdict.q[row][:n]
-    block = VerifiedBlock(
-        drafted, accepted_tokens, next_token, n_appended, has_bonus, p, q, *seconds
-    )
+    verified = accepted_tokens, next_token, n_appended, has_bonus
+    block = VerifiedBlock(drafted[:n], *verified, p[:n], q[:n])
     state.blocks[row].append(block)
     return block

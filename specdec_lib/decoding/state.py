@@ -1,5 +1,6 @@
 """A generation: its settings, the text so far, and the result."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -42,8 +43,6 @@ class VerifiedBlock:
     has_bonus: bool  # `next_token` was appended, and no draft token was rejected in its place
     p: list[float]  # the target's probability of each of `drafted`
     q: list[float]  # the draft's
-    draft_seconds: float = 0.0  # of the whole batch
-    verify_seconds: float = 0.0
 
     @property
     def n_accepted(self) -> int:
@@ -118,6 +117,10 @@ class GenerationState:
         """Let the cache forget what is not in the text."""
         self.cache.truncate([len(sequence) - 1 for sequence in self.sequences])
 
-    def result(self, seconds: float) -> Generation:
-        """The generation so far, which took `seconds`."""
+    def run(self, decode: Callable[[], object]) -> Generation:
+        """The generation when all rows have finished; each call of `decode` writes a block."""
+        start = time.perf_counter()
+        while any(self.active):
+            decode()
+        seconds = time.perf_counter() - start
         return Generation(self.new_tokens, self.blocks, self.target_passes, seconds)

@@ -10,9 +10,13 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding.state import GenerationState, VerifiedBlock
-from specdec_lib.decoding.verify import accepts, require_finite_block, residual_rows
-from specdec_lib.device import Stopwatch
-from specdec_lib.drafters.tree import ROOT_NODE, TreeDrafter, TreeProposal
+from specdec_lib.decoding.verify import (
+    accepts,
+    probability_of,
+    require_finite_block,
+    residual_rows,
+)
+from specdec_lib.drafters.tree import ROOT_NODE, ModelTreeDrafter, TreeProposal
 from specdec_lib.models.cache import Tree
 from specdec_lib.sampling import RandomSource
 
@@ -22,20 +26,17 @@ TreeVerifier = Callable[[Tensor, TreeProposal, RandomSource], tuple[list[int], i
 
 def decode_tree(
     state: GenerationState,
-    drafter: TreeDrafter,
+    drafter: ModelTreeDrafter,
     depth: int,
     random_source: RandomSource,
     verifier: TreeVerifier,
 ) -> VerifiedBlock:
     """One block of a tree of at most `depth` levels; the steps are those of `decode_block`."""
-    watch = Stopwatch(state.target.device)
-    watch.mark()
     limits = state.draft_limits(depth)
     random_source.start_block([drafter.nodes(limits[0])], state.active)
 
     # 1. Draft.
     proposal = drafter.propose(state.sequences, limits, random_source)
-    watch.mark()
 
     # 2. Score: one pass over all branches.
     nodes = torch.tensor([proposal.tokens], dtype=torch.long).to(state.target.device)
@@ -46,7 +47,6 @@ def decode_tree(
     # 3. Verify.
     path, next_token, has_bonus = verifier(p, proposal, random_source)
     pq = node_probabilities(p, proposal)
-    watch.mark()
 
     # 4. Append. Keep of the cache only the branch, since rejected nodes lie in between.
     state.cache.keep_nodes(len(state.sequences[0]) - 1, [ROOT_NODE, *path])
@@ -57,9 +57,8 @@ def decode_tree(
     state.roll_back()
     has_bonus = has_bonus and n_appended > len(accepted_tokens)
     accepted_tokens = accepted_tokens[:n_appended]
-    block = VerifiedBlock(
-        proposal.tokens, accepted_tokens, next_token, n_appended, has_bonus, *pq, *watch.seconds()
-    )
+    verified = accepted_tokens, next_token, n_appended, has_bonus
+    block = VerifiedBlock(proposal.tokens, *verified, *pq)
     state.blocks[0].append(block)
     return block
 
@@ -97,8 +96,8 @@ def children(proposal: TreeProposal, node: int) -> list[int]:
 
 def node_probabilities(p: Tensor, proposal: TreeProposal) -> tuple[list[float], list[float]]:
     """The target's and the draft's probability of every node."""
-    tokens = torch.tensor(proposal.tokens, dtype=torch.long, device=p.device)[:, None]
-    parents = torch.tensor(proposal.parents, dtype=torch.long, device=p.device)
-    p_nodes, q_nodes = p[parents].gather(-1, tokens), proposal.q.gather(-1, tokens)
-    p_list, q_list = torch.stack((p_nodes[:, 0], q_nodes[:, 0])).tolist()
-    return p_list, q_list
+    rows = (proposal.tokens, proposal.parents)
+    tokens, parents = torch.tensor(rows, dtype=torch.long, device=p.device)
+    found = (probability_of(tokens, probs) for probs in (p[parents], proposal.q))
+    p_nodes, q_nodes = torch.stack(tuple(found)).tolist()
+    return p_nodes, q_nodes

@@ -1,13 +1,13 @@
 """The target's verdict on a block: how many draft tokens it accepts, and the token after them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from specdec_lib.errors import SpecdecError
-from specdec_lib.sampling import RandomSource, sample_rows
+from specdec_lib.sampling import RandomSource, Uniforms
 
 
 def accepts(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
@@ -59,34 +59,12 @@ def verify_rows(
     return Verdict(count, token, p_drafted, q_drafted)
 
 
-class FixedUniforms(NamedTuple):
-    """A random source of one block whose uniform numbers are given: r (B, n) and u (B,)."""
-
-    r: Tensor
-    u: Tensor
-
-    def start_block(self, n_drafts: Sequence[int], active: Sequence[bool]) -> None:
-        """Nothing is drawn."""
-
-    def draft_token(self, q: Tensor, index: int) -> Tensor:
-        """ValueError: the block is drafted already."""
-        raise ValueError("FixedUniforms verify a block that is drafted already")
-
-    def acceptance_uniforms(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
-        """r, in float64."""
-        return self.r[:, first : first + p.shape[1]].double()
-
-    def next_token(self, probs: Tensor) -> Tensor:
-        """The tokens (B,) that u picks."""
-        return sample_rows(probs, self.u.double())
-
-
 def verify_block(
     p: Tensor, q: Tensor, drafted: Tensor, r: Tensor, u: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Accepted counts and next tokens, (B,) each: `verify_rows` with given uniforms r and u."""
     limits = torch.full((len(p),), drafted.shape[1], device=p.device)
-    verdict = verify_rows(p, q, drafted, limits, FixedUniforms(r, u))
+    verdict = verify_rows(p, q, drafted, limits, Uniforms.given(r, u))
     return verdict.count, verdict.token
 
 

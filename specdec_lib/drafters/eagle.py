@@ -7,9 +7,8 @@ before its own, and unlike a draft model, the target's state.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,28 +27,16 @@ BUILT_IN_EAGLE = ASSETS / "eagle" / "head.safetensors"
 HEAD_WIDTH, THETA, EPSILON = 32, 10000.0, 1e-6  # of attention, rotary embedding and norms
 
 
-class EagleWeights(NamedTuple):
-    """A head of width w for states of `width`: a Llama layer (LayerWeights) between two matrices.
+@dataclass(frozen=True)
+class EagleWeights(LayerWeights):
+    """A head of width w for states of `width`: a Llama layer between two matrices.
 
     The paper's layer is as wide as the target's; this one is narrower.
     """
 
     fuse: Tensor  # (w, 2 width): what the state adds to the layer's input, then the token
-    norm_attention: Tensor
-    qkv: Tensor
-    out: Tensor
-    norm_mlp: Tensor
-    gate_up: Tensor
-    down: Tensor
     norm: Tensor  # (w,), after the layer
     up: Tensor  # (width, w)
-
-    @property
-    def layer(self) -> LayerWeights:
-        """The weights of the layer."""
-        return LayerWeights(
-            self.norm_attention, self.qkv, self.out, self.norm_mlp, self.gate_up, self.down
-        )
 
     def shape(self, target: Llama) -> Shape:
         """The sizes of a Llama of this one layer, with the tokens and positions of `target`."""
@@ -84,12 +71,13 @@ class Eagle(HiddenStateDrafter):
         self.shape = weights.shape(target)
         self.cos, self.sin = rotary_tables(self.shape, target.device, target.dtype)
         self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
-        self.layer = Layer(weights.layer, self.shape)
+        self.layer = Layer(weights, self.shape)
         self.norm = RMSNorm(weights.norm, EPSILON)
 
     def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """An empty cache: the states of the prompts are read with the first block."""
-        self.warp, shape = warp, self.shape
+        super().start(texts, warp, capacity)
+        shape = self.shape
         size = (1, len(texts), capacity, shape.kv_heads, shape.head_width)
         self.cache = KVCache(*size, self.device, self.target.dtype)
 

@@ -17,6 +17,7 @@ from specdec_lib.models.cache import HiddenStates
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
+from specdec_lib.sampling import Warp
 
 
 class HiddenStateDrafter:
@@ -33,6 +34,10 @@ class HiddenStateDrafter:
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.hidden: HiddenStates | None = None  # of the passes since the latest proposal
         self.has_proposed = True
+
+    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
+        """Nothing to read: the target's passes hand over their states."""
+        self.warp = warp
 
     def observe(self, hidden: HiddenStates) -> None:
         """Take the states of a pass; those of several passes over a long prompt are joined."""

@@ -10,8 +10,8 @@ the heads' distributions, and judged like those of any other drafter.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -21,12 +21,13 @@ from specdec_lib.drafters.hidden import HiddenStateDrafter, gather_columns, read
 from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
-from specdec_lib.sampling import RandomSource, Warp
+from specdec_lib.sampling import RandomSource
 
 BUILT_IN_MEDUSA = ASSETS / "medusa" / "heads.safetensors"
 
 
-class MedusaHeads(NamedTuple):
+@dataclass(frozen=True)
+class MedusaHeads:
     """n residual blocks of low rank, h + up silu(down h), for states h of `width`.
 
     The paper's block is h + silu(W h), and a vocabulary head of its own follows each (Cai et
@@ -58,10 +59,6 @@ class Medusa(HiddenStateDrafter):
     def __init__(self, target: Llama, heads: MedusaHeads) -> None:
         super().__init__(target, heads.down.shape[-1])
         self.heads = heads
-
-    def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
-        """Nothing to read: the heads use the target's states."""
-        self.warp = warp
 
     def propose(self, texts: Texts, limits: Sequence[int], random_source: RandomSource) -> Proposal:
         """Draft from all heads at once."""

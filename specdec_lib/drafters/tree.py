@@ -1,7 +1,6 @@
 """Drafting a tree: several candidates for a position, and several after each of them."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import accumulate
 from operator import mul
 from typing import NamedTuple
@@ -29,34 +28,21 @@ class TreeProposal(NamedTuple):
     q: Tensor  # (n, V)
 
 
-class TreeDrafter:
-    """A drafter of trees, for one row: `widths[d]` candidates after every node of depth d.
+class ModelTreeDrafter:
+    """A draft model's trees, for one row: `widths[d]` candidates after every node of depth d.
 
     `rule` is "independent" (drawn from q each, the same token twice perhaps) or "top" (the most
     probable, not drawn at all).
     """
 
-    def __init__(self, widths: Sequence[int], rule: str = "independent") -> None:
-        self.widths, self.candidates = tuple(widths), CANDIDATE_RULES[rule]
+    def __init__(self, model: Llama, widths: Sequence[int], rule: str = "independent"):
+        self.model, self.widths, self.candidates = model, tuple(widths), CANDIDATE_RULES[rule]
+        self.vocab_size, self.max_length = model.vocab_size, model.max_length
+        self.device = model.device
 
     def nodes(self, depth: int) -> int:
         """The tokens of a full tree of `depth` levels."""
         return sum(accumulate(self.widths[:depth], mul))
-
-    def propose(
-        self, texts: Texts, limits: Sequence[int], random_source: RandomSource
-    ) -> TreeProposal:
-        """A tree of at most limits[0] levels after the one sequence."""
-
-
-class ModelTreeDrafter(TreeDrafter):
-    """Candidates from a draft model."""
-
-    def __init__(self, model: Llama, widths: Sequence[int], rule: str = "independent"):
-        super().__init__(widths, rule)
-        self.model = model
-        self.vocab_size, self.max_length = model.vocab_size, model.max_length
-        self.device = model.device
 
     def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Read the prompt, all but its last token."""
@@ -67,65 +53,35 @@ class ModelTreeDrafter(TreeDrafter):
     def propose(
         self, texts: Texts, limits: Sequence[int], random_source: RandomSource
     ) -> TreeProposal:
-        """Level by level, each in one pass; the first reads what is new in the text."""
+        """A tree of at most limits[0] levels after the one sequence.
+
+        Each level takes one pass; the first reads what is new in the text.
+        """
         (text,) = texts
-        read = partial(self._read, text)
-        tree = grow_tree(read, self.widths[: limits[0]], self.candidates, self.warp, random_source)
+        tokens, parents, q = list[int](), list[int](), list[Tensor]()
+        level = [ROOT_NODE]
+        for width in self.widths[: limits[0]]:
+            logits, n_before = self._read(text, tokens, parents, level), len(tokens)
+            for row, parent in zip(logits, level, strict=True):
+                for token, row_q in self.candidates(row, self.warp, width, random_source, len(q)):
+                    tokens.append(token)
+                    parents.append(parent)
+                    q.append(row_q)
+            level = list(range(n_before + 1, len(tokens) + 1))
         self.cache.truncate(min(self.cache.longest, len(text)))
-        return tree.proposal(self.vocab_size, self.device)
+        rows = torch.stack(q) if q else torch.zeros(0, self.vocab_size, device=self.device)
+        return TreeProposal(tokens, parents, rows)
 
-    def _read(self, text: Sequence[int], builder: "TreeBuilder", level: list[int]) -> Tensor:
+    def _read(
+        self, text: Sequence[int], drafted: list[int], parents: list[int], level: list[int]
+    ) -> Tensor:
         """The logits (n, V) after each node of `level`; the cache holds those before it."""
-        if level == [ROOT_NODE]:
-            tokens, tree = torch.tensor([text[self.cache.longest :]], device=self.device), None
-        else:
-            tokens, tree = builder.last_level(level, self.device)
+        new, tree = text[self.cache.longest :], None
+        if level != [ROOT_NODE]:
+            new = drafted[level[0] - 1 :]
+            tree = Tree.from_parents(parents, self.device, n_cached=level[0])
+        tokens = torch.tensor([new], device=self.device)
         return self.model.forward(tokens, self.cache, tree=tree)[0, -len(level) :]
-
-
-class TreeBuilder(NamedTuple):
-    """A tree that is being drafted, level by level."""
-
-    tokens: list[int]
-    parents: list[int]
-    q: list[Tensor]
-
-    def add(self, token: int, parent: int, q: Tensor) -> int:
-        """Append a node; returns its number."""
-        self.tokens.append(token)
-        self.parents.append(parent)
-        self.q.append(q)
-        return len(self.tokens)
-
-    def last_level(self, level: list[int], device: torch.device) -> tuple[Tensor, Tree]:
-        """The tokens (1, n) of the nodes of `level`, the last one, and their place in the tree."""
-        tokens = torch.tensor([self.tokens[level[0] - 1 :]], device=device)
-        return tokens, Tree.from_parents(self.parents, device, n_cached=level[0])
-
-    def proposal(self, vocab_size: int, device: torch.device) -> TreeProposal:
-        """The tree as it is."""
-        q = torch.stack(self.q) if self.q else torch.zeros(0, vocab_size, device=device)
-        return TreeProposal(self.tokens, self.parents, q)
-
-
-def grow_tree(
-    read: Callable[[TreeBuilder, list[int]], Tensor],
-    widths: Sequence[int],
-    candidates: "CandidateRule",
-    warp: Warp,
-    random_source: RandomSource,
-) -> TreeBuilder:
-    """A tree with `widths[d]` candidates after every node of depth d, grown level by level.
-
-    `read` gives the logits (n, V) after each of the n nodes of the last level, first the root.
-    """
-    builder, level = TreeBuilder([], [], []), [ROOT_NODE]
-    for width in widths:
-        logits, parents, level = read(builder, level), level, []
-        for row, parent in zip(logits, parents, strict=True):
-            for token, q in candidates(row, warp, width, random_source, len(builder.q)):
-                level.append(builder.add(token, parent, q))
-    return builder
 
 
 Candidates = list[tuple[int, Tensor]]  # tokens, each with the q (V,) that it was drawn from

@@ -7,11 +7,10 @@ import torch
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.models.catalogue import SMOLLM2, PairError
-from specdec_lib.models.checkpoint import Weights, read_weights
 from specdec_lib.models.function import logits_of
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
-from specdec_lib.models.scale import TARGET_COSTS, grow_weights
+from specdec_lib.models.scale import target_weights
 from specdec_lib.models.smollm2 import CHAT_END
 
 CPU = torch.device("cpu")
@@ -38,14 +37,6 @@ def load_target(size: str | None, dtype: torch.dtype) -> Llama:
 def load_draft(name: str, dtype: torch.dtype = torch.float32) -> Llama:
     """A built-in draft."""
     return Llama.from_folder(ASSETS / name, CPU, dtype)
-
-
-def target_weights(
-    size: str | None, dtype: torch.dtype, device: torch.device | str = CPU
-) -> Weights:
-    """The weights of `load_target`. They are read layer by layer, to be packed and let go."""
-    weights = read_weights(ASSETS / "target", torch.device(device), dtype)
-    return weights if size is None else grow_weights(weights, TARGET_COSTS[size])
 
 
 def fetched_chat(question: str, count: int) -> tuple[Any, ...] | None:

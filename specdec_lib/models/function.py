@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from specdec_lib.models.protocol import Model, common_prefix_length
+from specdec_lib.models.protocol import Model
+from specdec_lib.text_stream import common_prefix_length
 
 
 def logits_of(model: Model, capacity: int = 512) -> Callable[[Sequence[int]], np.ndarray]:

@@ -27,15 +27,16 @@ class Linear:
     def __init__(self, weight: Tensor) -> None:
         scale = float16_scale(weight)
         self.bytes_per_weight = weight.element_size() if scale is None else 2  # in memory
+        self.inverse_scale = 1 / (scale or 1)
         if scale is None:
             self.product = partial(F.linear, weight=weight)
         else:
-            product = packed_product(weight if scale == 1 else weight * scale)
-            self.product = partial(_scaled_product, product=product, inverse_scale=1 / scale)
+            self.product = packed_product(weight if scale == 1 else weight * scale)
 
     def __call__(self, x: Tensor) -> Tensor:
         """The product, for any number of rows."""
-        return self.product(x)
+        y = self.product(x)
+        return y if self.inverse_scale == 1 else y.mul_(self.inverse_scale)
 
 
 def packed_product(weight: Tensor) -> Callable[[Tensor], Tensor]:
@@ -55,11 +56,6 @@ def packed_product(weight: Tensor) -> Callable[[Tensor], Tensor]:
         )
         product(weight.new_zeros(1, weight.shape[1]))
     return product
-
-
-def _scaled_product(x: Tensor, product: Callable[[Tensor], Tensor], inverse_scale: float) -> Tensor:
-    y = product(x)
-    return y if inverse_scale == 1 else y.mul_(inverse_scale)
 
 
 def float16_scale(weight: Tensor) -> float | None:

@@ -6,7 +6,6 @@ from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype
 from specdec_lib.errors import dependency_error
-from specdec_lib.models import scale
 from specdec_lib.models.catalogue import (
     BUILT_IN,
     DOWNLOAD_LIMIT,
@@ -17,7 +16,13 @@ from specdec_lib.models.catalogue import (
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair, require_memory
-from specdec_lib.models.scale import TARGET_COSTS, grow_shape, parameter_count, size_ratio
+from specdec_lib.models.scale import (
+    TARGET_COSTS,
+    grow_shape,
+    parameter_count,
+    size_ratio,
+    target_weights,
+)
 from specdec_lib.models.smollm2 import load_smollm2
 from specdec_lib.models.tokenizer import FileTokenizer
 
@@ -70,11 +75,9 @@ def load_built_in(name: str, cost: str | None, device: torch.device, dtype: torc
     require_memory(weights * dtype.itemsize, dtype, device)
     label = f"the built-in pair with its {name} draft, {size_ratio(plain, small)} by parameters"
     if cost:
-        target = scale.load_scaled_llama(ASSETS / "target", cost, device, dtype)
         slowed = f"slowed down to a cost of {size_ratio(shape, small)}"
         label += f"; {slowed}, with the same distribution"
-    else:
-        target = Llama.from_folder(ASSETS / "target", device, dtype)
+    target = Llama(target_weights(cost, dtype, device))
     draft = Llama.from_folder(ASSETS / name, device, draft_dtype(device, dtype))
     tokenizer = FileTokenizer(assets.tokenizer(ASSETS))
     return Pair(BUILT_IN, target, draft, tokenizer, label, BUILT_IN_EOS)

@@ -66,12 +66,6 @@ def eos_ids(eos_id: EosIds) -> frozenset[int]:
     return frozenset(eos_id if isinstance(eos_id, Iterable) else [eos_id])
 
 
-def common_prefix_length(a: Sequence[int], b: Sequence[int]) -> int:
-    """How many tokens two texts share from the beginning."""
-    pairs = enumerate(zip(a, b, strict=False))
-    return next((i for i, (x, y) in pairs if x != y), min(len(a), len(b)))
-
-
 def prefill(model: Model, cache: Cache, sequences: Texts, skip_last: int = 1) -> None:
     """Read sequences into `cache`, all but the last `skip_last` tokens of each.
 

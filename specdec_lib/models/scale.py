@@ -8,14 +8,13 @@ nothing. Drafts are accepted as often as before; a pass costs what a model of th
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
-from specdec_lib.models.llama import Llama
 
 
 class Growth(NamedTuple):
@@ -34,17 +33,15 @@ TARGET_COSTS = {
 }
 
 
-def load_scaled_llama(
-    folder: Path | str,
-    cost: str,
-    device: torch.device | str = "cpu",
-    dtype: torch.dtype = torch.float32,
-) -> Llama:
-    """The Llama of `folder` at the cost of another size, a name in TARGET_COSTS.
+def target_weights(
+    cost: str | None, dtype: torch.dtype, device: torch.device | str = "cpu"
+) -> Weights:
+    """The built-in target's weights, or those at the cost of another size, a name in TARGET_COSTS.
 
-    It is built on the device, layer by layer.
+    They are read layer by layer, to be packed and let go.
     """
-    return Llama(grow_weights(read_weights(Path(folder), device, dtype), TARGET_COSTS[cost]))
+    weights = read_weights(ASSETS / "target", device, dtype)
+    return grow_weights(weights, TARGET_COSTS[cost]) if cost else weights
 
 
 def grow_weights(weights: Weights, growth: Growth) -> Weights:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import ByteLevelBPETokenizer
 
 # Tables of characters, and files that are wrong on purpose: neither reads as Python.
 EXCLUDED_PATHS = ("site-packages", "encodings", "lib2to3/tests/data", "test/encoded_modules")
@@ -69,22 +69,15 @@ def _hash(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def train_tokenizer(texts: list[str]) -> Tokenizer:
+def train_tokenizer(texts: list[str]) -> ByteLevelBPETokenizer:
     """A byte-level BPE (Sennrich et al., 2016; bytes as in GPT-2) of VOCAB_SIZE on `texts`."""
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCAB_SIZE,
-        special_tokens=[END_OF_TEXT],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=True,
-    )
-    tokenizer.train_from_iterator(texts, trainer, length=len(texts))
+    tokenizer = ByteLevelBPETokenizer()
+    options = {"min_frequency": 0, "special_tokens": [END_OF_TEXT], "length": len(texts)}
+    tokenizer.train_from_iterator(texts, VOCAB_SIZE, **options)
     return tokenizer
 
 
-def encode_corpus(tokenizer: Tokenizer, corpus: list[LibraryDocument]) -> np.ndarray:
+def encode_corpus(tokenizer: ByteLevelBPETokenizer, corpus: list[LibraryDocument]) -> np.ndarray:
     """All documents one after the other, each after END_OF_TEXT: uint16 ids."""
     encodings = tokenizer.encode_batch([document.text for document in corpus])
     return np.concatenate([np.array([0, *text.ids], dtype=np.uint16) for text in encodings])

@@ -6,16 +6,16 @@ figures are no longer true.
 
 import json
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from safetensors.torch import save_file
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.eagle import BUILT_IN_EAGLE
-from specdec_lib.drafters.medusa import BUILT_IN_MEDUSA
+from specdec_lib.drafters.eagle import BUILT_IN_EAGLE, EagleWeights
+from specdec_lib.drafters.medusa import BUILT_IN_MEDUSA, MedusaHeads
 from specdec_lib.models.llama import Llama
 from specdec_lib.training.corpus import END_OF_TEXT, VOCAB_SIZE, LibraryDocument, library_documents
 from specdec_lib.training.heads import eagle_weights, medusa_weights
@@ -92,20 +92,16 @@ def save_counts(tokens: np.ndarray, path: Path) -> None:
 
 def most_frequent(columns: np.ndarray, followers: int) -> np.ndarray:
     """(context..., token, count) of the `followers` most frequent tokens after each context."""
-    weights = VOCAB_SIZE ** np.arange(len(columns))[::-1]
-    keys, counts = np.unique(weights @ columns, return_counts=True)
-    keys, counts = keys[counts >= MIN_COUNT], counts[counts >= MIN_COUNT]
-    order = np.lexsort((-counts, keys // VOCAB_SIZE))
-    keys, counts = keys[order], counts[order]
-    contexts = keys // VOCAB_SIZE
-    first = np.searchsorted(contexts, contexts)
-    is_frequent = np.arange(len(keys)) - first < followers
-    parts = [keys[is_frequent] // weight % VOCAB_SIZE for weight in weights]
-    return np.stack((*parts, counts[is_frequent]), axis=1).astype(np.uint32)
+    *context, _ = names = [*range(len(columns))]
+    counts = pd.DataFrame(columns.T).groupby(names).size().reset_index(name="count")
+    counts = counts[counts["count"] >= MIN_COUNT]
+    by_count = counts.sort_values("count", ascending=False, kind="stable")
+    frequent = by_count.sort_values(context, kind="stable").groupby(context).head(followers)
+    return frequent.to_numpy(np.uint32)
 
 
-def write_tensors(weights: NamedTuple, path: Path) -> None:
-    """Write `weights` (medusa.MedusaHeads, eagle.EagleWeights) as float16 to a safetensors file."""
+def write_tensors(weights: MedusaHeads | EagleWeights, path: Path) -> None:
+    """Write `weights` as float16 to a safetensors file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    tensors = weights._asdict().items()
+    tensors = vars(weights).items()
     save_file({name: tensor.half().contiguous() for name, tensor in tensors}, path)

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from specdec_lib.assets import ASSETS
@@ -47,14 +48,14 @@ def distil(
     recipe = Recipe(steps, _BATCH, warmup=5)
     ids, rng = np.asarray(text), np.random.default_rng(SEED)
     optimizer = torch.optim.AdamW(draft.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
+    schedule = LambdaLR(optimizer, recipe.rate)
     for step in range(steps):
         starts = rng.integers(0, len(ids) - _WINDOW, _BATCH)
         tokens = torch.from_numpy(np.stack([ids[start : start + _WINDOW] for start in starts]))
         p = target.forward(tokens, target.new_cache(_BATCH, _WINDOW))
         value = loss(p, draft(input_ids=tokens, use_cache=False).logits)
         value.backward()
-        for group in optimizer.param_groups:
-            group["lr"] = rate * recipe.rate(step)
         optimizer.step()
         optimizer.zero_grad()
+        schedule.step()
         yield step + 1

@@ -5,7 +5,7 @@ cache, and hold what the faulty loop would have there.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -13,7 +13,6 @@ from torch import Tensor
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch08 import computed
-from specdec_lib.lessons.ch08.models import WatchedModel
 from specdec_lib.progress import progress
 
 if TYPE_CHECKING:
@@ -83,9 +82,8 @@ _Loop = Callable[..., list[int]]
 def careless(fault: str, target: "Model", draft: "Model") -> tuple[Careless, Careless]:
     """Both models, one of them with the mistake that CACHE_FAULTS[fault] names."""
     side, mistake, *_ = CACHE_FAULTS[fault]
-    named = (("target", target), ("draft", draft))
-    first, second = (Careless(model, mistake if name == side else "") for name, model in named)
-    return first, second
+    in_target, in_draft = (mistake if name == side else "" for name in ("target", "draft"))
+    return Careless(target, in_target), Careless(draft, in_draft)
 
 
 def tokens_with_fault(
@@ -125,10 +123,8 @@ def fault_distance(generate: _Loop, fault: str) -> float:
     """
     _, _, k, length = CACHE_FAULTS[fault]
 
-    def run(script: computed.Halves) -> list[int]:
-        pair = map(WatchedModel, (computed.TARGET_TABLE, computed.DRAFT_TABLE))
-        return generate(*careless(fault, *pair), computed.TEXT_START, k, length, 1.0, script)
+    def faulty(target: "Model", draft: "Model", *args: Any) -> list[int]:
+        return generate(*careless(fault, target, draft), *args)
 
-    return exact.total_variation_distance(
-        exact.distribution(run, computed.Halves), computed.plain_law(length)
-    )
+    law = computed.text_law(faulty, k, length)
+    return exact.total_variation_distance(law, computed.plain_law(length))

@@ -66,12 +66,12 @@ class Halves(exact.Tape):
         return drawn[0] if size is None else np.array(drawn)
 
 
-def text_law(generate: Callable) -> Law:
-    """The distribution of TEXT_LENGTH tokens by the student's loop at K = 2."""
+def text_law(generate: Callable, k: int = 2, length: int = TEXT_LENGTH) -> Law:
+    """The distribution of `length` tokens by a loop with blocks of `k`."""
 
     def run(script: Halves) -> list[int]:
         pair = WatchedModel(TARGET_TABLE), WatchedModel(DRAFT_TABLE)
-        return generate(*pair, TEXT_START, 2, TEXT_LENGTH, 1.0, script)
+        return generate(*pair, TEXT_START, k, length, 1.0, script)
 
     return exact.distribution(run, Halves)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from specdec_lib.lessons.ch08.models import ModelPass
+from specdec_lib.text_stream import common_prefix_length
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class TextRequest:
     most: int
     temperature: float
     blocks: list[list[int]]
-    slips: tuple[tuple[list[int], str], ...] = ()
+    slips: Sequence[tuple[list[int], str]] = ()
     eos_id: int | None = None
 
     @property
@@ -103,7 +104,7 @@ def _at_the_ends(request: TextRequest, got: list[int]) -> str:
     right, eos = request.text, request.eos_id
     if got == request.prompt + right:
         return "The prompt came back too. Return the new tokens only."
-    if _shared(right, got) < min(len(right), len(got)):
+    if common_prefix_length(right, got) < min(len(right), len(got)):
         return ""
     if eos in right:
         return f"The new token {eos} is eos_id: the text ends with it, inside a block as well."
@@ -121,7 +122,7 @@ def _in_a_cache(request: TextRequest, got: list[int], passes: Sequence[ModelPass
     for number, model_pass in enumerate(passes, 1):
         name, held = model_pass.name, model_pass.held
         first = held if name == "draft" else held[: model_pass.start + 1]
-        place = _shared(first, text)
+        place = common_prefix_length(first, text)
         starts_block = name == "target" or before != "draft"
         if starts_block and place < min(len(first), len(text)):
             return (
@@ -135,7 +136,7 @@ def _in_a_cache(request: TextRequest, got: list[int], passes: Sequence[ModelPass
 
 def _parted(request: TextRequest, got: list[int]) -> str:
     """Where the texts part, and what a right loop does in that block."""
-    place = _shared(request.text, got)
+    place = common_prefix_length(request.text, got)
     block = max(i for i, start in enumerate(request.starts) if start <= place)
     left, n = request.most - request.starts[block], request.drafts[block]
     drawn = f" and draws rng.random({n}), rng.random({n}) and rng.random()"
@@ -143,9 +144,3 @@ def _parted(request: TextRequest, got: list[int]) -> str:
         f"The texts part at new token {place}. A right loop writes it in block {block + 1}: with "
         f"{left} tokens left to write, it drafts n = {n}{drawn if request.temperature else ''}."
     )
-
-
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens two texts share from the first on."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))

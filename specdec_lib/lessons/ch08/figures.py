@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from itertools import product
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch08 import computed
@@ -20,7 +19,7 @@ from specdec_lib.lessons.drawing.axes import (
 )
 from specdec_lib.lessons.drawing.series import draw_series, series_text
 from specdec_lib.lessons.drawing.style import role, show
-from specdec_lib.lessons.drawing.tokens import board, box_legend, boxes, token_box, write_at
+from specdec_lib.lessons.drawing.tokens import FIRST_X, board, box_legend, boxes, write_at
 
 WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is accepted whole
 
@@ -65,11 +64,10 @@ def going_back(rollback: Callable) -> None:
     rollback(cache, read + 1 + accepted)
     kinds = ["plain"] * (read + 1) + ["accepted"] * accepted
     kinds += ["rejected"] + ["dropped"] * (k - accepted - 1)
-    ax = board(held + 2.2, 2.6, 0.62)
-    for y, words, count in ((1.8, "read", held), (0.7, "yours", len(cache.tokens))):
-        write_at(ax, 0.5, y, words, bold=True)
-        for position in range(count):
-            token_box(ax, position + 2, y, kinds[position], str(position))
+    ax = board(held + 1.7, 2.6, 0.62)
+    row = [(kind, str(position)) for position, kind in enumerate(kinds)]
+    boxes(ax, 1.8, "read", row)
+    boxes(ax, 0.7, "yours", row[: len(cache.tokens)])
     box_legend(ax, ("accepted", "rejected", "dropped"))
     show(
         ax.figure,
@@ -121,14 +119,15 @@ def tokens_read(speculative_generate: Callable) -> None:
     shown, whole = target.passes, [*prompt, *text]
     longest = max(len(whole), *(len(model_pass.held) for model_pass in shown))
     title = f"What your loop reads in each pass, for {len(text)} tokens"
-    ax = board(longest + 2.6, len(shown) * 0.5 + 1.5, 0.62, title)
+    ax = board(longest + 1.7, len(shown) * 0.5 + 1.5, 0.62, title)
     for number, model_pass in enumerate(shown, 1):
-        _draw_pass(ax, model_pass, 0.5 * (len(shown) - number) + 1.3)
-    write_at(ax, 0.7, 0.65, "the text", bold=True)
-    write_at(ax, 0.7, 0.15, "position", size=8)
-    for position, token in enumerate(whole):
-        token_box(ax, position + 2.4, 0.65, "plain", str(token))
-        write_at(ax, position + 2.4, 0.15, str(position), size=8)
+        kind = "scored" if model_pass.name == "target" else "drafted"
+        row, y = [(kind, str(token)) for token in model_pass.tokens], 0.5 * (len(shown) - number)
+        boxes(ax, y + 1.3, model_pass.name, row, model_pass.start)
+    boxes(ax, 0.65, "the text", [("plain", str(token)) for token in whole])
+    write_at(ax, 0.4, 0.15, "position", size=8)
+    for position in range(len(whole)):
+        write_at(ax, FIRST_X + position, 0.15, str(position), size=8)
     dresses = (role(name) | {"label": words} for name, words in _READERS)
     ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
     words = "; ".join(f"the {model_pass.name} reads {_range(model_pass)}" for model_pass in shown)
@@ -136,13 +135,6 @@ def tokens_read(speculative_generate: Callable) -> None:
 
 
 _READERS = (("draft", "striped: read by the draft"), ("target", "filled: read by the target"))
-
-
-def _draw_pass(ax: Axes, model_pass: ModelPass, y: float) -> None:
-    write_at(ax, 0.7, y, model_pass.name, bold=model_pass.name == "target")
-    kind = "scored" if model_pass.name == "target" else "drafted"
-    for i, token in enumerate(model_pass.tokens):
-        token_box(ax, model_pass.start + i + 2.4, y, kind, str(token))
 
 
 def _range(model_pass: ModelPass) -> str:

@@ -5,6 +5,7 @@ import functools
 import io
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -15,7 +16,13 @@ from specdec_lib.lessons.ch08.models import (
     WatchedModel,
     model_tables,
 )
-from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
+from specdec_lib.lessons.checking.answers import (
+    committed,
+    make_answered,
+    make_reveal,
+    read_tables,
+    truths_of,
+)
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import (
     Different,
@@ -45,27 +52,11 @@ R = torch.tensor([[0.75, 0.1], [0.9, 0.5], [0.9, 0.6]], dtype=torch.float64)
 U = torch.tensor([0.5, 0.5, 0.5]).double()
 _BLOCK = (_P.expand(3, 3, 3), _Q.expand(3, 2, 3), _DRAFTED, R, U)
 
-P_ROWS = "Are these the last n + 1 rows? In its first pass the target reads the prompt, too."
-_WARM = "Do p and q both take the temperature? At 0, Warp gives rows that are one-hot."
-DRAFT_WARM = (
-    "Does the draft take the temperature, too? Its tokens are drawn from Warp(temperature)."
-)
-# Texts of the example models: the generator's seed, and what is asked and written, block by block,
-# and what wrong loops write. A test holds the blocks against specdec_lib.decoding.
-_PROMPT = [1, 2, 3]
-GREEDY_SLIPS = (
-    ([1, 3, 0, 1, 1, 2, 0, 1, 1], P_ROWS),
-    ([2, 0, 1, 0, 3, 0, 3, 0, 0], _WARM),
-    ([0] * 9, _WARM),
-)
-COOL_SLIPS = (([2, 2, 1, 2, 0, 1, 2, 3, 2], DRAFT_WARM),)
-EXAMPLES = (
-    (0, TextRequest(1, _PROMPT, 3, 9, 0.0, [[3], [2, 1], [3, 0, 1], [1, 2], [0]], GREEDY_SLIPS)),
-    (10, TextRequest(1, _PROMPT, 3, 9, 1.0, [[3, 2], [1], [3, 2, 0, 1], [3, 3]])),
-    (6, TextRequest(3, _PROMPT, 3, 9, 0.5, [[2, 1], [1, 2, 0, 1], [2, 1, 3]], COOL_SLIPS)),
-    (1, TextRequest(1, _PROMPT, 3, 9, 1.0, [[3], [1]], eos_id=1)),
-    (0, TextRequest(1, _PROMPT, 3, 1, 1.0, [[3]])),
-)
+# Texts of the example models, each with the generator's seed.
+EXAMPLES = [
+    (text.pop("seed"), TextRequest(**text))
+    for text in read_tables(__package__, "examples.toml")["text"]
+]
 
 
 def example_models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, WatchedModel]:
@@ -161,8 +152,8 @@ def check_speculative_generate(function: Callable) -> None:
         faults += [(request.k, fault) for fault in pair[0].faults]
     for k, fault in faults:
         raise Different(f"With k={k} the target {fault}. {FAULT_ADVICE[fault]}")
-    pair = example_models()
-    expect_text(function, TextRequest(1, _PROMPT, 3, 0, 1.0, []), pair, WatchedGenerator(0))
+    pair, nothing = example_models(), replace(EXAMPLES[-1][1], most=0, blocks=[])
+    expect_text(function, nothing, pair, WatchedGenerator(0))
     if pair[0].count:
         raise Different("0 tokens are asked for, and the target was called. Read nothing for them.")
 

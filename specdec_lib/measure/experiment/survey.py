@@ -21,7 +21,7 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.protocol import Model, prefill
-from specdec_lib.models.scale import TARGET_COSTS, grow_shape, load_scaled_llama, parameter_count
+from specdec_lib.models.scale import TARGET_COSTS, grow_shape, parameter_count, target_weights
 from specdec_lib.models.smollm2 import DRAFT_FOLDER
 
 # What the target costs: the first of these whose weights fit into the memory.
@@ -99,7 +99,7 @@ def load_machine(longer: float = 1, name: str | None = None) -> ExperimentMachin
     if name == BUILT_IN:
         name, small = largest_size(SIZES[device.type], device, dtype), draft_dtype(device, dtype)
         models = f"the built-in ones, the target slowed down to a cost of {name.upper()}"
-        target = load_scaled_llama(ASSETS / "target", name, device, dtype)
+        target = Llama(target_weights(name, dtype, device))
         drafts = {each: Llama.from_folder(ASSETS / each, device, small) for each in BUILT_IN_DRAFTS}
     print(f"{device_line(device)}, {dtype_name(dtype)}. The models: {models}.")
     (prompt,) = pair_prompts(pair, 1)

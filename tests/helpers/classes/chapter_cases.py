@@ -145,7 +145,8 @@ ROW = DraftMeasurement(
 )
 _ACCOUNT = gap.SpeedupBreakdown(0.6, 2, gap.cost_steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6], 48)
 _RUN = {
-    "target": "234m", "alpha": 0.64, "c": 0.05, "K": 3, "tokens per pass": 2.2, "v = 1": 1.9,
+    "task": "code", "target": "234m", "alpha": 0.64, "c": 0.05, "K": 3, "tokens per pass": 2.2,
+    "v = 1": 1.9,
     "measured v": 1.6, "measured v + prompt": 1.55, "clock": 1.5, "low": 1.25, "high": 1.75,
 }  # fmt: skip
 RUNS = pd.DataFrame(

@@ -23,7 +23,7 @@ from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.drafters.tree import ModelTreeDrafter, TreeDrafter
+from specdec_lib.drafters.tree import ModelTreeDrafter
 from specdec_lib.exact import Tape, distribution
 from specdec_lib.models.cut_vocabulary import CutVocabulary
 from specdec_lib.models.llama import Llama
@@ -96,7 +96,7 @@ class Row(NamedTuple):
     """A drafter: its file, how it is made, and what a mistake in it does to its proposals."""
 
     file: str
-    make: Callable[..., Drafter | TreeDrafter]  # from Llamas; for trees from their widths too
+    make: Callable[..., Drafter | ModelTreeDrafter]  # from Llamas; for trees from their widths too
     mistake: Callable
     sizes: tuple  # the K that are walked, or the widths of trees
     count: int  # new tokens
@@ -149,12 +149,12 @@ def on_llama(file: str, make: Callable[[Llama], Drafter], mistake: Callable) -> 
     return Row(file, lambda llamas: make(llamas.target), mistake, (2,), 3)
 
 
-def tree(file: str, make: Callable[..., TreeDrafter], how: str, mistake: Callable) -> Row:
+def tree(file: str, make: Callable[..., ModelTreeDrafter], how: str, mistake: Callable) -> Row:
     """A row of trees whose candidates are picked in the way `how`."""
     return Row(file, partial(make, how=how), mistake, ((3,), (2, 1)), 2)
 
 
-def draft_tree(llamas: Llamas, widths: Sequence[int], how: str) -> TreeDrafter:
+def draft_tree(llamas: Llamas, widths: Sequence[int], how: str) -> ModelTreeDrafter:
     return ModelTreeDrafter(llamas.draft, widths, how)
 
 

@@ -51,7 +51,9 @@ def eagle_weights(target: Llama) -> EagleWeights:
     """A head that predicts the states of `target` at random."""
     width, w, mlp = target.shape.width, HEAD_WIDTH, 8
     layer = ((w,), (3 * w, w), (w, w), (w,), (2 * mlp, w), (w, mlp))
-    return EagleWeights(*random_tensors(target, (w, 2 * width), *layer, (w,), (width, w)))
+    shapes = ((w, 2 * width), *layer, (w,), (width, w))
+    fuse, *layer_weights, norm, up = random_tensors(target, *shapes)
+    return EagleWeights(*layer_weights, fuse=fuse, norm=norm, up=up)
 
 
 def random_tensors(target: Llama, *shapes: tuple[int, ...]) -> list[Tensor]:

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding import verify
-from specdec_lib.decoding.verify import FixedUniforms, accepts, residual_rows, verify_block
-from specdec_lib.sampling import sample_from, sample_rows
+from specdec_lib.decoding.verify import accepts, residual_rows, verify_block
+from specdec_lib.sampling import Uniforms, sample_from, sample_rows
 
 GRID = 12  # midpoints: a multiple of every whole number up to 4
 ALMOST_ONE = 1 - 2.0**-53  # the largest number below 1 in float64
@@ -113,7 +113,7 @@ def test_a_plain_loop_gives_the_same(K: int, V: int):
 def test_a_row_with_a_limit_is_judged_as_a_shorter_block():
     block = random_block(3, 25, 4, 5)
     limits = torch.arange(25) % 5
-    verdict = verify.verify_rows(*block[:3], limits, FixedUniforms(block.r, block.u))
+    verdict = verify.verify_rows(*block[:3], limits, Uniforms.given(block.r, block.u))
     for b, n in enumerate(limits.tolist()):
         p, q, drafted, r, u = block.row(b)
         count, token = verify_block(p[:, : n + 1], q[:, :n], drafted[:, :n], r[:, :n], u)

@@ -120,7 +120,7 @@ def test_on_a_grown_target_a_draft_is_and_reads_what_it_does_on_the_original(nam
     make, load, kind = FILES[name]
     target = tiny_llama(tmp_path / "target", seed=1)
     path = tmp_path / "weights.safetensors"
-    save_file({name: each.half() for name, each in make(target)._asdict().items()}, path)
+    save_file({name: each.half() for name, each in vars(make(target)).items()}, path)
     weights = read_weights(tmp_path / "target", "cpu", torch.float64)
     wide = Llama(grow_weights(weights, Growth(width=3, layers=3)))
     drafters = [kind(each, load(each, path)) for each in (target, wide)]

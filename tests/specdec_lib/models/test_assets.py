@@ -13,7 +13,7 @@ from specdec_lib.measure import prompts
 from specdec_lib.measure.acceptance import WINDOW, acceptance, model_reader
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
-from specdec_lib.models.scale import load_scaled_llama
+from specdec_lib.models.scale import target_weights
 
 NAMES = ("target", *BUILT_IN_DRAFTS)
 
@@ -101,7 +101,7 @@ def test_model_cards_say_what_is_measured():
 
 def test_scaled_target_has_the_same_distribution():
     tokens = torch.tensor([prompts.prompts(1)[0]])
-    small, large = model("target"), load_scaled_llama(ASSETS / "target", "40m")
+    small, large = model("target"), Llama(target_weights("40m", torch.float32))
     p, q = (m.forward(tokens, m.new_cache()).softmax(-1) for m in (small, large))
     assert (p - q).abs().sum(-1).max() / 2 < 3e-5
 

@@ -13,7 +13,6 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.training import cut_draft, export, recipes, stages, writing
 from specdec_lib.training.corpus import VOCAB_SIZE, LibraryDocument
-from specdec_lib.training.muon import Float32Muon
 from specdec_lib.training.recipes import ModelSize
 
 TINY, DRAFT = ModelSize(16, 1, 2, 16), ModelSize(8, 1, 2, 8, kv_heads=1, vocab=100)
@@ -73,15 +72,3 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path, 
     with pytest.raises(IndexError):
         train("stopped", 2)
     torch.testing.assert_close(train("stopped", 4), train("whole", 4), rtol=0, atol=0)
-
-
-def test_muon_in_float32_is_torchs_but_for_rounding():
-    start, slope = (torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(1))).unbind()
-    moved = []
-    for muon in (Float32Muon, torch.optim.Muon):
-        matrix = torch.nn.Parameter(start.clone())
-        optimizer, matrix.grad = muon([matrix], lr=0.1, weight_decay=0.1), slope
-        optimizer.step()
-        optimizer.step()
-        moved.append(matrix.detach())
-    torch.testing.assert_close(*moved, rtol=0, atol=5e-3)
