@@ -18,7 +18,8 @@ from transformers.utils import logging
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure import hugging, models
+from specdec_lib.measure import hugging
+from specdec_lib.models import scale
 from specdec_lib.models.cut_vocabulary import D2T_FILE, CutVocabulary
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
@@ -181,7 +182,7 @@ def test_how_a_draft_is_run_is_said_and_none_is_the_default_of_transformers():
 
 
 def test_the_scaled_target_is_the_same_in_transformers(folders: list[Path], monkeypatch):
-    monkeypatch.setattr(models, "ASSETS", folders[0].parent)
+    monkeypatch.setattr(scale, "ASSETS", folders[0].parent)
     monkeypatch.setitem(TARGET_COSTS, "tiny", TARGET_COSTS["40m"]._replace(layers=3))
     theirs = hugging.CountedModel.from_size("tiny", torch.float32).model
     assert theirs.config.hidden_size == 64 and theirs.config.num_hidden_layers == 3
