@@ -5,6 +5,8 @@ distribution of plain decoding, and at temperature 0 they are the same tokens. H
 batch go together, with any drafter; decoder.py is the same for one text and one draft model.
 """
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -47,8 +49,18 @@ def decode_block(
     return blocks
 
 
-def to_host(is_finite: Tensor, proposal: Proposal, verdict: Verdict) -> list[tuple]:
-    """The draft tokens of each row, and its verdict in the order of Verdict, in plain numbers.
+class RowVerdict(NamedTuple):
+    """The verdict on the n draft tokens of a row, in plain numbers."""
+
+    drafted: list[int]  # (n,)
+    count: int  # accepted tokens, from the first
+    token: int  # the correction or bonus
+    p: list[float]  # (n,) the target's probability of each draft token
+    q: list[float]  # (n,) the draft's
+
+
+def to_host(is_finite: Tensor, proposal: Proposal, verdict: Verdict) -> list[RowVerdict]:
+    """The verdict on each row, on the host.
 
     The first transfer waits for all that a GPU has to do. Raises SpecdecError unless the target's
     logits in every row (`is_finite` (B,)) and the draft's distributions are finite.
@@ -56,10 +68,12 @@ def to_host(is_finite: Tensor, proposal: Proposal, verdict: Verdict) -> list[tup
     require_finite_block(proposal.q, is_finite)
     count, token = torch.stack((verdict.count, verdict.token)).tolist()
     p, q = torch.stack((verdict.p.double(), verdict.q.double())).tolist()
-    return list(zip(proposal.tokens.tolist(), count, token, p, q, strict=True))
+    return list(map(RowVerdict, proposal.tokens.tolist(), count, token, p, q))
 
 
-def append_block(state: GenerationState, row: int, limit: int, verdict: tuple) -> VerifiedBlock:
+def append_block(
+    state: GenerationState, row: int, limit: int, verdict: RowVerdict
+) -> VerifiedBlock:
     """Append what a row accepted of its first `limit` draft tokens, and the token after them."""
     drafted, n_accepted, next_token, p, q = verdict
     accepted_tokens = drafted[:n_accepted]
@@ -67,7 +81,8 @@ def append_block(state: GenerationState, row: int, limit: int, verdict: tuple) -
     accepted_tokens = accepted_tokens[:n_appended]
     has_bonus = n_appended > n_accepted == limit
     n = limit if n_appended > n_accepted else n_appended  # nothing after the end of the text
-    verified = accepted_tokens, next_token, n_appended, has_bonus
-    block = VerifiedBlock(drafted[:n], *verified, p[:n], q[:n])
+    block = VerifiedBlock(
+        drafted[:n], accepted_tokens, next_token, n_appended, has_bonus, p[:n], q[:n]
+    )
     state.blocks[row].append(block)
     return block

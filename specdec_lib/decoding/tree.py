@@ -57,8 +57,7 @@ def decode_tree(
     state.roll_back()
     has_bonus = has_bonus and n_appended > len(accepted_tokens)
     accepted_tokens = accepted_tokens[:n_appended]
-    verified = accepted_tokens, next_token, n_appended, has_bonus
-    block = VerifiedBlock(proposal.tokens, *verified, *pq)
+    block = VerifiedBlock(proposal.tokens, accepted_tokens, next_token, n_appended, has_bonus, *pq)
     state.blocks[0].append(block)
     return block
 

@@ -9,6 +9,7 @@ import torch
 from specdec_lib.device import dtype_name, free_memory
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.protocol import Model
+from specdec_lib.models.tokenizer import chat_prompt
 from specdec_lib.text_stream import TextStream
 
 
@@ -57,10 +58,7 @@ class Pair:
         """
         if not self.is_chat:
             raise PairError(f"{self.name} has no chat template: it continues texts")
-        messages = [{"role": "user", "content": question}]
-        return self.tokenizer.apply_chat_template(
-            messages, add_generation_prompt=True, tokenize=False
-        )
+        return chat_prompt(self.tokenizer, question)
 
     def stream(self, prompt_ids: Sequence[int]) -> TextStream:
         """The text that is written after `prompt_ids`, token by token."""

@@ -3,9 +3,16 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tokenizers import Tokenizer
+
+
+def chat_prompt(tokenizer: Any, question: str) -> str:
+    """The text after which a chat model answers `question`, by its tokenizer's chat template."""
+    messages = [{"role": "user", "content": question}]
+    return tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
 
 
 class FileTokenizer:

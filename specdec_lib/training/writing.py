@@ -17,13 +17,10 @@ from torch import Tensor
 from tqdm import trange
 
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.tokenizer import FileTokenizer
+from specdec_lib.models.tokenizer import FileTokenizer, chat_prompt
 from specdec_lib.training import recipes
 from specdec_lib.training.corpus import library_documents
 
-_SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
-_BEFORE = f"<|im_start|>system\n{_SYSTEM}<|im_end|>\n<|im_start|>user\n"
-_AFTER = "<|im_end|>\n<|im_start|>assistant\n"
 _TEMPERATURES = (1.0, 1.0, 1.0, 0.7, 0.3)  # of which each row draws one
 
 
@@ -45,6 +42,7 @@ class Prompts:
 
     def __init__(self, tokenizer: FileTokenizer) -> None:
         self.encode = tokenizer.encode
+        self.before, self.after = chat_prompt(tokenizer, "QUESTION").split("QUESTION")
         words = json.loads(Path(__file__).with_name("smollm2.json").read_text(encoding="utf-8"))
         self.topics, self.forms = words["topics"], words["forms"]
         sources = [each for each in library_documents() if not (each.held_out or each.is_test)]
@@ -56,9 +54,10 @@ class Prompts:
         share = rng.random()
         if share < 0.5:
             topics = rng.choice(self.topics), rng.choice(self.topics)
-            return self.encode(_BEFORE + rng.choice(self.forms).format(*topics) + _AFTER)
+            question = rng.choice(self.forms).format(*topics)
+            return self.encode(self.before + question + self.after)
         if share < 0.88:
-            return self.encode(_BEFORE)
+            return self.encode(self.before)
         lines = rng.choice(self.sources)
         first = rng.randrange(len(lines) - 30)
         text = "\n".join(lines[first : first + 12])

@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from attacks.filling import FILLING
@@ -30,18 +31,13 @@ def most_megabytes(status: str = "") -> float:
 
 
 def cost_of(name: str) -> tuple[float, float, bool]:
-    """Megabytes and processor seconds of grading it, and whether it got no points.
-
-    For a process that ends afterwards: it changes the grader's limits.
-    """
+    """Megabytes, processor seconds, whether it got no points. Changes this process's limits."""
     chapter, notebook, names = attacked(name)
     grade.grade_now(fill_answers(release_of(chapter), material_of(chapter).answers), chapter)
     bounds.EXTRA_MEMORY_BYTES, bounds.CPU_SECONDS = MEGABYTES * 2**20, SECONDS
     Path("/proc/self/clear_refs").write_text("5")
     before, start, no_points = most_megabytes(), time.process_time(), True
-    try:
+    with suppress(bounds.TooCostly):
         result = grade.grade_now(notebook, chapter)
         no_points = not any(result.exercises[each].score for each in names)
-    except bounds.TooCostly:
-        pass
     return most_megabytes() - before, time.process_time() - start, no_points

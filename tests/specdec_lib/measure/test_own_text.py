@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from decoders.fetched import needs_smollm2
 from decoders.random_models import VOCAB, llama
 
 from specdec_lib.measure import own_text
 from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.cut_vocabulary import CutVocabulary
-from specdec_lib.models.fetch import cache_folder
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.tokenizer import FileTokenizer
 
@@ -42,9 +42,7 @@ def test_a_cut_vocabulary_has_its_price_and_transformers_drafts_in_it_too(tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not (cache_folder() / SMOLLM2).exists(), reason=f"needs `specdec fetch {SMOLLM2}`"
-)
+@needs_smollm2
 def test_the_drafts_card_says_what_is_measured():
     kept = pd.read_json(own_text.ACCEPTANCE_FILE)
     card = own_text.ACCEPTANCE_FILE.with_name("README.md").read_text(encoding="utf-8")

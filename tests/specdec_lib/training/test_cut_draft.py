@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from specdec_lib.assets import ASSETS
+from specdec_lib.assets import ASSETS, tokenizer
 from specdec_lib.models.cut_vocabulary import CutVocabulary
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.tokenizer import FileTokenizer
@@ -17,6 +17,7 @@ from specdec_lib.training.recipes import ModelSize
 
 TINY, DRAFT = ModelSize(16, 1, 2, 16), ModelSize(8, 1, 2, 8, kv_heads=1, vocab=100)
 SMALL = {"PIECE_ROWS": 24, "ROW_LENGTH": 160, "TOP": 8, "SMOLLM2_DRAFT_SIZE": DRAFT}
+CHAT_TOKENIZER = FileTokenizer(tokenizer(), "Q: {{ messages[0].content }} A:")
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Llama:
     shutil.copy(ASSETS / "target" / "tokenizer.json", tmp_path)
     export.save_model(stages.new_model(TINY).state_dict(), TINY, tmp_path, tmp_path)
     llama = Llama.from_folder(tmp_path)
-    writing.write_pieces(llama, FileTokenizer.from_folder(tmp_path), tmp_path, 2)
+    writing.write_pieces(llama, CHAT_TOKENIZER, tmp_path, 2)
     return llama
 
 
@@ -38,7 +39,7 @@ def test_a_piece_that_is_there_is_kept_and_one_that_is_lost_comes_again(target, 
     second.unlink()
     (tmp_path / ".1.half.npz").write_bytes(b"cut off")
     before = first.stat().st_mtime_ns
-    writing.write_pieces(target, FileTokenizer.from_folder(tmp_path), tmp_path, 2)
+    writing.write_pieces(target, CHAT_TOKENIZER, tmp_path, 2)
     assert first.stat().st_mtime_ns == before
     for found, expected in zip(writing.read_pieces(tmp_path, 2), text, strict=True):
         np.testing.assert_array_equal(found, expected)

@@ -5,12 +5,12 @@ import json
 
 import numpy as np
 import pytest
+from decoders.fetched import needs_smollm2
 
 from specdec_lib.measure.race.record import recorded_race
 from specdec_lib.measure.recording import __main__ as recording
 from specdec_lib.measure.recording import answer, blocks, race
-from specdec_lib.models.catalogue import SMOLLM2, PairError
-from specdec_lib.models.fetch import cache_folder
+from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.pairs import load_pair
 
 
@@ -28,7 +28,7 @@ def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives(k: int)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (cache_folder() / SMOLLM2).exists(), reason="run `specdec fetch` first")
+@needs_smollm2
 def test_the_recorded_race_is_what_the_fetched_pair_writes():
     found, recorded = race.answer_race(load_pair(SMOLLM2), race.QUESTION, race.K), recorded_race()
     assert found.prompts == recorded.prompts
@@ -41,12 +41,9 @@ def _pieces(file, name: str) -> list:
 
 
 @pytest.mark.slow
+@needs_smollm2
 def test_the_answer_is_recorded_again_from_the_fetched_weights():
-    try:
-        content = answer.answer_npz()
-    except PairError as error:
-        pytest.skip(str(error))
-    with np.load(io.BytesIO(content)) as new, np.load(answer.ANSWER_FILE) as old:
+    with np.load(io.BytesIO(answer.answer_npz())) as new, np.load(answer.ANSWER_FILE) as old:
         for name in ("prompt", "answer", "drafted"):
             assert _pieces(new, name) == _pieces(old, name)
         assert new["accepted"].tolist() == old["accepted"].tolist()

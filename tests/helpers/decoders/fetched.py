@@ -1,0 +1,7 @@
+"""The mark of tests that need SmolLM2's weights, which are not in git."""
+
+import pytest
+
+from specdec_lib.models.fetch import is_fetched
+
+needs_smollm2 = pytest.mark.skipif(not is_fetched(), reason="run `specdec fetch smollm2-135m`")
