@@ -209,7 +209,7 @@ def list_pairs() -> None:
     Example: specdec pairs
     """
     from specdec_lib.models.catalogue import catalogue
-    from specdec_lib.models.fetch import FETCHABLE, where
+    from specdec_lib.models.published.fetch import FETCHABLE, where
 
     fetchable = [f"{name}: {model['title']}; {where(name)}" for name, model in FETCHABLE.items()]
     built_in, *others = catalogue()
@@ -227,7 +227,7 @@ def fetch_model(
 
     Example: specdec fetch smollm2-135m
     """
-    from specdec_lib.models.fetch import fetch
+    from specdec_lib.models.published.fetch import fetch
 
     fetch(name, yes)
 

@@ -7,7 +7,7 @@ import torch
 
 from specdec_lib.device import default_device, default_dtype, free_memory, processor
 from specdec_lib.models.catalogue import PUBLISHED, SMOLLM2
-from specdec_lib.models.fetch import where
+from specdec_lib.models.published.fetch import where
 
 _GIGA = 1e9
 # Bytes for chapter 08: 1.3 GB were measured, and Hugging Face's two targets take 1.4 more.

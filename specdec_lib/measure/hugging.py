@@ -28,9 +28,9 @@ from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.checkpoint import configuration, named_tensors
 from specdec_lib.models.cut_vocabulary import CutVocabulary
-from specdec_lib.models.fetch import fetched_folder
-from specdec_lib.models.loading import quiet_transformers
 from specdec_lib.models.protocol import EosIds, eos_ids
+from specdec_lib.models.published.fetch import fetched_folder
+from specdec_lib.models.published.loading import quiet_transformers
 from specdec_lib.models.scale import target_weights
 from specdec_lib.sampling import Warp
 

@@ -58,7 +58,7 @@ def load_pair(
         raise PairError(f"target_cost is for the built-in pair; {name} has its own cost")
     # Imported only here, because it imports transformers, which takes seconds.
     try:
-        from specdec_lib.models import hub
+        from specdec_lib.models.published import hub
     except ImportError as error:
         raise dependency_error("transformers", error) from error
     return hub.load_hub_pair(name, draft, device, dtype, yes, limit)

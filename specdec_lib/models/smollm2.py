@@ -6,9 +6,9 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.device import draft_dtype
 from specdec_lib.models.catalogue import SMOLLM2, require_known
 from specdec_lib.models.cut_vocabulary import CutVocabulary
-from specdec_lib.models.fetch import fetched_folder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
+from specdec_lib.models.published.fetch import fetched_folder
 from specdec_lib.models.scale import size_ratio
 from specdec_lib.models.tokenizer import FileTokenizer
 

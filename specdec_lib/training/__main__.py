@@ -12,8 +12,8 @@ import torch
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.device import default_device
-from specdec_lib.models.fetch import fetched_folder
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.published.fetch import fetched_folder
 from specdec_lib.models.smollm2 import DRAFT_FOLDER
 from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.training.corpus import prepare

@@ -10,8 +10,8 @@ from decoders.fake_hub import Hub, write_model
 from decoders.greedy import with_noise
 from decoders.random_models import gpt2, llama, t5
 
-from specdec_lib.models import hub
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.published import hub
 
 
 @pytest.fixture(scope="session")

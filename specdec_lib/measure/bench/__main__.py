@@ -21,7 +21,7 @@ from specdec_lib.measure.bench.figures import BEST_PLAIN, SPECULATIVE
 from specdec_lib.measure.bench.memory import memory_overhead
 from specdec_lib.measure.compare import summary
 from specdec_lib.models.catalogue import SMOLLM2
-from specdec_lib.models.fetch import is_fetched
+from specdec_lib.models.published.fetch import is_fetched
 
 FIGURES = figures.FIGURES | chat.FIGURES
 OVERHEADS = {

@@ -2,6 +2,6 @@
 
 import pytest
 
-from specdec_lib.models.fetch import is_fetched
+from specdec_lib.models.published.fetch import is_fetched
 
 needs_smollm2 = pytest.mark.skipif(not is_fetched(), reason="run `specdec fetch smollm2-135m`")

@@ -15,8 +15,8 @@ from gguf import MODEL_ARCH, GGUFValueType, GGUFWriter, get_tensor_name_map
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specdec_lib.cli import main
-from specdec_lib.models import fetch, from_gguf
 from specdec_lib.models.checkpoint import Shape, read_shape
+from specdec_lib.models.published import fetch, from_gguf
 from specdec_lib.models.tokenizer import FileTokenizer
 
 COMMAND = ["fetch", "smollm2-135m"]

@@ -13,11 +13,11 @@ from specdec_lib.cli import main
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.protocol import eos_ids
+from specdec_lib.models.published import hub
 from specdec_lib.sampling import Greedy, Warp
 
 NAMES = "org/target", "org/draft"

@@ -13,11 +13,11 @@ from huggingface_hub.errors import DryRunError, HFValidationError
 from huggingface_hub.utils import validate_repo_id
 from transformers import PreTrainedTokenizerBase
 
-from specdec_lib.models import loading
 from specdec_lib.models.catalogue import PUBLISHED, PairError, confirm, repositories_of
 from specdec_lib.models.hf import Causal
 from specdec_lib.models.pair import Pair, require_memory
 from specdec_lib.models.protocol import eos_ids
+from specdec_lib.models.published import loading
 
 # Configuration and tokenizer: a few megabytes, which are downloaded unasked.
 SMALL_FILES = ["*.json", "*.txt", "*.model"]

