@@ -11,7 +11,7 @@ from rich.text import Text
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.device import use_half_the_cores
-from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.pair import drafter_of
 from specdec_lib.models.pair import Pair
 from specdec_lib.sampling import Warp, random_source_for
 
@@ -31,9 +31,8 @@ def write_generation(
     writer = ConsoleWriter(pair, console, prompt + "\n\n" * chat, prompt_ids)
     settings = Settings(tokens, warp, pair.eos_id, writer.add)
     random_source = random_source_for(warp, [np.random.default_rng(seed)])
-    drafter = ModelDrafter(pair.draft)
     generation = speculative_generate(
-        pair.target, drafter, [prompt_ids], k, settings, random_source
+        pair.target, drafter_of(pair), [prompt_ids], k, settings, random_source
     )
     writer.show(writer.stream.flush() + "\n\n")
     console.print(counts_line(generation), soft_wrap=True)

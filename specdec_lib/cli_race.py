@@ -32,7 +32,7 @@ def race_here(pair: str, draft: str, k: int | None, temperature: float, cost: st
     lane, subject = lanes.draft_model_lane(draft, k or 3), None
     if pair != BUILT_IN:
         loaded = load_pair(pair, device="cpu")
-        lane = lanes.draft_model_lane(loaded.draft, k or loaded.k, loaded.eos_id)
+        lane = lanes.pair_lane(loaded, k or loaded.k, loaded.eos_id)
         subject = turns.questions_to(loaded, [QUESTION])
     print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
     settings = {"temperature": temperature, "cost": cost, "seconds": _TIME_LIMIT}

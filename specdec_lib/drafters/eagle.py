@@ -4,6 +4,9 @@ From the state at a position and the token after it a small trained layer predic
 position on, which the target's own head turns into a distribution. The token that is drawn from it
 goes back in, together with the predicted state. So, unlike Medusa's heads, it knows the tokens
 before its own, and unlike a draft model, the target's state.
+
+With a cut vocabulary the target's head gives the logits of frequent tokens alone, as in FR-Spec
+(Zhao et al., 2025, arXiv:2502.14856): a token that is left out has a q of 0.
 """
 
 from collections.abc import Sequence
@@ -18,12 +21,14 @@ from specdec_lib.drafters.hidden import HiddenStateDrafter, gather_columns, read
 from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.checkpoint import LayerWeights, Shape
+from specdec_lib.models.cut_vocabulary import read_d2t, widened
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Layer, Llama, PassContext, RMSNorm, rotary_tables
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import RandomSource, Warp
 
-BUILT_IN_EAGLE = ASSETS / "eagle" / "head.safetensors"
+HEAD_FILE = "head.safetensors"
+BUILT_IN_EAGLE = ASSETS / "eagle" / HEAD_FILE
 HEAD_WIDTH, THETA, EPSILON = 32, 10000.0, 1e-6  # of attention, rotary embedding and norms
 
 
@@ -66,13 +71,20 @@ class Eagle(HiddenStateDrafter):
     if it drafts nothing. After a prompt of one token it drafts nothing, because there is no state.
     """
 
-    def __init__(self, target: Llama, weights: EagleWeights) -> None:
-        super().__init__(target, len(weights.up))
+    def __init__(self, target: Llama, weights: EagleWeights, d2t: Tensor | None = None) -> None:
+        super().__init__(target, len(weights.up), d2t)
+        self.d2t = d2t
         self.shape = weights.shape(target)
         self.cos, self.sin = rotary_tables(self.shape, target.device, target.dtype)
         self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
         self.layer = Layer(weights, self.shape)
         self.norm = RMSNorm(weights.norm, EPSILON)
+
+    @classmethod
+    def from_folder(cls, target: Llama, folder: Path) -> "Eagle":
+        """The head in `folder`, which drafts in the cut vocabulary that is there too."""
+        weights = load_eagle_head(target, folder / HEAD_FILE)
+        return cls(target, weights, read_d2t(folder).to(target.device))
 
     def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """An empty cache: the states of the prompts are read with the first block."""
@@ -94,9 +106,16 @@ class Eagle(HiddenStateDrafter):
                 if drafted:
                     state = self.next_states(state[:, None], drafted[-1][0][:, None])[:, 0]
                 q = self.warp(self.head(state))
-                drafted.append((random_source.draft_token(q, index), q))
+                token = random_source.draft_token(q, index)
+                drafted.append((token if self.d2t is None else self.d2t[token], q))
             self.cache.truncate(true_states)
-        return stack_proposal(drafted, limits, self.vocab_size, self.device)
+        size = self.vocab_size if self.d2t is None else len(self.d2t)
+        proposal = stack_proposal(drafted, limits, size, self.device)
+        return proposal._replace(q=self.in_whole_vocabulary(proposal.q))
+
+    def in_whole_vocabulary(self, q: Tensor) -> Tensor:
+        """Distributions over the tokens of `head` as distributions over all: (..., V)."""
+        return q if self.d2t is None else widened(q, self.d2t, self.vocab_size)
 
     def read(self, columns: Sequence[int], texts: Texts) -> Tensor:
         """The predicted states (B, width) of the last tokens, from the true ones up to `columns`.

@@ -24,13 +24,14 @@ class HiddenStateDrafter:
     """A drafter to which every pass of the target hands its last hidden states.
 
     It reads their first `width` columns, by default all: a target that was grown (models/scale.py)
-    repeats every state of the original several times in a row. `head` reads as many.
+    repeats every state of the original several times in a row. `head` reads as many. With `d2t`,
+    which has the target's ids of a cut vocabulary, `head` gives the logits of these tokens alone.
     """
 
-    def __init__(self, target: Llama, width: int | None = None) -> None:
+    def __init__(self, target: Llama, width: int | None = None, d2t: Tensor | None = None) -> None:
         self.target, self.device = target, target.device
         self.width = width or target.shape.width
-        self.head = head_for(target, self.width)
+        self.head = head_for(target, self.width, d2t)
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.hidden: HiddenStates | None = None  # of the passes since the latest proposal
         self.has_proposed = True
@@ -68,13 +69,17 @@ def with_hidden_state_hook(target: Llama, drafter: HiddenStateDrafter) -> Llama:
     return hooked
 
 
-def head_for(target: Llama, width: int) -> Linear:
-    """The head of `target`; of a grown one the original's, which reads states of `width`."""
-    if width == target.shape.width:
+def head_for(target: Llama, width: int, d2t: Tensor | None = None) -> Linear:
+    """The head of `target`, or its rows `d2t`.
+
+    Of a grown target it is the original's head, which reads states of `width`.
+    """
+    if width == target.shape.width and d2t is None:
         return target.head
     copies = target.shape.width // width
     identity = torch.eye(width, target.shape.width, device=target.device, dtype=target.dtype)
-    return Linear((target.head(identity) * copies).T.contiguous())
+    weight = (target.head(identity) * copies).T
+    return Linear((weight if d2t is None else weight[d2t]).contiguous())
 
 
 def gather_columns(states: Tensor, columns: Sequence[int]) -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from specdec_lib.device import to_device
 from specdec_lib.drafters.protocol import Proposal, stack_proposal
-from specdec_lib.models.cut_vocabulary import CutVocabulary
+from specdec_lib.models.cut_vocabulary import CutVocabulary, widened
 from specdec_lib.models.protocol import Model, Texts, cache_lengths, prefill
 from specdec_lib.sampling import RandomSource, Warp
 
@@ -47,7 +47,8 @@ class ModelDrafter:
         if self.cut is None:
             return proposal
         tokens, q, limits = proposal
-        return Proposal(self.cut.d2t[tokens], self.cut.widened(q), limits)
+        d2t = self.cut.d2t
+        return Proposal(d2t[tokens], widened(q, d2t, self.vocab_size), limits)
 
     def _own(self, texts: Texts) -> Texts:
         """`texts` in the vocabulary in which the model drafts."""

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
+from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.ngram import NgramDrafter
 from specdec_lib.measure.prompts import EncodedDocument
+from specdec_lib.models.cache import HiddenStates
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Warp
 
@@ -66,6 +69,24 @@ def model_reader(model: Model, warp: Warp = Warp()) -> Reader:
     def read(ids: list[int]) -> Tensor:
         tokens = torch.tensor([ids], device=model.device)
         return warp(model.forward(tokens, model.new_cache(1, len(ids)))[0]).cpu()
+
+    return read
+
+
+def eagle_reader(eagle: Eagle, warp: Warp = Warp()) -> Reader:
+    """The distributions of an EAGLE head for the first draft token of a block.
+
+    Zeros after the first of the tokens: no state comes before it.
+    """
+
+    def read(ids: list[int]) -> Tensor:
+        tokens, hidden = torch.tensor([ids], device=eagle.device), list[HiddenStates]()
+        cache = eagle.target.new_cache(1, len(ids))
+        eagle.target.forward(tokens, cache, observe=hidden.append)
+        eagle.start([ids], warp, len(ids))
+        states = eagle.next_states(hidden[0].states[:, :-1], tokens[:, 1:])
+        q = eagle.in_whole_vocabulary(warp(eagle.head(states[0])))
+        return F.pad(q, (0, 0, 1, 0)).cpu()
 
     return read
 

@@ -11,7 +11,7 @@ from specdec_lib.models.function import logits_of
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.scale import target_weights
-from specdec_lib.models.smollm2 import CHAT_END
+from specdec_lib.models.smollm2 import CHAT_END, DRAFT_MODEL
 
 CPU = torch.device("cpu")
 
@@ -45,7 +45,7 @@ def fetched_chat(question: str, count: int) -> tuple[Any, ...] | None:
     None, and a line that says how to fetch it, where the pair is not in the cache.
     """
     try:
-        pair = load_pair(SMOLLM2, device=CPU, dtype=torch.float32)
+        pair = load_pair(SMOLLM2, DRAFT_MODEL, device=CPU, dtype=torch.float32)
     except PairError as error:
         print(f"Left out: {error}.")
         return None

@@ -1,7 +1,7 @@
 """Acceptance on text that a pair's target writes itself, by kind of prompt and temperature.
 
-The target writes at the temperature of the row, and both models read it (acceptance.py).
-`python -m specdec_lib.measure.own_text` measures the fetched pair in some minutes.
+The target writes at the temperature of the row, and target and draft read it (acceptance.py).
+`python -m specdec_lib.measure.own_text` measures both drafts of the fetched pair in some minutes.
 """
 
 from collections.abc import Sequence
@@ -11,19 +11,26 @@ import numpy as np
 import pandas as pd
 
 from specdec_lib.assets import held_out_documents
+from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.files import write_whole
 from specdec_lib.measure import prompts
-from specdec_lib.measure.acceptance import acceptance, cached_reader, model_reader
+from specdec_lib.measure.acceptance import (
+    Reader,
+    acceptance,
+    cached_reader,
+    eagle_reader,
+    model_reader,
+)
 from specdec_lib.measure.library_decoders import plain
 from specdec_lib.measure.prompts import EncodedDocument, Prompts
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
-from specdec_lib.models.smollm2 import DRAFT_FOLDER
+from specdec_lib.models.smollm2 import FOLDERS
 from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 
-ACCEPTANCE_FILE = DRAFT_FOLDER / "acceptance.json"  # the table on the draft's card
+ACCEPTANCE_FILES = {name: folder / "acceptance.json" for name, folder in FOLDERS.items()}
 KINDS, TEMPERATURES = ("chat", "free", "code"), (1, 0.7, 0)
 _PROMPTS, _TOKENS = 24, 96  # of a kind, and new tokens after each
 _FIRST_WORDS, _FIRST_LINES = 2, 12  # of a question, of a source
@@ -60,12 +67,19 @@ def written_texts(pair: Pair, starts: Prompts, warp: Warp, tokens: int) -> list[
     ]
 
 
+def draft_reader(pair: Pair, warp: Warp = Warp()) -> Reader:
+    """The distributions of what drafts for `pair`; of an EAGLE head for a block's first token."""
+    if pair.head:
+        return eagle_reader(Eagle.from_folder(pair.target, pair.head), warp)
+    return model_reader(pair.draft, warp)
+
+
 def acceptance_figures(pair: Pair, texts: Sequence[EncodedDocument], warp: Warp) -> dict:
     """The mean of sum min(p, q) over all novel positions, and the quartiles of the texts' means.
 
     `outside` is the target's mean probability of the tokens that the draft never proposes.
     """
-    q, draft_at_1, rows = model_reader(pair.draft, warp), model_reader(pair.draft), []
+    q, draft_at_1, rows = draft_reader(pair, warp), draft_reader(pair), []
     for text in progress(texts, "texts"):
         p = cached_reader(model_reader(pair.target, warp))
         found = acceptance(p, q, [text])
@@ -103,10 +117,11 @@ def card_rows(table: pd.DataFrame) -> list[str]:
 
 
 def main() -> None:
-    """Measure the fetched pair, print its table, and write it beside its draft."""
-    table = acceptance_table(load_pair(SMOLLM2, device="cpu"))
-    print(*card_rows(table), sep="\n")
-    write_whole(ACCEPTANCE_FILE, table.to_json(orient="records", indent=1) + "\n")
+    """Measure the fetched pair, print a table for each draft, and write it beside the draft."""
+    for draft, file in ACCEPTANCE_FILES.items():
+        table = acceptance_table(load_pair(SMOLLM2, draft, device="cpu"))
+        print(draft, *card_rows(table), sep="\n")
+        write_whole(file, table.to_json(orient="records", indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class CutVocabulary:
         cls, folder: Path, vocab_size: int, device: torch.device | str, dtype: torch.dtype
     ) -> "CutVocabulary":
         """The Llama in `folder`, with its d2t.npy, for a target of `vocab_size` tokens."""
-        d2t = torch.from_numpy(np.load(folder / D2T_FILE).astype(np.int64)).to(device)
+        d2t = read_d2t(folder).to(device)
         return cls(Llama.from_folder(folder, device, dtype), d2t, vocab_size)
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> KVCache:
@@ -50,13 +50,19 @@ class CutVocabulary:
     def forward(self, tokens: Tensor, cache: KVCache) -> Tensor:
         """The logits (B, T, V) after `tokens` (B, T), -inf for tokens that are left out."""
         logits = self.llama.forward(self.t2d[tokens], cache)
-        return self.widened(logits, float("-inf"))
+        return widened(logits, self.d2t, self.vocab_size, float("-inf"))
 
     def own_tokens(self, texts: Texts) -> list[list[int]]:
         """`texts` in its own vocabulary."""
         return [[self._t2d[token] for token in text] for text in texts]
 
-    def widened(self, values: Tensor, fill: float = 0.0) -> Tensor:
-        """`values` (..., tokens of its own) in the target's vocabulary: (..., V), else `fill`."""
-        wide = values.new_full((*values.shape[:-1], self.vocab_size), fill)
-        return wide.index_copy_(-1, self.d2t, values)
+
+def read_d2t(folder: Path) -> Tensor:
+    """The target's id of each token of the cut vocabulary whose file is in `folder`."""
+    return torch.from_numpy(np.load(folder / D2T_FILE).astype(np.int64))
+
+
+def widened(values: Tensor, d2t: Tensor, vocab_size: int, fill: float = 0.0) -> Tensor:
+    """`values` (..., len(d2t)) in the whole vocabulary: (..., vocab_size), elsewhere `fill`."""
+    wide = values.new_full((*values.shape[:-1], vocab_size), fill)
+    return wide.index_copy_(-1, d2t, values)

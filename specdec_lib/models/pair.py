@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -27,6 +28,7 @@ class Pair:
     label: str
     eos_id: frozenset[int]
     k: int = 4  # draft tokens in a block, where nobody asks for another number
+    head: Path | None = None  # the folder of an EAGLE head that drafts in the draft model's place
 
     @property
     def has_source(self) -> bool:

@@ -1,8 +1,8 @@
-"""Train the models that the course ships: `python -m specdec_lib.training builtin` or `smollm2`.
+"""Train what the course ships: `python -m specdec_lib.training builtin`, `draft` or `head`.
 
-The built-in models take about two hours on two cores. The draft of SmolLM2 needs the fetched
-target, which first writes the text: a million tokens take it an hour. If a training is stopped, the
-same command goes on with it.
+The built-in models take about two hours on two cores. The draft model and the EAGLE head of SmolLM2
+need the fetched target, which first writes the text: a million tokens take it an hour. If a
+training is stopped, the same command goes on with it.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -14,10 +14,11 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.device import default_device
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.published.fetch import fetched_folder
-from specdec_lib.models.smollm2 import DRAFT_FOLDER
+from specdec_lib.models.smollm2 import DRAFT_MODEL, FOLDERS, HEAD
 from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.training.corpus import prepare
 from specdec_lib.training.cut_draft import make_draft
+from specdec_lib.training.cut_head import make_head
 from specdec_lib.training.export import export_assets
 from specdec_lib.training.heads import train_heads
 from specdec_lib.training.recipes import PIECE_ROWS, ROW_LENGTH
@@ -38,21 +39,26 @@ def builtin() -> None:
 
 
 def smollm2(options: Namespace) -> None:
-    """The draft of SmolLM2, on the CPU."""
+    """The draft model or the head of SmolLM2, on the CPU."""
     folder = fetched_folder()
     target, work = Llama.from_folder(folder, dtype=torch.float32), _FOLDER / "smollm2"
     pieces = -(-options.tokens // (PIECE_ROWS * ROW_LENGTH))
     write_pieces(target, FileTokenizer.from_folder(folder), work, pieces)
     text = read_pieces(work, pieces)
-    make_draft(target, text, options.epochs, work, options.to, options.begin)
+    if options.models == "head":
+        make_head(target, text, options.epochs, work, options.to or FOLDERS[HEAD])
+    else:
+        to = options.to or FOLDERS[DRAFT_MODEL]
+        make_draft(target, text, options.epochs, work, to, options.begin)
 
 
 if __name__ == "__main__":
     command = ArgumentParser("python -m specdec_lib.training", description=__doc__)
-    command.add_argument("models", nargs="?", choices=("builtin", "smollm2"), default="builtin")
+    names = ("builtin", "draft", "head")
+    command.add_argument("models", nargs="?", choices=names, default="builtin")
     command.add_argument("--tokens", type=int, default=1_000_000, help="of text, at least")
     command.add_argument("--epochs", type=float, default=4.0, help="how often the text is read")
-    command.add_argument("--to", type=Path, default=DRAFT_FOLDER, help="the draft's folder")
-    command.add_argument("--begin", type=Path, help="a draft's folder, to go on from its weights")
+    command.add_argument("--to", type=Path, help="the folder to write, else the course's own")
+    command.add_argument("--begin", type=Path, help="a draft model's folder, to go on from")
     options = command.parse_args()
     builtin() if options.models == "builtin" else smollm2(options)

@@ -88,10 +88,17 @@ def loss_in(ids: Tensor) -> TrainingLoss:
         tokens = ids[text.tokens.astype(np.int64)].clamp(min=0)
         written = np.arange(tokens.shape[1]) >= text.written_from[:, None] - 1
         states = draft.model(input_ids=tokens, use_cache=False).last_hidden_state[written]
-        top = ids[text.top_tokens[written].astype(np.int64)]
-        p = torch.from_numpy(text.top_logprobs[written]).float().exp() * (top >= 0)
-        log_q = draft.lm_head(states).float().log_softmax(-1).gather(-1, top.clamp(min=0))
-        alpha = torch.minimum(p, log_q.exp()).sum(-1).mean()
-        return (1 + 4 * share) * (1 - alpha) - (p * log_q).sum(-1).mean()
+        return token_loss(draft.lm_head(states), text, written, ids, share)
 
     return loss
+
+
+def token_loss(
+    logits: Tensor, text: Rows, positions: np.ndarray, ids: Tensor, share: float
+) -> Tensor:
+    """The loss of `logits` (n, own tokens) at the n `positions` (rows, length) that are true."""
+    top = ids[text.top_tokens[positions].astype(np.int64)]
+    p = torch.from_numpy(text.top_logprobs[positions]).float().exp() * (top >= 0)
+    log_q = logits.float().log_softmax(-1).gather(-1, top.clamp(min=0))
+    alpha = torch.minimum(p, log_q.exp()).sum(-1).mean()
+    return (1 + 4 * share) * (1 - alpha) - (p * log_q).sum(-1).mean()

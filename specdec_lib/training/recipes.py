@@ -80,6 +80,7 @@ HEADS_RECIPE = Recipe(steps=2100, batch=2, decay=0.3, cross_entropy=0.4614)
 PIECE_ROWS, ROW_LENGTH = 192, 256  # rows, tokens
 TOP = 64  # of the target's most probable tokens are kept at each position
 SMOLLM2_DRAFT_SIZE = ModelSize(256, 4, 4, 704, kv_heads=2, vocab=12_288, context=2048)
+SMOLLM2_HEAD_SIZE = ModelSize(384, 1, 12, 1024)  # heads of eagle.HEAD_WIDTH
 
 
 def smollm2_recipe(rows: int, epochs: float, goes_on: bool) -> Recipe:
@@ -87,3 +88,8 @@ def smollm2_recipe(rows: int, epochs: float, goes_on: bool) -> Recipe:
     rate, batch = 0.5 if goes_on else 1.0, 16
     steps = max(1, round(epochs * rows / batch))
     return Recipe(steps, batch, muon=0.02 * rate, adam=0.003 * rate, warmup=40, decay=0.7)
+
+
+def smollm2_head_recipe(rows: int, epochs: float) -> Recipe:
+    """The training of SmolLM2's EAGLE head on so many rows, by AdamW alone."""
+    return Recipe(max(1, round(epochs * rows / 16)), 16, muon=0, adam=0.004, decay=0.7)

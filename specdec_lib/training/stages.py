@@ -92,16 +92,20 @@ def training_batch(data: np.ndarray, batch: int, device: torch.device, step: int
 
 
 def optimizers_of(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices inside the layers, AdamW for everything else."""
+    """Muon for the matrices inside the layers, AdamW for everything else.
+
+    AdamW for all if the recipe gives Muon a rate of 0.
+    """
     matrices, others = [], []
     for name, parameter in model.named_parameters():
         inside = parameter.ndim == 2 and "embed" not in name
-        (matrices if inside else others).append(parameter)
+        (matrices if inside and recipe.muon else others).append(parameter)
     # Its bfloat16 takes a processor without instructions for that 17 times as long as float32 would
     # (AMD EPYC with AVX2, torch 2.13.0, 2026-11-28).
-    muon = torch.optim.Muon(matrices, lr=recipe.muon, weight_decay=0.01)
     adam = torch.optim.AdamW(others, lr=recipe.adam, betas=(0.9, 0.95), weight_decay=0.0)
-    return [muon, adam]
+    if not matrices:
+        return [adam]
+    return [torch.optim.Muon(matrices, lr=recipe.muon, weight_decay=0.01), adam]
 
 
 def new_model(shape: ModelSize) -> LlamaForCausalLM:

@@ -1,8 +1,8 @@
 """The text that the draft of SmolLM2 learns from: the target writes it, in numbered pieces.
 
-A piece depends on its number, and on the interpreter's library. Half of its rows answer a
-question, three in eight continue the beginning of a dialogue in which the user has not spoken, and
-the others continue a source file of that library.
+A piece depends on its number, and on the interpreter's library. A third of its rows answer a
+question, and an eighth continue a source file of that library. In the others the user of the
+dialogue has not spoken yet: the target writes the question too (as in Magpie, Xu et al., 2024).
 """
 
 import json
@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from tqdm import trange
 
+from specdec_lib.models.cache import HiddenStates
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.tokenizer import FileTokenizer, chat_prompt
 from specdec_lib.training import recipes
@@ -30,6 +31,7 @@ class Rows(NamedTuple):
     tokens: np.ndarray  # (rows, ROW_LENGTH) uint16
     top_tokens: np.ndarray  # (rows, ROW_LENGTH, TOP) uint16, the most probable first
     top_logprobs: np.ndarray  # as top_tokens, float16: natural logarithms, at temperature 1
+    states: np.ndarray  # (rows, ROW_LENGTH, width), float16: what the target's head reads
     written_from: np.ndarray  # (rows,), the number of the prompt's tokens
 
     def take(self, rows: np.ndarray) -> "Rows":
@@ -52,7 +54,7 @@ class Prompts:
     def draw(self, rng: random.Random) -> list[int]:
         """The tokens of a prompt."""
         share = rng.random()
-        if share < 0.5:
+        if share < 0.33:
             topics = rng.choice(self.topics), rng.choice(self.topics)
             question = rng.choice(self.forms).format(*topics)
             return self.encode(self.before + question + self.after)
@@ -94,19 +96,21 @@ def written_piece(target: Llama, prompts: Prompts, number: int, label: str) -> R
     starts = [prompts.draw(rng) for _ in range(recipes.PIECE_ROWS)]
     temperatures = torch.tensor([rng.choice(_TEMPERATURES) for _ in starts])[:, None]
     tokens = forced_tokens(starts)
-    tops, logprobs = [], []
+    tops, logprobs, hidden = [], [], list[HiddenStates]()
     cache = target.new_cache(recipes.PIECE_ROWS, recipes.ROW_LENGTH)
     for i in trange(recipes.ROW_LENGTH, desc=label):
-        logits = target.forward(tokens[:, i : i + 1], cache)[:, 0]
+        logits = target.forward(tokens[:, i : i + 1], cache, observe=hidden.append)[:, 0]
         top = logits.topk(recipes.TOP)
         tops.append(top.indices.numpy().astype(np.uint16))
         logprobs.append((top.values - logits.logsumexp(-1, keepdim=True)).half().numpy())
-        noise = torch.empty_like(logits).exponential_(generator=generator)
-        drawn = (logits / temperatures - noise.log_()).argmax(-1)  # from the softmax (Gumbel, 1954)
+        cumulative = (logits / temperatures).softmax(-1).cumsum(-1)
+        u = torch.rand(len(starts), 1, generator=generator) * cumulative[:, -1:]
         following = tokens[:, i + 1 : i + 2]  # none at the end
-        following.copy_(torch.where(following < 0, drawn[:, None], following))
+        following.copy_(torch.where(following < 0, torch.searchsorted(cumulative, u), following))
     lengths = np.array([len(start) for start in starts])
-    return Rows(tokens.numpy().astype(np.uint16), np.stack(tops, 1), np.stack(logprobs, 1), lengths)
+    states = torch.cat([each.states.half() for each in hidden], 1)
+    columns = tokens.numpy().astype(np.uint16), np.stack(tops, 1), np.stack(logprobs, 1)
+    return Rows(*columns, states.numpy(), lengths)
 
 
 def forced_tokens(starts: list[list[int]]) -> Tensor:

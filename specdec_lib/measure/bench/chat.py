@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 
 from specdec_lib.device import dtype_name
-from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.pair import drafter_of
 from specdec_lib.measure.bench.figures import (
     BENCH_PROMPTS,
     BEST_ASSISTED,
@@ -25,7 +25,7 @@ from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, specula
 from specdec_lib.measure.models import CPU, target_dtypes
 from specdec_lib.measure.prompts import chat_questions, without_repetition
 from specdec_lib.models.catalogue import SMOLLM2
-from specdec_lib.models.smollm2 import DRAFT_FOLDER, DRAFTS, load_smollm2
+from specdec_lib.models.smollm2 import DRAFT_MODEL, FOLDERS, load_smollm2
 from specdec_lib.sampling import Warp
 
 CHAT_TOKENS = 96  # of an answer
@@ -44,15 +44,17 @@ load_chat_pair = cache(partial(load_smollm2, None, CPU))
 def run_comparison(warp: Warp) -> tuple[pd.DataFrame, list[str]]:
     """Plain, ours and, if greedy, Hugging Face's two by turns; and how each of them runs."""
     pair, chosen = load_chat_pair(torch.float32), long_answer_prompts(BENCH_PROMPTS)
-    ours = speculative(pair.target, ModelDrafter(pair.draft), pair.k, warp, CHAT_TOKENS)
+    ours = speculative(pair.target, drafter_of(pair), pair.k, warp, CHAT_TOKENS)
     decoders = {
         BEST_PLAIN: fastest_decoder(partial(plain_decoders, warp), chosen[0], CHAT_TOKENS),
         SPECULATIVE: (f"float32, K = {pair.k}", ours),
     }
     if warp == GREEDY:
-        load_draft = partial(CountedModel.from_cut_folder, DRAFT_FOLDER, pair.target.vocab_size)
+        # transformers drafts with models only.
+        folder, vocab_size = FOLDERS[DRAFT_MODEL], pair.target.vocab_size
+        load_draft = partial(CountedModel.from_cut_folder, folder, vocab_size)
         load = partial(hf_target, SMOLLM2), cache(load_draft)
-        decoders |= hf_fastest(*load, DRAFTS[0], chosen[0], CHAT_TOKENS)
+        decoders |= hf_fastest(*load, DRAFT_MODEL, chosen[0], CHAT_TOKENS)
     return by_turns(decoders, chosen)
 
 

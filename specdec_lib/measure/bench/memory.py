@@ -9,7 +9,7 @@ import torch
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.pair import drafter_of
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.catalogue import BUILT_IN
 from specdec_lib.models.pairs import load_pair
@@ -39,9 +39,7 @@ def print_overhead(name: str) -> None:
     pair = load_pair(name, device="cpu", **how)
     (prompt,) = prompts(1) if is_built_in else [pair.start(pair.chat(_QUESTION))]
     settings = Settings(_TOKENS, Warp(temperature=0))
-    speculative_generate(
-        pair.target, ModelDrafter(pair.draft), [prompt], pair.k, settings, Greedy()
-    )
+    speculative_generate(pair.target, drafter_of(pair), [prompt], pair.k, settings, Greedy())
     growth, needed = peak_memory() - before, 0
     for model in (pair.target, pair.draft):
         numbers, shape = parameter_count(model.shape), model.shape

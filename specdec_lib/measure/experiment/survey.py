@@ -22,7 +22,7 @@ from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.protocol import Model, prefill
 from specdec_lib.models.scale import TARGET_COSTS, grow_shape, parameter_count, target_weights
-from specdec_lib.models.smollm2 import DRAFT_FOLDER
+from specdec_lib.models.smollm2 import DRAFT_MODEL, FOLDERS
 
 # What the target costs: the first of these whose weights fit into the memory.
 SIZES = {"cpu": ("234m", "40m"), "cuda": ("7b", "1b", "234m", "40m")}
@@ -88,13 +88,14 @@ def load_machine(longer: float = 1, name: str | None = None) -> ExperimentMachin
     device = default_device()
     dtype = default_dtype(device)
     try:
-        pair = load_pair(name or SMOLLM2, device=device, dtype=dtype)
+        draft = None if name == BUILT_IN else DRAFT_MODEL
+        pair = load_pair(name or SMOLLM2, draft, device=device, dtype=dtype)
     except PairError as error:
         if name:
             raise
         print(f"The built-in pair stands in for a real one: {error}.")
         pair = load_pair(device=device, dtype=dtype)
-    name, target, drafts = pair.name, pair.target, {DRAFT_FOLDER.name: pair.draft}
+    name, target, drafts = pair.name, pair.target, {FOLDERS[DRAFT_MODEL].name: pair.draft}
     models = pair.label
     if name == BUILT_IN:
         name, small = largest_size(SIZES[device.type], device, dtype), draft_dtype(device, dtype)

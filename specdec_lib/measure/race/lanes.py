@@ -14,6 +14,7 @@ from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.tree import children
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.pair import drafter_of
 from specdec_lib.drafters.protocol import Drafter, Proposal, one_hot_proposal
 from specdec_lib.drafters.tree import ROOT_NODE, ModelTreeDrafter, TreeProposal
 from specdec_lib.lessons.checking.blame import is_unwritten
@@ -22,6 +23,7 @@ from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.library_decoders import Generators, seeded, speculative
 from specdec_lib.measure.prompts import Prompts
 from specdec_lib.models.function import logits_of
+from specdec_lib.models.pair import Pair
 from specdec_lib.models.protocol import EosIds, Model, Texts
 from specdec_lib.sampling import RandomSource, Warp, random_source_for, softmax
 
@@ -43,6 +45,11 @@ def draft_model_lane(draft: str | Model = "large", k: int = 3, ends: EosIds = No
         return ModelDrafter(models.load_draft(draft) if isinstance(draft, str) else draft)
 
     return _drafter_lane(make_drafter, k, ends)
+
+
+def pair_lane(pair: Pair, k: int, ends: EosIds = None) -> LaneMaker:
+    """As `draft_model_lane`, with what drafts for `pair`."""
+    return _drafter_lane(lambda target: drafter_of(pair), k, ends)
 
 
 def prompt_lookup_lane(k: int = 3, max_ngram: int = 3) -> LaneMaker:

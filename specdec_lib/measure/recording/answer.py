@@ -20,7 +20,7 @@ from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.function import logits_of
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
-from specdec_lib.models.smollm2 import CHAT_END
+from specdec_lib.models.smollm2 import CHAT_END, DRAFT_MODEL
 from specdec_lib.sampling import Warp, sample_from
 
 ANSWER_FILE = Path(specdec_lib.__file__).with_name("lessons") / "ch02" / "answer.npz"
@@ -76,7 +76,7 @@ def cut(logits: np.ndarray) -> Tensor:
 
 def answer_npz() -> bytes:
     """All of the file."""
-    pair = load_pair(SMOLLM2, device="cpu", dtype=torch.float32)
+    pair = load_pair(SMOLLM2, DRAFT_MODEL, device="cpu", dtype=torch.float32)
     arrays = recorded_answer(pair, QUESTION, SEED)
     names = ("prompt", "answer", "drafted", "target_tokens", "draft_tokens")
     used = np.unique(np.concatenate([arrays[name].ravel() for name in names]))

@@ -12,7 +12,7 @@ from pathlib import Path
 import specdec_lib
 from specdec_lib.device import processor
 from specdec_lib.measure.library_decoders import GREEDY, plain
-from specdec_lib.measure.race.lanes import draft_model_lane
+from specdec_lib.measure.race.lanes import pair_lane
 from specdec_lib.measure.race.record import RACE_FILE as RACE_FILE
 from specdec_lib.measure.race.record import Race
 from specdec_lib.measure.race.turns import questions_to, run_race
@@ -49,5 +49,5 @@ def answer_race(pair: Pair, question: str, k: int) -> Race:
     (answer,) = plain(pair.target, GREEDY, _LONGEST, eos_id=pair.eos_id)(subject.prompts[0]).tokens
     tokens = len(answer) - (answer[-1] in pair.eos_id)
     subject = subject._replace(ends=None, about=f"{pair.label}, K = {k}")
-    lane = {"speculative decoding": draft_model_lane(pair.draft, k)}
+    lane = {"speculative decoding": pair_lane(pair, k)}
     return run_race(lane, subject=subject, tokens=tokens, target=pair.target)

@@ -171,10 +171,15 @@ ROWS = {
     "EAGLE": on_llama(
         "eagle.py", lambda target: Eagle(target, eagle_weights(target)), neighbours_q
     ),
+    "EAGLE, cut vocabulary": on_llama(
+        "eagle.py",
+        lambda target: Eagle(target, eagle_weights(target), torch.tensor([0, 2])),
+        neighbours_q,
+    ),
     "candidates, independent": tree("tree.py", draft_tree, "independent", uniform_q),
     "candidates, top": tree("tree.py", draft_tree, "top", uniform_q),
 }
-NO_DRAFTERS = {"__init__.py", "protocol.py", "hidden.py"}
+NO_DRAFTERS = {"__init__.py", "protocol.py", "hidden.py", "pair.py"}
 
 
 def drafter_on(target: Llama, name: str) -> Drafter:

@@ -19,6 +19,7 @@ from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.hidden import HiddenStateDrafter, with_hidden_state_hook
 from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.exact import Tape, distribution, total_variation_distance
+from specdec_lib.measure.acceptance import eagle_reader
 from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
@@ -67,6 +68,16 @@ def test_eagle_goes_on_from_the_states_that_it_predicts(target: Llama):
         torch.testing.assert_close(proposal.q[0, i], expected, rtol=0, atol=EXACT)
         states = torch.cat((states, predicted), 1)
         tokens = torch.cat((tokens, proposal.tokens[:, i : i + 1]), 1)
+
+
+def test_a_cut_head_drafts_as_the_whole_one_does_among_its_own_tokens(target: Llama):
+    d2t, weights = torch.tensor([0, 2]), eagle_weights(target)
+    proposal = drafted(Eagle(target, weights, d2t), [TEXT], [2])
+    assert not proposal.q[..., 1].any() and set(proposal.tokens.flatten().tolist()) <= {0, 2}
+    whole = eagle_reader(Eagle(target, weights))(TEXT)[-1, d2t]
+    torch.testing.assert_close(proposal.q[0, 0, d2t], whole / whole.sum(), rtol=0, atol=EXACT)
+    cut = eagle_reader(Eagle(target, weights, d2t))(TEXT)[-1]
+    torch.testing.assert_close(proposal.q[0, 0], cut, rtol=0, atol=EXACT)
 
 
 def test_eagles_cache_holds_true_states_only(target: Llama):

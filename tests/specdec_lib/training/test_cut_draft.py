@@ -1,4 +1,4 @@
-"""The recipe of SmolLM2's draft, for a target of a few hundred weights."""
+"""The recipes of SmolLM2's draft and head, for a target of a few hundred weights."""
 
 import shutil
 from pathlib import Path
@@ -6,17 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from specdec_lib.assets import ASSETS, tokenizer
+from specdec_lib.drafters.eagle import Eagle
+from specdec_lib.models.cache import HiddenStates
 from specdec_lib.models.cut_vocabulary import CutVocabulary
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.tokenizer import FileTokenizer
-from specdec_lib.training import cut_draft, export, recipes, stages, writing
+from specdec_lib.sampling import Warp
+from specdec_lib.training import cut_draft, cut_head, export, heads, recipes, stages, writing
 from specdec_lib.training.corpus import VOCAB_SIZE, LibraryDocument
 from specdec_lib.training.recipes import ModelSize
 
 TINY, DRAFT = ModelSize(16, 1, 2, 16), ModelSize(8, 1, 2, 8, kv_heads=1, vocab=100)
+HEAD = ModelSize(32, 1, 1, 16)
 SMALL = {"PIECE_ROWS": 24, "ROW_LENGTH": 160, "TOP": 8, "SMOLLM2_DRAFT_SIZE": DRAFT}
+SMALL["SMOLLM2_HEAD_SIZE"] = HEAD
 CHAT_TOKENIZER = FileTokenizer(tokenizer(), "Q: {{ messages[0].content }} A:")
 
 
@@ -58,6 +64,26 @@ def test_the_draft_loads_and_has_read_every_row_in_each_epoch(
     assert "48 rows, from the embedding of the target" in capsys.readouterr().out
     cut_draft.make_draft(target, text, 1.0, tmp_path, tmp_path / "next", begin=to)
     assert (to / "d2t.npy").read_bytes() == (tmp_path / "next" / "d2t.npy").read_bytes()
+
+
+def test_the_head_loads_and_learned_both_steps_as_the_drafter_takes_them(target, tmp_path: Path):
+    text, tokens, hidden = writing.read_pieces(tmp_path, 1), [5, 7, 9, 11], list[HiddenStates]()
+    cut_head.make_head(target, text, 1.0, tmp_path, tmp_path / "head")
+    drafter = Eagle.from_folder(target, tmp_path / "head")
+    assert drafter.head(torch.ones(1, 16)).shape == (1, len(drafter.d2t)) == (1, 100)
+    assert drafter.up(torch.ones(1, 32)).any()  # it has learned: the matrix began with zeros
+    head = cut_head.TwoStepHead(16, HEAD)
+    head.load_state_dict(stages.load_trained(tmp_path, "head-24-1"))
+    row = torch.tensor([tokens])
+    target.forward(row, target.new_cache(), observe=hidden.append)
+    states, embedded = hidden[0].states, F.embedding(row, heads.unit_scale(target.embedding))
+    first, second = head.both_steps(states[:, :-1], embedded[:, 1:])
+    drafter.start([tokens], Warp(), 40)
+    predicted = drafter.next_states(states[:, :-1], row[:, 1:])
+    torch.testing.assert_close(predicted, first.detach(), rtol=0, atol=2e-3)  # saved in 16 bits
+    drafter.cache.truncate(2)
+    again = drafter.next_states(predicted[:, 1:2], row[:, 3:])
+    torch.testing.assert_close(again, second[:, 2:].detach(), rtol=0, atol=2e-3)
 
 
 def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path, monkeypatch):
