@@ -48,8 +48,7 @@ def smollm2(options: Namespace) -> None:
     if options.models == "head":
         make_head(target, text, options.epochs, work, options.to or FOLDERS[HEAD])
     else:
-        to = options.to or FOLDERS[DRAFT_MODEL]
-        make_draft(target, text, options.epochs, work, to, options.begin)
+        make_draft(target, text, options.epochs, work, options.to or FOLDERS[DRAFT_MODEL])
 
 
 if __name__ == "__main__":
@@ -59,6 +58,5 @@ if __name__ == "__main__":
     command.add_argument("--tokens", type=int, default=1_000_000, help="of text, at least")
     command.add_argument("--epochs", type=float, default=4.0, help="how often the text is read")
     command.add_argument("--to", type=Path, help="the folder to write, else the course's own")
-    command.add_argument("--begin", type=Path, help="a draft model's folder, to go on from")
     options = command.parse_args()
     builtin() if options.models == "builtin" else smollm2(options)

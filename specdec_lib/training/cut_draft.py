@@ -16,31 +16,22 @@ from transformers import LlamaForCausalLM
 from specdec_lib.models.cut_vocabulary import D2T_FILE
 from specdec_lib.models.llama import Llama
 from specdec_lib.training import recipes
-from specdec_lib.training.short import trainable
 from specdec_lib.training.stages import TrainingLoss, load_trained, new_model, train
 from specdec_lib.training.writing import Rows
 
 
-def make_draft(
-    target: Llama, text: Rows, epochs: float, work: Path, to: Path, begin: Path | None = None
-) -> None:
-    """Train a draft in `work` on `text`, and write it to `to`; prints what its card is to say.
-
-    It begins with the target's embedding, or as the draft in the folder `begin`, whose vocabulary
-    it then keeps.
-    """
-    rows = len(text.tokens)
-    d2t = np.load(begin / D2T_FILE) if begin else most_written(text, target.vocab_size)
-    draft = trainable(begin.resolve()) if begin else draft_from_target(target, d2t)
-    recipe = recipes.smollm2_recipe(rows, epochs, bool(begin))
-    name = f"draft-{rows}-{epochs:g}{'-on' * bool(begin)}"
+def make_draft(target: Llama, text: Rows, epochs: float, work: Path, to: Path) -> None:
+    """Train a draft in `work` on `text`, and write it to `to`; prints what its card is to say."""
+    rows, d2t = len(text.tokens), most_written(text, target.vocab_size)
+    draft, recipe = draft_from_target(target, d2t), recipes.smollm2_recipe(rows, epochs)
+    name = f"draft-{rows}-{epochs:g}"
     if not (work / f"{name}.pt").exists():
         loss = loss_in(own_ids(d2t, target.vocab_size))
         train(draft, loss, recipe, work, name, partial(batch, text, recipe.batch))
     draft.load_state_dict(load_trained(work, name))
     draft.half().save_pretrained(to)
     np.save(to / D2T_FILE, d2t)
-    print(f"{to}: {rows} rows, from {begin or 'the embedding of the target'}, {recipe}")
+    print(f"{to}: {rows} rows, {recipe}")
 
 
 def most_written(text: Rows, vocab_size: int) -> np.ndarray:

@@ -30,7 +30,8 @@ from specdec_lib.training.writing import Rows
 def make_head(target: Llama, text: Rows, epochs: float, work: Path, to: Path) -> None:
     """Train a head in `work` on `text`, and write it to `to`; prints what its card is to say."""
     rows, d2t = len(text.tokens), most_written(text, target.vocab_size)
-    recipe, name = recipes.smollm2_head_recipe(rows, epochs), f"head-{rows}-{epochs:g}"
+    recipe = recipes.smollm2_recipe(rows, epochs, muon=0, adam=0.004)  # AdamW alone
+    name = f"head-{rows}-{epochs:g}"
     torch.manual_seed(recipes.SEED)
     head = TwoStepHead(target.shape.width, recipes.SMOLLM2_HEAD_SIZE)
     if not (work / f"{name}.pt").exists():
@@ -81,11 +82,12 @@ def loss_in(target: Llama, d2t: np.ndarray) -> TrainingLoss:
         following = text._replace(
             top_tokens=text.top_tokens[:, 1:], top_logprobs=text.top_logprobs[:, 1:]
         )
-        slots = np.arange(tokens.shape[1])
+        rows, slots = np.indices(tokens.shape)
         losses = []
         for step, predicted in enumerate(eagle.both_steps(states, F.embedding(tokens, table))):
-            # Half of the positions teach step 1, the others step 2: the head's product is the cost.
-            learned = (slots >= text.written_from[:, None] - 2) & (slots % 2 == step)
+            # Half of the positions teach step 1, the others step 2: the target's head costs most.
+            # A row has another place in each epoch, so a position comes to teach both.
+            learned = (slots >= text.written_from[:, None] - 2) & ((rows + slots) % 2 == step)
             logits = F.linear(predicted[learned], head)
             losses.append(token_loss(logits, following, learned, ids, share))
         return sum(losses)

@@ -83,13 +83,7 @@ SMOLLM2_DRAFT_SIZE = ModelSize(256, 4, 4, 704, kv_heads=2, vocab=12_288, context
 SMOLLM2_HEAD_SIZE = ModelSize(384, 1, 12, 1024)  # heads of eagle.HEAD_WIDTH
 
 
-def smollm2_recipe(rows: int, epochs: float, goes_on: bool) -> Recipe:
-    """The training of SmolLM2's draft on so many rows; half the rates for a draft that goes on."""
-    rate, batch = 0.5 if goes_on else 1.0, 16
-    steps = max(1, round(epochs * rows / batch))
-    return Recipe(steps, batch, muon=0.02 * rate, adam=0.003 * rate, warmup=40, decay=0.7)
-
-
-def smollm2_head_recipe(rows: int, epochs: float) -> Recipe:
-    """The training of SmolLM2's EAGLE head on so many rows, by AdamW alone."""
-    return Recipe(max(1, round(epochs * rows / 16)), 16, muon=0, adam=0.004, decay=0.7)
+def smollm2_recipe(rows: int, epochs: float, **rates: float) -> Recipe:
+    """The training of a draft of SmolLM2 on so many rows, with these rates."""
+    batch = 16
+    return Recipe(max(1, round(epochs * rows / batch)), batch, **rates, warmup=40, decay=0.7)
