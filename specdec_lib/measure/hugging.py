@@ -27,7 +27,7 @@ from specdec_lib.device import without_cudnn_attention
 from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.checkpoint import configuration, named_tensors
-from specdec_lib.models.cut_vocabulary import CutVocabulary
+from specdec_lib.models.cut_vocabulary import CutVocabulary, widened
 from specdec_lib.models.protocol import EosIds, eos_ids
 from specdec_lib.models.published.fetch import fetched_folder
 from specdec_lib.models.published.loading import quiet_transformers
@@ -70,7 +70,7 @@ class CutLlama(LlamaForCausalLM):
     def forward(self, input_ids: Tensor, **options: Any) -> ModelOutput:
         """The logits over the target's vocabulary, -inf for tokens that are left out."""
         output = super().forward(self.cut.t2d[input_ids], **options)
-        output.logits = self.cut.widened(output.logits, float("-inf"))
+        output.logits = widened(output.logits, self.cut.d2t, self.cut.vocab_size, float("-inf"))
         return output
 
 
