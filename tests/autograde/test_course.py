@@ -9,7 +9,7 @@ import pytest
 from classes.gradebook import read_scores, require_same_marks
 
 from autograde import course as the_course
-from autograde.course import ROOT, AuthorError, Course, UsageError, chapter_names, exit_code
+from autograde.course import ROOT, Course, UsageError, chapter_names
 from autograde.grading.result import read_grades
 from autograde.tools import demo
 from autograde.tools.samples import STUDENTS
@@ -29,14 +29,6 @@ def test_marks_are_as_the_samples_are_made_and_each_student_has_a_page(tmp_path:
     assert 0 < scores["eve-crashing"] < full
     pages = tmp_path.glob(f"feedback/*/{chapter}/{chapter}.html")
     assert sorted(page.parts[-3] for page in pages) == sorted(STUDENTS)
-
-
-def test_an_authors_mistake_is_a_line_and_no_traceback(capsys: pytest.CaptureFixture):
-    def build() -> int:
-        raise AuthorError("solutions/02.py, line 3: two cells are called f")
-
-    assert exit_code(build) == 1
-    assert capsys.readouterr().err == "solutions/02.py, line 3: two cells are called f\n"
 
 
 @pytest.fixture

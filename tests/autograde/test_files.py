@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -28,16 +29,14 @@ def test_threads_that_write_one_file_at_a_time_all_succeed(write: Callable, tmp_
 def test_a_file_is_readable_as_any_new_one_and_stays_if_the_next_write_fails(
     write: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    def full(path: Path, data: bytes) -> None:
-        raise OSError(28, "No space left on device")
-
     page, before = tmp_path / "page.html", os.umask(0o027)
     try:
         write(page, b"old")
     finally:
         os.umask(before)
     assert os.name == "nt" or page.stat().st_mode & 0o777 == 0o640
-    monkeypatch.setattr(Path, "write_bytes", full)
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(Path, "write_bytes", Mock(side_effect=full))
     with pytest.raises(OSError, match="No space left"):
         write(page, b"new")
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]

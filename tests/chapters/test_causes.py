@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 from attempts import chapter_of, with_slips
-from classes.chapter_cases import judge_each, lesson_of
+from classes.chapter_cases import check_of, judge_each
 from data_files import table
 
 from autograde.grading.result import Exercise
@@ -29,9 +29,8 @@ NAMED = "You may have assumed that"
 def visible(exercise: str, code: str) -> str:
     """What the check of an exercise says of a wrong answer."""
     chapter = chapter_of(exercise)
-    check = getattr(lesson_of(chapter), f"check_{exercise}")
     with pytest.raises(Different) as caught, contextlib.redirect_stdout(io.StringIO()):
-        check(material_of(chapter).solved.defined(exercise, code))
+        check_of(chapter, exercise)(material_of(chapter).solved.defined(exercise, code))
     return str(caught.value)
 
 

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import (
+    ANSWERS,
     CHAPTERS,
+    EXERCISES,
     cases_with,
+    check_of,
     draw_figure,
     figures_of,
     functions_of,
@@ -30,8 +33,6 @@ from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.answers import QUIZ_OPTIONS, quizzes_of
 from specdec_lib.lessons.checking.examples import Different
 
-ANSWERS = [(chapter, name) for chapter in CHAPTERS for name in material_of(chapter).answers]
-EXERCISES = [(c, name) for c, name in ANSWERS if hasattr(lesson_of(c), f"check_{name}")]
 TRUTHS = [(c, name) for c, name in ANSWERS if name.startswith("prediction_")]
 QUIZZES = [(c, name) for c, name in ANSWERS if name.startswith("quiz_")]
 FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapter)]
@@ -82,10 +83,6 @@ SAID_OF_WRONG = [
     ("06_simulator", "mixed_requests", lambda *args: 20, "by your function: 20 blocks"),
     ("08_full_generation", "going_back", lambda cache, n: cache.truncate(10), "it holds 10."),
 ]
-
-
-def check_of(chapter: str, name: str):
-    return getattr(lesson_of(chapter), f"check_{name}")
 
 
 @pytest.mark.parametrize("chapter, name", EXERCISES)

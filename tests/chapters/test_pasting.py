@@ -4,16 +4,12 @@ import ast
 import inspect
 
 import pytest
-from classes.chapter_cases import CHAPTERS, cases_with, functions_of, lesson_of
+from classes.chapter_cases import EXERCISES, cases_with, check_of, functions_of
 
-from autograde.hidden.material import material_of
 from specdec_lib.lessons.checking import examples
 from specdec_lib.lessons.checking.comparing import difference
 from specdec_lib.lessons.checking.examples import Different
 
-EXERCISES = [
-    (c, n) for c in CHAPTERS for n in material_of(c).answers if hasattr(lesson_of(c), f"check_{n}")
-]
 # The grader lends models of its own to every call of these: no notebook can make them.
 LENT = {"score_block", "greedy_speculative_decode", "draft_block", "speculative_sample"}
 
@@ -55,7 +51,7 @@ def messages(chapter: str, name: str) -> list[tuple[str, object]]:
     while True:
         made, should = [], []
         try:
-            getattr(lesson_of(chapter), f"check_{name}")(late)
+            check_of(chapter, name)(late)
         except Different as wrong:
             found.append((str(wrong), should[-1]))
         except AttributeError:  # of a gradient through None

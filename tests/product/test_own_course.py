@@ -156,9 +156,3 @@ def test_a_course_takes_the_place_of_nothing(tmp_path: Path):
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["new", str(tmp_path)]) == 2
     assert [path.name for path in tmp_path.rglob("*")] == ["mine.txt"]
-
-
-def test_its_folder_has_the_name_of_a_package(tmp_path: Path, capsys: pytest.CaptureFixture):
-    assert main(["new", str(tmp_path / "my-course")]) == 2
-    assert "my-course_lib cannot be a Python package" in capsys.readouterr().err
-    assert [*tmp_path.iterdir()] == []

@@ -2,6 +2,7 @@
 
 import socket
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -41,9 +42,7 @@ def target(llamas: Llamas) -> Llama:
 
 @pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_, **__) -> None:
-        raise AssertionError("asked for the network")
-
+    refuse = Mock(side_effect=AssertionError("asked for the network"))
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 

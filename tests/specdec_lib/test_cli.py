@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from contextlib import nullcontext
+from unittest.mock import Mock
 
 import pytest
 import typer
@@ -44,33 +45,22 @@ def test_bad_input_is_named_in_a_line_before_anything_is_loaded(words, named, ca
 
 
 @pytest.mark.parametrize(
-    ("error", "message"),
+    ("error", "code", "message"),
     [
-        (SpecdecError("k is 0"), "specdec: k is 0\n"),
-        (OSError(28, "No space left on device"), "specdec: No space left on device\n"),
-        (OSError(2, "No such file", "a.json"), "specdec: a.json: No such file\n"),
-        (OSError("closed"), "specdec: closed\n"),
-        (ValueError("not enough values to unpack"), None),
-        (KeyError("row"), None),
+        (SpecdecError("k is 0"), 2, "specdec: k is 0"),
+        (OSError(28, "No space left on device"), 2, "specdec: No space left on device"),
+        (OSError(2, "No such file", "a.json"), 2, "specdec: a.json: No such file"),
+        (OSError("closed"), 2, "specdec: closed"),
+        (KeyboardInterrupt(), 130, ""),
+        (ValueError("not enough values to unpack"), None, ""),
+        (KeyError("row"), None, ""),
     ],
 )
-def test_only_what_the_user_can_mend_is_told_in_a_line(error, message, capsys, monkeypatch):
-    def fail(*_):
-        raise error
-
-    monkeypatch.setattr("specdec_lib.cli_race.show_in_terminal", fail)
-    with pytest.raises(type(error)) if message is None else nullcontext():
-        assert cli.main(["race", "--recorded"]) == 2
-    assert capsys.readouterr().err == (message or "")
-
-
-def test_ctrl_c_ends_a_command_without_a_traceback(capsys, monkeypatch):
-    def stopped(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("specdec_lib.cli_race.show_in_terminal", stopped)
-    assert cli.main(["race", "--recorded"]) == 130
-    assert capsys.readouterr().err.strip() == ""
+def test_only_what_the_user_can_mend_is_told_in_a_line(error, code, message, capsys, monkeypatch):
+    monkeypatch.setattr("specdec_lib.cli_race.show_in_terminal", Mock(side_effect=error))
+    with nullcontext() if code else pytest.raises(type(error)):
+        assert cli.main(["race", "--recorded"]) == code
+    assert capsys.readouterr().err.strip() == message
 
 
 NOTEBOOK = ["anywidget", "ipywidgets", "matplotlib", "IPython"]

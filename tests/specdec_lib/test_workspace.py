@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -35,22 +36,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
+def lab(monkeypatch: pytest.MonkeyPatch) -> Mock:
     """Nothing is opened; what would have been is in here. It ends after two Ctrl+C."""
-    started: list[tuple] = []
-
-    class Lab:
-        def __init__(self, command: list[str], **how) -> None:
-            started.append((command, how))
-            self.ends = [KeyboardInterrupt(), KeyboardInterrupt(), 7]
-
-        def wait(self) -> int:
-            end = self.ends.pop(0)
-            if isinstance(end, int):
-                return end
-            raise end
-
-    monkeypatch.setattr(subprocess, "Popen", Lab)
+    started = Mock()
+    started.return_value.wait.side_effect = [KeyboardInterrupt, KeyboardInterrupt, 7]
+    monkeypatch.setattr(subprocess, "Popen", started)
     return started
 
 
@@ -139,7 +129,7 @@ def test_an_interrupted_copy_is_made_again(release: Path, tmp_path: Path, monkey
 def test_start_copies_and_opens_lab_in_work(release, here, lab, capsys, monkeypatch):
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/theirs")
     assert cli.main(["start", "--no-browser", "--port", "8890"]) == 7
-    [(command, how)] = lab
+    [((command,), how)] = lab.call_args_list
     assert command[:3] == [sys.executable, "-m", "jupyterlab"]
     assert f"--ServerApp.root_dir={here / 'work'}" in command
     assert command[-3:] == ["--no-browser", "--port", "8890"]
@@ -177,4 +167,4 @@ def test_a_missing_release_is_one_clear_line(release, here, lab, capsys, command
     assert cli.main([command]) == 2
     said = capsys.readouterr().err
     assert str(release) in said and "pip install -e .[course]" in said and said.count("\n") == 1
-    assert list(here.iterdir()) == [] and lab == []
+    assert list(here.iterdir()) == [] and not lab.called

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -129,12 +130,8 @@ def test_only_the_submission_that_ends_its_process_is_lost(monkeypatch: pytest.M
     assert processes.grade("another", CHAPTER) == 42
 
 
-def disk_full(*_: object) -> None:
-    raise OSError("disk full")
-
-
 def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, monkeypatch):
-    monkeypatch.setattr(cache, "key", disk_full)
+    monkeypatch.setattr(cache, "key", Mock(side_effect=OSError("disk full")))
     for grades in classroom.grade_class(submitted).values():
         result = grades[CHAPTER]
         assert result["status"] == "failed" and "OSError: disk full" in result["reason"]

@@ -1,4 +1,4 @@
-"""The instructor's path in Chromium: formgrader in JupyterLab, a submission in it, the feedback."""
+"""The instructor's path in Chromium: formgrader in JupyterLab, and a submission in it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,6 @@ import nbformat
 import pytest
 from classes.submitting import CHAPTER, FULL, TOTAL, WRITTEN, hand_in, run_nbgrader
 from nbgrader.api import Gradebook
-from pages.accessibility import faults, pictures_without_words
 from pages.jupyter_lab import InstructorServer, Lab
 
 from autograde.build.release import release_into
@@ -75,13 +74,12 @@ class Formgrader(Lab):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two students hand in, nbgrader grades them and writes their feedback."""
+    """Two students hand in, and nbgrader grades them."""
     course = tmp_path_factory.mktemp("course")
     release_into(course, [CHAPTER])
     for student in STUDENTS:
         hand_in(course / "submitted", student, nbformat.writes(sample_notebook(student, CHAPTER)))
-    for command in ("autograde", "generate_feedback"):
-        run_nbgrader(course, command, CHAPTER)
+    run_nbgrader(course, "autograde", CHAPTER)
     return course
 
 
@@ -132,13 +130,3 @@ def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrad
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         marked = gradebook.find_grade(WRITTEN, CHAPTER, CHAPTER, CLEO)
         assert marked.manual_score == 1.5
-
-
-def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: Path):
-    page = formgrader.page
-    page.goto((course / "feedback" / CLEO / CHAPTER / f"{CHAPTER}.html").as_uri())
-    text = page.locator("body").inner_text()
-    earned = sum(points_of(course, CLEO).values())
-    assert f"Result: {feedback.points(earned)} of {FULL:g} points from the tests" in text
-    assert f"You may have assumed that {bugs_of(CHAPTER)[0].think}" in text
-    assert faults(page) == [] and pictures_without_words(page) == []

@@ -8,6 +8,7 @@ from bs4 import BeautifulSoup
 from classes.submitting import CHAPTER, POINTS, TOTAL, WRITTEN, cell_of, right, text
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
+from pages.accessibility import faults, pictures_without_words
 
 from autograde.grading.result import Exercise, GroupResult
 from autograde.hidden.material import material_of
@@ -168,10 +169,11 @@ def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 400])
-def test_no_page_is_wider_than_the_window(browser, page: BeautifulSoup, width: int):
+def test_a_page_fits_its_window_and_is_open_to_everybody(browser, page: BeautifulSoup, width: int):
     tab = browser.new_page(viewport={"width": width, "height": 900})
     tab.set_content(str(page))
     assert tab.evaluate("document.documentElement.scrollWidth") == width
+    assert faults(tab) == [] and pictures_without_words(tab) == []
     tab.close()
 
 

@@ -4,7 +4,9 @@ import re
 import subprocess
 import sys
 import time
+from itertools import chain, repeat
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -106,15 +108,9 @@ def test_memory_and_output_are_bounded():
 def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
     """The answer to the first hidden test ends the process, and another cannot be had."""
     ends = "import os\ndef acceptance_probability(p, q, token):\n    os._exit(0)"
-    whole, starts = workers.start_worker, []
-
-    def start(*arguments: object, **settings: object) -> object:
-        starts.append(1)
-        if len(starts) > 1:
-            raise SandboxError("no user namespace")
-        return whole(*arguments, **settings)
-
-    monkeypatch.setattr(workers, "start_worker", start)
+    first = workers.start_worker(Limits(), isolated=False)
+    starts = Mock(side_effect=chain([first], repeat(SandboxError("no user namespace"))))
+    monkeypatch.setattr(workers, "start_worker", starts)
     with pytest.raises(SandboxError, match="no user namespace"):
         grade_now(right(acceptance_probability=ends), CHAPTER)
 

@@ -80,6 +80,16 @@ def lesson_of(chapter: str) -> ModuleType:
     return importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.lesson")
 
 
+def check_of(chapter: str, exercise: str) -> Callable:
+    """The visible check of an exercise."""
+    return getattr(lesson_of(chapter), f"check_{exercise}")
+
+
+# The chapter and the name of each answer, and of those that are checked in the notebook.
+ANSWERS = [(chapter, name) for chapter in CHAPTERS for name in material_of(chapter).answers]
+EXERCISES = [(c, name) for c, name in ANSWERS if hasattr(lesson_of(c), f"check_{name}")]
+
+
 def unwritten(*args):
     raise NotImplementedError("not written yet")
 

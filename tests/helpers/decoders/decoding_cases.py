@@ -70,12 +70,10 @@ class CountingModel:
     """A model that notes the positions and tokens that each pass feeds to its first row."""
 
     def __init__(self, model: TableModel) -> None:
-        self.model, self.device = model, model.device
-        self.vocab_size, self.max_length = model.vocab_size, model.max_length
-        self.passes: list[dict[int, int]] = []
+        self.model, self.passes = model, list[dict[int, int]]()
 
-    def new_cache(self, batch: int = 1, capacity: int | None = None) -> TokenCache:
-        return self.model.new_cache(batch, capacity)
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.model, name)
 
     def forward(self, tokens: Tensor, cache: TokenCache) -> Tensor:
         self.passes.append(dict(enumerate(tokens[0].tolist(), start=int(cache.length[0]))))

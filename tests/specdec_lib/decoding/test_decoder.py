@@ -1,12 +1,14 @@
 """decoder.py, the algorithm on one screen: exact, and token by token what the engine writes."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from decoders.decoding_cases import COUNTING, CountingModel
 from decoders.exact_drafters import CUT_DRAFT, DRAFT, EXACT, PROMPT, TARGET, autoregressive
 
 from specdec_lib import decoder
-from specdec_lib.decoding.generate import plain_generate, speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.exact import Tape, distribution, total_variation_distance
@@ -15,36 +17,28 @@ from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp, random_source_for
 
 
+def built_in() -> tuple:
+    pair = load_pair()
+    return pair.target, pair.draft, pair.tokenizer.encode("def add(a, b):\n    return a")
+
+
+def cut_vocabulary() -> tuple:
+    """The decoder sees q over the whole vocabulary; the engine drafts in the cut one."""
+    return TARGET, CUT_DRAFT, PROMPT
+
+
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("k", [1, 5])
-def test_on_the_built_in_pair_it_writes_and_draws_what_the_engine_does(k: int, temperature: float):
-    pair, settings = load_pair(), Settings(40, Warp(temperature))
-    prompt = pair.tokenizer.encode("def add(a, b):\n    return a")
+@pytest.mark.parametrize("models", [built_in, cut_vocabulary])
+def test_it_writes_and_draws_what_the_engine_does(models: Callable, k: int, temperature: float):
+    (target, draft, prompt), settings = models(), Settings(40, Warp(temperature))
     rng, engine_rng = np.random.default_rng(0), np.random.default_rng(0)
-    result = decoder.generate(pair.target, pair.draft, prompt, k, 40, settings.warp, rng)
-    drafter, source = ModelDrafter(pair.draft), random_source_for(settings.warp, [engine_rng])
-    expected = speculative_generate(pair.target, drafter, [prompt], k, settings, source)
+    result = decoder.generate(target, draft, prompt, k, 40, settings.warp, rng)
+    drafter, source = ModelDrafter(draft), random_source_for(settings.warp, [engine_rng])
+    expected = speculative_generate(target, drafter, [prompt], k, settings, source)
     assert result.tokens == expected.tokens[0]
     assert result.accepted == [block.n_accepted for block in expected.blocks[0]]
     assert rng.bit_generator.state == engine_rng.bit_generator.state
-
-
-@pytest.mark.parametrize("temperature", [0.0, 0.7, 1.0])
-def test_beside_a_cut_vocabulary_it_writes_what_the_engine_does(temperature: float):
-    """It sees q over the whole vocabulary; the engine drafts in the cut one."""
-    settings, prompts = Settings(24, Warp(temperature)), [PROMPT, [1], [2, 1, 1]]
-    for seed, prompt in enumerate(prompts):
-        rngs = [np.random.default_rng(seed) for _ in range(3)]
-        plain_source, source = (random_source_for(settings.warp, [rng]) for rng in rngs[:2])
-        drafter = ModelDrafter(CUT_DRAFT)
-        expected = speculative_generate(TARGET, drafter, [prompt], 3, settings, source)
-        found = decoder.generate(TARGET, CUT_DRAFT, prompt, 3, 24, settings.warp, rngs[2])
-        assert found.tokens == expected.tokens[0]
-        assert found.accepted == [block.n_accepted for block in expected.blocks[0]]
-        if temperature == 0:
-            assert (
-                expected.tokens == plain_generate(TARGET, [prompt], settings, plain_source).tokens
-            )
 
 
 @pytest.mark.parametrize("k", [1, 2, pytest.param(3, marks=pytest.mark.slow)])

@@ -3,6 +3,7 @@
 import sys
 from functools import partial
 from importlib import metadata
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -105,10 +106,6 @@ def test_the_trial_says_which_transformers_it_needs(damage, figure, capsys, monk
 def test_a_missing_library_is_told_and_a_fault_with_the_right_one_is_the_courses(monkeypatch):
     error, pinned = AttributeError("no such name"), metadata.version("transformers")
     assert dependency_error("transformers", error) is error
-
-    def missing(name):
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", missing)
+    monkeypatch.setattr(metadata, "version", Mock(side_effect=metadata.PackageNotFoundError))
     said = f"This needs transformers {pinned}, and no transformers is installed here (Attribute"
     assert str(dependency_error("transformers", error)).startswith(said)

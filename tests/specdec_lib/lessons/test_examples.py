@@ -14,17 +14,6 @@ from specdec_lib.lessons.checking.examples import (
     visible_check,
 )
 from specdec_lib.lessons.checking.lending import copy_plain, limit_calls, read_only
-from specdec_lib.lessons.drawing.axes import uses_student_functions
-
-
-def test_exceptions_become_messages():
-    def inverse(x):
-        return 1 / x
-
-    with pytest.raises(Different) as caught:
-        expect(inverse, 0, gives=1)
-    text = "inverse(x=0) raised ZeroDivisionError: division by zero, at `return 1 / x`; expected 1."
-    assert str(caught.value) == text
 
 
 def test_a_check_prints_the_calls_that_agreed_and_nothing_that_is_read_as_a_mark(capfd):
@@ -128,23 +117,14 @@ def test_a_helper_is_blamed_only_by_a_function_that_calls_it():
     assert refused(check_fourth, fourth_by_square).startswith(said)
 
 
-def halved_in_place(p):
-    p /= 2
-    return p.copy()
-
-
 def halved_by_log(p):
     np.log(np.zeros(2))
     return p / 2
 
 
-CALL = "(p=np.array([0.5, 0.5]))"
-
-
-def test_a_check_refuses_what_no_answer_may_do():
-    said = f"halved_in_place{CALL} changed its argument p. Work on a copy: the caller still needs"
-    assert refused(check_halved, halved_in_place).startswith(said)
-    said = f'halved_by_log{CALL} gave a warning: "divide by zero encountered in log". Did you '
+def test_a_check_refuses_a_warning():
+    call = "halved_by_log(p=np.array([0.5, 0.5]))"
+    said = f'{call} gave a warning: "divide by zero encountered in log". Did you '
     assert refused(check_halved, halved_by_log).startswith(said)
 
 
@@ -176,11 +156,12 @@ def test_a_changed_argument_of_any_kind_is_seen_and_the_checks_own_stays(value):
     def check_spoilt(function):
         expect(function, value, gives=None)
 
-    assert "changed its argument x" in refused(check_spoilt, spoilt)
+    said = "changed its argument x. Work on a copy: the caller still needs"
+    assert said in refused(check_spoilt, spoilt)
     assert difference(value, kept) is None
 
 
-def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys):
+def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why():
     @visible_check
     def check_settled(function):
         step = limit_calls(3, lambda x: x, "the target", "each pass settles one place")
@@ -193,11 +174,6 @@ def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys)
     said = "called the target more than 3 times: each pass settles one place"
     message = refused(check_settled, settled)
     assert message == f"settled(step=<lambda>) {said}; expected 0."
-    figure = uses_student_functions("settled")(
-        lambda function: function(limit_calls(3, len, "it", "why"))
-    )
-    figure(lambda step: [step("") for _ in range(9)])
-    assert "cannot be used yet: called it more than 3 times: why" in capsys.readouterr().out
 
 
 def test_what_a_notebook_shares_with_its_lesson_cannot_be_changed():

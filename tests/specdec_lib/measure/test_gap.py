@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from classes.chapter_cases import unwritten
 
 from specdec_lib import theory
 from specdec_lib.decoding.state import Generation
@@ -59,9 +60,6 @@ def test_the_readers_functions_choose_k_by_the_formula_and_then_with_the_measure
 
 
 def test_functions_that_do_not_run_are_replaced_and_odd_ones_give_a_k_that_can_run(capsys):
-    def unwritten(*args):
-        raise NotImplementedError
-
     found = gap.draft_choices({"draft": ROW}, unwritten, lambda *args: None)
     assert found == gap.draft_choices({"draft": ROW}, best_k, theory.walltime_speedup)
     assert "Your unwritten does not run yet" in capsys.readouterr().out

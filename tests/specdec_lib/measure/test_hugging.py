@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -163,9 +164,7 @@ def test_a_draft_with_a_cut_vocabulary_assists_as_ours_does(tmp_path: Path):
 
 
 def test_scikit_learn_does_not_change_what_transformers_drafts_by_default(monkeypatch):
-    def fitted(*_: object) -> None:
-        raise AssertionError("the threshold was fitted")
-
+    fitted = Mock(side_effect=AssertionError("the threshold was fitted"))
     monkeypatch.setattr(candidate_generator, "is_sklearn_available", lambda: True)
     monkeypatch.setitem(sys.modules, "sklearn", SimpleNamespace())
     monkeypatch.setitem(sys.modules, "sklearn.metrics", SimpleNamespace(roc_curve=fitted))

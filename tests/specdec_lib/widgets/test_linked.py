@@ -24,10 +24,6 @@ def best_steep(alpha: float, c: float, s: float, k_max: int) -> int:
     return next(k for k, speed in enumerate(speeds) if speed >= max(speeds) - 1e-12)
 
 
-def speed(**setting):
-    return linked_simulator("speed", **({"c": 0.05} | setting))
-
-
 # ---- formulas ----------------------------------------------------------------------------------
 
 
@@ -202,7 +198,7 @@ def test_a_sample_is_drawn_and_dropped_with_its_pair(reader):
 
 
 def test_k_c_and_s_move_the_curves(reader):
-    page = reader(speed(k=3))
+    page = reader(linked_simulator("speed", c=0.05, k=3))
     page.slider("K draft tokens in a block").press("ArrowRight")
     assert page.numbers() == ["0.80", "0.20", "3.362", "5.03 ms", "2.801", "8"]
     assert f"K = 4: {14.1 / theory.walltime_speedup(0.8, 0.05, 4):.3g}" in page.description(2)

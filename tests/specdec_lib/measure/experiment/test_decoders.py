@@ -9,7 +9,7 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import prompts
 from specdec_lib.measure.experiment import identity
-from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER, StudentDecoder, as_verifier
+from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER, as_verifier
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, seeded_generators
 from specdec_lib.sampling import Warp, random_source_for
 
@@ -31,17 +31,11 @@ def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, war
         assert texts[0] == texts[1]
 
 
-def test_the_library_keeps_the_signature_of_the_chapter(machine):
+def test_a_loop_draws_the_same_again_and_all_its_passes_are_counted(machine):
     target, draft = machine.target, machine.drafts["small"]
     (prompt,) = prompts.prompts(1)
-    student = StudentDecoder("your", LIBRARY_DECODER.generate, LIBRARY_DECODER.verify_block)
-    runs = [student.decoder(target, draft, 3, SAMPLED, 8)(prompt) for _ in range(2)]
+    runs = [LIBRARY_DECODER.decoder(target, draft, 3, SAMPLED, 8)(prompt) for _ in range(2)]
     assert runs[0].tokens == runs[1].tokens and len(runs[0].tokens[0]) == 8
-
-
-def test_all_passes_of_a_loop_are_counted(machine):
-    target, draft = machine.target, machine.drafts["small"]
-    (prompt,) = prompts.prompts(1)
     found = LIBRARY_DECODER.decoder(target, draft, 3, GREEDY, 8)(prompt)
     # The second one reads a prompt, and one token.
     plain = LIBRARY_DECODER.decoder(target, draft, 1, GREEDY, 1)(prompt)

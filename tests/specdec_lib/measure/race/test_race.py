@@ -117,16 +117,6 @@ def test_an_unwritten_function_is_asked_for(capsys):
     assert "not written yet: greedy_speculative_decode" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "lacks",
-    [lambda *_: torch.zeros(2, dtype=torch.int8).softmax(0), lambda *_: torch.nn.Module()(1)],
-    ids=["in its kernel", "in its Python"],
-)
-def test_what_torch_has_not_implemented_is_no_unwritten_function(lacks, capsys):
-    assert race("01", {"yours": greedy_function_lane(lacks)}) == []
-    assert "greedy_speculative_decode raised NotImplementedError" in capsys.readouterr().out
-
-
 def fails(*args):
     raise ImportError("no such module")
 
