@@ -9,9 +9,12 @@ from classes.submitting import CHAPTER, right
 from autograde.grading import grade
 from autograde.grading.result import Result
 from autograde.hidden.material import material_of
+from autograde.intake import bounds
+from autograde.intake.submission import release_of
 from autograde.report.class_page import class_page
 from autograde.report.feedback import summary_markdown
 from autograde.report.table import print_table
+from autograde.tools.samples import fill_answers
 
 ENDLESS = "def speculative_step(*_):\n    import time; time.sleep(9e9)"
 
@@ -45,3 +48,26 @@ def test_page_table_and_json_say_that_a_limit_decided(limited: Result, capsys):
     print_table(grades)
     assert "ada: a time limit decided" in capsys.readouterr().out
     assert Result.from_dict(asdict(limited)) == limited
+
+
+ASKS = """def time_pass(forward, n_tokens, clock, warmup=2, repeats=5):
+    big = [10**9] * 90_000
+    for _ in range(2000):
+        try:
+            forward(big)
+        except Exception:
+            break
+    return 1.0"""
+
+
+@pytest.mark.slow
+def test_what_fills_the_grader_costs_its_author_alone(monkeypatch: pytest.MonkeyPatch):
+    """The memory that it took before was 1.2 GB; here less is allowed, to be quick."""
+    monkeypatch.setattr(bounds, "EXTRA_MEMORY_BYTES", 40 * 2**20)
+    chapter = "00_bottleneck"
+    notebook = fill_answers(release_of(chapter), material_of(chapter).answers | {"time_pass": ASKS})
+    before = bounds._data_bytes()
+    result = grade.grade_now(notebook, chapter)
+    assert result.exercises["time_pass"].score == 0
+    assert result.exercises["pass_time"].score == result.exercises["pass_time"].max_score
+    assert bounds._data_bytes() - before < 300 * 2**20
