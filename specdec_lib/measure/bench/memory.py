@@ -9,6 +9,7 @@ import torch
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.eagle import HEAD_FILE
 from specdec_lib.drafters.pair import drafter_of
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.catalogue import BUILT_IN
@@ -49,6 +50,8 @@ def print_overhead(name: str) -> None:
         else:
             # The embedding is the output matrix too, and is in the file once.
             needed += (numbers - shape.vocab_size * shape.width) * torch.float16.itemsize
+    if pair.head:
+        needed += (pair.head / HEAD_FILE).stat().st_size  # in float16
     print(growth / needed)
 
 
