@@ -38,7 +38,8 @@ def copy_missing(work: Path, release: Path = RELEASE) -> dict[str, str]:
     """
     record = _read_record(work)
     copies = {source.stem: _copy(source, work, record) for source in _released(release)}
-    _write_record(work, record)
+    if record != _read_record(work):
+        write_whole(work / RECORD, json.dumps(record, indent=2) + "\n")
     return copies
 
 
@@ -107,8 +108,3 @@ def _read_record(work: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return record if isinstance(record, dict) else {}
-
-
-def _write_record(work: Path, record: Mapping[str, str]) -> None:
-    if record != _read_record(work):
-        write_whole(work / RECORD, json.dumps(record, indent=2) + "\n")

@@ -46,12 +46,6 @@ def check_prompts(prompts: Texts, vocab_size: int) -> None:
             )
 
 
-def check_block_size(k: int) -> None:
-    """Raise SpecdecError if a block of `k` draft tokens drafts nothing."""
-    if k < 1:
-        raise SpecdecError(f"k is {k}; a block drafts at least 1 token (plain decoding drafts 0)")
-
-
 def check_pair(target: Model, drafter: Drafter | Model, capacity: int) -> None:
     """Raise SpecdecError if the drafter, or a draft model, cannot follow the target.
 

@@ -14,6 +14,7 @@ from specdec_lib.decoding.verify import Verifier, require_finite, verify_rows
 from specdec_lib.drafters.hidden import HiddenStateDrafter, with_hidden_state_hook
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import ModelTreeDrafter
+from specdec_lib.errors import SpecdecError
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model, Texts
 from specdec_lib.sampling import RandomSource
@@ -61,7 +62,8 @@ def speculative_generate(
     cannot be used and if logits are not finite.
     """
     k = operator.index(k)
-    checks.check_block_size(k)
+    if k < 1:
+        raise SpecdecError(f"k is {k}; a block drafts at least 1 token (plain decoding drafts 0)")
     capacity = checks.required_capacity(target, prompts, settings, random_source, k)
     state = start_generation(target, drafter, prompts, settings, capacity)
     return state.run(partial(decode_block, state, drafter, k, random_source, verifier))

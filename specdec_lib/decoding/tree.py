@@ -10,12 +10,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding.state import GenerationState, VerifiedBlock
-from specdec_lib.decoding.verify import (
-    accepts,
-    probability_of,
-    require_finite_block,
-    residual_rows,
-)
+from specdec_lib.decoding.verify import accepts, probability_of, require_finite_block, residual_rows
 from specdec_lib.drafters.tree import ROOT_NODE, ModelTreeDrafter, TreeProposal
 from specdec_lib.models.cache import Tree
 from specdec_lib.sampling import RandomSource

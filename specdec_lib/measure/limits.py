@@ -11,38 +11,30 @@ from specdec_lib.measure.timing import timed
 from specdec_lib.models import scale
 from specdec_lib.models.llama import Llama
 
-COPY_MEGABYTES = 256  # much more than a processor's cache holds
+_COPIED = 2**28  # bytes: much more than a processor's cache holds
 _MATRIX_WIDTH = 1024  # of the square matrices
-
-
-def copy_bandwidth(megabytes: float = COPY_MEGABYTES, rounds: int = 7) -> float:
-    """Bytes a second of a copy within memory, those read and those written together.
-
-    Needs twice `megabytes` of memory.
-    """
-    source = torch.ones(int(megabytes * 2**20 / 4))
-    copy = torch.empty_like(source)
-    return 2 * source.nbytes / _least_seconds(lambda: copy.copy_(source), rounds)
-
-
-def matrix_rate(rounds: int = 7) -> float:
-    """FLOP a second of a product of two square matrices; a multiplication and an addition are two.
-
-    The matrices hold float32, as the course's models do on a processor.
-    """
-    left, right = torch.rand(2, _MATRIX_WIDTH, _MATRIX_WIDTH)
-    return 2 * _MATRIX_WIDTH**3 / _least_seconds(lambda: left @ right, rounds)
+_ROUNDS = 7
 
 
 def machine_limits() -> dict[str, float]:
-    """Both limits of the processor: "bandwidth" in bytes/s, "peak_flops" in FLOP/s."""
-    return {"bandwidth": copy_bandwidth(), "peak_flops": matrix_rate()}
+    """Both limits of the processor: "bandwidth" in bytes/s, "peak_flops" in FLOP/s.
+
+    The first is that of a copy within memory, bytes read and written together; it needs twice
+    _COPIED bytes. The second is that of a product of two square matrices in float32, as the
+    course's models have on a processor; a multiplication and an addition are two.
+    """
+    source = torch.ones(_COPIED // 4)
+    copy = torch.empty_like(source)
+    bandwidth = 2 * source.nbytes / _least_seconds(lambda: copy.copy_(source))
+    left, right = torch.rand(2, _MATRIX_WIDTH, _MATRIX_WIDTH)
+    peak_flops = 2 * _MATRIX_WIDTH**3 / _least_seconds(lambda: left @ right)
+    return {"bandwidth": bandwidth, "peak_flops": peak_flops}
 
 
-def _least_seconds(task: Callable[[], object], rounds: int) -> float:
-    """The seconds of the fastest of `rounds` rounds, after one that is not counted."""
+def _least_seconds(task: Callable[[], object]) -> float:
+    """The seconds of the fastest of _ROUNDS rounds, after one that is not counted."""
     timed(task)
-    return min(timed(task)[0] for _ in range(rounds))
+    return min(timed(task)[0] for _ in range(_ROUNDS))
 
 
 def weights_read(model: Llama) -> tuple[int, int]:

@@ -6,20 +6,15 @@ its columns, its source, and a note of what to know before using it.
 
 import json
 from collections import namedtuple
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+_TABLES = json.loads(Path(__file__).with_name("papers.json").read_text(encoding="utf-8"))
 
 
 def paper_table(name: str) -> list[Any]:
     """The rows of a table, named tuples of its columns. KeyError, with the names, for another."""
-    tables = _tables()
-    if name not in tables:
-        raise KeyError(f"there is no table {name!r}; there are {', '.join(tables)}")
-    row = namedtuple("Row", tables[name]["columns"])
-    return [row(*values) for values in tables[name]["rows"]]
-
-
-@cache
-def _tables() -> dict[str, Any]:
-    return json.loads(Path(__file__).with_name("papers.json").read_text(encoding="utf-8"))
+    if name not in _TABLES:
+        raise KeyError(f"there is no table {name!r}; there are {', '.join(_TABLES)}")
+    row = namedtuple("Row", _TABLES[name]["columns"])
+    return [row(*values) for values in _TABLES[name]["rows"]]

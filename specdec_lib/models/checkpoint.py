@@ -5,6 +5,7 @@ biases, the default rotary embedding. Any other model is refused here and runs t
 """
 
 import json
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -26,26 +27,7 @@ EMBEDDING, NORM, HEAD = "model.embed_tokens.weight", "model.norm.weight", "lm_he
 
 _REMEDY = "save or download the folder again"
 
-# The sizes of a model, and their names in config.json.
-CONFIG_FIELDS = {
-    "vocab_size": "vocab_size",
-    "width": "hidden_size",
-    "layers": "num_hidden_layers",
-    "heads": "num_attention_heads",
-    "kv_heads": "num_key_value_heads",
-    "head_width": "head_dim",
-    "mlp": "intermediate_size",
-    "max_length": "max_position_embeddings",
-    "epsilon": "rms_norm_eps",
-}
-# The fields of config.json that would change the logits, and the values that llama.py runs.
-SUPPORTED_CONFIG = {
-    "model_type": "llama",
-    "hidden_act": "silu",
-    "attention_bias": False,
-    "mlp_bias": False,
-    "rope_type": "default",
-}
+_CONFIG = tomllib.loads(Path(__file__).with_name("llama.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -103,16 +85,16 @@ def read_config(folder: Path) -> dict[str, Any]:
 def read_shape(folder: Path) -> Shape:
     """The sizes in `folder`/config.json. Raises PairError if it is not that of a plain Llama."""
     path, config = folder / "config.json", read_config(folder)
-    for name, value in SUPPORTED_CONFIG.items():
+    for name, value in _CONFIG["supported"].items():
         if config.get(name) != value:
             raise PairError(
                 f"{path}: {name} is {config.get(name)!r}, and models/llama.py runs {value!r} only; "
                 "models/hf.py runs any model of transformers"
             )
-    missing = {*CONFIG_FIELDS.values(), "rope_theta"} - config.keys()
+    missing = {*_CONFIG["sizes"].values(), "rope_theta"} - config.keys()
     if missing:
         raise PairError(f"{path} has no {min(missing)}: {_REMEDY}")
-    sizes = {ours: config[theirs] for ours, theirs in CONFIG_FIELDS.items()}
+    sizes = {ours: config[theirs] for ours, theirs in _CONFIG["sizes"].items()}
     return Shape(**sizes, theta=config["rope_theta"])
 
 
@@ -174,7 +156,8 @@ def named_tensors(weights: Weights) -> dict[str, Tensor]:
 
 def configuration(shape: Shape, dtype: torch.dtype) -> dict[str, Any]:
     """The configuration of transformers for a model of this shape, with a head of its own."""
-    return {theirs: getattr(shape, ours) for ours, theirs in CONFIG_FIELDS.items()} | {
+    sizes = {theirs: getattr(shape, ours) for ours, theirs in _CONFIG["sizes"].items()}
+    return sizes | {
         "model_type": "llama",
         "dtype": dtype_name(dtype),
         "rope_parameters": {"rope_type": "default", "rope_theta": shape.theta},

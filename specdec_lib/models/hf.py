@@ -15,12 +15,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from transformers import (
-    DynamicCache,
-    EncoderDecoderCache,
-    PreTrainedConfig,
-    PreTrainedModel,
-)
+from transformers import DynamicCache, EncoderDecoderCache, PreTrainedConfig, PreTrainedModel
 from transformers.cache_utils import DummyLayer, DynamicLayer, DynamicSlidingWindowLayer
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES

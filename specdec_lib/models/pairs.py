@@ -6,13 +6,7 @@ from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype
 from specdec_lib.errors import dependency_error
-from specdec_lib.models.catalogue import (
-    BUILT_IN,
-    DOWNLOAD_LIMIT,
-    SMOLLM2,
-    PairError,
-    require_known,
-)
+from specdec_lib.models.catalogue import BUILT_IN, DOWNLOAD_LIMIT, SMOLLM2, PairError, require_known
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair, require_memory

@@ -1,10 +1,11 @@
 """The figures of chapter 06 that show what was recorded or measured, each with its words."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from specdec_lib.lessons.ch06.computed import of_sample, quantile, request_law
+from specdec_lib.lessons.ch06.computed import quantile, request_law
 from specdec_lib.lessons.ch06.figures import SHARES, outcome
 from specdec_lib.lessons.data import recorded
 from specdec_lib.lessons.drawing.axes import CROSS, bars, chart, legend_below
@@ -40,6 +41,7 @@ def requests_against_coins(k: int) -> None:
     ax = chart(title, "requests")
     middles = edges[:-1] + (_WIDTH - 1) / 2
     counts = np.histogram(request.blocks, edges)[0]
+    of_sample = partial(np.quantile, method="inverted_cdf")  # a block count, nothing in between
     recorded_tail = _tail(of_sample, request.blocks)
     coins_tail = _tail(quantile, law)
     bars(ax, middles, counts, "target", 0.85 * _WIDTH, label=f"recorded: {recorded_tail}")

@@ -22,8 +22,3 @@ def request_law(alpha: float, k: int, n_tokens: int) -> np.ndarray:
 def quantile(law: np.ndarray, share: float) -> int:
     """The smallest number of blocks that at least this share of the requests does not exceed."""
     return int(np.searchsorted(np.cumsum(law), share - 1e-12))
-
-
-def of_sample(values: np.ndarray, share: float) -> float:
-    """The same of a sample (N,): one of its own values, nothing in between."""
-    return float(np.sort(values)[max(int(np.ceil(share * len(values))) - 1, 0)])

@@ -50,10 +50,6 @@ def coins(*numbers: float) -> ScriptedRandom:
 
 # Two rows at most: drafting pays for one row and not for two.
 TWO_ROWS = read_only([[0.0, 0.0, 0.0], [10.0, 12.0, 15.0], [12.0, 22.0, 32.0]])
-# Drafting pays for two rows, and for one it does not.
-TURNED = read_only([[0.0, 0.0, 0.0], [10.0, 20.0, 30.0], [30.0, 32.0, 34.0]])
-# The step of the card of `spend`.
-CARD_MS = [10.0, 10.0, 10.0, 10.0, 11.0, 14.0, 17.0]
 
 
 @visible_check

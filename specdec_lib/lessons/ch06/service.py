@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from specdec_lib.lessons.ch00.lesson import LLAMA, MACHINES, Chip
-from specdec_lib.lessons.ch06.computed import of_sample
 from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.checking.pasting import as_code
 
@@ -95,7 +94,7 @@ def simulate(decide: Policy, load: Traffic, costs: np.ndarray) -> np.ndarray:
 
 def p99(decide: Policy, load: Traffic, costs: np.ndarray) -> float:
     """The milliseconds that 99 in a hundred requests do not exceed."""
-    return of_sample(simulate(decide, load, costs), 0.99)
+    return float(np.quantile(simulate(decide, load, costs), 0.99, method="inverted_cdf"))
 
 
 def constant(k: int) -> Policy:

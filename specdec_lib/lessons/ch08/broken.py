@@ -13,20 +13,14 @@ from torch import Tensor
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch08 import computed
+from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.progress import progress
 
 if TYPE_CHECKING:
     from specdec_lib.models.protocol import Cache, Model
 
-# By what somebody forgot: whose cache has the mistake, and which. It shows with this k and in texts
-# of so many tokens: the draft's rollback needs a draft token that was read and rejected, the bonus
-# feed a block after one that was accepted whole.
-CACHE_FAULTS = {
-    "nothing": ("", "", 2, 3),
-    "the bonus feed": ("draft", "feed", 1, 4),
-    "the draft's rollback": ("draft", "rollback", 2, 3),
-    "the target's rollback": ("target", "rollback", 2, 3),
-}
+# By what somebody forgot: whose cache has the mistake, which, and where it shows (examples.toml).
+CACHE_FAULTS = read_tables(__package__, "examples.toml")["cache_faults"]
 _K = 4
 _TOKENS = 50  # ten whole blocks
 

@@ -9,6 +9,7 @@ from specdec_lib import exact
 from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08 import lesson as ch08
 from specdec_lib.lessons.ch08.models import ModelPass, WatchedCache
+from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.drawing.axes import (
     CROSS,
     chart,
@@ -23,19 +24,16 @@ from specdec_lib.lessons.drawing.tokens import FIRST_X, board, box_legend, boxes
 
 WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is accepted whole
 
-
-# The smallest example: the text before a block, its draft tokens, and how each of two blocks ends.
+# The smallest example: the text before a block, and its draft tokens.
 BEFORE, _BLOCK = "ab", "cd"
-_ENDS = (
-    ("d is rejected, and x is written", 1, "x"),
-    ("c and d are accepted, and e is the bonus", 2, "e"),
-)
+_WORDS = read_tables(__package__, "figures.toml")
+_PATHS = _WORDS["paths"]  # how a token comes into its place, and its role
 
 
 def two_caches() -> None:
     """What both caches hold after a block that is rejected, and after one that is not."""
     ax, parts = board(8.4, 5.9, 0.75), []
-    for top, (title, accepted, last) in zip((5.6, 2.6), _ENDS, strict=True):
+    for top, (title, accepted, last) in zip((5.6, 2.6), _WORDS["two_blocks"], strict=True):
         text, end = BEFORE + _BLOCK[:accepted] + last, ("corrected", "bonus")[accepted - 1]
         kinds = ["plain"] * len(BEFORE) + ["accepted"] * accepted + [end]
         write_at(ax, 4.0, top, title, bold=True)
@@ -101,14 +99,6 @@ def law_of_blocks(verify_block: Callable) -> None:
     )
 
 
-# How a token comes into its place, and its role.
-_PATHS = {
-    "accepted": "accepted",
-    "correction or bonus": "residual",
-    "left to the next block": "draft",
-}
-
-
 @uses_student_functions("speculative_generate")
 def tokens_read(speculative_generate: Callable) -> None:
     """Which tokens each pass of the example models reads, in the order of the passes."""
@@ -128,13 +118,10 @@ def tokens_read(speculative_generate: Callable) -> None:
     write_at(ax, 0.4, 0.15, "position", size=8)
     for position in range(len(whole)):
         write_at(ax, FIRST_X + position, 0.15, str(position), size=8)
-    dresses = (role(name) | {"label": words} for name, words in _READERS)
+    dresses = (role(name) | {"label": words} for name, words in _WORDS["readers"].items())
     ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
     words = "; ".join(f"the {model_pass.name} reads {_range(model_pass)}" for model_pass in shown)
     show(ax.figure, f"Passes of your loop in their order: {words}. The text: {text}.")
-
-
-_READERS = (("draft", "striped: read by the draft"), ("target", "filled: read by the target"))
 
 
 def _range(model_pass: ModelPass) -> str:

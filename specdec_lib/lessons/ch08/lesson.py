@@ -52,11 +52,10 @@ R = torch.tensor([[0.75, 0.1], [0.9, 0.5], [0.9, 0.6]], dtype=torch.float64)
 U = torch.tensor([0.5, 0.5, 0.5]).double()
 _BLOCK = (_P.expand(3, 3, 3), _Q.expand(3, 2, 3), _DRAFTED, R, U)
 
-# Texts of the example models, each with the generator's seed.
-EXAMPLES = [
-    (text.pop("seed"), TextRequest(**text))
-    for text in read_tables(__package__, "examples.toml")["text"]
-]
+# Texts of the example models, each with the generator's seed, and what is said of wrong passes.
+_DATA = read_tables(__package__, "examples.toml")
+EXAMPLES = [(text.pop("seed"), TextRequest(**text)) for text in _DATA["text"]]
+FAULT_ADVICE = _DATA["advice"]
 
 
 def example_models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, WatchedModel]:
@@ -74,20 +73,18 @@ def check_rollback(function: Callable) -> None:
     for held, length, cuts in ((14, 11, [11]), (6, 6, []), (5, 0, [0])):
         cache = WatchedCache(range(held))
         expect(function, cache, length, gives=None, hint="Nothing is returned.")
-        call = format_call(function, (WatchedCache(range(held)), length))
         if cache.cuts != cuts:
-            raise Different(
-                f"{call} called truncate with {describe(cache.cuts)}, expected {describe(cuts)}."
-            )
+            called = f"{format_call(function, (cache, length))} called truncate"
+            raise Different(f"{called} with {describe(cache.cuts)}, expected {describe(cuts)}.")
     for held, length in ((3, 4), (3, -1)):
         why = f"it cannot go back to {length} of {held} positions"
         cache = WatchedCache(range(held))
         expect_value_error(function, cache, length, why=why)
         if cache.cuts:
-            call = format_call(function, (WatchedCache(range(held)), length))
+            called = f"{format_call(function, (cache, length))} called truncate"
             raise Different(
-                f"{call} called truncate({cache.cuts[0]}) first. Find the mistake yourself, before "
-                "any call: another cache may not notice it."
+                f"{called}({cache.cuts[0]}) first. Find the mistake yourself, before any call: "
+                "another cache may not notice it."
             )
 
 
@@ -201,11 +198,3 @@ def expect_text(
 def _name_of(error: BaseException | None) -> str:
     """The name of what the student's function raised; from a grader's worker it comes wrapped."""
     return error.name if hasattr(error, "what_happened") else type(error).__name__
-
-
-FAULT_ADVICE = {
-    "read a token twice": "Every pass reads only what its cache lacks, and a cut keeps all of the "
-    "text but its last token.",
-    "made too many passes": "One pass for each block is enough, and one for the prompt. Does a "
-    "block take more, or are fewer draft tokens accepted than should be?",
-}

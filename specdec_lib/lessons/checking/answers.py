@@ -44,17 +44,13 @@ def truths_of(chapter: str, **values: float | None) -> dict[str, Truth]:
 
     `values` are the true values that the file does not hold, None for a measured one.
     """
-    return {
-        name: Truth(
-            values[name] if name in values else table["value"], table["why"], _typical(table)
-        )
-        for name, table in read_tables(chapter, "predictions.toml").items()
-    }
-
-
-def _typical(table: Mapping) -> dict[float, str]:
-    """The reason for each typical wrong number, which is written like 2.77 or 2/3."""
-    return {float(Fraction(key)): reason for key, reason in table.get("typical", {}).items()}
+    truths = {}
+    for name, table in read_tables(chapter, "predictions.toml").items():
+        value = values[name] if name in values else table["value"]
+        typical = table.get("typical", {}).items()  # wrong numbers, written like 2.77 or 2/3
+        reasons = {float(Fraction(number)): reason for number, reason in typical}
+        truths[name] = Truth(value, table["why"], reasons)
+    return truths
 
 
 def quizzes_of(chapter: str) -> dict[str, Quiz]:

@@ -238,15 +238,11 @@ def legend_below(ax: Axes, columns: int = 3, **options: Any) -> None:
 
     `options` go to `ax.legend`.
     """
-    ticks = max((_lines(tick.get_text()) for tick in ax.get_xticklabels()), default=0)
-    points = 8 + 14 * (ticks + _lines(ax.get_xlabel()))
+    lines = [len(tick.get_text().splitlines()) for tick in ax.get_xticklabels()]
+    points = 8 + 14 * (max(lines, default=0) + len(ax.get_xlabel().splitlines()))
     down = ScaledTranslation(0, -points / 72, ax.figure.dpi_scale_trans)
     place = {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": ax.transAxes + down}
     ax.legend(loc="upper center", ncol=columns, **place, **options)
-
-
-def _lines(text: str) -> int:
-    return len(text.splitlines())
 
 
 def swatches(styles: Iterable[dict[str, Any]]) -> list[Patch]:

@@ -23,10 +23,6 @@ COLOUR_KEY = (
     '<span class="sd-own">Blue: written by the target.</span> '
     '<span class="sd-draft">Green and underlined: proposed by a draft and accepted.</span>'
 )
-_METHOD = (
-    "Replayed at the measured speed. When it was measured, the decoders took turns, text by text, "
-    "each with its own timer."
-)
 
 
 def show_race(races: Sequence[Race], yours: str = "") -> None:
@@ -96,7 +92,7 @@ def race_page(race: Race, yours: str = "") -> str:
         seconds=f"{max(lane.seconds for lane in race.lanes):.2f}",
         sentences="".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences),
         colours=COLOUR_KEY,
-        method=html.escape(" ".join([_METHOD, *race.remarks])),
+        remarks=html.escape(" ".join(race.remarks)),
     )
 
 

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.ch07.lesson import SHAPES
+from specdec_lib.lessons.ch07.lesson import SHAPES, P, Q
 from specdec_lib.lessons.data import recorded
 from specdec_lib.lessons.widgets.simulator import Simulator
 
-WORKED_TARGET = (0.45, 0.30, 0.15, 0.10)
-WORKED_DRAFT = (0.30, 0.45, 0.20, 0.05)
 SAMPLERS = ("rule", "from_target", "argmax")
 #: Largest K of the views "speed" (see `linked_simulator`) and of `paper_rows_simulator`.
 MAX_SPEED_K, MAX_PAPER_K = 20, 12
@@ -42,8 +40,8 @@ def bottleneck_simulator(
 
 def linked_simulator(
     view: str = "residual",
-    target: Sequence[float] = WORKED_TARGET,
-    draft: Sequence[float] = WORKED_DRAFT,
+    target: Sequence[float] = P,
+    draft: Sequence[float] = Q,
     k: int = 4,
     c: float | None = None,
     s: float = 0.0,

@@ -6,6 +6,7 @@ times. The whole call is timed on both sides, the prefill included. All of it ru
 
 import argparse
 import json
+import tomllib
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -23,11 +24,8 @@ from specdec_lib.measure.compare import summary
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.published.fetch import is_fetched
 
-FIGURES = figures.FIGURES | chat.FIGURES
-OVERHEADS = {
-    "memory_overhead": "peak memory over weights and cache",
-    "smollm2_memory": "peak memory over the weights in float16",
-}
+_DATA = tomllib.loads(Path(__file__).with_name("figures.toml").read_text(encoding="utf-8"))
+FIGURES, OVERHEADS = _DATA["figures"], _DATA["overheads"]
 
 
 def main(arguments: list[str] | None = None) -> None:

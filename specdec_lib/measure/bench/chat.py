@@ -10,8 +10,6 @@ from specdec_lib.device import dtype_name
 from specdec_lib.drafters.pair import drafter_of
 from specdec_lib.measure.bench.figures import (
     BENCH_PROMPTS,
-    BEST_ASSISTED,
-    BEST_GENERATE,
     BEST_PLAIN,
     SPECULATIVE,
     by_turns,
@@ -31,12 +29,6 @@ from specdec_lib.sampling import Warp
 CHAT_TOKENS = 96  # of an answer
 
 COMPARISONS = {"SmolLM2, T = 1": SAMPLED, "SmolLM2, greedy": GREEDY}
-FIGURES = {
-    "smollm2_vs_plain_sampled": ("SmolLM2, T = 1", BEST_PLAIN),
-    "smollm2_vs_plain_greedy": ("SmolLM2, greedy", BEST_PLAIN),
-    "smollm2_vs_hf_generate": ("SmolLM2, greedy", BEST_GENERATE),
-    "smollm2_vs_hf_assisted": ("SmolLM2, greedy", BEST_ASSISTED),
-}
 
 load_chat_pair = cache(partial(load_smollm2, None, CPU))
 

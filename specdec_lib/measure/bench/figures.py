@@ -41,15 +41,6 @@ COMPARISONS = {
     "234M cost, greedy": ("234m", GREEDY),
     "built-in pair, greedy": (None, GREEDY),
 }
-# By key of the JSON: a comparison, and the decoder that ours is compared with there.
-FIGURES = {
-    "cost234m_vs_best_plain_sampled": ("234M cost, T = 1", BEST_PLAIN),
-    "cost234m_vs_best_plain_greedy": ("234M cost, greedy", BEST_PLAIN),
-    "cost234m_vs_hf_generate": ("234M cost, greedy", BEST_GENERATE),
-    "cost234m_vs_hf_assisted": ("234M cost, greedy", BEST_ASSISTED),
-    "builtin_vs_hf_generate": ("built-in pair, greedy", BEST_GENERATE),
-    "builtin_vs_hf_assisted": ("built-in pair, greedy", BEST_ASSISTED),
-}
 
 LoadCounted = Callable[[torch.dtype], CountedModel]
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.experiment.decoders import StudentDecoder
+from specdec_lib.measure.experiment.decoders import StudentDecoder, as_verifier
 from specdec_lib.measure.experiment.survey import ExperimentMachine, pair_prompts
 from specdec_lib.measure.library_decoders import SAMPLED, plain, speculative
 from specdec_lib.progress import progress
@@ -25,12 +25,13 @@ def measure_batches(
     The student's verify_block judges the blocks.
     """
     drafter, rows = ModelDrafter(machine.drafts[draft]), []
+    verifier = as_verifier(student.verify_block)
 
     def decoders_of(tokens: int) -> dict[str, Decoder]:
         decoders = {BATCH_PLAIN: plain(machine.target, SAMPLED, tokens, batch=True)}
         for k in BATCH_KS:
             decoders[f"K = {k}"] = speculative(
-                machine.target, drafter, k, SAMPLED, tokens, student.verifier, batch=True
+                machine.target, drafter, k, SAMPLED, tokens, verifier, batch=True
             )
         return decoders
 

@@ -33,11 +33,6 @@ class StudentDecoder(NamedTuple):
     generate: Callable[..., list[int]]  # with the signature of speculative_generate
     verify_block: VerifyBlock
 
-    @property
-    def verifier(self) -> Verifier:
-        """`verify_block`, as the library's decoder calls it."""
-        return as_verifier(self.verify_block)
-
     def decoder(self, target: Model, draft: Model, k: int, warp: Warp, tokens: int) -> Decoder:
         """`generate` on one prompt, with another seed at every call.
 

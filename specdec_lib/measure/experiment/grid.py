@@ -105,7 +105,7 @@ def compare_with_hugging_face(
     machine: ExperimentMachine, student: StudentDecoder, rows: pd.DataFrame
 ) -> Comparison:
     """The greedy row that promises most, by turns with plain decoding and Hugging Face's two."""
-    row = most_promising(rows, temperature=0)
+    row = rows.loc[rows[rows.temperature == 0]["measured v"].idxmax()]
     draft, k = machine.drafts[row.draft], int(row.K)
     hf_target = fastest_hf_target(machine)
     load = CountedModel.from_folder
@@ -147,11 +147,6 @@ def greedy_decoders(
 def _texts(runs: pd.DataFrame, name: str) -> list[list[int]]:
     """What a decoder wrote after each prompt."""
     return [generation.tokens[0] for generation in runs[runs.decoder == name].generation]
-
-
-def most_promising(rows: pd.DataFrame, temperature: int) -> pd.Series:
-    """The row of this temperature that the measured cost promises most."""
-    return rows.loc[rows[rows.temperature == temperature]["measured v"].idxmax()]
 
 
 def measure_rows(

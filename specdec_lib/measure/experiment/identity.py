@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 import torch
 
 from specdec_lib.models.protocol import Model
+from specdec_lib.text_stream import common_prefix_length
 
 NEAR_TIE_GAP = 1e-3  # between the two largest logits, in float32
 SAME, TIE, DIFFERENT = "the same", "near-tie", "different"
@@ -38,9 +39,8 @@ def logit_gap_where_parted(
         return None
     if len(text) != len(plain_text):
         return math.inf
-    pairs = zip(text, plain_text, strict=True)
-    at = next(i for i, (token, plain_token) in enumerate(pairs) if token != plain_token)
-    tokens = torch.tensor([[*prompt, *plain_text[:at]]], device=target.device)
+    shared = plain_text[: common_prefix_length(text, plain_text)]
+    tokens = torch.tensor([[*prompt, *shared]], device=target.device)
     logits = target.forward(tokens, target.new_cache(1, tokens.shape[1]))[0, -1].float()
     largest = logits.topk(2).values
     return float(largest[0] - largest[1])

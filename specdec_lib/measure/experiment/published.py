@@ -45,13 +45,9 @@ class HubTask(NamedTuple):
     around: str
 
 
-def _tasks() -> dict[str, tuple[HubTask, ...]]:
-    """The tasks of tasks.json, which also says where their wording is from."""
-    data = json.loads(Path(__file__).with_name("tasks.json").read_text(encoding="utf-8"))
-    return {part: tuple(HubTask(**task) for task in tasks) for part, tasks in data["tasks"].items()}
-
-
-TASKS = _tasks()  # by a part of a pair's name
+# The tasks by a part of a pair's name; tasks.json also says where their wording is from.
+_DATA = json.loads(Path(__file__).with_name("tasks.json").read_text(encoding="utf-8"))
+TASKS = {name: tuple(HubTask(**task) for task in tasks) for name, tasks in _DATA["tasks"].items()}
 
 
 def load_published_pair(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) -> Pair:

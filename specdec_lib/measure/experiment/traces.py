@@ -5,7 +5,7 @@ from typing import Any
 
 from specdec_lib.decoding.state import VerifiedBlock
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.experiment.decoders import StudentDecoder
+from specdec_lib.measure.experiment.decoders import StudentDecoder, as_verifier
 from specdec_lib.measure.experiment.survey import ExperimentMachine, pair_prompts
 from specdec_lib.measure.library_decoders import SAMPLED, speculative
 from specdec_lib.models.pair import Pair
@@ -28,7 +28,7 @@ def trace(
     """TRACE_TOKENS tokens of a pair below `shown`; the student's verifier judges the blocks."""
     decoder = speculative(
         pair.target, ModelDrafter(pair.draft), pair.k, warp, TRACE_TOKENS,
-        student.verifier, eos_id=pair.eos_id,
+        as_verifier(student.verify_block), eos_id=pair.eos_id,
     )  # fmt: skip
     stream = pair.stream(prompt)
     blocks = [block_pieces(block, stream) for block in decoder(prompt).blocks[0]]

@@ -12,9 +12,6 @@ from specdec_lib.measure.race.record import Race
 if TYPE_CHECKING:
     from specdec_lib.measure.race.lanes import LaneMaker
 
-UNWRITTEN = "Race {name} runs your own function, which is not written yet: {why}"
-WRONG = "Race {name} runs your own function: {why}. Fix it until its check passes, then try again."
-
 
 def race(name: str, lanes: Mapping[str, "LaneMaker"], **settings: Any) -> list[Race]:
     """The race of `lanes` against plain decoding, alone in a list; `settings` go to `run_race`.
@@ -31,7 +28,8 @@ def race(name: str, lanes: Mapping[str, "LaneMaker"], **settings: Any) -> list[R
     except NotImplementedError as error:
         if not is_unwritten(error):
             raise
-        print(UNWRITTEN.format(name=name, why=error))
+        print(f"Race {name} runs your own function, which is not written yet: {error}")
     except WrongFunction as error:
-        print(WRONG.format(name=name, why=error))
+        what_to_do = "Fix it until its check passes, then try again."
+        print(f"Race {name} runs your own function: {error}. {what_to_do}")
     return []

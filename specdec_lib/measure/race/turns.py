@@ -6,7 +6,7 @@ decoder can take part, a reader's own one too.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack
 from functools import cache, partial
 from itertools import accumulate
 from typing import NamedTuple
@@ -51,8 +51,12 @@ class Subject(NamedTuple):
 
 
 def held_out_code(count: int, warp: Warp, cost: str) -> Subject:
-    """The built-in target at a cost, and `count` held-out prompts."""
-    chosen = race_prompts(count, warp)
+    """The built-in target at a cost, and `count` held-out prompts.
+
+    A greedy race begins with the prompt whose text does not repeat.
+    """
+    pool = prompts(UNREPETITIVE_PROMPT + count, ending=".py")
+    chosen = pool[UNREPETITIVE_PROMPT:] if warp == GREEDY else pool[:count]
     about = f"the built-in target at the cost of {cost.upper()} parameters"
     shown = [_last_line(prompt) for prompt in chosen]
     return Subject(
@@ -95,8 +99,11 @@ def run_race(
     subject = subject or held_out_code(texts + rows - 1, warp, cost)
     makers = {PLAIN_LANE: partial(plain, batch=True, eos_id=subject.ends), **lanes}
     batches = [subject.prompts[i : i + rows] for i in range(texts)]
-    with nullcontext() if target else half_of_the_cores():
-        target = target or subject.load_target()
+    with ExitStack() as afterwards:
+        if target is None:  # the threads of chapters 00 to 07, and then those that torch had
+            afterwards.callback(torch.set_num_threads, torch.get_num_threads())
+            use_half_the_cores()
+            target = subject.load_target()
         runners = {name: LaneRunner(make, target, warp, tokens) for name, make in makers.items()}
         short = {name: make(PassRecorder(target), warp, _WARM_UP) for name, make in makers.items()}
         compare(runners, batches, seconds, warm_up=short)
@@ -106,23 +113,6 @@ def run_race(
     ]
     shown = subject.shown[: len(finished[0].texts)]
     return Race(finished, shown, subject.about, temperature, rows)
-
-
-@contextmanager
-def half_of_the_cores() -> Iterator[None]:
-    """The threads of chapters 00 to 07; afterwards torch has those that it had."""
-    threads = torch.get_num_threads()
-    use_half_the_cores()
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-def race_prompts(count: int, warp: Warp) -> list[list[int]]:
-    """`count` held-out prompts; a greedy race begins with the one whose text does not repeat."""
-    pool = prompts(UNREPETITIVE_PROMPT + count, ending=".py")
-    return pool[UNREPETITIVE_PROMPT:] if warp == GREEDY else pool[:count]
 
 
 class TimedText(NamedTuple):

@@ -60,15 +60,10 @@ def block_record(block: VerifiedBlock, uniforms: list[float]) -> list[Any]:
     columns = [column[:judged] for column in (block.p, block.q, uniforms)]
     for digits in range(4, 18):
         p, q, r = ([float(f"{x:.{digits}g}") for x in column] for column in columns)
-        if accepted_count(p, q, r) == block.n_accepted:
+        passes = [r_i * q_i < p_i for p_i, q_i, r_i in zip(p, q, r, strict=True)]
+        if [*passes, False].index(False) == block.n_accepted:  # r q < p, as in decoding/verify.py
             break
     return [block.drafted, p, q, r, block.n_accepted, block.next_token]
-
-
-def accepted_count(p: list[float], q: list[float], r: list[float]) -> int:
-    """How many draft tokens pass, from the first: r q < p, as in decoding/verify.py."""
-    passes = [r_i * q_i < p_i for p_i, q_i, r_i in zip(p, q, r, strict=True)]
-    return [*passes, False].index(False)
 
 
 def request_counts(pair: Pair, k: int) -> dict[str, Any]:

@@ -33,7 +33,10 @@ def load_hub_pair(
     meta_models = [loading.load_meta_model(*folder) for folder in folders]
     tokenizer = tokenizer_of(name, folders)
     require_logits(tokenizer, names, meta_models)
-    require_memory_for(meta_models, device, dtype)
+    sizes = [meta.model.num_parameters() * dtype.itemsize for meta in meta_models]
+    require_memory(sum(sizes), dtype, device)
+    # A model for a GPU is first read into the machine's own memory.
+    require_memory(max(sizes), dtype, torch.device("cpu"))
     download(names, yes, limit)
     target, small = (loading.load_model(*folder, device, dtype) for folder in folders)
     # Some families pad the logits differently in every model: Qwen2.5 to 151,936 in 0.5B, and to
@@ -56,16 +59,6 @@ def require_logits(
                 f"the tokenizer's token {token!r} has the number {number}, and {name} has logits "
                 f"for 0 to {model.vocab_size - 1}: choose a model with its own tokenizer"
             )
-
-
-def require_memory_for(models: list[Causal], device: torch.device, dtype: torch.dtype) -> None:
-    """Raise PairError if the weights of both do not fit into the memory together.
-
-    A model for a GPU is first read into the machine's own memory.
-    """
-    sizes = [meta.model.num_parameters() * dtype.itemsize for meta in models]
-    require_memory(sum(sizes), dtype, device)
-    require_memory(max(sizes), dtype, torch.device("cpu"))
 
 
 def folder_of(model: str) -> Path:
