@@ -135,6 +135,7 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 # uses half of your cores.
 
 # %% tags=["demo", "shown"]
+print("Loading, then seven passes over each number of tokens. This takes some seconds.")
 import torch
 
 from specdec_lib.device import use_half_the_cores

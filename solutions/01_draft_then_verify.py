@@ -358,6 +358,7 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 # drafter in blocks of three draft tokens, and which ones leave its text unchanged?
 
 # %% tags=["demo"]
+print("Loading, then one drafter after the other. This takes some seconds.")
 import torch
 
 from specdec_lib.device import use_half_the_cores
@@ -482,7 +483,7 @@ ladder = {
     "copy from the text": prompt_lookup_lane(k=3),
     "random tokens": random_lane(k=3),
 }
-# About a minute, on a busy machine up to three: loading, then all lanes in turn
+print("Loading, then all lanes in turn: about a minute, on a busy machine up to three.")
 show_race(race("01", ladder), yours="your decoder")
 
 # %% [markdown]

@@ -15,7 +15,7 @@ from specdec_lib.lessons.drawing.series import draw_series, show_table, text_gri
 from specdec_lib.lessons.drawing.style import role, show
 
 MAX_FREE = 1000  # tokens, where counting them ends, and the map's scale
-_NEW = role("target") | {"label": "the pass gives its distribution"}
+_NEW = role("target") | {"label": "the pass returns its distribution"}
 _OLD = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there already"}
 _BOTH = _NEW | {"linestyle": "--", "label": "both"}
 
@@ -37,7 +37,7 @@ def serial_and_parallel(tokens: int) -> None:
     show(
         ax.figure,
         f"Writing {tokens} tokens takes {tokens} passes; pass {tokens} needs tokens 1 to "
-        f"{tokens - 1}, which the passes before it gave, and gives token {tokens}. Checking "
+        f"{tokens - 1}, which earlier passes wrote, and writes token {tokens}. Checking "
         f"{tokens} tokens that are there takes 1 pass, which scores all of them.",
     )
 

@@ -54,14 +54,13 @@ def readings(race: Race, yours: str = "") -> Iterator[str]:
     plain, *others = race.lanes
     for lane in others:
         ratio, needed, alone = race.ratio(lane), len(lane.passes), len(plain.passes)
-        longer = alone / needed / ratio
         count = f"all {alone}" if needed == alone else f"{needed} instead of {alone}"
         fast = f"was finished {ratio:.2f} times as fast"
         ended = fast if ratio >= 1 else f"took {1 / ratio:.2f} times as long"
         yield (
             f"{lane.name[0].upper()}{lane.name[1:]} needed {count} passes of the target. On "
-            f"average each of them, drafting included, took {longer:.2f} times as long as a pass "
-            f"of {plain.name}, so the text {ended}."
+            f"average each of them, drafting included, took {alone / needed / ratio:.2f} times as "
+            f"long as a pass of {plain.name}, so the text {ended}."
         )
     for lane in (lane for lane in others if lane.name == yours):
         tokens, passes = sum(map(len, lane.pieces)), len(lane.passes)
