@@ -4,18 +4,18 @@
 # 65 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over five tokens takes about as long
 # as a pass over one, on a GPU; on your CPU you measured more), lists and NumPy arrays
 #
-# - **Intuition**: an intern writes and a senior partner checks, in the first four frames.
+# - **Intuition**: an intern writes and a senior partner checks, in the first five frames.
 # - **Mathematics**: which row of a pass judges which token, under "Score".
 # - **Code**: three functions. The last one is a whole decoder.
 # - **Demo**: your decoder with four drafters, then a race on the clock.
 #
-# **You come with** one fact: a large model writes one token a pass, but can read several at once.
+# **You come with** one fact: a large model writes one token per pass, but can read several at once.
 # **You build** speculative decoding in its greedy form, where the most probable token always wins.
 # **You leave with** the large model's text, token for token, in fewer passes.
 #
 # ## The intern and the senior partner
 #
-# The senior partner of an office is slow and expensive. Every letter must be, word for word, the
+# The senior partner at a law firm is slow and expensive. Every letter must be, word for word, the
 # letter that the partner would have written. An intern is quick and makes mistakes. Can the intern
 # save the partner's time?
 #
@@ -37,14 +37,26 @@ storyboard()
 # %% [markdown]
 # *One* glance judged all four words. The intern is the **draft** model, the partner the **target**
 # model. In one respect the picture is too kind: a partner knows better than an intern. The target
-# may write nonsense. We still want exactly the target's text. (Processors do the same at a branch:
-# they guess the way, work ahead, and throw the work away if they were wrong.)
+# may write nonsense. We still want exactly the target's text.
+#
+# <details><summary>Your processor does this, too: branch prediction</summary>
+#
+# | | a processor at a branch of its program | a draft and its target |
+# | --- | --- | --- |
+# | guess | which way the program goes | the next few tokens |
+# | check | the condition, once it is known | all of them, in one pass |
+# | discard | the work done after a wrong guess | the tokens from the first wrong one on |
+#
+# Hence the name *speculative*. The likeness ends in chapter 02: a guess at a branch is right or
+# wrong, and a draft token of a text that is drawn at random is neither.
+#
+# </details>
 #
 # ## Two models, one vocabulary
 #
 # A tokenizer cuts a text into **tokens**, and each token is a number. All `V` tokens together are
 # the vocabulary. Target and draft must share the tokenizer, so that number 6 is the same text for
-# both. A model reads tokens and gives the distribution of the next one.
+# both. A model reads tokens and returns the distribution of the next one.
 #
 # Here are two small models of eight words. The draft looks at the last word, the target at the last
 # two. That extra word is all the wisdom that this target has.
@@ -59,8 +71,8 @@ for words in ("the", "on the", ". the"):
 # %% [markdown]
 # In this chapter a model is a Python function:
 #
-# - `draft_model(tokens)` gives `(V,)`: the distribution of the next token.
-# - `target_model(tokens)` gives `(len(tokens), V)`: for every token that it read, a row with the
+# - `draft_model(tokens)` returns `(V,)`: the distribution of the next token.
+# - `target_model(tokens)` returns `(len(tokens), V)`: for every token that it read, a row with the
 #   distribution of what follows. A transformer computes all rows in one pass, because no position
 #   looks at a later one.
 #
@@ -73,7 +85,7 @@ for words in ("the", "on the", ". the"):
 # | Leviathan et al.; transformers; lucidrains/speculative-decoding; this course | `p` | `q` |
 # | Chen et al.; jaymody/speculative-sampling; gpt-fast; some guides | `q` | `p` |
 # | feifeibear/LLMSpeculativeSampling, the version named after Chen et al. | `p` | `q` |
-# | vLLM 0.26.0, `vllm/v1/sample/rejection_sampler.py` (its `q` holds random numbers) | `target_probs` | `draft_probs` |
+# | vLLM, `vllm/v1/sample/rejection_sampler.py` (its `q` holds random numbers) | `target_probs` | `draft_probs` |
 #
 # For the number of draft tokens Leviathan et al. write `gamma`. Chen et al. and this course write
 # `K`.
@@ -83,15 +95,15 @@ for words in ("the", "on the", ". the"):
 # ## The smallest example: two draft tokens
 #
 # The text is "on". The draft proposes two tokens, "the cat". The target reads three tokens in one
-# pass: on, the, cat. The pass gives three rows, and the most probable token of each row counts.
+# pass: on, the, cat. The pass returns three rows, and the most probable token of each row counts.
 #
 # - The row of "on" says "the". The draft said "the": **accepted**.
 # - The row of "the", with "on" before it, says "mat". The draft said "cat": **rejected**. The
 #   target's "mat" takes its place and is called the **correction**.
 # - The row of "cat" was computed after a word that is now gone. Nobody looks at this row.
 #
-# One pass wrote two tokens: "the mat". If the draft had said "the mat", both draft tokens would be
-# accepted. The third row, now the row of "mat", says ".", and the target adds it as a **bonus
+# One pass wrote two tokens: "the mat". If the draft had said "the mat", both draft tokens would have
+# been accepted. The third row, now the row of "mat", says ".", and the target adds it as a **bonus
 # token**: three tokens from one pass.
 #
 # ## One block, four moves
@@ -106,7 +118,7 @@ for words in ("the", "on the", ". the"):
 #
 # ### Commit first
 #
-# A target checked five blocks of four draft tokens each, one pass a block. It accepted 2, 2, 4, 0
+# A target checked five blocks of four draft tokens each, one pass per block. It accepted 2, 2, 4, 0
 # and 3 of the draft tokens. How many tokens did the five passes write in all? Write a number from 5
 # to 25.
 
@@ -124,13 +136,13 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 # %% [markdown]
 # ## Score: one pass, K + 1 rows
 #
-# The target reads `prefix + drafted`, where the **prefix** is the text so far, and gives a row for
+# The target reads `prefix + drafted`, where the **prefix** is the text so far, and returns a row for
 # **every** token that it read, those of the prefix included.
 #
 # ### Commit first
 #
-# The prefix has 6 tokens and the block 4. The target gives ten rows, with the indices 0 to 9. Which
-# row judges the **first** draft token? Write its index.
+# The prefix has 6 tokens and the block 4. The target returns ten rows, with indices 0 to 9. Which row
+# judges the **first** draft token? Write its index.
 
 # %% solution="prediction_01"
 ### BEGIN SOLUTION
@@ -151,9 +163,9 @@ lesson.reveal("prediction_01", prediction_01)
 # row after the whole block.
 #
 # **Arguments.** `prefix` holds at least one token. `drafted` holds `k` tokens, and `k` may be 0. The
-# function returns an array `(k + 1, V)`.
+# answer is an array `(k + 1, V)`.
 #
-# **Example.** Prefix "the cat sat" (3 tokens), draft "on the cat sat" (4 tokens): the target gives 7
+# **Example.** Prefix "the cat sat" (3 tokens), draft "on the cat sat" (4 tokens): the target returns 7
 # rows, and the answer is rows 2 to 6.
 #
 # **The tests also check.** Call `target_model` exactly once. Leave `prefix` unchanged.
@@ -169,10 +181,10 @@ def score_block(target_model, prefix: list[int], drafted: list[int]) -> np.ndarr
 
 
 # %% [markdown] hints="score_block"
-# 1. One call on the prefix and the draft gives a row for every token that it read.
-# 2. Row i is the distribution of the token after token i. Which row tells what comes right after
-#    the prefix?
-# 3. Call target_model(`[*prefix, *drafted]`) and return its rows from len(prefix) - 1 on.
+# 1. One call on the prefix and the draft returns a row for every token that it read.
+# 2. Row `i` is the distribution of the token after token `i`. Which row is about the token right
+#    after the prefix?
+# 3. Call `target_model([*prefix, *drafted])` and return its rows from `len(prefix) - 1` on.
 
 
 # %% tags=["demo"]
@@ -182,28 +194,29 @@ figures.chosen_rows(score_block, TARGET, lesson.PREFIX, lesson.DRAFT_BLOCK)
 lesson.check_score_block(score_block)
 
 # %% [markdown]
-# With `n` tokens in the prefix, the row of the last one judges the first draft token, and the row of
-# the last draft token gives the bonus:
+# The row of the prefix's last token judges the first draft token, and the row of the last draft token
+# yields the bonus:
 #
-# $$ p_i = \text{row}_{\,n - 1 + i}, \qquad i = 0, \cdots, K $$
+# $$ p_i = \text{row}_{\,\text{len(prefix)} - 1 + i}, \qquad i = 0, \cdots, K $$
 #
-# A real decoder doesn't read the whole text again. Its KV cache (chapter 00) holds the text without
-# its last token: the pass before chose this token, and no pass has read it yet. The next pass reads it
-# and the `K` draft tokens, and gives a row after each: exactly the `K + 1` rows that you picked.
+# A real decoder doesn't read the whole text again. Its **KV cache** keeps what passes have computed
+# for the text without its last token: the previous pass chose it, but no pass has read it yet. The next
+# pass reads it and the `K` draft tokens, and returns a row after each: exactly the `K + 1` rows that
+# you picked.
 #
 # ## Accept: up to the first difference
 #
 # In **greedy** decoding the target writes its most probable token at every position. A draft token
 # is accepted if it is this token. At the first difference the decoder stops. In the intern's block
-# the target even agrees with the last word, "sat", and "sat" is dropped all the same: its row was
-# computed after "cat", which won't be in the text. Luck doesn't count.
+# the target even agrees with the last word, "sat". It is dropped all the same: its row was computed
+# after "cat", which won't be in the text. Luck doesn't count.
 #
 # ### Exercise: greedy_prefix
 #
-# **Task.** Count the draft tokens that are accepted.
+# **Task.** Return how many of the draft tokens are accepted.
 #
 # **Arguments.** `drafted` is a list of `k` tokens, and `k` may be 0. `p` has at least `k` rows over
-# `V` tokens, and may have more. The function returns an integer from 0 to `k`.
+# `V` tokens, and may have more. The answer is an integer from 0 to `k`.
 #
 # **Example.** The draft is "on the cat sat". The target's rows say on, the, mat, sat: the answer is 2.
 #
@@ -224,9 +237,9 @@ def greedy_prefix(drafted: list[int], p: np.ndarray) -> int:
 
 # %% [markdown] hints="greedy_prefix"
 # 1. Compare token by token, and stop at the first that differs.
-# 2. The target's own choice at position i is int(np.argmax(p[i])). p has rows to spare.
-# 3. Loop with enumerate(drafted). If the token is not the target's choice, return the index;
-#    after the loop return len(drafted).
+# 2. The target's own choice at position `i` is `int(np.argmax(p[i]))`. `p` has rows to spare.
+# 3. Loop with `enumerate(drafted)`. If the token is not the target's choice, return the index;
+#    after the loop return `len(drafted)`.
 
 # %% tags=["demo"]
 figures.greedy_walk(
@@ -241,7 +254,7 @@ lesson.check_greedy_prefix(greedy_prefix)
 #
 # Suppose that `m` draft tokens were accepted. After a rejection, row `m` is the one that rejected
 # the token, and its argmax is the correction. Without a rejection, `m` is `K`, and the argmax of row
-# `K` is the bonus token. So one line of code serves both cases:
+# `K` is the bonus token. So one line of code covers both cases:
 #
 # $$ \text{written} = [x_0, \cdots, x_{m-1}, \arg\max p_m] $$
 #
@@ -260,26 +273,26 @@ figures.greedy_walk(greedy_prefix, mine, lesson.target_rows(lesson.PREFIX, mine)
 # <details><summary>What you should find</summary>
 #
 # "on the mat ." earns the bonus "the": five words. Any block that does not begin with "on" still
-# gets one word, the correction "on". No block of yours makes the target write a word that the target
-# would not have written. You decide only how many.
+# gets one word, the correction "on". No block can make the target write a word of yours. All you
+# decide is how many of its own it writes per pass.
 #
 # </details>
 #
 # ## The loop
 #
 # The decoder repeats the four moves until the text ends, which happens in one of two ways. `eos`,
-# the token that ends a text, may stand anywhere in a block. The text ends there, with `eos` in it.
-# Or the text reaches `max_new_tokens`. Each pass adds a token of the target's, so near this limit
+# the token that ends a text, may appear anywhere in a block; the text ends with it. Or the text
+# reaches `max_new_tokens`. Each pass adds a token of the target's, so near this limit
 # the draft writes fewer tokens. The loop is easy; its two ends bite.
 #
 # ### Exercise: greedy_speculative_decode
 #
-# **Task.** Write the target's greedy text in blocks of up to `k` draft tokens. The draft takes its
-# argmax, too. Call your `score_block` and `greedy_prefix`.
+# **Task.** Return the target's greedy text, written in blocks of up to `k` draft tokens. The draft
+# takes its argmax, too. Call your `score_block` and `greedy_prefix`.
 #
 # **Arguments.** `prompt` is a list of at least one token, `k` is at least 1, and `eos` is a token or
-# None. The function returns the list of the *new* tokens: `max_new_tokens` of them, or fewer if
-# `eos` ends the text.
+# None. The answer is the list of the *new* tokens: `max_new_tokens` of them, or fewer if `eos` ends
+# the text.
 #
 # **Example.** After "the cat sat" with `k = 4`, four passes write 12 tokens: "on the mat", ". the
 # dog", "ran . the dog", "ran .". If `eos` is the full stop, two passes write "on the mat ." With a
@@ -314,11 +327,11 @@ def greedy_speculative_decode(
 
 # %% [markdown] hints="greedy_speculative_decode"
 # 1. First write the loop without its ends: repeat the four moves until the text is long enough.
-#    Then add the two ends: eos, and the limit.
-# 2. How many tokens may this block draft, if one more comes on top and max_new_tokens must not be
-#    passed? And look for eos in the whole block, not only at its end.
-# 3. With left tokens to go, draft min(k, left - 1). The block is drafted[:m] and the argmax of
-#    p[m]. If eos is in the block, return what is written and the block up to eos; else add the
+#    Then add the two ends: `eos`, and the limit.
+# 2. How many tokens may this block draft, if one more comes on top and `max_new_tokens` must not be
+#    passed? And look for `eos` in the whole block, not only at its end.
+# 3. With `left` tokens to go, draft `min(k, left - 1)`. The block is `drafted[:m]` and the argmax of
+#    `p[m]`. If `eos` is in the block, return what is written and the block up to `eos`; else add the
 #    block and go on.
 
 # %% tags=["demo"]
@@ -332,7 +345,7 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 #
 # ### A ladder of drafters
 #
-# Now real models run under your function. The target is the course's built-in one, which continues
+# Now your function drives real models. The target is the course's built-in one, which continues
 # Python code. The draft tokens come from four drafters:
 #
 # - an *oracle*, which knows what the target will write;
@@ -345,6 +358,7 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 # drafter in blocks of three draft tokens, and which ones leave its text unchanged?
 
 # %% tags=["demo"]
+print("Loading, then one drafter after the other. This takes some seconds.")
 import torch
 
 from specdec_lib.device import use_half_the_cores
@@ -360,12 +374,12 @@ prompt = pair.start(lesson.REAL_PROMPT)
 figures.ladder(greedy_speculative_decode, *both, lookup, prompt, pair.tokenizer.decode)
 
 # %% [markdown]
-# Even random tokens leave the text alone. **The draft changes the time, never the text.** Why?
+# Even random tokens leave the text unchanged. **The draft changes the time, never the text.** Why?
 # Every token of the text is the argmax of a row of the target: an accepted token equals this argmax,
-# and the correction or bonus is this argmax. The row was computed after the tokens that really stand
-# before it. So if the text is right up to some position, the next token is right as well. By
+# and the correction or bonus is this argmax. The row was computed after the tokens that really
+# precede it. So if the text is right up to some position, the next token is right as well. By
 # induction the whole text is the target's greedy text. The draft decides only how many of these
-# tokens one pass writes.
+# tokens each pass writes.
 #
 # ## Quiz
 #
@@ -424,8 +438,9 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # <details><summary>Answer</summary>
 #
-# Row 0 is about the second token of the prefix. Draft token `i` belongs to row `n - 1 + i`. *Look:*
-# after "the cat sat on" row 0 of the small target prefers "cat", and row 3 prefers "the".
+# Row 0 is about the second token of the prefix. Draft token `i` belongs to row
+# `len(prefix) - 1 + i`. *For example:* after "the cat sat on" row 0 of the small target prefers
+# "cat", and row 3 prefers "the".
 #
 # </details>
 #
@@ -433,18 +448,27 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # <details><summary>Answer</summary>
 #
-# The text is right, but row `K` is computed and thrown away. *Look:* with a perfect draft and
+# The text is right, but row `K` is computed and thrown away. *For example:* with a perfect draft and
 # `K = 4`, 20 tokens then take 5 passes instead of 4.
+#
+# </details>
+#
+# **You might read: "GPT-2 (124 million parameters) drafts, and GPT-4 checks."**
+#
+# <details><summary>Answer</summary>
+#
+# They have different vocabularies, so a token's number means one text to one and another to the
+# other. *For example:* GPT-2 has 50,257 tokens, and GPT-4's `cl100k_base` has about 100,000. And to
+# check, you need the rows of the target; GPT-4's weights are not public.
 #
 # </details>
 #
 # ## The race: your decoder on the clock
 #
 # Passes are a promise; the clock decides. Your own function, with the draft model, now races plain
-# decoding, copying and random tokens. The target is the ladder's, and so is `K`, but the target does
-# extra work that changes no output: a pass costs what one of a model with 234 million parameters
-# costs. Your function still gives its models the whole text. Inside, they keep a cache and read only
-# what is new.
+# decoding, copying and random tokens. Target and `K` are the ladder's, but the target now does extra
+# work that changes no output, as much as a model with 234 million parameters. Your function still
+# hands its models the whole text. Internally, they keep a cache and read only what is new.
 #
 # Guess before you run the cell: which lane wins, and is any lane slower than no drafter at all? Each
 # lane is timed once, so on a busy machine the times jump; run the cell again then.
@@ -459,29 +483,41 @@ ladder = {
     "copy from the text": prompt_lookup_lane(k=3),
     "random tokens": random_lane(k=3),
 }
-# About a minute, on a busy machine up to three: loading, then all lanes in turn
+print("Loading, then all lanes in turn: about a minute, on a busy machine up to three.")
 show_race(race("01", ladder), yours="your decoder")
 
 # %% [markdown]
-# Your decoder needed fewer passes than the copy, as in the ladder. On the clock the copy can win all
-# the same: it costs nothing, while the draft model computes for every token that it proposes. The
-# copy has luck, too: greedy text of a small model tends to repeat itself, as you see at the end of
-# this one. (The ladder's prompt was chosen so that its text doesn't repeat itself.) With any draft the text is
-# safe. The time isn't.
+# Your decoder needed fewer passes than the copy, as in the ladder. The clock can still favour the
+# copy: its drafting costs nothing, while the draft model computes for every token that it proposes.
+# The copy also gets lucky: the greedy text of a small model tends to repeat itself, as you see at the
+# end of this one. (The ladder's prompt was chosen so that its text doesn't repeat itself.) With any
+# draft the text is safe. The time isn't.
+#
+# <details><summary>The chapter in one paragraph</summary>
+#
+# A small draft model writes `K` tokens. The large target reads the text and these tokens in one pass,
+# and accepts them up to the first that is not its own choice. Then it adds one token of its own, a
+# correction or a bonus. So each pass writes 1 to `K + 1` tokens, and whatever the draft, the text is
+# the target's. It is finished sooner if the passes saved outweigh the drafting and the wider passes.
+#
+# </details>
 #
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, arXiv 2211.17192: the four moves are its Algorithm 1, and so are the letters. Its
-#   abstract names speculative execution, which is what processors do at a branch.
-# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
-#   2302.01318: its Algorithm 2, with `K`, and with `p` and `q` exchanged.
+#   ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192): the four moves are its
+#   Algorithm 1, and so are the letters. Its abstract names speculative execution, which is what
+#   processors do at a branch.
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
+#   2302.01318](https://arxiv.org/abs/2302.01318): its Algorithm 2, with `K`, and with `p` and `q`
+#   exchanged.
 # - M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep Autoregressive
-#   Models*, NeurIPS 2018, arXiv 1811.03115: propose a block, verify it in one pass, greedily. The
-#   first two sources add the rule that makes *sampling* exact.
+#   Models*, NeurIPS 2018, [arXiv 1811.03115](https://arxiv.org/abs/1811.03115): propose a block,
+#   verify it in one pass, greedily. The first two sources add the rule that makes *sampling* exact.
 # - Hugging Face transformers 5.23.0, `GenerationMixin._assisted_decoding`, vLLM, gpt-fast,
 #   jaymody/speculative-sampling, lucidrains/speculative-decoding and
 #   feifeibear/LLMSpeculativeSampling: the table of letters.
+# - OpenAI, tiktoken, `tiktoken_ext/openai_public.py`: `gpt2` and `cl100k_base`.
 #
 # Greedy equality is proved above for exact arithmetic. On a computer two passes of different length
 # may round differently (chapter 03).

@@ -153,7 +153,7 @@ def room(rng):
 @free_tokens.group("as many as the time of reading has room for, rounded down", cases=room)
 def test_free_tokens_room(student, solution, args):
     hint = (
-        "Up to the n where b N / B equals 2 n N / F: a token that takes exactly as long is free, "
+        "Up to the n where b W / R equals 2 n W / F: a token that takes exactly as long is free, "
         "and part of one is not."
     )
     free_tokens.assert_same(student, solution, args, hint)

@@ -13,7 +13,7 @@ from specdec_lib.lessons.widgets import bottleneck_simulator
 
 CHAPTER = "00_bottleneck"
 FUNCTIONS = functions_of(CHAPTER)
-A100, H100, TPU = (machine[:2] for machine in MACHINES.values())
+A100, H100, B200, TPU = (machine[:2] for machine in MACHINES.values())
 
 
 def test_run_all_shows_a_race_at_once_and_another_before_the_first_cell_that_waits():
@@ -26,7 +26,7 @@ def test_run_all_shows_a_race_at_once_and_another_before_the_first_cell_that_wai
 
 def test_numbers_of_the_text_are_those_of_the_functions():
     forward, free = FUNCTIONS["forward_time"], FUNCTIONS["free_tokens"]
-    assert [free(2, *limits) for limits in (A100, H100, TPU)] == [153, 295, 229]
+    assert [free(2, *limits) for limits in (A100, H100, B200)] == [153, 295, 281]
     assert round(1e3 * forward(1, 8e9, 2, *H100), 2) == 4.78 and round(1 / 295.4, 3) == 0.003
     assert [forward(n, 100, 1, 100, 1000) for n in (1, 5, 6)] == [1.0, 1.0, 1.2]
     assert LLAMA.kv_bytes == 131_072 and 64 * 2000 * LLAMA.kv_bytes > 16e9
@@ -35,16 +35,14 @@ def test_numbers_of_the_text_are_those_of_the_functions():
     assert [round(1e3 * each, 1) for each in served] == [9.8, 9.8, 10.3]
 
 
-def test_a_thousand_tokens_of_text_make_as_many_new_ones_free_in_every_row():
-    """The rise of the map, which does not depend on the rows; and what it leaves out."""
-    model = (8e9, 2, LLAMA.kv_bytes, *H100)
-    rise = 10_000 * (H100[1] / H100[0]) * LLAMA.kv_bytes / 16e9
-    assert round(rise / 10, 1) == 2.4
-    for batch in (64, 512):
-        free = int(295.4 / batch + rise)
-        times = [FUNCTIONS["pass_time"](n, batch, 10_000, *model) for n in (1, free, free + 1)]
-        assert times[0] == times[1] < times[2]
-    assert round(4 * 32 * 4096 * 1000 / 16e9, 2) == 0.03  # of attention, to the FLOP of a token
+def test_long_texts_bring_every_row_near_the_free_tokens_of_the_cache(painted):
+    assert LLAMA.attention_flops == 4 * LLAMA.kv_bytes == 524_288
+    batches, texts = (1, 256, 512), (0, 8000, 10**8)
+    figures.free_map(FUNCTIONS["pass_time"], MACHINES["H100"], LLAMA, batches, texts)
+    limit = "73 at 100,000,000"
+    rows = ("1: 295 at 0, 249 at 8,000", "256: 1 at 0, 16 at 8,000", "512: 1 at 0, 15 at 8,000")
+    said = painted[0].replace("*", "")
+    assert all(f"{row}, {limit}" in said for row in rows)
 
 
 @pytest.mark.parametrize("value", [None, -1.0, float("nan")])

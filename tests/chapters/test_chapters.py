@@ -256,7 +256,8 @@ def test_chapter_has_all_its_parts(chapter):
     assert all(part in text for part in HEAD)
     assert "## Quiz" in text and "## Sources" in text
     assert "## What you may read elsewhere" in text and "## The smallest example" in text
-    assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 2
+    numbers = len(re.findall(r"\*(?:Look|For example):\*", text))
+    assert len(re.findall(r"# \*\*You might read: ", text)) == numbers >= 2
     assert len(re.findall(r'solution="prediction_', text)) >= 2
     assert 3 <= text.count("# ### Exercise: ") <= 7
 

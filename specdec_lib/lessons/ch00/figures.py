@@ -11,11 +11,11 @@ from specdec_lib.lessons.ch00.lesson import Chip, ModelShape
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import FLOATS, INTS
 from specdec_lib.lessons.drawing import axes
-from specdec_lib.lessons.drawing.series import draw_series, series_text, show_table, text_grid
+from specdec_lib.lessons.drawing.series import draw_series, show_table, text_grid
 from specdec_lib.lessons.drawing.style import role, show
 
 MAX_FREE = 1000  # tokens, where counting them ends, and the map's scale
-_NEW = role("target") | {"label": "the pass gives its distribution"}
+_NEW = role("target") | {"label": "the pass returns its distribution"}
 _OLD = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there already"}
 _BOTH = _NEW | {"linestyle": "--", "label": "both"}
 
@@ -37,7 +37,7 @@ def serial_and_parallel(tokens: int) -> None:
     show(
         ax.figure,
         f"Writing {tokens} tokens takes {tokens} passes; pass {tokens} needs tokens 1 to "
-        f"{tokens - 1}, which the passes before it gave, and gives token {tokens}. Checking "
+        f"{tokens - 1}, which earlier passes wrote, and writes token {tokens}. Checking "
         f"{tokens} tokens that are there takes 1 pass, which scores all of them.",
     )
 
@@ -56,13 +56,15 @@ def passes_and_tokens(
         "n passes over one token": [1e3 * n * times[1] for n in widths],
         "one pass over n tokens": [1e3 * value for value in times.values()],
     }
-    title = "Writing and checking on this machine"
+    gains = [f"{n * times[1] / times[n]:.1f} times" for n in widths[1:]]
+    title = f"Writing {widths[-1]} tokens takes {gains[-1]} as long as checking them"
     ax = axes.chart(title, "ms, by your time_pass", size=(7.0, 3.8))
     words = draw_series(ax, widths, values)
+    axes.write_above(ax, widths[1:], values["one pass over n tokens"][1:], gains, 6, fontsize=9)
     axes.log_log(ax, "n, the number of tokens")
     _ticks(ax, widths)
     axes.legend_below(ax)
-    show(ax.figure, f"{title}. {words}.")
+    show(ax.figure, f"{title}. In ms on this machine, {words}.")
 
 
 @axes.uses_student_functions("forward_time")
@@ -76,15 +78,18 @@ def predicted_and_measured(
     """The student's times of real passes, if any, on the student's line for this machine."""
     given = (n_params, bytes_per_param, *limits.values())
     tokens = list(seconds) or [1, 32]
-    ax = axes.chart("Points: your time_pass. Line: your forward_time", "ms", size=(7.0, 3.8))
-    measured = {"measured": [1e3 * value for value in seconds.values()]} if seconds else {}
-    words = draw_series(ax, tokens, measured, kind="marks")
+    values = {"predicted": _times(forward, tokens, given)}
+    title = "Points: your time_pass. Line: your forward_time"
+    if seconds:
+        values["measured"] = [1e3 * value for value in seconds.values()]
+        ratios = np.divide(values["measured"], values["predicted"])
+        title = f"Points: your passes, {ratios.min():.1f} to {ratios.max():.1f} times the line"
+    ax = axes.chart(title, "ms", size=(7.0, 3.8))
+    marks = {"predicted": {"marker": "|", "color": "black"}}
+    words = draw_series(ax, tokens, values, kind="marks", plot_options=marks)
     _lines(ax, forward, [given], max(tokens))
-    forecast = _times(forward, tokens, given)
-    ax.plot(tokens, forecast, "|", color="black", markersize=9)
     _ticks(ax, tokens)
-    predicted = series_text(tokens, {"predicted": forecast})
-    show(ax.figure, f"Passes of the race's target on this machine, in ms. {predicted}; {words}.")
+    show(ax.figure, f"{title}. In ms on this machine, {words}.")
 
 
 @axes.uses_student_functions("free_tokens", "forward_time")
@@ -134,10 +139,9 @@ def count_free(forward: Callable, *machines: tuple[float, float, float, float]) 
     A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
     """
     columns = ("parameters", "bytes each", "bytes/s", "FLOP/s")
-    rows = []
-    for machine in machines:
-        count = _free(lambda n, given=machine: forward(n, *given))
-        rows.append((*machine, f"{count}{' or more' * (count == MAX_FREE)}"))
+    counts = [_free(lambda n, given=given: forward(n, *given)) for given in machines]
+    texts = [f"{count}{' or more' * (count == MAX_FREE)}" for count in counts]
+    rows = [(*given, text) for given, text in zip(machines, texts, strict=True)]
     show_table(rows, columns=(*columns, "tokens that take no longer than one"))
 
 
@@ -149,19 +153,30 @@ def free_map(
     batches: Sequence[int],
     contexts: Sequence[int],
 ) -> None:
-    """How many new tokens of each row take no longer than one, by the student's function."""
-    costs = (model.n_params, 2, model.kv_bytes, *machine[:2])
+    """How many new tokens per row take no longer than one, by the student's function.
+
+    It knows no arithmetic of attention: here that takes its share of the peak.
+    """
+    costs = (model.n_params, 2, model.kv_bytes, machine.bandwidth)
+
+    def free(batch: int, text: int) -> int:
+        flops = 2 * model.n_params
+        left = machine.peak_flops * flops / (flops + model.attention_flops * text)
+        return _free(lambda n: pass_time(n, batch, text, *costs, left))
+
     sizes = [[(batch, text) for text in contexts] for batch in batches]
-    counts = [[_free(lambda n, at=at: pass_time(n, *at, *costs)) for at in row] for row in sizes]
+    counts = [[free(*at) for at in row] for row in sizes]
     room = machine.memory - 2 * model.n_params
     stars = [["*" * (batch * text * model.kv_bytes > room) for batch, text in row] for row in sizes]
     cells = np.char.add(np.array(counts).astype(str), stars)
-    title = "New tokens of each row that cost no more than one"
+    title = "New tokens per row that cost no more than one"
     ax = axes.chart(title, "rows (users)", size=(7.0, 4.2))
     ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
     names = [f"{batch}" for batch in batches], [f"{text:,}" for text in contexts]
     words = text_grid(ax, cells, *names, np.log(counts) / (2 * np.log(MAX_FREE)))
-    show(ax.figure, f"{title}, by your function: by rows, at tokens of text. {words}.")
+    ends = [f"{size}, {row[0]} to {row[-1]}" for size, row in zip(batches, counts, strict=True)]
+    said = f"{title}, from no text to the longest: in a batch of {ends[0]}; of {ends[-1]}"
+    show(ax.figure, f"{said}. By rows, at tokens of text. {words}.")
 
 
 def _free(time: Callable[[int], float]) -> int:

@@ -26,7 +26,7 @@ PREFIX = tokenize("the cat sat")
 DRAFT_BLOCK = tokenize("on the cat sat")
 NEW_TOKENS = 12  # new tokens of a whole decode
 EACH_PASS = "(does each pass add a token of the target's?)"
-# What the target alone writes, and two tokens more.
+# What the target alone writes, and two more tokens.
 ALONE = greedy_decode(TARGET, PREFIX, NEW_TOKENS + 2)
 
 # Greedy text of the built-in target soon runs in circles; after this prompt its first 32 tokens do

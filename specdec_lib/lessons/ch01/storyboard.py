@@ -1,4 +1,4 @@
-"""One greedy block in four frames that open after a question: draft, score, accept, correct.
+"""One greedy block in frames that open after a question: draft, score, accept, correct or bonus.
 
 The block is the one that the exercises of the chapter work on, with the intern as the draft and the
 partner as the target.
@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from specdec_lib.lessons.ch01.figures import boxed
-from specdec_lib.lessons.ch01.lesson import DRAFT_BLOCK, PREFIX, target_rows
+from specdec_lib.lessons.ch01.lesson import ALONE, DRAFT_BLOCK, PREFIX, target_rows
 from specdec_lib.lessons.ch01.models import DRAFT, WORDS, text
 from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.drawing.series import show_table
@@ -19,6 +19,7 @@ from specdec_lib.lessons.drawing.style import display_page, image
 from specdec_lib.lessons.drawing.tokens import FIRST_X, board, boxes, token_outcomes
 
 _WANTED = target_rows(PREFIX, DRAFT_BLOCK)[:-1].argmax(axis=1).tolist()
+_LUCKY, _BONUS = ALONE[:4], ALONE[4:5]  # a block that the partner would have written
 _N = next(i for i, token in enumerate(DRAFT_BLOCK) if token != _WANTED[i])  # accepted
 
 
@@ -35,10 +36,12 @@ def frames() -> Iterator[tuple[str, str, str, list]]:
         "Score": [("proposal", known + drafted, 0), wanted],
         "Accept": [("intern", judged, start), wanted],
         "Correct": [("text", known + written, 0)],
+        "Bonus": [("text", known + boxed(_LUCKY, "accepted") + boxed(_BONUS, "bonus"), 0)],
     }
     words = {"before": PREFIX, "draft": DRAFT_BLOCK, "wanted": _WANTED, "kept": DRAFT_BLOCK[:_N]}
+    words |= {"wrong": DRAFT_BLOCK[_N : _N + 1], "later": DRAFT_BLOCK[_N + 1 :]}
+    words |= {"lucky": _LUCKY, "bonus": _BONUS}
     given = {name: text(tokens) for name, tokens in words.items()}
-    given |= {"wrong": WORDS[DRAFT_BLOCK[_N]], "later": WORDS[DRAFT_BLOCK[_N + 1]]}
     given |= {"count": len(written), "written": " ".join(word for _, word in written)}
     for name, said in read_tables(__package__, "storyboard.toml").items():
         yield name, said["question"].format(**given), said["answer"].format(**given), rows[name]
@@ -50,7 +53,7 @@ def storyboard() -> None:
     show_table(pd.DataFrame(habits, ["the intern writes"]).rename_axis(columns="after"))
     folds, lines = [], []
     for number, (name, question, said, rows) in enumerate(frames(), 1):
-        ax = board(FIRST_X + len(PREFIX) + len(DRAFT_BLOCK), 0.3 + 0.9 * len(rows), 0.75)
+        ax = board(FIRST_X + len([*PREFIX, *_LUCKY, *_BONUS]), 0.3 + 0.9 * len(rows), 0.75)
         for i, (label, row, start) in enumerate(rows):
             boxes(ax, 0.9 * (len(rows) - i) - 0.3, label, row, start)
         folds.append(

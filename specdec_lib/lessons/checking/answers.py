@@ -85,7 +85,7 @@ def committed(name: str, guess: object, low: float, high: float) -> None:
     _refused[name] = guess
     require_guess(name, guess, low, high)
     del _refused[name]
-    print(f"{name}: {guess:g} is written down. Right or wrong, it counts.")
+    print(f"{name}: {guess:,.10g} is written down. Right or wrong, it counts.")
 
 
 def require_guess(name: str, guess: object, low: float, high: float) -> None:

@@ -49,13 +49,14 @@ def readings(race: Race, yours: str = "") -> Iterator[str]:
     """What the race says: a sentence for each lane, and at last how far the reader's decoder is."""
     plain, *others = race.lanes
     for lane in others:
-        ratio, longer = race.ratio(lane), len(plain.passes) / len(lane.passes) / race.ratio(lane)
-        fast = f"was done {ratio:.2f} times as fast"
+        ratio, needed, alone = race.ratio(lane), len(lane.passes), len(plain.passes)
+        count = f"all {alone}" if needed == alone else f"{needed} instead of {alone}"
+        fast = f"was finished {ratio:.2f} times as fast"
         ended = fast if ratio >= 1 else f"took {1 / ratio:.2f} times as long"
         yield (
-            f"{lane.name[0].upper()}{lane.name[1:]} needed {len(lane.passes)} passes of the target "
-            f"instead of {len(plain.passes)}. One of them, its drafts included, took {longer:.2f} "
-            f"times as long as a pass of {plain.name}, so the text {ended}."
+            f"{lane.name[0].upper()}{lane.name[1:]} needed {count} passes of the target. On "
+            f"average each of them, drafting included, took {alone / needed / ratio:.2f} times as "
+            f"long as a pass of {plain.name}, so the text {ended}."
         )
     for lane in (lane for lane in others if lane.name == yours):
         tokens, passes = sum(map(len, lane.pieces)), len(lane.passes)

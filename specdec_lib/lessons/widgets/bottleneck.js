@@ -8,7 +8,7 @@ import { change, mount } from "./parts/stage.js";
 import { whole } from "./parts/formulas.js";
 
 /** The data sheets of the chapter: bytes/s and FLOP/s in bfloat16. */
-export const MACHINES = [["A100", 2.039e12, 312e12], ["H100", 3.35e12, 989.5e12], ["TPU v4", 1.2e12, 275e12]];
+export const MACHINES = [["A100", 2.039e12, 312e12], ["H100", 3.35e12, 989.5e12], ["B200", 8e12, 2.25e15], ["TPU v4", 1.2e12, 275e12]];
 const BYTES = [0.5, 1, 2, 4];
 const TOKENS = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
 const powers = (from, to) => whole(20 * from, 20 * to).map((twentieth) => 10 ** (twentieth / 20));
@@ -193,7 +193,7 @@ function timePanel(model) {
 
 function rooflinePanel() {
   const chart = chartBox(true);
-  const root = panel("The roofline", "What a pass can reach, by how much it calculates for each byte it reads. The circle is a pass " +
+  const root = panel("The roofline", "The speed that a pass can reach, by FLOP per byte read. The circle is a pass " +
     "that writes one token, the square the pass that checks all of them.", chart);
   return { root, draw: (s) => chart.replaceChildren(drawRoofline(s, chart.clientWidth)) };
 }

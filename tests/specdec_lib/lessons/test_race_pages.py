@@ -21,12 +21,13 @@ def of(*lanes, **more):
 
 def test_a_race_is_read_and_the_readers_own_decoder_summed_up():
     said = list(race.readings(of(SLOW, FAST), "speculative decoding"))
-    assert "1 passes of the target instead of 3" in said[0] and "1.50 times as long" in said[0]
-    assert said[0].endswith("done 2.00 times as fast.")
+    assert "1 instead of 3 passes of the target" in said[0] and "1.50 times as long" in said[0]
+    assert said[0].endswith("finished 2.00 times as fast.")
     assert said[1].startswith(
         "Your decoder so far: 3 tokens in 1 passes, 3.00 tokens per pass, 2.00"
     )
     assert [each for each in race.readings(of(FAST, SLOW)) if "took 2.00 times as long." in each]
+    assert "Another needed all 1 passes" in next(race.readings(of(FAST, OTHER)))
 
 
 def test_another_text_is_called_that():
