@@ -71,7 +71,10 @@ SLOW = re.compile(
 )
 WORDS = {"found_in_the_text", "two_caches"}  # figures that show no number
 NOT_DRAWN = "cannot be used yet|There is no picture"
-PRINTS = {"ladder", "line_up", "library_on_trial", "beside_transformers"}  # print as well
+PRINTS = {  # print as well
+    *("ladder", "line_up", "library_on_trial", "beside_transformers"),
+    *("promise_and_clock", "show_learning_curve"),
+}
 FIGURE_TEXTS = table("figures.toml")  # what some figures say among other things
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [
@@ -259,7 +262,8 @@ def test_chapter_has_all_its_parts(chapter):
     assert all(part in text for part in HEAD)
     assert "## Quiz" in text and "## Sources" in text
     assert "## What you may read elsewhere" in text and "## The smallest example" in text
-    assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 2
+    numbers = len(re.findall(r"\*(?:Look|For example):\*", text))
+    assert len(re.findall(r"# \*\*You might read: ", text)) == numbers >= 2
     assert len(re.findall(r'solution="prediction_', text)) >= 2
     assert 3 <= text.count("# ### Exercise: ") <= 7
 
