@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 04 Choosing the draft: fast or accurate, and how many tokens
 #
-# 70 minutes, and an optional second sitting of 35 · difficulty 3 of 5 · you need: chapter 02 (a
-# draft token is accepted with probability min(1, p/q)); for the second sitting PyTorch's softmax
+# 70 minutes, and an optional second sitting of 35 · difficulty 3 of 5 · you need: chapter 02; for
+# the second sitting PyTorch's softmax
 #
 # - **Intuition**: one block in milliseconds, on the back of an envelope.
-# - **Mathematics**: tokens per block, the price of a block, the best `K`; you find all three.
+# - **Mathematics**: tokens per block, its price, and the best `K`; you find all three.
 # - **Code**: three short functions that choose `K`, and later two that make a draft.
-# - **Demo**: what your formula promises, what the clock shows, and where the difference goes.
+# - **Demo**: two choices of `K`, their promises, and the clock.
 #
 # **You come with** a decoder that keeps the target's distribution, and a guess for its `K`.
 # **You build** a calculator for the speed-up.
@@ -24,10 +24,10 @@ from specdec_lib.lessons.ch04 import figures, charts
 # %% [markdown]
 # ## The smallest example: one block
 #
-# The target needs 50 ms for a pass, the draft 5 ms for a step. The draft proposes `K = 5` tokens,
-# and the target accepts 3 of them. The block takes `5 x 5 + 50 = 75` ms and writes 4 tokens: the
-# three accepted ones and a correction. A token costs 18.75 ms instead of 50, so this block is 2.67
-# times as fast. Two numbers describe a draft:
+# A target pass takes 50 ms, a draft step 5 ms. The draft proposes `K = 5` tokens, and the target
+# accepts 3 of them. The block takes `5 x 5 + 50 = 75` ms and writes 4 tokens: the three accepted
+# ones and a correction. That is 18.75 ms per token instead of 50, so this block is 2.67 times as
+# fast. Two numbers describe a draft:
 #
 # - **`alpha`**, how accurate it is: the acceptance probability `sum_x min(p(x), q(x))`, averaged
 #   over the positions of a text.
@@ -35,11 +35,10 @@ from specdec_lib.lessons.ch04 import figures, charts
 #   token. Here `c = 5/50 = 0.1`.
 #
 # A smaller draft usually has a smaller `c` and a smaller `alpha`: you can have it fast or accurate.
-# Drafting gains most if the two models agree, the draft is much cheaper, and the text is
-# predictable.
+# Drafting gains most if the models agree, the draft is much cheaper, and the text is predictable.
 #
 # The formulas below assume that **each judged draft token is accepted with the same probability
-# `alpha`.** Real text doesn't obey this, and chapters 05 and 06 measure how much that matters.
+# `alpha`.** Real text doesn't obey this; chapters 05 and 06 measure how much that matters.
 #
 # ## How many tokens a block writes
 #
@@ -57,7 +56,7 @@ prediction_04 = 3.5
 lesson.committed("prediction_04", prediction_04, 0, 6)
 
 # %% [markdown]
-# Before any formula, simulate 10,000 blocks. A coin decides about each draft token.
+# First simulate 10,000 blocks. A coin decides the fate of each draft token.
 
 # %% tags=["demo", "shown"]
 coins = np.random.default_rng(4).random((10_000, 8))  # thrown once: every K sees the same coins
@@ -74,18 +73,17 @@ for alpha, row in means.items():
     print(f"alpha = {alpha}, K = 0 to 5:", "  ".join(f"{mean:.3f}" for mean in row[:6]))
 
 # %% [markdown]
-# In the first row, how much does the first draft token add to the mean? The second? The third? Do
-# the same in the second row. Then say in one sentence what draft token number `i` adds. This
-# sentence is the formula.
+# In the first row, how much does the first draft token add to the mean? The second? The third? Say
+# in one sentence what draft token number `i` adds. That sentence is the formula.
 #
 # ### Exercise: expected_tokens
 #
-# **Task.** The mean number of tokens that a block writes, the target's own token included.
+# **Task.** Return the mean number of tokens that a block writes, the target's own token included.
 #
-# **Arguments.** `alpha` is a float from 0 to 1, and both ends count. `k` is an int of at least 0;
+# **Arguments.** `alpha` is a float from 0 to 1, both ends included. `k` is an int of at least 0;
 # `k = 0` is plain decoding. The function returns a float.
 #
-# **Example.** `alpha = 0.5` and `k = 2` give 1.75, near the third number of the first row.
+# **Example.** `expected_tokens(0.5, 2)` returns 1.75, near the third number of the first row.
 
 
 # %% solution="expected_tokens"
@@ -97,10 +95,10 @@ def expected_tokens(alpha: float, k: int) -> float:
 
 
 # %% [markdown] hints="expected_tokens"
-# 1. With which probability is the first draft token accepted? The second only counts after it.
-# 2. Draft token i counts only if it and all before it are accepted: alpha to the power i. The
+# 1. What is the probability that the first draft token is accepted? The second only counts after it.
+# 2. Draft token `i` counts only if it and all before it are accepted: `alpha` to the power `i`. The
 #    target adds one token to every block, whatever happened.
-# 3. Sum `alpha**i` over i from 0 to k. A sum needs no special case; the fraction does, at 1.
+# 3. Sum `alpha**i` over `i` from 0 to `k`. A sum needs no special case; the fraction does, at 1.
 
 # %% tags=["demo"]
 figures.found_formula(expected_tokens, means)
@@ -116,26 +114,26 @@ lesson.reveal("prediction_04", prediction_04)
 #
 # $$ E[\text{tokens}] = 1 + \alpha + \alpha^2 + \cdots + \alpha^K = \frac{1 - \alpha^{K+1}}{1 - \alpha} $$
 #
-# The 1 is the target's own token: the correction after a rejection, else the bonus token. This is
-# Equation 1 of Leviathan et al., and you found it by subtracting neighbours.
+# The 1 is the target's own token: the correction after a rejection, else the bonus token. You found
+# Equation 1 of Leviathan et al. by subtracting neighbours.
 #
 # ## What a block costs
 #
-# From here on, the unit of time is a target pass over one token. A draft step takes `c`. The
-# target's pass over `K + 1` tokens takes `v(K+1)`, the **cost of verification**. It stays close to
-# 1 as long as reading the weights takes longer than the arithmetic (chapter 00).
+# From here on, the unit of time is a target pass over one token. A draft step takes `c`. A target
+# pass over `K + 1` tokens takes `v(K+1)`, the **cost of verification**. It stays close to 1 as long
+# as reading the weights takes longer than the arithmetic (chapter 00).
 #
-# In the first example, `c = 0.1`, `K = 5` and 4 tokens gave 2.67. How?
+# How did `c = 0.1`, `K = 5` and 4 tokens give 2.67 in the first example?
 #
 # ### Exercise: walltime_speedup
 #
-# **Task.** How many times as fast as plain decoding, which takes one pass for each token.
+# **Task.** Return how many times as fast as plain decoding (one pass per token) the decoder is.
 #
 # **Arguments.** `alpha`, `c` and `verify_cost` are floats, `k` is an int of at least 0.
 # `verify_cost` is `v(k + 1)`. The function returns a float, below 1 for a slow-down.
 #
-# **Example.** `alpha = 0.5`, `c = 0.1` and `k = 2`: 1.75 tokens in 1.2 passes are 1.458 times as
-# fast. With `verify_cost = 1.3` it's 1.167.
+# **Example.** `walltime_speedup(0.5, 0.1, 2)` returns 1.458: 1.75 tokens in the time of 1.2 passes.
+# With `verify_cost = 1.3` it returns 1.167.
 
 
 # %% solution="walltime_speedup"
@@ -147,9 +145,9 @@ def walltime_speedup(alpha: float, c: float, k: int, verify_cost: float = 1.0) -
 
 
 # %% [markdown] hints="walltime_speedup"
-# 1. Write down what plain decoding takes for a token, and what a block takes for its tokens.
-# 2. A block takes k draft steps of c each, and one verification of verify_cost.
-# 3. Divide expected_tokens(alpha, k) by `c * k + verify_cost`.
+# 1. Write down the time of plain decoding per token, and the time of a block for its tokens.
+# 2. A block takes `k` draft steps of `c` each, and one verification of `verify_cost`.
+# 3. Divide `expected_tokens(alpha, k)` by `c * k + verify_cost`.
 
 # %% tags=["demo"]
 figures.speed_by_k(walltime_speedup, alpha=0.7, costs=(0.0, 0.02, 0.1, 0.3))
@@ -160,16 +158,23 @@ lesson.check_walltime_speedup(walltime_speedup)
 # %% [markdown]
 # $$ \text{speed-up} = \frac{E[\text{tokens}]}{c\,K + v(K+1)} $$
 #
-# With `v = 1` this is Theorem 3.8 of Leviathan et al. At `c = 0.1` and `K = 4` a perfect draft
-# gives 3.57, `alpha = 0.7` gives 1.98, and 0.3 only 1.02. A useless draft gives 0.71: it wastes
-# your time, but it never spoils the text. Chen et al. report 14.1 ms for a token of their target
-# and 1.8 ms for one of their draft, so `c = 0.128`, and were 1.9 to 2.5 times as fast.
+# With `v = 1` this is Theorem 3.8 of Leviathan et al. For `c = 0.1` and `K = 4` it says:
+#
+# | draft | `alpha` | times as fast | the text has |
+# | --- | --- | --- | --- |
+# | perfect | 1 | 3.57 | the target's distribution |
+# | good | 0.7 | 1.98 | the target's distribution |
+# | poor | 0.3 | 1.02 | the target's distribution |
+# | useless | 0 | 0.71 | the target's distribution |
+#
+# A useless draft wastes your time, but it never spoils the text. Chen et al. report 14.1 ms per token
+# of their target and 1.8 ms of their draft, so `c = 0.128`; they measured speed-ups of 1.9 to 2.5.
 #
 # ## The best K: when to stop drafting
 #
 # Each curve above with `c` above 0 has a top. Why? Look at one more draft token. It costs `c` and
 # adds, on average, a fraction of a token. Divide that by `c`, and you have its **yield**: the tokens
-# that it adds in the time of one target pass. Plain decoding writes 1 token in this time. For `alpha = 0.5` and `c = 0.1`:
+# that it adds per target pass of time. Plain decoding writes 1. For `alpha = 0.5` and `c = 0.1`:
 #
 # | draft token | it adds | its yield | speed-up so far | speed-up with it |
 # | --- | --- | --- | --- | --- |
@@ -189,28 +194,30 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 #
 # ### Exercise: best_k
 #
-# **Task.** The `K` with the largest speed-up at `v = 1`.
+# **Task.** Return the `K` with the largest speed-up, the smallest of equals.
 #
-# **Arguments.** `alpha` and `c` are floats, and `c` may be 0. `k_max` is an int from 1 to 20. The
-# function returns an int from 0 to `k_max`: 0 if no `K` is faster than plain decoding.
+# **Arguments.** `alpha` and `c` are floats, and `c` may be 0. `v` is a list of floats: `v[K]` is the
+# cost of verification of a block with `K` draft tokens, so `v[0]` is 1. It is measured and may jump,
+# so compare every `K` from 0 to `len(v) - 1`. The function returns an int: 0 if no `K` is faster than
+# plain decoding.
 #
-# **Example.** `alpha = 0.5` and `c = 0.1` give 2, by the table above. `alpha = 0.5` and
-# `c = 0` give `k_max`, since a free token always pays.
+# **Example.** `best_k(0.5, 0.1, [1.0, 1.0, 1.0, 1.0])` returns 2, by the table above. With
+# `v = [1.0, 1.05, 1.3, 1.35]` it returns 1.
 
 
 # %% solution="best_k"
-def best_k(alpha: float, c: float, k_max: int) -> int:
-    """The best K in 0..k_max with v = 1; 0 where none is faster than plain decoding."""
+def best_k(alpha: float, c: float, v: list[float]) -> int:
+    """The K from 0 to len(v) - 1 with the largest speed-up, the smallest of equals."""
     ### BEGIN SOLUTION
-    return max(range(k_max + 1), key=lambda k: walltime_speedup(alpha, c, k))
+    return max(range(len(v)), key=lambda k: walltime_speedup(alpha, c, k, v[k]))
     ### END SOLUTION
 
 
 # %% [markdown] hints="best_k"
-# 1. Plain decoding is the one to beat: K = 0 with a speed-up of 1.
-# 2. Either compare the speed-ups of all K from 0 to k_max, or start at 0 and apply your sentence.
-# 3. In a loop: while k is below k_max and `alpha**(k + 1)` is above c times
-#    walltime_speedup(alpha, c, k), add 1 to k. Multiply by c instead of dividing: c may be 0.
+# 1. Plain decoding is the one to beat: `K = 0`, with a speed-up of 1.
+# 2. Which argument of `walltime_speedup` is waiting for `v[K]`?
+# 3. Find the `k` in `range(len(v))` with the largest `walltime_speedup(alpha, c, k, v[k])`. Python's
+#    `max` accepts a `key`, and of equals it keeps the first.
 
 # %% tags=["demo"]
 figures.best_k_map(best_k, lesson.MAP_ALPHAS, lesson.MAP_COSTS, k_max=20)
@@ -219,22 +226,21 @@ figures.best_k_map(best_k, lesson.MAP_ALPHAS, lesson.MAP_COSTS, k_max=20)
 lesson.check_best_k(best_k)
 
 # %% [markdown]
-# The rule in symbols: draft one more token as long as
+# The rule in symbols, at `v = 1`: draft one more token as long as
 #
 # $$ \alpha^{K+1} > c \cdot \text{the speed-up so far}. $$
 #
 # It works like any average: only a yield above the average raises it. Plain decoding has the
-# speed-up 1, so with `v = 1` **some `K` pays exactly if `alpha > c`**, and then the speed-up is at
+# speed-up 1, so at `v = 1` **some `K` pays exactly if `alpha > c`**, and then the speed-up is at
 # least `(1 + alpha)/(1 + c)` (Corollary 3.9 of Leviathan et al.).
 #
 # In the map, for `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1, the best `K` is between 3 and
-# 11. With a smaller `K` each target pass writes too little; with a larger one you pay for tokens
-# after a rejection. The curves before it are flat near their tops: an error of one costs little.
+# 11. The earlier curves are flat near their tops, so being off by one costs little.
 #
 # ## Simulator: tokens and time over K
 #
-# The simulator of chapter 02 has one more view. Let every token of a pass after the first cost `s`,
-# so `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a square marks yours.
+# Let every further token of a pass cost `s`, so `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a
+# square yours.
 #
 # ### Commit first
 #
@@ -258,18 +264,20 @@ linked_simulator("speed", c=0.05)
 lesson.reveal("prediction_04_b", prediction_04_b)
 
 # %% [markdown]
+# So **a draft token costs `c + s` in all, and some `K` pays exactly if `alpha > c + s`.**
+#
 # ## The promise and the clock
 #
-# Now a real pair. The built-in target is padded with layers that change nothing, until a pass costs
-# what a model of 234 million parameters costs. Its three drafts are of its own family: they share
-# its tokenizer and have read the same text. The next cell takes about 20 s. It measures `alpha` at
-# temperature 1 on 3,000 positions of held-out text, `c` on draft steps in a row, and `v` on passes
-# over 1 to 9 tokens. Close other programs first.
+# Now a real pair. As in chapter 00, the target is made wider and deeper without changing any output,
+# so a pass costs as much as one of a 234-million-parameter model. Its three drafts share its tokenizer
+# and were trained on the same text. The next cell takes about 20 s. It measures `alpha` at temperature
+# 1 on 3,000 positions of held-out text, `c` on draft steps in a row, and `v` on passes over 1 to 9
+# tokens. Close other programs first. Your own functions choose `K` at `v = 1` and with the measured
+# `v`, and predict both speed-ups, the **promises**.
 
 # %% tags=["demo"]
 from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import gap, strategies
-from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
@@ -280,17 +288,21 @@ target = load_pair(target_cost="234m", device="cpu").target
 alphas, times = benchmark.alphas(family), benchmark.times(family, target)
 measured = strategies.draft_measurements(family, alphas, times)
 promised = gap.draft_choices(measured, best_k, walltime_speedup)
-charts.table_of_drafts(measured, promised, "v = 1")
+chosen = gap.draft_choices(measured, best_k, walltime_speedup, verified=True)
+charts.table_of_drafts(measured, promised, chosen)
 
 # %% [markdown]
-# Don't be surprised if `large` and `base` have nearly the same `c`: both have two layers, and at this
-# size starting an operation costs more than its arithmetic. `K` and its speed-up by formula, the
-# **promise**, come from your own functions. Next, the decoder itself runs with the draft and the `K` of the largest promise, taking
-# turns with plain decoding on three prompts.
+# `large` and `base` may have nearly the same `c`: both have two layers, and at this size starting an
+# operation costs more than its arithmetic. `s` is the mean cost of a further token.
+#
+# Which promise will the clock keep? How many tokens a block writes depends much on the text, so they
+# are counted on 24 texts, without a clock, by the target at its own small size: its distribution is
+# the same. The time of a block hardly depends on the text, so three texts are clocked, both choices
+# and plain decoding by turns.
 #
 # ### Commit first
 #
-# What share of the promised speed-up will the clock show? Write a number from 0.2 to 1.2; 1 means
+# What share of the promise at `v = 1` will the clock show? Write a number from 0.2 to 1.2; 1 means
 # all of it.
 
 # %% solution="prediction_04_c"
@@ -302,43 +314,37 @@ prediction_04_c = 0.9
 lesson.committed("prediction_04_c", prediction_04_c, 0.2, 1.2)
 
 # %% tags=["demo"]
-draft, k = gap.best_choice(promised)
-runs = gap.time_decoders(target, family[draft], k, prompts(3))
-account = gap.speedup_breakdown(measured[draft], runs, k)
-charts.promise_and_clock(walltime_speedup, account)
-lesson.reveal("prediction_04_c", prediction_04_c, account.measured / promised[draft].speedup)
+LONGER = 1  # 8 clocks all 24 texts, and takes eight times as long
+targets = target, benchmark.target
+accounts = gap.clock_choices(targets, family, measured, (promised, chosen), LONGER)
+charts.promise_and_clock(walltime_speedup, accounts)
+share = next(iter(accounts.values())).measured / max(each.speedup for each in promised.values())
+lesson.reveal("prediction_04_c", prediction_04_c, share)
 
 # %% [markdown]
-# Each bar adds one cost that the promise left out. The bars are an estimate and need not end at the
-# clock.
+# Both begin with the formula at `v = 1`. Each step adds what it left out:
 #
 # - **Verification.** A pass over `K + 1` tokens takes longer than a pass over one.
-# - **The cold cache.** A target pass pushes the draft's weights out of the processor's own cache.
-# - **The host.** Between the passes Python draws and compares tokens.
-# - **The text.** The decoder met other positions than those on which `alpha` was measured.
+# - **In the loop.** Between the passes Python draws and compares tokens, and a target pass pushes the
+#   draft's weights out of the processor's own cache.
+# - **Text.** The formula takes acceptances as independent and blocks as whole. They aren't
+#   independent, and the end of a text cuts its last block short.
 #
-# On a CPU the largest step is nearly always verification, and this is the lesson: `v = 1` made your
-# own formula choose a `K` that is too large.
+# On a CPU verification is usually the largest step, and it grows with `K`. That is the lesson: `v = 1`
+# made your own formula choose a `K` that is too large, and the measured `v` repairs it. On a graphics
+# card with one user, further tokens of a pass are almost free: `s` is almost 0, and both choices agree.
 #
-# You know the repair from the simulator: a draft token costs `c + s` in all, so call `best_k` with
-# `c + s` instead of `c`. The next cell does, with the mean `s` of your passes.
-
-# %% tags=["demo"]
-chosen = gap.draft_choices(measured, best_k, walltime_speedup, verified=True)
-charts.table_of_drafts(measured, chosen, "v measured")
-
-# %% [markdown]
-# That's why `K` is small here: on a CPU every token of a pass costs. Compare `s` with `c`! On a
-# graphics card, where further tokens of a pass are almost free, `s` is almost 0, and the first
-# table's `K` fits.
-#
-# And for your numbers? Give `alpha` and the times of a draft `step` and of target passes
-# over `one` token and over `nine`:
+# And with your numbers? Enter `alpha` and the times of a draft `step` and of target passes over
+# `one` token and over `nine`:
 
 # %% tags=["demo", "shown"]
 figures.your_numbers(best_k, walltime_speedup, alpha=0.7, step=1.5, one=30.0, nine=33.0)
 
 # %% [markdown]
+# > **When it is slower.** Drafting loses time if `alpha` is below `c + s`. In a full batch `s` is
+# > large, since arithmetic takes the time (chapter 06). And for a short answer the draft has to read
+# > the whole prompt too.
+#
 # ## Quiz
 #
 # **Question 1.** Why is a smaller model of the target's own family a good first draft?
@@ -378,8 +384,8 @@ lesson.answered("quiz_04_b", quiz_04_b)
 #
 # Draft A has `alpha = 0.8` and `c = 0.25`, draft B `alpha = 0.6` and `c = 0.02`. A colleague takes
 # A, "because it is right more often". What is the best `K` for each draft, and how fast is it then?
-# Use `best_k` and `walltime_speedup` in a new cell. Which one do you take? Write three to five
-# sentences with numbers. This answer is marked by hand.
+# Use `best_k`, with `v = [1.0] * 21`, and `walltime_speedup` in a new cell. Which one do you take?
+# Write three to five sentences with numbers. This answer is marked by hand.
 
 # %% [markdown] written="which_draft" points=2
 # B. A is fastest with K = 3: a block writes 2.95 tokens and takes 1.75 passes, 1.69 times as fast.
@@ -395,8 +401,8 @@ lesson.answered("quiz_04_b", quiz_04_b)
 #
 # <details><summary>Answer</summary>
 #
-# These are the tokens of an endless block from a draft that costs nothing. *Look:* with `c = 0.05`,
-# `K = 5` gives 2.35, 20 gives 1.67 and 50 gives 0.95.
+# These are the tokens of an endless block from a draft that costs nothing. *For example:* with
+# `c = 0.05` the speed-up is 2.35 at `K = 5`, 1.67 at 20 and 0.95 at 50.
 #
 # </details>
 #
@@ -405,8 +411,17 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # <details><summary>Answer</summary>
 #
 # A tenth of the size is about a tenth of the time, and a cheaper draft may win with less `alpha`.
-# *Look:* `alpha = 0.8` with `c = 0.1` gives 2.47 at best, 0.75 with 0.02 gives 3.20. Of the three
-# drafts of Leviathan et al. the smallest, 143 times smaller than the target, was always fastest.
+# *For example:* `alpha = 0.8` with `c = 0.1` reaches 2.47 at best, 0.75 with 0.02 reaches 3.20. Of the
+# three drafts of Leviathan et al. the smallest, 143 times smaller than the target, was always fastest.
+#
+# </details>
+#
+# **You might read: "The overhead of the draft is negligible."**
+#
+# <details><summary>Answer</summary>
+#
+# Each draft step is short, but a block has `K` of them, one after the other. *For example:* with the
+# times of Chen et al. and their `K = 4`, drafting takes 4 x 1.8 = 7.2 of 21.3 ms: a third.
 #
 # </details>
 #
@@ -426,42 +441,51 @@ lane = "your draft and K"
 show_race(race("04", {lane: draft_model_lane(draft, k)}, temperature=1), yours=lane)
 
 # %% [markdown]
-# One text is a small sample, so the race may land on either side of the promise. But now
-# promise and race have the same `K`, and the largest cost is no longer left out. **This is a good
+# One text is a small sample, so the race may land on either side of the promise. **This is a good
 # place to stop.**
 #
 # ## Second sitting (optional, 35 minutes): where a draft comes from
 #
-# So far the draft was given. You can get one in five ways:
+# So far the draft was given. You can get one in six ways:
 #
 # | strategy | what it is | `alpha` | `c` | take it if |
 # | --- | --- | --- | --- | --- |
-# | same family | a smaller model by the same maker, with the same tokenizer | high | depends on its size | there is one |
+# | same family | a smaller model by the same maker, with the same tokenizer | high | depends on its size | there is one: `specdec pairs` lists published ones |
 # | distilled | a small model trained on the target's distributions | higher at that size | depends on its size | you can train for hours |
-# | early exit | the target's first layers, with its norm and LM head | low unless trained | their share of the layers, and the head | memory is short |
+# | trained head | one to five layers that read the target's own states: MTP (December 2024), EAGLE-3 (March 2025), DFlash (February 2026); the four servers of chapter 07 run all three | high | its layers and an LM head | one is published for your target |
+# | early exit | the target's first layers, with its norm and LM head, which turn a layer's numbers into logits | low unless trained | their share of the layers, and the head | memory is tight |
 # | n-gram | counts of a corpus: what followed the last token or two | low | nearly 0 | there is no small model |
 # | prompt lookup | whatever followed the last time these tokens appeared in this text | depends on the text | nearly 0 | the answer repeats the prompt |
 #
-# (The norm and the LM head turn a layer's numbers into logits.) Every draft needs the target's
-# vocabulary, since `min(p(x), q(x))` compares the same token `x`. An equal size isn't enough: every
-# string must have the same id. `specdec pairs` lists published pairs that fit.
+# With the rule of chapter 02 a draft needs the target's vocabulary, since `min(p(x), q(x))` compares
+# the same token `x`: every string must have the same id. So GPT-2, with 50,257 tokens, can't draft for
+# GPT-4, with 100,277. Chapter 07 shows a way round it.
+#
+# A draft model also takes memory: weights, its own KV cache, and in both caches `K` slots per text for
+# tokens that may be rejected. Here Llama 3.2 1B drafts for Llama 3.1 8B, in 64 texts of 4,000 tokens:
+
+# %% tags=["demo", "shown"]
+weights = 1.24e9 * 2  # bytes; two for each parameter
+position = 16 * 2 * 8 * 64 * 2  # layers, keys and values, KV heads, numbers in each, bytes
+cache, slots = 64 * 4_000 * position, 64 * 5 * (position + 32 * 2 * 8 * 128 * 2)  # K = 5
+print(f"weights {weights / 1e9:.1f} GB, cache {cache / 1e9:.1f} GB, slots {slots / 1e9:.2f} GB")
+
+# %% [markdown]
+# The draft's cache is larger than its weights! Heads and lookups save most of this.
 #
 # The last strategy needs no model at all. Write it.
 #
 # ### Exercise: prompt_lookup
 #
-# **Task.** Take the longest suffix of `tokens`, of at most `max_ngram` tokens, that also occurs
+# **Task.** Find the longest suffix of `tokens`, of at most `max_ngram` tokens, that also occurs
 # earlier. Return what followed its **latest** earlier occurrence: up to `k` tokens, fewer if fewer
 # follow. The occurrence may overlap the suffix, but it must not be the suffix itself. If nothing is
 # found, return `[]`.
 #
 # **Arguments.** `tokens` is a list of ints, which you don't change. The function returns a new list.
 #
-# **Example.** `tokens = [4, 5, 6, 9, 5, 6]` and `k = 3`: the text ends with `[5, 6]`, which also
-# stands at position 1. After it came `[9, 5, 6]`.
-#
-# **In production.** `transformers.generation.candidate_generator.PromptLookupCandidateGenerator`
-# (version 5.23.0) takes the *first* occurrence from the left.
+# **Example.** `prompt_lookup([4, 5, 6, 9, 5, 6], 3)` returns `[9, 5, 6]`: the text ends with `[5, 6]`,
+# which also stands at position 1.
 
 
 # %% solution="prompt_lookup"
@@ -479,9 +503,10 @@ def prompt_lookup(tokens: list[int], k: int, max_ngram: int = 3) -> list[int]:
 
 # %% [markdown] hints="prompt_lookup"
 # 1. Two loops: the length of the suffix from long to short, the position from late to early.
-# 2. A suffix of n tokens may start anywhere before its own position, len(tokens) - n.
-# 3. For n from min(max_ngram, len(tokens) - 1) down to 1, and for start from len(tokens) - n - 1
-#    down to 0: if tokens[start : start + n] is the suffix, return the k tokens after it.
+# 2. A suffix of `n` tokens may start anywhere before its own position, `len(tokens) - n`.
+# 3. For `n` from `min(max_ngram, len(tokens) - 1)` down to 1, and for `start` from
+#    `len(tokens) - n - 1` down to 0: if `tokens[start : start + n]` is the suffix, return the `k`
+#    tokens after it.
 
 # %% tags=["demo"]
 figures.found_in_the_text(prompt_lookup, lesson.LOOKUP_WORDS, k=4)
@@ -490,9 +515,8 @@ figures.found_in_the_text(prompt_lookup, lesson.LOOKUP_WORDS, k=4)
 lesson.check_prompt_lookup(prompt_lookup)
 
 # %% [markdown]
-# Now compare all kinds of draft. The target is the built-in one at its own small size, so a draft
-# must be cheap indeed. The early exit is this target, cut after the first of its four layers. Where
-# your lookup finds nothing, its `alpha` counts as 0.
+# Now compare drafts. The target is the built-in one at its own small size, so a draft must be cheap
+# indeed. The early exit is this target, cut after the first of its four layers.
 
 # %% tags=["demo"]
 from specdec_lib.device import use_half_the_cores
@@ -504,12 +528,12 @@ use_half_the_cores()
 benchmark = strategies.DraftBenchmark()
 models = strategies.built_in_models("large", "base", "small")
 models["first layer"] = strategies.first_layers(1)
-drafts = strategies.compare_drafts(benchmark, models, prompt_lookup)
+drafts = strategies.compare_drafts(benchmark, models, prompt_lookup)  # alpha 0 where it finds nothing
 charts.strategies(drafts)
 
 # %% [markdown]
-# Counts and lookup are often wrong, but they cost next to nothing, so a low `alpha` is enough. The
-# first layer costs far more than they do. But a layer can learn.
+# At the right is the best speed-up with the measured `v`. Counts and lookup are often wrong, but they
+# cost little, so a low `alpha` is enough. The first layer costs far more. But a layer can learn.
 #
 # ## Train a draft on alpha itself
 #
@@ -519,8 +543,8 @@ charts.strategies(drafts)
 # $$ 1 - \sum_x \min(p(x), q(x)) = \frac{1}{2} \sum_x |p(x) - q(x)| $$
 #
 # So `1 - alpha` is a loss to train a draft on (Corollary 3.6 of Leviathan et al.). Training a small
-# model on a large model's distributions is called **distillation**. The next cell is given; the
-# grader calls your loss through it.
+# model on a large one's distributions is **distillation**. The next cell is given; the grader calls
+# your loss through it.
 
 # %%
 import torch
@@ -537,14 +561,14 @@ def loss_and_gradient(target_logits, draft_logits, dtype="float32"):
 # %% [markdown]
 # ### Exercise: distillation_loss
 #
-# **Task.** The mean over all positions of the total variation of the two softmaxes, in PyTorch.
+# **Task.** Return the mean over all positions of the total variation of the two softmaxes, in PyTorch.
 #
 # **Arguments.** Both are tensors of logits `(..., V)`: the last axis is the vocabulary, all others
 # are positions. The function returns a floating-point tensor of shape `()`. A gradient must reach
 # `draft_logits`.
 # Logits may come in bfloat16: compute in float32 or better. The value may be off by 1e-6.
 #
-# **Example.** `log [0.45, 0.30, 0.15, 0.10]` and `log [0.30, 0.45, 0.20, 0.05]` give 0.20.
+# **Example.** For `log [0.45, 0.30, 0.15, 0.10]` and `log [0.30, 0.45, 0.20, 0.05]` it returns 0.20.
 
 
 # %% solution="distillation_loss"
@@ -558,45 +582,51 @@ def distillation_loss(target_logits: torch.Tensor, draft_logits: torch.Tensor) -
 
 
 # %% [markdown] hints="distillation_loss"
-# 1. Softmax over the last axis turns logits into p and q. What do they share?
-# 2. torch.minimum works entry by entry, and gradients flow through it.
-# 3. One minus the mean of torch.minimum(p, q).sum(-1), with p and q from logits.float().
+# 1. Softmax over the last axis turns logits into `p` and `q`. What do they share?
+# 2. `torch.minimum` works entry by entry, and gradients flow through it.
+# 3. One minus the mean of `torch.minimum(p, q).sum(-1)`, with `p` and `q` from `logits.float()`.
 
 # %% test="distillation_loss" points=4
 lesson.check_distillation_loss(distillation_loss)
 
 # %% [markdown]
 # Now the early exit learns with your loss on one half of the held-out documents, and `alpha` is
-# measured on the other half. 40 steps take some seconds.
+# measured on the other half. 40 steps take a few seconds.
 
 # %% tags=["demo"]
 from specdec_lib.training.short import distil, trainable
 
 # %% tags=["demo"]
-exit_draft, (_, c) = trainable("target", layers=1), drafts["first layer"]
+exit_draft, (_, costs) = trainable("target", layers=1), drafts["first layer"]
 training = distil(distillation_loss, exit_draft, benchmark.target, benchmark.learn, steps=40)
 curve = strategies.training_curve(benchmark, exit_draft, training, every=10)
-charts.show_learning_curve(curve, c)
-charts.read_curve(curve, c)
+charts.show_learning_curve(curve, costs)
 
 # %% [markdown]
-# The draft is as fast as before; only `alpha` moved. DistillSpec distils whole drafts on text that
-# the draft itself writes, and finds that the best loss depends on the task and on how you decode.
+# The draft is as fast as before; only `alpha` moved.
 #
 # You now have two drafts that need no second model, a loss that raises the `alpha` of any
-# other, and one question for the next draft that somebody offers you: is its `alpha` above its `c`?
+# other, and one question for the next draft that somebody offers you: is its `alpha` above its `c + s`?
 #
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, arXiv 2211.17192. Equation 1, Theorem 3.8, Corollaries 3.6 and 3.9; Table 2 for
-#   times. Its formula has `v = 1`; `v(K+1)` is this course's addition.
-# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
-#   2302.01318: the times of a 70B target and its 4B draft, and Table 1 for its speed-ups.
-# - Y. Zhou et al., *DistillSpec*, ICLR 2024, arXiv 2310.08461: distilled drafts, on text of their
-#   own, with the divergence chosen by task and decoding. M. Elhoushi et al., *LayerSkip*, arXiv
-#   2404.16710: early exit, with a target trained for it. A. Saxena, *Prompt Lookup Decoding*, 2023.
-#   The project `speculators`, github.com/vllm-project, trains drafts for vLLM.
+#   ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192). Equation 1, Theorem 3.8,
+#   Corollaries 3.6 and 3.9; Table 2 for times. Its formula has `v = 1`; `v(K+1)` is this course's
+#   addition.
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
+#   2302.01318](https://arxiv.org/abs/2302.01318): the times of a 70B target and its 4B draft, and
+#   Table 1 for its speed-ups.
+# - Y. Zhou et al., *DistillSpec*, ICLR 2024, [arXiv 2310.08461](https://arxiv.org/abs/2310.08461):
+#   distilled drafts, on text of their own, with the divergence chosen by task and decoding. M. Elhoushi
+#   et al., *LayerSkip*, [arXiv 2404.16710](https://arxiv.org/abs/2404.16710): early exit, with a target
+#   trained for it. A. Saxena, *Prompt Lookup Decoding*, 2023. The project
+#   [speculators](https://github.com/vllm-project/speculators) trains drafts for vLLM.
+# - Heads: DeepSeek-AI, *DeepSeek-V3*, [arXiv 2412.19437](https://arxiv.org/abs/2412.19437), for MTP;
+#   Y. Li et al., *EAGLE-3*, [arXiv 2503.01840](https://arxiv.org/abs/2503.01840); *DFlash*, [arXiv
+#   2602.06036](https://arxiv.org/abs/2602.06036).
+# - Vocabularies: [openai/tiktoken](https://github.com/openai/tiktoken), `tiktoken_ext/openai_public.py`
+#   at 1f098ca. Shapes: `config.json` of meta-llama/Llama-3.2-1B and Llama-3.1-8B on Hugging Face.
 # - Hugging Face transformers 5.23.0, `generation/candidate_generator.py`: the first match from the
 #   left in `PromptLookupCandidateGenerator.get_candidates`.
 #

@@ -33,6 +33,12 @@ class Costs:
     c: float
     v: Mapping[int, float]
 
+    @property
+    def s(self) -> float:
+        """The mean cost of a further token of a pass: v[m] is about 1 + s (m - 1); at least 0."""
+        widest = max(self.v)
+        return max(0.0, (self.v[widest] - 1) / (widest - 1))
+
     def speedup(self, alpha: float, k: int) -> float:
         """`walltime_speedup` with these times; v must hold k + 1."""
         return walltime_speedup(alpha, self.c, k, self.v[k + 1])

@@ -91,21 +91,39 @@ def test_walltime_speedup_slow_downs(student, solution, args):
 best_k = Exercise("best_k")
 
 
-def best_ones(rng):
+FLAT = [1.0] * 21
+JUMPS = [1.0, 1.05, 1.6, 1.6, 1.6, 2.3, 2.3, 2.4, 2.4]
+
+
+def flat_tables(rng):
     for c in (0.01, 0.02, 0.05, 0.1, 0.2):  # one alpha, several c
-        yield 0.7, c, 20
+        yield 0.7, c, FLAT
     for _ in range(5):
-        yield share(rng, 0.5), share(rng, 0.01, 0.2), 20
+        yield share(rng, 0.5), share(rng, 0.01, 0.2), FLAT
 
 
-@best_k.group("the best K of the formula", weight=3, cases=best_ones)
-def test_best_k_best_ones(student, solution, args):
+@best_k.group("the best K where v is 1", cases=flat_tables)
+def test_best_k_flat_tables(student, solution, args):
     best_k.assert_same(student, solution, args, hint="Compare every K by walltime_speedup.")
+
+
+def measured_tables(rng):
+    yield 0.9, 0.05, JUMPS  # the first top is not the highest
+    for _ in range(5):
+        table = 1 + rng.choice([0.0, 0.02, 0.1, 0.5], 12).cumsum()
+        yield share(rng, 0.7), share(rng, 0.01, 0.1), [1.0, *table.round(2).tolist()]
+
+
+@best_k.group("the best K with a measured v", weight=2, cases=measured_tables)
+def test_best_k_measured_tables(student, solution, args):
+    hint = "v[K] is the cost of verification with K draft tokens, and it may jump."
+    best_k.assert_same(student, solution, args, hint)
 
 
 def none_pays(rng):
     for alpha, c in ((0.05, 0.3), (0.0, 0.1), (0.3, 0.31), (0.3, 0.29), (0.9, 0.95), (0.5, 1.2)):
-        yield alpha, c, 20
+        yield alpha, c, FLAT
+    yield 0.5, 0.1, [1.0, 1.5, 2.0, 2.5]  # a further token of a pass costs too much
 
 
 @best_k.group("0 where no K pays", cases=none_pays)
@@ -114,19 +132,17 @@ def test_best_k_none_pays(student, solution, args):
     best_k.assert_same(student, solution, args, hint)
 
 
-def up_to_k_max(rng):
-    yield 0.5, 0.0, 10
-    yield 0.0, 0.0, 5
-    yield 0.9, 0.01, 1
-    yield 1.0, 0.1, 20
-    yield share(rng, 0.9, 0.99), 0.01, 10
-    for k_max in (3, 4, 20):  # below the best K, equal to it, above
-        yield 0.7, 0.1, k_max
+def whole_table(rng):
+    for alpha, c, length in ((0.5, 0.0, 11), (0.0, 0.0, 6), (0.9, 0.01, 2), (1.0, 0.1, 21)):
+        yield alpha, c, FLAT[:length]
+    yield share(rng, 0.9, 0.99), 0.01, FLAT[:11]
+    for length in (1, 4, 5, 21):  # without a draft, below the best K, up to it, above
+        yield 0.7, 0.1, FLAT[:length]
 
 
-@best_k.group("c = 0, up to k_max, a whole number", cases=up_to_k_max)
-def test_best_k_up_to_k_max(student, solution, args):
-    best_k.assert_same(student, solution, args, hint="k_max may be the best K.", form=True)
+@best_k.group("c = 0, and the ends of the table; a whole number", cases=whole_table)
+def test_best_k_whole_table(student, solution, args):
+    best_k.assert_same(student, solution, args, hint="The last K may be the best.", form=True)
 
 
 prompt_lookup = Exercise("prompt_lookup")

@@ -66,6 +66,14 @@ def speculative(
     return seeded(generate, batch)
 
 
+def tokens_per_block(
+    target: Model, drafter: Drafter, k: int, warp: Warp, prompts: Prompts, tokens: int
+) -> float:
+    """The mean over all blocks, the short last ones included, of all prompts as one batch."""
+    generation = speculative(target, drafter, k, warp, tokens, batch=True)(prompts)
+    return float(np.mean([block.n_appended for row in generation.blocks for block in row]))
+
+
 def accepted_counts(pair: Pair, prompts: Prompts, k: int, tokens: int, warp: Warp) -> list[int]:
     """How many tokens were accepted in every whole block of `k`, over all prompts as one batch.
 

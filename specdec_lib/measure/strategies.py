@@ -10,7 +10,6 @@ from functools import partial
 from itertools import product
 from statistics import median
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -33,7 +32,7 @@ from specdec_lib.measure.costs import (
     interleave_draft_steps,
     pass_task,
 )
-from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, speculative
+from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, tokens_per_block
 from specdec_lib.measure.prompts import encoded_documents
 from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.checkpoint import read_weights
@@ -56,7 +55,6 @@ class DraftMeasurement:
     tokens_per_second: float  # of the draft alone
     alpha: float
     costs: Costs  # c of a draft step right after another one
-    cold_c: float  # as costs.c, of a draft step right after a target pass
 
 
 class DraftBenchmark:
@@ -86,9 +84,8 @@ class DraftBenchmark:
     def times(self, drafts: Mapping[str, Llama], target: Llama | None = None) -> Times:
         """Bare passes of `target`, which has the built-in distribution, and a step of every draft.
 
-        They take turns, so c and v of all drafts come from the same minutes. A draft step, "NAME
-        first", follows a target pass, which has pushed the draft's weights out of the processor's
-        cache; another one, NAME, follows it.
+        They take turns, so c and v of all drafts come from the same minutes. A draft step follows
+        another one, "NAME first": a target pass before it pushes its weights out of the cache.
         """
         tasks: dict[int | str, PassTask] = {}
         for key, task in interleave_draft_steps(target or self.target, drafts).items():
@@ -116,7 +113,6 @@ def draft_measurements(
             tokens_per_second=1 / median(times[name]),
             alpha=alphas[name],
             costs=costs[name],
-            cold_c=costs[f"{name} first"].c,
         )
         for name, draft in drafts.items()
     }
@@ -175,9 +171,8 @@ def measure_tokens_per_pass(
     """
     tokens = {}
     for name, warp in progress(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
-        decoder = speculative(target, drafters[name], k, warp, tokens=48, batch=True)
-        blocks = [block for row in decoder(texts).blocks for block in row]
-        tokens[name, warp.temperature] = float(np.mean([block.n_appended for block in blocks]))
+        counted = tokens_per_block(target, drafters[name], k, warp, texts, tokens=48)
+        tokens[name, warp.temperature] = counted
     return tokens
 
 
@@ -185,22 +180,24 @@ def compare_drafts(
     benchmark: DraftBenchmark,
     models: Mapping[str, Llama],
     prompt_lookup: Callable[[list[int], int], list],
-) -> dict[str, tuple[float, float]]:
-    """Alpha and c of the draft `models`, of counts of the training text, and of a reader's lookup.
+) -> dict[str, tuple[float, Costs]]:
+    """Alpha and costs of the draft `models`, of counts of the training text, and of a lookup.
 
-    The target is the built-in one. A lookup that does not run is left out, and a line says why.
+    The target is the built-in one. A reader's lookup that fails is left out, and a line says why.
     """
-    measured = draft_measurements(models, benchmark.alphas(models), benchmark.times(models))
-    points = {name: (draft.alpha, draft.costs.c) for name, draft in measured.items()}
+    times = benchmark.times(models)
+    measured = draft_measurements(models, benchmark.alphas(models), times)
+    v = costs_from_times({**times, "any": times[1]}).v  # of all drafts
+    points = {name: (draft.alpha, draft.costs) for name, draft in measured.items()}
     counts = Counts.load(ASSETS / "ngrams.npz")
     for name, order in {"bigram counts": 2, "trigram counts": 3}.items():
         drafter = NgramDrafter(counts, order)
         alpha = benchmark.alpha(ngram_reader(drafter))
-        points[name] = (alpha, benchmark.c_of(drafter.distribution))
+        points[name] = (alpha, Costs(benchmark.c_of(drafter.distribution), v))
     try:
         alpha = benchmark.alpha(lookup_reader(prompt_lookup, benchmark.vocab_size))
         c = benchmark.c_of(lambda text: prompt_lookup(text, 1))
-        points["your prompt_lookup"] = (alpha, c)
+        points["your prompt_lookup"] = (alpha, Costs(c, v))
     except Exception as problem:  # whatever a half-written function does
         print(f"Without your prompt_lookup: {problem}")
     return points

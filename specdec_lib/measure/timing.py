@@ -3,7 +3,6 @@
 Decoders are measured by measure/compare.py.
 """
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -47,7 +46,6 @@ class RecordedPass(NamedTuple):
     end: float
     before: int
     after: int
-    seconds: float = math.nan  # of the pass alone
 
 
 class PassRecorder:
@@ -61,8 +59,7 @@ class PassRecorder:
 
     def forward(self, tokens: Tensor, cache: Cache, **forward_kwargs: Any) -> Tensor:
         """The model's logits (B, T, V); `forward_kwargs` are those of a tree's pass."""
-        before, start = cache_lengths(cache)[0], time.perf_counter()
+        before = cache_lengths(cache)[0]
         logits = self.model.forward(tokens, cache, **forward_kwargs)
-        end = time.perf_counter()
-        self.passes.append(RecordedPass(end, before, before + tokens.shape[1], end - start))
+        self.passes.append(RecordedPass(time.perf_counter(), before, before + tokens.shape[1]))
         return logits

@@ -29,15 +29,18 @@ def test_a_loss_that_is_a_number_keeps_the_groups_that_ask_for_its_value():
     assert exercise.passed == 2 and "a tensor of shape ()" in " ".join(exercise.messages)
 
 
-RULE = """def best_k(alpha, c, k_max):
+RULE = """def best_k(alpha, c, v):
     k = 0
-    while k < k_max and alpha ** (k + 1) {} walltime_speedup(alpha, c, k):
+    while k < len(v) - 1 and alpha ** (k + 1) {} walltime_speedup(alpha, c, k, v[k]):
         k += 1
     return k"""
+COST = "(c + v[k + 1] - v[k])"
 
 
-@pytest.mark.parametrize("rule, lost, told", [("> c *", 0, "^$"), ("/ c >", 1, "c is never 0")])
-def test_the_chapters_own_stopping_rule(rule: str, lost: int, told: str):
+@pytest.mark.parametrize(
+    "rule, lost, told", [(f"> {COST} *", 2, "one top"), (f"/ {COST} >", 3, "c is never 0")]
+)
+def test_the_stopping_rule_ends_before_a_jump(rule: str, lost: int, told: str):
     exercise = judge_answers(CHAPTER, best_k=RULE.format(rule))["best_k"]
     assert exercise.max_score - exercise.score == lost
     assert re.search(told, "".join(exercise.messages))
@@ -80,6 +83,6 @@ def test_a_readers_lookup_is_judged_as_other_drafts_and_may_be_missing(lab, caps
     monkeypatch.setattr(strategies, "PASS_ROUNDS", 3)
     found = strategies.compare_drafts(lab, {}, FUNCTIONS["prompt_lookup"])
     assert list(found) == ["bigram counts", "trigram counts", "your prompt_lookup"]
-    assert all(0 < alpha < 1 and c > 0 for alpha, c in found.values())
+    assert all(0 < alpha < 1 and costs.c > 0 for alpha, costs in found.values())
     assert len(strategies.compare_drafts(lab, {}, unwritten)) == 2
     assert "Without your prompt_lookup: not written yet" in capsys.readouterr().out

@@ -72,7 +72,10 @@ SLOW = re.compile(
 )
 WORDS = {"found_in_the_text", "two_caches"}  # figures that show no number
 NOT_DRAWN = "cannot be used yet|There is no picture"
-PRINTS = {"ladder", "line_up", "library_on_trial", "beside_transformers"}  # print as well
+PRINTS = {  # print as well
+    *("ladder", "line_up", "library_on_trial", "beside_transformers"),
+    *("promise_and_clock", "show_learning_curve"),
+}
 FIGURE_TEXTS = table("figures.toml")  # what some figures say among other things
 # A figure with a wrong function in place of its own, and what it then says.
 SAID_OF_WRONG = [

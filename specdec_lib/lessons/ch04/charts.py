@@ -1,7 +1,6 @@
 """The figures of chapter 04 that show what was measured in the notebook, each with its words."""
 
 from collections.abc import Callable, Mapping
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,83 +10,103 @@ from specdec_lib.lessons.drawing.series import draw_series, show_table
 from specdec_lib.lessons.drawing.style import EXCESS_COLOUR, role, show
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from specdec_lib.measure.gap import DraftChoice, SpeedupBreakdown
     from specdec_lib.measure.strategies import DraftMeasurement
+    from specdec_lib.theory import Costs
 
 
 @axes.uses_student_functions("walltime_speedup")
-def promise_and_clock(speedup: Callable, account: "SpeedupBreakdown") -> None:
-    """The student's speed-up with one cost more in each bar, and the measured one below."""
-    alpha, k, tokens = account.alpha, account.k, account.tokens_a_block
-    speeds = {name: speedup(alpha, c, k, v) for name, (c, v) in account.steps.items()}
-    promised = speedup(alpha, 0.0, k, 1.0)
-    last = list(speeds.values())[-1]
-    speeds[f"text: {tokens:.2f} tokens per block, not {promised:.2f}"] = last * tokens / promised
-    speeds["the clock"] = account.measured
-    ax = axes.chart(f"From the promise to the clock, K = {k}", size=(8.4, 3.2))
-    words = axes.named_bars(ax, speeds, [f"{speed:.2f}" for speed in speeds.values()], "target")
-    ax.barh(0, account.measured, 0.6, **role("accepted"))  # the lowest row, in another dress
-    ax.axvline(1, color="black", linewidth=1.2)
-    ax.set_xlim(0, 1.15 * max(*speeds.values(), 1))
-    count, low, high = len(account.by_text), min(account.by_text), max(account.by_text)
-    texts = f"texts: {count} of {account.tokens} tokens, {low:.2f} to {high:.2f}"
-    ax.set_xlabel(f"times as fast as plain decoding; {texts}")
-    show(ax.figure, f"Speed-up with one cost more in each bar. {words}; {texts}.")
+def promise_and_clock(speedup: Callable, accounts: "Mapping[str, SpeedupBreakdown]") -> None:
+    """A waterfall for each choice of draft and K: from the student's speed-up to the clock."""
+    panels = axes.panels(len(accounts), (8.6, 3.0), sharex=True, sharey=True)
+    words, clocks = [], []
+    for ax, (name, account) in zip(panels, accounts.items(), strict=True):
+        alpha, k, tokens = account.alpha, account.k, account.tokens_a_block
+        speeds = {step: speedup(alpha, c, k, v) for step, (c, v) in account.steps.items()}
+        *_, loop = speeds.values()
+        speeds["text"] = loop * tokens / speedup(alpha, 0.0, k, 1.0)
+        words.append(f"{name}: {waterfall(ax, speeds, account.measured)}")
+        low, high, texts = min(account.by_text), max(account.by_text), len(account.by_text)
+        clocks.append(f"{account.measured:.2f} with {name} ({low:.2f} to {high:.2f})")
+        ax.set(title=name, xlabel="times as fast as plain decoding")
+        ax.axvline(1, color="black", linewidth=1.2)
+    message = f"Times as fast as plain decoding: {'; '.join(clocks)}. Texts clocked: {texts}."
+    show(ax.figure, f"{message} {'. '.join(words)}.")
+    print(message)
 
 
-def strategies(drafts: Mapping[str, tuple[float, float]]) -> None:
-    """Alpha of every draft as a bar, and its c as a diamond on the same axis."""
+def waterfall(ax: "Axes", speeds: Mapping[str, float], clock: float) -> str:
+    """The first of `speeds`, every step to the next, and the clock, as bars; and in words."""
+    names, ends = [*speeds, "the clock"], np.array(list(speeds.values()))
+    y, steps = axes.label_rows(ax, names), np.diff(ends)
+    ax.barh(y[0], ends[0], 0.6, **role("target"))
+    for at, start, step in zip(y[1:-1], ends[:-1], steps, strict=True):
+        ax.barh(at, step, 0.6, left=start, **role("residual" if step > 0 else "excess"))
+    ax.barh(y[-1], clock, 0.6, **role("accepted"))
+    texts = [f"{ends[0]:.2f}", *(f"{step:+.2f}" for step in steps), f"{clock:.2f}"]
+    axes.write_beside(ax, [ends[0], *np.maximum(ends[:-1], ends[1:]), clock], y, texts)
+    ax.set_xlim(0, max(ax.get_xlim()[1], 1.3 * ends.max(), 1.2))
+    return ", ".join(map(" ".join, zip(names, texts, strict=True)))
+
+
+def strategies(drafts: "Mapping[str, tuple[float, Costs]]") -> None:
+    """Alpha of every draft as a bar, its c + s as a diamond, and its best speed-up in words."""
     names = sorted(drafts, key=lambda name: -drafts[name][0])
-    labels = [f"alpha {drafts[name][0]:.2f}, c {drafts[name][1]:.2g}" for name in names]
-    title = "A draft pays only if alpha exceeds c"
+    labels = [best_speedup(*drafts[name]) for name in names]
+    title = "A draft pays if its alpha is above its c + s"
     ax = axes.chart(title, size=(8.0, 0.42 * len(names) + 1.3))
     y = axes.label_rows(ax, names)
-    bar, diamond = np.array([drafts[name] for name in names]).T
+    bar, diamond = np.array(
+        [(alpha, costs.c + costs.s) for alpha, costs in map(drafts.get, names)]
+    ).T
     ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
-    ax.plot(diamond, y, "D", color="black", label="c", clip_on=False)
+    ax.plot(diamond, y, "D", color="black", label="c + s", clip_on=False)
     axes.write_beside(ax, np.maximum(bar, diamond), y, labels)
-    ax.set_xlim(0, max(1.0, 1.3 * diamond.max()))
+    ax.set_xlim(0, max(1.0, 1.5 * diamond.max()))
     ax.legend(loc="lower right")
-    listed = "; ".join(f"{name}: {text}" for name, text in zip(names, labels, strict=True))
+    rows = zip(names, bar, diamond, labels, strict=True)
+    listed = "; ".join(f"{name}: alpha {a:.2f}, c + s {d:.2g}, {text}" for name, a, d, text in rows)
     show(ax.figure, f"{title}. {listed}.")
 
 
-def show_learning_curve(curve: Mapping[int, float], c: float) -> None:
-    """Alpha on unseen text over the steps of a distillation, and the draft's c."""
+def best_speedup(alpha: float, costs: "Costs") -> str:
+    """The best K by the formula with the measured v, in words."""
+    k = costs.best_k(alpha)
+    return f"{costs.speedup(alpha, k):.2f} times with K = {k}" if k else "does not pay"
+
+
+def show_learning_curve(curve: Mapping[int, float], costs: "Costs") -> None:
+    """Alpha on unseen text by steps of a distillation, and whether the draft has come to pay."""
+    first, last, line = curve[0], curve[max(curve)], costs.c + costs.s
     ax = axes.chart("The early exit learns on your loss", "alpha")
     words = draw_series(ax, list(curve), {"alpha on unseen text": list(curve.values())}, text=".3f")
-    ax.axhline(c, color=EXCESS_COLOUR, linestyle="--", label=f"c = {c:.2f}: break-even")
-    ax.set(xlabel="steps", ylim=(0, 1.25 * max(*curve.values(), c)))
+    ax.axhline(line, color=EXCESS_COLOUR, linestyle="--", label=f"c + s = {line:.2f}: break-even")
+    ax.set(xlabel="steps", ylim=(0, 1.25 * max(*curve.values(), line)))
     ax.margins(x=0.08)
     ax.legend(loc="lower right")
-    show(ax.figure, f"By steps of training, {words}. The draft's c is {c:.2f}.")
-
-
-def read_curve(curve: Mapping[int, float], c: float) -> None:
-    """Print whether the draft of a learning curve has come to pay."""
-    first, last = curve[0], curve[max(curve)]
-    crossed = "It has crossed the line: a useless draft has just become a useful one."
-    below = "It is below the line: here the draft costs more than it gives."
-    said = crossed if first <= c < last else below if last <= c else "The draft pays."
-    print(f"Alpha went from {first:.3f} to {last:.3f}, and c is {c:.2f}. {said}")
+    message = f"Alpha went from {first:.3f} to {last:.3f}; c + s is {line:.2f}"
+    show(ax.figure, f"{message}. By steps of training, {words}.")
+    crossed = " It has crossed the line!" if first <= line < last else ""
+    before, after = best_speedup(first, costs), best_speedup(last, costs)
+    print(f"{message}.{crossed} By the formula: {before} before, {after} after.")
 
 
 def table_of_drafts(
-    rows: "Mapping[str, DraftMeasurement]", choices: "Mapping[str, DraftChoice]", assumed: str
+    rows: "Mapping[str, DraftMeasurement]",
+    flat: "Mapping[str, DraftChoice]",
+    measured: "Mapping[str, DraftChoice]",
 ) -> None:
-    """What was measured of each draft, and the choice of K with what it promises, as a table.
-
-    `assumed` is what the choice assumes of v. The columns are few: a phone shows them all.
-    """
+    """What was measured of each draft, and K with its promise at v = 1 and with the measured v."""
     steps = {name: 1000 / row.tokens_per_second for name, row in rows.items()}
-    passes = median(steps[name] / row.costs.c for name, row in rows.items())
-    caption = (
-        f"Your K and its promise with {assumed}. A target pass takes {passes:.3g} ms, a draft step "
-    )
-    columns = ("draft", "size", "alpha", "c", "s", "K", "promise")
-    cells = []
-    for name, row in rows.items():
-        size, choice = f"{row.parameters / 1e6:.2f}M", choices[name]
-        cells.append((name, size, row.alpha, row.costs.c, choice.s, choice.k, choice.speedup))
+    name, row = next(iter(rows.items()))
+    caption = f"A target pass takes {steps[name] / row.costs.c:.3g} ms, a draft step "
     caption += ", ".join(f"{ms:.3g} ({name})" for name, ms in steps.items()) + "."
+    columns = ("draft", "size", "alpha", "c", "s", "K, v = 1", "promise", "K, your v", "promise ")
+    cells = [
+        (name, f"{row.parameters / 1e6:.2f}M", row.alpha, row.costs.c, row.costs.s)
+        + (*flat[name], *measured[name])
+        for name, row in rows.items()
+    ]
     show_table(cells, caption, columns)

@@ -28,7 +28,9 @@ def found_formula(tokens: Callable, means: Mapping[float, Sequence[float]]) -> N
     axes.legend_below(ax)
     by_name = {f"simulated, alpha = {alpha:g}": values for alpha, values in means.items()}
     simulated = series_text(ks, by_name)
-    show(ax.figure, f"Tokens of a block, by K. {words}; {simulated}.")
+    apart = max(np.abs(np.subtract(lines[f"yours, alpha = {a:g}"], means[a])).max() for a in means)
+    message = f"Your function and the simulated blocks differ by at most {apart:.3f} tokens"
+    show(ax.figure, f"{message}. {words}; {simulated}.")
 
 
 @axes.uses_student_functions("walltime_speedup")
@@ -46,7 +48,7 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
     ax.set(ylim=(0, None), xlabel="K, draft tokens in a block; a ring marks the best")
     ax.xaxis.get_major_locator().set_params(integer=True)
     axes.legend_below(ax, 4)
-    show(ax.figure, f"Speed-up over K. {words}. Best: {'; '.join(best)}.")
+    show(ax.figure, f"Best: {'; '.join(best)}. Speed-up over K. {words}.")
 
 
 @axes.uses_student_functions("expected_tokens", "walltime_speedup")
@@ -60,20 +62,23 @@ def next_draft_token(tokens: Callable, speedup: Callable, alpha: float, c: float
     words = draw_series(ax, ks, {"its yield": yields}, kind="bars", roles=("draft",))
     ax.plot(speeds, "o-", color="black", label="speed-up so far, without it")  # as the bars stand
     best = int(np.argmax(speeds))
-    ax.annotate("top", (best, speeds[best]), xytext=(0, 7), textcoords="offset points", ha="center")
+    stop = f"stop before token {best + 1}: K = {best}"
+    place = {"xytext": (10, 44), "textcoords": "offset points", "arrowprops": {"arrowstyle": "->"}}
+    ax.annotate(stop, (best, speeds[best]), **place)
     ax.set_xlabel("number of the draft token in its block")
     axes.legend_below(ax, 2)
     so_far = series_text(ks, {"the speed-up so far": speeds})
-    show(ax.figure, f"{title}. Tokens per target pass, by draft token. {words}; {so_far}.")
+    show(ax.figure, f"{title}: {stop}. Tokens per target pass, by draft token. {words}; {so_far}.")
 
 
 @axes.uses_student_functions("best_k")
 def best_k_map(
     best_k: Callable, alphas: Sequence[float], costs: Sequence[float], k_max: int
 ) -> None:
-    """The student's best K for every alpha and c, as a table of numbers."""
+    """The student's best K at v = 1 for every alpha and c, as a table of numbers."""
     alphas = sorted(alphas, reverse=True)  # upwards, as on every other axis
-    best = np.array([[best_k(alpha, c, k_max) for c in costs] for alpha in alphas])
+    v = [1.0] * (k_max + 1)
+    best = np.array([[best_k(alpha, c, v) for c in costs] for alpha in alphas])
     title = f"The best K by your function, up to {k_max}"
     labels = [f"{alpha:g}" for alpha in alphas], [f"{c:g}" for c in costs]
     ax = axes.chart(title, "alpha", size=(6.4, 4.2))
@@ -91,9 +96,10 @@ def your_numbers(
     `step` is that of a draft step, `one` and `nine` of a target pass over so many tokens.
     """
     c, s = step / one, (nine / one - 1) / 8
-    k = best_k(alpha, c + s, 20)
-    fast = speedup(alpha, c, k, 1 + s * k)
-    print(f"c = {c:.3f}, s = {s:.3f}: your best_k takes K = {k}, and promises {fast:.2f}.")
+    v = [1 + s * k for k in range(21)]
+    k = best_k(alpha, c, v)
+    fast = speedup(alpha, c, k, v[k])
+    print(f"c = {c:.3f}, s = {s:.3f}: best_k chooses K = {k}; the formula promises {fast:.2f}.")
 
 
 @axes.uses_student_functions("prompt_lookup")

@@ -150,10 +150,9 @@ P, Q = ch02.P, ch02.Q
 # How likely each candidate is the accepted one, for chapter 07's good and poor draft.
 ACCEPTED = {name.split()[0]: shares for name, shares in ch07.CANDIDATE_RATES.items()}
 SETTINGS = papers.paper_table("leviathan_2_4")
-ROW = DraftMeasurement(
-    10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}), 0.1
-)
-_ACCOUNT = gap.SpeedupBreakdown(0.6, 2, gap.cost_steps(ROW, 2, 0.1, 0.2), 1.9, 1.5, [1.4, 1.6], 48)
+ROW = DraftMeasurement(10_000, 500.0, 0.6, Costs(0.04, {m: 1 + 0.05 * m for m in range(1, 10)}))
+_STEPS = {"formula, v = 1": (0.04, 1.0), "verification": (0.04, 1.1), "Python": (0.0, 1.3)}
+_ACCOUNT = gap.SpeedupBreakdown(0.6, 2, _STEPS, 1.9, 1.5, [1.4, 1.6])
 _RUN = {
     "task": "code", "target": "234m", "alpha": 0.64, "c": 0.05, "K": 3, "tokens per pass": 2.2,
     "v = 1": 1.9,
@@ -220,9 +219,9 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "next_draft_token": (0.7, 0.1),
         "best_k_map": (ch04.MAP_ALPHAS, ch04.MAP_COSTS, 20),
         "found_in_the_text": (ch04.LOOKUP_WORDS, 4),
-        "promise_and_clock": (_ACCOUNT,),
-        "strategies": ({"small": (0.6, 0.15), "table": (0.2, 0.3)},),
-        "show_learning_curve": ({0: 0.31, 10: 0.4}, 0.35),
+        "promise_and_clock": ({"large, K = 2": _ACCOUNT, "base, K = 2": _ACCOUNT},),
+        "strategies": ({"small": (0.6, ROW.costs), "table": (0.02, ROW.costs)},),
+        "show_learning_curve": ({0: 0.08, 10: 0.4}, ROW.costs),
     },
     "05": {
         "six_blocks": (ch05.BLOCKS, ch05.EXAMPLE_K),

@@ -23,7 +23,7 @@ export function verdict({ k }, { rate, c, v }) {
     const next = k < most ? ` One token more would add ${show(rate ** (k + 1))} for ${price(k + 1)} of a pass.` : " No larger one is shown.";
     return `This is the best K.${next}`;
   }
-  const way = k < best ? "Too few: a further token would add more for its time than the block does." : "Too many: the last tokens are seldom reached, and each is paid for.";
+  const way = k < best ? "Too few: one more draft token would still pay for itself." : "Too many: the last tokens are seldom reached, and each is paid for.";
   const lost = speedup(rate, c, k, v) < 1 ? " It is slower than plain decoding." : "";
   return `${way} K = ${best} is ${show(speedup(rate, c, best, v))} times as fast as plain decoding.${lost}`;
 }
