@@ -92,7 +92,7 @@ def test_the_simulator_moves_and_is_there_when_the_notebook_is_opened_again(lab,
     slider = lab.page.get_by_role("slider", name="draft q of B")
     for _ in range(35):
         slider.press("ArrowUp")
-    moved = ["0.50", "0.50", "1.938", "11.0 ms"]
+    moved = ["0.50", "0.50"]
     assert lab.numbers(SIMULATOR) == moved
     lab.page.keyboard.press("Control+s")
     lab.page.locator(".jp-mod-dirty").wait_for(state="detached")
