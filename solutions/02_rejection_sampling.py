@@ -11,7 +11,7 @@
 #
 # **You come with** a greedy decoder, which can only write the target's most probable token.
 # **You build** the rule that keeps some draft tokens and replaces the first one that it rejects.
-# **You leave with** a decoder of your own that samples, exact however poor the draft is.
+# **You leave with** a decoder of your own that samples, and it is exact, however poor the draft.
 
 # %%
 import numpy as np
@@ -43,7 +43,7 @@ from specdec_lib.lessons.ch02 import figures
 #
 # ### Commit first
 #
-# At the end, the 100 places should hold what the target wants. With which probability should an
+# At the end, the 100 places should hold what the target wants. With what probability should an
 # empty place get token 0? Write a number from 0 to 1.
 
 # %% solution="prediction_02"
@@ -64,14 +64,14 @@ lesson.reveal("prediction_02", prediction_02)
 #
 # ## The rule: how often to accept
 #
-# Our main example is one pair of distributions over four tokens, A to D, with the indices 0 to 3:
+# Our main example is a pair of distributions over four tokens, A to D, with indices 0 to 3:
 #
 # | token | A | B | C | D |
 # | --- | --- | --- | --- | --- |
 # | target `p` | 0.45 | 0.30 | 0.15 | 0.10 |
 # | draft `q` | 0.30 | 0.45 | 0.20 | 0.05 |
 #
-# The next cell keeps all of 100 proposals, and the right panel shows the damage. Change the four
+# The next cell keeps all 100 proposals, and the right panel shows the damage. Change the four
 # numbers of `keep` until no token comes too often and as few as possible are missing.
 
 # %% tags=["demo", "shown"]
@@ -81,18 +81,18 @@ figures.kept_of_100(keep, P, Q)
 # %% [markdown]
 # <details><summary>What you should find</summary>
 #
-# You keep 30 of 30 A, 30 of 45 B, 15 of 20 C and 5 of 5 D: 80 of 100. Still missing are 15 A and
-# five D. No B and no C is missing. The 20 missing tokens are as many as the 20 empty places.
+# You keep 30 of 30 A, 30 of 45 B, 15 of 20 C and 5 of 5 D: 80 of 100. That leaves 15 A and 5 D
+# missing, no B and no C: 20 missing tokens for 20 empty places.
 #
 # </details>
 #
 # ### Exercise: acceptance_probability
 #
-# **Task.** The probability that a draft token is accepted: the share of its proposals that you
-# keep.
+# **Task.** Return the probability that a draft token is accepted: the share of its proposals that
+# you keep.
 #
 # **Arguments.** `p` and `q` are `(V,)`, where `V` is the size of the vocabulary. `token` was drawn
-# from `q`, so `q[token]` is above 0. The function returns a float, at most 1.
+# from `q`, so `q[token]` is above 0. Return a float, at most 1.
 #
 # **Example.** You keep 30 of 45 proposals of token 1 (B): the answer is 0.667.
 
@@ -106,9 +106,9 @@ def acceptance_probability(p: np.ndarray, q: np.ndarray, token: int) -> float:
 
 
 # %% [markdown] hints="acceptance_probability"
-# 1. The draft proposes the token with probability q[token], the target wants it with p[token].
+# 1. The draft proposes the token with probability `q[token]`, the target wants it with `p[token]`.
 # 2. Which of the two is divided by the other, if 30 of 45 proposals are kept?
-# 3. Return the smaller of 1 and p[token] / q[token].
+# 3. Return the smaller of 1 and `p[token] / q[token]`.
 
 # %% tags=["demo"]
 figures.accepted_heights(acceptance_probability, P, Q)
@@ -124,88 +124,28 @@ lesson.check_acceptance_probability(acceptance_probability)
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
 # and reject it otherwise. This is **the accepted height over the whole height of the draft's
-# bar**. If `p(x)` is at least `q(x)`, the token is always accepted; if `p(x)` is 0, never. A very
-# rare token can be safe, then, and a favourite can be thrown out.
+# bar**. If `p(x)` is at least `q(x)`, the token is always accepted; if `p(x)` is 0, never. So a
+# rare token can be safe and a favourite thrown out.
 #
-# ## Draft: draw tokens, and keep their distributions
-#
-# Lay the probabilities next to each other on a line from 0 to 1, in the order of the tokens. A
-# random number `u` is a point on this line, and the token on whose piece it lies is drawn. The
-# given function `sample_from(probs, u)` does this, with `probs` `(V,)` and `u` in [0, 1).
-#
-# Here are two models of three tokens, which look at the last token only:
-#
-# | after | target: A, B, C | draft: A, B, C |
-# | --- | --- | --- |
-# | A | 0, 0.5, 0.5 | 0.5, 0.25, 0.25 |
-# | B | 0.5, 0.25, 0.25 | 0.5, 0.5, 0 |
-# | C | 0.5, 0.25, 0.25 | 0, 0.5, 0.5 |
-#
-# After A, the draft's line has A up to 0.5, B up to 0.75 and C up to 1. So `u = 0.6` draws B.
-#
-# ### Exercise: draft_block
-#
-# **Task.** Draw `k` draft tokens, and keep their distributions for the coin. Token `i` is
-# `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and the
-# tokens drafted so far.
-#
-# **Arguments.** `draft_model(tokens)` gives the distribution `(V,)` after a list of tokens.
-# `prefix` is a list of tokens, `uniforms` is `(k,)`: random numbers are arguments, so that a test
-# can know the one right answer. The function returns a list of `k` tokens and an array `(k, V)`.
-#
-# **Example.** After A, the numbers `[0.6, 0.8, 0.3]` draw B, B and A: the tokens are `[1, 1, 0]`.
-#
-# **The tests also check.** Call `draft_model` exactly `k` times. For `k = 0` only the list is
-# tested.
-
-
-# %% solution="draft_block"
-def draft_block(draft_model, prefix: list[int], k: int, uniforms) -> tuple[list[int], np.ndarray]:
-    """k draft tokens after `prefix`, and the distributions (k, V) that they were drawn from."""
-    ### BEGIN SOLUTION
-    drafted, q = [], []
-    for i in range(k):
-        q.append(draft_model([*prefix, *drafted]))
-        drafted.append(sample_from(q[i], uniforms[i]))
-    return drafted, np.array(q)
-    ### END SOLUTION
-
-
-# %% [markdown] hints="draft_block"
-# 1. What does the draft model read before it gives the distribution of token i?
-# 2. Each call reads the prefix and all tokens drafted so far. Keep the distribution, then draw.
-# 3. Loop over range(k): call the model on `[*prefix, *drafted]`, append what came back to a list,
-#    then append sample_from(that, uniforms[i]) to drafted. Return drafted and the list as an
-#    array.
-
-# %% tags=["demo"]
-figures.drawn_block(draft_block, lesson.UNIFORMS)
-
-# %% test="draft_block" points=3
-lesson.check_draft_block(draft_block)
-
-# %% [markdown]
 # ## A block: stop at the first rejection
 #
-# The target scored each draft token *after the draft tokens before it*. If the token at position 1
+# The target scored each draft token *given the draft tokens before it*. If the token at position 1
 # is rejected, the token at position 2 was scored after a text that we will not write. So the walk
 # through the block ends at the first rejection, and all later draft tokens are dropped, however
 # good they look.
 #
 # The coin is a uniform number `r` in [0, 1), which is below 0.667 with probability 0.667. Each
-# position has its own coin, and its token is accepted exactly if
-#
-# $$ r_i < \frac{p_i(x_i)}{q_i(x_i)}. $$
-#
-# The minimum has disappeared: `r` is below 1 anyway.
+# position has its own coin, compared with its ratio. No minimum is needed: `r` is below 1 anyway.
 #
 # ### Exercise: speculative_accept
 #
-# **Task.** The draft tokens that are accepted, those before the first rejection.
+# **Task.** Return the accepted draft tokens: all before the first rejection. At position `i`, token
+# `x` is accepted if
+#
+# $$ r_i < \frac{p_i(x)}{q_i(x)}. $$
 #
 # **Arguments.** `draft_tokens` is a list of `K` tokens, `q` is `(K, V)`, `r` is `(K,)`. `p` is `(K, V)`
-# too, or has a row more. For `K = 0`, `q` may be `np.array([])`.
-# The function returns a list, which may be empty.
+# too, or has one more row. For `K = 0`, `q` may be `np.array([])`.
 #
 # **Example.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
 #
@@ -235,9 +175,9 @@ def speculative_accept(
 
 # %% [markdown] hints="speculative_accept"
 # 1. Walk through the block position by position. What ends the walk?
-# 2. Position i has a token, a row of p, a row of q and a coin of its own.
-# 3. Loop with an index. If r[i] is not below acceptance_probability(p[i], q[i], token), leave the
-#    loop; else append the token. Return the list after the loop.
+# 2. Position `i` has a token, a row of `p`, a row of `q` and a coin of its own.
+# 3. Loop with an index. If `r[i]` is not below `acceptance_probability(p[i], q[i], token)`, leave
+#    the loop; else append the token. Return the list after the loop.
 
 # %% tags=["demo"]
 figures.walk_through_block(
@@ -252,18 +192,19 @@ lesson.check_speculative_accept(speculative_accept)
 #
 # Which token should fill the empty place after a rejection? Drawing from `p` looks right and is
 # wrong. A is proposed with probability 0.30, and always accepted. The target wants 0.45, so A
-# lacks 0.15. In the same way D lacks 0.05. B and C lack nothing: their accepted proposals give
-# them their full share.
+# lacks 0.15. D lacks 0.05. B and C lack nothing: their accepted proposals give them their full share.
 #
 # So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`, whose sum is 0.20.
-# Made into a distribution, it is called the **residual**.
+# Divided by this sum, it is a distribution, the **residual**.
 #
 # ### Exercise: residual_distribution
 #
-# **Task.** The residual of `p` and `q`.
+# **Task.** Return the residual of `p` and `q`:
 #
-# **Arguments.** `p` and `q` are `(V,)`; the function returns a new `(V,)` array. If `p` equals `q`,
-# nothing is missing: return a copy of `p`.
+# $$ \text{residual}(x) = \frac{\max(0,\; p(x) - q(x))}{\sum_y \max(0,\; p(y) - q(y))} $$
+#
+# **Arguments.** `p` and `q` are `(V,)`. Return a new `(V,)` array. If `p` equals `q`, nothing is
+# missing: return a copy of `p`.
 #
 # **Example.** For the pair: `[0.75, 0, 0, 0.25]`.
 
@@ -281,10 +222,10 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 # %% [markdown] hints="residual_distribution"
-# 1. The residual is the part of p that sticks out above q.
-# 2. np.maximum works entry by entry; Python's max compares whole arrays and raises.
-# 3. Compute the positive part of p - q and its sum. If the sum is 0, return p.copy(); else return
-#    the positive part over its sum.
+# 1. The residual is the part of `p` that sticks out above `q`.
+# 2. `np.maximum` works entry by entry; Python's `max` compares whole arrays and raises.
+# 3. Compute the positive part of `p - q` and its sum. If the sum is 0, return `p.copy()`; else
+#    return the positive part over its sum.
 
 # %% tags=["demo"]
 figures.residual_bars(residual_distribution, P, Q)
@@ -293,39 +234,38 @@ figures.residual_bars(residual_distribution, P, Q)
 lesson.check_residual_distribution(residual_distribution)
 
 # %% [markdown]
-# ### The residual in a formula
+# The missing part is as large as the rejected share, 0.20 for the pair: `p` and `q` both sum
+# to 1, so wherever one is higher, the other makes up for it elsewhere.
 #
-# $$ \text{residual}(x) = \frac{\max(0,\; p(x) - q(x))}{\sum_y \max(0,\; p(y) - q(y))} $$
+# ## A whole step: one more token
 #
-# For the pair, the sum is 0.20, and so is the share of rejected tokens: `p` and `q` both sum to 1,
-# so one has as much above the other as below it.
+# After a rejection, the correction ends the step. If all `K` tokens are accepted, the row after the
+# whole block yields a **bonus token**. The draft has proposed nothing there, so draw from `p[K]` as
+# it is.
 #
-# ## A whole step: one token more
-#
-# After a rejection, the correction fills the place, and the step is over. If all `K` tokens are
-# accepted, the row after the whole block gives a **bonus token**. The draft has proposed nothing
-# there, so draw from `p[K]` as it is.
+# To draw a token, lay the probabilities next to each other on a line from 0 to 1, in the order of the
+# tokens. A random number `u` is a point on this line, and the token whose piece it falls on is drawn.
+# The given function `sample_from(probs, u)` does this, with `u` in [0, 1).
 #
 # ### Exercise: speculative_step
 #
-# **Task.** Everything that one step writes.
+# **Task.** Return what one step writes: the accepted tokens and one more. If `n < K` tokens are
+# accepted, draw the last one from the residual of `p[n]` and `q[n]`, else from `p[K]`.
 #
 # **Arguments.** `draft_tokens` is a list of `K`, which may be 0; `p` is `(K + 1, V)`, `q` is `(K,
-# V)` or empty, `r` is `(K,)`. The float `u` draws the correction or the bonus token, with `sample_from`.
-# The function returns a list of 1 to `K + 1` tokens.
+# V)` or empty, `r` is `(K,)`. The float `u` draws the last token, with `sample_from`. Return a list of
+# 1 to `K + 1` tokens.
 #
 # **Example.** `draft_tokens = [0, 1]` with the main pair at both positions and `r = [0.5, 0.9]`:
-# token 0 is accepted, token 1 is rejected. With `u = 0.8` the residual gives token 3. The answer is
+# token 0 is accepted, token 1 is rejected. With `u = 0.8` the residual yields token 3. The answer is
 # `[0, 3]`.
-#
-# If an earlier function of yours is wrong, the grader tests this one with a right one.
 
 
 # %% solution="speculative_step"
 def speculative_step(
     draft_tokens: list[int], p: np.ndarray, q: np.ndarray, r: np.ndarray, u: float
 ) -> list[int]:
-    """The accepted prefix and one token more; p (K+1, V), q (K, V), r (K,), u in [0, 1)."""
+    """The accepted prefix and one more token; p (K+1, V), q (K, V), r (K,), u in [0, 1)."""
     ### BEGIN SOLUTION
     k = len(draft_tokens)
     accepted = speculative_accept(draft_tokens, p[:k], q, r)
@@ -338,12 +278,13 @@ def speculative_step(
 # %% [markdown] hints="speculative_step"
 # 1. First the accepted prefix, then exactly one more token, whatever happened.
 # 2. The length of the accepted prefix tells which row the last token comes from.
-# 3. With n accepted: if n is less than the block's length, draw from the residual of p[n] and
-#    q[n]; else draw from p[n], the extra row.
+# 3. With `n` accepted: if `n` is less than the block's length, draw from the residual of `p[n]` and
+#    `q[n]`; else draw from `p[n]`, the extra row.
 
 # %% [markdown]
-# The next figure calls your function with one draft token. Whatever your function compares `r` or
-# `u` with, both answers are followed, each with its probability. So the bars are exact.
+# The next figure calls your function with one draft token. Whenever your function compares `r` or
+# `u` with something, the figure follows both outcomes, each with its probability. So the bars are
+# exact.
 
 # %% tags=["demo"]
 figures.two_masses(speculative_step, P, Q)
@@ -376,7 +317,7 @@ lesson.check_speculative_step(speculative_step)
 # ### Commit first
 #
 # "Draft again until one passes" has the right coin. How much of the probability ends up on the
-# wrong tokens of the main pair? Write a number from 0, no error at all, to 1.
+# wrong tokens of the main pair? Write a number from 0 to 1.
 
 # %% solution="prediction_02_b"
 ### BEGIN SOLUTION
@@ -390,7 +331,7 @@ lesson.committed("prediction_02_b", prediction_02_b, 0, 1)
 lesson.reveal("prediction_02_b", prediction_02_b)
 
 # %% [markdown]
-# Before you run each rule, say which bars will stand too high and why.
+# Before you run each rule, say which bars will be too high and why.
 
 # %% tags=["demo", "shown"]
 rule = "draft again until one passes"
@@ -410,13 +351,10 @@ figures.broken_rule(rule, P, Q)
 #
 # </details>
 #
-# If you take two sittings, stop here.
-#
 # ## Simulator: overlap and residual
 #
-# Drag the top of a bar, or press Tab and the arrow keys. Decide first: if `q` of B rises from
-# 0.45 to 0.80, what happens to the accepted share, and which bar of the residual grows most?
-# Then build a draft that is almost never accepted.
+# Decide first: if you drag `q` of B from 0.45 up to 0.80, what happens to the accepted share, and
+# which bar of the residual grows most? Then build a draft that is almost never accepted.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets import linked_simulator
@@ -424,10 +362,259 @@ from specdec_lib.lessons.widgets import linked_simulator
 linked_simulator("residual", target=P, draft=Q)
 
 # %% [markdown]
+# If you take two sittings, stop here.
+#
+# ## Your decoder
+#
+# Three things are missing: draft tokens, the step from a model's output to a distribution, and the
+# loop.
+#
+# ### Draft: draw tokens, and keep their distributions
+#
+# Here are two models over three tokens that look only at the last one:
+#
+# | after | target: A, B, C | draft: A, B, C |
+# | --- | --- | --- |
+# | A | 0, 0.5, 0.5 | 0.5, 0.25, 0.25 |
+# | B | 0.5, 0.25, 0.25 | 0.5, 0.5, 0 |
+# | C | 0.5, 0.25, 0.25 | 0, 0.5, 0.5 |
+#
+# After A, the draft's line has A up to 0.5, B up to 0.75 and C up to 1. So `u = 0.6` draws B.
+#
+# ### Exercise: draft_block
+#
+# **Task.** Return `k` draft tokens, and their distributions for the coin. Token `i` is
+# `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and the
+# tokens drafted so far.
+#
+# **Arguments.** `draft_model(tokens)` returns the distribution `(V,)` after a list of tokens.
+# `prefix` is a list of tokens, `uniforms` is `(k,)`: random numbers are arguments, so that a test
+# can know the one right answer. Return a list of `k` tokens and an array `(k, V)`.
+#
+# **Example.** After A, the numbers `[0.6, 0.8, 0.3]` draw B, B and A: the tokens are `[1, 1, 0]`.
+#
+# **The tests also check.** Call `draft_model` exactly `k` times. For `k = 0` only the list is
+# tested.
+
+
+# %% solution="draft_block"
+def draft_block(draft_model, prefix: list[int], k: int, uniforms) -> tuple[list[int], np.ndarray]:
+    """k draft tokens after `prefix`, and the distributions (k, V) that they were drawn from."""
+    ### BEGIN SOLUTION
+    drafted, q = [], []
+    for i in range(k):
+        q.append(draft_model([*prefix, *drafted]))
+        drafted.append(sample_from(q[i], uniforms[i]))
+    return drafted, np.array(q)
+    ### END SOLUTION
+
+
+# %% [markdown] hints="draft_block"
+# 1. What does the draft model read before it returns the distribution of token `i`?
+# 2. Each call reads the prefix and all tokens drafted so far. Keep the distribution, then draw.
+# 3. Loop over `range(k)`: call the model on `[*prefix, *drafted]`, append what came back to a list
+#    `q`, then append `sample_from(q[i], uniforms[i])` to `drafted`. Return `drafted` and
+#    `np.array(q)`.
+
+# %% tags=["demo"]
+figures.drawn_block(draft_block, lesson.UNIFORMS)
+
+# %% test="draft_block" points=3
+lesson.check_draft_block(draft_block)
+
+# %% [markdown]
+# ### From logits to a distribution
+#
+# A model returns **logits**, one score for each token; softmax turns them into a distribution.
+# Before that they are divided by a **temperature**: below 1 it makes the distribution sharper,
+# above 1 flatter. The draft gets the target's temperature, so that more of its tokens are accepted.
+
+
+# %%
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """The distributions (V,) or (rows, V) of logits (V,) or (rows, V)."""
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+# %% [markdown]
+# ### Exercise: speculative_sample
+#
+# **Task.** Return a sampled text, written in blocks. A block drafts `n = min(k, left - 1)` tokens
+# if `left` tokens may still be written, calls the target once on the text and the draft, keeps the
+# last `n + 1` rows, and adds what `speculative_step` writes.
+#
+# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` return arrays `(len(tokens), V)`:
+# row `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`,
+# and `temperature` is above 0. Each block draws from the NumPy generator `rng`, in this order:
+# `rng.random(n)` for the draft, `rng.random(n)` for `r`, `rng.random()` for `u`. Return the list of
+# *new* tokens: `max_new_tokens` of them, or fewer if `eos` comes first. Then `eos` is the last token
+# returned.
+#
+# **Example.** Prompt `[0]`, `k = 2`, three new tokens: the text is `[2, 0, 1]`. At temperature 0.5
+# the two small models have exactly the rows of the table under "Draft".
+#
+# | block | for the draft | for `r` | `u` | draft | verdict | writes |
+# | --- | --- | --- | --- | --- | --- | --- |
+# | 1 | 0.1, 0.6 | 0.4, 0.4 | 0.7 | A, B | A rejected: no A after A | C |
+# | 2 | 0.3 | 0.7 | 0.6 | B | B rejected: ratio 0.5 | A |
+# | 3 | none | none | 0.2 | none | bonus | B |
+#
+# **The tests also check.** `eos` may stand anywhere in a block, and may be 0. Leave `prompt` as it
+# is.
+
+
+# %% solution="speculative_sample"
+def speculative_sample(
+    target_logits,
+    draft_logits,
+    prompt: list[int],
+    k: int,
+    max_new_tokens: int,
+    temperature: float,
+    rng: np.random.Generator,
+    eos: int | None = None,
+) -> list[int]:
+    """The new tokens of sampled decoding by the target, in blocks of up to k draft tokens."""
+
+    ### BEGIN SOLUTION
+    def draft_model(tokens):
+        return softmax(draft_logits(tokens)[-1] / temperature)
+
+    written = []
+    while len(written) < max_new_tokens:
+        prefix = [*prompt, *written]
+        n = min(k, max_new_tokens - len(written) - 1)
+        drafted, q = draft_block(draft_model, prefix, n, rng.random(n))
+        logits = target_logits([*prefix, *drafted])[len(prefix) - 1 :]
+        p = softmax(logits / temperature)
+        block = speculative_step(drafted, p, q, rng.random(n), rng.random())
+        if eos in block:
+            return written + block[: block.index(eos) + 1]
+        written += block
+    return written
+    ### END SOLUTION
+
+
+# %% [markdown] hints="speculative_sample"
+# 1. Your greedy decoder of chapter 01 has the loop and both ends. Which lines change?
+# 2. Inside, define `draft_model(tokens)`: the softmax of the last row of `draft_logits(tokens)`,
+#    divided by the temperature. Then each block is four calls: `draft_block`, `target_logits`,
+#    `softmax`, `speculative_step`.
+# 3. Row `len(prefix) - 1` of the target judges the first draft token. So `p` is the softmax of the
+#    rows from there on, divided by the temperature. If `eos` is in the block, return what is written
+#    and the block up to `eos`; else add the block and go on.
+
+# %% tags=["demo"]
+figures.blocks_written(speculative_sample, seed=1)
+
+# %% test="speculative_sample" points=10
+lesson.check_speculative_sample(speculative_sample)
+
+# %% [markdown]
+# ### Commit first
+#
+# Your function is about to write the answer of a chat model, with `k = 3`. How many tokens will a
+# pass of the target write on average? Write a number from 1 to 4.
+
+# %% solution="prediction_02_c"
+### BEGIN SOLUTION
+prediction_02_c = 2.5
+### END SOLUTION
+
+# %% test="prediction_02_c" points=1
+lesson.committed("prediction_02_c", prediction_02_c, 1, 4)
+
+# %% [markdown]
+# ### It writes
+#
+# The target is SmolLM2-135M-Instruct, a published chat model, with a small draft of ours. `answer`
+# has their recorded logits for each text that a right decoder asks about, cut to the 64 most
+# probable tokens: what you sample is the cut target. If your function asks about another text, the
+# cell says where it left the path.
+
+# %% tags=["demo", "shown"]
+from specdec_lib.lessons.ch02.answer import RecordedAnswer
+
+answer = RecordedAnswer()
+figures.real_text(speculative_sample, *answer.models, **answer.settings)
+
+# %% tags=["demo"]
+lesson.reveal("prediction_02_c", prediction_02_c, answer.tokens_per_pass)
+
+# %% [markdown]
+# The grey lines are the prompt. Don't trust the answer: a model of this size writes good English
+# sooner than true sentences.
+#
+# ### Where does a draft fail?
+#
+# At each token, the sum of `min(p(x), q(x))` over the vocabulary is the probability that a draft
+# token is accepted there. The stronger the colour, the likelier a rejection. Commit first, on paper:
+# is the draft rejected most at new words, at words that came before, inside words, or at signs?
+
+# %% tags=["demo"]
+from specdec_lib.lessons.ch02.paragraph import coloured_paragraph
+
+coloured_paragraph(answer.places())
+
+# %% [markdown]
+# Where both models are unsure in the same way, the text is pale: hard text alone doesn't stop a
+# draft. A target that knows more does: look for a `p` far above its `q`.
+#
+# ### Is it exact?
+#
+# One text cannot show that. So the next figure takes *all* texts of three tokens by the two small
+# models. Again every comparison is followed both ways: a few dozen runs, none of them random, yield
+# your function's exact distribution. A black line marks the target's own.
+
+# %% tags=["demo", "shown"]
+figures.every_text(speculative_sample, k=2)
+
+# %% [markdown]
+# Remember this picture: if a decoder changes the distribution, some bar leaves its line. Here your
+# decoder has forgotten the target's temperature: it divides by 0.5, and the factor 0.5 undoes that.
+
+
+# %% tags=["demo", "shown"]
+def forgetful(target_logits, draft_logits, *rest):
+    return speculative_sample(lambda text: 0.5 * target_logits(text), draft_logits, *rest)
+
+
+figures.every_text(forgetful, k=2)
+
+# %% [markdown]
+# Move the 0.5 to the draft's logits, and run the cell again. No bar moves! A draft may be as wrong as
+# it likes, as long as `q` is what it drew from.
+#
+# ### Ask it yourself
+#
+# After `specdec fetch smollm2-135m`, once, this cell runs your function on the models themselves,
+# uncut. Every `seed` gives another answer.
+
+# %% tags=["demo", "shown"]
+from specdec_lib.measure.models import fetched_chat
+
+chat = fetched_chat("Why do cats purr?", count=100)
+if chat:
+    figures.real_text(speculative_sample, *chat, k=3, temperature=0.7, seed=1, count=100)
+
+# %% [markdown]
+# ### The paper, in your own code
+#
+# Here are your six functions as one listing, beside the lines of Leviathan et al.'s Algorithm 1. It
+# writes γ for `K`, and counts positions from 1.
+
+# %% tags=["demo"]
+figures.beside_the_paper(globals())
+
+# %% [markdown]
+# Your decoder saves passes where the draft is right, and is exact where it is wrong: as close to a
+# free lunch as this course gets.
+#
 # ## Quiz
 #
 # **Question 1.** The target gives a token the probability 0.30. For which `q` is the token
-# always accepted, whenever it is drafted?
+# accepted every time it is drafted?
 #
 # - a: for every `q`, if the token is the target's favourite
 # - b: for every `q` up to 0.30
@@ -444,7 +631,7 @@ lesson.answered("quiz_02", quiz_02)
 
 # %% [markdown]
 # **Question 2.** In a block of three, the second token was rejected. Why is the third token
-# dropped, although its own ratio is above 1?
+# dropped, even though its own ratio is above 1?
 #
 # - a: the correction has used up the third token's coin
 # - b: three tokens per step is the limit
@@ -499,195 +686,16 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # </details>
 #
-# ## Your decoder
-#
-# What is missing is the loop around your parts, and the way from a model to a distribution. A
-# model gives **logits**, one score for each token, and the softmax makes them a distribution.
-# Users divide the logits by a **temperature** first: below 1 it makes the distribution sharper,
-# above 1 flatter. The draft gets the target's temperature, so that it is accepted often.
-
-
-# %%
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """The distributions (V,) or (rows, V) of logits (V,) or (rows, V)."""
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
-
-
-# %% [markdown]
-# ### Exercise: speculative_sample
-#
-# **Task.** Sampled speculative decoding. A block drafts `n = min(k, left - 1)` tokens if `left`
-# tokens may still be written, calls the target once on the text and the draft, keeps the last `n +
-# 1` rows, and adds what `speculative_step` writes.
-#
-# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` give arrays `(len(tokens), V)`:
-# row `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`,
-# and `temperature` is above 0. Each block draws from the NumPy generator `rng`, in this order:
-# `rng.random(n)` for the draft, `rng.random(n)` for `r`, `rng.random()` for `u`. The function
-# returns the list of *new* tokens: `max_new_tokens` of them, or fewer if `eos` comes before. Then
-# `eos` is the last token returned.
-#
-# **Example.** Prompt `[0]`, `k = 2`, three new tokens: the text is `[2, 0, 1]`. At temperature 0.5
-# the two small models have exactly the rows of the table in the section "Draft".
-#
-# | block | for the draft | for `r` | `u` | draft | verdict | writes |
-# | --- | --- | --- | --- | --- | --- | --- |
-# | 1 | 0.1, 0.6 | 0.4, 0.4 | 0.7 | A, B | A rejected: no A after A | C |
-# | 2 | 0.3 | 0.7 | 0.6 | B | B rejected: ratio 0.5 | A |
-# | 3 | none | none | 0.2 | none | bonus | B |
-#
-# **The tests also check.** `eos` may stand anywhere in a block, and may be 0. Leave `prompt` as it
-# is.
-
-
-# %% solution="speculative_sample"
-def speculative_sample(
-    target_logits,
-    draft_logits,
-    prompt: list[int],
-    k: int,
-    max_new_tokens: int,
-    temperature: float,
-    rng: np.random.Generator,
-    eos: int | None = None,
-) -> list[int]:
-    """The new tokens of sampled decoding by the target, in blocks of up to k draft tokens."""
-
-    ### BEGIN SOLUTION
-    def draft_model(tokens):
-        return softmax(draft_logits(tokens)[-1] / temperature)
-
-    written = []
-    while len(written) < max_new_tokens:
-        prefix = [*prompt, *written]
-        n = min(k, max_new_tokens - len(written) - 1)
-        drafted, q = draft_block(draft_model, prefix, n, rng.random(n))
-        logits = target_logits([*prefix, *drafted])[len(prefix) - 1 :]
-        p = softmax(logits / temperature)
-        block = speculative_step(drafted, p, q, rng.random(n), rng.random())
-        if eos in block:
-            return written + block[: block.index(eos) + 1]
-        written += block
-    return written
-    ### END SOLUTION
-
-
-# %% [markdown] hints="speculative_sample"
-# 1. Your greedy decoder of chapter 01 has the loop and both ends. Which lines change?
-# 2. Inside, define draft_model(tokens): the softmax of the last row of draft_logits(tokens), over
-#    the temperature. Then each block is four calls: draft_block, target_logits, softmax,
-#    speculative_step.
-# 3. Row len(prefix) - 1 of the target judges the first draft token, so p is the softmax of the rows
-#    from there on, over the temperature. If eos is in the block, return what is written and the
-#    block up to eos; else add the block and go on.
-
-# %% tags=["demo"]
-figures.blocks_written(speculative_sample, seed=1)
-
-# %% test="speculative_sample" points=6
-lesson.check_speculative_sample(speculative_sample)
-
-# %% [markdown]
-# ### Commit first
-#
-# Your function is about to write the answer of a chat model, with `k = 3`. How many tokens will a
-# pass of the target write on average? Write a number from 1 to 4.
-
-# %% solution="prediction_02_c"
-### BEGIN SOLUTION
-prediction_02_c = 2.5
-### END SOLUTION
-
-# %% test="prediction_02_c" points=1
-lesson.committed("prediction_02_c", prediction_02_c, 1, 4)
-
-# %% [markdown]
-# ### It writes
-#
-# The target is SmolLM2-135M-Instruct, a published chat model, with a small draft of ours. `answer`
-# has their recorded logits for each text that a right decoder asks about, cut to the 64 most
-# probable tokens: what you sample is the cut target. If your function asks about another text, the
-# cell says where it left the path.
-
-# %% tags=["demo", "shown"]
-from specdec_lib.lessons.ch02.answer import RecordedAnswer
-
-answer = RecordedAnswer()
-figures.real_text(speculative_sample, *answer.models, **answer.settings)
-
-# %% tags=["demo"]
-lesson.reveal("prediction_02_c", prediction_02_c, answer.tokens_per_pass)
-
-# %% [markdown]
-# The grey lines are the prompt. Don't trust the answer: a model of this size writes good English
-# sooner than true sentences.
-#
-# ### Where does a draft fail?
-#
-# At each token, the sum of `min(p(x), q(x))` over the vocabulary is the probability that a draft
-# token is accepted there. The stronger the colour, the likelier a rejection. Commit first, on paper:
-# is the draft rejected most where a word begins, inside a word, or at signs?
-
-# %% tags=["demo"]
-from specdec_lib.lessons.ch02.paragraph import coloured_paragraph
-
-coloured_paragraph(answer.places())
-
-# %% [markdown]
-# Where both models are unsure in the same way, the text is pale: hard text alone doesn't stop a
-# draft. A target that knows more does: look for a `p` far above its `q`.
-#
-# ### Is it exact?
-#
-# One text cannot show that. So the next figure takes *all* texts of three tokens by the two small
-# models. Again every comparison is followed both ways: some hundred runs, none of them random, give
-# your function's exact distribution. A black line marks the target's own.
-
-# %% tags=["demo", "shown"]
-figures.every_text(speculative_sample, k=2)
-
-# %% [markdown]
-# Keep this picture: if a decoder changes the distribution, some bar leaves its line. Here is yours
-# without the target's temperature: your function divides by 0.5, and the factor 0.5 cancels that.
-
-
-# %% tags=["demo", "shown"]
-def forgetful(target_logits, draft_logits, *rest):
-    return speculative_sample(lambda text: 0.5 * target_logits(text), draft_logits, *rest)
-
-
-figures.every_text(forgetful, k=2)
-
-# %% [markdown]
-# Move the 0.5 to the draft's logits, and run the cell again. No bar moves! A draft may be as wrong as
-# it likes, as long as `q` is what it drew from.
-#
-# ### Ask it yourself
-#
-# After `specdec fetch smollm2-135m`, once, this cell runs your function on the models themselves,
-# uncut. Every `seed` gives another answer.
-
-# %% tags=["demo", "shown"]
-from specdec_lib.measure.models import fetched_chat
-
-chat = fetched_chat("Why do cats purr?", count=100)
-if chat:
-    figures.real_text(speculative_sample, *chat, k=3, temperature=0.7, seed=1, count=100)
-
-# %% [markdown]
-# This is the paper's algorithm, on real logits, in your own lines. It saves passes where the draft
-# is right, and is exact where it is wrong: as close to a free lunch as this course gets.
-#
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative
-#   Decoding*, ICML 2023, arXiv 2211.17192. `speculative_sample` is its Algorithm 1 in
-#   a loop. Appendix A.1 proves that the output distribution is the target's. The proof leaves
-#   rounding out.
+#   Decoding*, ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192). Appendix A.1
+#   proves that the output distribution is the target's; it leaves rounding out. Algorithm 1 accepts
+#   a coin that equals its ratio, which has probability 0.
 # - C. Chen, S. Borgeaud, G. Irving, J.-B. Lespiau, L. Sifre, J. Jumper, *Accelerating Large
-#   Language Model Decoding with Speculative Sampling*, arXiv 2302.01318. The same rule, found
-#   independently. In this paper `q` is the target and `p` the draft. Theorem 1 is the proof.
+#   Language Model Decoding with Speculative Sampling*, [arXiv
+#   2302.01318](https://arxiv.org/abs/2302.01318). The same rule, found independently. In
+#   this paper `q` is the target and `p` the draft. Theorem 1 is the proof.
 # - Hugging Face transformers 5.23.0, `transformers.generation.utils._speculative_sampling`: the
 #   rule in use, with `<=`.
 #

@@ -290,7 +290,7 @@ def whole_text(rng):
         yield sampling(rng, *sizes)
 
 
-@speculative_sample.group("the text, number for number", weight=2, cases=whole_text)
+@speculative_sample.group("the text, number for number", weight=3, cases=whole_text)
 def test_speculative_sample_whole_text(student, solution, args):
     speculative_sample.assert_same(student, solution, args, hint=DRAWS)
 
@@ -300,7 +300,7 @@ def warmer(rng):
         yield sampling(rng, *sizes, temperature)
 
 
-@speculative_sample.group("the temperature, for target and draft", weight=2, cases=warmer)
+@speculative_sample.group("the temperature, for target and draft", weight=3, cases=warmer)
 def test_speculative_sample_warmer(student, solution, args):
     hint = "Both distributions are softmax(logits / temperature)."
     speculative_sample.assert_same(student, solution, args, hint)
@@ -310,7 +310,7 @@ def test_speculative_sample_warmer(student, solution, args):
 ONE_BY_ONE = "each row of a block takes a call of the target."
 
 
-@speculative_sample.group("one call of the target per block")
+@speculative_sample.group("one call of the target per block", weight=2)
 def test_speculative_sample_calls_of_the_target(student, solution, rng):
     for sizes in (*TEXTS, (2, 3, 0)):
         args = sampling(rng, *sizes)
@@ -334,7 +334,9 @@ def ends(rng):
         yield sampling(rng, 2, 3, count)
 
 
-@speculative_sample.group("the end: eos, the last block; a list of new tokens", cases=ends)
+@speculative_sample.group(
+    "the end: eos, the last block; a list of new tokens", weight=2, cases=ends
+)
 def test_speculative_sample_ends(student, solution, args):
     hint = (
         "The text ends with its first eos, wherever in a block it stands, or is as long as asked."

@@ -88,11 +88,11 @@ def test_the_simulator_moves_and_is_there_when_the_notebook_is_opened_again(lab,
     path = student_server.put("moved", _simulator_alone())
     lab.open(path)
     lab.run_all()
-    assert lab.numbers(SIMULATOR) == ["0.80", "0.20", "3.362", "6.34 ms"]
+    assert lab.numbers(SIMULATOR) == ["0.80", "0.20"]
     slider = lab.page.get_by_role("slider", name="draft q of B")
     for _ in range(35):
         slider.press("ArrowUp")
-    moved = ["0.50", "0.50", "1.938", "11.0 ms"]
+    moved = ["0.50", "0.50"]
     assert lab.numbers(SIMULATOR) == moved
     lab.page.keyboard.press("Control+s")
     lab.page.locator(".jp-mod-dirty").wait_for(state="detached")
@@ -110,7 +110,7 @@ def test_a_simulator_from_elsewhere_says_what_to_do_until_it_is_trusted(lab, stu
     assert lab.cell(SIMULATOR).locator("iframe").count() == 0
     _choose_in_palette(lab, "Trust Notebook")
     lab.page.locator(".jp-Dialog").get_by_role("button", name="Trust").click()
-    assert lab.numbers(SIMULATOR) == ["0.80", "0.20", "3.362", "6.34 ms"]
+    assert lab.numbers(SIMULATOR) == ["0.80", "0.20"]
 
 
 def _choose_in_palette(lab: Lab, command: str) -> None:

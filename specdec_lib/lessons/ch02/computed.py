@@ -86,16 +86,11 @@ def every_text_of(sample: Callable, k: int, count: int) -> dict[Hashable, float]
         nonlocal runs
         runs += 1
         if runs > MAX_RUNS:
-            raise ValueError(f"it has more than {MAX_RUNS:,} branches; a right one has hundreds")
+            raise ValueError(f"it has more than {MAX_RUNS:,} branches; a right one has far fewer")
         rng = lazy_uniforms.LazyGenerator(tape)
         return tuple(map(int, sample(*lent_models(), [0], k, count, models.TEMPERATURE, rng)))
 
     return exact.distribution(text)
-
-
-def every_text_of_target(count: int) -> dict[Hashable, float]:
-    """The same of the small target alone."""
-    return plain_text_law(lambda tokens: models.P_AFTER[tokens[-1]], [0], count)
 
 
 def plain_text_law(row: Callable, prompt: list[int], count: int) -> dict[Hashable, float]:

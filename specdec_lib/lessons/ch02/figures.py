@@ -5,14 +5,17 @@ answer.
 """
 
 import html
-from collections.abc import Callable, Sequence
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch02 import computed
-from specdec_lib.lessons.ch02.models import TEMPERATURE, draft_model
+from specdec_lib.lessons.ch02.models import P_AFTER, TEMPERATURE, draft_model
+from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing.axes import (
     bars,
@@ -34,6 +37,7 @@ from specdec_lib.lessons.drawing.tokens import draw_blocks, token_outcomes
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
 _SECONDS_A_BLOCK = 0.15  # so that a text is read as it is written
+_ALGORITHM = read_tables(__package__, "algorithm.toml")  # the paper's lines by function
 
 
 def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
@@ -55,8 +59,7 @@ def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
     left.set_title(f"You keep {n_kept.sum()} of 100")
     _draw_missing(right, wanted - n_kept)
     words = f"Proposed {by_token(proposed)}. You keep {by_token(n_kept)}, {n_kept.sum()} in all."
-    missing = by_token(wanted - n_kept)
-    show(right.figure, f"{words} Missing, or too many if negative: {missing}.")
+    show(right.figure, f"{words} Missing, or too many if negative: {by_token(wanted - n_kept)}.")
 
 
 def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
@@ -68,10 +71,10 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     masses = computed.paths(rule, p, q)
     off = masses.sum(axis=0) - p
     ax = chart(f"The rule: {rule}", "probability")
-    labels = ("came by acceptance", "came otherwise")
+    labels = ("accepted", "written otherwise")
     texts = (f"{mass:.4f}\n({error:+.4f})" for mass, error in zip(off + p, off, strict=True))
     far = total_variation(off + p, p)
-    ax.set_xlabel(f"{far:.3f} of the probability stands on the wrong tokens")
+    ax.set_xlabel(f"{far:.3f} of the probability is on the wrong tokens")
     words = masses_by_path(ax, masses, p, texts, labels)
     ax.set_ylim(0, 1.3 * max(p.max(), (off + p).max()))
     show(ax.figure, f"The rule {rule!r}. Mass {words}. On the wrong tokens: {far:.3f}.")
@@ -128,7 +131,7 @@ def walk_through_block(
     bars(ax, x, ratios, "accepted", width=0.5, label="acceptance probability")
     ax.plot(x, r, "D", color="black", markersize=9, label="coin r")
     stays = [i < len(out) and out[i] == token for i, token in enumerate(tokens)]
-    verdicts = ["in your list" if stay else "not in it" for stay in stays]
+    verdicts = ["in your list" if stay else "not in your list" for stay in stays]
     ax.set_xticks(x, [f"token {t}\n{v}" for t, v in zip(tokens, verdicts, strict=True)])
     ax.set(xlabel=f"your function returned {out}", ylim=(0, 1.1))
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -164,22 +167,17 @@ def blocks_written(sample: Callable, seed: int) -> None:
     """The blocks of a text on the small models, by the student's function."""
     rng = np.random.default_rng(seed)
     blocks = computed.decoded_blocks(sample, *computed.lent_models(), [0], 3, 9, TEMPERATURE, rng)
-    rows = [row for block in blocks for row in _judged(*block)]
-    text = " ".join("".join(TOKEN_NAMES[token] for token in new) for _, new, _ in blocks)
-    ax = chart(f"The text by your function: A {text}", size=(8.2, 0.8 + 0.44 * len(rows)))
-    names = [name for i in range(len(blocks)) for name in (f"block {i + 1} drafts", "writes")]
-    draw_blocks(ax, rows, names, columns=3)
-    parts = [", ".join(f"{word} {kind}" for kind, word in row) or "none" for row in rows]
-    words = "; ".join(f"{name} {part}" for name, part in zip(names, parts, strict=True))
+    rows = []
+    for drafted, new, n in blocks:
+        last = "corrected" if n < len(drafted) else "bonus"
+        kinds = [*token_outcomes(n, len(drafted)), *[last] * len(new[n:])]
+        names = [TOKEN_NAMES[token] for token in (*drafted, *new[n:])]
+        rows.append([*zip(kinds, names, strict=True)])
+    ax = chart("The text after A, by your function", size=(8.2, 0.8 + 0.44 * len(rows)))
+    draw_blocks(ax, rows, [f"block {i + 1}" for i in range(len(rows))], columns=4)
+    parts = (", ".join(f"{word} {kind}" for kind, word in row) for row in rows)
+    words = "; ".join(f"block {i + 1} {part}" for i, part in enumerate(parts))
     show(ax.figure, f"{len(blocks)} blocks after A: {words}.")
-
-
-def _judged(drafted: list[int], new: list[int], accepted: int) -> list[list[tuple[str, str]]]:
-    """The draft tokens of a block after their kinds, and what it wrote: one row for each."""
-    last = "corrected" if accepted < len(drafted) else "bonus"
-    kinds = token_outcomes(accepted, len(drafted)), ["accepted"] * accepted + [last]
-    rows = zip(kinds, (drafted, new), strict=True)
-    return [[(k, TOKEN_NAMES[t]) for k, t in zip(*row, strict=False)] for row in rows]
 
 
 @uses_student_functions("speculative_sample")
@@ -221,7 +219,8 @@ def real_text(
 @uses_student_functions("speculative_sample")
 def every_text(sample: Callable, k: int, count: int = 3) -> None:
     """The exact probability of every text by the student's function, and by the target alone."""
-    own_law, wanted = computed.every_text_of(sample, k, count), computed.every_text_of_target(count)
+    wanted = computed.plain_text_law(lambda tokens: P_AFTER[tokens[-1]], [0], count)
+    own_law = computed.every_text_of(sample, k, count)
     texts = sorted(own_law | wanted)
     yours, target = (np.array([law.get(text, 0.0) for text in texts]) for law in (own_law, wanted))
     names = ["".join(TOKEN_NAMES[token] for token in text) for text in texts]
@@ -239,6 +238,25 @@ def every_text(sample: Callable, k: int, count: int = 3) -> None:
     ax.set_xlabel(words)
     legend_below(ax)
     show(ax.figure, f"{words}. {series_text(names, {'your function': yours, 'target': target})}.")
+
+
+def beside_the_paper(notebook: Mapping[str, object]) -> None:
+    """The functions of the notebook, its globals(), as one listing beside Algorithm 1's lines."""
+    codes = {name: _own_source(notebook.get(name)) for name in _ALGORITHM}
+    missing = [name for name, code in codes.items() if not code or f"{name}: not written" in code]
+    said = f"Still to be written: {', '.join(missing)}." if missing else "Nothing is missing."
+    both = [("\n".join(_ALGORITHM[name]), code) for name, code in codes.items()]
+    rows = (f"<pre>{html.escape(a)}</pre><pre>{html.escape(b)}</pre>" for a, b in both)
+    page = f'<style>{race_css()}</style><p>{said}</p><div class="sd-listing">{"".join(rows)}</div>'
+    display_page(f'<div class="sd-race">{page}</div>', "\n\n".join([said, *map("\n".join, both)]))
+
+
+def _own_source(function: object) -> str:
+    """The source of a student's function, without the build's marks; "" where it can't be read."""
+    try:
+        return re.sub(r"(?m)^ *### .*\n", "", inspect.getsource(function))
+    except (OSError, TypeError):  # what is not defined, and what no cell defines
+        return ""
 
 
 def _draw_missing(ax: Axes, missing: np.ndarray) -> None:

@@ -13,9 +13,9 @@ from specdec_lib.lessons.ch02.models import (
     draft_model,
     target_logits,
 )
-from specdec_lib.lessons.checking import check_of, expect_tables
+from specdec_lib.lessons.checking import check_of
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
-from specdec_lib.lessons.checking.examples import expect, visible_check
+from specdec_lib.lessons.checking.examples import expect
 from specdec_lib.lessons.checking.lending import (
     CallLimitExceeded,
     ScriptedRandom,
@@ -23,7 +23,7 @@ from specdec_lib.lessons.checking.lending import (
     read_only,
 )
 
-__all__ = ["committed"]
+__all__ = ["committed", "draft_model"]  # the latter in checks.toml
 
 # The pair that the whole chapter works on.
 P = read_only([0.45, 0.30, 0.15, 0.10])
@@ -43,22 +43,10 @@ answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
 
-@visible_check
-def check_acceptance_probability(function: Callable) -> None:
-    """Two ratios below one, one above, and one of 0."""
-    expect_tables(function, globals(), "acceptance_probability")
+check_acceptance_probability = check_of(globals(), "acceptance_probability")
 
 
-@visible_check
-def check_draft_block(function: Callable) -> None:
-    """The calls in checks.toml, and no token."""
-    expect_tables(function, globals(), "draft_block")
-
-    @functools.wraps(function)
-    def tokens(*args: Any) -> Any:
-        return function(*args)[0]
-
-    expect_draws(tokens, draft_model, [0], array([]), gives=[], hint="Nothing is drafted.")
+check_draft_block = check_of(globals(), "draft_block")
 
 
 def looks_back(tokens: list[int]) -> ndarray:
@@ -79,6 +67,11 @@ def expect_draws(
     """`expect` of a block, with as many calls of the draft as there are numbers `u`."""
     counted = limit_calls(len(u), draft, "the draft", "a block of k tokens takes k calls")
     expect(function, counted, prefix, len(u), u, **options)
+
+
+def expect_tokens(function: Callable, *args: Any, **options: Any) -> None:
+    """`expect_draws` of the first result alone."""
+    expect_draws(functools.wraps(function)(lambda *a: function(*a)[0]), *args, **options)
 
 
 def _drafted(tokens: list[int], after: int = 0) -> tuple:

@@ -30,6 +30,10 @@ def paragraph_page(places: Sequence[Place]) -> str:
         text="".join(_token(place) for place in places),
         scale=" ".join(_span(f"{share:.2f}", share) for share in (1, 0.75, 0.5, 0.25, 0)),
         rare=RARE,
+        kinds="".join(
+            f"<tr><td>{kind}</td><td>{len(some)}</td><td>{sum(some) / len(some):.2f}</td></tr>"
+            for kind, some in by_kind(places).items()
+        ),
         words=escape(paragraph_in_words(places)),
         rows="".join(f"<tr>{row}</tr>" for row in rows),
     )
@@ -37,25 +41,25 @@ def paragraph_page(places: Sequence[Place]) -> str:
 
 def paragraph_in_words(places: Sequence[Place]) -> str:
     """The mean of all tokens and of each kind, and how many are accepted rarely."""
-    by_kind = defaultdict(list)
-    for place in places:
-        by_kind["on average"].append(place.accepted)
-        by_kind[_kind(place.piece)].append(place.accepted)
-    means = (f"{sum(some) / len(some):.2f} {kind}" for kind, some in by_kind.items())
+    means = (f"{kind} {sum(some) / len(some):.2f}" for kind, some in by_kind(places).items())
     rare = [place for place in places if place.accepted < RARE]
     sure = sum(place.p > 0.5 for place in rare)
     return (
-        f"{len(places)} tokens. A draft token is accepted with probability {', '.join(means)}. It "
-        f"is below {RARE} in {len(rare)} places; in {sure} of them the target gives its token more "
-        "than 0.5."
+        f"A draft token is accepted with probability: {', '.join(means)}. It is below {RARE} in "
+        f"{len(rare)} of {len(places)} places; in {sure} the target gives its token more than 0.5."
     )
 
 
-def _kind(piece: str) -> str:
-    """Where in a text a token stands."""
-    if not piece.strip().isalpha():
-        return "at signs and line breaks"
-    return "where a word begins" if piece[0].isspace() else "inside a word"
+def by_kind(places: Sequence[Place]) -> dict[str, list[float]]:
+    """The acceptance probabilities of the tokens of each kind, and of all."""
+    found, words = defaultdict(list), set[str]()
+    for i, place in enumerate(places):
+        word, begins = place.piece.strip().lower(), not i or place.piece[0].isspace()
+        whole = "words that came before" if word in words else "new words"
+        kind = "signs" if not word.isalpha() else whole if begins else "inside a word"
+        words |= {word} if begins else set()
+        found[kind].append(place.accepted)
+    return {**found, "all tokens": [place.accepted for place in places]}
 
 
 def _cells(place: Place) -> list[str]:

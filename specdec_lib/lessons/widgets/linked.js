@@ -36,12 +36,13 @@ function sayTimes({ k, ms, source }, { c, v }) {
     `a draft step ${milliseconds(ms * c)}. ${source}`;
 }
 
-/** The sliders below the numbers: none for the paths, which have no blocks; c and s only where a view is about time. */
+/** The sliders below the numbers, only where a view is about blocks and their time. */
 function sliders(model) {
   const { view, most } = model.get("state");
   const moves = (key) => (value) => change(model, { [key]: value });
-  const all = view === "paths" ? {} : { k: slider({ short: "K", name: "draft tokens in a block", max: most, step: 1, onMove: moves("k") }) };
+  const all = {};
   if (view === "speed") {
+    all.k = slider({ short: "K", name: "draft tokens in a block", max: most, step: 1, onMove: moves("k") });
     all.c = slider({ short: "c", name: "time of a draft step, in target passes", role: "draft", onMove: moves("c") });
     all.s = slider({ short: "s", name: "cost of each further token of a pass", role: "draft", onMove: moves("s") });
   }
@@ -52,7 +53,7 @@ function sliders(model) {
 function linkedPanel(model) {
   const name = model.get("state").view;
   const [view, fresh] = [VIEWS[name], name === "paths" ? FRESH : {}];
-  const timed = name !== "paths";
+  const timed = name === "speed";
   const numbers = [...(timed ? NUMBERS : NUMBERS.slice(0, 2)), ...(view.numbers ?? [])].map(([label, of]) => ({ ...readout(label, "sd-large"), of }));
   const [bars, moving, told, times, below] = [draggableBars(model, fresh), sliders(model), verdictLine(), html("p", { class: "sd-lead" }), chartBox()];
   const legend = keys([keyItem("accepted", "overlap, accepted"), keyItem("excess", "draft excess, rejected"), keyItem("residual", "target excess, becomes the residual")]);

@@ -41,11 +41,11 @@ PLACES = [
 
 def test_a_coloured_paragraph_tells_the_means_and_every_token_its_p_and_q():
     told = paragraph.paragraph_in_words(PLACES)
-    assert "5 tokens. A draft token is accepted with probability 0.44 on average, 0.90 wh" in told
-    assert "0.09 inside a word, 0.56 at signs and line breaks. It is below 0.25 in 3" in told
-    assert "in 2 of them the target" in told
+    assert "new words 0.90, inside a word 0.09, signs 0.56, all tokens 0.44. It is" in told
+    assert "below 0.25 in 3 of 5 places; in 2 the target" in told
+    assert paragraph.by_kind([PLACES[0]] * 2)["words that came before"] == [0.9]
     page = BeautifulSoup(paragraph.paragraph_page(PLACES), "html.parser")
-    rows = [[cell.get_text() for cell in row("td")] for row in page.tbody("tr")]
+    rows = [[cell.get_text() for cell in row("td")] for row in page("tbody")[1]("tr")]
     assert rows[1] == ["“name”", "0.030", "0.990", "0.0002"] and len(rows) == len(PLACES)
     spans = page.pre.find_all("span", tabindex="0")
     assert [bool(each.get("class")) for each in spans] == [False, True, True, False, True]

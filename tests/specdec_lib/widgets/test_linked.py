@@ -13,7 +13,7 @@ from specdec_lib.sampling import sample_from
 pytestmark = pytest.mark.browser
 
 P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
-WORKED = ["0.80", "0.20", "3.362", "6.34 ms"]
+WORKED = ["0.80", "0.20"]
 RULE, PROOF = functions_of("02_rejection_sampling"), functions_of("03_lossless")
 SHARES = "[...document.querySelectorAll('.sd-grip')].map((grip) => Number(grip.ariaValueText))"
 
@@ -81,10 +81,10 @@ def test_a_bar_is_dragged_by_the_mouse_and_all_numbers_move(reader, width):
     mouse.move(*at(0.45))
     mouse.down()
     mouse.move(*at(1.1))
-    assert page.numbers() == ["0.30", "0.70", "1.425", "14.9 ms"]
+    assert page.numbers() == ["0.30", "0.70"]
     mouse.move(*at(0.8))  # what the others were when the bar was taken hold of comes back
     mouse.up()
-    assert page.numbers() == ["0.50", "0.50", "1.938", "11.0 ms"]
+    assert page.numbers() == ["0.50", "0.50"]
     assert bar.input_value() == "0.8"
     want = (Q * 0.2 / 0.55).round(3)
     assert page.evaluate(SHARES)[1::2] == [want[0], 0.8, *want[2:]]
@@ -112,9 +112,8 @@ def test_arrow_keys_move_a_bar_and_reset_brings_the_pair_back(reader):
         page.page.keyboard.press(key)
     q = np.array([0.36, *(np.delete(Q, 0) * 0.64 / 0.70)])
     rate = np.minimum(P, q).sum()
-    assert (
-        page.numbers()[0] == f"{rate:.3f}" and page.slider("draft q of A").input_value() == "0.36"
-    )
+    assert page.numbers()[0] == f"{rate:.3f}"
+    assert page.slider("draft q of A").input_value() == "0.36"
     page.press("Reset")
     assert page.numbers() == WORKED and page.slider("draft q of A").input_value() == "0.3"
 
@@ -133,10 +132,8 @@ def test_plain_keys_are_kept_from_jupyterlab(reader):
         control.focus()
         for key in ("ArrowRight", "Home", "Enter", "d", "Control+s", "Shift+Enter", "ArrowUp"):
             page.page.keyboard.press(key)
-    assert [key for key in frame.evaluate("taken") if key not in ("Control", "Shift")] == [
-        "s",
-        "Enter",
-    ] * 2
+    taken = [key for key in frame.evaluate("taken") if key not in ("Control", "Shift")]
+    assert taken == ["s", "Enter"] * 2
 
 
 # ---- the view of chapter 03 --------------------------------------------------------------------
@@ -183,7 +180,7 @@ def test_draws_are_those_of_the_rule(module, sampler: str):
 
 def test_a_sample_is_drawn_and_dropped_with_its_pair(reader):
     page = reader(linked_simulator("paths"))
-    assert page.numbers() == [*WORKED[:2], "–", "–"]
+    assert page.numbers() == [*WORKED, "–", "–"]
     page.press("Sample 1,000")
     page.press("Sample 100")
     seen, floor = (float(x) for x in page.numbers()[2:])
