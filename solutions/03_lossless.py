@@ -3,13 +3,13 @@
 #
 # 100 minutes · difficulty 4 of 5 · you need: NumPy, and chapter 02's rule, which is restated below
 #
-# - **Intuition**: 60 proposals, counted by hand, in the first section.
+# - **Intuition**: 60 proposals, counted by hand.
 # - **Mathematics**: the two paths into every token, in "The proof".
-# - **Code**: a judge that counts instead of sampling, in "A judge that follows every branch".
-# - **Demo**: your judge finds a bug in a library that is installed here, and you repair it.
+# - **Code**: a judge that counts instead of sampling.
+# - **Demo**: your judge finds two bugs in an installed library, and tries your own decoder.
 #
-# **You come with** a rule that accepts draft tokens and corrects a rejection.
-# **You build** the proof in code, a judge of other people's rules, and a repair.
+# **You come with** a decoder that accepts draft tokens and corrects a rejection.
+# **You build** a judge of such decoders, a repair, and the usual samplers.
 # **You leave with** three conditions under which drafting changes nothing but the time.
 
 # %%
@@ -18,8 +18,10 @@ import numpy as np
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import lesson
 from specdec_lib.lessons.ch03.lesson import P, Q
-from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.sampling import softmax
+
+# %% tags=["demo"]
+from specdec_lib.lessons.ch03 import figures
 
 # %% [markdown]
 # ## The smallest example: 60 proposals
@@ -39,14 +41,14 @@ from specdec_lib.sampling import softmax
 # shows no trace of it.
 #
 # A method is **lossless** if every token that it writes has the target's distribution `p`. On these 60
-# proposals the rule was lossless. Is it always? And how would you notice if it were not?
+# proposals the rule was. Is it always? And how would you notice if it were not?
 #
 # ### Commit first
 #
 # Why a residual? After a rejection the correction could be drawn from `p` itself: how can the target's own
-# distribution be wrong? Take chapter 02's target with four tokens, A to D, and `p = [0.45, 0.30, 0.15, 0.10]`.
-# The draft has no imagination and proposes D every time: `q = [0, 0, 0, 1]`. With which probability does this
-# simpler rule write D? Write a number from 0 to 1.
+# distribution be wrong? Take chapter 02's `p = [0.45, 0.30, 0.15, 0.10]` over four tokens, A to D. The draft has
+# no imagination and always proposes D: `q = [0, 0, 0, 1]`. With what probability does this simpler rule write D?
+# Write a number from 0 to 1.
 
 # %% solution="prediction_03"
 ### BEGIN SOLUTION
@@ -62,9 +64,9 @@ lesson.reveal("prediction_03", prediction_03)
 # %% [markdown]
 # ## Simulator: two paths into a token
 #
-# Try it: drag D of `q` to the top and leave `p` alone. The lower picture shows the two ways into each token, by
-# acceptance and by correction. What moves, and what never does? Below are samples, also of two wrong rules; one
-# of them is the rule of your prediction. How many draws until it stands out from the noise?
+# Drag the D of `q` to the top and leave `p` as it is. The lower picture shows the two ways into each token, by
+# acceptance and by correction. What moves, and what never does? Below you can draw samples, also from two wrong
+# rules, one of them that of your prediction. How many draws before it stands out?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets import linked_simulator
@@ -72,15 +74,26 @@ from specdec_lib.lessons.widgets import linked_simulator
 linked_simulator("paths", target=P, draft=Q)
 
 # %% [markdown]
-# ## How much can a lossless rule keep?
+# ## The proof, in two paths
 #
-# No lossless rule can write token `x` more often than `p(x)`, and none can keep `x` more often than the draft
-# proposes it. So of each token it keeps the smaller of the two at most. Chapter 02's rule reaches this bound
-# for all tokens at once.
+# In the 60 proposals, token 1 was written 24 times by acceptance and 6 times by correction. There is no third
+# path. For any `p` and `q`, let $\beta$ be the share of draft tokens that is kept:
+#
+# | path | its mass on token `x` |
+# | --- | --- |
+# | accepted | `q(x) * min(1, p(x)/q(x)) = min(p(x), q(x))` |
+# | corrected | `(1 - beta) * max(0, p(x) - q(x)) / (1 - beta) = max(0, p(x) - q(x))` |
+#
+# A rejection has probability `1 - beta`. The residual is divided by its sum, which is `1 - beta` too, so the
+# two cancel. If `p(x) >= q(x)`, the paths add up to `q(x) + (p(x) - q(x))`. Otherwise they add up to
+# `p(x) + 0`. Both sums are `p(x)`, whatever `q` is: a poor draft costs time and never quality.
+#
+# How much can any lossless rule keep? It can't write `x` more often than `p(x)`, nor keep it more often than the
+# draft proposes it. So for each token it keeps at most the smaller of the two; this rule keeps exactly that.
 #
 # ### Exercise: acceptance_rate
 #
-# **Task.** The share of draft tokens that chapter 02's rule keeps, for a vocabulary of any size.
+# **Task.** Return the share of draft tokens that the rule keeps.
 #
 # **Arguments.** `p` and `q` are `(V,)` and may have zeros. The function returns a float from 0 to 1. No
 # warning is allowed.
@@ -99,94 +112,41 @@ def acceptance_rate(p: np.ndarray, q: np.ndarray) -> float:
 
 # %% [markdown] hints="acceptance_rate"
 # 1. What does one token add: how often is it drafted, and how often is it then kept?
-# 2. q times min(1, p/q) is the smaller of p and q, even if q is 0: no division is needed.
-# 3. Return the sum of np.minimum(p, q), as a float.
-
-# %% tags=["demo"]
-from specdec_lib.lessons.ch03 import figures
-
-figures.kept_and_rejected(acceptance_rate, P, Q)
+# 2. `q` times `min(1, p/q)` is the smaller of `p` and `q`, even if `q` is 0: no division is needed.
+# 3. Return the sum of `np.minimum(p, q)`, as a float.
 
 # %% test="acceptance_rate" points=2
 lesson.check_acceptance_rate(acceptance_rate)
 
 # %% [markdown]
-# The papers call this **acceptance rate** $\beta$ at one position and $\alpha$ on average. What the rule
-# rejects is what `q` has beyond `p`, and that equals what `p` has beyond `q`. It is the **total variation** TV,
-# the usual distance between two distributions (Leviathan et al., Theorem 3.5):
+# Leviathan et al. call it the **acceptance rate**, $\beta$ at one position and $\alpha$ on average. The rule
+# rejects the part of `q` above `p`, and that is as large as the part of `p` above `q`. It is the **total
+# variation** TV, the usual distance of distributions (Theorem 3.5):
 #
 # $$ \beta = \sum_x \min(p(x), q(x)) = 1 - \mathrm{TV}(p, q),
 # \qquad \mathrm{TV}(p, q) = \frac{1}{2} \sum_x |p(x) - q(x)| $$
 #
-# The bound holds for one position. A rule that judges the whole block together can keep more (chapter 07).
-#
-# ## The proof, in two paths
-#
-# Return to the 60 proposals. Token 1 was written 24 times because it was accepted, and 6 times as a correction.
-# No third path leads into a token.
-#
-# ### Exercise: two_paths
-#
-# **Task.** The probability that each token is written by acceptance, and by correction.
-#
-# **Arguments.** `p` and `q` are `(V,)`. The function returns a tuple of two new arrays `(V,)`, acceptance
-# first. If `p` equals `q`, nothing is corrected. No warning is allowed.
-#
-# **Example.** The 60 proposals: `[30/60, 24/60]` and `[0, 6/60]`. Token A of the four: 0.30 by acceptance, 0.15
-# by correction.
-
-
-# %% solution="two_paths"
-def two_paths(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mass of each token (V,) by acceptance, and by correction."""
-    ### BEGIN SOLUTION
-    return np.minimum(p, q), np.maximum(p - q, 0)
-    ### END SOLUTION
-
-
-# %% [markdown] hints="two_paths"
-# 1. You have summed the first mass already, in acceptance_rate.
-# 2. The second is the rejected share times the residual, and the divisor cancels.
-# 3. Return np.minimum(p, q) and np.maximum(p - q, 0), in this order.
-
-# %% tags=["demo"]
-figures.both_paths(two_paths, P, Q)
-
-# %% test="two_paths" points=3
-lesson.check_two_paths(two_paths)
-
-# %% [markdown]
-# What B and C lose is exactly what A and D lack. Here is the reason:
-#
-# | path | its mass on token `x` |
-# | --- | --- |
-# | accepted | `q(x) * min(1, p(x)/q(x)) = min(p(x), q(x))` |
-# | corrected | `(1 - beta) * max(0, p(x) - q(x)) / (1 - beta) = max(0, p(x) - q(x))` |
-#
-# A rejection has probability `1 - beta`. The residual is divided by its sum, which is `1 - beta` too, so the
-# two cancel. If `p(x) >= q(x)`, the paths add up to `q(x) + (p(x) - q(x))`. Otherwise they add up to
-# `p(x) + 0`. Both sums are `p(x)`, whatever `q` is: a poor draft costs time and never quality.
+# The bound holds for one position; a rule that judges whole blocks can keep more (chapter 07).
 #
 # ## Three conditions
 #
-# The proof has used three things without asking for them:
+# The proof has used three things without saying so:
 #
 # 1. **The draft token is drawn from the very `q` that the rule uses.** Otherwise the accepted mass is
 #    not `min(p, q)`.
-# 2. **Coin and correction are fresh draws.** A coin that has just rejected is a large number. If it
-#    draws the correction too, as the `u` of chapter 02, it picks the last tokens of the vocabulary.
-# 3. **`p` belongs to exactly the text before the token.** A row too early or too late is another
-#    question's answer.
+# 2. **Draft, coin and correction are fresh draws.** A coin that has just rejected lies above the ratio. If it
+#    is also the `u` of the correction, it never reaches the beginning of the residual's line: after a rejected
+#    B it draws A one time in four, not three.
+# 3. **`p` belongs to exactly the text before the token.** A row too early or too late answers another question.
 #
-# If all three hold, every written token has its `p`, whether it was accepted or corrected, and the bonus token
-# is drawn from `p` itself. The probability of a text is the product over its tokens, so **the whole text has
-# the target's distribution**, wherever blocks begin and end.
+# If all three hold, every written token follows its `p`; the bonus token is drawn from it. The probability of a
+# text is the product over its tokens, so **the whole text has the target's distribution**, wherever blocks end.
 #
 # ## A judge that follows every branch
 #
-# A proof is about the rule on paper. How do you judge the rule in somebody's code? Sampling is a weak judge:
-# even a perfect sampler is off by chance, and a small bias hides in this noise. But a rule makes few decisions.
-# So follow all of them and add up the probabilities.
+# A proof is about the rule on paper. How do you judge the rule in somebody's code? Sampling is a weak judge: a
+# small bias hides in the noise. But a rule makes few decisions. So follow all of them and add up the
+# probabilities.
 #
 # For this, a rule asks an object `choices` for every draw; `choices.choose(probabilities)` returns an index:
 
@@ -206,21 +166,20 @@ exact.distribution(lambda choices: the_rule(P, Q, choices))
 
 # %% [markdown]
 # `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that came back,
-# and its probability. It wants a function of `choices` alone; the lambda fills in `p` and `q`. The result is
-# **exact**, computed without sampling. A token that no branch returns is not in the dictionary.
+# and its probability. It expects a function of `choices` alone; the lambda fills in `p` and `q`. The result is
+# **exact**. A token that no branch returns is not in the dictionary.
 #
 # ### Exercise: is_lossless
 #
-# **Task.** Judge somebody's rule on this `p` and `q`: does it write every token with its `p`?
+# **Task.** Judge somebody's rule on this `p` and `q`: does it write every token with probability `p`?
 #
 # **Arguments.** `rule(p, q, choices)` returns a token, as `the_rule` does; `p` and `q` are `(V,)`. Return True
-# or False. Probabilities that differ by less than 1e-12 are the same.
+# or False. Probabilities that differ by less than 1e-12 count as equal.
 #
 # **Example.** `the_rule` is lossless on `P` and `Q`. A rule that returns `choices.choose(q)` is lossless only
 # where `q` equals `p`.
 #
-# **The tests also check.** Rules whose mistake shows only where some tokens have `q = 0`, and one that errs once
-# in a billion tokens.
+# **The tests also check.** Rules that err only where some tokens have `q = 0`, or once in a billion tokens.
 
 
 # %% solution="is_lossless"
@@ -234,11 +193,11 @@ def is_lossless(rule, p: np.ndarray, q: np.ndarray) -> bool:
 
 
 # %% [markdown] hints="is_lossless"
-# 1. The last line of the cell above gives you the distribution of `the_rule` on P and Q. You need that
-#    of `rule` on p and q.
-# 2. Look up every token from 0 to len(p) - 1 in the dictionary; `found.get(token, 0.0)` is 0 for a
+# 1. The last line of the cell above returns the distribution of `the_rule` on `P` and `Q`. You need that
+#    of `rule` on `p` and `q`.
+# 2. Look up every token from 0 to `len(p) - 1` in the dictionary; `found.get(token, 0.0)` is 0 for a
 #    token that is not there.
-# 3. Put these into an array, and return whether its largest absolute difference from p is below 1e-12.
+# 3. Put these into an array, and return whether its largest absolute difference from `p` is below 1e-12.
 
 # %% tags=["demo"]
 figures.line_up(is_lossless, P, Q)
@@ -247,10 +206,12 @@ figures.line_up(is_lossless, P, Q)
 lesson.check_is_lossless(is_lossless)
 
 # %% [markdown]
-# `argmax_draft` and `filtered_draft`
-# break condition 1, `one_coin` breaks condition 2. `sampler_match` is lossless: it writes a draw from `p` and
-# hopes that the draft has guessed it. It pays in speed, since it keeps only the sum of `p q`, here 0.305
-# instead of 0.80.
+# `argmax_draft` and `filtered_draft` break condition 1, `one_coin` breaks condition 2. So did vLLM, a widely used
+# server, in an optional mode until August 2026: the noise of a rejected draft token drew the correction too.
+#
+# `sampler_match` is lossless: it writes a draw from `p` and hopes that the draft has guessed it. It pays in
+# speed, since it keeps only the sum of `p q`, here 0.305 instead of 0.80. Servers like it all the same: by default
+# vLLM, SGLang, TensorRT-LLM and llama.cpp accept a draft token `x` with probability `p(x)` and ignore `q`.
 
 
 # %%
@@ -262,16 +223,16 @@ def verdict_on(name, p, q):
 
 
 # %% [markdown]
-# ## A bug that ships
+# ## A bug that shipped
 #
 # "Let the draft take its most likely token. More tokens will match, and the target has the last word anyway."
-# This sounds so convincing that it was built into Hugging Face transformers in May 2024, under a rule that
-# still used all of `q`. In August somebody noticed, and in September the change was taken back.
+# Convinced, Hugging Face transformers did it from May 2024, under a rule that still used all
+# of `q`. In August somebody noticed, and in September it was reverted.
 #
 # ### Commit first
 #
 # Let `p = [0.5, 0.5]` and `q = [0.6, 0.4]`. The draft always proposes token 0, but ratio and residual use `q`.
-# With which probability is token 0 written? Write a number from 0 to 1.
+# With what probability is token 0 written? Write a number from 0 to 1.
 
 # %% solution="prediction_03_b"
 ### BEGIN SOLUTION
@@ -287,8 +248,8 @@ lesson.reveal("prediction_03_b", prediction_03_b)
 # %% [markdown]
 # ### Exercise: argmax_draft_law
 #
-# **Task.** The distribution that comes out of this mistake: the draft token is the argmax of `q` (of equal ones
-# the first), while ratio and residual use all of `q`.
+# **Task.** Return the distribution that this mistake writes: the draft token is the argmax of `q` (the first, if
+# several are equal), while ratio and residual use all of `q`.
 #
 # **Arguments.** `p` and `q` are `(V,)`; the function returns a new array `(V,)`. If the ratio is 1 or more,
 # nothing is rejected and no residual is needed; `p` equal to `q` is such a case. No warning is allowed.
@@ -314,12 +275,12 @@ def argmax_draft_law(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 # %% [markdown] hints="argmax_draft_law"
 # 1. The draft token is the same every time. Two things can happen to it.
-# 2. With a = min(1, p/q) of that token it is written itself; with 1 - a the residual decides.
-# 3. If a is below 1, begin with 1 - a times the residual of p and q, else with zeros; then add a
+# 2. With `a = min(1, p/q)` of that token it is written itself; with `1 - a` the residual decides.
+# 3. If `a` is below 1, begin with `1 - a` times the residual of `p` and `q`, else with zeros; then add `a`
 #    on the drafted token.
 
 # %% tags=["demo"]
-figures.laws_against_targets(argmax_draft_law, lesson.ARGMAX_PAIRS)
+figures.argmax_draft(argmax_draft_law, P, Q)
 
 # %% test="argmax_draft_law" points=3
 lesson.check_argmax_draft_law(argmax_draft_law)
@@ -327,37 +288,46 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # %% [markdown]
 # ## The library on trial
 #
-# Old history? Judge the library that is installed here (the course pins transformers 5.23.0). Its acceptance
-# code, `_speculative_sampling`, takes its coin from `torch.rand_like` and its token from `torch.multinomial`.
-# For the trial `choices` answers both, so the library's own code decides and every branch is counted. It is
-# tried with two drafts: one drawn from `q`, and one by the library's own
-# `SinglePositionMultiTokenCandidateGenerator`, which holds these two lines:
+# Ancient history? Judge the library that is installed here, transformers 5.23.0. It takes every coin from
+# `torch.rand_like` and every token from `torch.multinomial`. For the trial `choices` answers both, in float64, so
+# the library's own code decides and every branch is counted. The accused:
+#
+# - its acceptance code, with a draft token drawn from `q`, and with an argmax. One of its draft generators, for
+#   Gemma 4 assistants, still has the lines of 2024:
 #
 # ```python
 # last_token_id = outputs.logits.argmax(dim=-1)
 # drafted_logits.append(outputs.logits)
 # ```
 #
-# The generator asks for a Gemma 4 assistant. Ours is a stand-in: it has fixed logits, and a class name that
-# passes the library's check. What will your judge say?
+# - `generate` as anybody calls it, with two small Llamas. The draft has **another tokenizer**, with a word that the
+#   target lacks;
+# - a switch, `assistant_ensemble_weight`.
+#
+# What will your judge say?
 
 # %% tags=["demo"]
 figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 
 # %% [markdown]
-# You have found a bug that ships, and your `argmax_draft_law` knew its numbers before the library ran. The
-# acceptance code is lossless. The generator breaks condition 1: it drafts the argmax and reports all logits. It
-# serves one family of models only. Two more generators reported a `q` that they had not drawn from, and version
-# 5.23.0 has fixed them.
+# You have found two bugs on your own disk, and your `argmax_draft_law` knew the numbers of one before the library
+# ran. The acceptance code is lossless. What is wrong with `generate`? It cuts the draft's output down to the
+# words that both models know, in the order of `get_vocab()`, and reports `q` as if that were the order of ids. So
+# a token comes with the `q` of another: condition 1. The order is a hash table's, new at every call, as the last
+# lines show, so every loading is wrong in its own way. The trial held it still, backwards. Listed by id, the
+# same code is lossless.
+#
+# The switch is lossy on purpose, and says so: with weight `w` the library writes `w p + (1 - w) q`.
 #
 # ### Exercise: repair
 #
-# **Task.** Draft one token and report its logits, so that the library becomes lossless. In NumPy the two lines
-# above read `token = int(np.argmax(logits))` and `reported = logits`. More than one repair is right. The draft
-# must still follow `logits`: drawn from their softmax, or their argmax.
+# **Task.** Draft one token and report its logits, so that the acceptance code is lossless. In NumPy the two
+# lines of 2024 read `token = int(np.argmax(logits))` and `reported = logits`. More than one repair is right. The
+# draft must still follow `logits`: drawn from their softmax, or their argmax.
 #
 # **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets: every random draw goes through it.
-# Return a tuple: the draft token, and the logits `(V,)` of which the library then takes the softmax. `softmax(logits)` is given.
+# Return a tuple: the draft token, and the logits `(V,)` of which the library then takes the softmax.
+# `softmax(logits)` is given.
 #
 # **Example.** On `np.log([0.6, 0.4])` the two lines draft token 0 with probability 1, and the `q` that they
 # report gives it 0.6.
@@ -375,8 +345,8 @@ def repair(logits: np.ndarray, choices) -> tuple[int, np.ndarray]:
 
 
 # %% [markdown] hints="repair"
-# 1. Condition 1 has two sides: how the token is drawn, and which q is reported. Change one of them.
-# 2. Either draw the token from the reported q, or report the q of a token that is always the argmax:
+# 1. Condition 1 has two sides: how the token is drawn, and which `q` is reported. Change one of them.
+# 2. Either draw the token from the reported `q`, or report the `q` of a token that is always the argmax:
 #    1 on this token and 0 elsewhere.
 # 3. Either `choices.choose(softmax(logits))` and the logits as they are; or the argmax, and logits that
 #    are 0 on it and -np.inf elsewhere.
@@ -388,29 +358,25 @@ figures.library_repaired(is_lossless, repair, P, Q)
 lesson.check_repair(repair)
 
 # %% [markdown]
-# With your draft the library is acquitted. Two repairs are usual; which keeps more? With a **one-hot** `q`, 1 on
-# the argmax, the rule keeps `p(argmax q)`. With a token drawn from `q` it keeps the sum of `min(p, q)`:
-
-# %% tags=["demo", "shown"]
-for p, q in ((P, Q), (np.array([0.9, 0.1]), np.array([0.6, 0.4]))):
-    one_hot = np.eye(len(q))[np.argmax(q)]
-    print(p, q, f"drawn: {acceptance_rate(p, q):.2f}  argmax: {acceptance_rate(p, one_hot):.2f}")
-
-# %% [markdown]
-# It depends on the pair. If the draft's favourite is the target's too, the argmax can win. vLLM, a widely used
-# server, ships that repair in version 0.27.1: its `draft_sample_method` is `"greedy"` by default, and draft
-# probabilities "are treated as one-hot during rejection sampling".
+# Two repairs are common; which keeps more? With a **one-hot** `q`, 1 on the argmax, the rule keeps `p(argmax q)`.
+# With a token drawn from `q` it keeps the sum of `min(p, q)`:
+#
+# | `p` | `q` | drawn | argmax |
+# | --- | --- | --- | --- |
+# | `P` | `Q` | 0.80 | 0.30 |
+# | `[0.9, 0.1]` | `[0.6, 0.4]` | 0.70 | 0.90 |
+#
+# If both models have the same favourite, the argmax can win.
 #
 # ## Temperature, top-k and top-p belong to both sides
 #
-# Condition 1 has a second trap. Real samplers change the distribution before they draw: they divide by a
-# temperature and drop rare tokens. The rule's `p` and `q` must be what is really sampled, after all of that.
-# A draft that reports its `q` from before the filter is `filtered_draft` in your line-up.
+# Real samplers divide by a temperature and drop rare tokens before they draw. The rule's `p` and `q` must be what
+# is really sampled, after all of that. `filtered_draft` in your line-up reports its `q` from before the filter.
 #
 # ### Exercise: warp
 #
-# **Task.** From logits to the distribution that is sampled. The temperature is done; you add top-k, softmax,
-# top-p, and divide what is left by its sum.
+# **Task.** Turn logits into the distribution that is sampled. The temperature is already applied; you add top-k,
+# softmax, top-p, and divide what is left by its sum.
 #
 # **Arguments.** `logits` is `(V,)`. The function returns a new array `(V,)` that sums to 1. `softmax` is given.
 # No warning is allowed.
@@ -452,24 +418,54 @@ def warp(
 # 1. One step after the other: cut by rank, softmax, cut by mass, renormalise.
 # 2. A token that top-k cuts gets the logit minus infinity, so its softmax is 0. Top-p needs the
 #    probabilities that top-k has left.
-# 3. For top-p: order by np.argsort(-probs, kind='stable'); the mass before a token is the
-#    cumulative sum less the token itself; set to 0 if that is at least top_p, but never the
+# 3. For top-p: order by `np.argsort(-probs, kind="stable")`; the mass before a token is the
+#    cumulative sum less the token itself; set to 0 if that is at least `top_p`, but never the
 #    first; divide by the sum.
 
 # %% tags=["demo"]
 figures.warped(warp, lesson.WARP_LOGITS)
 
-# %% test="warp" points=3
+# %% test="warp" points=5
 lesson.check_warp(warp)
 
 # %% [markdown]
-# At temperature 0 both distributions are one-hot, the ratio is 0 or 1, and the rule becomes chapter 01's greedy
-# check.
+# At temperature 0 both are one-hot, and the rule becomes chapter 01's greedy check.
+#
+# ## Your own decoder on trial
+#
+# The last accused is you. `carried` fetches your `speculative_sample` from chapter 02's notebook, in the folder
+# beside this one. It writes two tokens with `K = 1`, from `P` and `Q` behind your `warp`, and your judge compares
+# them with `P` alone behind `warp`. What happens if only one model gets it?
+
+# %% tags=["demo", "shown"]
+from specdec_lib.lessons.checking.carried import carried
+
+speculative_sample = carried("02_rejection_sampling", "speculative_sample")
+sampler = 0.5, None, 0.7  # temperature, top-k, top-p
+figures.own_decoder(speculative_sample, warp, is_lossless, P, Q, sampler)
+
+# %% [markdown]
+# With `warp` on the target alone the decoder is still lossless: a draft may be as wrong as it likes. On the draft
+# alone it is lossless too, but for a sampler that nobody asked for. So ask of every promise: **lossless with
+# respect to which sampler?**
+#
+# <details><summary>min_p, penalties, and samplers that remember</summary>
+#
+# - `min_p` drops tokens below a share of the largest probability. It looks at one row, so it belongs in `warp`, at
+#   every position of a block. In August 2026 a user of vLLM quoted its answer to such a request: "not yet
+#   supported with speculative decoding" (pull request 42802, open then). Refusing is the honest way.
+# - A repetition penalty depends on the text before the token, draft tokens included. So each position of a
+#   block has its own penalties: condition 3.
+# - A sampler that remembers its calls has no `p` at all, since a block calls it more often than the text needs.
+#   With transformers 5.23.0, classifier-free guidance and the SynthID watermark write another text under a draft,
+#   without a warning (run on 28 November 2026).
+#
+# </details>
 #
 # ## Optional: forge a rule
 #
-# Your judge sees one error in a billion. Can you write a rule that is *not* lossless, and that 200,000 samples
-# take for a lossless one? Change this one, and run both cells.
+# Can you write a rule that is *not* lossless, but passes for lossless in 200,000 samples? Change this one, and
+# run both cells.
 
 
 # %%
@@ -490,8 +486,28 @@ figures.forged(my_rule, P, Q)
 #
 # </details>
 #
-# Some methods are lossy on purpose, and the course's field guide marks them: lenience accepts a little more than the
-# rule allows, and rounded, pruned or distilled weights replace the target itself.
+# <details><summary>For whom does lossless matter?</summary>
+#
+# A chat user may never notice a bias. Three others do. Whoever compares models measures the drafting too. Whoever
+# trains on sampled texts takes them to come from `p`, and a bias does not average out: with corrections drawn from
+# `p`, which is 0.09 off, it is larger than the noise after 99 texts (`docs/regimes.md`, the smallest case). And
+# whoever debugs a server wants one thing fewer to suspect. Smaller weights (rounded, pruned, distilled) are also
+# fast, but replace `p` itself; a lossless draft leaves nothing to argue about. Methods that are lossy on purpose
+# are marked in the field guide (`docs/field_guide.md`).
+#
+# </details>
+#
+# <details><summary>The claim, reviewed: "speculative decoding is lossless"</summary>
+#
+# **It holds for the distribution, up to rounding, under the three conditions** (reviewed on 28 November 2026).
+#
+# - *Witnesses*: the equation (two paths add up to `p`), the code (`is_lossless` on `the_rule`, and your own
+#   decoder), the library with your repair, and the simulator. All are toys of a few tokens.
+# - *Caveats*: the proofs leave rounding out. The claim is about the distribution, not about one text, and about
+#   one sampler. It promises no speed.
+# - *Support*: the two papers below prove it.
+#
+# </details>
 #
 # ## Quiz
 #
@@ -514,7 +530,7 @@ lesson.answered("quiz_03", quiz_03)
 # %% [markdown]
 # **Question 2.** Hardly any token of a very poor draft is accepted. What does the user get?
 #
-# - a: the target's distribution, later than without a draft
+# - a: the target's distribution, more slowly than without a draft
 # - b: the target's distribution, as fast as without a draft
 # - c: a text between the draft's and the target's
 # - d: the target's distribution, but only if the draft is right often enough
@@ -535,22 +551,22 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_drawn_from_q" points=2
-# The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. By argmax one
-# token is drafted always, so its accepted mass is `min(1, p/q)` and that of all others is 0. The residual then
+# The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. With argmax one
+# token is always drafted, so its accepted mass is `min(1, p/q)` and that of all others is 0. The residual then
 # makes up for a `q` that nobody has drawn from, so the two no longer add up to `p`. A `q` that is 1 on the
 # drafted token makes both paths right: accept with `p(x)`, else draw from `p` without `x`.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# What is wrong with each of these sentences? Decide before you open the answer.
+# What is wrong with each sentence? Decide before you look.
 #
 # **You might read: "The acceptance rate is the sum of min(p, q)."**
 #
 # <details><summary>Answer</summary>
 #
 # That holds for one position, and for drafts that are drawn from `q`. A one-hot draft has `p(argmax q)`. *Look:*
-# the two lines below the repair: 0.80 against 0.30, and 0.70 against 0.90.
+# the table below the repair: 0.80 against 0.30, and 0.70 against 0.90.
 #
 # </details>
 #
@@ -559,29 +575,34 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # <details><summary>Answer</summary>
 #
 # The distribution is, up to rounding. With one seed the two methods spend their random numbers on different
-# things, so the texts differ. *Look:* the two texts of chapter 04's race, at temperature 1. At temperature 0
-# both write the same tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and
-# reports a float32 `q` breaks condition 1 a little (DeepSpec 31).
+# things. *Look:* the two texts of chapter 04's race, at temperature 1. At temperature 0 both write the same
+# tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and reports a float32 `q` breaks condition 1 a
+# little (DeepSpec 31).
 #
 # </details>
 #
-# **Your decoder so far:** proved lossless, with as few passes as at the end of chapter 02.
+# **Your decoder so far:** it has the target's distribution, behind any sampler, with the passes of chapter 02.
 #
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
-#   arXiv 2211.17192: the one-token proof (Appendix A.1), the acceptance rate (Theorem 3.5, Corollary 3.6).
-# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv 2302.01318:
-#   Theorem 1, the same proof with the letters exchanged.
+#   [arXiv 2211.17192](https://arxiv.org/abs/2211.17192): the one-token proof (Appendix A.1), the acceptance
+#   rate (Theorem 3.5, Corollary 3.6).
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*,
+#   [arXiv 2302.01318](https://arxiv.org/abs/2302.01318): Theorem 1, the same proof with the letters exchanged.
 # - Hugging Face transformers, on GitHub: 30778 made drafts greedy (May 2024), 32867 reported the distribution
-#   (August), 33534 took it back (September). 47932 (August 2026) names three generators that report a `q` they
-#   did not draw from; in 5.23.0 two are fixed and one, for Gemma 4 assistants, is left
-#   (`candidate_generator.py`, lines 1344 and 1347; `utils.py`, line 4103, has the sampling rule judge its
-#   tokens). A fourth samples from a draft with another tokenizer: if the draft has tokens that the target lacks, `q` is
-#   reported in the order of `get_vocab()` and read in the order of ids (`candidate_generator.py`, lines 725 and 833;
-#   run with 5.23.0 on 28 November 2026). 28508 fixed a count that accepted everything.
-# - vLLM 0.27.1, `vllm/config/speculative.py`: `draft_sample_method`. On GitHub: 10198, filtered drafts against
-#   an unfiltered target; vllm-project.github.io 80, a rule without a coin, found in review.
+#   (August), 33534 took it back (September), 28508 fixed a count that accepted everything.
+#   [47932](https://github.com/huggingface/transformers/pull/47932) (August 2026) names three generators that
+#   report a `q` they did not draw from; in 5.23.0 two are fixed and one is left (`candidate_generator.py`, lines
+#   1344 and 1347). The other tokenizer: `candidate_generator.py`, lines 725 and 833, run with 5.23.0 on 28
+#   November 2026; in no public thread that we found.
+#   `assistant_ensemble_weight`: `utils.py`, line 4435, after DIVERSE
+#   ([arXiv 2604.07622](https://arxiv.org/abs/2604.07622)).
+# - vLLM, on GitHub: [54282](https://github.com/vllm-project/vllm/pull/54282) parted the draft's noise from the
+#   correction's (August 2026; drafts by argmax, the default, draw nothing and were right);
+#   [42802](https://github.com/vllm-project/vllm/pull/42802), `min_p`; 10198, filtered drafts against an unfiltered
+#   target; vllm-project.github.io 80, a rule without a coin, found in review.
+# - What servers do by default: `docs/field_guide.md`, "Engines", as read until 26 November 2026.
 # - deepseek-ai/DeepSpec 31: bfloat16 drafts under a float32 rule.
 #
 # **Next.** Chapter 04 asks which draft is worth its time, now that every draft is safe.

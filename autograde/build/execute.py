@@ -34,7 +34,7 @@ def _execute_chapter(chapter: Path, target: Path) -> Path:
         return target
     notebook = regions.solution_view(read_chapter(chapter))
     try:
-        _run(notebook)
+        _run(notebook, chapter)
     except Exception as error:  # a cell that raises, a time-out, a kernel that died
         raise AuthorError(f"{chapter.stem}: {error}") from error
     notebook.metadata["made_from"] = digest
@@ -50,16 +50,20 @@ def _digest(chapter: Path) -> str:
     return digest_of([chapter, Path(regions.__file__), *files], sys.version)
 
 
-def _run(notebook: NotebookNode) -> None:
-    """Execute the notebook in place, in an empty folder."""
-    with tempfile.TemporaryDirectory(prefix="specdec-run-") as folder:
+def _run(notebook: NotebookNode, chapter: Path) -> None:
+    """Execute the notebook in place, in an empty folder beside those of the other chapters."""
+    with tempfile.TemporaryDirectory(prefix="specdec-run-") as work:
+        for other in chapter.parent.glob("*/"):
+            Path(work, other.name).symlink_to(other.resolve())
+        folder = Path(work, "this")
+        folder.mkdir()
         client = NotebookClient(
             notebook,
             kernel_name="python3",
             extra_arguments=["--log-level=ERROR"],  # without a warning on local TCP every time
             timeout=900,  # seconds, for a cell
             record_timing=False,
-            resources={"metadata": {"path": folder}},
+            resources={"metadata": {"path": str(folder)}},
         )
         client.execute(env=_environment())
 

@@ -18,9 +18,6 @@ from autograde.sandbox.remote import RemoteObject
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, docstring_of, expect_repaired
-from specdec_lib.lessons.checking.comparing import coerce_like
-from specdec_lib.lessons.checking.describing import describe
-from specdec_lib.lessons.checking.examples import Different, expect
 
 # Each has more of two tokens, and the draft's favourite is one of its own.
 P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
@@ -62,42 +59,6 @@ def test_acceptance_rate_usual(student, solution, args):
 def test_acceptance_rate_ends(student, solution, args):
     hint = "Equal models accept all. A token with q = 0 is never drafted, one with p = 0 not kept."
     acceptance_rate.assert_same(student, solution, args, hint, form=True)
-
-
-two_paths = Exercise("two_paths")
-
-
-def expect_mass(student, solution, number: int, rng: np.random.Generator, hint: str) -> None:
-    """Raise Different unless the array 0, accepted, or 1, corrected, is the solution's."""
-
-    def mass(p, q):
-        came = student.two_paths(p, q)
-        rows = coerce_like((p, q), came)
-        if not isinstance(rows, tuple) or [getattr(r, "shape", 0) for r in rows] != [p.shape] * 2:
-            raise Different(f"two_paths returned {describe(came)}, expected two arrays like p.")
-        return rows[number]
-
-    mass.__name__ = ("the accepted mass of two_paths", "the corrected mass of two_paths")[number]
-    for p, q in usual(rng):
-        expect(mass, p, q, gives=solution.two_paths(p, q)[number], hint=hint, form=False)
-
-
-@two_paths.group("the accepted mass, first")
-def test_two_paths_accepted_mass(student, solution, rng):
-    hint = "A token is drafted with q and then accepted with min(1, p/q)."
-    expect_mass(student, solution, 0, rng, hint)
-
-
-@two_paths.group("the corrected mass, second")
-def test_two_paths_corrected_mass(student, solution, rng):
-    hint = "It is the rejected share times the residual: what p has beyond q."
-    expect_mass(student, solution, 1, rng, hint)
-
-
-@two_paths.group("the ends, without a warning, as a tuple of new arrays", cases=ends)
-def test_two_paths_ends(student, solution, args):
-    hint = "With p equal to q everything is accepted; with nothing shared, nothing is."
-    two_paths.assert_same(student, solution, args, hint, form=True)
 
 
 argmax_draft_law = Exercise("argmax_draft_law")

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 import torch
-from classes.chapter_cases import functions_of, random_pairs, text_of
+from classes.chapter_cases import draw_figure, functions_of, random_pairs, text_of
 
+from autograde.course import SOLUTIONS
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import computed, figures, lesson, library, rules
+from specdec_lib.lessons.checking.carried import carried
 
 TEXT = text_of("03_lossless").replace("\n# ", " ")
 P, Q = lesson.P, lesson.Q
 FUNCTIONS = functions_of("03_lossless")
-DRAWN, ARGMAX = library.LIBRARY_RULES.values()
+DRAWN, ARGMAX, GENERATED, BY_ID, MIXED = library.LIBRARY_RULES.values()
 WORST = np.array([0.0, 0.0, 0.0, 1.0])  # the draft of the first prediction
 
 
@@ -43,12 +45,28 @@ def test_the_formula_of_a_mixed_up_draft_is_what_is_counted():
         assert np.abs(computed.mismatch_law(p, q, q) - p).max() < 1e-12
 
 
-def test_the_installed_library_drafts_its_argmax_and_a_repair_makes_it_lossless():
+def test_an_argmax_draft_under_the_library_and_a_repair_that_makes_it_lossless():
     written = computed.rule_law(ARGMAX, P, Q)
     assert np.abs(written - FUNCTIONS["argmax_draft_law"](P, Q)).max() < 1e-12
+    assert np.abs(computed.rule_law(MIXED, P, Q) - (P + Q) / 2).max() < 1e-12
     repaired = library.drafted_by(FUNCTIONS["repair"])
     for p, q in [(P, Q), *random_pairs(9, seed=6)]:
         assert np.abs(computed.rule_law(repaired, p, q) - p).max() < 1e-12
+
+
+def test_generate_takes_the_q_of_other_tokens_unless_its_vocabulary_is_listed_by_id():
+    """What is reported begins with q of "start", which is 0; it has been rounded to float32."""
+    assert np.abs(computed.rule_law(BY_ID, P, Q) - P).max() < 1e-12
+    law = computed.mismatch_law(np.append(P, 0), np.append(0, Q[::-1]), np.append(Q, 0))
+    assert np.abs(computed.rule_law(GENERATED, P, Q) - law[:-1]).max() < 1e-6
+
+
+def test_a_function_is_carried_over_from_the_notebook_beside(tmp_path, shown, capsys):
+    for work, said in ((SOLUTIONS, ""), (tmp_path, "There is no notebook")):
+        sample = carried("02_rejection_sampling", "speculative_sample", work)
+        assert capsys.readouterr().out.startswith(said)
+        draw_figure("03_lossless", "own_decoder", speculative_sample=sample)
+    assert "Write it first" in capsys.readouterr().out and len(shown) == 1
 
 
 def test_the_library_decides_itself(monkeypatch):

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from specdec_lib.lessons.ch03 import computed, rules
+from specdec_lib import exact
+from specdec_lib.lessons.ch02.lazy_uniforms import LazyGenerator
+from specdec_lib.lessons.ch03 import computed, library, rules
 from specdec_lib.lessons.ch03.rules import PUBLIC_CODE, Rule
 from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing import axes
-from specdec_lib.lessons.drawing.series import draw_series
+from specdec_lib.lessons.drawing.series import series_figure
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
@@ -27,43 +29,14 @@ MAX_BRANCHES = 20_000
 ONCE = "exact.distribution asks it once for each branch, and these rules have fewer"
 
 
-@axes.uses_student_functions("acceptance_rate")
-def kept_and_rejected(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The draft q (V,), cut where the target p (V,) ends, with the student's acceptance rate."""
-    both = np.minimum(p, q)
-    title = f"By your function a lossless rule keeps {rate(p, q):.3g} at most"
-    ax = axes.chart(title, "probability")
-    parts = {"both have it": both, "only q has it": q - both}
-    words = axes.stacked_token_bars(ax, parts, ("accepted", "excess"), target=p)
-    show(ax.figure, f"{title}. {words}; target {by_token(p)}.")
-
-
-@axes.uses_student_functions("two_paths")
-def both_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The student's two masses of each token, one on the other, against the target (V,)."""
-    accepted, corrected = (np.asarray(mass, dtype=float) for mass in paths(p, q))
-    ax = axes.chart("Two paths into each token, by your function", "probability")
-    texts = (f"{one:.2f} + {other:.2f}" for one, other in zip(accepted, corrected, strict=True))
-    words = axes.masses_by_path(ax, (accepted, corrected), p, texts)
-    show(ax.figure, f"Mass {words}.")
-
-
 @axes.uses_student_functions("argmax_draft_law")
-def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
-    """For each pair the student's distribution with an argmax draft, against the target."""
-    row, parts = axes.panels(len(pairs), (8.8, 3.5), ylabel="probability", sharey=True), []
-    for ax, (p, q) in zip(row, pairs, strict=True):
-        law = np.asarray(law_of(p, q), dtype=float)
-        title = f"TV {total_variation(law, p):.3f}"
-        ax.set(title=title, xlabel=f"argmax of q: {TOKEN_NAMES[int(np.argmax(q))]}")
-        words = axes.stacked_token_bars(ax, {"your function": law}, ("excess",), target=p)
-        for x, mass in enumerate(law):
-            axes.write_inside(ax, x, 0.05, f"{mass:.3f}", fontsize=8)  # below every line
-        axes.token_axis(ax, len(p), 1.0)
-        if ax is not row[len(row) // 2]:
-            ax.get_legend().remove()
-        parts.append(f"{title}: target {by_token(p)}, draft {by_token(q)}, {words}")
-    show(row[0].figure, f"Argmax drafts, full q. {'; '.join(parts)}.")
+def argmax_draft(law_of: Callable, p: np.ndarray, q: np.ndarray) -> None:
+    """Target p (V,), draft q (V,), and the student's distribution with an argmax draft."""
+    law = np.asarray(law_of(p, q), dtype=float)
+    title = f"Argmax draft, full q: {total_variation(law, p):.3f} is on the wrong tokens"
+    values = {"target p": p, "draft q": q, "written, by your function": law}
+    options = {"kind": "bars", "roles": ("target", "draft", "excess"), "text": ".2f"}
+    series_figure(title, TOKEN_NAMES[: len(p)], values, ylabel="probability", **options)
 
 
 @axes.uses_student_functions("is_lossless")
@@ -77,26 +50,52 @@ def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
 
 @axes.uses_student_functions("is_lossless", "argmax_draft_law")
 def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The installed library's acceptance code, with a drawn draft and with its own argmax draft."""
-    from specdec_lib.lessons.ch03 import library
-
+    """The installed library's acceptance code and its `generate`, with several drafts."""
     library.require_library()
-    _verdicts("The library on trial", judge, library.LIBRARY_RULES, p, q)
-    written = computed.rule_law(library.LIBRARY_RULES["its rule, its own argmax draft"], p, q)
+    rules = library.LIBRARY_RULES
+    _verdicts("The library on trial", judge, rules, p, q)
+    written = computed.rule_law(rules["its rule, argmax draft"], p, q)
     off = np.abs(formula(p, q) - written).max()
-    print(f"With its argmax draft it writes {by_token(written)}.")
+    print(f"With an argmax draft it writes {by_token(written)}.")
     differs = f"differs from that by up to {off:.2g}" if off > 1e-9 else "says the same"
     print(f"Your argmax_draft_law {differs}.")
+    mixed = computed.rule_law(rules["its rule, assistant_ensemble_weight 0.5"], p, q)
+    print(f"With weight 0.5 it writes {by_token(mixed)}; 0.5 p + 0.5 q is {by_token((p + q) / 2)}.")
+    for _ in range(3):
+        print(f"get_vocab() lists {list(library.word_tokenizer(TOKEN_NAMES[:4]).get_vocab())}.")
 
 
 @axes.uses_student_functions("is_lossless", "repair")
 def library_repaired(judge: Callable, repair: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The same trial with the student's draft as well."""
-    from specdec_lib.lessons.ch03 import library
-
+    """Its acceptance code with the student's draft, and with the argmax draft."""
     library.require_library()
-    suspects = library.LIBRARY_RULES | {"its rule, your draft": library.drafted_by(repair)}
+    argmax = "its rule, argmax draft"
+    mended = {"its rule, your draft": library.drafted_by(repair)}
+    suspects = mended | {argmax: library.LIBRARY_RULES[argmax]}
     _verdicts("The trial again, with your repair", judge, suspects, p, q)
+
+
+@axes.uses_student_functions("speculative_sample", "warp", "is_lossless")
+def own_decoder(
+    sample: Callable, warp: Callable, judge: Callable, p: np.ndarray, q: np.ndarray, sampler: tuple
+) -> None:
+    """The student's decoder behind `warp` with a `sampler` of (temperature, top_k, top_p)."""
+
+    def decoded(*rows: np.ndarray) -> Rule:
+        models = [lambda text, row=row: np.tile(library.log(row), (len(text), 1)) for row in rows]
+
+        def rule(_p: np.ndarray, _q: np.ndarray, choices: exact.Tape) -> int:
+            first, second = sample(*models, [0], 1, 2, 1.0, LazyGenerator(choices))
+            return int(first) * len(p) + int(second)
+
+        return rule
+
+    target, draft = (warp(np.log(each), *sampler) for each in (p, q))
+    sides = {"both sides": (target, draft), "the target alone": (target, q)}
+    sides["the draft alone"] = p, draft
+    suspects = {f"warp on {name}": decoded(*rows) for name, rows in sides.items()}
+    title, texts = "Your decoder of chapter 02: texts of two tokens", np.outer(target, target)
+    _verdicts(title, judge, suspects, texts.ravel(), draft)
 
 
 def _verdicts(
@@ -112,7 +111,7 @@ def _verdicts(
         said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
         labels.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
     ax = axes.chart(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
-    ax.set(xlabel="total variation from p, counted", xlim=(0, 1.6 * max(off.values())))
+    ax.set(xlabel="total variation from p, counted", xlim=(0, 1.6 * max(0.01, *off.values())))
     words = axes.named_bars(ax, off, labels, "excess")
     show(ax.figure, f"{title}. {words}.")
 
@@ -120,28 +119,16 @@ def _verdicts(
 @axes.uses_student_functions("warp")
 def warped(warp: Callable, logits: np.ndarray) -> None:
     """The student's distribution of `logits` (V,) under each of SETTINGS."""
-    row, parts = axes.panels(len(SETTINGS), (8.8, 2.9), ylabel="probability", sharey=True), []
-    for ax, (name, setting) in zip(row, SETTINGS.items(), strict=True):
-        probs = np.asarray(warp(logits, *setting), dtype=float)
-        names = TOKEN_NAMES[: len(probs)]
-        parts.append(draw_series(ax, names, {name: probs}, kind="bars", text=".2f"))
-        axes.token_axis(ax, len(probs), 0.9)
-        ax.set(title=name, xlim=(-0.6, len(probs) - 0.4))
-    show(row[0].figure, f"By your function. {'; '.join(parts)}.")
+    laws = {name: np.asarray(warp(logits, *each), dtype=float) for name, each in SETTINGS.items()}
+    names = TOKEN_NAMES[: len(logits)]
+    series_figure("By your function", names, laws, ylabel="probability", kind="bars")
 
 
 def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> None:
-    """Print how far a rule is from p (V,): counted, and sampled, with a perfect sampler's noise.
-
-    To draw from what was counted is to run the rule as often, and takes no time.
-    """
-    written, noise = computed.rule_law(rule, p, q), computed.noise(p, draws)
-    off = total_variation(written, p)
-    sample = np.random.default_rng(0).multinomial(draws, written) / draws
-    print(f"target {p}, sample {np.round(sample, 4)}")
+    """Print how far a rule is from p (V,), counted, and how far a perfect sampler's sample is."""
+    off, noise = total_variation(computed.rule_law(rule, p, q), p), computed.noise(p, draws)
     print(f"Counted: {off:.5f} from p.")
-    print(f"{draws:,} samples: {total_variation(sample, p):.5f} from p. ", end="")
-    print(f"A perfect sampler: {noise:.5f} on average.")
+    print(f"{draws:,} samples of a perfect sampler: {noise:.5f} from p on average.")
     lossless = "Your rule is lossless, so there is nothing to notice."
     notice = f"{draws:,} samples would {'' if off > 3 * noise else 'not '}notice."
     print(lossless if off < 1e-12 else notice)

@@ -26,8 +26,6 @@ __all__ = ["P", "Q", "committed"]
 # Two tokens, for everything that can be done in one's head.
 TWO_COINS = read_only([0.5, 0.5]), read_only([0.6, 0.4])
 APART = read_only([1.0, 0.0]), read_only([0.0, 1.0])
-# Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
-ARGMAX_PAIRS = (TWO_COINS, (read_only([0.6, 0.4]), read_only([0.8, 0.2])), (P, Q))
 # What a rule gets wrong on tokens that the draft never proposes.
 UNSEEN = read_only([0.25, 0.25, 0.3, 0.2]), read_only([0.5, 0.5, 0.0, 0.0])
 
@@ -157,7 +155,6 @@ def _asked(
 
 
 check_acceptance_rate = check_of(globals(), "acceptance_rate")
-check_two_paths = check_of(globals(), "two_paths")
 check_argmax_draft_law = check_of(globals(), "argmax_draft_law")
 check_is_lossless = check_of(globals(), "is_lossless")
 check_repair = check_of(globals(), "repair")

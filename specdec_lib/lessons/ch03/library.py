@@ -1,14 +1,14 @@
-"""Hugging Face transformers' own acceptance code as rules: what a judge of rules can count.
+"""Hugging Face transformers' own code as rules: what a judge of rules can count.
 
 The code is that of the installed transformers, by names that another version need not have. It
 asks torch for chance in two places, `torch.rand_like` for the coin and `torch.multinomial` for the
 token. Here `choices` decides both, so the library's code is asked about every branch, for any p and
-q, and nothing is sampled.
+q, and nothing is sampled. It runs in float64, so that rounding hides nothing.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
-from types import SimpleNamespace
+from functools import lru_cache, partial
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -18,12 +18,14 @@ from specdec_lib.errors import dependency_error
 from specdec_lib.lessons.ch03.rules import Rule
 from specdec_lib.sampling import softmax
 
+_NEVER = -1e4  # a logit whose probability is 0 in float64
+
 
 def require_library() -> None:
     """Raise DependencyError unless the installed transformers answers when asked as it is below."""
     half = np.array([0.5, 0.5])
     try:
-        for draws, rule in zip((3, 2), LIBRARY_RULES.values(), strict=True):
+        for draws, rule in zip((3, 2, 3, 3, 3), LIBRARY_RULES.values(), strict=True):
             rule(half, half, tape := exact.Tape())
             if len(tape.branch_taken) != draws:
                 raise LookupError(f"it left {len(tape.branch_taken)} of {draws} draws to the tape")
@@ -31,77 +33,108 @@ def require_library() -> None:
         raise dependency_error("transformers", error) from None
 
 
-def drafted_by(draft: Callable) -> Rule:
-    """The library's rule on the token and the logits of `draft(logits, choices)`."""
+def drafted_by(draft: Callable, weight: float | None = None) -> Rule:
+    """Its rule, with `assistant_ensemble_weight`, on what `draft(logits, choices)` returns."""
 
     def rule(p, q, choices):
-        token, logits = draft(_log(q), choices)
-        return by_library(p, token, np.asarray(logits, dtype=float), choices)
+        import torch
+        from transformers.generation import utils
+
+        token, reported = draft(log(q), choices)
+        logits = torch.as_tensor(np.asarray(reported, dtype=float))[None, None]
+        target = torch.as_tensor(log(p)).expand(1, 2, -1)  # the second row is of a bonus
+        block = torch.tensor([[token]]), logits, 1, target, *filter(None, [weight])
+        with _decided_by(choices):
+            return int(utils._speculative_sampling(*block)[0][0, 0])
 
     return rule
 
 
-def by_library(p: np.ndarray, token: int, logits: np.ndarray, choices: object) -> int:
-    """The token that the library writes for the draft `token` and the reported `logits` (V,)."""
-    import torch
-    from transformers.generation import utils
+def generated(step: int) -> Rule:
+    """`generate` with a draft of another tokenizer, listed by id or, with -1, backwards."""
 
-    def rand_like(ratio: torch.Tensor) -> torch.Tensor:
-        acceptance = min(1.0, float(ratio))
-        coin = choices.choose([acceptance, 1 - acceptance])  # 0 accepts, and 2 below rejects
-        return torch.full_like(ratio, 2.0 * coin)
+    def rule(p, q, choices):
+        import torch
+        from transformers.generation import utils
 
-    def multinomial(probs: torch.Tensor, num_samples: int) -> torch.Tensor:
-        return torch.tensor([[choices.choose(probs.ravel().tolist())]])
+        target, options = _two_tokenizers(tuple(p), tuple(q), step)
+        prompt = torch.tensor([[len(p)]])  # "start"
+        with _decided_by(choices), mock.patch.object(utils, "logger"):
+            text = target.generate(prompt, do_sample=True, max_new_tokens=2, **options)
+        return int(text[0, 1])
 
-    target = torch.as_tensor(_log(p)).expand(1, 2, -1)  # the second row is of a bonus
-    draft = torch.as_tensor(logits)[None, None]
-    with mock.patch.multiple(torch, rand_like=rand_like, multinomial=multinomial):
-        written, _ = utils._speculative_sampling(torch.tensor([[token]]), draft, 1, target)
-    return int(written[0, 0])
+    return rule
 
 
-@lru_cache(100)  # a judge asks for every branch anew
-def _candidate(logits: tuple[float, ...]) -> tuple[int, np.ndarray]:
-    """The token and the logits (V,) of `SinglePositionMultiTokenCandidateGenerator`."""
-    import torch
-    from transformers import GenerationConfig
-    from transformers.generation import candidate_generator as library
-
-    generator = library.SinglePositionMultiTokenCandidateGenerator(
-        Gemma4AssistantStandIn(np.array(logits)),
-        torch.nn.Embedding(len(logits), 1),
-        GenerationConfig(max_length=9),
-    )
-    target = SimpleNamespace(hidden_states=(torch.zeros(1, 1, 1),), shared_kv_states={})
-    prefix = torch.zeros(1, 1, dtype=torch.long)
-    tokens, reported = generator.get_candidates(prefix, {}, target, False, 0)
-    return int(tokens[0, -1]), reported[0, 0].numpy()
+def _drawn(logits: np.ndarray, choices: exact.Tape) -> tuple[int, np.ndarray]:
+    return choices.choose(softmax(logits)), logits
 
 
 LIBRARY_RULES = {
-    "its rule, draft drawn from q": drafted_by(
-        lambda logits, c: (c.choose(softmax(logits)), logits)
-    ),
-    "its rule, its own argmax draft": drafted_by(lambda logits, _: _candidate(tuple(logits))),
+    "its rule, draft drawn from q": drafted_by(_drawn),
+    "its rule, argmax draft": drafted_by(lambda logits, _: (int(np.argmax(logits)), logits)),
+    "generate, another tokenizer": generated(step=-1),
+    "generate, listed by id": generated(step=1),
+    "its rule, assistant_ensemble_weight 0.5": drafted_by(_drawn, weight=0.5),
 }
 
 
-class Gemma4AssistantStandIn:
-    """A draft model that always gives the same logits (V,), by a name that the generator takes."""
+def _decided_by(choices: exact.Tape) -> Any:
+    """Patches of torch that ask `choices` for every coin and draw; float64 stands for float32."""
+    import torch
 
-    device, generation_config = "cpu", SimpleNamespace(num_assistant_tokens=1)
+    def coin(ratio: torch.Tensor) -> torch.Tensor:
+        accepted = min(1.0, float(ratio))
+        return torch.full_like(ratio, 2 * choices.choose([accepted, 1 - accepted]))  # 2 rejects
 
-    def __init__(self, logits: np.ndarray) -> None:
-        self.logits = logits
+    def token(probs: torch.Tensor, num_samples: int) -> torch.Tensor:
+        return torch.tensor([[choices.choose(probs.ravel().tolist())]])
 
-    def __call__(self, **_: object) -> SimpleNamespace:
-        import torch
-
-        logits = torch.as_tensor(self.logits)[None, None]
-        return SimpleNamespace(logits=logits, last_hidden_state=None)
+    doubles = {"float32": torch.float64, "full": partial(torch.full, dtype=torch.float64)}
+    return mock.patch.multiple(torch, rand_like=coin, multinomial=token, **doubles)
 
 
-def _log(probs: np.ndarray) -> np.ndarray:
+@lru_cache(4)  # a judge asks for every branch anew
+def _two_tokenizers(p: tuple[float, ...], q: tuple[float, ...], step: int) -> tuple[Any, dict]:
+    """A target with p (V,) after "start", and what `generate` needs of a draft with q.
+
+    The draft has a word that the target lacks. The order of its vocabulary would be a hash's.
+    """
+    words = [*map(str, range(len(p))), "start", "own"]
+    target_words, draft_words = word_tokenizer(words[:-1]), word_tokenizer(words)
+    draft_words.get_vocab = lambda: {word: words.index(word) for word in words[::step]}
+    draft = {"assistant_model": _llama([*q, 0.0, 0.2], len(p)), "assistant_tokenizer": draft_words}
+    return _llama([*p, 0.0], len(p)), draft | {"tokenizer": target_words}
+
+
+def word_tokenizer(words: list[str]) -> Any:
+    """A tokenizer of whole words; the ids are their places."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+
+
+def _llama(probs: list[float], start: int) -> Any:
+    """A Llama that gives `probs` (V,), over their sum, after `start`, and token 0 after others."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    sizes = {"vocab_size": len(probs), "hidden_size": 2, "num_attention_heads": 1}
+    config = LlamaConfig(num_hidden_layers=1, rms_norm_eps=0.0, eos_token_id=None, **sizes)
+    model = LlamaForCausalLM(config).double()
+    for weight in model.parameters():
+        weight.data.zero_()
+    model.model.norm.weight.data[:] = 0.5**0.5
+    model.model.embed_tokens.weight.data[:, 1] = 1
+    model.model.embed_tokens.weight.data[start] = torch.tensor([1.0, 0.0])
+    model.lm_head.weight.data[:, 0] = torch.tensor(np.maximum(log(np.array(probs)), _NEVER))
+    model.lm_head.weight.data[1:, 1] = _NEVER
+    return model
+
+
+def log(probs: np.ndarray) -> np.ndarray:
     """The logits (V,) of a distribution; minus infinity for what it rules out."""
     return np.log(probs, out=np.full(len(probs), -np.inf), where=probs > 0)

@@ -107,7 +107,7 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 
 # Figures that another function of their file shows.
 SHOWN_BY_OTHERS = {
-    *("ladder", "line_up", "library_on_trial", "library_repaired"),
+    *("ladder", "line_up", "library_on_trial", "library_repaired", "own_decoder"),
     *("more_candidates", "top_candidates"),
 }
 
@@ -137,7 +137,8 @@ def draw_figure(chapter: str, name: str, **functions: Callable) -> None:
     """Draw a figure of ARGUMENTS with the solution's functions, or others given by name."""
     figure = figures_of(chapter)[name]
     asked = getattr(figure, "functions", ())
-    own = [functions.get(each) or functions_of(chapter)[each] for each in asked]
+    known = functions_of("02_rejection_sampling") | functions_of(chapter) | functions
+    own = [known[each] for each in asked]
     figure(*own, *ARGUMENTS[chapter[:2]].get(name, ()))
 
 
@@ -205,9 +206,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "broken_rule": ("draw the correction from p", P, Q),
     },
     "03": {
-        "kept_and_rejected": (P, Q),
-        "both_paths": (P, Q),
-        "laws_against_targets": (ch03.ARGMAX_PAIRS,),
+        "argmax_draft": (P, Q),
+        "own_decoder": (P, Q, (0.5, None, 0.7)),
         "warped": (ch03.WARP_LOGITS,),
         "line_up": (P, Q),
         "library_on_trial": (P, Q),

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import draw_figure, unwritten
-from transformers.generation import candidate_generator, utils
+from transformers.generation import utils
 
 from specdec_lib.errors import dependency_error
-from specdec_lib.lessons.ch03 import figures, library
+from specdec_lib.lessons.ch03 import figures
 from specdec_lib.lessons.ch03.lesson import P, Q
 from specdec_lib.lessons.checking.blame import is_unwritten
 from specdec_lib.lessons.checking.examples import Different, expect, visible_check
@@ -44,55 +44,48 @@ def test_only_a_stub_of_their_own_is_an_unwritten_answer(function):
         visible_check(lambda f: expect(f, 1, gives=2))(function)
 
 
-def acceptance_rate(p, q):
+def argmax_draft_law(p, q):
     return [][0]
 
 
-def two_paths(p, q):
-    return acceptance_rate(p, q)
+def warp(*args):
+    return argmax_draft_law(P, Q)
 
 
 def test_a_figure_blames_the_function_that_stands_in_the_traceback(capsys):
-    figures.kept_and_rejected(acceptance_rate, P, Q)
-    uses_student_functions("is_lossless", "two_paths")(lambda judge, paths: paths(P, Q))(
-        print, two_paths
-    )
+    figures.argmax_draft(argmax_draft_law, P, Q)
+    uses_student_functions("is_lossless", "warp")(lambda judge, warp: warp())(print, warp)
     said = "cannot be used yet: raised IndexError: list index out of range, at `return [][0]`\n"
-    assert capsys.readouterr().out == f"Your acceptance_rate {said}Your two_paths {said}"
+    assert capsys.readouterr().out == f"Your argmax_draft_law {said}Your warp {said}"
 
 
 @pytest.mark.parametrize("broken", [partial(np.reshape, P), partial(torch.ones, -1), None])
 def test_a_figure_that_fails_by_itself_blames_nobody(broken, capsys, monkeypatch):
     monkeypatch.setattr(figures.axes, "chart", broken)
-    draw_figure("03_lossless", "kept_and_rejected")
+    draw_figure("03_lossless", "line_up")
     out = capsys.readouterr().out
     assert "There is no picture: code that is not yours raised" in out and "Your" not in out
 
 
-def patched(attribute: str, value: object = None):
-    """Another version: `value` stands for a function of transformers, or nothing does."""
-    owner, name = attribute.split(".")
-    return lambda patch: (
-        patch.setattr(OWNERS[owner], name, value) if value else patch.delattr(OWNERS[owner], name)
-    )
+def patched(name: str, value: object = None):
+    """Another version: `value` stands for a name of transformers' utils, or nothing does."""
+    return lambda patch: patch.setattr(utils, name, value) if value else patch.delattr(utils, name)
 
 
-OWNERS = {"utils": utils, "generator": candidate_generator}
 DAMAGE = [
     lambda patch: patch.setitem(sys.modules, "transformers.generation", None),
-    patched("utils._speculative_sampling"),
-    patched("utils._speculative_sampling", lambda ids, logits, length, target, is_done: 0),
-    patched("utils._speculative_sampling", lambda *args: torch.zeros(1, 1)),
-    patched("utils._speculative_sampling", lambda *args: (torch.zeros(1, 1), 0)),  # by other coins
-    patched("generator.SinglePositionMultiTokenCandidateGenerator"),
-    patched("generator.SinglePositionMultiTokenCandidateGenerator", lambda *args: print),
+    patched("_speculative_sampling"),
+    patched("_speculative_sampling", lambda ids, logits, length, target, is_done: 0),
+    patched("_speculative_sampling", lambda *args: torch.zeros(1, 1)),
+    patched("_speculative_sampling", lambda *args: (torch.zeros(1, 1), 0)),  # by other coins
+    patched("UniversalSpeculativeDecodingGenerator"),
+    patched("UniversalSpeculativeDecodingGenerator", lambda **args: print),
 ]
 
 
 @pytest.mark.parametrize("figure", ["library_on_trial", "library_repaired"])
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_the_trial_says_which_transformers_it_needs(damage, figure, capsys, monkeypatch):
-    library._candidate.cache_clear()
     (pin,) = (each for each in metadata.requires("specdec-course") if "transformers==" in each)
     monkeypatch.setattr(metadata, "version", lambda name: "4.57.1")
     damage(monkeypatch)
