@@ -528,7 +528,9 @@ use_half_the_cores()
 benchmark = strategies.DraftBenchmark()
 models = strategies.built_in_models("large", "base", "small")
 models["first layer"] = strategies.first_layers(1)
-drafts = strategies.compare_drafts(benchmark, models, prompt_lookup)  # alpha 0 where it finds nothing
+drafts = strategies.compare_drafts(
+    benchmark, models, prompt_lookup
+)  # alpha 0 where it finds nothing
 charts.strategies(drafts)
 
 # %% [markdown]
