@@ -55,6 +55,8 @@ class PassRecorder:
         self.model, self.passes = model, list[RecordedPass]()
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked by copy before there is a model
+            raise AttributeError(name)
         return getattr(self.model, name)
 
     def forward(self, tokens: Tensor, cache: Cache, **forward_kwargs: Any) -> Tensor:

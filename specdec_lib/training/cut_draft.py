@@ -22,7 +22,8 @@ from specdec_lib.training.writing import Rows
 
 def make_draft(target: Llama, text: Rows, epochs: float, work: Path, to: Path) -> None:
     """Train a draft in `work` on `text`, and write it to `to`; prints what its card is to say."""
-    rows, d2t = len(text.tokens), most_written(text, target.vocab_size)
+    rows, size = len(text.tokens), recipes.SMOLLM2_DRAFT_SIZE.vocab
+    d2t = most_written(text, target.vocab_size, size)
     draft, recipe = draft_from_target(target, d2t), recipes.smollm2_recipe(rows, epochs)
     name = f"draft-{rows}-{epochs:g}"
     if not (work / f"{name}.pt").exists():
@@ -34,8 +35,8 @@ def make_draft(target: Llama, text: Rows, epochs: float, work: Path, to: Path) -
     print(f"{to}: {rows} rows, {recipe}")
 
 
-def most_written(text: Rows, vocab_size: int) -> np.ndarray:
-    """The tokens of the draft's vocabulary: target ids, ascending, uint16.
+def most_written(text: Rows, vocab_size: int, count: int) -> np.ndarray:
+    """The `count` tokens that the target writes most: target ids, ascending, uint16.
 
     A token counts once where it stands, and with its probability wherever it could have stood.
     """
@@ -44,7 +45,7 @@ def most_written(text: Rows, vocab_size: int) -> np.ndarray:
         np.add.at(counts, tokens, np.exp(logprobs.astype(np.float32)))
     counts[0] = np.inf  # what the draft reads for every token that it lacks
     order = np.argsort(-counts, kind="stable")
-    return np.sort(order[: recipes.SMOLLM2_DRAFT_SIZE.vocab]).astype(np.uint16)
+    return np.sort(order[:count]).astype(np.uint16)
 
 
 def own_ids(d2t: np.ndarray, vocab_size: int) -> Tensor:

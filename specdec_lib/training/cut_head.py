@@ -29,7 +29,8 @@ from specdec_lib.training.writing import Rows
 
 def make_head(target: Llama, text: Rows, epochs: float, work: Path, to: Path) -> None:
     """Train a head in `work` on `text`, and write it to `to`; prints what its card is to say."""
-    rows, d2t = len(text.tokens), most_written(text, target.vocab_size)
+    rows, vocab_size = len(text.tokens), target.vocab_size
+    d2t = most_written(text, vocab_size, recipes.SMOLLM2_DRAFT_SIZE.vocab)
     recipe = recipes.smollm2_recipe(rows, epochs, muon=0, adam=0.004)  # AdamW alone
     name = f"head-{rows}-{epochs:g}"
     torch.manual_seed(recipes.SEED)
@@ -38,7 +39,7 @@ def make_head(target: Llama, text: Rows, epochs: float, work: Path, to: Path) ->
         train(head, loss_in(target, d2t), recipe, work, name, partial(batch, text, recipe.batch))
     trained = {f"eagle.{part}": weight for part, weight in load_trained(work, name).items()}
     write_tensors(eagle_weights(trained, target.embedding.float()), to / HEAD_FILE)
-    np.save(to / D2T_FILE, d2t)
+    np.save(to / D2T_FILE, most_written(text, vocab_size, recipes.SMOLLM2_HEAD_VOCAB))
     print(f"{to}: {rows} rows, {recipe}")
 
 

@@ -81,6 +81,9 @@ PIECE_ROWS, ROW_LENGTH = 192, 256  # rows, tokens
 TOP = 64  # of the target's most probable tokens are kept at each position
 SMOLLM2_DRAFT_SIZE = ModelSize(256, 4, 4, 704, kv_heads=2, vocab=12_288, context=2048)
 SMOLLM2_HEAD_SIZE = ModelSize(384, 1, 12, 1024)  # heads of eagle.HEAD_WIDTH
+# The head learns in the draft's vocabulary, and drafts in a smaller one: of an acceptance of 0.393
+# that costs 0.011, and it saves a third of a step (AMD EPYC, 2026-11-28).
+SMOLLM2_HEAD_VOCAB = 2048
 
 
 def smollm2_recipe(rows: int, epochs: float, **rates: float) -> Recipe:

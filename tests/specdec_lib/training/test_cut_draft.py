@@ -22,7 +22,7 @@ from specdec_lib.training.recipes import ModelSize
 TINY, DRAFT = ModelSize(16, 1, 2, 16), ModelSize(8, 1, 2, 8, kv_heads=1, vocab=100)
 HEAD = ModelSize(32, 1, 1, 16)
 SMALL = {"PIECE_ROWS": 24, "ROW_LENGTH": 160, "TOP": 8, "SMOLLM2_DRAFT_SIZE": DRAFT}
-SMALL["SMOLLM2_HEAD_SIZE"] = HEAD
+SMALL |= {"SMOLLM2_HEAD_SIZE": HEAD, "SMOLLM2_HEAD_VOCAB": 50}
 CHAT_TOKENIZER = FileTokenizer(tokenizer(), "Q: {{ messages[0].content }} A:")
 
 
@@ -68,7 +68,7 @@ def test_the_head_loads_and_learned_both_steps_as_the_drafter_takes_them(target,
     text, tokens, hidden = writing.read_pieces(tmp_path, 1), [5, 7, 9, 11], list[HiddenStates]()
     cut_head.make_head(target, text, 1.0, tmp_path, tmp_path / "head")
     drafter = Eagle.from_folder(target, tmp_path / "head")
-    assert drafter.head(torch.ones(1, 16)).shape == (1, len(drafter.d2t)) == (1, 100)
+    assert drafter.head(torch.ones(1, 16)).shape == (1, len(drafter.d2t)) == (1, 50)
     assert drafter.up(torch.ones(1, 32)).any()  # it has learned: the matrix began with zeros
     head = cut_head.TwoStepHead(16, HEAD)
     head.load_state_dict(stages.load_trained(tmp_path, "head-24-1"))

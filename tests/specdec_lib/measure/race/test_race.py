@@ -1,7 +1,10 @@
 """The race: every decoder has its own clock and writes the same text, and a wrong one is told."""
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import functions_of
@@ -9,6 +12,7 @@ from classes.chapter_cases import functions_of
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.eagle import BUILT_IN_EAGLE
 from specdec_lib.measure import models
 from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.prompts import MAX_REPEATED_SHARE, repeated_share
@@ -17,6 +21,7 @@ from specdec_lib.measure.race.hf_lane import assisted_lane
 from specdec_lib.measure.race.lanes import (
     draft_model_lane,
     greedy_function_lane,
+    pair_lane,
     prompt_lookup_lane,
     random_lane,
     student_lane,
@@ -72,18 +77,22 @@ def test_every_drafter_writes_the_text_of_plain_decoding():
     assert mine == functions == model
 
 
-def test_a_question_is_put_in_a_template_shown_without_it_and_answered_to_an_end():
-    pair = load_pair(draft="small")
+def test_a_question_is_put_in_a_template_shown_without_it_and_answered_to_an_end(tmp_path: Path):
+    shutil.copy(BUILT_IN_EAGLE, tmp_path)
+    np.save(tmp_path / "d2t.npy", np.arange(0, 2048, 2))
+    pair = replace(load_pair(draft="small"), head=tmp_path)
     tokenizer = FileTokenizer(pair.tokenizer.backend_tokenizer, "# {{ messages[0].content }}\n")
     pair = replace(pair, tokenizer=tokenizer)
     (ids,) = turns.questions_to(pair, ["import sys"]).prompts
     assert tokenizer.decode(ids) == "# import sys"
     text = plain_generate(pair.target, [ids], Settings(LONG, Warp(0)), Greedy()).tokens[0]
     subject = turns.questions_to(replace(pair, eos_id=frozenset(text[4:5])), ["import sys"])
-    found = raced({"model": draft_model_lane(pair.draft, 2, subject.ends)}, subject=subject)
-    plain, fast = found.lanes
+    lanes = {"model": draft_model_lane(pair.draft, 2, subject.ends)}
+    lanes["head"] = pair_lane(pair, 2, subject.ends)
+    found = raced(lanes, subject=subject)
+    plain, *fast = found.lanes
     assert found.prompts == ["import sys\n\n"] and found.pair == pair.label
-    assert len(plain.passes) == text.index(text[4]) + 1 and found.same(fast)
+    assert len(plain.passes) == text.index(text[4]) + 1 and all(map(found.same, fast))
 
 
 def test_a_greedy_race_begins_with_a_text_that_does_not_repeat():
