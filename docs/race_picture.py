@@ -116,7 +116,7 @@ def caption(race: Race) -> str:
     plain, fast = race.lanes
     return (
         f"*The same {len(plain.pieces[0])} tokens, {race.ratio(fast):.2f} times as fast: "
-        f"{fast.seconds:.2f} s instead of {plain.seconds:.2f} s. A small draft proposes "
+        f"{fast.seconds:.2f} s instead of {plain.seconds:.2f} s. A small draft model proposes "
         "tokens, and the large one checks several in one pass. It kept the underlined ones. "
         f"The models: {race.pair}. {race.remarks[0]}*"
     )

@@ -18,7 +18,7 @@
 # **distribution**: for every token in its vocabulary, the probability that it comes next.
 #
 # Here a published chat model, SmolLM2-135M-Instruct, answers a question twice. On the left this
-# **target** writes alone. On the right a small network, the **draft**, proposes two tokens at a time,
+# **target** writes alone. On the right a small model, the **draft**, proposes two tokens at a time,
 # and the target checks them: **speculative decoding**. Both sides always take the target's most
 # probable token (**temperature** 0). The race is recorded; its processor and date stand below it.
 

@@ -78,8 +78,10 @@ def head_for(target: Llama, width: int, d2t: Tensor | None = None) -> Linear:
         return target.head
     copies = target.shape.width // width
     identity = torch.eye(width, target.shape.width, device=target.device, dtype=target.dtype)
-    weight = (target.head(identity) * copies).T
-    return Linear((weight if d2t is None else weight[d2t]).contiguous())
+    kept = slice(None) if d2t is None else d2t
+    # Part by part, since the head of a large vocabulary is a large matrix.
+    parts = [target.head(part)[:, kept] for part in identity.split(32)]
+    return Linear((torch.cat(parts) * copies).T.contiguous())
 
 
 def gather_columns(states: Tensor, columns: Sequence[int]) -> Tensor:

@@ -18,10 +18,12 @@ from specdec_lib.measure.race.record import Race
 from specdec_lib.measure.race.turns import questions_to, run_race
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.smollm2 import DRAFT_MODEL
 
 # A model of this size is often wrong. Of 80 questions that it was asked at temperature 0, this is
 # one of the few with an answer that is right, reads well and ends by itself after about a hundred
-# tokens. It was chosen by reading; how many drafts are accepted in it was not known.
+# tokens. It was chosen by reading; how many drafts are accepted in it was not known. But the draft
+# model has learned from texts on this topic among a hundred others, and the race says so.
 QUESTION = "What is the water cycle? Answer in one paragraph."
 K = 2
 _LONGEST = 150  # tokens of an answer
@@ -30,9 +32,10 @@ _PICTURE = Path(specdec_lib.__file__).parents[1] / "docs" / "race_picture.py"
 
 def race_json() -> str:
     """A race on this machine."""
-    where = f"Recorded on {date.today()}. {processor()}."
-    race = answer_race(load_pair(SMOLLM2, device="cpu"), QUESTION, K)
-    return json.dumps(asdict(replace(race, remarks=(where,))), indent=1)
+    remark = "The draft also learned from texts on this topic. "
+    remark += f"Recorded on {date.today()}. {processor()}."
+    race = answer_race(load_pair(SMOLLM2, DRAFT_MODEL, device="cpu"), QUESTION, K)
+    return json.dumps(asdict(replace(race, remarks=(remark,))), indent=1)
 
 
 def draw_race() -> None:

@@ -12,6 +12,7 @@ from specdec_lib.measure.recording import __main__ as recording
 from specdec_lib.measure.recording import answer, blocks, race
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.smollm2 import DRAFT_MODEL
 
 
 @pytest.mark.parametrize("k", [4, 16])
@@ -30,7 +31,8 @@ def test_a_sample_of_the_recorded_blocks_is_what_the_built_in_pair_gives(k: int)
 @pytest.mark.slow
 @needs_smollm2
 def test_the_recorded_race_is_what_the_fetched_pair_writes():
-    found, recorded = race.answer_race(load_pair(SMOLLM2), race.QUESTION, race.K), recorded_race()
+    pair, recorded = load_pair(SMOLLM2, DRAFT_MODEL), recorded_race()
+    found = race.answer_race(pair, race.QUESTION, race.K)
     assert found.prompts == recorded.prompts
     for now, then in zip(found.lanes, recorded.lanes, strict=True):
         assert [each.pieces for each in now.passes] == [each.pieces for each in then.passes]
