@@ -32,8 +32,8 @@ _PICTURE = Path(specdec_lib.__file__).parents[1] / "docs" / "race_picture.py"
 
 def race_json() -> str:
     """A race on this machine."""
-    remark = "The draft also learned from texts on this topic. "
-    remark += f"Recorded on {date.today()}. {processor()}."
+    remark = f"Recorded on {date.today()}. {processor()}. "
+    remark += "The draft also learned from texts on this topic."
     race = answer_race(load_pair(SMOLLM2, DRAFT_MODEL, device="cpu"), QUESTION, K)
     return json.dumps(asdict(replace(race, remarks=(remark,))), indent=1)
 
