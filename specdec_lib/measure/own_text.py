@@ -106,11 +106,11 @@ def acceptance_table(pair: Pair, count: int = _PROMPTS, tokens: int = _TOKENS) -
 def card_rows(table: pd.DataFrame) -> list[str]:
     """The table in Markdown, as it stands on a card."""
     return [
-        "| text | temperature | acceptance | quartiles of the texts | outside | texts, positions |",
-        "| --- " * 6 + "|",
+        "| text | temperature | acceptance | outside | positions |",
+        "| --- " * 5 + "|",
         *(
-            f"| {row.kind} | {row.temperature:g} | {row.acceptance:.3f} | {row.low:.2f} to "
-            f"{row.high:.2f} | {row.outside:.3f} | {row.texts}, {row.positions:,} |"
+            f"| {row.kind} | {row.temperature:g} | {row.acceptance:.3f} | {row.outside:.3f} | "
+            f"{row.positions:,} |"
             for row in table.itertuples()
         ),
     ]
