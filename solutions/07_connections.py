@@ -400,6 +400,15 @@ charts.heads(strategies.measure_tokens_per_pass(target, heads, texts, k=3), k=3)
 # EAGLE's head reads `x`, then its own draft tokens. Medusa's heads guess past a token that has already
 # been chosen.
 #
+# <details><summary>The same on a published chat model</summary>
+#
+# For SmolLM2-135M-Instruct this course has a draft model of 6.1 million parameters and an EAGLE head of
+# 2.4 million. Each learned from about half a million tokens that the target wrote. On the target's answers
+# to 24 other questions `alpha` is 0.34 and 0.38 at temperature 1. Two draft tokens make greedy decoding
+# 1.09 and 1.16 times as fast (AMD EPYC, 28 November 2026).
+#
+# </details>
+#
 # ## Acceptance by position
 #
 # EAGLE-3 drafts token by token, so each draft token knows those before it. DFlash drafts all at once,
