@@ -32,6 +32,7 @@ DISPLAY_PRIORITY = (
 )  # fmt: skip
 REVEALS = re.compile(r"^\s*lesson\.reveal\w*\(", re.MULTILINE)
 CHECK = re.compile(r"^# Check of ")  # its output is about an answer
+OWN_CODE = re.compile(r"\(globals\(\)\)")  # its output lists the reader's functions
 
 
 def chapter_page(chapter: str, executed: Path) -> NotebookNode:
@@ -53,7 +54,8 @@ def _page_cell(released: NotebookNode, solved: NotebookNode) -> NotebookNode:
     folded = is_folded(cell)
     cell.metadata = nbformat.NotebookNode()
     if cell.cell_type == "code":
-        cell.outputs = [] if is_check else [_page_output(output) for output in solved.outputs]
+        shows_answer = is_check or OWN_CODE.search(cell.source)
+        cell.outputs = [] if shows_answer else [_page_output(output) for output in solved.outputs]
         cell.execution_count = None
         if tags := list(_tags(cell, folded)):
             cell.metadata.tags = tags

@@ -21,7 +21,8 @@ TABLE, FORMULA, BOX = r"^\| ---", r"\$\$.+?\$\$", '<div class="alert'
 BOXES = r"""boxes => boxes.map(box => {
   const [own, around] = [box, box.parentElement].map(each => getComputedStyle(each));
   return own.color === around.color && own.backgroundColor.startsWith("rgba(") })"""
-PICTURE = re.compile(r"^figures\.(?!real_text)\w+\(", re.MULTILINE)  # real_text writes a page
+# real_text and beside_the_paper write a page.
+PICTURE = re.compile(r"^figures\.(?!real_text|beside_the_paper)\w+\(", re.MULTILINE)
 FIGURES = sum(len(PICTURE.findall(cell.source)) for cell in RELEASE.cells)
 
 
