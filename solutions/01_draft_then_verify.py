@@ -239,7 +239,7 @@ def greedy_prefix(drafted: list[int], p: np.ndarray) -> int:
 # 1. Compare token by token, and stop at the first that differs.
 # 2. The target's own choice at position `i` is `int(np.argmax(p[i]))`. `p` has rows to spare.
 # 3. Loop with `enumerate(drafted)`. If the token is not the target's choice, return the index;
-#    after the loop return `len(drafted)`.
+#    after the loop, all were right: that is `len(drafted)`.
 
 # %% tags=["demo"]
 figures.greedy_walk(

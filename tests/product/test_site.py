@@ -14,7 +14,7 @@ from autograde.course import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
 from autograde.nbgrader.regions import solution_view
 from autograde.tools.pages import chapter_page
 
-SILENT = re.compile(r"lesson\.|# Check of ")
+SILENT = re.compile(r"lesson\.|# Check of |.*globals\(\)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^(```|~~~).*?^\1$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 # A command of TeX has two letters or more: `\n` stands in code. A formula's signs stand around it.
