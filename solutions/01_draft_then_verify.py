@@ -137,11 +137,11 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 # ## Score: one pass, K + 1 rows
 #
 # The target reads `prefix + drafted`, where the **prefix** is the text so far, and returns a row for
-# **every** token that it read, those of the prefix included.
+# **every** token that it read, including those of the prefix.
 #
 # ### Commit first
 #
-# The prefix has 6 tokens and the block 4. The target returns ten rows, with indices 0 to 9. Which row
+# The prefix has 6 tokens and the block 4. The target returns ten rows, numbered 0 to 9. Which row
 # judges the **first** draft token? Write its index.
 
 # %% solution="prediction_01"

@@ -590,8 +590,10 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #   rate (Theorem 3.5, Corollary 3.6).
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*,
 #   [arXiv 2302.01318](https://arxiv.org/abs/2302.01318): Theorem 1, the same proof with the letters exchanged.
-# - Hugging Face transformers, on GitHub: 30778 made drafts greedy (May 2024), 32867 reported the distribution
-#   (August), 33534 took it back (September), 28508 fixed a count that accepted everything.
+# - Hugging Face transformers, on GitHub: [30778](https://github.com/huggingface/transformers/pull/30778) made
+#   drafts greedy (May 2024), [32867](https://github.com/huggingface/transformers/pull/32867) reported the
+#   distribution (August), [33534](https://github.com/huggingface/transformers/pull/33534) took it back (September),
+#   [28508](https://github.com/huggingface/transformers/pull/28508) fixed a count that accepted everything.
 #   [47932](https://github.com/huggingface/transformers/pull/47932) (August 2026) names three generators that
 #   report a `q` they did not draw from; in 5.23.0 two are fixed and one is left (`candidate_generator.py`, lines
 #   1344 and 1347). The other tokenizer: `candidate_generator.py`, lines 725 and 833, run with 5.23.0 on 28
@@ -600,9 +602,11 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #   ([arXiv 2604.07622](https://arxiv.org/abs/2604.07622)).
 # - vLLM, on GitHub: [54282](https://github.com/vllm-project/vllm/pull/54282) parted the draft's noise from the
 #   correction's (August 2026; drafts by argmax, the default, draw nothing and were right);
-#   [42802](https://github.com/vllm-project/vllm/pull/42802), `min_p`; 10198, filtered drafts against an unfiltered
-#   target; vllm-project.github.io 80, a rule without a coin, found in review.
+#   [42802](https://github.com/vllm-project/vllm/pull/42802), `min_p`;
+#   [10198](https://github.com/vllm-project/vllm/issues/10198), filtered drafts against an unfiltered target;
+#   [vllm-project.github.io 80](https://github.com/vllm-project/vllm-project.github.io/pull/80), a rule without a
+#   coin, found in review.
 # - What servers do by default: `docs/field_guide.md`, "Engines", as read until 26 November 2026.
-# - deepseek-ai/DeepSpec 31: bfloat16 drafts under a float32 rule.
+# - [deepseek-ai/DeepSpec 31](https://github.com/deepseek-ai/DeepSpec/issues/31): bfloat16 drafts under a float32 rule.
 #
 # **Next.** Chapter 04 asks which draft is worth its time, now that every draft is safe.
