@@ -482,22 +482,22 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 #
 # ## Who ships what
 #
-# As of November 2026:
+# As of November 2026 (n-gram is prompt lookup, chapter 04):
+
+# %% tags=["demo"]
+from specdec_lib.lessons.ch07.engines import show_engines
+
+show_engines("server", "On servers, and in transformers")
+show_engines("home", "On a machine at home")
+
+# %% [markdown]
+# A token drawn from `p` is `x` with probability `p(x)`: your rule once more, with the target's draw as
+# the coin. If the draft draws too, as in mlx-lm, two draws have to meet: on our pair with probability 0.305,
+# where `p/q` has 0.80. vLLM removed its tree attention in May 2026: on a busy server every branch costs
+# (chapter 06).
 #
-# | engine, as read | drafts with | judges a draft token by |
-# | --- | --- | --- |
-# | vLLM 0.32.0 | EAGLE-3, MTP, DFlash, DFlash2, DSpark, P-EAGLE, PARD, draft model, prompt lookup (n-gram), suffix; chains | `p(x)`; on request `p/q` or the block as a whole |
-# | SGLang, 16974b8 | EAGLE-2, EAGLE-3, MTP, DFlash, DSpark, draft model, prompt lookup; chains and trees | `p(x)`, children in turn; on request `p/q` for chains |
-# | TensorRT-LLM 1.4.0rc1 | EAGLE-3, MTP, DFlash, DSpark, PARD, draft model, prompt lookup, suffix; chains and trees | equality with the token that the target draws; on request `p/q` |
-# | llama.cpp, 00efb3e | EAGLE-3, MTP, DFlash, DSpark, DFlash2, draft model, prompt lookup; chains | equality with the token that the target draws |
-# | transformers 5.23.0 | MTP, DFlash, draft model (any tokenizer), prompt lookup, early exit; chains | `p/q` if the draft gives a `q`, else equality; with another tokenizer and sampling, that `q` may be the wrong one (chapter 03) |
-#
-# A token drawn from `p` is `x` with probability `p(x)`: your rule once more, with the target's
-# draw as the coin. vLLM removed its tree attention in May 2026, so EAGLE drafts a chain in vLLM and a
-# tree in SGLang. That matters less than it sounds: on a busy server every branch costs (chapter 06).
-#
-# The course's field guide (`docs/field_guide.md`) answers the four questions for thirty methods, from
-# 2018 to today, with what each paper reports.
+# The field guide (`docs/field_guide.md`) answers the four questions for over thirty methods, from 2018 to
+# today, and says where each engine was read; `docs/regimes.md` has reasoning and test-time compute.
 #
 # <details><summary>Two more ideas: no draft at all, and a draft with another tokenizer</summary>
 #

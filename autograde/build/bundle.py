@@ -16,6 +16,13 @@ PROJECT = ("pyproject.toml", "LICENSE", "LICENSE-text.md", "constraints.txt", "e
 GRADER_ENTRY_POINTS = re.compile(rb'^autograde = "autograde\..*"\n', re.MULTILINE)
 QUIZZES = "quizzes.toml"  # of each chapter: the right letters, and what each option is told
 README = ROOT / "docs" / "student.md"
+FRONT = ROOT / "README.md"  # has the table of chapters
+CHAPTERS = "<!-- the chapters -->"  # where it stands in the bundle's README
+_TABLE = re.compile(r"^\| chapter .*?(?=\n\n)", re.MULTILINE | re.DOTALL)
+_ROW = re.compile(r"\(notebooks/(\w+)/")
+_LINK_TO_GUIDE = re.compile(r"(?<=\]\()(\w+\.md)")  # from docs/student.md
+# A guide's link to a file of the repository that is not a guide.
+_LINK_TO_CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 DEFAULT_README = """\
 # {name}
 
@@ -33,7 +40,8 @@ def write_bundle(
     """
     paths = [path for path in _contents(chapters) if quizzes or path.name != QUIZZES]
     files = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
-    files["README.md"] = _readme().encode()
+    files["README.md"] = _readme(chapters).encode()
+    files |= {f"docs/{path.name}": without_links_to_code(path.read_bytes()) for path in _guides()}
     if "pyproject.toml" in files:
         files["pyproject.toml"] = GRADER_ENTRY_POINTS.sub(b"", files["pyproject.toml"])
     folder = current_course().name
@@ -56,8 +64,29 @@ def _own_library() -> Path | None:
     return next((path for path in library_folders() if path.resolve() == ROOT / LIBRARY), None)
 
 
-def _readme() -> str:
+def without_links_to_code(page: bytes) -> bytes:
+    """A guide whose links to files of the repository are code: where it goes, they do not."""
+    return _LINK_TO_CODE.sub(rb"`\1`", page)
+
+
+def _guides() -> list[Path]:
+    """The guides that the students' page links to: their chapters name them."""
+    text = README.read_text(encoding="utf-8") if README.is_file() else ""
+    return [README.with_name(name) for name in sorted(set(_LINK_TO_GUIDE.findall(text)))]
+
+
+def _table_of(chapters: Collection[str] | None) -> str:
+    """The table of chapters in the repository's README, without those that the bundle lacks."""
+    table = _TABLE.search(FRONT.read_text(encoding="utf-8") if FRONT.is_file() else "")
+    rows = [(row, _ROW.search(row)) for row in table[0].splitlines()] if table else []
+    return "\n".join(
+        row for row, link in rows if not link or chapters is None or link[1] in chapters
+    )
+
+
+def _readme(chapters: Collection[str] | None) -> str:
     if README.is_file():
-        return README.read_text(encoding="utf-8")
+        text = _LINK_TO_GUIDE.sub(r"docs/\1", README.read_text(encoding="utf-8"))
+        return text.replace(CHAPTERS, _table_of(chapters))
     install = "run `pip install .` in it, " if _own_library() else ""
     return DEFAULT_README.format(name=current_course().name, install=install)

@@ -1,6 +1,5 @@
 """`make site`: the chapters and the guides as web pages in build/site/, without any download."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograde.build.bundle import without_links_to_code
 from autograde.build.execute import execute
 from autograde.build.release import build_chapters
 from autograde.course import BUILD, ROOT, Chapter, chapters, exit_code
@@ -19,8 +19,6 @@ SITE_SOURCE = BUILD / "site-source"
 SITE = BUILD / "site"
 # Pages at the repository's root; they link to the licences.
 ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-text.md")
-# A guide's link to a file of the repository that is not a page of the site.
-_LINK_TO_CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 
 
 def make_site() -> int:
@@ -43,7 +41,7 @@ def gather_sources(executed: dict[str, Path]) -> None:
     """
     files = {path.relative_to(DOCS).as_posix(): path.read_bytes() for path in files_below(DOCS)}
     for name in filter(lambda name: name.endswith(".md"), files):
-        files[name] = _LINK_TO_CODE.sub(rb"`\1`", files[name])
+        files[name] = without_links_to_code(files[name])
     for name in ROOT_PAGES:  # beside the guides there
         files[name] = (ROOT / name).read_bytes().replace(b"](docs/", b"](")
     for chapter, notebook in executed.items():

@@ -42,6 +42,14 @@ def test_the_python_of_the_readme_prints_a_text(capsys):
     assert written.startswith("def quicksort(") and len(written) > len("def quicksort(\n")
 
 
+def test_the_field_guide_has_the_tables_of_the_file_that_chapter_07_shows():
+    guide = (ROOT / "docs" / "field_guide.md").read_text(encoding="utf-8")
+    with_tables = runpy.run_path(str(ROOT / "docs" / "field_tables.py"))["with_tables"]
+    assert guide.count("<!-- end -->") == 3
+    assert with_tables(guide) == guide, "`python docs/field_tables.py` writes the tables"
+    assert with_tables(guide.replace("LiLiCorr", "", 1)) == guide  # a cell that somebody edits
+
+
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 OURS = re.compile(r"(?<![\w/])(?:specdec_lib|autograde|tests|docs|solutions|notebooks)/[\w./*-]*\w")
 

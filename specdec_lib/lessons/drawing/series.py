@@ -3,6 +3,7 @@
 The alternative text is made from the very values that are drawn, so the two cannot part.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -136,4 +137,6 @@ def show_table(rows: Any, caption: str = "", columns: Sequence[str] | None = Non
     shown |= {"float_format": "{:.3g}".format, "na_rep": ""}
     text = f"{caption}\n{frame.to_string(**shown)}".strip("\n")
     page = frame.to_html(border=0, **shown)
+    if frame.select_dtypes("number").empty:  # words; Jupyter sets every cell flush right
+        page = re.sub("<t([hd])>", r'<t\1 style="text-align: left">', page)
     display_page(f"<p>{caption}</p>{page}" if caption else page, text)

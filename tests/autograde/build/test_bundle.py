@@ -44,7 +44,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_students_get_the_notebooks_and_the_library_and_no_answers(unpacked: Path):
     top = {path.name for path in unpacked.iterdir()}
     assert {"README.md", "pyproject.toml", "notebooks", "specdec_lib", "environment.yml"} <= top
-    assert not top & {"solutions", "autograde", "tests", "docs", "nbgrader_config.py"}
+    assert not top & {"solutions", "autograde", "tests", "nbgrader_config.py"}
     assert sorted(path.name for path in (unpacked / "notebooks").iterdir()) == chapter_names()
     text = "".join(path.read_text() for path in (unpacked / "notebooks").rglob("*.ipynb"))
     assert "BEGIN SOLUTION" not in text and "HIDDEN TESTS" not in text
@@ -55,17 +55,32 @@ def test_students_get_the_notebooks_and_the_library_and_no_answers(unpacked: Pat
     assert '= "autograde.' not in (unpacked / "pyproject.toml").read_text(encoding="utf-8")
 
 
-def test_its_readme_points_at_nothing_that_it_lacks(unpacked: Path):
-    text = (unpacked / "README.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
-    assert [link for link in links if not (unpacked / link).exists()] == []
-    assert not re.search(r"\bmake [a-z]+`|\bautograde\b", text)  # the instructor's commands
+def test_its_pages_point_at_nothing_that_it_lacks(unpacked: Path):
+    pages = [unpacked / "README.md", *(unpacked / "docs").iterdir()]
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    links = [
+        page.parent / link
+        for page, text in texts.items()
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    ]
+    assert [link for link in links if not link.exists()] == []
+    assert not re.search(r"\bmake [a-z]+`|\bautograde\b", texts[pages[0]])  # the instructor's
+
+
+def test_it_holds_the_guides_that_its_chapters_name_and_a_table_of_them(unpacked: Path):
+    chapters = [path.read_text() for path in (unpacked / "notebooks").rglob("*.ipynb")]
+    named = {name for text in chapters for name in re.findall(r"`(docs/\w+\.md)`", text)}
+    assert {"docs/field_guide.md", "docs/regimes.md"} <= named <= files_of(unpacked)
+    assert "docs/your_log_says.md" in files_of(unpacked)
+    rows = re.findall(r"^\| \[\d\d .*\|$", (unpacked / "README.md").read_text(), re.MULTILINE)
+    assert len(rows) == len(chapter_names())
 
 
 def test_a_student_starts_with_some_chapters_and_gets_the_others_later(unpacked: Path, tmp_path):
     some = unzipped(tmp_path, *(word for name in SOME for word in ("--chapter", name)))
     others = {f"notebooks/{n}/{n}.ipynb" for n in chapter_names() if n not in SOME}
     assert files_of(unpacked) - files_of(some) == others
+    assert not any(other in (some / "README.md").read_text() for other in others)
     write_bundle(tmp_path / "again.zip", SOME)
     assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "course.zip").read_bytes()
     work = tmp_path / "work"
