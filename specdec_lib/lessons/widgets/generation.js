@@ -175,7 +175,7 @@ function runPanel(model, play) {
   const prompt = html("p", { class: "sd-text" });
   const chart = chartBox();
   const text = html("div", { class: "sd-wide sd-controls" }, kindKeys(NAMES), prompt, chart);
-  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·8 is eight, ↵ ends a line.",
+  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·7 is seven, ↵ ends a line.",
     controls(sliders.k.row, sliders.c.row, sliders.v.row, runButtons(model, play), sliders.alpha.row, buttons(button("Recorded text", back))),
     controls(pair(now.box, ahead.box, passes.box, rate.box), verdict), text);
   function draw(view) {
