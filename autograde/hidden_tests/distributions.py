@@ -37,11 +37,6 @@ def share(rng: np.random.Generator, low: float = 0.05, high: float = 0.95) -> fl
     return round(float(rng.uniform(low, high)), 2)
 
 
-def hundredths(low: int, high: int, rng: np.random.Generator) -> float:
-    """A number of two digits, from `low` to `high` hundredths."""
-    return int(rng.integers(low, high + 1)) / 100
-
-
 def hashed(size: int, rng: np.random.Generator) -> Callable[[list[int]], np.ndarray]:
     """A distribution (size,) for every list of tokens, by `thousandths`."""
     seed = int(rng.integers(1000))

@@ -8,121 +8,14 @@ import functools
 
 import numpy as np
 
-from autograde.hidden.exercise import with_cause
 from autograde.hidden_tests.common import Exercise, prediction, quiz
-from autograde.hidden_tests.distributions import hundredths
 from specdec_lib.lessons.ch06 import lesson, service
-from specdec_lib.lessons.checking.comparing import coerce_like, difference
-from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different
-from specdec_lib.lessons.checking.pasting import format_call
 
 test_prediction_06 = prediction("prediction_06", 20, 200)
 test_prediction_06_b = prediction("prediction_06_b", 0.1, 6)
 test_quiz_06 = quiz("quiz_06")
 test_quiz_06_b = quiz("quiz_06_b")
-
-
-simulate_decode = Exercise("simulate_decode")
-
-
-class Generator(np.random.Generator):
-    """A generator that counts its numbers, and ends a run in which no block writes a token.
-
-    A copy begins again: known bugs get a copy of what the student was given.
-    """
-
-    def __init__(self, seed: int) -> None:
-        super().__init__(np.random.PCG64(seed))
-        self.seed, self.calls, self.used = seed, 0, 0
-        self.code = f"np.random.default_rng({seed})"
-
-    def random(self, size: int | None = None) -> float | np.ndarray:
-        """The next number, or an array. Raises ValueError for many more than a right run takes."""
-        self.calls += 1
-        self.used += 1 if size is None else int(np.prod(size))
-        if max(self.calls, self.used) > 1000:
-            asked = f"called {self.calls} times for {self.used} numbers"
-            raise ValueError(f"rng.random was {asked}: does every block write a token?")
-        return super().random(size)
-
-    def __deepcopy__(self, memo: dict) -> "Generator":
-        return Generator(self.seed)
-
-
-def request(k: int, rng: np.random.Generator, c: float = 0.25) -> tuple:
-    """The arguments of a run of 12 tokens or more."""
-    alpha, n_tokens = hundredths(40, 80, rng), int(rng.integers(12, 20))
-    return alpha, c, k, n_tokens, Generator(int(rng.integers(1000)))
-
-
-def run_of(student, args: tuple) -> tuple[str, dict]:
-    """A student's run and what it gave, in words. Raises Different if nothing was counted."""
-    got = student.simulate_decode(*args)
-    said = f"{format_call(student.simulate_decode, args)} returned {describe(got)}"
-    run = coerce_like({"tokens": 1, "target_passes": 1, "time": 1.0}, got)
-    counts = [run.get(name) for name in ("tokens", "target_passes")] if type(run) is dict else []
-    if list(map(type, counts)) != [int, int] or counts[1] < 1:
-        raise Different(f'{said}; "tokens" and "target_passes" should be ints in a dict.')
-    return said, run
-
-
-@simulate_decode.group("every token of whole blocks, until there are enough")
-def test_simulate_decode_whole_blocks(student, solution, rng):
-    for k in (1, 2, 3, 4, 8):
-        *how, n_tokens, coins = request(k, rng)
-        exact = solution.simulate_decode(*how, n_tokens, Generator(coins.seed))["tokens"]
-        for wanted in (exact, exact + 1, exact + 2):
-            right = solution.simulate_decode(*how, wanted, Generator(coins.seed))
-            said, run = run_of(student, (*how, wanted, Generator(coins.seed)))
-            if any(run[name] != right[name] for name in ("tokens", "target_passes")):
-                raise Different(
-                    f"{said}, expected {right['tokens']} tokens and {right['target_passes']} "
-                    "passes. A block writes its accepted tokens and one more; none is cut."
-                )
-
-
-@simulate_decode.group("the time of every block is c k + 1")
-def test_simulate_decode_time_of_blocks(student, rng):
-    for c, k in ((0.0, 4), (0.125, 4), (0.5, 4), (0.25, 2), (1.0, 1)):
-        said, run = run_of(student, request(k, rng, c))
-        passes = run["target_passes"]
-        if difference(run.get("time"), passes * (c * k + 1), form=False) is not None:
-            raise Different(
-                f"{said}; {passes} blocks take {passes * (c * k + 1):g}. Each of the k draft "
-                "tokens costs c, accepted or not, and the target's pass 1."
-            )
-
-
-@simulate_decode.group("k new numbers of the given generator for each block")
-def test_simulate_decode_new_numbers(student, solution, rng):
-    for k in (2, 4, 5):
-        *how, coins = request(k, rng)
-        right = solution.simulate_decode(*how, Generator(coins.seed))
-        said, run = run_of(student, (*how, coins))
-        if coins.used not in [k * each["target_passes"] for each in (run, right)]:
-            error = Different(
-                f"{said} and took {coins.used} numbers from rng. Each block takes "
-                "rng.random(k), all k numbers, even if it stops early."
-            )
-            raise error if coins.used else with_cause(error, UNUSED)
-
-
-def decode_edges(rng):
-    for alpha, k, n_tokens in (
-        *((0.75, 4, 0), (0.0, 4, 3), (1.0, 4, 10), (1.0, 4, 11), (0.75, 0, 9)),
-        (np.float64(0.5), np.int64(2), np.int64(3)),
-    ):
-        yield alpha, 0.25, k, n_tokens, Generator(int(rng.integers(1000)))
-
-
-@simulate_decode.group("the edges: nothing wanted, alpha 0 and 1", cases=decode_edges)
-def test_simulate_decode_decode_edges(student, solution, args):
-    hint = "At alpha = 0 a block writes its correction, at alpha = 1 k tokens and the bonus."
-    simulate_decode.assert_same(student, solution, args, hint, form=True)
-
-
-UNUSED = "the given generator need not be used."
 
 
 mixture_quantile = Exercise("mixture_quantile")
@@ -171,36 +64,11 @@ def mixture_edges(rng):
 
 
 @mixture_quantile.group(
-    "the edges: exactly the share, one kind, laws of unequal lengths", cases=mixture_edges
+    "the edges: exactly the share, one kind, distributions of unequal lengths", cases=mixture_edges
 )
 def test_mixture_quantile_mixture_edges(student, solution, args):
     hint = "The smallest n that at least `share` of all requests do not exceed."
     mixture_quantile.assert_same(student, solution, args, hint, form=True)
-
-
-lockstep_tokens = Exercise("lockstep_tokens")
-
-
-def waiting_rows(rng):
-    for k, rows in ((1, 2), (2, 4), (5, 2), (5, 8), (3, 3), (8, 1)):
-        yield hundredths(50, 95, rng), k, rows
-
-
-@lockstep_tokens.group("waits for the slowest row", cases=waiting_rows)
-def test_lockstep_tokens_waiting_rows(student, solution, args):
-    hint = "The batch gets past a position where every one of its rows does."
-    lockstep_tokens.assert_same(student, solution, args, hint)
-
-
-def lockstep_edges(rng):
-    yield from ((0.0, 5, 4), (1.0, 5, 4), (1.0, 3, 1), (0.7, 0, 4), (0.7, 1, 3))
-    yield np.float64(0.5), np.int64(2), np.int64(2)
-
-
-@lockstep_tokens.group("the edges: alpha 0 and 1, an empty block, one coin", cases=lockstep_edges)
-def test_lockstep_tokens_lockstep_edges(student, solution, args):
-    hint = "At alpha = 1 everything passes, k + 1 tokens; at alpha = 0 or k = 0 it is 1."
-    lockstep_tokens.assert_same(student, solution, args, hint, form=True)
 
 
 choose_k = Exercise("choose_k")
@@ -303,9 +171,6 @@ def test_choose_k_waves(student):
     for load in ("waves", "other waves"):
         costs, best = COSTS["no text"], best_constant(load)
         lesson.beat_the_best_constant(student.choose_k, LOADS[load], costs, best)
-
-
-ROWS = "rows = min(queue_length + running, len(costs) - 1)"
 
 
 spend = Exercise("spend")

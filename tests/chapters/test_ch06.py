@@ -1,6 +1,7 @@
 """Chapter 06: recorded blocks, its service, and the numbers that its text prints."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,13 +13,14 @@ from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.data import recorded
 
 CHAPTER = "06_simulator"
+ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = functions_of(CHAPTER)
 TEXT = re.sub(r"\s+", " ", re.sub(r"\n# ?", "\n", text_of(CHAPTER)))  # in one line
 
 
 def test_request_law_is_that_of_all_coins():
     """Three tokens with K = 2: every outcome of at most three blocks, one by one."""
-    law, block = np.zeros(4), computed.accepted_count_law(0.6, 2)
+    law, block = np.zeros(4), [0.4, 0.6 * 0.4, 0.6 * 0.6]
 
     def walk(written: int, blocks: int, weight: float) -> None:
         if written >= 3:
@@ -37,8 +39,8 @@ def test_numbers_of_coins_and_record_are_those_in_the_text():
     seen = recorded.requests()[8]
     assert f"{len(seen.blocks)} recorded requests" in TEXT
     law = computed.request_law(seen.alpha, 8, 128)
-    tail = np.quantile(seen.blocks, 0.99, method="inverted_cdf"), computed.quantile(law, 0.99)
-    assert f"recorded p99 is {tail[0]:.0f} blocks, and coins promise {tail[1]}" in TEXT
+    tail = np.quantile(seen.blocks, 0.95, method="inverted_cdf"), computed.quantile(law, 0.95)
+    assert f"recorded p95 is {tail[0]:.0f} blocks, and coins predict {tail[1]}" in TEXT
 
 
 def test_every_verdict_follows_from_the_recorded_coin():
@@ -46,17 +48,6 @@ def test_every_verdict_follows_from_the_recorded_coin():
     for block in (block for run in runs for block in run):
         rows = zip(block.p, block.q, block.r, strict=True)
         assert [*(r * q < p for p, q, r in rows), False].index(False) == block.accepted
-
-
-def test_a_run_that_writes_nothing_is_ended_in_check_and_figures(capsys):
-    def endless(alpha, c, k, n_tokens, rng):
-        while n_tokens > 0:
-            rng.random(0)
-
-    with pytest.raises(Different, match="writes a token at least"):
-        lesson.check_simulate_decode(endless)
-    figures.speed_against_k(endless, 0.7, 0.1)
-    assert "every block writes a token, so 200 tokens take 200 blocks" in capsys.readouterr().out
 
 
 def test_a_policy_that_gives_no_number_is_told_in_one_line(capsys):
@@ -92,8 +83,11 @@ def test_a_service_serves_every_request_and_none_before_it_arrives():
 
 def test_costs_are_those_of_chapter_00s_pass_time():
     pass_time = functions_of("00_bottleneck")["pass_time"]
-    size, limits = (LLAMA.n_params, 2, LLAMA.kv_bytes), service.GPU[:2]
+    size, (bandwidth, peak, _) = (LLAMA.n_params, 2, LLAMA.kv_bytes), service.GPU
+    flops = 2 * LLAMA.n_params
     for rows, k, context in ((1, 3, 0), (16, 2, 0), (16, 5, 2000), (7, 0, 100)):
+        # Attention's share of the arithmetic is lost for the weights, as in chapter 00's map.
+        limits = bandwidth, peak * flops / (flops + context * LLAMA.attention_flops)
         target = pass_time(k + 1, rows, context, *size, *limits)
         draft = pass_time(1, rows, context, *size, *limits) * service.DRAFT_COST_RATIO
         costs = service.roofline(context, 16, 8, service.GPU)
@@ -118,9 +112,15 @@ def test_what_a_mixture_of_experts_reads_is_told_as_computed():
     chosen = {name: choose(0, 1, 0.7, each) for name, each in costs.items()}
     assert chosen["Qwen3-30B-A3B"] == chosen["DeepSeek-V3"] == 1 and chosen["Mixtral 8x7B"] == 0
     seen = {rows: drafted / plain for rows, (_, drafted, plain) in experts.MEASURED.items()}
-    free = {n: experts.MEASURED[n][0] / experts.GPT_OSS.v(read, 4, n) for n in seen}
-    assert seen[1] > free[1] and seen[8] > free[8] and seen[64] < free[64]
-    assert f"a free draft: {seen[1]:.2f} and {seen[8]:.2f} times" in TEXT
+    alone = {n: experts.bound(read, n) for n in (*seen, 256, 1024)}
+    assert seen[1] > alone[1] > alone[8] < seen[8] and alone[8] < alone[64] > seen[64]
+    assert alone[64] < alone[256] > alone[1024]  # then the arithmetic is full
+    above = f"allow {alone[1]:.2f} and {alone[8]:.2f} times plain decoding, and the head reached"
+    assert f"{above} {seen[1]:.2f} and {seen[8]:.2f}" in TEXT
+    assert f"gains most, {seen[64]:.2f} times" in TEXT and max(seen.values()) == seen[64]
+    assert f"already reads {read(64, 128, 4):.0f} of the 128 experts" in TEXT
+    page = (ROOT / "docs" / "regimes.md").read_text(encoding="utf-8")
+    assert "K = 3 was {:.2f}, {:.2f} and {:.2f} times as fast".format(*seen.values()) in page
     pass_ms, gb = 1000 / experts.MEASURED[1][2], experts.GPT_OSS.read(read, 1)
     reads = f"an H100 reads the {gb:.1f} GB of such a pass in {gb / 3.35:.1f} ms"
     assert f"took {pass_ms:.1f} ms, and {reads}" in TEXT

@@ -1,4 +1,4 @@
-"""The figures of chapter 06 that show what was recorded or measured, each with its words."""
+"""The figures of chapter 06 that need no function of the student's, each with its words."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,12 +6,12 @@ from functools import partial
 import numpy as np
 
 from specdec_lib.lessons.ch06.computed import quantile, request_law
-from specdec_lib.lessons.ch06.figures import SHARES, outcome
+from specdec_lib.lessons.ch06.figures import SHARES
 from specdec_lib.lessons.data import recorded
 from specdec_lib.lessons.drawing.axes import CROSS, bars, chart, legend_below
 from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.lessons.drawing.style import show
-from specdec_lib.lessons.drawing.tokens import draw_blocks
+from specdec_lib.lessons.drawing.tokens import draw_blocks, token_outcomes
 
 _WIDTH = 4  # blocks, of a bar of the histogram
 _RUN = 1  # the recorded run that is drawn
@@ -19,11 +19,10 @@ _RUN = 1  # the recorded run that is drawn
 
 def blocks_as_recorded(k: int, rows: int) -> None:
     """The first blocks of a recorded run, every token in the dress of its fate."""
-    blocks = recorded.runs(k)[_RUN][:rows]
-    drawn = [
-        outcome(b.accepted, [recorded.text_of(t) for t in b.drafted], recorded.text_of(b.token))
-        for b in blocks
-    ]
+    blocks, drawn = recorded.runs(k)[_RUN][:rows], []
+    for b in blocks:
+        fates = [*token_outcomes(b.accepted, k), "bonus" if b.accepted == k else "corrected"]
+        drawn.append([*zip(fates, map(recorded.text_of, [*b.drafted, b.token]), strict=True)])
     ax = chart(f"{rows} recorded blocks, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
     draw_blocks(ax, drawn, [f"{b.accepted} accepted" for b in blocks], columns=3)
     parts = [", ".join(f"{kind} {text}" for kind, text in row) for row in drawn]
@@ -46,7 +45,8 @@ def requests_against_coins(k: int) -> None:
     coins_tail = _tail(quantile, law)
     bars(ax, middles, counts, "target", 0.85 * _WIDTH, label=f"recorded: {recorded_tail}")
     label = f"coins of {request.alpha:.3f}, computed: {coins_tail}"
-    ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
+    seen = coins > 0.05  # crosses on the axis would hide the recorded tail
+    ax.plot(middles[seen], coins[seen], color="black", label=label, **CROSS | {"markersize": 8})
     ax.set_xlabel("blocks that a request took")
     legend_below(ax, 1)
     show(ax.figure, f"Blocks that requests took. Recorded: {recorded_tail}; coins: {coins_tail}.")

@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from specdec_lib.lessons.data.distributions import accepted_count_law
-
 
 def request_law(alpha: float, k: int, n_tokens: int) -> np.ndarray:
     """The probability that a request of `n_tokens` takes 0, 1, 2, ... blocks.
 
     From block to block: how likely each number of written tokens is, while it is too small.
     """
-    step = np.append(0.0, accepted_count_law(alpha, k))
+    reached = alpha ** np.arange(k + 1)
+    step = np.concatenate([[0.0], reached[:-1] * (1 - alpha), reached[-1:]])
     written, law = np.eye(1, n_tokens)[0], [0.0]
     while written.any():
         after = np.convolve(written, step)

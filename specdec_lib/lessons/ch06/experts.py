@@ -1,14 +1,16 @@
 """Mixtures of experts in chapter 06: what a pass reads, by the student's `expected_experts`.
 
-A pass is taken to wait for memory alone, and a router to choose for each token by itself, all
-experts alike.
+A pass is taken to wait for memory alone (in `bound` for arithmetic too), and a router to choose for
+each token by itself, all experts alike.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.axes import Axes
 
+from specdec_lib.lessons.ch00.lesson import MACHINES
 from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k
 from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.checking.lending import read_only
@@ -20,6 +22,8 @@ from specdec_lib.theory import expected_tokens
 ExpectedExperts = Callable[[int, int, int], float]
 _C = 0.05
 _MAX_K = 8
+_BATCHES = [2**n for n in range(11)]
+_H100 = MACHINES["H100"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,36 @@ GPT_OSS = MIXTURES[-1]
 MEASURED, K_MEASURED = {int(rows): row for rows, row in _DATA["measured"].items()}, _DATA["k"]
 
 
+def bound(experts: ExpectedExperts, rows: int) -> float:
+    """How many times as fast drafts make gpt-oss-120b, if routers chose independently.
+
+    A pass takes as long as an H100 reads, or calculates; tokens per pass are those measured.
+    """
+    tokens = np.interp(rows, list(MEASURED), [row[0] for row in MEASURED.values()])
+
+    def seconds(n: int) -> float:
+        reading = 1e9 * GPT_OSS.read(experts, n) / _H100.bandwidth
+        return max(reading, 2e9 * n * _DATA["billions_active"] / _H100.peak_flops)
+
+    v = seconds(rows * (K_MEASURED + 1)) / seconds(rows)
+    return float(tokens / (_C * K_MEASURED + v))
+
+
+def _gain_by_batch(ax: Axes, experts: ExpectedExperts) -> str:
+    """Draw gpt-oss-120b's `bound` by the batch, and what was measured; returns both in words."""
+    measured = [drafted / plain for _, drafted, plain in MEASURED.values()]
+    alone = [bound(experts, rows) for rows in _BATCHES]
+    words = draw_series(ax, _BATCHES, {"computed, independent routers": alone})
+    marks = {"kind": "marks", "plot_options": {"measured": CROSS | {"color": "black"}}}
+    words += "; " + draw_series(ax, list(MEASURED), {"measured": measured}, **marks)
+    ax.axhline(1, color="black", linewidth=1)
+    ax.set(title="gpt-oss-120b, K = 3: speed", xlabel="requests in the batch", xscale="log")
+    ax.set(ylim=(0, 1.15 * max(*alone, *measured)))
+    ax.set_xticks(_BATCHES[::3], [str(rows) for rows in _BATCHES[::3]])
+    ax.minorticks_off()
+    return words
+
+
 @uses_student_functions("expected_experts")
 def experts_read(experts: ExpectedExperts) -> None:
     """v of a pass by its tokens; gpt-oss-120b as measured beside what independent routers allow."""
@@ -65,21 +99,20 @@ def experts_read(experts: ExpectedExperts) -> None:
     words = f"v by tokens: {draw_series(left, counts, passes)}"
     left.axhline(1, color="black", linewidth=1.5, label="without experts")
     left.set(title="v(n): time of a pass over n tokens", xlabel="n, one request", ylim=(0, None))
-    alone = [
-        tokens / GPT_OSS.v(experts, K_MEASURED + 1, rows) for rows, (tokens, *_) in MEASURED.items()
-    ]
-    measured = [drafted / plain for _, drafted, plain in MEASURED.values()]
-    words += ". " + draw_series(right, list(MEASURED), {"independent routers, free draft": alone})
-    marks = {"kind": "marks", "plot_options": {"measured": CROSS | {"color": "black"}}}
-    words += "; " + draw_series(right, list(MEASURED), {"measured": measured}, **marks)
-    right.axhline(1, color="black", linewidth=1)
-    right.set(title="gpt-oss-120b, K = 3: speed", xlabel="requests in the batch", xscale="log")
-    right.set(ylim=(0, 1.15 * max(*alone, *measured)))
-    right.set_xticks(list(MEASURED), [str(rows) for rows in MEASURED])
-    right.minorticks_off()
+    words += f". {_gain_by_batch(right, experts)}"
     legend_below(left, columns=2)
     legend_below(right, columns=1)
     show(left.figure, f"{words}.")
+
+
+@uses_student_functions("expected_experts")
+def read_by_batch(experts: ExpectedExperts, batches: Sequence[int]) -> None:
+    """Show how many experts of a layer of gpt-oss-120b a batch reads, without drafts and with."""
+    read = {
+        f"K = {k}": [experts(rows * (k + 1), GPT_OSS.n_experts, GPT_OSS.active) for rows in batches]
+        for k in (0, K_MEASURED)
+    }
+    show_table({"rows": batches} | read, "gpt-oss-120b: experts of a layer that a pass reads")
 
 
 @uses_student_functions("choose_k", "expected_experts")

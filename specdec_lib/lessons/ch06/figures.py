@@ -3,63 +3,23 @@
 They show what the function does, even if it is wrong: what is called computed does not use it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 
 from specdec_lib.lessons.ch06 import budget, service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
 from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k
-from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, text_grid
-from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, GREY, show
-from specdec_lib.lessons.drawing.tokens import token_outcomes
-from specdec_lib.theory import expected_tokens, walltime_speedup
+from specdec_lib.lessons.drawing.style import GREY, show
 
-_RUNS = 40  # runs for each point of the speed
-_KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
-_ROWS = (1, 2, 4, 8, 16)
 _BATCHES = (1, 8, 32, 64, 128, 256, 512)
 _CONTEXTS = (0, 250, 500, 1000, 2000, 4000, 16_000)
 _MAX_K = 8  # of the map of a whole H100
+_DRAWN_KS = range(4)  # policies that always draft the same; with more the queue only grows
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-
-# Lines that stand for what was computed.
-COMPUTED = {"computed": {"color": "black", "marker": ""}}
-
-
-@axes.uses_student_functions("simulate_decode")
-def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
-    """Speed by K from the student's function, with standard errors, beside the formula."""
-    means, errors = zip(*(_speed(simulate, alpha, c, k) for k in _KS), strict=True)
-    exact = [walltime_speedup(alpha, c, k) for k in range(max(_KS) + 1)]
-    best = int(np.argmax(exact))
-    ax = axes.chart(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
-    computed = draw_series(ax, range(len(exact)), {"computed": exact}, plot_options=COMPUTED)
-    name = "your function, with one standard error"
-    yours = draw_series(ax, _KS, {name: means}, kind="marks", errors=errors)
-    ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
-    ax.axvline(best, color=ACCEPTED_COLOUR, linestyle="--", label=f"best K = {best}")
-    ax.set(xlabel="K", ylim=(0, 1.15 * max(*exact, *means)))
-    axes.legend_below(ax, 2)
-    show(ax.figure, f"Speed by K. {yours}. {computed}. The best K is {best}.")
-
-
-def _speed(simulate: Callable, alpha: float, c: float, k: int) -> tuple[float, float]:
-    """The mean speed of runs of 200 tokens, and its standard error."""
-    seeds = ([k, seed] for seed in range(_RUNS))
-    runs = [simulate(alpha, c, k, 200, _ending(np.random.default_rng(s), k, 200)) for s in seeds]
-    speeds = np.array([run["tokens"] / run["time"] for run in runs])
-    return float(speeds.mean()), float(speeds.std(ddof=1) / np.sqrt(len(speeds)))
-
-
-def _ending(rng: np.random.Generator, k: int, n_tokens: int) -> SimpleNamespace:
-    """The generator for one run, which ends a loop that would not end by itself."""
-    why = f"every block writes a token, so {n_tokens} tokens take {n_tokens} blocks at most"
-    return SimpleNamespace(random=limit_calls((k + 1) * n_tokens, rng.random, "rng.random", why))
 
 
 @axes.uses_student_functions("mixture_quantile")
@@ -90,28 +50,15 @@ def mixed_requests(
     show(ax.figure, f"p99 of all requests by your function: {p99} blocks. Computed: {alone}.")
 
 
-@axes.uses_student_functions("lockstep_tokens")
-def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
-    """Tokens per step and row by the number of rows: the student's function, and one row alone."""
-    yours = {"lock-step, your function": [float(tokens(alpha, k, size)) for size in _ROWS]}
-    title = f"Lock-step: tokens per step and row, alpha = {alpha:g}, K = {k}"
-    ax, alone = axes.chart(title, "tokens per step"), expected_tokens(alpha, k)
-    words = draw_series(ax, _ROWS, yours, kind="bars", text=".2f")
-    ax.axhline(alone, color="black", linestyle="--", label=f"ragged, computed: {alone:.2f}")
-    ax.set(xlabel="rows of the batch", ylim=(0, k + 1))
-    axes.legend_below(ax)
-    show(ax.figure, f"{title}. By rows, {words}. A row that waits for nobody has {alone:.2f}.")
-
-
 @axes.uses_student_functions("choose_k")
 def policies(choose_k: Callable) -> None:
     """p99 of the service by policy, the student's beside the others; its K by rows of the step."""
     costs, load, student_k = service.gpu(0), service.DAY, partial(checked_k, choose_k)
-    ways = {f"K = {k}": service.constant(k) for k in range(costs.shape[1])}
+    ways = {f"K = {k}": service.constant(k) for k in _DRAWN_KS}
     ways |= {"you": service.policy(student_k, load.alpha, costs), "oracle": service.oracle(costs)}
     p99s = {name: service.p99(way, load, costs) for name, way in ways.items()}
     left, right = axes.panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
-    dresses = ["draft"] * costs.shape[1] + ["target", "accepted"]
+    dresses = ["draft"] * len(_DRAWN_KS) + ["target", "accepted"]
     for x, (value, dress_of) in enumerate(zip(p99s.values(), dresses, strict=True)):
         axes.bars(left, [x], [value], dress_of)
     axes.write_above(left, range(len(p99s)), p99s.values(), map("{:.0f}".format, p99s.values()))
@@ -161,12 +108,8 @@ def spent_budget(spend: Callable) -> None:
     speed = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
     speed["you"] = budget.tokens_a_ms(lambda confidences: spend(confidences, budget.pass_ms()))
     rates = {"per ms": list(speed.values())}
-    words = draw_series(right, list(speed), rates, kind="bars", text=".2f")
+    speeds = draw_series(right, list(speed), rates, kind="bars", text=".2f")
     right.set(title=f"Tokens per millisecond, {budget.N_STEPS} steps")
-    show(left.figure, f"Checked {checked} of {words}. Tokens over {budget.N_STEPS} steps, {words}.")
-
-
-def outcome(accepted: int, texts: Sequence[str], last: str) -> list[tuple[str, str]]:
-    """Kind and text of a block's boxes: the fate of each draft token, and what the target wrote."""
-    final = "bonus" if accepted == len(texts) else "corrected"
-    return [*zip(token_outcomes(accepted, len(texts)), texts, strict=True), (final, last)]
+    show(
+        left.figure, f"Checked {checked} of {words}. Tokens over {budget.N_STEPS} steps, {speeds}."
+    )

@@ -12,20 +12,16 @@ from specdec_lib.lessons.checking.answers import committed, make_answered, make_
 from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, record_agreement, visible_check
-from specdec_lib.lessons.checking.lending import ScriptedRandom, read_only
+from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.checking.tables import check_of, expect_tables
 from specdec_lib.theory import expected_tokens
 
 __all__ = ["committed"]
 
 # The setting that most of the chapter works in.
-ALPHA, C, _K = 0.7, 0.1, 5
+ALPHA, _K = 0.7, 5
 # Easy and hard text, half of each: the mean is ALPHA.
 EASY, HARD = 0.95, 0.45
-
-# The coins of the three blocks of the first card.
-_WHY = "a block takes its k with one rng.random(k), and writes a token at least"
-THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
 
 
 def _mixed_p99() -> int:
@@ -41,11 +37,6 @@ TRUTHS = truths_of(
 
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
-
-
-def coins(*numbers: float) -> ScriptedRandom:
-    """The generator that gives these numbers."""
-    return ScriptedRandom(*numbers, why=_WHY)
 
 
 # Two rows at most: drafting pays for one row and not for two.
@@ -101,8 +92,6 @@ def beat_the_best_constant(
 
 ASK = "Which K gives the most tokens per millisecond for the rows of this step?"
 
-check_simulate_decode = check_of(globals(), "simulate_decode")
-check_lockstep_tokens = check_of(globals(), "lockstep_tokens")
 check_mixture_quantile = check_of(globals(), "mixture_quantile")
 check_expected_experts = check_of(globals(), "expected_experts")
 check_spend = check_of(globals(), "spend")

@@ -151,23 +151,27 @@ def cpu(context: int) -> np.ndarray:
     return read_only(np.vstack([np.zeros(target.shape[1]), steps]))
 
 
-def pass_seconds(new: np.ndarray | int, machine: Chip, cached: np.ndarray | int = 0) -> np.ndarray:
+def pass_seconds(
+    new: np.ndarray | int, machine: Chip, rows: np.ndarray | int = 1, context: int = 0
+) -> np.ndarray:
     """Seconds of a pass of Llama 3.1 8B over `new` tokens in all, by the roofline of chapter 00.
 
-    `cached` tokens of text stand in all caches together. Numbers, or arrays that fit together.
+    `context` tokens of text stand in the cache of each of the `rows`; each new token attends to
+    those of its row. Numbers, or arrays that fit together.
     """
-    reading = (2 * LLAMA.n_params + cached * LLAMA.kv_bytes) / machine.bandwidth
-    return np.maximum(reading, 2 * new * LLAMA.n_params / machine.peak_flops)
+    reading = (2 * LLAMA.n_params + rows * context * LLAMA.kv_bytes) / machine.bandwidth
+    flops = 2 * LLAMA.n_params + context * LLAMA.attention_flops
+    return np.maximum(reading, new * flops / machine.peak_flops)
 
 
 def roofline(context: int, rows: int, k_max: int, machine: Chip = _H100) -> np.ndarray:
     """`costs` (rows + 1, k_max + 1) in ms of Llama 3.1 8B, with so much text in each row's cache.
 
-    The draft has DRAFT_COST_RATIO of the target's parameters and of its cache.
+    The draft has DRAFT_COST_RATIO of the target's parameters, of its cache and of its attention.
     """
     batch, k = np.arange(rows + 1)[:, None], np.arange(k_max + 1)
-    target = pass_seconds((k + 1) * batch, machine, batch * context)
-    draft = DRAFT_COST_RATIO * pass_seconds(batch, machine, batch * context)
+    target = pass_seconds((k + 1) * batch, machine, batch, context)
+    draft = DRAFT_COST_RATIO * pass_seconds(batch, machine, batch, context)
     return read_only(1000 * (target + k * draft) * (batch > 0))
 
 

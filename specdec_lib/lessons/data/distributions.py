@@ -28,9 +28,3 @@ def normalised_residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """max(0, p - q), normalised; p if that is empty: Leviathan et al. (2023), section 2.3."""
     missing = np.maximum(p - q, 0)
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
-
-
-def accepted_count_law(alpha: float, k: int) -> np.ndarray:
-    """The probability (k + 1,) that 0, 1, ..., k tokens of a block are accepted."""
-    reached = alpha ** np.arange(k + 1)
-    return np.append(reached[:-1] * (1 - alpha), reached[-1])

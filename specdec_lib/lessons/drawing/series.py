@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 
 from specdec_lib.lessons.drawing.axes import LINE_STYLES, bars, chart, legend_below, write_above
 from specdec_lib.lessons.drawing.style import PALE, ROLES, display_page, show
 from specdec_lib.lessons.drawing.wording import short_number
 
 Values = Mapping[str, Sequence[float]]
+# One hue from white on: matplotlib's "Blues" turns to lilac on its way.
+_BLUES = LinearSegmentedColormap.from_list("one_blue", ["white", "#0a4f94"])
 
 
 def series_figure(
@@ -47,15 +50,13 @@ def draw_series(
     kind: str = "lines",
     roles: Sequence[str] = ROLES,
     text: str = "",
-    errors: Sequence[float] = (),
     plot_options: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> str:
     """Draw `values` over `x` into `ax`; returns them in words.
 
     `kind` is lines, marks or bars; bars stand side by side in the look of `roles`. Where `x` holds
     names, they are written at equal distances. `text`, such as ".2f", writes every value above
-    its place. `errors` of a single series are drawn as intervals, and stand in the words.
-    `plot_options`, by name, go to `ax.plot`.
+    its place. `plot_options`, by name, go to `ax.plot`.
     """
     named = any(isinstance(place, str) for place in x)
     at = np.arange(len(x)) if named or kind == "bars" else np.asarray(x, dtype=float)
@@ -71,23 +72,18 @@ def draw_series(
             line = dash if kind == "lines" else "none"
             options = {"linestyle": line, "marker": marker, "color": colour, "label": name}
             ax.plot(place, numbers, **options | plot_options.get(name, {}))
-        if errors:
-            ax.errorbar(place, numbers, errors, fmt="none", ecolor="black", elinewidth=1.6)
         if text:
             ax.margins(y=0.12)  # room for the highest
             texts = [format(number, text) for number in numbers]
             write_above(ax, place, numbers, texts, fontsize=9)
-    return series_text(x, values, errors)
+    return series_text(x, values)
 
 
-def series_text(x: Sequence, values: Values, errors: Sequence[float] = ()) -> str:
+def series_text(x: Sequence, values: Values) -> str:
     """Values and places: "plain: 1.2 at 3, 1.4 at 4; ..." or "plain: code: 1.2; ..."."""
     parts = []
     for name, numbers in values.items():
-        texts = [short_number(number) for number in numbers]
-        if errors:
-            texts = [f"{text} ± {short_number(e)}" for text, e in zip(texts, errors, strict=True)]
-        cells = (_at_place(place, text) for place, text in zip(x, texts, strict=True))
+        cells = (_at_place(at, short_number(value)) for at, value in zip(x, numbers, strict=True))
         parts.append(f"{name}: {', '.join(cells)}")
     return "; ".join(parts)
 
@@ -115,7 +111,7 @@ def text_grid(
         filled = zip(texts, columns, strict=True)
         parts.append(f"{rows[y]}: " + ", ".join(f"{text} at {at}" for text, at in filled if text))
     if shades is not None:
-        ax.imshow(shades, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        ax.imshow(shades, cmap=_BLUES, vmin=0, vmax=1, aspect="auto")
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
     ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))

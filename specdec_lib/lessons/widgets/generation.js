@@ -1,14 +1,15 @@
-// Chapter 06: recorded blocks of the built-in pair, played with a clock. Nothing is invented here: tokens, p, q
-// and coins are recorded, and every verdict is worked out again. `start` holds the record.
-// State: k; c and v; the run, and how many half blocks are shown.
+// Chapter 06: recorded blocks of the built-in pair, played with a clock. Tokens, p, q and r are recorded, and every
+// verdict is worked out again. `start` holds the record. Where alpha is set, blocks of coins take their place.
+// State: alpha, or null; k; c and v; the run, and how many half blocks are shown.
 
 import { html, say, svg } from "./parts/elements.js";
 import { axis, axisBelow, curve, line, picture, scale, words } from "./parts/charts.js";
 import { button, buttons, chartBox, controls, pair, panel, player, readout, slider, verdictLine } from "./parts/controls.js";
 import { acceptedOf, drawTokens, fates, inWords, kindKeys } from "./parts/blocks.js";
 import { change, mount } from "./parts/stage.js";
-import { expectedTokens, sum } from "./parts/formulas.js";
+import { expectedTokens, sum, uniforms, whole } from "./parts/formulas.js";
 
+const COIN_BLOCKS = 16; // of a run of coins
 const TICK = 420; // milliseconds a half block, while it plays
 const NAMES = {
   drafted: "drafted, not yet judged", accepted: "accepted", rejected: "rejected", dropped: "dropped, never judged",
@@ -18,6 +19,15 @@ const NAMES = {
 /** A recorded block with its tokens as text. */
 export function blockOf({ pieces }, [drafted, p, q, r, , token]) {
   return { drafted: drafted.map((id) => pieces[id]), p, q, r, token: pieces[token] };
+}
+
+/** A run of coins: draft token i of a block is accepted where its coin is below alpha. */
+export function coinBlocks(alpha, k, seed) {
+  const coins = uniforms(seed, COIN_BLOCKS * k);
+  const drafted = whole(1, k).map(String);
+  return whole(0, COIN_BLOCKS - 1).map((block) => ({
+    drafted, p: drafted.map(() => alpha), q: drafted.map(() => 1), r: coins.slice(block * k, (block + 1) * k), token: String(k + 1),
+  }));
 }
 
 /** Tokens over time, where plain decoding takes 1 a token and a block c k + v. */
@@ -93,30 +103,31 @@ function viewOf(model) {
   const ks = record.requests.map((each) => each.k);
   const runs = record.runs.filter((run) => run.k === state.k);
   const { passage, blocks: raw } = runs[state.run % runs.length];
-  const blocks = raw.map((each) => blockOf(record, each));
+  const coins = state.alpha !== null;
+  const blocks = coins ? coinBlocks(state.alpha, state.k, state.run) : raw.map((each) => blockOf(record, each));
   const found = Object.fromEntries(record.requests.map((each) => [each.k, summaryOf(each)]));
-  const alpha = alphaOf(record.requests);
+  const alpha = coins ? state.alpha : alphaOf(record.requests);
   const end = 2 * blocks.length;
   const shown = Math.min(state.shown, end); // the slider of K asks for all of a run, however long it is
-  const whole = Math.floor(shown / 2);
+  const judged = Math.floor(shown / 2);
   const time = (k) => state.c * k + state.v;
   return {
-    ...state, ks, blocks, prompt: record.passages[passage], alpha, found, time,
-    end, shown, whole, written: writtenBy(blocks, whole),
+    ...state, ks, blocks, prompt: coins ? "Coins, no text: the numbers are places in the block." : `… ${record.passages[passage]}`, alpha, found, time,
+    end, shown, judged, written: writtenBy(blocks, judged),
     predicted: (k) => expectedTokens(alpha, k) / time(k), recorded: (k) => found[k].mean / time(k), error: (k) => found[k].error / time(k),
   };
 }
 
 /** What the run so far means, in one or two sentences. */
 function verdictOf(view) {
-  const { whole, written, k, found, ks, predicted } = view;
+  const { judged, written, k, found, ks, predicted } = view;
+  if (judged === 0) return "Press Generate.";
   const best = bestK(ks, predicted);
   const unjudged = 1 - found[k].judged / (found[k].blocks * k);
   const place = best === 0 ? "No K beats plain decoding at these costs." : k > best
-    ? `K = ${k} is past the best, K = ${best}: of its draft tokens ${(100 * unjudged).toFixed(0)}% are never judged.`
+    ? `K = ${k} is past the best, K = ${best}: in the record, ${(100 * unjudged).toFixed(0)}% of its draft tokens are never judged.`
     : k === best ? `K = ${k} is the best of these by the formula.` : `The best K by the formula is ${best}.`;
-  if (whole === 0) return `Press Generate. ${place}`;
-  return `${written} tokens in ${whole} blocks: ${(whole * view.time(k)).toFixed(1)} target passes of time, where plain decoding takes ${written}. ${place}`;
+  return `${written} tokens in ${judged} blocks: ${(judged * view.time(k)).toFixed(1)} target passes of time, where plain decoding takes ${written}. ${place}`;
 }
 
 /** Plays a run in half blocks: drafted, then judged. */
@@ -150,6 +161,7 @@ function runButtons(model, play) {
 function runPanel(model, play) {
   const ks = model.get("start").record.requests.map((each) => each.k);
   const sliders = {
+    alpha: slider({ short: "α", name: "acceptance rate of coins", onMove: (alpha) => { play.stop(); change(model, { alpha, shown: 2 * 10 ** 5 }); } }),
     k: slider({ short: "K", name: "draft tokens per block", values: ks, onMove: (k) => { play.stop(); change(model, { k, shown: 2 * 10 ** 5 }); } }),
     c: slider({ short: "c", name: "time of a draft step", max: 0.5, onMove: (c) => change(model, { c }) }),
     v: slider({ short: "v", name: "time of a verification", min: 1, max: 3, step: 0.05, onMove: (v) => change(model, { v }) }),
@@ -157,25 +169,27 @@ function runPanel(model, play) {
   const now = readout("speed, wall-clock\ntimes plain decoding", "sd-large");
   const ahead = readout("predicted\nby the formula", "sd-large");
   const passes = readout("tokens per target pass\nno clock in it");
-  const rate = readout("acceptance rate\nall recorded blocks");
+  const rate = readout("acceptance rate\nα of the formula");
+  const back = () => { play.stop(); change(model, { alpha: null, run: 0, shown: 0 }); };
   const verdict = verdictLine();
   const prompt = html("p", { class: "sd-text" });
   const chart = chartBox();
   const text = html("div", { class: "sd-wide sd-controls" }, kindKeys(NAMES), prompt, chart);
-  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·8 is eight, ↵ ends a line.",
-    controls(sliders.k.row, sliders.c.row, sliders.v.row, runButtons(model, play)),
+  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·7 is seven, ↵ ends a line.",
+    controls(sliders.k.row, sliders.c.row, sliders.v.row, runButtons(model, play), sliders.alpha.row, buttons(button("Recorded text", back))),
     controls(pair(now.box, ahead.box, passes.box, rate.box), verdict), text);
   function draw(view) {
-    const { k, c, v, whole, written, shown, end } = view;
+    const { k, c, v, judged, written, shown, end } = view;
+    sliders.alpha.set(view.alpha);
     sliders.k.set(k, String(k));
     sliders.c.set(c, c.toFixed(2));
     sliders.v.set(v, v.toFixed(2));
-    now.set(whole ? speed(written, whole, k, c, v).toFixed(2) : "–");
+    now.set(judged ? speed(written, judged, k, c, v).toFixed(2) : "–");
     ahead.set(view.predicted(k).toFixed(2));
-    passes.set(whole ? (written / whole).toFixed(2) : "–");
+    passes.set(judged ? (written / judged).toFixed(2) : "–");
     rate.set(view.alpha.toFixed(3));
     if (!play.plays() || shown >= end) say(verdict, verdictOf(view));
-    say(prompt, `… ${view.prompt}`);
+    say(prompt, view.prompt);
     chart.replaceChildren(drawBlocks(view.blocks, shown, chart.clientWidth));
   }
   return { root, draw };
@@ -184,7 +198,9 @@ function runPanel(model, play) {
 function speedPanel() {
   const chart = chartBox(true);
   const root = panel("Speed against K, all recorded blocks", "Line: the formula. Circles: recorded means with one standard error; the filled one is the current K.", chart);
-  return { root, draw: (view) => chart.replaceChildren(drawSpeeds(view, chart.clientWidth)) };
+  // Before the first run the picture would answer what the reader is asked to guess.
+  const draw = (view) => chart.replaceChildren(view.shown ? drawSpeeds(view, chart.clientWidth) : "It is drawn once you have pressed Generate.");
+  return { root, draw };
 }
 
 /** Draws the simulator into `el`; returns a function that takes it down. */

@@ -91,14 +91,14 @@ def batch_simulator(alpha: float = 0.8, k: int = 5, rows: int = 4) -> Simulator:
 
 
 def generation_simulator(k: int = 5, c: float = 0.1, v: float = 1.0) -> Simulator:
-    """Chapter 06: recorded blocks of the built-in pair, played with a clock.
+    """Chapter 06: recorded blocks of the built-in pair, or coins of a chosen alpha, with a clock.
 
     `c` and `v`, the time of a verification whatever K is, are in passes of the target over one
     token. A `k` has to be among the recorded ones.
     """
-    state = {"k": k, "c": c, "v": v, "run": 0, "shown": 0}
+    state = {"alpha": None, "k": k, "c": c, "v": v, "run": 0, "shown": 0}
     data = {"record": _page_record()}
-    return Simulator("generation", "Generation simulator", state, height=1500, data=data)
+    return Simulator("generation", "Generation simulator", state, height=800, data=data)
 
 
 def _page_record() -> dict[str, Any]:

@@ -233,8 +233,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "timed_pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
     },
     "06": {
-        "speed_against_k": (0.7, 0.1),
-        "lockstep_against_rows": (0.8, 5),
         "mixed_requests": ((0.95, 0.45), 5, 128),
         "blocks_as_recorded": (5, 8),
         "requests_against_coins": (8,),

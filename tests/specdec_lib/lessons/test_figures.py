@@ -24,15 +24,6 @@ def test_the_words_of_a_figure_have_every_value_that_is_drawn(kind: str):
     plt.close("all")
 
 
-def test_the_words_of_a_figure_have_its_errors():
-    ax = chart("Speeds")
-    words = series.draw_series(ax, [1, 8], {"plain": [1.0, 2.25]}, errors=[0.5, 0.25])
-    (intervals,) = ax.collections
-    ends = [path.vertices[:, 1].tolist() for path in intervals.get_paths()]
-    assert ends == [[0.5, 1.5], [2.0, 2.5]] and words == "plain: 1 ± 0.5 at 1, 2.25 ± 0.25 at 8"
-    plt.close("all")
-
-
 PLACES = [
     Place(" cook", 0.9, 0.9, 0.8), Place("name", 0.03, 0.99, 0.0002), Place("<", 0.2, 0.4, 0.01),
     Place("\n  ", 0.92, 0.9, 0.9), Place("name", 0.15, 0.7, 0.1),

@@ -113,6 +113,7 @@ def test_generate_plays_recorded_runs_with_a_clock(reader):
     alpha = recorded_alpha()
     predicted = expected_tokens(alpha, 5) / 1.5
     assert page.numbers() == ["–", f"{predicted:.2f}", "–", f"{alpha:.3f}"]
+    assert page.verdict() == "Press Generate."  # the best K is the reader's to guess
     for run in recorded.runs(5)[:2]:
         page.press("Generate")
         speed, tokens = speed_of(run, 5, 0.1, 1.0)
@@ -123,6 +124,21 @@ def test_generate_plays_recorded_runs_with_a_clock(reader):
     page.slider("c time of a draft step").press("End")
     shown = [float(text) for text in page.numbers()]
     assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 5, 0.5, 1.0), abs=ROUNDED)
+    page.slider("α acceptance rate of coins").press("End")
+    assert page.numbers() == ["1.71", "1.71", "6.00", "1.000"]  # 6 tokens in 5 x 0.5 + 1 passes
+    assert "16 blocks" in page.verdict()
+    page.press("Recorded text")
+    assert page.numbers()[3] == f"{alpha:.3f}"
+
+
+def test_blocks_of_coins_end_at_the_first_coin_that_fails(module):
+    call = module(generation_simulator())
+    for alpha, k, seed in ((0.6, 5, 0), (0.0, 3, 1), (1.0, 2, 7)):
+        coins = np.array(call("uniforms", seed, 16 * k)).reshape(16, k)
+        blocks = call("coinBlocks", alpha, k, seed)
+        assert [call("acceptedOf", block) for block in blocks] == list(
+            (coins < alpha).cumprod(axis=1).sum(axis=1)
+        )
 
 
 # ---- chapter 06: a batch -----------------------------------------------------------------------
