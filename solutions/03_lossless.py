@@ -308,8 +308,8 @@ figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 
 # %% [markdown]
 # Three of the five are not lossless. The switch is lossy on purpose, and says so: with weight `w` the library
-# writes `w p + (1 - w) q`. The others are bugs on your own disk: the argmax draft, whose numbers your
-# `argmax_draft_law` knew, and `generate`.
+# writes `w p + (1 - w) q`. The others are bugs on your own disk: Gemma 4's argmax draft, whose numbers
+# your `argmax_draft_law` knew, and `generate`.
 #
 # What is wrong with `generate`? It cuts the draft's output down to the words that both models know, in the order
 # of `get_vocab()`, and reports `q` as if that were the order of ids. So a token comes with the `q` of another:
@@ -434,7 +434,7 @@ lesson.check_warp(warp)
 figures.alpha_by_temperature(warp)
 
 # %% [markdown]
-# Warped alike, the models agree about as often at any temperature, with or without top-p: `alpha` stays between 0.37
+# Warped alike, the models agree about as often at any temperature, with or without top-p: `alpha` is between 0.37
 # and 0.41. So usual settings, such as Qwen3's 0.6 with top-p 0.95, cost little. A draft left at temperature 1 is
 # lossless too, but at 0 it keeps a third less. That is why a draft gets the target's temperature.
 #
@@ -462,7 +462,7 @@ figures.own_decoder(speculative_sample, warp, is_lossless, P, Q, sampler)
 
 # %% [markdown]
 # With `warp` on the target alone the decoder is still lossless. On the draft alone it is lossless too, but for a
-# sampler that nobody asked for. So ask of every promise: **lossless with respect to which sampler?**
+# sampler that nobody asked for. Ask of every promise: **lossless with respect to which sampler?**
 #
 # <details><summary>min_p, penalties, and samplers that remember</summary>
 #
