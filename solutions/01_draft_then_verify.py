@@ -30,7 +30,7 @@ from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, row_in_words, 
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch01 import figures
-from specdec_lib.lessons.ch01.storyboard import storyboard
+from specdec_lib.lessons.ch01.storyboard import storyboard, two_blocks
 
 storyboard()
 
@@ -114,8 +114,13 @@ for words in ("the", "on the", ". the"):
 # 4. **Correct, or add a bonus.** The target's token replaces the rejected one. If none was rejected,
 #    the last row gives one more token.
 #
-# Either way the last token is the target's own. Even the worst draft can't stop the text.
-#
+# Either way the last token is the target's own. Even the worst draft can't stop the text. Here the
+# two models write two blocks, with `K = 3`.
+
+# %% tags=["demo"]
+two_blocks()
+
+# %% [markdown]
 # ### Commit first
 #
 # A target checked five blocks of four draft tokens each, one pass per block. It accepted 2, 2, 4, 0

@@ -671,8 +671,8 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # Standard rejection sampling proposes again after each rejection, until a proposal passes. For this
 # it needs a number `M` with `M q >= p` for every token, and it accepts with probability `p/(M q)`.
-# Here a rejection is followed by one draw from the residual. *Look:* on the pair `M` is 2, so the
-# standard method accepts one proposal in two. This rule accepts four in five.
+# Here a rejection is followed by one draw from the residual. *For example:* on the pair `M` is 2, so
+# the standard method accepts one proposal in two. This rule accepts four in five.
 #
 # </details>
 #
@@ -681,8 +681,8 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # <details><summary>Answer</summary>
 #
 # This describes greedy decoding. When tokens are sampled, there is no single right token to match.
-# *Look:* token B of the pair is not the target's most probable token, and is accepted two times in
-# three.
+# *For example:* token B of the pair is not the target's most probable token, and is accepted two
+# times in three.
 #
 # </details>
 #

@@ -40,8 +40,8 @@ from specdec_lib.lessons.ch03 import figures
 # Token 0 is written 30 times, and token 1 is written 24 + 6 = 30 times. The draft prefers token 0, and the text
 # shows no trace of it.
 #
-# A method is **lossless** if every token that it writes has the target's distribution `p`. On these 60
-# proposals the rule was. Is it always? And how would you notice if it were not?
+# A method is **lossless** if every token that it writes has the target's distribution `p`. On these 60 proposals the
+# rule was. Is it always, and how would you notice if not?
 #
 # ### Commit first
 #
@@ -65,8 +65,8 @@ lesson.reveal("prediction_03", prediction_03)
 # ## Simulator: two paths into a token
 #
 # Drag the D of `q` to the top and leave `p` as it is. The lower picture shows the two ways into each token, by
-# acceptance and by correction. What moves, and what never does? Below you can draw samples, also from two wrong
-# rules, one of them that of your prediction. How many draws before it stands out?
+# acceptance and by correction. What moves, and what never does? Below, draw samples, also from your prediction's
+# rule: how many before it stands out?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets import linked_simulator
@@ -89,7 +89,7 @@ linked_simulator("paths", target=P, draft=Q)
 # `p(x) + 0`. Both sums are `p(x)`, whatever `q` is: a poor draft costs time and never quality.
 #
 # How much can any lossless rule keep? It can't write `x` more often than `p(x)`, nor keep it more often than the
-# draft proposes it. So for each token it keeps at most the smaller of the two; this rule keeps exactly that.
+# draft proposes it. So it keeps at most the smaller of the two; this rule keeps exactly that.
 #
 # ### Exercise: acceptance_rate
 #
@@ -144,9 +144,8 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # ## A judge that follows every branch
 #
-# A proof is about the rule on paper. How do you judge the rule in somebody's code? Sampling is a weak judge: a
-# small bias hides in the noise. But a rule makes few decisions. So follow all of them and add up the
-# probabilities.
+# The proof is about a rule on paper. How do you judge the rule in somebody's code? In a sample, a small bias hides
+# in the noise. But a rule makes few decisions: follow all of them, and add up the probabilities.
 #
 # For this, a rule asks an object `choices` for every draw; `choices.choose(probabilities)` returns an index:
 
@@ -165,9 +164,9 @@ def the_rule(p, q, choices):
 exact.distribution(lambda choices: the_rule(P, Q, choices))
 
 # %% [markdown]
-# `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that came back,
-# and its probability. It expects a function of `choices` alone; the lambda fills in `p` and `q`. The result is
-# **exact**. A token that no branch returns is not in the dictionary.
+# `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that came back, and
+# its **exact** probability. It expects a function of `choices` alone; the lambda fills in `p` and `q`. A token that
+# no branch returns is not in the dictionary.
 #
 # ### Exercise: is_lossless
 #
@@ -206,12 +205,12 @@ figures.line_up(is_lossless, P, Q)
 lesson.check_is_lossless(is_lossless)
 
 # %% [markdown]
-# `argmax_draft` and `filtered_draft` break condition 1, `one_coin` breaks condition 2. So did vLLM, a widely used
-# server, in an optional mode until August 2026: the noise of a rejected draft token drew the correction too.
+# `argmax_draft` and `filtered_draft` break condition 1, `one_coin` breaks condition 2. So did vLLM, in an optional
+# mode until August 2026: the noise of a rejected draft token drew the correction too.
 #
-# `sampler_match` is lossless: it writes a draw from `p` and hopes that the draft has guessed it. It pays in
-# speed, since it keeps only the sum of `p q`, here 0.305 instead of 0.80. Servers like it all the same: by default
-# vLLM, SGLang, TensorRT-LLM and llama.cpp accept a draft token `x` with probability `p(x)` and ignore `q`.
+# `sampler_match` is lossless: it writes a draw from `p` and hopes that the draft has guessed it. It keeps only the
+# sum of `p q`, here 0.305 instead of 0.80. Servers like it all the same: by default vLLM, SGLang, TensorRT-LLM and
+# llama.cpp accept a draft token `x` with probability `p(x)` and ignore `q`.
 
 
 # %%
@@ -226,8 +225,7 @@ def verdict_on(name, p, q):
 # ## A bug that shipped
 #
 # "Let the draft take its most likely token. More tokens will match, and the target has the last word anyway."
-# Convinced, Hugging Face transformers did it from May 2024, under a rule that still used all
-# of `q`. In August somebody noticed, and in September it was reverted.
+# Hugging Face transformers did it from May to September 2024, under a rule that still used all of `q`.
 #
 # ### Commit first
 #
@@ -288,9 +286,8 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # %% [markdown]
 # ## The library on trial
 #
-# Ancient history? Judge the library that is installed here, transformers 5.23.0. It takes every coin from
-# `torch.rand_like` and every token from `torch.multinomial`. For the trial `choices` answers both, in float64, so
-# the library's own code decides and every branch is counted. The accused:
+# Ancient history? Judge the library that is installed here, transformers 5.23.0. Whenever it asks torch for a coin
+# or a token, `choices` answers, so the library's own code decides and every branch is counted. The accused:
 #
 # - its acceptance code, with a draft token drawn from `q`, and with an argmax. One of its draft generators, for
 #   Gemma 4 assistants, still has the lines of 2024:
@@ -310,14 +307,14 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 
 # %% [markdown]
-# You have found two bugs on your own disk, and your `argmax_draft_law` knew the numbers of one before the library
-# ran. The acceptance code is lossless. What is wrong with `generate`? It cuts the draft's output down to the
-# words that both models know, in the order of `get_vocab()`, and reports `q` as if that were the order of ids. So
-# a token comes with the `q` of another: condition 1. The order is a hash table's, new at every call, as the last
-# lines show, so every loading is wrong in its own way. The trial held it still, backwards. Listed by id, the
-# same code is lossless.
+# Three of the five are not lossless. The switch is lossy on purpose, and says so: with weight `w` the library
+# writes `w p + (1 - w) q`. The others are bugs on your own disk: Gemma 4's argmax draft, whose numbers
+# your `argmax_draft_law` knew, and `generate`.
 #
-# The switch is lossy on purpose, and says so: with weight `w` the library writes `w p + (1 - w) q`.
+# What is wrong with `generate`? It cuts the draft's output down to the words that both models know, in the order
+# of `get_vocab()`, and reports `q` as if that were the order of ids. So a token comes with the `q` of another:
+# condition 1. The order is a hash table's, new at every call (the last lines), so every loading is wrong in its
+# own way. The trial held it still, backwards. Listed by id, the same code is lossless.
 #
 # ### Exercise: repair
 #
@@ -370,8 +367,8 @@ lesson.check_repair(repair)
 #
 # ## Temperature, top-k and top-p belong to both sides
 #
-# Real samplers divide by a temperature and drop rare tokens before they draw. The rule's `p` and `q` must be what
-# is really sampled, after all of that. `filtered_draft` in your line-up reports its `q` from before the filter.
+# Real samplers divide by a temperature and drop rare tokens before they draw. The rule's `p` and `q` must come after
+# all of that. `filtered_draft` in your line-up reports its `q` from before the filter.
 #
 # ### Exercise: warp
 #
@@ -431,6 +428,25 @@ lesson.check_warp(warp)
 # %% [markdown]
 # At temperature 0 both are one-hot, and the rule becomes chapter 01's greedy check.
 #
+# Along chapter 02's recorded answer, your `warp` now makes every `p` and `q`:
+
+# %% tags=["demo"]
+figures.alpha_by_temperature(warp)
+
+# %% [markdown]
+# Warped alike, the models agree about as often at any temperature, with or without top-p: `alpha` is between 0.37
+# and 0.41. So usual settings, such as Qwen3's 0.6 with top-p 0.95, cost little. A draft left at temperature 1 is
+# lossless too, but at 0 it keeps a third less. That is why a draft gets the target's temperature.
+#
+# <details><summary>What these curves leave out</summary>
+#
+# They come from one answer of 96 tokens by one pair, so their small steps say nothing. The answer was drawn at
+# temperature 0.7, and other temperatures would have written other texts. Of each distribution 64 logits were
+# recorded; above temperature 1 the rest of the vocabulary would have much of the mass. There a draft left at 1 even
+# keeps slightly more: 0.39 instead of 0.37 at 1.4. That a draft does best at the target's temperature is no theorem.
+#
+# </details>
+#
 # ## Your own decoder on trial
 #
 # The last accused is you. `carried` fetches your `speculative_sample` from chapter 02's notebook, in the folder
@@ -445,9 +461,8 @@ sampler = 0.5, None, 0.7  # temperature, top-k, top-p
 figures.own_decoder(speculative_sample, warp, is_lossless, P, Q, sampler)
 
 # %% [markdown]
-# With `warp` on the target alone the decoder is still lossless: a draft may be as wrong as it likes. On the draft
-# alone it is lossless too, but for a sampler that nobody asked for. So ask of every promise: **lossless with
-# respect to which sampler?**
+# With `warp` on the target alone the decoder is still lossless. On the draft alone it is lossless too, but for a
+# sampler that nobody asked for. Ask of every promise: **lossless with respect to which sampler?**
 #
 # <details><summary>min_p, penalties, and samplers that remember</summary>
 #
@@ -565,8 +580,8 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # <details><summary>Answer</summary>
 #
-# That holds for one position, and for drafts that are drawn from `q`. A one-hot draft has `p(argmax q)`. *Look:*
-# the table below the repair: 0.80 against 0.30, and 0.70 against 0.90.
+# That holds for one position, and for drafts that are drawn from `q`. A one-hot draft has `p(argmax q)`.
+# *For example:* the table below the repair has 0.80 against 0.30, and 0.70 against 0.90.
 #
 # </details>
 #
@@ -575,9 +590,9 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # <details><summary>Answer</summary>
 #
 # The distribution is, up to rounding. With one seed the two methods spend their random numbers on different
-# things. *Look:* the two texts of chapter 04's race, at temperature 1. At temperature 0 both write the same
-# tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and reports a float32 `q` breaks condition 1 a
-# little (DeepSpec 31).
+# things. *For example:* the two texts of chapter 04's race, at temperature 1, differ. At temperature 0 both write
+# the same tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and reports a
+# float32 `q` breaks condition 1 a little (DeepSpec 31).
 #
 # </details>
 #
@@ -590,6 +605,7 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #   rate (Theorem 3.5, Corollary 3.6).
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*,
 #   [arXiv 2302.01318](https://arxiv.org/abs/2302.01318): Theorem 1, the same proof with the letters exchanged.
+# - Qwen3: the commands of its [README](https://github.com/QwenLM/Qwen3) have `--temp 0.6 --top-k 20 --top-p 0.95`.
 # - Hugging Face transformers, on GitHub: [30778](https://github.com/huggingface/transformers/pull/30778) made
 #   drafts greedy (May 2024), [32867](https://github.com/huggingface/transformers/pull/32867) reported the
 #   distribution (August), [33534](https://github.com/huggingface/transformers/pull/33534) took it back (September),
@@ -606,7 +622,7 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #   [10198](https://github.com/vllm-project/vllm/issues/10198), filtered drafts against an unfiltered target;
 #   [vllm-project.github.io 80](https://github.com/vllm-project/vllm-project.github.io/pull/80), a rule without a
 #   coin, found in review.
-# - What servers do by default: `docs/field_guide.md`, "Engines", as read until 26 November 2026.
+# - What servers do by default: `docs/field_guide.md`, "Engines", as read until 28 November 2026.
 # - [deepseek-ai/DeepSpec 31](https://github.com/deepseek-ai/DeepSpec/issues/31): bfloat16 drafts under a float32 rule.
 #
 # **Next.** Chapter 04 asks which draft is worth its time, now that every draft is safe.

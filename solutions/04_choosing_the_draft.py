@@ -458,8 +458,8 @@ show_race(race("04", {lane: draft_model_lane(draft, k)}, temperature=1), yours=l
 # | prompt lookup | whatever followed the last time these tokens appeared in this text | depends on the text | nearly 0 | the answer repeats the prompt |
 #
 # With the rule of chapter 02 a draft needs the target's vocabulary, since `min(p(x), q(x))` compares
-# the same token `x`: every string must have the same id. So GPT-2, with 50,257 tokens, can't draft for
-# GPT-4, with 100,277. Chapter 07 shows a way round it.
+# the same token `x`: every string must have the same id, which GPT-2's and GPT-4's don't (chapter 01).
+# Chapter 07 shows a way round it.
 #
 # A draft model also takes memory: weights, its own KV cache, and in both caches `K` slots per text for
 # tokens that may be rejected. Here Llama 3.2 1B drafts for Llama 3.1 8B, in 64 texts of 4,000 tokens:

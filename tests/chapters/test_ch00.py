@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from classes.chapter_cases import functions_of
+from classes.chapter_cases import functions_of, text_of
 
 from autograde.intake.submission import release_of
 from specdec_lib.lessons.ch00 import figures, lesson
@@ -33,6 +33,8 @@ def test_numbers_of_the_text_are_those_of_the_functions():
     assert 120_000 < lesson.TRUTHS["prediction_00_b"].value < 131_072
     served = [FUNCTIONS["pass_time"](n, 128, 1000, 8e9, 2, 131_072, *H100) for n in (1, 4, 5)]
     assert [round(1e3 * each, 1) for each in served] == [9.8, 9.8, 10.3]
+    ((one, *_, five, _),) = figures.RECORDED.values()
+    assert f"took\n# {five / one:.2f} times as long as one" in text_of(CHAPTER)
 
 
 def test_long_texts_bring_every_row_near_the_free_tokens_of_the_cache(painted):

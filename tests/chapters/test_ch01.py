@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
 
-from specdec_lib.lessons.ch01 import lesson
+from specdec_lib.lessons.ch01 import figures, lesson, storyboard
 from specdec_lib.lessons.checking.examples import Different
 
 CHAPTER = "01_draft_then_verify"
@@ -36,3 +36,13 @@ def test_truths_of_the_predictions():
     assert lesson.TRUTHS["prediction_01_b"].value == sum(count + 1 for count in counts) == 16
     kept = " + ".join(str(count) for count in counts)
     assert f"keep {kept} = 11 draft tokens" in lesson.TRUTHS["prediction_01_b"].why
+
+
+def test_the_animation_plays_what_the_small_models_do(painted, monkeypatch):
+    monkeypatch.setattr(storyboard, "display_page", lambda *both: painted.extend(both))
+    figures.block_fates(DECODE, lesson.tokenize("on the mat ."), 3, 6)
+    storyboard.two_blocks()
+    found = re.findall(r"([.\w]+) \((\w+)\)", painted[0])
+    shown = re.findall(r'sd-box sd-(\w+) .*?">\W (?:<s>)?([^<]+)', painted[1])
+    assert sorted(shown) == sorted((kind, word) for word, kind in found) and len(shown) == 8
+    assert "“the” accepted, “cat” rejected, “sat” dropped" in painted[2]

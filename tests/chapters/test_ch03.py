@@ -115,3 +115,10 @@ def test_numbers_that_the_text_prints():
     ]
     assert "0.80 against 0.30, and 0.70 against 0.90" in TEXT
     assert np.round(rates, 2).tolist() == [0.8, 0.3, 0.7, 0.9]
+
+
+def test_alpha_by_temperature_is_what_the_text_says(painted):
+    draw_figure("03_lossless", "alpha_by_temperature")
+    both, top_p, left = painted[0].split("; ")[-3:]
+    assert "0.406 at 0," in both and "0.372 at 1.4" in both and "0.395 at 0.6" in top_p
+    assert "0.276 at 0," in left and "0.394 at 1.4" in left

@@ -8,12 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch00.lesson import Chip, ModelShape
+from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.kinds import FLOATS, INTS
 from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, show_table, text_grid
 from specdec_lib.lessons.drawing.style import role, show
 
+RECORDED = read_tables(__package__, "passes.toml")  # ms of passes over 1, 2, ... tokens
 MAX_FREE = 1000  # tokens, where counting them ends, and the map's scale
 _NEW = role("target") | {"label": "the pass returns its distribution"}
 _OLD = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there already"}
@@ -61,10 +63,12 @@ def passes_and_tokens(
     ax = axes.chart(title, "ms, by your time_pass", size=(7.0, 3.8))
     words = draw_series(ax, widths, values)
     axes.write_above(ax, widths[1:], values["one pass over n tokens"][1:], gains, 6, fontsize=9)
+    dress = {name: {"linestyle": ":", "marker": "D"} | axes.HOLLOW for name in RECORDED}
+    said = draw_series(ax, range(1, 7), RECORDED, plot_options=dress)
     axes.log_log(ax, "n, the number of tokens")
     _ticks(ax, widths)
-    axes.legend_below(ax)
-    show(ax.figure, f"{title}. In ms on this machine, {words}.")
+    axes.legend_below(ax, columns=2)
+    show(ax.figure, f"{title}. In ms on this machine, {words}; {said}.")
 
 
 @axes.uses_student_functions("forward_time")

@@ -6,6 +6,7 @@ partner as the target.
 
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -14,6 +15,7 @@ from specdec_lib.lessons.ch01.figures import boxed
 from specdec_lib.lessons.ch01.lesson import ALONE, DRAFT_BLOCK, PREFIX, target_rows
 from specdec_lib.lessons.ch01.models import DRAFT, WORDS, text
 from specdec_lib.lessons.checking.answers import read_tables
+from specdec_lib.lessons.drawing.race import race_css
 from specdec_lib.lessons.drawing.series import show_table
 from specdec_lib.lessons.drawing.style import display_page, image
 from specdec_lib.lessons.drawing.tokens import FIRST_X, board, boxes, token_outcomes
@@ -63,3 +65,10 @@ def storyboard() -> None:
         lines.append(f"{number}. {name}. {question} {said}")
         plt.close(ax.figure)
     display_page("".join(folds), "\n".join(lines))
+
+
+def two_blocks() -> None:
+    """Play two blocks of the small models: a rejection in one, and one that is accepted whole."""
+    file = Path(__file__).with_name("animation.html").read_text(encoding="utf-8")
+    words, page = file.removeprefix("<!--").split("-->", 1)  # what terminals print, and the page
+    display_page(page.replace("$css", race_css()), words.strip())

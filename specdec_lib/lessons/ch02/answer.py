@@ -77,16 +77,18 @@ class RecordedAnswer:
         """The text of tokens."""
         return "".join(self.about["pieces"][token] for token in tokens)
 
+    def logits(self) -> np.ndarray:
+        """The logits (tokens, 2, V) of target and draft before each token of the answer."""
+        texts = ([*self.prompt, *self.answer[:i]] for i in range(len(self.answer)))
+        return np.array([[self._rows(m, text)[-1] for m in ("target", "draft")] for text in texts])
+
     def places(self) -> list[Place]:
         """Each token of the answer, with the distributions of the two models before it."""
-        places, temperature = [], self.about["temperature"]
-        for i, token in enumerate(self.answer):
-            text = [*self.prompt, *self.answer[:i]]
-            rows = (self._rows(model, text)[-1] for model in ("target", "draft"))
-            p, q = (softmax(row / temperature) for row in rows)
-            overlap = float(np.minimum(p, q).sum())
-            places.append(Place(self.read([token]), overlap, float(p[token]), float(q[token])))
-        return places
+        p, q = softmax(self.logits() / self.about["temperature"]).swapaxes(0, 1)
+        at = np.arange(len(p)), self.answer
+        numbers = np.array([np.minimum(p, q).sum(axis=1), p[at], q[at]]).T.tolist()
+        pieces = (self.read([token]) for token in self.answer)
+        return [Place(piece, *row) for piece, row in zip(pieces, numbers, strict=True)]
 
     def _rows(self, model: str, tokens: Sequence[int]) -> np.ndarray:
         """The rows (len(tokens), V); those inside the prompt, which no decoder needs, are 0."""

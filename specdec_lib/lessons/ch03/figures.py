@@ -1,7 +1,6 @@
 """The figures of chapter 03 that are drawn from the student's functions, each with its words.
 
-They show what the function does, even if it is wrong: no bar, label or text assumes the right
-answer.
+They show what the function does, even if it is wrong: nothing drawn assumes the right answer.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,13 +8,14 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from specdec_lib import exact
+from specdec_lib.lessons.ch02.answer import RecordedAnswer
 from specdec_lib.lessons.ch02.lazy_uniforms import LazyGenerator
 from specdec_lib.lessons.ch03 import computed, library, rules
 from specdec_lib.lessons.ch03.rules import PUBLIC_CODE, Rule
 from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing import axes
-from specdec_lib.lessons.drawing.series import series_figure
+from specdec_lib.lessons.drawing.series import draw_series, series_figure
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
@@ -25,6 +25,7 @@ SETTINGS = {
     "top-k 3": (1.0, 3, None),
     "top-p 0.8": (1.0, None, 0.8),
 }
+TEMPERATURES, TOP_P = (0, 0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4), 0.95
 MAX_BRANCHES = 20_000
 ONCE = "exact.distribution asks it once for each branch, and these rules have fewer"
 
@@ -122,6 +123,29 @@ def warped(warp: Callable, logits: np.ndarray) -> None:
     laws = {name: np.asarray(warp(logits, *each), dtype=float) for name, each in SETTINGS.items()}
     names = TOKEN_NAMES[: len(logits)]
     series_figure("By your function", names, laws, ylabel="probability", kind="bars")
+
+
+@axes.uses_student_functions("warp")
+def alpha_by_temperature(warp: Callable) -> None:
+    """Alpha along chapter 02's recorded answer, over the tokens that either model has there."""
+    places = [rows[:, rows.max(axis=0) > rows.min()] for rows in RecordedAnswer().logits()]
+
+    def alpha(target: tuple, draft: tuple) -> float:
+        pairs = ((warp(p, *target), warp(q, *draft)) for p, q in places)
+        return float(np.mean([np.minimum(*np.array(pair, float)).sum() for pair in pairs]))
+
+    values = {
+        "both sides warped": [alpha((t,), (t,)) for t in TEMPERATURES],
+        f"both, and top-p {TOP_P}": [alpha(*2 * [(t, None, TOP_P)]) for t in TEMPERATURES],
+        "draft left at temperature 1": [alpha((t,), (1,)) for t in TEMPERATURES],
+    }
+    same, _, left = values.values()
+    title = f"At temperature 0 alpha is {same[0]:.2f}; with the draft left at 1 it is {left[0]:.2f}"
+    ax = axes.chart(title, "alpha, by your warp")
+    words = draw_series(ax, TEMPERATURES, values)
+    ax.set(xlabel="temperature", ylim=(0, None))
+    axes.legend_below(ax)
+    show(ax.figure, f"{title}. On {len(places)} tokens of a recorded answer: {words}.")
 
 
 def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> None:

@@ -26,6 +26,7 @@ from .kinds import ARRAYS
 from .lending import copy_plain
 from .pasting import brief_call, format_call
 
+TO_ASK = "Stuck? Copy this message and add what you verified, what you assume, and your next step."
 _LINE_LENGTH = 96  # characters of a line that a check prints
 RERUN_LIMITS = (20, 1.0)  # runs and seconds in which a check that fails is repeated
 UNSTEADY = (
@@ -46,8 +47,8 @@ class Different(AssertionError):
         self.seen, self.hint = seen, hint
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the message, without the frames of the check itself."""
-        return textwrap.wrap(str(self), 88, break_long_words=False)
+        """What a notebook shows: the message without the check's own frames, and how to ask."""
+        return [*textwrap.wrap(str(self), 88, break_long_words=False), TO_ASK]
 
 
 class Unwritten(NotImplementedError):
@@ -246,10 +247,10 @@ def expect(
 
     Numbers agree within 1e-9; without `form` only the values count (`difference`). A stub's
     NotImplementedError passes through unchanged, and so does an exception with the attribute
-    `no_answer`, so that a missing answer is told from a wrong one. `hint` is
-    true of the example whatever came back. `asks` are wrong values, each with the question for
-    exactly that value; it is said alone. Where several thoughts give one value, the question is
-    followed by other calls that tell them apart, each the arguments and what this thought gives.
+    `no_answer`, so that a missing answer is told from a wrong one. `hint` is true of the example
+    whatever came back. `asks` are wrong values, each with the question for exactly that value; it
+    is said alone. Where several thoughts give one value, the question is followed by other calls
+    that tell them apart, each the arguments and what this thought gives.
     """
     __tracebackhide__ = True  # pytest shows the test that calls this
     texts = _texts_before(function, args)

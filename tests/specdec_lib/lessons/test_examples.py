@@ -50,6 +50,7 @@ def refused(check, function) -> str:
     """What a check says to a function that it does not let pass."""
     with pytest.raises(Different) as caught:
         check(function)
+    assert caught.value._render_traceback_()[-1].startswith("Stuck?")
     return str(caught.value)
 
 
