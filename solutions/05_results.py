@@ -265,7 +265,7 @@ figures.judged_logs(audit, papers.paper_table("logs"))
 #
 # ## What a log prints
 #
-# Logs say more than one number:
+# Logs say more:
 #
 # ```
 # vLLM       acceptance at token 0: 0.74   1: 0.54   2: 0.41   3: 0.31   4: 0.23   5: 0.17   6: 0.13
@@ -275,7 +275,7 @@ figures.judged_logs(audit, papers.paper_table("logs"))
 #
 # vLLM and llama.cpp divide by *all* blocks. So 0.54 isn't how often the second token passes: a quarter of the
 # blocks never got to it. SGLang counts blocks: 11 of 43 accepted no token and 14 just one, so 32 accepted at
-# position 1, and 18 at position 2.
+# position 1, and 18 at position 2. (Its "accept rate" is now 63/215 = 0.29, accepted over drafted.)
 #
 # ### Exercise: read_log
 #
@@ -324,6 +324,7 @@ lesson.check_read_log(read_log)
 # Chen et al. print times and no `alpha`. A token takes 14.1 ms with their target of 70 billion parameters, 1.8 ms
 # with the draft, and 7.52 ms with speculative decoding at `K = 4`. A block takes `4 x 1.8 + 14.1 = 21.3` ms, so it
 # writes `21.3/7.52 = 2.83` tokens. The sum `1 + alpha + ... + alpha^4` is 2.77 for `alpha = 0.7` and 3.05 for 0.75.
+# What next?
 #
 # ### Exercise: implied_alpha
 #

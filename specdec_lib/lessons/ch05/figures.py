@@ -179,8 +179,8 @@ def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel="tokens per block")
     axes.legend_below(ax)
     by_row = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
-    words = ", ".join(f"{name}: {verdict}" for name, verdict in zip(names, said, strict=True))
-    show(ax.figure, f"{title}. {by_row}. Your function says: {words}.")
+    words = ", ".join(map("{}: {}".format, names, said))
+    show(ax.figure, f"Unexplained by your function: {said.count('nothing')}. {words}. {by_row}.")
 
 
 @axes.uses_student_functions("audit")
