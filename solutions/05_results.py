@@ -1,18 +1,16 @@
 # %% [markdown]
 # # 05 Results: read a table of speed-ups, and find the row that cannot be true
 #
-# 75 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (tokens
-# per block, `c` and `v`), the mean
+# 75 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (`c` and `v`), the mean
 #
 # - **Intuition**: one pair of models on three machines.
-# - **Mathematics**: the most likely `alpha`, a limit that nothing beats, and the right mean of ratios.
-# - **Code**: four short functions.
-# - **Demo**: published rows, from 2022 to 2026, and rows of your own.
+# - **Mathematics**: the most likely `alpha`, and a limit that no order of the tokens beats.
+# - **Code**: five short functions.
+# - **Demo**: published rows, logs and complaints, from 2022 to 2026, and rows of your own.
 #
-# **You come with** a formula: the tokens of a block, divided by its time.
-# **You build** an audit: it says what can explain a printed row, and what cannot.
-# **You leave with** the five questions behind "2.5 times as fast": which tokens, which text, which
-# machine, against what, and timed how?
+# **You come with** a formula: the tokens of a block, divided by its time. **You build** an audit of printed rows,
+# and a diagnosis for "no speed-up". **You leave with** the five questions behind "2.5 times as fast": which tokens,
+# which text, which machine, against what, and timed how?
 
 # %%
 import numpy as np
@@ -21,15 +19,16 @@ from specdec_lib.lessons.ch05 import lesson
 from specdec_lib.theory import expected_tokens
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch05 import figures, charts
-from specdec_lib.lessons.drawing.series import show_table
+from specdec_lib.lessons.ch05 import figures
+from specdec_lib.lessons.drawing.series import series_figure, show_table
+from specdec_lib.lessons.widgets import paper_rows_simulator
 from specdec_lib.measure import papers
 
 # %% [markdown]
 # ## The smallest example: the same tokens, three speeds
 #
-# Take one pair of models and `K = 1`. Every second draft token is accepted, so a block writes 1.5
-# tokens on average. On three machines a draft step takes a different time:
+# Take one pair of models and `K = 1`. Every second draft token is accepted, so a block writes 1.5 tokens on
+# average. A draft step takes a different time on each of three machines:
 #
 # | draft step, in target passes | one block | times as fast |
 # | --- | --- | --- |
@@ -37,43 +36,27 @@ from specdec_lib.measure import papers
 # | 0.5 | 1 + 0.5 = 1.5 | 1.5/1.5 = 1.00 |
 # | 1 | 1 + 1 = 2 | 1.5/2 = 0.75 |
 #
-# All three write the same tokens. So a speed-up has two parts. **How many tokens** a block writes
-# depends on the models, the text, `K` and the sampling. **How long** a block takes depends on the
-# machine.
+# All three write the same tokens. So a speed-up has two parts. **How many tokens** a block writes depends on the
+# models, the text, `K` and the sampling. **How long** a block takes depends on the machine.
 #
 # ## What is an acceptance rate?
 #
-# A decoder recorded six blocks of `K = 4`. Some draft tokens were never judged, because an earlier
-# token of their block was rejected.
+# Here are six blocks of `K = 4`. Some draft tokens were never judged: a token before them was rejected.
 
 # %% tags=["demo"]
 figures.six_blocks(lesson.BLOCKS, lesson.EXAMPLE_K)
 
 # %% [markdown]
-# ### Commit first
-#
-# Suppose that every judged draft token is accepted with the same probability `alpha`. Estimate
-# `alpha` from these six blocks. Write a number from 0 to 1.
-
-# %% solution="prediction_05"
-### BEGIN SOLUTION
-prediction_05 = 0.6
-### END SOLUTION
-
-# %% test="prediction_05" points=1
-lesson.committed("prediction_05", prediction_05, 0, 1)
-
-# %% [markdown]
 # ### Exercise: alpha_from_blocks
 #
-# **Task.** The most likely `alpha`.
+# **Task.** Return the most likely `alpha`, if every judged token is accepted with this probability.
 #
-# **Arguments.** `accepted` is a list with the number of accepted tokens of each block. All blocks
-# have the length `k`, at least 1. The function returns a float. It raises ValueError if there is no
-# block, and if a number isn't from 0 to `k`.
+# **Arguments.** `accepted` is a list with the number of accepted tokens of each block. All blocks have the length
+# `k`, at least 1. The function returns a float. It raises ValueError if the list is empty or a count lies outside 0
+# to `k`.
 #
-# **Example.** `[4, 0, 2, 4, 1, 3]` with `k = 4` give 0.778. A block that was accepted whole judged 4
-# tokens. How many did a block with 2 accepted tokens judge?
+# **Example.** `[4, 0, 2, 4, 1, 3]` with `k = 4` gives 0.778. In a block that was accepted whole, 4 tokens were
+# judged. How many were judged in a block with 2 accepted?
 
 
 # %% solution="alpha_from_blocks"
@@ -89,8 +72,7 @@ def alpha_from_blocks(accepted: list[int], k: int) -> float:
 # %% [markdown] hints="alpha_from_blocks"
 # 1. Two counts are enough: how many tokens were accepted, and how many were judged at all.
 # 2. After n accepted tokens one more was judged, unless the block was over: min(n + 1, k).
-# 3. Raise ValueError if there is no block, or a count below 0 or above k. Else return the sum of
-#    the counts, divided by the sum of min(n + 1, k).
+# 3. Raise ValueError for what cannot be. Else divide the sum of the counts by the sum of min(n + 1, k).
 
 # %% tags=["demo"]
 figures.alpha_found_again(alpha_from_blocks, k=5)
@@ -98,125 +80,109 @@ figures.alpha_found_again(alpha_from_blocks, k=5)
 # %% test="alpha_from_blocks" points=3
 lesson.check_alpha_from_blocks(alpha_from_blocks)
 
-# %% tags=["demo"]
-lesson.reveal("prediction_05", prediction_05)
-
 # %% [markdown]
-# The six blocks hold 14 accepted and 4 rejected tokens. Their probability is
-#
-# $$ \alpha^{14} (1 - \alpha)^{4}, \qquad\text{largest if}\qquad
-# \frac{14}{\alpha} = \frac{4}{1 - \alpha}, \qquad\text{so}\qquad \alpha = \frac{14}{14 + 4}. $$
-#
-# ### Five numbers with one name
-#
-# | what is divided | here | who prints it |
-# | --- | --- | --- |
-# | accepted / judged tokens | 14/18 = 0.78 | this course, as `alpha` |
-# | accepted / drafted tokens | 14/24 = 0.58 | vLLM's log, as "draft acceptance rate" |
-# | written tokens / verified positions | 20/30 = 0.67 | SGLang's log, as "accept rate" |
-# | written tokens / blocks | 20/6 = 3.33 | benchmarks, as "acceptance length" |
-# | the mean of `sum_x min(p, q)` over a text that the target wrote | needs both models | Leviathan et al., as `alpha` |
-#
-# (vLLM and SGLang are programs that serve models.) The second number falls if `K` grows, because more
-# tokens stand after a rejection. The third one counts the correction or the bonus, so it isn't 0 even
-# if every draft token is rejected! The first and the last agree if acceptance doesn't depend on what
-# was accepted before.
+# The six blocks hold 14 accepted and 4 rejected tokens. Their probability $\alpha^{14} (1 - \alpha)^{4}$ is largest
+# where $14/\alpha = 4/(1 - \alpha)$, so at $\alpha = 14/18$.
 #
 # ## A promise and a clock
 #
-# T5-XXL has 11 billion parameters. It translates English to German (EnDe) and summarises news
-# (CNNDM). Three smaller T5 models draft for it. Leviathan et al. print `alpha`, `c` and two
-# speed-ups: the one that their formula promises, `E/(cK + 1)` with `E` tokens per block, and the
-# measured one.
+# T5-XXL (11 billion parameters) translates English to German (EnDe) and summarises news (CNNDM). Three smaller T5
+# models draft for it. Leviathan et al. print `alpha`, `c` and two speed-ups: the one that their formula promises,
+# `E/(cK + 1)` with `E` tokens per block, and the measured one.
 #
 # ### Commit first
 #
-# For translation at temperature 0, T5-large has the highest acceptance of the three drafts:
-# `alpha = 0.82`. It is also the largest draft, `c = 0.11`. With `K = 7` the formula promises 2.5.
-# What was measured? Write a number from 0 to 8.
+# For translation at temperature 0, T5-large has the highest acceptance of the three drafts (`alpha = 0.82`) and is
+# the largest (`c = 0.11`). With `K = 7` the formula promises 2.5. What was measured? Write a number from 0 to 8.
 
-# %% solution="prediction_05_b"
+# %% solution="prediction_05"
 ### BEGIN SOLUTION
-prediction_05_b = 2.5
+prediction_05 = 2.5
 ### END SOLUTION
 
-# %% test="prediction_05_b" points=1
-lesson.committed("prediction_05_b", prediction_05_b, 0, 8)
+# %% test="prediction_05" points=1
+lesson.committed("prediction_05", prediction_05, 0, 8)
 
 # %% tags=["demo"]
-lesson.reveal("prediction_05_b", prediction_05_b)
+lesson.reveal("prediction_05", prediction_05)
 settings = papers.paper_table("leviathan_2_4")
+show_table(settings)
 figures.expected_and_measured(settings)
 
 # %% [markdown]
-# The paper rounds `alpha` and `c`. A grey bar holds every speed-up that the rounded values allow.
-# All twelve promises lie inside their bars. Only one measured speed-up does!
+# A grey bar spans every speed-up that the paper's rounded `alpha` and `c` allow. All twelve promises lie inside
+# their bars. Only one measured speed-up does!
+#
+# <details><summary>A question: is the speed free?</summary>
+#
+# It costs arithmetic. With `alpha = 0.6` and `K = 2` the target computes 3 positions for a block, and the block
+# writes 1.96 tokens: 3/1.96 = 1.53 times the arithmetic of plain decoding, the draft's not counted. Table 1 of the
+# paper has 1.11 to 1.63. It is free only where arithmetic would be idle.
+#
+# </details>
 #
 # ### Simulator: a row of the paper
 #
-# At which `c` does the curve of T5-large come down to the measured 1.7? Decide first, then move the
-# slider. After that choose T5-small, CNNDM, temperature 0, measured 3.1. Can any `c` explain it?
+# At which `c` does the curve of T5-large come down to the measured 1.7? Decide first, then move the slider. Then
+# choose T5-small, CNNDM, temperature 0. Can any `c` explain its 3.1?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets import paper_rows_simulator
-
 paper_rows_simulator(settings, row=2)
 
 # %% [markdown]
-# For T5-large a `c` of 0.23 would do, twice the printed one: a block took longer than `cK + 1`. But
-# for T5-small even a free draft gives only 2.64. No cost can explain a clock that is too fast.
+# For T5-large a `c` of 0.23 would do, twice the printed one: a block must have taken longer than `cK + 1`. But for
+# T5-small even a free draft gives only 2.64. No cost can explain a clock that is too fast.
 #
 # ## A limit that no order can beat
 #
-# Can blocks write more than `E` tokens at the same `alpha`? The formula tosses a coin for every
-# token. Real acceptances have an order, and the order matters.
+# Can blocks write more than `E` tokens at the same `alpha`? The formula tosses a coin for every token. Real
+# acceptances have an order, and it matters.
 #
 # ### Commit first
 #
-# A greedy decoder with `K = 5` writes 24 tokens. At 18 of these positions, a share of 0.75, the draft
-# is right, or would be if it drafted there. You may choose which 6 are wrong. How many tokens does a block write at most, on
-# average? Write a number from 1 to 6. The formula says 3.29.
+# A greedy decoder with `K = 5` writes 24 tokens. At 18 of the 24 positions (a share of 0.75) the draft is right, or
+# would have been had it drafted there. You may choose which 6 are wrong. What is the largest possible average
+# number of tokens per block? Write a number from 1 to 6. The formula says 3.29.
 
-# %% solution="prediction_05_c"
+# %% solution="prediction_05_b"
 ### BEGIN SOLUTION
-prediction_05_c = 3.29
+prediction_05_b = 3.29
 ### END SOLUTION
 
-# %% test="prediction_05_c" points=1
-lesson.committed("prediction_05_c", prediction_05_c, 1, 6)
+# %% test="prediction_05_b" points=1
+lesson.committed("prediction_05_b", prediction_05_b, 1, 6)
 
 # %% tags=["demo"]
-lesson.reveal("prediction_05_c", prediction_05_c)
+lesson.reveal("prediction_05_b", prediction_05_b)
 figures.three_orders(k=5)
 
 # %% [markdown]
-# **Every wrong position ends a block.** A share of `1 - alpha` of the positions is wrong, so a text
-# has at least `1 - alpha` blocks per token. And no block is longer than `K + 1`. So in any order
+# **Every wrong position ends a block.** A share of `1 - alpha` of the positions is wrong, so a text has at least `1
+# - alpha` blocks per token. And no block is longer than `K + 1`. So in any order
 #
 # $$ \text{tokens per block} \le \min\left(K + 1,\; \frac{1}{1 - \alpha}\right). $$
 #
-# At temperature 1 a position ends its block with probability `1 - sum_x min(p, q)`, so the limit
-# holds on average.
+# At temperature 1 a position ends its block with probability `1 - sum_x min(p, q)`, so the limit holds on average.
 #
-# Now audit the row that no cost explains. A block takes at least `0.02 x 5 + 1 = 1.1` passes. To be
-# 3.1 times as fast, the row needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64,
-# and no order gives more than 2.86. A famous paper prints a row that nothing in it explains!
+# Now audit the row that no cost explains. A block takes at least `0.02 x 5 + 1 = 1.1` passes. To be 3.1 times as
+# fast, the row needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64, and no order gives more
+# than 2.86. A famous paper prints a row that nothing in it explains!
 #
 # ### Exercise: audit
 #
-# **Task.** A row needs at least `tokens` tokens per block. Say what can explain it:
+# **Task.** Return what can explain a row that needs at least `tokens` tokens per block:
 #
 # - `"formula"`: the formula gives that many, or more.
 # - `"order"`: the formula gives fewer, but the best order of the acceptances gives that many.
 # - `"nothing"`: no order does.
 #
-# **Arguments.** `alpha` and `tokens` may have been rounded: the true values lie within `alpha_error`
-# and `tokens_error` of them. Judge in the row's favour, with the values that are easiest to explain.
-# `alpha + alpha_error` is at most 1, and `k` is at least 1. The function returns one of the three
-# strings. `expected_tokens(alpha, k)` is given.
+# **Arguments.** `alpha` and `tokens` may have been rounded: the true values lie within `alpha_error` and
+# `tokens_error` of them. Judge in the row's favour, with the values that are easiest to explain. `alpha +
+# alpha_error` is at most 1, and `k` is at least 1. The function returns one of the three strings.
+# `expected_tokens(alpha, k)` is given.
 #
-# **Example.** With `alpha = 0.75`, `k = 5` and no rounding, 3.1 tokens are `"formula"`, 3.8 are
-# `"order"` and 4.2 are `"nothing"`.
+# **Example.** With `alpha = 0.75`, `k = 5` and no rounding, 3.1 tokens are `"formula"`, 3.8 are `"order"` and 4.2
+# are `"nothing"`.
 #
 # **The tests also check.** A block has at most `k + 1` tokens, however large `alpha` is.
 
@@ -235,12 +201,9 @@ def audit(alpha: float, k: int, tokens: float, alpha_error: float, tokens_error:
 
 
 # %% [markdown] hints="audit"
-# 1. Which alpha within the rounding allows the most tokens? Which number of tokens is easiest to
-#    reach?
-# 2. Take alpha + alpha_error and tokens - tokens_error. Compare with the formula first, then with
-#    the limit.
-# 3. The blocks per token are at least 1 - alpha and at least 1/(k + 1). So the limit is
-#    1 / max(1 - alpha, 1 / (k + 1)), which never divides by 0.
+# 1. Which alpha within the rounding allows the most tokens? Which number of tokens is easiest to reach?
+# 2. Take alpha + alpha_error and tokens - tokens_error. Compare with the formula first, then with the limit.
+# 3. Any order writes 1 / max(1 - alpha, 1 / (k + 1)) tokens per block at most; this never divides by 0.
 
 # %% tags=["demo"]
 figures.audit_rows(audit, settings)
@@ -249,78 +212,134 @@ figures.audit_rows(audit, settings)
 lesson.check_audit(audit)
 
 # %% [markdown]
-# Of the twelve rows, the formula explains four, an order could explain another four, and nothing
-# explains the last four. Nobody needs to have lied: each number can be right even if the columns
-# don't fit together. `alpha` may come from other texts than the clock, or the plain decoder was
-# slower than a bare pass. The paper itself says that the two decoders weren't optimised alike, and
-# that acceptances aren't independent.
+# Of the twelve rows, the formula explains four, an order could explain another four, and nothing explains the last
+# four. Nobody need have lied: `alpha` may come from other texts than the clock, or the plain decoder was slower
+# than a bare pass. The paper itself says that acceptances aren't independent, and that the two decoders weren't
+# optimised alike.
 #
 # ## Four rows of today
 #
-# Three logs and a model card print an acceptance beside the tokens per block:
+# Three logs of programs that serve models, and a model card, print an acceptance beside the tokens per block
+# (EAGLE-3 and DSpark are drafters of chapter 07):
 #
 # | row | `K` | "acceptance" | tokens per block |
 # | --- | --- | --- | --- |
 # | vLLM: EAGLE-3, Llama 3.1 8B | 7 | 0.362 | 3.53 |
 # | llama.cpp: EAGLE-3 | 3 | 0.645 | 2.92 |
 # | model card: DSpark, Muse Spark | 7 | 0.285 | 2.99 |
-# | SGLang: EAGLE-3, Qwen3 8B | 3 | 0.54 | 2.17 |
-#
-# (EAGLE-3 and DSpark are small networks that draft from the target's states, as chapter 07 shows.)
+# | SGLang, October 2025: EAGLE-3, Qwen3 8B | 3 | 0.54 | 2.17 |
 #
 # ### Commit first
 #
-# Take each "acceptance" for `alpha`. How many of the four rows can the formula or an order explain?
-# Write a whole number from 0 to 4.
+# Take each "acceptance" for `alpha`. How many rows can the formula or an order explain? Write a number from 0 to 4.
 
-# %% solution="prediction_05_d"
+# %% solution="prediction_05_c"
 ### BEGIN SOLUTION
-prediction_05_d = 4
+prediction_05_c = 4
 ### END SOLUTION
 
-# %% test="prediction_05_d" points=1
-lesson.committed("prediction_05_d", prediction_05_d, 0, 4)
+# %% test="prediction_05_c" points=1
+lesson.committed("prediction_05_c", prediction_05_c, 0, 4)
 
 # %% tags=["demo"]
-logs = papers.paper_table("logs")
-lesson.reveal("prediction_05_d", prediction_05_d)
-figures.judged_logs(audit, logs)
+lesson.reveal("prediction_05_c", prediction_05_c)
+figures.judged_logs(audit, papers.paper_table("logs"))
 
 # %% [markdown]
-# Three rows are convicted, and yet nobody miscounted: the column just isn't `alpha`. Which of the
-# five numbers is it? Compare it with two quotients of the tokens.
+# Three rows are convicted, and yet nobody miscounted: the column just isn't `alpha`. Compare it with the two ratios
+# beside it. Three rows print accepted / drafted tokens; the last one counts the bonus, too, and slipped through
+# only because that makes it large. **An audit can convict a row, but it can't acquit one.**
+#
+# ### Five numbers with one name
+#
+# | what is divided | in the six blocks | who prints it |
+# | --- | --- | --- |
+# | accepted / judged tokens | 14/18 = 0.78 | this course, as `alpha` |
+# | accepted / drafted tokens | 14/24 = 0.58 | vLLM and llama.cpp; SGLang since April 2026 |
+# | written tokens / verified positions | 20/30 = 0.67 | SGLang's "accept rate" before |
+# | written tokens / blocks | 20/6 = 3.33 | benchmarks, as "acceptance length" |
+# | the mean of `sum_x min(p, q)` over a text that the target wrote | needs both models | Leviathan et al., as `alpha` |
+#
+# The second number falls as `K` grows, because more tokens come after a rejection. Until April 2026 one engine
+# counted the bonus, so that even a useless draft was "accepted", and nobody could compare.
+#
+# ## What a log prints
+#
+# Logs say more:
+#
+# ```
+# vLLM       acceptance at token 0: 0.74   1: 0.54   2: 0.41   3: 0.31   4: 0.23   5: 0.17   6: 0.13
+# llama.cpp  #gen drafts = 87, acceptance rate per position = (0.805, 0.632, 0.483)
+# SGLang     "spec_verify_ct": 43, "spec_correct_drafts_histogram": [11, 14, 11, 4, 0, 3]
+# ```
+#
+# vLLM and llama.cpp divide by *all* blocks. So 0.54 isn't how often the second token passes: a quarter of the
+# blocks never got to it. SGLang counts blocks: 11 of 43 accepted no token and 14 just one, so 32 accepted at
+# position 1, and 18 at position 2. (Its "accept rate" is now 63/215 = 0.29, accepted over drafted.)
+#
+# ### Exercise: read_log
+#
+# **Task.** Return the tokens per block, and for each position the acceptance rate among the blocks that got there.
+#
+# **Arguments.** `accepted_at` is a list of `K` numbers that never rise: how many of the `blocks` blocks accepted
+# their draft token at position 1, 2, ..., `K`. The function returns a float and an array `(K,)`. Where no block got
+# to a position, its rate is 0.
+#
+# **Example.** llama.cpp's line is `[70, 55, 42]` with `blocks = 87`. It gives 2.92 tokens and the rates 0.805,
+# 0.786 and 0.764.
+#
+# **The tests also check.** Shares are a log of one block: `[0.74, 0.54]` with `blocks = 1`.
+
+
+# %% solution="read_log"
+def read_log(accepted_at: list[float], blocks: float) -> tuple[float, np.ndarray]:
+    """Tokens per block, and the acceptance rate at each position of the blocks that got there, (K,)."""
+    ### BEGIN SOLUTION
+    rates, reached = [], blocks
+    for accepted in accepted_at:
+        rates.append(accepted / reached if reached else 0.0)
+        reached = accepted
+    return 1 + sum(accepted_at) / blocks, np.array(rates)
+    ### END SOLUTION
+
+
+# %% [markdown] hints="read_log"
+# 1. What does a block write in which nothing was accepted? Which blocks get to position 2?
+# 2. A block writes one token more than it accepts. It gets to position 2 if it accepted at position 1.
+# 3. Return `1 + sum(accepted_at) / blocks`, and each number over the one before it; the first is over `blocks`.
 
 # %% tags=["demo"]
-show_table(lesson.meanings(logs))
+figures.read_logs(read_log, papers.paper_table("log_lines"))
+
+# %% test="read_log" points=4
+lesson.check_read_log(read_log)
 
 # %% [markdown]
-# Three rows print accepted / drafted tokens, the fourth one written tokens / verified positions. That
-# fourth number is no `alpha` either. It slipped through, since it is large enough. **An audit can
-# convict a row, but it can't acquit one.**
+# The left lines must fall. The right ones needn't: vLLM's drafter is right three times in four at any position.
+# SPEED-Bench prints the right side itself, and it rises! (SGLang's 1 is of three blocks.) Chapter 07 needs this
+# side: if a log has only the left one, divide neighbours.
 #
 # ## Backwards: the acceptance rate that a clock implies
 #
-# Chen et al. print times and no `alpha`. A token takes 14.1 ms with their target of 70 billion
-# parameters, 1.8 ms with the draft, and 7.52 ms with speculative decoding at `K = 4`. A block takes
-# `4 x 1.8 + 14.1 = 21.3` ms, so it writes `21.3/7.52 = 2.83` tokens. The sum
-# `1 + alpha + ... + alpha^4` is 2.77 for `alpha = 0.7` and 3.05 for 0.75. How do you go on?
+# Chen et al. print times and no `alpha`. A token takes 14.1 ms with their target of 70 billion parameters, 1.8 ms
+# with the draft, and 7.52 ms with speculative decoding at `K = 4`. A block takes `4 x 1.8 + 14.1 = 21.3` ms, so it
+# writes `21.3/7.52 = 2.83` tokens. The sum `1 + alpha + ... + alpha^4` is 2.77 for `alpha = 0.7` and 3.05 for 0.75.
+# What next?
 #
 # ### Exercise: implied_alpha
 #
-# **Task.** The `alpha` for which `seconds_per_token x E = k draft_seconds + target_seconds`, where
-# `E` is `expected_tokens(alpha, k)`.
+# **Task.** Return the `alpha` for which `seconds_per_token x E = k draft_seconds + target_seconds`, where `E` is
+# `expected_tokens(alpha, k)`.
 #
-# **Arguments.** Three times in the same unit, and `k`. The function returns a float. Halve the
-# interval from 0 to 1 sixty times; a grid is too coarse. The function raises ValueError if a block
-# would have to write fewer than 1 or more than `k + 1` tokens.
+# **Arguments.** Three times in the same unit, and `k`. The function returns a float. Halve the interval from 0 to 1
+# sixty times; a grid is too coarse. The function raises ValueError if a block would have to write fewer than 1 or
+# more than `k + 1` tokens.
 #
 # **Example.** 7.52, 14.1, 1.8 and `k = 4` give 0.711.
 
 
 # %% solution="implied_alpha"
-def implied_alpha(
-    seconds_per_token: float, target_seconds: float, draft_seconds: float, k: int
-) -> float:
+def implied_alpha(seconds_per_token: float, target_seconds: float, draft_seconds: float, k: int) -> float:
     """The acceptance rate that explains a measured time per token; ValueError if none does."""
     ### BEGIN SOLUTION
     wanted = (k * draft_seconds + target_seconds) / seconds_per_token
@@ -335,59 +354,112 @@ def implied_alpha(
 
 
 # %% [markdown] hints="implied_alpha"
-# 1. First: how many tokens must a block write to make the time per token what it is?
+# 1. How many tokens must a block write (`wanted`) to make the time per token what it is?
 # 2. That number grows with alpha, from 1 to k + 1: halve the interval from 0 to 1.
-# 3. Compute `wanted = (k * draft_seconds + target_seconds) / seconds_per_token`. Raise ValueError if
-#    it is below 1 or above k + 1. Else keep low and high, and 60 times move one of them to the
-#    middle.
+# 3. Unless 1 <= wanted <= k + 1, raise ValueError. Else keep low and high, and 60 times move one to the middle.
 
 # %% tags=["demo"]
 figures.implied_rates(implied_alpha, settings, papers.paper_table("chen_1"))
 
-# %% test="implied_alpha" points=4
+# %% test="implied_alpha" points=3
 lesson.check_implied_alpha(implied_alpha)
 
 # %% [markdown]
-# The figure assumes `v = 1`. A slower verification would imply higher rates, so these are lower
-# limits. Code (HumanEval) has the highest.
+# The figure assumes `v = 1`. A slower verification would imply higher rates, so these are lower bounds. Code
+# (HumanEval) has the highest.
 #
 # ## One drafter, two baselines
 #
-# The paper on EAGLE-3 prints a speed-up of 4.40 for Llama 3.1 8B and the questions of MT-bench.
-# SGLang has the same target, drafter and questions: 158.34 tokens a second without EAGLE-3, and
-# 373.25 with it, so 2.36 times as fast. Who is wrong?
+# The paper on EAGLE-3 prints a speed-up of 4.40 for Llama 3.1 8B and the questions of MT-bench. SGLang's own page,
+# with the same target, drafter and questions, reports 158.34 tokens a second without EAGLE-3 and 373.25 with it, so
+# 2.36 times as fast. Who is wrong?
 #
-# The vLLM row above is this drafter as a single chain of draft tokens. `implied_alpha` takes
-# tokens per block, too: with a free draft and a pass of one second, `implied_alpha(1/3.53, 1, 0, 7)` is
-# the `alpha` behind 3.53 tokens. What can such a chain do?
+# The vLLM line above is this drafter as a chain. A chain that writes 3.53 tokens per block can't be 4.40 times as
+# fast, since a block takes at least a pass. But both drafted a *tree*, with several candidates for each place
+# (chapter 07): a block writes 6.13 tokens in the paper, and wrote 5.39 in a run of SGLang. Where did those go?
 
-# %% tags=["demo", "shown"]
-alpha = round(implied_alpha(1 / 3.53, 1.0, 0.0, 7), 2)
-for row in papers.paper_table("eagle_3"):
-    verdict = audit(alpha, 7, row.speedup, alpha_error=0.005, tokens_error=0.005)
-    print(f"{row.who}: a chain with alpha = {alpha} that is {row.speedup} times as fast: {verdict}")
+# %% tags=["demo"]
+figures.from_tokens_to_clock(papers.paper_table("eagle_3")[1])
 
 # %% [markdown]
-# No chain with this `alpha`, which takes acceptances for coins, can be 4.40 times as fast. The paper drafts a *tree*, with several
-# candidates for each place (chapter 07), and a block writes 6.13 tokens. In SGLang, which drafts a
-# tree as well, a run by its authors wrote 5.39. So the tokens differ a little, and the time differs
-# a lot: a block takes 6.13/4.40 = 1.39 plain passes in the paper, and about 2.3 in SGLang. A fast
-# engine makes the plain pass cheap, and then drafting weighs more. Both numbers can be right. **A
-# speed-up says as much about the baseline as about the drafter.** Spec-Bench ran the same code on
-# two cards:
+# A draft step reads a twentieth of a pass's weights, so eight take 0.4 passes at least. The rest is the longer pass
+# and what happens between passes. (In vLLM verification takes 42 to 95% of the time: *Performance or Illusion?*,
+# 2026.)
+#
+# A block takes about 2.3 plain passes in SGLang, and 6.13/4.40 = 1.39 plain passes in the paper: a fast engine
+# makes the plain pass cheap, and then all else weighs more. **A speed-up says as much about the baseline as about
+# the drafter.** Spec-Bench ran the same code on two cards:
 #
 # | method | tokens per block | times as fast, RTX 3090 | A100 |
 # | --- | --- | --- | --- |
 # | draft model | 2.29 and 2.28 | 1.83 | 1.49 |
 # | Medusa (chapter 07) | 2.32 and 2.32 | 1.44 | 1.78 |
 #
-# The two methods change places! `c` and `v` have changed, `alpha` hasn't.
+# The two methods swap places! `c` and `v` have changed, `alpha` hasn't.
+#
+# ## No speed-up: what is to blame?
+#
+# "Most tokens are accepted, and it's slower than before. Why?" Make each part perfect in turn: what helps most?
+#
+# ### Exercise: diagnose
+#
+# **Task.** Return what holds a decoder back. Its speed-up is `tokens_per_block * target_ms / (k * draft_ms +
+# verify_ms)`. From 1.5 on it is `"fine"`. Otherwise return the part whose ideal gives the largest speed-up, the
+# first of equals:
+#
+# - `"acceptance"`: a block writes `k + 1` tokens.
+# - `"draft"`: a draft step takes no time.
+# - `"verification"`: the pass over a block takes `target_ms`.
+#
+# **Arguments.** The times are floats: `target_ms` of a pass over one token, `draft_ms` of one draft step,
+# `verify_ms` of the pass over a block. `k` is at least 1. The function returns one of the four strings.
+#
+# **Example.** 3 tokens, `k = 4`, 30 ms, 2 ms and 40 ms give `"fine"`: 90/48 = 1.88. With draft steps of 10 ms the
+# speed-up is 1.13, and the ideals give 1.88, 2.25 and 1.29: `"draft"`.
+
+
+# %% solution="diagnose"
+def diagnose(tokens_per_block: float, k: int, target_ms: float, draft_ms: float, verify_ms: float) -> str:
+    """What holds a decoder back: "acceptance", "draft", "verification", or "fine"."""
+    ### BEGIN SOLUTION
+    def speedup(tokens, draft, verify):
+        return tokens * target_ms / (k * draft + verify)
+
+    if speedup(tokens_per_block, draft_ms, verify_ms) >= 1.5:
+        return "fine"
+    ideals = {
+        "acceptance": speedup(k + 1, draft_ms, verify_ms),
+        "draft": speedup(tokens_per_block, 0, verify_ms),
+        "verification": speedup(tokens_per_block, draft_ms, target_ms),
+    }
+    return max(ideals, key=ideals.get)
+    ### END SOLUTION
+
+
+# %% [markdown] hints="diagnose"
+# 1. You need the speed-up four times. What differs each time?
+# 2. Write a helper `speedup(tokens, draft, verify)`, and call it with one part made ideal.
+# 3. From 1.5 on return `"fine"`, else the key of the largest ideal: `max(ideals, key=ideals.get)` on a dict.
+
+# %% tags=["demo"]
+figures.diagnosed(diagnose, papers.paper_table("complaints"))
+
+# %% test="diagnose" points=4
+lesson.check_diagnose(diagnose)
+
+# %% [markdown]
+# These are real reports; the last column says what we had to assume.
+#
+# - One Mac, one draft: with a 4-bit target the plain pass is 2.4 times shorter, the pass over six tokens longer.
+# - SmolLM2's draft has more layers than its target: even with all tokens accepted it loses (chapter 08).
+# - The report on Qwen3 doesn't print tokens per block, so your function says two things. **Ask for the log first.**
+# - DeepSeek ran on random tokens. Accepted on which text? SPEED-Bench found 23% too much throughput on those.
+#
+# Other symptoms are in `docs/your_log_says.md`.
 #
 # ## Your own row
 #
-# The built-in pair now continues four kinds of prompts: code, prose, a copy of code with one name
-# changed, and lists of names. Your functions find `alpha` and judge each row, rounded as a paper
-# would round it.
+# The built-in pair now continues four kinds of prompts. Your functions judge each row, rounded as in a paper.
 
 # %% tags=["demo"]
 from specdec_lib.device import use_half_the_cores
@@ -395,82 +467,33 @@ from specdec_lib.measure.prompt_kinds import PROMPT_KINDS
 from specdec_lib.measure.library_decoders import SAMPLED, accepted_counts
 from specdec_lib.models.pairs import load_pair
 
-# %% tags=["demo"]
 use_half_the_cores()  # as in chapter 00
 pair = load_pair(draft="large")
 prompts = {kind: make(16) for kind, make in PROMPT_KINDS.items()}
 blocks = {kind: accepted_counts(pair, each, 5, 64, SAMPLED) for kind, each in prompts.items()}
-charts.own_rows(alpha_from_blocks, audit, blocks, k=5)
+figures.own_rows(alpha_from_blocks, audit, blocks, k=5)
 
 # %% [markdown]
-# Now suppose that the third column were called "acceptance". What would a stranger's audit say of you?
-#
-# Spec-Bench compares kinds of text, too. There prompt lookup, which copies from the text so far, is 2.43
-# times as fast at summaries and 1.04 at translation. A "typical speed-up" is the speed-up of somebody
-# else's text.
-#
-# ## Taking turns, and ratios
-#
-# A processor gets warm and slows down; another program starts. So let two decoders **take turns**,
-# and divide **pair by pair**. Which mean of the ratios is fair? Take two pairs of runs, with the
-# ratios 2 and 1/2. Average plain over speculative, and average speculative over plain: a fair mean
-# gives answers whose product is 1.
-#
-# | mean | plain over speculative | speculative over plain | product |
-# | --- | --- | --- | --- |
-# | arithmetic | 1.25 | 1.25 | 1.56 |
-# | harmonic | 0.80 | 0.80 | 0.64 |
-# | geometric | 1 | 1 | 1 |
-#
-# ### Exercise: paired_speedup
-#
-# **Task.** The fair mean of baseline over speculative, pair by pair.
-#
-# **Arguments.** Two lists of times, equally long. The function returns a float, also for thousands of
-# pairs. It raises ValueError if the lists are empty or differ in length.
-#
-# **Example.** `[2, 8]` and `[1, 1]`: the ratios are 2 and 8, the answer is 4.
-
-
-# %% solution="paired_speedup"
-def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[float]) -> float:
-    """The geometric mean of baseline over speculative, pair by pair."""
-    ### BEGIN SOLUTION
-    if len(baseline_seconds) != len(speculative_seconds) or len(baseline_seconds) == 0:
-        raise ValueError("every baseline run needs a speculative run, and there must be one")
-    ratios = np.array(baseline_seconds) / np.array(speculative_seconds)
-    return float(np.exp(np.mean(np.log(ratios))))
-    ### END SOLUTION
-
-
-# %% [markdown] hints="paired_speedup"
-# 1. A speed-up is a ratio, and ratios multiply: which mean treats 2 and 1/2 alike?
-# 2. Divide pair by pair, baseline over speculative, and average the logarithms.
-# 3. Raise ValueError if the lists are empty or unequal. Else return
-#    float(np.exp(np.mean(np.log(ratios)))).
-
-# %% [markdown]
-# Suppose that a machine slows down over twenty runs, until a run takes half as long again, and that a
-# method is 1.25 times as fast. Only the order of the runs differs between the two pictures.
+# Were the third column called "acceptance", what would a stranger's audit make of your row? Now other people's
+# texts:
 
 # %% tags=["demo"]
-figures.two_orders(paired_speedup)
-
-# %% test="paired_speedup" points=2
-lesson.check_paired_speedup(paired_speedup)
+tasks = papers.paper_table("spec_bench_tasks")
+speeds = {row.method: row[1:] for row in tasks if row.method in ("EAGLE", "Prompt lookup", "Draft model")}
+series_figure("Spec-Bench, A100: times as fast by task", tasks[0]._fields[1:], speeds, kind="bars", text=".1f")
 
 # %% [markdown]
-# Even with turns the answer is a little low: the speculative run always comes second. Your mean is
-# the geometric one: the logarithm turns a product of ratios into a sum, which can't overflow.
+# Prompt lookup, which copies from the text so far, makes summaries 2.43 times as fast and translation 1.04. A
+# "typical speed-up" is the speed-up of somebody else's text.
 #
 # ## Quiz
 #
-# **Question 1.** In Spec-Bench one draft model makes conversation 1.66 times as fast and translation
-# 1.13 times, with the same target, the same settings and the same card. What follows?
+# **Question 1.** In Spec-Bench one draft model makes conversation 1.66 times as fast and translation 1.13 times,
+# all else equal. Is the draft worse at German, or does a block take longer? What tells you?
 #
-# - a: translation is less predictable to a reader than conversation
-# - b: a block takes about as long in translation, so it must write fewer tokens there
-# - c: a block takes longer in translation, since German words are longer
+# - a: the acceptance rate in the translations
+# - b: the tokens per block in both tasks: do they stand 1.47 to 1?
+# - c: the time of a draft step, since German words are longer
 # - d: nothing, since speed-ups on two tasks can't be compared
 
 # %% solution="quiz_05"
@@ -500,18 +523,17 @@ lesson.answered("quiz_05_b", quiz_05_b)
 # %% [markdown]
 # ### In your own words
 #
-# T5-large on EnDe at temperature 0: promised 2.5, measured 1.7. T5-small on CNNDM at temperature 0:
-# promised 2.4, measured 3.1. For each, name an assumption whose failure would move the clock that
-# way, and what to measure. Write three to five sentences. This answer is marked by hand.
+# At temperature 0 T5-large on EnDe was promised 2.5 and measured 1.7, T5-small on CNNDM 2.4 and 3.1. For each, name
+# an assumption whose failure would move the clock that way, and what to measure. Write three to five sentences.
+# This answer is marked by hand.
 
 # %% [markdown] written="why_they_part" points=2
-# For T5-large the clock is below the formula, so a block costs more than `c K + 1`: the draft steps
-# take longer inside the loop than alone, or a verification takes longer than one pass. I would time
-# draft steps, the verification and the rest of the loop separately, inside the running decoder. For
-# T5-small the clock is above the formula, which no cost can do, so the blocks write more tokens. At
-# an alpha of 0.65 no order of the acceptances gives more than 2.86 tokens per block, so this alpha is
-# not that of the timed text. I would measure alpha on the very texts that are timed, and the
-# baseline's time per token beside a bare pass.
+# For T5-large the clock is below the formula, so a block costs more than `c K + 1`: draft steps take longer inside
+# the loop than alone, or a verification takes longer than a pass. I would time draft steps, verification and the
+# rest separately, inside the running decoder. For T5-small the clock is above the formula, which no cost can do, so
+# the blocks write more tokens. At an alpha of 0.65 no order gives more than 2.86 tokens per block, so this alpha is
+# not that of the timed text. I would measure alpha on the very texts that are timed, and the baseline beside a bare
+# pass.
 
 # %% [markdown]
 # ## What you may read elsewhere
@@ -522,68 +544,76 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # <details><summary>Answer</summary>
 #
-# A study by AtomGradient (March 2026) says so, and explains it by verification: a pass over 16 draft
-# tokens is cheaper than 16 passes. But a rejected token writes nothing. Its best row has `K = 16`, an
-# acceptance of 0.4%, defined as accepted / drafted, and is 2.03 times as fast. *Look:* a
-# block writes at most `1 + 16 x 0.004 = 1.064` tokens then, and it takes at least a pass. As an `alpha`,
-# 0.4% explains no more: `audit(0.004, 16, 2.03, 0.0005, 0.005)` says `"nothing"`. So the acceptance or
-# one of the times must be wrong.
+# A study by AtomGradient (March 2026) explains it by verification: a pass over 16 draft tokens is cheaper than 16
+# passes. But a rejected token writes nothing. *For example:* its best row has `K = 16`, accepted / drafted of 0.4%,
+# and is 2.03 times as fast. A block writes at most `1 + 16 x 0.004 = 1.064` tokens then, and takes at least a pass.
+# As an `alpha`, 0.4% explains no more: `audit(0.004, 16, 2.03, 0.0005, 0.005)` says `"nothing"`. So the acceptance
+# or one of the times must be wrong.
 #
 # </details>
 #
-# **You might read: "Every accepted token is guaranteed to match what the main model would have
-# generated on its own."**
+# **You might read: "Every accepted token is guaranteed to match what the main model would have generated on its
+# own."**
 #
 # <details><summary>Answer</summary>
 #
-# This is from the README of vLLM's library `speculators`, version 0.9.0. It holds for greedy
-# decoding. With sampling, the main model would have drawn with other random numbers, so there is no
-# single token to match. *Look:* the documentation of the same library says it correctly: "guaranteed to
-# come from the same distribution as using the main model on its own".
+# So says the README of vLLM's library `speculators` 0.9.0. It holds for greedy decoding. With sampling, the main
+# model would have drawn with other random numbers, so there is no single token to match. *For example:* the
+# library's own documentation says it correctly: "guaranteed to come from the same distribution as using the main
+# model on its own".
 #
 # </details>
 #
-# ## The race again
+# ## The race again, by turns
 #
-# The race takes turns too, on up to sixteen texts in about 20 s. Close other programs first. The
-# picture below it shows your `paired_speedup` of all pairs.
+# A processor gets warm: after twenty runs a run takes half as long again. A method is 1.25 times as fast. Only the
+# order of the runs differs between these two pictures.
+
+# %% tags=["demo"]
+figures.two_orders()
+
+# %% [markdown]
+# So let decoders **take turns**, and divide pair by pair. (The titles have the geometric mean: it alone says that 2
+# and 1/2 cancel.) The race takes turns, with the library at `K = 2` in its second lane. Close other programs first.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.lanes import draft_model_lane
 from specdec_lib.measure.race.race import race
 
-# %% tags=["demo"]
-lanes = {"your decoder": draft_model_lane("large", k=2)}
-races = race("05", lanes, texts=16, temperature=1, cost="40m")
-show_race(races, yours="your decoder")
-charts.timed_pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
+lanes = {"the library, K = 2": draft_model_lane("large", k=2)}
+show_race(race("05", lanes, temperature=1))
 
 # %% [markdown]
-# The line "Your decoder so far" divides total times, and your mean counts every text alike. Whichever
-# you quote, quote the quartiles and the baseline with it: the built-in target, padded to the cost of
-# 40 million parameters, on your machine, today.
+# Whichever ratio you quote, quote its spread and its baseline.
 #
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192), Tables 2 to 4: rates and times
-#   of T5 version 1.1 on one TPU v4 at batch 1. The drafts have 77, 250 and 800 million parameters.
-#   Appendix A.3 has the two reasons. There is no PaLM, no code and no split by kind of token in it.
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
+#   [arXiv 2211.17192](https://arxiv.org/abs/2211.17192), Tables 2 to 4: rates and times of T5 version 1.1 on one
+#   TPU v4 at batch 1. The drafts have 77, 250 and 800 million parameters. Appendix A.3 has the two reasons. There
+#   is no PaLM, no code and no split by kind of token in it.
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
-#   2302.01318](https://arxiv.org/abs/2302.01318), Table 1: Chinchilla on 16 TPU v4. It prints no
-#   alpha: ours is implied, with `v = 1`. For its 1.92 the times give 14.1/7.52 = 1.88.
-# - Y. Li, F. Wei, C. Zhang, H. Zhang, *EAGLE-3*, [arXiv 2503.01840](https://arxiv.org/abs/2503.01840),
-#   Tables 1 and 4: 4.40 times with 6.13 tokens, and SGLang's 158.34 and 373.25 tokens a second on one
-#   H100, also in SGLang's `docs/advanced_features/speculative_decoding.md` at commit 067ad4d. The run
-#   with 5.39 tokens is in SGLang's pull request 4247. Issue 5502 asks why the two differ.
-# - The four rows: vLLM's issue 26191 (12,208 of 33,712 drafted tokens in 4,816 blocks), llama.cpp's
-#   pull request 24536, the model card `Inferact/Muse-Spark-Open-DSpark`, SGLang's issue 11948.
-# - What is divided: vLLM, `vllm/v1/spec_decode/metrics.py` at commit 016a858; SGLang,
+#   2302.01318](https://arxiv.org/abs/2302.01318), Table 1: Chinchilla on 16 TPU v4. Its 1.92 is 14.1/7.52 = 1.88 by
+#   its times.
+# - Y. Li et al., *EAGLE-3*, [arXiv 2503.01840](https://arxiv.org/abs/2503.01840), Tables 1 and 4, and SGLang's
+#   `docs/advanced_features/speculative_decoding.md` at commit 067ad4d: one H100. The run with 5.39 tokens is in
+#   SGLang's pull request 4247; its issue 5502 asks why the two differ.
+# - Rows and log lines: vLLM's issue 26191 (12,208 of 33,712 drafted tokens in 4,816 blocks), llama.cpp's pull
+#   request 24536, the model card `Inferact/Muse-Spark-Open-DSpark`, SGLang's issue 11948 and, for its line, a
+#   comment of August 2026 in pull request 33518 (DeepSeek-V4-Flash with DSpark, `K = 5`, one request).
+# - What is divided: vLLM, `vllm/v1/spec_decode/metrics.py` at commit 016a858; SGLang, pull request
+#   [23530](https://github.com/sgl-project/sglang/pull/23530) of 23 April 2026, and before it
 #   `python/sglang/srt/managers/scheduler_metrics_mixin.py` at commit 01bb3c8.
-# - Spec-Bench, [`hemingkx/Spec-Bench`](https://github.com/hemingkx/Spec-Bench), `Leaderboard.md` at
-#   commit 09244ff: two machines and six tasks, Vicuna 7B, greedy, batch 1, PyTorch 2.0.1 on both.
-# - Elsewhere: `AtomGradient/speculative-moe-research`, `docs/paper.tex` at commit 1f2df2b;
-#   `speculators` 0.9.0 on PyPI, and docs.vllm.ai/projects/speculators.
+# - T. Abramovich et al., *SPEED-Bench*, [arXiv 2604.09557](https://arxiv.org/abs/2604.09557), and NVIDIA's
+#   [post](https://huggingface.co/blog/nvidia/speed-bench) of 19 March 2026: Llama 3.3 70B at `K = 3`, and the 23%.
+# - X. Liu et al., *Speculative Decoding: Performance or Illusion?*, [arXiv
+#   2601.11580](https://arxiv.org/abs/2601.11580), and [its page](https://specdecode-bench.github.io): vLLM, H100s.
+# - Complaints: llama.cpp's issue 10594, vLLM's 15025, 21278 and 33497; `specdec_lib/measure/papers.json` says which
+#   number stands in which. Looked up on 28 November 2026.
+# - [Spec-Bench](https://github.com/hemingkx/Spec-Bench), `Leaderboard.md` at 09244ff: Vicuna 7B, greedy, batch 1,
+#   PyTorch 2.0.1.
+# - Elsewhere: `AtomGradient/speculative-moe-research`, `docs/paper.tex` at 1f2df2b;
+#   docs.vllm.ai/projects/speculators.
 #
-# **Next.** Chapter 06 simulates the race block by block, so that you can see what the mean hides.
+# **Next.** Chapter 06 serves many requests at once, and shows what the mean hides.

@@ -1,16 +1,18 @@
 """Hidden tests of chapter 05: test groups and known bugs; see autograde/hidden/exercise.py."""
 
+import numpy as np
+
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from autograde.hidden_tests.distributions import share
 from specdec_lib.lessons.checking.comparing import difference
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different
+from specdec_lib.lessons.checking.pasting import format_call
 from specdec_lib.theory import expected_tokens
 
-test_prediction_05 = prediction("prediction_05", 0, 1)
-test_prediction_05_b = prediction("prediction_05_b", 0, 8)
-test_prediction_05_c = prediction("prediction_05_c", 1, 6)
-test_prediction_05_d = prediction("prediction_05_d", 0, 4)
+test_prediction_05 = prediction("prediction_05", 0, 8)
+test_prediction_05_b = prediction("prediction_05_b", 1, 6)
+test_prediction_05_c = prediction("prediction_05_c", 0, 4)
 test_quiz_05 = quiz("quiz_05")
 test_quiz_05_b = quiz("quiz_05_b")
 
@@ -178,53 +180,91 @@ def test_implied_alpha_impossible_times(student, solution, args):
     implied_alpha.assert_same(student, solution, args, hint)
 
 
-paired_speedup = Exercise("paired_speedup")
+read_log = Exercise("read_log")
 
 
-def geometric_mean(rng):
-    yield [2.0, 8.0], [1.0, 1.0]
-    yield [100.0, 1.0], [50.0, 1.0]  # one long text
-    yield [1.0, 1.0, 1.0], [1.25, 1.6, 2.0]  # slower
-    for count in (2, 3, 4, 5):
-        seconds = rng.integers(5, 100, size=(2, count)) / 10
-        yield tuple(seconds.tolist())
+def assert_part(student, solution, args: tuple, part: int, hint: str) -> None:
+    """Raise Different unless one part of the answer is right: the tokens, 0, or the rates, 1."""
+    expected, got = read_log.expected_of(solution, args), student.read_log(*args)
+    whole = isinstance(got, tuple | list) and len(got) == 2
+    if not whole or difference(got[part], expected[part], form=False) is not None:
+        call = f"{format_call('read_log', args)} returned {describe(got)}"
+        raise Different(f"{call}, expected {describe(expected)}.", hint)
 
 
-@paired_speedup.group("the geometric mean of the ratios", cases=geometric_mean)
-def test_paired_speedup_geometric_mean(student, solution, args):
-    hint = "Multiply baseline over speculative of all pairs; take the root of so many factors."
-    paired_speedup.assert_same(student, solution, args, hint)
+def counts(rng):
+    yield [70, 55, 42], 87  # llama.cpp's line
+    for k in (2, 4, 5):
+        falling = rng.choice(np.arange(10, 90), size=k, replace=False)
+        yield sorted(falling.tolist(), reverse=True), int(rng.integers(90, 120))
 
 
-def cancelling(rng):
-    ratio = float(rng.integers(2, 10))
-    yield [ratio, 1.0], [1.0, ratio]
-    yield [1.0, 8.0, 1.0], [2.0, 1.0, 4.0]
-    yield [2.0, 1.0, 1.0], [1.0, 2.0, 8.0]
+@read_log.group("the tokens per block, corrections and bonus tokens counted", cases=counts)
+def test_read_log_tokens(student, solution, args):
+    hint = "Every block writes one token more than it accepts."
+    assert_part(student, solution, args, 0, hint)
 
 
-@paired_speedup.group("twice as fast and half as fast cancel", cases=cancelling)
-def test_paired_speedup_cancelling(student, solution, args):
-    hint = "A ratio and its inverse give 1 together."
-    paired_speedup.assert_same(student, solution, args, hint)
+@read_log.group("the rate of the blocks that got there", weight=2, cases=counts)
+def test_read_log_rates(student, solution, args):
+    hint = "A block gets to a position if it accepted at the one before; all get to the first."
+    assert_part(student, solution, args, 1, hint)
 
 
-@paired_speedup.group("thousands of pairs")
-def test_paired_speedup_many_pairs(student):
-    for ratio, count in ((8.0, 2000), (0.125, 2000), (1.5, 3000)):
-        got = student.paired_speedup([ratio] * count, [1.0] * count)
-        if difference(got, ratio, form=False) is not None:
-            raise Different(
-                f"paired_speedup of {count} pairs, each with the ratio {ratio}, returned "
-                f"{describe(got)}. Average the logarithms: no float holds the product."
-            )
+def nothing_reached(rng):
+    yield [int(rng.integers(2, 9)), 0, 0, 0], 9
+    yield [0, 0], 5
+    yield [0.74, 0.54, 0.41], 1  # shares
+    yield [6], 6
 
 
-def partners(rng):
-    yield from (([], []), ([1.0, 2.0], [1.0]), ([1.0], [1.0, 2.0]), ([], [1.0]), ([3.0], [1.5]))
+@read_log.group("positions that nothing got to; shares; an array", cases=nothing_reached)
+def test_read_log_edges(student, solution, args):
+    hint = "Where no block got to, the rate is 0. Shares are a log of one block."
+    read_log.assert_same(student, solution, args, hint, form=True)
 
 
-@paired_speedup.group("no pair, or a run without a partner, is an error", cases=partners)
-def test_paired_speedup_partners(student, solution, args):
-    hint = "Every run needs a partner, and one pair is enough."
-    paired_speedup.assert_same(student, solution, args, hint, form=True)
+diagnose = Exercise("diagnose")
+IDEALS = "Try k + 1 tokens, a draft of 0 ms and a verification of target_ms: which helps most?"
+
+
+def one_part_bad(rng):
+    for k in (3, 4, 6):
+        target = int(rng.integers(12, 40))
+        good, bad = (0.9 * k, 0.04 * target, 1.1 * target), (1.2, 0.8 * target, 4.0 * target)
+        for part in range(3):
+            tokens, draft, verify = (*good[:part], bad[part], *good[part + 1 :])
+            yield round(tokens, 2), k, float(target), round(draft, 1), round(verify, 1)
+
+
+@diagnose.group("the part whose ideal helps most", weight=2, cases=one_part_bad)
+def test_diagnose_one_part_bad(student, solution, args):
+    diagnose.assert_same(student, solution, args, IDEALS)
+
+
+def close_calls(rng):
+    yield 2.0, 2, 10.0, 3.0, 14.0  # k + 1 tokens and not k
+    yield 2.0, 4, 20.0, 4.0, 30.0  # a verification takes a pass
+    yield 3.0, 4, 30.0, 10.0, 40.0  # k draft steps
+    yield 4.0, 8, 20.0, 6.0, 40.0  # the draft takes longer than the verification
+    yield 2.5, 3, 10.0, 0.0, 25.0  # a draft that costs nothing
+    yield 1.5, 1, 3.0, 1.0, 3.0  # acceptance and draft alike
+    yield 2.0, 1, 2.0, 1.0, 3.0  # draft and verification alike
+
+
+@diagnose.group("close calls, and the first of equals", cases=close_calls)
+def test_diagnose_close_calls(student, solution, args):
+    diagnose.assert_same(student, solution, args, IDEALS)
+
+
+def around_the_limit(rng):
+    yield 3.0, 5, 10.0, 1.0, 15.0  # just 1.5
+    yield 2.9, 5, 10.0, 1.0, 15.0
+    yield 3.0, 4, 30.0, 6.0, 40.0  # 1.41, better than plain decoding
+    yield 3.0, 4, 30.0, 2.0, 40.0
+
+
+@diagnose.group('"fine" from 1.5 on', cases=around_the_limit)
+def test_diagnose_around_the_limit(student, solution, args):
+    hint = "The speed-up is tokens_per_block * target_ms / (k * draft_ms + verify_ms)."
+    diagnose.assert_same(student, solution, args, hint, form=True)

@@ -1,4 +1,4 @@
-"""The figures of chapter 05 on the papers' tables, and those that need no model.
+"""The figures and tables of chapter 05: papers' rows, logs, reports, and rows of one's own.
 
 Rows are the named tuples of the papers' tables. What a student's function is asked for is drawn as
 it answers, even if it is wrong.
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from specdec_lib.lessons.ch04.charts import waterfall
 from specdec_lib.lessons.ch05 import computed
 from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, series_text, show_table
 from specdec_lib.lessons.drawing.style import BAND, DRAFT_COLOUR, GREY, TARGET_COLOUR, show
 from specdec_lib.lessons.drawing.tokens import box_style, draw_blocks, plain_box, token_outcomes
+from specdec_lib.lessons.drawing.wording import comma_list
 from specdec_lib.theory import expected_tokens
 
 SAMPLES = 2000  # seeded blocks for each point of the one figure that samples
@@ -91,9 +93,11 @@ def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Seque
     title = "The acceptance rate that the clock implies"
     ax, y = _marked_rows(title, names, marks, (7.6, 5.6))
     ax.hlines(y, printed, implied, color=GREY, linewidth=1.5, zorder=1)
+    for height in y[len(settings) :]:
+        ax.text(0.02, height, "not printed", va="center", color="dimgrey")
     ax.set(xlim=(0, 1), xlabel="alpha")
     axes.legend_below(ax, 2)
-    show(ax.figure, f"{title}. {_by_row(names, marks)}.")
+    show(ax.figure, f"{title}. {_by_row(names, marks).replace('nan', 'not printed')}.")
 
 
 def _marked_rows(
@@ -113,30 +117,21 @@ def _by_row(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str
     return series_text(list(columns), rows).replace("\n", ", ")
 
 
-@axes.uses_student_functions("paired_speedup")
-def two_orders(paired_speedup: Callable) -> None:
-    """The same slowing machine, timed one side after the other, and interleaved."""
+def two_orders() -> None:
+    """The same slowing machine, timed one side after the other, and by turns; geometric means."""
     sides, parts = axes.panels(2, (8.6, 3.6), ylabel="seconds per run", sharey=True), []
     runs = np.arange(1, 2 * computed.N_RUNS + 1)
-    places = {
-        "all plain runs first": (runs[: computed.N_RUNS], runs[computed.N_RUNS :]),
-        "taking turns": (runs[::2], runs[1::2]),
-    }
+    places = {"all plain runs first": np.split(runs, 2), "taking turns": (runs[::2], runs[1::2])}
     for ax, (name, (first, second)) in zip(sides, places.items(), strict=True):
         plain, fast = computed.drifting_seconds(interleaved=name == "taking turns")
-        speedup = float(paired_speedup(plain.tolist(), fast.tolist()))
         ax.plot(first, plain, "o", color=TARGET_COLOUR, label="plain")
         ax.plot(second, fast, "D", color=DRAFT_COLOUR, label="speculative")
-        ax.set_title(f"{name.capitalize()}: {speedup:.2f} times as fast")
+        parts.append(f"{name}: {np.exp(np.mean(np.log(plain / fast))):.2f} times as fast")
+        ax.set_title(parts[-1].capitalize())
         ax.set(ylim=(0, 1.9), xlabel="run, in the order of the clock", xticks=runs[::4])
-        parts.append(f"timed {name}, your function gives {speedup:.3f}")
     sides[0].legend(loc="upper left")
-    ratio = computed.BASELINE_SECONDS / computed.SPECULATIVE_SECONDS
-    show(
-        sides[0].figure,
-        f"A machine that becomes {computed.DRIFT:.0%} slower over {len(runs)} runs, and a method "
-        f"that is {ratio:g} times as fast: {'; '.join(parts)}.",
-    )
+    message = f"A method that is {computed.GAIN} times as fast, timed {'; timed '.join(parts)}"
+    show(ax.figure, f"{message}. The machine becomes {computed.DRIFT:.0%} slower over the runs.")
 
 
 def three_orders(k: int) -> None:
@@ -184,15 +179,79 @@ def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel="tokens per block")
     axes.legend_below(ax)
     by_row = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
-    words = ", ".join(f"{name}: {verdict}" for name, verdict in zip(names, said, strict=True))
-    show(ax.figure, f"{title}. {by_row}. Your function says: {words}.")
+    words = ", ".join(map("{}: {}".format, names, said))
+    show(ax.figure, f"Unexplained by your function: {said.count('nothing')}. {words}. {by_row}.")
 
 
 @axes.uses_student_functions("audit")
 def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
-    """The student's verdict on rows of logs, if what they print were alpha, as a table."""
+    """The student's verdict on rows of logs, if what they print were alpha, and two ratios."""
     columns = ("row", "K", "printed", "tokens per block", "most with this alpha", "verdict")
-    most = [computed.most_tokens(row.printed, row.k) for row in rows]
-    verdicts = [audit(row.printed, row.k, *row[3:]) for row in rows]
-    cells = [(*row[:4], *pair) for row, *pair in zip(rows, most, verdicts, strict=True)]
+    cells = []
+    for row in rows:
+        said = audit(row.printed, row.k, *row[3:])
+        ratios = (row.tokens - 1) / row.k, row.tokens / (row.k + 1)
+        cells.append((*row[:4], computed.most_tokens(row.printed, row.k), said, *ratios))
+    columns += ("(tokens - 1) / K", "tokens / (K + 1)")
     show_table(cells, columns=columns)
+
+
+@axes.uses_student_functions("alpha_from_blocks", "audit")
+def own_rows(
+    alpha_from_blocks: Callable, audit: Callable, blocks: Mapping[str, Sequence[int]], k: int
+) -> None:
+    """A row for each kind of text, rounded as a paper would, with the student's verdict.
+
+    `blocks` has by kind the accepted counts of its blocks of `k`.
+    """
+    columns = ("text", "blocks", "accepted / drafted", "alpha", "formula", "tokens per block")
+    columns += ("verdict",)
+    rows = []
+    for kind, accepted in blocks.items():
+        alpha = round(float(alpha_from_blocks(list(accepted), k)), 2)
+        share, tokens = np.mean(accepted) / k, round(float(np.mean(accepted)) + 1, 1)
+        verdict = audit(alpha, k, tokens, computed.RATE_EPS, computed.SPEEDUP_EPS)
+        formula = expected_tokens(alpha, k)
+        rows.append((kind, len(accepted), share, alpha, formula, tokens, verdict))
+    show_table(rows, f"Your pair, K = {k}, temperature 1", columns)
+
+
+@axes.uses_student_functions("read_log")
+def read_logs(read_log: Callable, logs: Sequence[Any]) -> None:
+    """The shares of all blocks that logs print, and the student's rates of the blocks left."""
+    titles = "What the log prints: of all blocks", "Your function: of the blocks that got there"
+    sides, told = axes.panels(2, (8.8, 3.8), ylabel="accepted", sharey=True), []
+    for row, (colour, dash, marker) in zip(logs, axes.LINE_STYLES, strict=True):
+        accepted = list(map(float, row.accepted_at.split()))
+        tokens, rates = read_log(accepted, row.blocks)
+        label = f"{row.name}: {tokens:.2f} tokens per block"
+        for ax, values in zip(sides, (np.divide(accepted, row.blocks), rates), strict=True):
+            ax.plot(range(1, len(values) + 1), values, dash + marker, color=colour, label=label)
+        told.append(f"{label}, rates {comma_list(rates)}")
+    for ax, title in zip(sides, titles, strict=True):
+        ax.set(title=title, xlabel="position in the block", ylim=(0, 1.05))
+    axes.legend_below(sides[0], 1)
+    show(ax.figure, f"Rates of the blocks that got there, by your function. {'; '.join(told)}.")
+
+
+@axes.uses_student_functions("diagnose")
+def diagnosed(diagnose: Callable, reports: Sequence[Any]) -> None:
+    """Reports, what each of the three ideals would give, and the student's diagnosis: a table."""
+    columns = ("report", "tokens", "K", "speed-up", "all accepted", "free draft", "plain pass")
+    cells = []
+    for name, *run, assumed in reports:
+        tokens, k, target, draft, verify = run
+        blocks = [(tokens, draft, verify), (k + 1, draft, verify), (tokens, 0, verify)]
+        speeds = [n * target / (k * c + v) for n, c, v in [*blocks, (tokens, draft, target)]]
+        cells.append((name, tokens, k, *speeds, diagnose(*run), assumed))
+    show_table(cells, columns=(*columns, "your function", "assumed"))
+
+
+def from_tokens_to_clock(row: Any) -> None:
+    """The waterfall from tokens per block to the clock of a row: drafting, by shape; the rest."""
+    title = f"{row.who}, times as fast: from the tokens per block to the clock"
+    ax = axes.chart(title, size=(7.6, 2.6))
+    speeds = {"a block takes one pass": row.tokens}
+    speeds[f"{row.steps} draft steps"] = row.tokens / (1 + row.steps * row.c)
+    words = waterfall(ax, speeds | {"a longer pass, and the rest": row.speedup}, row.speedup)
+    show(ax.figure, f"{title}. {words}.")

@@ -230,7 +230,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "expected_and_measured": (SETTINGS,),
         "implied_rates": (SETTINGS, papers.paper_table("chen_1")),
         "audit_rows": (SETTINGS,),
-        "timed_pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
+        "read_logs": (papers.paper_table("log_lines"),),
+        "from_tokens_to_clock": (papers.paper_table("eagle_3")[1],),
     },
     "06": {
         "mixed_requests": ((0.95, 0.45), 5, 128),
