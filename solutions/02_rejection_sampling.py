@@ -366,9 +366,6 @@ linked_simulator("residual", target=P, draft=Q)
 #
 # ## Your decoder
 #
-# Three things are missing: draft tokens, the step from a model's output to a distribution, and the
-# loop.
-#
 # ### Draft: draw tokens, and keep their distributions
 #
 # Here are two models over three tokens that look only at the last one:
@@ -546,6 +543,21 @@ lesson.reveal("prediction_02_c", prediction_02_c, answer.tokens_per_pass)
 # The grey lines are the prompt. Don't trust the answer: a model of this size writes good English
 # sooner than true sentences.
 #
+# ### On the clock
+#
+# Chapter 01's race at temperature 1. The passes differ, since a draft token has to pass your coin, not
+# to be the target's favourite.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.drawing.race import show_race
+from specdec_lib.measure.race.lanes import sampled_function_lane
+from specdec_lib.measure.race.race import race
+
+print("Loading, then both lanes in turn: 20 s to a minute.")
+lanes = {"your decoder": sampled_function_lane(speculative_sample)}
+show_race(race("02", lanes, temperature=1), yours="your decoder")
+
+# %% [markdown]
 # ### Where does a draft fail?
 #
 # At each token, the sum of `min(p(x), q(x))` over the vocabulary is the probability that a draft
@@ -608,8 +620,7 @@ if chat:
 figures.beside_the_paper(globals())
 
 # %% [markdown]
-# Your decoder saves passes where the draft is right, and is exact where it is wrong: as close to a
-# free lunch as this course gets.
+# Your decoder saves passes where the draft is right, and is exact where it is wrong.
 #
 # ## Quiz
 #
@@ -671,7 +682,7 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # Standard rejection sampling proposes again after each rejection, until a proposal passes. For this
 # it needs a number `M` with `M q >= p` for every token, and it accepts with probability `p/(M q)`.
-# Here a rejection is followed by one draw from the residual. *Look:* on the pair `M` is 2, so the
+# Here a rejection is followed by one draw from the residual. *For example:* on the pair `M` is 2, so the
 # standard method accepts one proposal in two. This rule accepts four in five.
 #
 # </details>
@@ -681,7 +692,7 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # <details><summary>Answer</summary>
 #
 # This describes greedy decoding. When tokens are sampled, there is no single right token to match.
-# *Look:* token B of the pair is not the target's most probable token, and is accepted two times in
+# *For example:* token B of the pair is not the target's most probable token, and is accepted two times in
 # three.
 #
 # </details>

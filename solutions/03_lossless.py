@@ -565,8 +565,8 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # <details><summary>Answer</summary>
 #
-# That holds for one position, and for drafts that are drawn from `q`. A one-hot draft has `p(argmax q)`. *Look:*
-# the table below the repair: 0.80 against 0.30, and 0.70 against 0.90.
+# That holds for one position, and for drafts that are drawn from `q`. A one-hot draft has `p(argmax q)`.
+# *For example:* the table below the repair has 0.80 against 0.30, and 0.70 against 0.90.
 #
 # </details>
 #
@@ -575,9 +575,9 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # <details><summary>Answer</summary>
 #
 # The distribution is, up to rounding. With one seed the two methods spend their random numbers on different
-# things. *Look:* the two texts of chapter 04's race, at temperature 1. At temperature 0 both write the same
-# tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and reports a float32 `q` breaks condition 1 a
-# little (DeepSpec 31).
+# things. *For example:* the two lanes of chapter 02's race write different texts. At temperature 0 both write
+# the same tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and
+# reports a float32 `q` breaks condition 1 a little (DeepSpec 31).
 #
 # </details>
 #

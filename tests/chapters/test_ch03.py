@@ -72,7 +72,8 @@ def test_a_function_is_carried_over_from_the_notebook_beside(tmp_path, shown, ca
 
 
 def test_a_cell_that_cannot_be_carried_over_is_told(tmp_path, capsys):
-    cells = [{"source": [x]} for x in ("SIZE = 3\ndef f():\n    return SIZE", "def g(:", "%magic")]
+    sources = "SIZE = 3\nx[0] = 1\ndef f():\n    return SIZE", "def g(:", "%magic"
+    cells = [{"source": [source]} for source in sources]
     (tmp_path / "01").mkdir()
     (tmp_path / "01" / "01.ipynb").write_text(json.dumps({"cells": cells}))
     assert carried("01", "f", tmp_path)() == 3

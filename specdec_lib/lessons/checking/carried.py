@@ -5,9 +5,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-# Statements that define something, and the values of assignments that compute nothing.
-_DEFINE = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Constant, ast.Lambda)
-
 
 def carried(chapter: str, name: str, work: Path = Path("..")) -> Callable:
     """The function `name` of `chapter` in the folder `work`: what its cells define is run.
@@ -27,9 +24,16 @@ def carried(chapter: str, name: str, work: Path = Path("..")) -> Callable:
             continue
         try:
             tree = ast.parse(source)
-            tree.body = [x for x in tree.body if isinstance(getattr(x, "value", x), _DEFINE)]
+            tree.body = list(filter(_defines, tree.body))
             exec(compile(tree, path, "exec"), names)
         except Exception as error:  # whatever a half-written cell does
             if "def " in source:
                 print(f"A cell of {path} does not run, so its functions are missing here: {error}")
     return names[name]
+
+
+def _defines(statement: ast.stmt) -> bool:
+    """Whether it defines something and computes nothing, as `SIZE = 3` does."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        return isinstance(statement.value, ast.Constant | ast.Lambda)
+    return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)

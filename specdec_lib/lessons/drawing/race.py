@@ -11,6 +11,7 @@ import html
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import median
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -49,13 +50,14 @@ def readings(race: Race, yours: str = "") -> Iterator[str]:
     for lane in sorted(others, key=lambda lane: lane.name == yours):
         called = "Your decoder so far" if lane.name == yours else lane.name
         tokens, passes, turns = sum(map(len, lane.pieces)), len(lane.passes), race.turns(lane)
-        spread = f" (median of {len(turns)} texts, from {min(turns):.2f} to {max(turns):.2f})"
-        ratio, pass_ratio = race.ratio(lane), len(plain.passes) / passes
+        by_text = zip(plain.texts, lane.texts, turns, strict=True)
+        cost = median(len(alone) / len(needed) / turn for alone, needed, turn in by_text)
+        spread = f" (medians of {len(turns)} texts; {min(turns):.2f} to {max(turns):.2f})"
         yield (
             f"{called[0].upper()}{called[1:]}: {tokens} tokens in {passes} passes of the target, "
-            f"{tokens / passes:.2f} tokens per pass. It was {ratio:.2f} times as fast as "
-            f"{plain.name}{spread if len(turns) > 1 else ''}, so a pass, drafting included, took "
-            f"about {pass_ratio / ratio:.2f} times as long as a plain one."
+            f"{tokens / passes:.2f} tokens per pass. A pass, drafting included, took {cost:.2f} "
+            f"times as long as a plain one, and a text was finished {race.ratio(lane):.2f} times "
+            f"as fast as by {plain.name}{spread if len(turns) > 1 else ''}."
         )
 
 
@@ -106,11 +108,10 @@ def _passes(race: Race, lane: Lane) -> str:
 
 def _lane(race: Race, lane: Lane) -> str:
     """A lane: its name, its clock, a bar as long as its time is by `ratio`, and its texts."""
-    lowest = min(map(race.ratio, race.lanes))
     return _template("race_lane.html").substitute(
         name=html.escape(lane.name),
         seconds=f"{lane.seconds:.2f}",
-        width=f"{lowest / race.ratio(lane):.1%}",
+        width=f"{min(map(race.ratio, race.lanes)) / race.ratio(lane):.1%}",
         passes=_passes(race, lane),
         texts="".join(_replayed_texts(race, lane)),
         fold=_all_texts(race, lane),

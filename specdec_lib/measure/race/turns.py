@@ -36,7 +36,7 @@ PLAIN_LANE = "plain decoding"
 UNREPETITIVE_PROMPTS = 59, 175, 190, 248, 255
 _WARM_UP = 8  # tokens that every decoder writes before the race
 
-words = cache(tokenizer)
+built_in_tokenizer = cache(tokenizer)
 
 
 class Subject(NamedTuple):
@@ -57,17 +57,16 @@ def held_out_code(count: int, cost: str) -> Subject:
     chosen = [*(pool[i] for i in UNREPETITIVE_PROMPTS), *others][:count]
     about = f"the built-in target at the cost of {cost.upper()} parameters"
     shown = [_last_line(prompt) for prompt in chosen]
-    return Subject(
-        lambda: Llama(models.target_weights(cost, torch.float32)), about, words(), chosen, shown
-    )
+    load = partial(models.target_weights, cost, torch.float32)
+    return Subject(lambda: Llama(load()), about, built_in_tokenizer(), chosen, shown)
 
 
 def questions_to(pair: Pair, questions: Sequence[str]) -> Subject:
     """A chat pair, and the prompts in which `questions` are put to it."""
     prompts = [pair.start(pair.chat(question)) for question in questions]
     shown = [f"{question}\n\n" for question in questions]
-    words = pair.tokenizer.backend_tokenizer
-    return Subject(lambda: pair.target, pair.label, words, prompts, shown, pair.eos_id)
+    tokenizer = pair.tokenizer.backend_tokenizer
+    return Subject(lambda: pair.target, pair.label, tokenizer, prompts, shown, pair.eos_id)
 
 
 def run_race(
@@ -170,7 +169,7 @@ def passes_of(
     clock, by_text = 0.0, []
     for text in texts:
         start = text.start if time_prompt else text.prompt_read
-        stream = TextStream(tokenizer or words(), text.prompt)
+        stream = TextStream(tokenizer or built_in_tokenizer(), text.prompt)
         pieces = [stream.add(token) for token in text.new_tokens]
         passes, before = [], 0
         for end, count in text.tokens_after_pass:
@@ -183,5 +182,5 @@ def passes_of(
 
 def _last_line(tokens: list[int]) -> str:
     """The last line of a text, without a last character that is not complete."""
-    text = words().decode(tokens, skip_special_tokens=False).rstrip("\ufffd")
+    text = built_in_tokenizer().decode(tokens, skip_special_tokens=False).rstrip("\ufffd")
     return text.rsplit("\n", 1)[-1]

@@ -128,7 +128,7 @@ def test_an_unwritten_function_is_asked_for(capsys):
         raise NotImplementedError("greedy_speculative_decode")
 
     assert race("01", {"yours": greedy_function_lane(unwritten)}) == []
-    assert "not written yet: greedy_speculative_decode" in capsys.readouterr().out
+    assert "not there yet: greedy_speculative_decode" in capsys.readouterr().out
 
 
 def fails(*args):
@@ -174,7 +174,6 @@ def test_a_decoder_of_the_reader_without_a_cache_has_every_token_once():
             text.append(int(logits[0, -1].argmax()))
         return text[len(prompt) :]
 
-    found = raced(
-        {"own": student_lane(whole_text_each_time, models.load_draft("small"), 3)}, tokens=8
-    )
+    own = student_lane(whole_text_each_time, models.load_draft("small"), 3)
+    found = raced({"own": own}, tokens=8)
     assert found.same(found.lanes[1]) and len(found.lanes[1].passes) == 8
