@@ -427,7 +427,7 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # ## The race again
 #
 # Chapter 02's race, with your `speculative_sample` and the draft and `K` that your `best_k` chose. A
-# cheaper draft or a smaller `K` may write fewer tokens per pass, but each pass takes less time.
+# larger `K` writes more tokens per pass, but each pass takes longer; a cheaper draft does the reverse.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.checking.carried import carried
