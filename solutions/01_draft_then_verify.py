@@ -489,9 +489,7 @@ show_race(race("01", ladder), yours="your decoder")
 
 # %% [markdown]
 # Draft, `K` and texts are those of chapter 00's race, and so are the passes: only the code is yours
-# now.
-#
-# Your decoder needed fewer passes than the copy, as in the ladder. The clock can still favour the
+# now. Your decoder needed fewer passes than the copy, as in the ladder. The clock can still favour the
 # copy: its drafting costs nothing, while the draft model computes for every token that it proposes.
 # And greedy text of a small model tends to repeat itself, which is all that a copy needs. So the
 # prompts of ladder and race were chosen by the target's text: it hardly repeats itself. With any

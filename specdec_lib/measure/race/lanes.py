@@ -84,12 +84,9 @@ def tree_lane(
         settings = Settings(tokens, warp)
 
         def generate(prompts: Prompts, rngs: Generators) -> Generation:
-            random_source = random_source_for(warp, rngs)
+            source, depth = random_source_for(warp, rngs), len(widths)
             verify = partial(_verify_with, walk_tree, rngs[0])
-            depth = len(widths)
-            return tree_generate(
-                target, drafter, prompts[0], depth, settings, random_source, verify
-            )
+            return tree_generate(target, drafter, prompts[0], depth, settings, source, verify)
 
         return seeded(generate, batch=True)
 

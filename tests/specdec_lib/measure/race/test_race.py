@@ -56,10 +56,8 @@ def raced(lanes, **settings) -> Race:
 
 
 def test_every_drafter_writes_the_text_of_plain_decoding():
-    cpu = torch.device("cpu")
-    theirs, helper = (
-        CountedModel.from_folder(ASSETS / n, torch.float32, cpu) for n in ("target", "small")
-    )
+    kind = torch.float32, torch.device("cpu")
+    theirs, helper = (CountedModel.from_folder(ASSETS / n, *kind) for n in ("target", "small"))
     student = student_lane(OWN, models.load_draft("small"), 3)
     everybody = {
         "model": draft_model_lane("small", 3), "copy": prompt_lookup_lane(),
