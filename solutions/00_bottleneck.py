@@ -29,9 +29,9 @@ from specdec_lib.measure.race.record import recorded_race
 show_race([recorded_race()])
 
 # %% [markdown]
-# Now on your machine: two models that come with the course write Python code, with three proposals
-# at a time. The target has 8 million **parameters**, the numbers that training has set. We make it
-# wider and deeper without changing any output, so a pass costs as much as one of a
+# Now on your machine: two models that come with the course continue five Python texts, with three
+# proposals at a time. The target has 8 million **parameters**, the numbers that training has set. We
+# make it wider and deeper without changing any output, so a pass costs as much as one of a
 # 234-million-parameter model.
 
 # %% tags=["demo"]

@@ -475,8 +475,9 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # work that changes no output, as much as a model with 234 million parameters. Your function still
 # hands its models the whole text. Internally, they keep a cache and read only what is new.
 #
-# Guess before you run the cell: which lane wins, and is any lane slower than no drafter at all? Each
-# lane is timed once, so on a busy machine the times jump; run the cell again then.
+# The races of this course share five texts, here of 20 tokens each. The lanes take turns, text by
+# text, and a speed-up is the median of the texts. So you can follow your decoder from chapter to
+# chapter. Guess before you run the cell: which lane wins, and is any lane slower than no drafter?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
@@ -492,10 +493,11 @@ print("Loading, then all lanes in turn: about a minute, on a busy machine up to 
 show_race(race("01", ladder), yours="your decoder")
 
 # %% [markdown]
-# Your decoder needed fewer passes than the copy, as in the ladder. The clock can still favour the
+# Draft, `K` and texts are those of chapter 00's race, and so are the passes: only the code is yours
+# now. Your decoder needed fewer passes than the copy, as in the ladder. The clock can still favour the
 # copy: its drafting costs nothing, while the draft model computes for every token that it proposes.
-# The copy also gets lucky: the greedy text of a small model tends to repeat itself, as you see at the
-# end of this one. (The ladder's prompt was chosen so that its text doesn't repeat itself.) With any
+# And greedy text of a small model tends to repeat itself, which is all that a copy needs. So the
+# prompts of ladder and race were chosen by the target's text: it hardly repeats itself. With any
 # draft the text is safe. The time isn't.
 #
 # <details><summary>The chapter in one paragraph</summary>

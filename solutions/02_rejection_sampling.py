@@ -366,9 +366,6 @@ linked_simulator("residual", target=P, draft=Q)
 #
 # ## Your decoder
 #
-# Three things are missing: draft tokens, the step from a model's output to a distribution, and the
-# loop.
-#
 # ### Draft: draw tokens, and keep their distributions
 #
 # Here are two models over three tokens that look only at the last one:
@@ -546,6 +543,21 @@ lesson.reveal("prediction_02_c", prediction_02_c, answer.tokens_per_pass)
 # The grey lines are the prompt. Don't trust the answer: a model of this size writes good English
 # sooner than true sentences.
 #
+# ### On the clock
+#
+# Chapter 01's race at temperature 1. The passes differ, since a draft token has to pass your coin, not
+# to be the target's favourite.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.drawing.race import show_race
+from specdec_lib.measure.race.lanes import sampled_function_lane
+from specdec_lib.measure.race.race import race
+
+print("Loading, then both lanes in turn: 20 s to a minute.")
+lanes = {"your decoder": sampled_function_lane(speculative_sample)}
+show_race(race("02", lanes, temperature=1), yours="your decoder")
+
+# %% [markdown]
 # ### Where does a draft fail?
 #
 # At each token, the sum of `min(p(x), q(x))` over the vocabulary is the probability that a draft
@@ -608,8 +620,7 @@ if chat:
 figures.beside_the_paper(globals())
 
 # %% [markdown]
-# Your decoder saves passes where the draft is right, and is exact where it is wrong: as close to a
-# free lunch as this course gets.
+# Your decoder saves passes where the draft is right, and is exact where it is wrong.
 #
 # ## Quiz
 #

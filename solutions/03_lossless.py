@@ -590,9 +590,9 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # <details><summary>Answer</summary>
 #
 # The distribution is, up to rounding. With one seed the two methods spend their random numbers on different
-# things. *For example:* the two texts of chapter 04's race, at temperature 1, differ. At temperature 0 both write
-# the same tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and reports a
-# float32 `q` breaks condition 1 a little (DeepSpec 31).
+# things. *For example:* the two lanes of chapter 02's race write different texts. At temperature 0 both write
+# the same tokens, until rounding changes which logit is largest. And a draft that samples in bfloat16 and
+# reports a float32 `q` breaks condition 1 a little (DeepSpec 31).
 #
 # </details>
 #

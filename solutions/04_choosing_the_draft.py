@@ -268,12 +268,11 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 #
 # ## The promise and the clock
 #
-# Now a real pair. As in chapter 00, the target is made wider and deeper without changing any output,
-# so a pass costs as much as one of a 234-million-parameter model. Its three drafts share its tokenizer
-# and were trained on the same text. The next cell takes about 20 s. It measures `alpha` at temperature
-# 1 on 3,000 positions of held-out text, `c` on draft steps in a row, and `v` on passes over 1 to 9
-# tokens. Close other programs first. Your own functions choose `K` at `v = 1` and with the measured
-# `v`, and predict both speed-ups, the **promises**.
+# Now a real pair. As in chapter 00, a pass of the target costs as much as one of a model with 234
+# million parameters. Its three drafts share its tokenizer and were trained on the same text. The next
+# cell takes about 20 s. It measures `alpha` at temperature 1 on 3,000 positions of held-out text, `c` on
+# draft steps in a row, and `v` on passes over 1 to 9 tokens. Close other programs first. Your own
+# functions choose `K` at `v = 1` and with the measured `v`, and predict both speed-ups, the **promises**.
 
 # %% tags=["demo"]
 from specdec_lib.device import use_half_the_cores
@@ -296,7 +295,7 @@ charts.table_of_drafts(measured, promised, chosen)
 # operation costs more than its arithmetic. `s` is the mean cost of a further token.
 #
 # Which promise will the clock keep? How many tokens a block writes depends much on the text, so they
-# are counted on 24 texts, without a clock, by the target at its own small size: its distribution is
+# are counted on 24 texts, by the target at its own small size: its distribution is
 # the same. The time of a block hardly depends on the text, so three texts are clocked, both choices
 # and plain decoding by turns.
 #
@@ -427,26 +426,29 @@ lesson.answered("quiz_04_b", quiz_04_b)
 #
 # ## The race again
 #
-# The race of chapter 00 at temperature 1, with the draft and the `K` that your `best_k` chose.
+# Chapter 02's race, with your `speculative_sample` and the draft and `K` that your `best_k` chose. A
+# larger `K` writes more tokens per pass, but each pass takes longer; a cheaper draft does the reverse.
 
 # %% tags=["demo"]
+from specdec_lib.lessons.checking.carried import carried
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.lanes import draft_model_lane
+from specdec_lib.measure.race.lanes import draft_model_lane, sampled_function_lane
 from specdec_lib.measure.race.race import race
 
-# %% tags=["demo"]
+speculative_sample = carried("02_rejection_sampling", "speculative_sample")
 draft, k = gap.best_choice(chosen)
 print(f"{draft}, K = {k}: your formula promises {chosen[draft].speedup:.2f}.")
-lane = "your draft and K"
-show_race(race("04", {lane: draft_model_lane(draft, k)}, temperature=1), yours=lane)
+own = {"your draft and K": sampled_function_lane(speculative_sample, draft, k)}
+library = {"the library, your draft and K": draft_model_lane(draft, k)}  # where yours doesn't run
+races = race("04", own, temperature=1) or race("04", library, temperature=1)
+show_race(races, yours="your draft and K")
 
 # %% [markdown]
-# One text is a small sample, so the race may land on either side of the promise. **This is a good
-# place to stop.**
+# On five short texts the race may land on either side of the promise. **This is a good place to stop.**
 #
 # ## Second sitting (optional, 35 minutes): where a draft comes from
 #
-# So far the draft was given. You can get one in six ways:
+# You can get a draft in six ways:
 #
 # | strategy | what it is | `alpha` | `c` | take it if |
 # | --- | --- | --- | --- | --- |

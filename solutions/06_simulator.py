@@ -557,7 +557,7 @@ def policy(target, warp, tokens):
 
 
 lanes = {"always K = 6": draft_model_lane("large", 6), "the library, your policy": policy}
-show_race(race("06", lanes, temperature=1, tokens=48, rows=2))
+show_race(race("06", lanes, temperature=1, rows=2))
 
 # %% [markdown]
 # `K = 6` needs fewer passes, but each takes so much longer that your policy should finish first.

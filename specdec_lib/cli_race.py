@@ -36,7 +36,8 @@ def race_here(pair: str, draft: str, k: int | None, temperature: float, cost: st
         subject = turns.questions_to(loaded, [QUESTION])
     print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
     settings = {"temperature": temperature, "cost": cost, "seconds": _TIME_LIMIT}
-    return turns.run_race({"speculative decoding": lane}, subject=subject, **settings)
+    settings |= {"subject": subject, "tokens": 96, "texts": 1}
+    return turns.run_race({"speculative decoding": lane}, **settings)
 
 
 def show_in_terminal(race: Race, where: str) -> None:

@@ -1,5 +1,7 @@
 """Chapter 03: its rules and the library's, beyond what every chapter has."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -67,6 +69,15 @@ def test_a_function_is_carried_over_from_the_notebook_beside(tmp_path, shown, ca
         assert capsys.readouterr().out.startswith(said)
         draw_figure("03_lossless", "own_decoder", speculative_sample=sample)
     assert "Write it first" in capsys.readouterr().out and len(shown) == 1
+
+
+def test_a_cell_that_cannot_be_carried_over_is_told(tmp_path, capsys):
+    sources = "SIZE = 3\nx[0] = 1\ndef f():\n    return SIZE", "def g(:", "%magic"
+    cells = [{"source": [source]} for source in sources]
+    (tmp_path / "01").mkdir()
+    (tmp_path / "01" / "01.ipynb").write_text(json.dumps({"cells": cells}))
+    assert carried("01", "f", tmp_path)() == 3
+    assert capsys.readouterr().out.count("does not run, so its functions are missing") == 1
 
 
 def test_the_library_decides_itself(monkeypatch):

@@ -44,9 +44,8 @@ def test_the_replay_fits_into_the_terminal(columns: int, lines: int, monkeypatch
 def test_drafted_tokens_are_marked_by_more_than_their_colour():
     (line,) = cli_race.visible_lines(RACE, FAST, 0, 9.0, 40)
     assert line.plain == "if abc"
-    assert [(span.start, span.end) for span in line.spans if "underline" in str(span.style)] == [
-        (3, 5)
-    ]
+    marked = [span for span in line.spans if "underline" in str(span.style)]
+    assert [(span.start, span.end) for span in marked] == [(3, 5)]
 
 
 def test_the_table_has_tokens_seconds_passes_and_ratio(capsys):

@@ -207,7 +207,7 @@ def real_text(
             spans.append(f"<span {late}>{html.escape(read(part))}</span>")
     accepted, passes = sum(n for _, _, n in blocks), len(blocks)
     said = (
-        f"Your decoder so far: {len(written)} tokens in {passes} passes of the target, "
+        f"Your function wrote {len(written)} tokens in {passes} passes of the target, "
         f"{len(written) / passes:.2f} tokens per pass; {accepted} were drafted and accepted. "
         f"Temperature {temperature:g}."
     )

@@ -3,27 +3,37 @@
 import ast
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-
-_DEFINE = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
 def carried(chapter: str, name: str, work: Path = Path("..")) -> Callable:
     """The function `name` of `chapter` in the folder `work`: what its cells define is run.
 
-    If it is not there, a line says so, and what is returned raises NotImplementedError.
+    A line names each cell that cannot run. If the function is not there, a line says so, and what
+    is returned raises NotImplementedError.
     """
     path, names = work / chapter / f"{chapter}.ipynb", {}
-    cells = [{"source": f"def {name}(*args):\n    raise NotImplementedError"}]
+    cells = [{"source": f"def {name}(*args):\n    raise NotImplementedError({name!r})"}]
     try:
         cells += json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError):
         print(f"There is no notebook {path}. Put yours there, or define {name} in a cell here.")
     for cell in cells:
-        if "demo" not in cell.get("metadata", {}).get("tags", []):
-            with suppress(Exception):  # of text, and of cells that cannot run
-                tree = ast.parse("".join(cell["source"]))
-                tree.body = [each for each in tree.body if isinstance(each, _DEFINE)]
-                exec(compile(tree, path, "exec"), names)
+        source, tags = "".join(cell["source"]), cell.get("metadata", {}).get("tags", [])
+        if cell.get("cell_type") == "markdown" or "demo" in tags:
+            continue
+        try:
+            tree = ast.parse(source)
+            tree.body = list(filter(_defines, tree.body))
+            exec(compile(tree, path, "exec"), names)
+        except Exception as error:  # whatever a half-written cell does
+            if "def " in source:
+                print(f"A cell of {path} does not run, so its functions are missing here: {error}")
     return names[name]
+
+
+def _defines(statement: ast.stmt) -> bool:
+    """Whether it defines something and computes nothing, as `SIZE = 3` does."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        return isinstance(statement.value, ast.Constant | ast.Lambda)
+    return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)

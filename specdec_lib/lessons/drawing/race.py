@@ -11,6 +11,7 @@ import html
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import median
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ COLOUR_KEY = (
 def show_race(races: Sequence[Race], yours: str = "") -> None:
     """Replay every race of `races`, as measure.race.race gives them; on terminals print them.
 
-    `yours` is the name of the lane that the reader's own decoder ran in.
+    `yours` is the lane that the reader's own code ran in, if one did: it is called their decoder.
     """
     for race in races:
         display_page(race_page(race, yours), race_text(race, yours))
@@ -36,33 +37,27 @@ def show_race(races: Sequence[Race], yours: str = "") -> None:
 
 def race_text(race: Race, yours: str = "") -> str:
     """The texts, and under them who wrote them in which time."""
-    first = race.lanes[0]
     lines = [_about(race)]
-    for i, (prompt, pieces) in enumerate(zip(race.prompts, first.pieces, strict=True)):
+    for i, (prompt, pieces) in enumerate(zip(race.prompts, race.lanes[0].pieces, strict=True)):
         lines.append(f"\nText {i + 1}: {prompt}|{''.join(pieces)}\n")
-    for lane in race.lanes:
-        lines.append(f"{lane.name}: {lane.seconds:.2f} s, {_passes(race, lane)}")
+    lines += [f"{lane.name}: {lane.seconds:.2f} s, {_passes(race, lane)}" for lane in race.lanes]
     return "\n".join([*lines, verdict(race), *readings(race, yours), *race.remarks])
 
 
 def readings(race: Race, yours: str = "") -> Iterator[str]:
-    """What the race says: a sentence for each lane, and at last how far the reader's decoder is."""
+    """What the race says of each lane: its passes, then its clock; `yours` comes last."""
     plain, *others = race.lanes
-    for lane in others:
-        ratio, needed, alone = race.ratio(lane), len(lane.passes), len(plain.passes)
-        count = f"all {alone}" if needed == alone else f"{needed} instead of {alone}"
-        fast = f"was finished {ratio:.2f} times as fast"
-        ended = fast if ratio >= 1 else f"took {1 / ratio:.2f} times as long"
+    for lane in sorted(others, key=lambda lane: lane.name == yours):
+        called = "Your decoder so far" if lane.name == yours else lane.name
+        tokens, passes, turns = sum(map(len, lane.pieces)), len(lane.passes), race.turns(lane)
+        by_text = zip(plain.texts, lane.texts, turns, strict=True)
+        cost = median(len(alone) / len(needed) / turn for alone, needed, turn in by_text)
+        spread = f" (medians of {len(turns)} texts; {min(turns):.2f} to {max(turns):.2f})"
         yield (
-            f"{lane.name[0].upper()}{lane.name[1:]} needed {count} passes of the target. On "
-            f"average each of them, drafting included, took {alone / needed / ratio:.2f} times as "
-            f"long as a pass of {plain.name}, so the text {ended}."
-        )
-    for lane in (lane for lane in others if lane.name == yours):
-        tokens, passes = sum(map(len, lane.pieces)), len(lane.passes)
-        yield (
-            f"Your decoder so far: {tokens} tokens in {passes} passes, {tokens / passes:.2f} "
-            f"tokens per pass, {race.ratio(lane):.2f} times as fast as {plain.name}."
+            f"{called[0].upper()}{called[1:]}: {tokens} tokens in {passes} passes of the target, "
+            f"{tokens / passes:.2f} tokens per pass. A pass, drafting included, took {cost:.2f} "
+            f"times as long as a plain one, and a text was finished {race.ratio(lane):.2f} times "
+            f"as fast as by {plain.name}{spread if len(turns) > 1 else ''}."
         )
 
 
@@ -76,7 +71,7 @@ def verdict(race: Race) -> str:
     if race.temperature:
         return (
             f"At temperature {race.temperature:g} every decoder draws its own tokens, so the texts "
-            "differ. One text cannot show whether their distribution is the same."
+            "differ. A few texts cannot show whether their distribution is the same."
         )
     return f"The tokens were compared: {names} did not write the text of {race.lanes[0].name}."
 
@@ -99,7 +94,10 @@ def race_page(race: Race, yours: str = "") -> str:
 
 def _about(race: Race) -> str:
     many = f", {race.rows} texts at a time (the first is shown)" if race.rows > 1 else ""
-    return f"Target: {race.pair}. Temperature {race.temperature:g}{many}."
+    texts = "One text, timed once."
+    if len(race.prompts) > 1:
+        texts = f"{len(race.prompts)} texts: seconds are totals, bars and “times as fast” medians."
+    return f"Target: {race.pair}. Temperature {race.temperature:g}{many}. {texts}"
 
 
 def _passes(race: Race, lane: Lane) -> str:
@@ -109,12 +107,11 @@ def _passes(race: Race, lane: Lane) -> str:
 
 
 def _lane(race: Race, lane: Lane) -> str:
-    """A lane: its name, its clock, and its texts."""
-    slowest = max(each.seconds for each in race.lanes)
+    """A lane: its name, its clock, a bar as long as its time is by `ratio`, and its texts."""
     return _template("race_lane.html").substitute(
         name=html.escape(lane.name),
         seconds=f"{lane.seconds:.2f}",
-        width=f"{lane.seconds / slowest:.1%}",
+        width=f"{min(map(race.ratio, race.lanes)) / race.ratio(lane):.1%}",
         passes=_passes(race, lane),
         texts="".join(_replayed_texts(race, lane)),
         fold=_all_texts(race, lane),

@@ -84,12 +84,9 @@ def tree_lane(
         settings = Settings(tokens, warp)
 
         def generate(prompts: Prompts, rngs: Generators) -> Generation:
-            random_source = random_source_for(warp, rngs)
+            source, depth = random_source_for(warp, rngs), len(widths)
             verify = partial(_verify_with, walk_tree, rngs[0])
-            depth = len(widths)
-            return tree_generate(
-                target, drafter, prompts[0], depth, settings, random_source, verify
-            )
+            return tree_generate(target, drafter, prompts[0], depth, settings, source, verify)
 
         return seeded(generate, batch=True)
 
@@ -143,8 +140,7 @@ def greedy_function_lane(decode: Callable, draft: str = "large", k: int = 3) -> 
     """Chapter 01's `greedy_speculative_decode`, on the distributions of real models."""
 
     def arguments(target: Model, prompt: list[int], tokens: int, *_: object) -> tuple:
-        target_logits, draft_logits = logits_of(target), logits_of(models.load_draft(draft))
-        target_logits(prompt[:-1])  # it has read this much when plain decoding begins
+        target_logits, draft_logits = _logits_after(target, draft, prompt)
 
         def p(text: Sequence[int]) -> np.ndarray:
             return softmax(target_logits(text))
@@ -155,6 +151,22 @@ def greedy_function_lane(decode: Callable, draft: str = "large", k: int = 3) -> 
         return p, q, prompt, k, tokens
 
     return _function_lane("greedy_speculative_decode", decode, arguments)
+
+
+def sampled_function_lane(sample: Callable, draft: str = "large", k: int = 3) -> LaneMaker:
+    """Chapter 02's `speculative_sample`, on the logits of real models."""
+
+    def arguments(target: Model, prompt: list[int], tokens: int, warp: Warp, rng: Any) -> tuple:
+        return *_logits_after(target, draft, prompt), prompt, k, tokens, warp.temperature, rng
+
+    return _function_lane("speculative_sample", sample, arguments)
+
+
+def _logits_after(target: Model, draft: str, prompt: list[int]) -> tuple[Callable, Callable]:
+    """Both models as functions of a text."""
+    target_logits = logits_of(target)
+    target_logits(prompt[:-1])  # it has read this much when plain decoding begins
+    return target_logits, logits_of(models.load_draft(draft))
 
 
 def student_lane(speculative_generate: Callable, draft: Model, k: int) -> LaneMaker:

@@ -28,8 +28,7 @@ def race(name: str, lanes: Mapping[str, "LaneMaker"], **settings: Any) -> list[R
     except NotImplementedError as error:
         if not is_unwritten(error):
             raise
-        print(f"Race {name} runs your own function, which is not written yet: {error}")
+        print(f"Race {name} runs your own function, which is not there yet: {error}")
     except WrongFunction as error:
-        what_to_do = "Fix it until its check passes, then try again."
-        print(f"Race {name} runs your own function: {error}. {what_to_do}")
+        print(f"Race {name} runs your own function: {error}. Fix it until its check passes.")
     return []

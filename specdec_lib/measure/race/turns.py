@@ -19,7 +19,7 @@ from specdec_lib.decoding.state import Generation
 from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import models
 from specdec_lib.measure.compare import Decoder, compare
-from specdec_lib.measure.library_decoders import GREEDY, plain
+from specdec_lib.measure.library_decoders import plain
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.measure.race.lanes import LaneMaker, WrongFunction
 from specdec_lib.measure.race.record import Lane, Race, TargetPass
@@ -31,12 +31,12 @@ from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 
 PLAIN_LANE = "plain decoding"
-# Greedy text of the built-in target soon runs in circles. Of the first 80 held-out prompts this is
-# the only one after which 96 tokens repeat at most a fifth of their 8-grams.
-UNREPETITIVE_PROMPT = 59
+# Greedy text of the built-in target soon runs in circles. These are the first five held-out prompts
+# after which 96 tokens repeat at most a fifth of their 8-grams. Every race runs on them.
+UNREPETITIVE_PROMPTS = 59, 175, 190, 248, 255
 _WARM_UP = 8  # tokens that every decoder writes before the race
 
-words = cache(tokenizer)
+built_in_tokenizer = cache(tokenizer)
 
 
 class Subject(NamedTuple):
@@ -50,55 +50,53 @@ class Subject(NamedTuple):
     ends: EosIds = None
 
 
-def held_out_code(count: int, warp: Warp, cost: str) -> Subject:
-    """The built-in target at a cost, and `count` held-out prompts.
-
-    A greedy race begins with the prompt whose text does not repeat.
-    """
-    pool = prompts(UNREPETITIVE_PROMPT + count, ending=".py")
-    chosen = pool[UNREPETITIVE_PROMPT:] if warp == GREEDY else pool[:count]
+def held_out_code(count: int, cost: str) -> Subject:
+    """The built-in target at a cost, and `count` held-out prompts, UNREPETITIVE_PROMPTS first."""
+    pool = prompts(UNREPETITIVE_PROMPTS[-1] + count, ending=".py")
+    others = [prompt for i, prompt in enumerate(pool) if i not in UNREPETITIVE_PROMPTS]
+    chosen = [*(pool[i] for i in UNREPETITIVE_PROMPTS), *others][:count]
     about = f"the built-in target at the cost of {cost.upper()} parameters"
     shown = [_last_line(prompt) for prompt in chosen]
-    return Subject(
-        lambda: Llama(models.target_weights(cost, torch.float32)), about, words(), chosen, shown
-    )
+    load = partial(models.target_weights, cost, torch.float32)
+    return Subject(lambda: Llama(load()), about, built_in_tokenizer(), chosen, shown)
 
 
 def questions_to(pair: Pair, questions: Sequence[str]) -> Subject:
     """A chat pair, and the prompts in which `questions` are put to it."""
     prompts = [pair.start(pair.chat(question)) for question in questions]
     shown = [f"{question}\n\n" for question in questions]
-    words = pair.tokenizer.backend_tokenizer
-    return Subject(lambda: pair.target, pair.label, words, prompts, shown, pair.eos_id)
+    tokenizer = pair.tokenizer.backend_tokenizer
+    return Subject(lambda: pair.target, pair.label, tokenizer, prompts, shown, pair.eos_id)
 
 
 def run_race(
     lanes: Mapping[str, LaneMaker],
     *,
-    tokens: int = 96,
-    texts: int = 1,
+    tokens: int = 20,
+    texts: int = 5,
     temperature: float = 0.0,
     rows: int = 1,
     time_prompt: bool = False,
     cost: str = "234m",
     target: Llama | None = None,
     subject: Subject | None = None,
-    seconds: float = 20.0,
+    seconds: float = 120.0,
 ) -> Race:
-    """The race on `texts` prompts of `subject`, with `tokens` new tokens after each.
+    """The race on the first `texts` prompts of `subject`, with `tokens` new tokens after each.
 
-    The subject is by default the built-in target at a `cost`, with held-out prompts. With `rows`,
-    each decoder writes so many texts at a time, and the first is shown. A timer starts when the
-    target has read the prompt, or with `time_prompt` before that. With `target`, which has that
-    cost, all cores take part, else half of them. No text begins once `seconds` are over, but the
-    first one always runs. Only the subject's `ends` stop a decoder: without, all write as many
-    tokens.
+    The subject is by default the built-in target at a `cost`, with the same prompts in every race;
+    it may have fewer prompts than `texts`. With `rows`, each decoder writes so many texts at a
+    time, and the first is shown. A timer starts when the target has read the prompt, or with
+    `time_prompt` before that. With `target`, which has that cost, all cores take part, else half of
+    them. No text begins once `seconds` are over, but the first one always runs. Only the subject's
+    `ends` stop a decoder: without, all write as many tokens.
     Raises WrongFunction where a reader's own function is wrong.
     """
     warp = Warp(temperature)
-    subject = subject or held_out_code(texts + rows - 1, warp, cost)
+    subject = subject or held_out_code(texts + rows - 1, cost)
     makers = {PLAIN_LANE: partial(plain, batch=True, eos_id=subject.ends), **lanes}
-    batches = [subject.prompts[i : i + rows] for i in range(texts)]
+    starts = range(min(texts, len(subject.prompts) - rows + 1))
+    batches = [subject.prompts[i : i + rows] for i in starts]
     with ExitStack() as afterwards:
         if target is None:  # the threads of chapters 00 to 07, and then those that torch had
             afterwards.callback(torch.set_num_threads, torch.get_num_threads())
@@ -171,7 +169,7 @@ def passes_of(
     clock, by_text = 0.0, []
     for text in texts:
         start = text.start if time_prompt else text.prompt_read
-        stream = TextStream(tokenizer or words(), text.prompt)
+        stream = TextStream(tokenizer or built_in_tokenizer(), text.prompt)
         pieces = [stream.add(token) for token in text.new_tokens]
         passes, before = [], 0
         for end, count in text.tokens_after_pass:
@@ -184,5 +182,5 @@ def passes_of(
 
 def _last_line(tokens: list[int]) -> str:
     """The last line of a text, without a last character that is not complete."""
-    text = words().decode(tokens, skip_special_tokens=False).rstrip("\ufffd")
+    text = built_in_tokenizer().decode(tokens, skip_special_tokens=False).rstrip("\ufffd")
     return text.rsplit("\n", 1)[-1]

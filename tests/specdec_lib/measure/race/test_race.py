@@ -15,7 +15,8 @@ from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.eagle import BUILT_IN_EAGLE
 from specdec_lib.measure import models
 from specdec_lib.measure.hugging import CountedModel
-from specdec_lib.measure.prompts import MAX_REPEATED_SHARE, repeated_share
+from specdec_lib.measure.library_decoders import GREEDY, plain
+from specdec_lib.measure.prompts import prompts, without_repetition
 from specdec_lib.measure.race import turns
 from specdec_lib.measure.race.hf_lane import assisted_lane
 from specdec_lib.measure.race.lanes import (
@@ -24,6 +25,7 @@ from specdec_lib.measure.race.lanes import (
     pair_lane,
     prompt_lookup_lane,
     random_lane,
+    sampled_function_lane,
     student_lane,
     tree_lane,
 )
@@ -36,6 +38,7 @@ from specdec_lib.sampling import Greedy, Warp
 
 LONG, SHORT = 16, 8
 DECODE = functions_of("01_draft_then_verify")["greedy_speculative_decode"]
+SAMPLE = functions_of("02_rejection_sampling")["speculative_sample"]
 WALK = functions_of("07_connections")["walk_tree"]
 OWN = functions_of("08_full_generation")["speculative_generate"]
 
@@ -53,10 +56,8 @@ def raced(lanes, **settings) -> Race:
 
 
 def test_every_drafter_writes_the_text_of_plain_decoding():
-    cpu = torch.device("cpu")
-    theirs, helper = (
-        CountedModel.from_folder(ASSETS / n, torch.float32, cpu) for n in ("target", "small")
-    )
+    kind = torch.float32, torch.device("cpu")
+    theirs, helper = (CountedModel.from_folder(ASSETS / n, *kind) for n in ("target", "small"))
     student = student_lane(OWN, models.load_draft("small"), 3)
     everybody = {
         "model": draft_model_lane("small", 3), "copy": prompt_lookup_lane(),
@@ -69,12 +70,8 @@ def test_every_drafter_writes_the_text_of_plain_decoding():
     assert first.name == PLAIN_LANE and len(first.passes) == 2 * LONG
     assert len(found.prompts) == 2 and all(map(found.same, others))
     assert all(len(lane.passes) < 2 * LONG for lane in others if lane.name != "random")
-    model, mine, functions = (
-        [each.pieces for each in lane.passes]
-        for lane in others
-        if lane.name in ("model", "own", "functions")
-    )
-    assert mine == functions == model
+    pieces = {lane.name: [each.pieces for each in lane.passes] for lane in others}
+    assert pieces["own"] == pieces["functions"] == pieces["model"]
 
 
 def test_a_question_is_put_in_a_template_shown_without_it_and_answered_to_an_end(tmp_path: Path):
@@ -95,11 +92,17 @@ def test_a_question_is_put_in_a_template_shown_without_it_and_answered_to_an_end
     assert len(plain.passes) == text.index(text[4]) + 1 and all(map(found.same, fast))
 
 
-def test_a_greedy_race_begins_with_a_text_that_does_not_repeat():
-    found = raced({}, tokens=96)
-    (text,) = found.lanes[0].texts
-    tokens = turns.words().encode("".join(piece for each in text for piece in each.pieces)).ids
-    assert repeated_share(tokens) <= MAX_REPEATED_SHARE
+def test_a_readers_sampled_decoder_writes_what_the_librarys_does():
+    lanes = {"own": sampled_function_lane(SAMPLE, "small"), "model": draft_model_lane("small", 3)}
+    _, own, model = raced(lanes, texts=2, temperature=1.0).lanes
+    assert own.pieces == model.pieces and len(own.passes) == len(model.passes) < 2 * LONG
+
+
+def test_every_race_runs_on_five_prompts_whose_text_does_not_repeat():
+    pool = prompts(256, ending=".py")
+    five = [pool[i] for i in turns.UNREPETITIVE_PROMPTS]
+    assert without_repetition(plain(load_pair().target, GREEDY, 96), five, 5) == five
+    assert turns.held_out_code(7, "40m").prompts == [*five, *pool[:2]]
 
 
 def test_the_clock_starts_after_the_prompt_was_read_or_with_reading_before_it():
@@ -123,7 +126,7 @@ def test_an_unwritten_function_is_asked_for(capsys):
         raise NotImplementedError("greedy_speculative_decode")
 
     assert race("01", {"yours": greedy_function_lane(unwritten)}) == []
-    assert "not written yet: greedy_speculative_decode" in capsys.readouterr().out
+    assert "not there yet: greedy_speculative_decode" in capsys.readouterr().out
 
 
 def fails(*args):
@@ -146,7 +149,8 @@ def test_a_wrong_function_of_the_reader_is_told_in_a_line(capsys, gives):
         return gives(*args) if callable(gives) else gives
 
     student = student_lane(wrong, models.load_draft("small"), 3)
-    for mine in (greedy_function_lane(wrong, "small"), student, tree_lane(wrong, "small")):
+    functions = greedy_function_lane(wrong, "small"), sampled_function_lane(wrong, "small")
+    for mine in (*functions, student, tree_lane(wrong, "small")):
         assert race("08", {"yours": mine}, tokens=SHORT, texts=1, temperature=1.0) == []
         (line,) = capsys.readouterr().out.splitlines()
         assert "your own function" in line
@@ -156,9 +160,7 @@ def test_a_wrong_function_of_the_reader_is_told_in_a_line(capsys, gives):
 def test_the_recorded_race_is_whole():
     found = recorded_race()
     plain, fast = found.lanes
-    assert (
-        plain.name == PLAIN_LANE and found.same(fast) and found.remarks[0].startswith("Recorded on")
-    )
+    assert plain.name == PLAIN_LANE and found.same(fast) and "Recorded on" in found.remarks[0]
     assert len(found.prompts) == len(fast.texts) and len(fast.passes) < len(plain.passes)
 
 
@@ -170,7 +172,6 @@ def test_a_decoder_of_the_reader_without_a_cache_has_every_token_once():
             text.append(int(logits[0, -1].argmax()))
         return text[len(prompt) :]
 
-    found = raced(
-        {"own": student_lane(whole_text_each_time, models.load_draft("small"), 3)}, tokens=8
-    )
+    own = student_lane(whole_text_each_time, models.load_draft("small"), 3)
+    found = raced({"own": own}, tokens=8)
     assert found.same(found.lanes[1]) and len(found.lanes[1].passes) == 8
