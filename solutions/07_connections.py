@@ -262,8 +262,7 @@ lesson.reveal("prediction_07_b", prediction_07_b)
 # to be accepted by the rule of chapter 02, and what is the residual?
 
 # %%
-accepted = None  # the probability that B is accepted
-replaced_by = [None, None, None, None]  # the residual, over A to D
+accepted, residual = None, [None] * 4  # your two answers: a probability, and the residual over A to D
 
 # %% [markdown]
 # ### Exercise: one_hot_accept
@@ -304,8 +303,8 @@ lesson.check_one_hot_accept(one_hot_accept)
 
 
 # %% [markdown]
-# A certain B is accepted with probability 0.30, a B drawn from `q` with 0.667. But now several *different* tokens can
-# be tried in turn, as EAGLE's released code does at each node, with your function in the middle:
+# Always proposed, B is accepted with probability 0.30; drawn from `q`, with 0.667. But now several *different* tokens
+# can be tried in turn, as EAGLE's released code does at each node, with your function in the middle:
 
 
 # %%
@@ -363,19 +362,19 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # | 2026 | DFlash | `s` of several layers at every position, `x` and masks | one pass of five layers |
 # | 2026 | DSpark | as DFlash; the token before shifts each distribution | one pass and `K` look-ups |
 #
-# One family: each drafts cheaply, and the target checks in one pass. Here a layer lasts 0.03 target passes:
+# One family: each drafts cheaply, and the target checks in one pass. Here a layer lasts 0.03 passes, and `x0` is `x`:
 
 # %% tags=["demo"]
 timeline()
 
 # %% [markdown]
-# **MTP comes with the model**: with DeepSeek-V3, Qwen3.5 and Gemma 4, whose drafter has four layers that read the
-# target's KV cache and keep none. vLLM advises `K = 1` to begin with. An EAGLE head drifts as it reads its own `g`:
-# EAGLE 3.1 (May 2026) normalises what is fed back, and reports up to twice the accepted length in long contexts.
+# **MTP comes with the model**: with DeepSeek-V3, Qwen3.5 and Gemma 4, whose drafter has four layers and shares the
+# target's KV cache. vLLM advises `K = 1` to begin with. An EAGLE head drifts as it reads its own `g`: EAGLE 3.1 (May
+# 2026) normalises what is fed back, and reports up to twice the accepted length in long contexts.
 #
 # ### Exercise: head_step
 #
-# **Task.** Return a head's distribution of the token *after* `token`: one step of an EAGLE head.
+# **Task.** Return an EAGLE head's distribution of the token *after* `token`.
 #
 # **Arguments.** `hidden` is `(T, W)`, the target's states after each token of a text. `token` was drawn from the
 # last of them. The function returns an array `(V,)`.
@@ -453,7 +452,7 @@ print(f"With the favourite in place of x: {agreed} of {len(text) - 1} places")
 #
 # ### Commit first
 #
-# Their mean is 0.66. For this `alpha` and `K = 7`, the formula of chapter 04 promises 2.83 tokens per
+# The mean of these rates is 0.66. For this `alpha` and `K = 7`, the formula of chapter 04 promises 2.83 tokens per
 # pass. How many does EAGLE-3 write? Write a number from 1 to 8.
 
 # %% solution="prediction_07_c"
