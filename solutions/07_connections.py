@@ -549,14 +549,6 @@ print(f"rates {np.round(rates, 3)}: {tokens_from_positions(rates):.2f}")
 # The field guide (`docs/field_guide.md`) answers the four questions for thirty methods, from 2018 to today;
 # `docs/regimes.md` has reasoning and test-time compute.
 #
-# <details><summary>A draft with another tokenizer</summary>
-#
-# Drop the draft's tokens that the target lacks, divide the rest by its sum, and draw from the result. It is a
-# `q` like any other, and the residual writes the tokens that the draft can't propose. So it can be exact, if
-# the rule is given this `q`. transformers 5.23.0 gives it another one when it samples (chapter 03).
-#
-# </details>
-#
 # ## Quiz
 #
 # **Question 1.** A server runs your rule of chapter 02. Which change leaves the distribution of its texts as it was?
@@ -655,32 +647,32 @@ show_race(race("07", lanes), yours=lane)
 # ## Sources
 #
 # - X. Miao et al., *SpecInfer*, arXiv 2305.09781: candidates in turn, down a tree. Z. Sun et al., *SpecTr*, arXiv
-#   2310.15141: the best rule as optimal transport. R. K. Thomas and A. Pal, *Global Resolution*, arXiv 2511.15898:
-#   its computation, for candidates drawn from one draft.
-# - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2, the example of section 2, and 5% to 8%. N.
-#   Timor et al., arXiv 2502.05202: another tokenizer.
+#   2310.15141: the best rule as optimal transport. R. K. Thomas and A. Pal, *Global Resolution*, arXiv 2511.15898: its
+#   computation, for candidates drawn from one draft.
+# - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2, the example of section 2, and 5% to 8%. N. Timor
+#   et al., arXiv 2502.05202: a draft with another tokenizer. Drop its tokens that the target lacks, and divide the rest
+#   by its sum: the rule is exact with that `q`.
 # - J. Zhang et al., *Draft & Verify*, arXiv 2309.08168: self-speculative decoding. Y. Fu et al., arXiv 2402.02057:
 #   lookahead decoding, first published as a blog post in November 2023.
-# - github.com/SafeAILab/EAGLE at cb7e084 (February 2026): `evaluate_posterior` in `eagle/model/utils.py` (`qx =
-#   1.0`, the same at 8009b6d of July 2024), `topK_genrate` in `eagle/model/cnets.py` for the mask and the top
-#   tokens.
-# - X. Cheng et al., *DSpark*, arXiv 2607.05147, in github.com/deepseek-ai/DeepSpec at afdfa7c: Table 1, section
-#   4.3.1 and Figure 2. The rates are read off this figure, which is drawn as vectors. EAGLE-3 has one layer, the
-#   others five; all were trained anew on the same data.
-# - github.com/deepseek-ai/DeepSeek-V3, `README_WEIGHTS.md` at 0b39205: what the MTP module holds. Qwen3.5:
-#   transformers 5.23.0, `modeling_qwen3_5.py`, which leaves out the checkpoint's `mtp` weights. Gemma 4:
-#   docs.vllm.ai, "MTP" (the shared cache, and `K = 1`), and docs.rs/memra-engine 0.89.0, `gemma_spec` (four layers,
-#   of the 26B model). Both were read on 28 November 2026.
+# - github.com/SafeAILab/EAGLE at cb7e084 (February 2026): `evaluate_posterior` in `eagle/model/utils.py` (`qx = 1.0`,
+#   the same at 8009b6d of July 2024), `topK_genrate` in `eagle/model/cnets.py` for the mask and the top tokens.
+# - X. Cheng et al., *DSpark*, arXiv 2607.05147, in github.com/deepseek-ai/DeepSpec at afdfa7c: Table 1, section 4.3.1
+#   and Figure 2. The rates are read off this figure, which is drawn as vectors. EAGLE-3 has one layer, the others five;
+#   all were trained anew on the same data.
+# - github.com/deepseek-ai/DeepSeek-V3, `README_WEIGHTS.md` at 0b39205: what the MTP module holds. Qwen3.5: transformers
+#   5.23.0, `modeling_qwen3_5.py`, which leaves out the checkpoint's `mtp` weights. Gemma 4: docs.vllm.ai, "MTP" (the
+#   shared cache, and `K = 1`), and docs.rs/memra-engine 0.89.0, `gemma_spec` (four layers, of the 26B model). Both were
+#   read on 28 November 2026.
 # - *EAGLE 3.1*, vllm.ai/blog/2026-05-26-eagle-3-1, with arXiv 2605.09992. The figure is its authors' own.
 # - The log line: llama.cpp, pull request 24536, 15 June 2026. vLLM's log divides by all blocks as well
 #   (`vllm/v1/spec_decode/metrics.py` at 016a858).
 # - github.com/z-lab/dflash, `dflash/model.py` at 44947fb: what DFlash reads. github.com/FasterDecoding/Medusa,
 #   `medusa/model/medusa_model.py` at 11af0aa: the defaults 0.09 and 0.3 of typical acceptance.
-# - vLLM: docs.vllm.ai/en/v0.32.0, `draft_sample_method` in `vllm/config/speculative.py` (0.27.1), pull requests
-#   42121 (tree attention removed) and 46781 (block verification). SGLang: its page on speculative decoding at
-#   16974b8, `sgl-kernel/csrc/speculative/speculative_sampling.cuh` at 120affb. TensorRT-LLM: API reference 1.4.0rc1,
-#   `use_rejection_sampling`. llama.cpp: `common_sampler_sample_and_accept_n` in `common/sampling.cpp` at 00efb3e,
-#   pull requests 22673, 22105, 25173 and 27816. transformers 5.23.0: `generation/utils.py`, lines 4103 to 4134.
+# - vLLM: docs.vllm.ai/en/v0.32.0, `draft_sample_method` in `vllm/config/speculative.py` (0.27.1), pull requests 42121
+#   (tree attention removed) and 46781 (block verification). SGLang: its page on speculative decoding at 16974b8,
+#   `sgl-kernel/csrc/speculative/speculative_sampling.cuh` at 120affb. TensorRT-LLM: API reference 1.4.0rc1,
+#   `use_rejection_sampling`. llama.cpp: `common_sampler_sample_and_accept_n` in `common/sampling.cpp` at 00efb3e, pull
+#   requests 22673, 22105, 25173 and 27816. transformers 5.23.0: `generation/utils.py`, lines 4103 to 4134.
 # - d-central.tech/mining-glossary/n-gram-speculation, as stored in November 2026.
 #
 # None of the published figures was measured on your machine.
