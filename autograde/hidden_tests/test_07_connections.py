@@ -6,8 +6,9 @@ from math import prod
 
 import numpy as np
 
-from autograde.hidden_tests.common import Exercise, prediction, quiz
+from autograde.hidden_tests.common import Exercise, Lent, prediction, quiz
 from autograde.hidden_tests.distributions import coin, ratio, thousandths
+from specdec_lib.lessons.ch07.lesson import toy_head
 from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe, distinct_texts, type_name
 from specdec_lib.lessons.checking.examples import Different
@@ -305,6 +306,55 @@ def certain_edges(rng):
 def test_one_hot_accept_certain_edges(student, solution, args):
     hint = "A greedy target has p = 1 on one token: it accepts that token and no other."
     one_hot_accept.assert_same(student, solution, args, hint, form=True)
+
+
+head_step = Exercise("head_step")
+STEP = (
+    "The layer reads the last state and then the token's embedding, in one vector; what it gives "
+    "goes through the LM head, and the logits through softmax."
+)
+
+
+def lent_head(rng: np.random.Generator, scale: float = 1.0) -> Lent:
+    """A small head, of which the student may use the three parts."""
+    return Lent(toy_head(int(rng.integers(1000)), scale), "head", "embed()", "layer()", "logits()")
+
+
+def states(count: int, rng: np.random.Generator) -> np.ndarray:
+    """So many states (count, 2) in tenths, no two alike."""
+    return rng.choice(np.arange(-20, 21), (count, 2), replace=False) / 10
+
+
+def one_text(rng):
+    for count in (2, 2, 3, 5):
+        yield states(count, rng), int(rng.integers(4)), lent_head(rng)
+
+
+@head_step.group("from the last state and the token after it", weight=2, cases=one_text)
+def test_head_step_one_text(student, solution, args):
+    head_step.assert_same(student, solution, args, STEP)
+
+
+def every_next_token(rng):
+    hidden, head = states(2, rng), lent_head(rng)
+    for token in range(4):
+        yield hidden, token, head
+
+
+@head_step.group("another token, another distribution", cases=every_next_token)
+def test_head_step_every_next_token(student, solution, args):
+    head_step.assert_same(student, solution, args, STEP)
+
+
+def step_edges(rng):
+    yield states(1, rng), int(rng.integers(4)), lent_head(rng)
+    yield states(3, rng), int(rng.integers(4)), lent_head(rng, 2000)
+
+
+@head_step.group("the edges: one state, large logits; an array", cases=step_edges)
+def test_head_step_step_edges(student, solution, args):
+    hint = f"{STEP} np.exp overflows above 709: use softmax."
+    head_step.assert_same(student, solution, args, hint, form=True)
 
 
 tokens_from_positions = Exercise("tokens_from_positions")

@@ -133,14 +133,17 @@ class Eagle(HiddenStateDrafter):
         self.cache.truncate(lengths)
         return gather_columns(predicted, columns)
 
-    @torch.no_grad()
     def next_states(self, states: Tensor, tokens: Tensor) -> Tensor:
         """Predicted states (B, T, width), one position on, from states and the tokens after them.
 
         `states` (B, T, width) and `tokens` (B, T); the cache holds them afterwards.
         """
-        embedded = self.target.embed(tokens)[..., : self.width]
-        x = self.fuse(torch.cat((states, embedded), -1))
-        slots = self.cache.advance(tokens.shape[1])
+        return self.predict(torch.cat((states, self.target.embed(tokens)[..., : self.width]), -1))
+
+    @torch.no_grad()
+    def predict(self, joined: Tensor) -> Tensor:
+        """The same from states and the embeddings of the tokens, `joined` (B, T, 2 width)."""
+        x = self.fuse(joined)
+        slots = self.cache.advance(joined.shape[1])
         context = PassContext(self.cos[slots], self.sin[slots], slots, self.cache.mask(slots))
         return self.up(self.norm(self.layer(x, context, self.cache.layer(0))))

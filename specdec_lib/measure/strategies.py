@@ -4,20 +4,20 @@ A reader gives the distributions (T, V) after each of T tokens (acceptance.py). 
 frozen held-out text in two halves: one to count or train on, the other to measure on.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 from statistics import median
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_eagle_head
-from specdec_lib.drafters.medusa import Medusa, load_medusa_heads
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.acceptance import (
     Reader,
     acceptance,
@@ -32,13 +32,13 @@ from specdec_lib.measure.costs import (
     interleave_draft_steps,
     pass_task,
 )
-from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, tokens_per_block
 from specdec_lib.measure.prompts import encoded_documents
 from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameter_count
 from specdec_lib.progress import progress
+from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
 
 PASS_ROUNDS = 20  # of bare passes
@@ -154,26 +154,30 @@ def module_reader(model: nn.Module) -> Reader:
     return read
 
 
-def trained_heads(target: Llama) -> dict[str, Drafter]:
-    """The two drafters on the built-in target's last states; Medusa has three heads."""
-    return {
-        "Medusa": Medusa(target, load_medusa_heads(target)),
-        "EAGLE": Eagle(target, load_eagle_head(target)),
-    }
+def places_of(target: Llama, text: Sequence[int]) -> Iterator[tuple[np.ndarray, int, Any, int]]:
+    """Every place of a text: the states so far (T, W), the token after them, a head, what is next.
 
-
-def measure_tokens_per_pass(
-    target: Llama, drafters: Mapping[str, Drafter], texts: list[list[int]], k: int = 4
-) -> dict[tuple[str, float], float]:
-    """Tokens per pass by (drafter, temperature), in texts of 48 tokens.
-
-    Temperatures 0 and 1, all of `texts` as one batch.
+    The head is EAGLE's in NumPy, and has read all places before; next is the target's top token.
     """
-    tokens = {}
-    for name, warp in progress(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
-        counted = tokens_per_block(target, drafters[name], k, warp, texts, tokens=48)
-        tokens[name, warp.temperature] = counted
-    return tokens
+    passes, tokens = [], torch.tensor([text])
+    logits = target.forward(tokens, target.new_cache(1, len(text)), observe=passes.append)
+    states, eagle = passes[0].states, Eagle(target, load_eagle_head(target))
+    eagle.start([text], Warp(), len(text))
+
+    def layer(joined: np.ndarray) -> np.ndarray:
+        places_read = eagle.cache.length_on_cpu
+        state = eagle.predict(torch.from_numpy(joined).float()[None, None])
+        eagle.cache.truncate(places_read)
+        return state[0, 0].double().numpy()
+
+    head = SimpleNamespace(
+        embed=lambda token: target.embed(torch.tensor(token)).double().numpy(),
+        layer=layer,
+        logits=lambda state: eagle.head(torch.from_numpy(state).float()[None])[0].double().numpy(),
+    )
+    for i, token in enumerate(text[1:]):
+        yield states[0, : i + 1].double().numpy(), token, head, int(logits[0, i + 1].argmax())
+        eagle.next_states(states[:, i : i + 1], tokens[:, i + 1 : i + 2])
 
 
 def compare_drafts(

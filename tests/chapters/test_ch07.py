@@ -4,9 +4,14 @@ from functools import partial
 
 import numpy as np
 import pytest
+import torch
 from classes.chapter_cases import functions_of, random_pairs
 
+from specdec_lib.drafters.eagle import Eagle, load_eagle_head
 from specdec_lib.lessons.ch07 import computed, lesson
+from specdec_lib.measure import strategies
+from specdec_lib.measure.prompts import prompts
+from specdec_lib.sampling import Warp
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "07_connections"
@@ -53,7 +58,22 @@ def test_rates_by_position_give_the_tokens_of_the_papers_table():
     assert expected_tokens(mean, 7) == pytest.approx(2.83, abs=0.005)
 
 
+def test_a_step_on_the_shipped_head_is_what_the_drafter_itself_predicts():
+    target, text = strategies.built_in_models("target")["target"], prompts(1, 12)[0]
+    places = strategies.places_of(target, text)
+    tops = [np.argmax(FUNCTIONS["head_step"](h, x, head)) for h, x, head, _ in places]
+    passes, tokens = [], torch.tensor([text])
+    target.forward(tokens, target.new_cache(1, 12), observe=passes.append)
+    eagle = Eagle(target, load_eagle_head(target))
+    eagle.start([text], Warp(), 12)
+    predicted = eagle.next_states(passes[0].states[:, :-1], tokens[:, 1:])
+    assert tops == eagle.head(predicted)[0].argmax(-1).tolist()
+
+
 def test_numbers_that_the_text_prints():
+    printed = [0.805, 0.632, 0.483]  # of all blocks, as in llama.cpp's log
+    assert FUNCTIONS["tokens_from_positions"](printed) == pytest.approx(2.56, abs=5e-3)
+    assert 1 + sum(printed) == pytest.approx(2.92, abs=5e-3)
     assert computed.tree_tokens(lesson.SHAPES["chain of six"], [0.8]) == pytest.approx(
         3.95, abs=2e-3
     )

@@ -4,7 +4,7 @@ They show what the function does, even if it is wrong: no bar, label or text ass
 answer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -12,8 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import exact_paths
-from specdec_lib.lessons.ch07 import computed
-from specdec_lib.lessons.ch07.lesson import LAYERS, POSITION_RATES, TREE, WALK_R, WALK_TOKENS, P, Q
+from specdec_lib.lessons.ch07 import computed, lesson
+from specdec_lib.lessons.ch07.lesson import LAYER, TREE, WALK_R, WALK_TOKENS, P, Q
 from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, text_grid
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, GREY, TARGET_COLOUR, show
@@ -23,8 +23,6 @@ from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token, comma_lis
 TEXT = (0.0, 0.0)
 PLACES = [(1.0, 0.75), (1.0, -0.75), (2.0, 1.25), (2.0, 0.25), (2.0, -0.75), (3.0, 1.25)]
 RADIUS = 0.2  # of a node
-
-LAYER = 0.03  # the time of a draft layer in target passes, assumed
 
 
 @axes.uses_student_functions("one_hot_accept")
@@ -86,9 +84,8 @@ def _law_and_shares(
     words = draw_series(right, counts, shares)
     own = list(shares.values())[-1]
     axes.write_above(right, counts, own, (f"{share:.3f}" for share in own), gap=-17)
-    lowest = min(min(values) for values in shares.values())
     right.set(title="One of them is accepted", xlim=(0.7, len(laws) + 0.3))
-    right.set(xlabel=f"candidates, {which}", xticks=counts, ylim=(lowest - 0.12, 1.05))
+    right.set(xlabel=f"candidates, {which}", xticks=counts, ylim=(0, 1.05))
     axes.legend_below(right, columns=2, columnspacing=1)
     parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, laws, strict=True)]
     show(
@@ -176,6 +173,20 @@ def _draw_tree(ax: Axes, labels: Sequence[str] = (), path: Sequence[int] = ()) -
     ax.axis("off")
 
 
+@axes.uses_student_functions("head_step")
+def top_tokens(step: Callable, places: Iterable[tuple], decode: Callable) -> None:
+    """The top token of the student's step at all `places`, beside the target's."""
+    rows = [[x, int(np.argmax(step(h, x, head))), own] for h, x, head, own in places]
+    equal = np.array([guess == own for _, guess, own in rows])
+    title = f"Your step and the target agree at {equal.sum()} of {len(rows)} places. The last ten:"
+    ax = axes.chart(title, size=(9.0, 2.3))
+    cells = [[repr(decode([x])) for x in row] for row in zip(*rows[-10:], strict=True)]
+    names = ("the token", "your step's next", "the target's next")
+    shades = np.outer([0, 1, 1], 0.3 * equal[-10:])
+    words = text_grid(ax, cells, names, range(1, len(rows) + 1)[-10:], shades)
+    show(ax.figure, f"{title} {words}.")
+
+
 @axes.uses_student_functions("tokens_from_positions")
 def by_position(tokens: Callable) -> None:
     """Acceptance by position, and the speed of a block of K tokens by the student's function."""
@@ -184,17 +195,17 @@ def by_position(tokens: Callable) -> None:
     speeds = {
         f"{name}: {float(tokens(rates)):.2f} tokens at K = 7": [
             float(tokens(rates[:k])) / (1 + LAYER * layers)
-            for k, layers in zip(counts, LAYERS[name], strict=True)
+            for k, layers in zip(counts, lesson.LAYERS[name], strict=True)
         ]
-        for name, rates in POSITION_RATES.items()
+        for name, rates in lesson.POSITION_RATES.items()
     }
-    words = f"Acceptance by position: {draw_series(left, counts, POSITION_RATES)}. "
-    words += f"Speed by K: {draw_series(right, counts, speeds)}"
-    left.set(title="Acceptance by position", xlabel="position in the block", ylim=(0.5, 0.8))
-    left.set_ylabel("if all before it were accepted")
+    words = draw_series(left, counts, lesson.POSITION_RATES), draw_series(right, counts, speeds)
+    left.set(title="Acceptance by position, from 0.5", xlabel="position in the block")
+    left.set(ylabel="of the blocks that got there", ylim=(0.5, 0.8))
     right.set(xlabel="K", ylim=(0.8, None))
     right.set_title(f"Speed, if a layer costs {LAYER:g} target passes")
     right.axhline(1, color="black", linewidth=1)
     axes.legend_below(left)
     axes.legend_below(right, columns=1)
-    show(left.figure, f"{words}.")
+    said = "Acceptance rises for EAGLE-3 and dips for DFlash"
+    show(left.figure, f"{said}: {words[0]}. Speed by K: {words[1]}.")

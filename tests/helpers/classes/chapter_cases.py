@@ -242,7 +242,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "certain_token": (P, 1),
         "more_candidates": (P, Q, 2),
         "top_candidates": (lambda accept, xs, p, r, u: accept(xs[0], p, r[0], u)[0], P, Q, 1),
-        "heads": ({("EAGLE", 0): 2.0, ("EAGLE", 1): 1.2}, 3),
+        "top_tokens": ([(np.ones((1, 2)), 1, ch07.toy_head(7), 300)], str),
     },
     "08": {
         "broken_decoders": ({"nothing": (5.0, 2.2, 0.0), "the feed": (3.3, 2.2, 0.5)},),
