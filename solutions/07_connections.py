@@ -324,7 +324,7 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 
 # %% [markdown]
 # The output is `p` again, and the candidates' probabilities *add up*. With three candidates the gap to drawn
-# ones is nearly closed, since no token comes twice. Nobody has to store a `q`.
+# ones is nearly closed, since no token comes twice.
 #
 # This is no research trick: by default vLLM, SGLang, TensorRT-LLM and llama.cpp give a draft token exactly this
 # chance, `p(x)`. On most servers, the ratio `p/q` is an option that you have to switch on!
@@ -515,7 +515,7 @@ reached = [np.mean(easy_and_hard**i) for i in range(6)]
 print("  ".join(f"{after / before:.2f}" for before, after in zip(reached[:-1], reached[1:], strict=True)))
 
 # %% [markdown]
-# So EAGLE-3 does not get better along the block. The blocks get easier!
+# EAGLE-3 does not get better. The blocks get easier!
 #
 # ### What engines print
 #
@@ -637,8 +637,7 @@ lesson.answered("quiz_07_b", quiz_07_b)
 #
 # ## The race again
 #
-# Your `walk_tree` judges trees of ten nodes. Beside it runs a chain with the same draft. Who needs fewer passes, and
-# who is faster?
+# Your `walk_tree` judges trees of ten nodes, beside a chain with the same draft. Who needs fewer passes? Who is faster?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
