@@ -528,8 +528,7 @@ print(f"printed as they are: {tokens_from_positions(printed):.2f}; 1 + their sum
 print(f"rates {np.round(rates, 3)}: {tokens_from_positions(rates):.2f}")
 
 # %% [markdown]
-# Your function is right for conditional rates, and wrong for the log's numbers. Add those up, or divide neighbours,
-# as in chapter 05.
+# Your function is right for conditional rates, and wrong for the log's numbers. Add those, or divide neighbours (chapter 05).
 #
 # ## Who ships what
 #
