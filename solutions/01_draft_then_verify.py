@@ -476,7 +476,7 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # hands its models the whole text. Internally, they keep a cache and read only what is new.
 #
 # The races of this course share five texts, here of 20 tokens each. The lanes take turns, text by
-# text, and a speed-up is the median of the texts. So you can follow your decoder from chapter to
+# text, and a speed-up is that of the middle text. So you can follow your decoder from chapter to
 # chapter. Guess before you run the cell: which lane wins, and is any lane slower than no drafter?
 
 # %% tags=["demo"]

@@ -11,7 +11,6 @@ import html
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from statistics import median
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -49,16 +48,25 @@ def readings(race: Race, yours: str = "") -> Iterator[str]:
     plain, *others = race.lanes
     for lane in sorted(others, key=lambda lane: lane.name == yours):
         called = "Your decoder so far" if lane.name == yours else lane.name
-        tokens, passes, turns = sum(map(len, lane.pieces)), len(lane.passes), race.turns(lane)
-        by_text = zip(plain.texts, lane.texts, turns, strict=True)
-        cost = median(len(alone) / len(needed) / turn for alone, needed, turn in by_text)
-        spread = f" (medians of {len(turns)} texts; {min(turns):.2f} to {max(turns):.2f})"
-        yield (
-            f"{called[0].upper()}{called[1:]}: {tokens} tokens in {passes} passes of the target, "
-            f"{tokens / passes:.2f} tokens per pass. A pass, drafting included, took {cost:.2f} "
-            f"times as long as a plain one, and a text was finished {race.ratio(lane):.2f} times "
-            f"as fast as by {plain.name}{spread if len(turns) > 1 else ''}."
-        )
+        tokens, passes = sum(map(len, lane.pieces)), len(lane.passes)
+        count = f"{tokens} tokens in {passes} passes of the target, {tokens / passes:.2f} tokens"
+        yield f"{called[0].upper()}{called[1:]}: {count} per pass. {_clock(race, lane)}"
+
+
+def _clock(race: Race, lane: Lane) -> str:
+    """How fast the lane wrote its middle text, and why: all numbers are of this one text."""
+    turns, ratio = race.turns(lane), race.ratio(lane)
+    middle = turns.index(ratio)
+    written, needed = len(lane.pieces[middle]), len(lane.texts[middle])
+    cost = len(race.lanes[0].texts[middle]) / needed / ratio
+    said = (
+        f"On average each, drafting included, took {cost:.2f} times as long as a plain one, so the "
+        f"text was finished {ratio:.2f} times as fast as by {race.lanes[0].name}"
+    )
+    if len(turns) == 1:
+        return f"{said}."
+    middle_text = f"In the middle one of {len(turns)} texts, {written} tokens took {needed} passes."
+    return f"{middle_text} {said} (all texts: {min(turns):.2f} to {max(turns):.2f})."
 
 
 def verdict(race: Race) -> str:
@@ -96,7 +104,8 @@ def _about(race: Race) -> str:
     many = f", {race.rows} texts at a time (the first is shown)" if race.rows > 1 else ""
     texts = "One text, timed once."
     if len(race.prompts) > 1:
-        texts = f"{len(race.prompts)} texts: seconds are totals, bars and “times as fast” medians."
+        texts = "Seconds are totals; bars and “times as fast” are of the middle text."
+        texts = f"{len(race.prompts)} texts. {texts}"
     return f"Target: {race.pair}. Temperature {race.temperature:g}{many}. {texts}"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
+from statistics import median_low
 
 RACE_FILE = Path(__file__).with_name("recorded.json")
 
@@ -70,8 +70,8 @@ class Race:
         return [a / b for a, b in zip(self.lanes[0].by_text, lane.by_text, strict=True)]
 
     def ratio(self, lane: Lane) -> float:
-        """The median of the turns: wherever a race is called "times as fast", this is meant."""
-        return median(self.turns(lane))
+        """That of the middle text, a median: what "times as fast" means wherever a race is told."""
+        return median_low(self.turns(lane))
 
     def same(self, lane: Lane) -> bool:
         """Whether `lane` wrote plain decoding's texts, token for token."""
