@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ from specdec_lib.lessons.ch04 import lesson as ch04
 from specdec_lib.lessons.ch05 import lesson as ch05
 from specdec_lib.lessons.ch07 import lesson as ch07
 from specdec_lib.measure import gap, papers
+from specdec_lib.measure.experiment.contest import Contest
 from specdec_lib.measure.strategies import DraftMeasurement
 from specdec_lib.theory import Costs
 
@@ -162,21 +163,16 @@ _RUN = {
 RUNS = pd.DataFrame(
     _RUN | {"draft": draft, "temperature": t} for draft in ("base", "large") for t in (1, 0)
 )
-_SERVED = pd.DataFrame({
-    "batch": [1, 1], "way": ["plain", "K = 2"], "tokens a second": [10.0, 15.0],
-})  # fmt: skip
-_OVER = pd.DataFrame(
-    {"speedup": [1.5, 2.0, 1.25], "low": [1.25, 1.5, 0.75], "high": [1.75, 2.5, 1.5]},
-    index=["plain", "generate", "assisted"],
+_SECONDS = {"theirs": 4.0, "same pass": 4.0, "own pass": 2.0}
+_SECONDS |= {"theirs with drafts": 3.0, "same pass with drafts": 2.0, "own pass with drafts": 1.0}
+_MET = Contest(
+    {"pair": "a pair", "K": 3, "dtype": "", "device": "", "date": "", "loop": "your"},
+    pd.DataFrame(
+        {"decoder": name, "prompt": 0, "round": 0, "seconds": s, "tokens": 32, "passes": 16}
+        for name, s in _SECONDS.items()
+    ),
+    {"the same": 5, "near-tie": 1, "different": 0},
 )
-_SPEEDS = pd.DataFrame(
-    {"tokens_per_second": [20.0, 30.0], "tokens_per_pass": [1.0, 2.0]}, index=["plain", "loop"]
-)
-_MET = SimpleNamespace(
-    row=RUNS.iloc[1], speeds=_SPEEDS, over=_OVER,
-    texts={"the same": 5, "near-tie": 1, "different": 0},
-    assistant="K = 3, constant, no early stop",
-)  # fmt: skip
 _H100 = ch00.MACHINES["H100"]
 
 # What figures are drawn from, after the student's functions; what is not here needs nothing more.
@@ -247,8 +243,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "08": {
         "broken_decoders": ({"nothing": (5.0, 2.2, 0.0), "the feed": (3.3, 2.2, 0.5)},),
-        "beside_transformers": (_MET, "your"),
+        "contest": (_MET,),
         "beside_the_paper": (RUNS, SETTINGS),
-        "batches": (_SERVED,),
     },
 }
