@@ -287,7 +287,7 @@ def speculative_generate(
 # %% tags=["demo"]
 figures.tokens_read(speculative_generate)
 
-# %% test="speculative_generate" points=6
+# %% test="speculative_generate" points=8
 lesson.check_speculative_generate(speculative_generate)
 
 # %% [markdown]
@@ -435,7 +435,6 @@ class Changed:
         return self.rule(self.model.forward(tokens, cache.cache), depth[:, None])
 
 
-# %% tags=["demo", "shown"]
 def top_p(logits, depth):
     return Warp(0.7, top_p=0.9)(logits).log()
 
@@ -558,19 +557,12 @@ charts.beside_the_paper(rows, en_de)
 # last draft has a thirteenth of its target's weights, and is the *slower* of the two!
 #
 # A published pair is one call, which asks before it downloads. We have not run one with its weights.
+# `specdec pairs` lists them by card; over 30 GB, add `limit=70`.
 #
 # ```python
 # from specdec_lib.measure.experiment.published import measure_tasks
 # measure_tasks(our_decoder(), "vicuna", "68m")
 # ```
-#
-# | card | pair | fetched | beside |
-# | --- | --- | --- | --- |
-# | none | `"smollm2-360m", "135m"` | 1.0 GB | |
-# | 16 GB | `"flan-t5-xl", "small"` | 11.7 GB | the first paper's 3.4 and 3.1, of T5-XXL |
-# | 24, 40, 80 GB | `"vicuna", "68m"` | 13.8 GB | Spec-Bench's 1.13 and 1.62 |
-# | 40 GB | `"qwen3-14b", "0.6b"` | 31.0 GB | with `limit=70` |
-# | 80 GB | `"qwen3-32b", "0.6b"` | 67.0 GB | with `limit=70` |
 #
 # *printed* is a paper's speed-up in the same task: Spec-Bench's draft model for Vicuna, T5-XXL in Table
 # 2 for FLAN-T5, Chinchilla for all others. Without the extra `published`, built-in texts stand in, and

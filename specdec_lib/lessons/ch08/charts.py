@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from specdec_lib.lessons.checking.answers import PRINT_WIDTH
+from specdec_lib.lessons.checking.answers import PRINT_WIDTH, read_tables
 from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below
 from specdec_lib.lessons.drawing.series import series_text, show_table
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, show
@@ -24,22 +24,7 @@ MARKS = {
     "measured v": ("|", {"color": "black", "markersize": 12, "markeredgewidth": 2}),
     "clock": ("D", {"color": ACCEPTED_COLOUR}),
 }
-T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section 4.1 there
-
-
-# Whose loop on whose forward pass, as a table names it; and each speed-up, as a figure does.
-DECODERS = {
-    "theirs": "Hugging Face's loop",
-    "same pass": "{} loop on Hugging Face's forward pass",
-    "own pass": "{} loop on the library's forward pass",
-}
-SPEEDUPS = {
-    "their gain": "Hugging Face's loop: drafts / none",
-    "gain on their pass": "{} loop, same pass: drafts / none",
-    "gain on our pass": "{} loop, library's pass: drafts / none",
-    "the loop": "same pass, drafts: {} loop / Hugging Face's",
-    "the pass": "{} loop, drafts: library's pass / Hugging Face's",
-}
+_WORDS = read_tables(__package__, "charts.toml")
 
 
 def contest(met: "Contest") -> None:
@@ -48,9 +33,10 @@ def contest(met: "Contest") -> None:
     what = f"{about['pair']}, greedy, K = {about['K']}, {about['dtype']}"
     table = met.by_decoder()
     names = (name.partition(" with") for name in table.index)
-    table.index = [DECODERS[lane].format(whose) + rest + end for lane, rest, end in names]
+    table.index = [_WORDS["decoders"][lane].format(whose) + rest + end for lane, rest, end in names]
     show_table(table, f"{what}. {about['device']}, {about['date']}")
-    speedups = {SPEEDUPS[name].format(whose): met.speedup(name) for name in SPEEDUPS}
+    names = _WORDS["speedups"].items()
+    speedups = {words.format(whose): met.speedup(name) for name, words in names}
     ax = chart("Two loops, two forward passes", size=(9.0, 3.0))
     y = label_rows(ax, list(speedups))
     medians, lows, highs = zip(*speedups.values(), strict=True)
@@ -116,7 +102,9 @@ def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
     rows = rows.sort_values("temperature", kind="stable")  # the paper's order
     mine = zip(rows.target, rows.draft, rows.temperature, strict=True)
     names = [f"here: {target} / {draft}, T = {t}" for target, draft, t in mine]
-    names += [f"TPU v4: T5-XXL / {T5_SIZES[row.draft]}, T = {row.temperature}" for row in paper]
+    names += [
+        f"TPU v4: T5-XXL / {_WORDS['t5_sizes'][row.draft]}, T = {row.temperature}" for row in paper
+    ]
     values = {name: rows[name].tolist() for name in MARKS}
     values["v = 1"] += [row.expected for row in paper]
     values["clock"] += [row.measured for row in paper]

@@ -29,7 +29,6 @@ from specdec_lib.models.catalogue import SMOLLM2, PairError
 from specdec_lib.models.hf import Causal
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
-from specdec_lib.models.protocol import Model
 from specdec_lib.models.smollm2 import DRAFT_MODEL, FOLDERS
 
 CONTEST_FILE = Path(specdec_lib.__file__).with_name("lessons") / "ch08" / "contest.json"
@@ -57,14 +56,6 @@ class Contestants(NamedTuple):
     prompts: list[list[int]]
     tokens: int  # new ones after each prompt
     subject: Subject | None  # of a race; None for held-out code
-
-    @property
-    def on_their_pass(self) -> tuple[Model, Model]:
-        """Target and draft by transformers' forward pass, as the student's loop takes them."""
-        models = Causal(self.target.model), Causal(self.draft.model)
-        for model in models:
-            model.vocab_size = self.target.vocab_size
-        return models
 
 
 class Contest(NamedTuple):
@@ -118,9 +109,7 @@ def contestants(machine: ExperimentMachine) -> Contestants:
     except PairError as error:
         print(f"The built-in pair stands in for a real one: {error}.")
         draft = machine.drafts[_BUILT_IN_DRAFT]
-        label = (
-            f"the built-in target at the cost of {machine.name.upper()}, {_BUILT_IN_DRAFT} draft"
-        )
+        label = f"the built-in target at {machine.name.upper()}'s cost, {_BUILT_IN_DRAFT} draft"
         pair = replace(machine.pair, target=machine.target, draft=draft, label=label, k=_BUILT_IN_K)
         small = CountedModel.from_folder(ASSETS / _BUILT_IN_DRAFT, draft.dtype, device)
         target = CountedModel.from_size(machine.name, dtype, device)
@@ -136,8 +125,10 @@ def contestants(machine: ExperimentMachine) -> Contestants:
 def measure_contest(student: StudentDecoder, machine: ExperimentMachine) -> Contest:
     """All six decoders on every text, by turns."""
     models = contestants(machine)
-    pair = models.pair
-    ours = {SAME_PASS: models.on_their_pass, OWN_PASS: (pair.target, pair.draft)}
+    pair, on_their_pass = models.pair, (Causal(models.target.model), Causal(models.draft.model))
+    for model in on_their_pass:
+        model.vocab_size = models.target.vocab_size  # a cut draft's own is smaller
+    ours = {SAME_PASS: on_their_pass, OWN_PASS: (pair.target, pair.draft)}
     make = partial(loop_decoders, student, (models.target, models.draft), ours, pair.k)
     runs = compare(make(models.tokens), models.prompts, warm_up=make(TRIAL_TOKENS))
     plain, loop = (

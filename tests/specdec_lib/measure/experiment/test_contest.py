@@ -1,7 +1,5 @@
 """The contest of chapter 08: two loops, two forward passes, and what is told of them."""
 
-import json
-
 import pandas as pd
 import pytest
 
@@ -58,8 +56,6 @@ def test_both_loops_write_the_same_texts_in_as_many_passes(machine, monkeypatch,
 def test_the_recorded_contest_is_of_the_chat_model():
     found = contest.recorded_contest()
     assert "SmolLM2" in found.about["pair"] and found.about["loop"] == "the solution's"
-    assert sorted(found.runs.prompt.unique()) == list(range(contest.TEXTS))
     assert set(found.runs.tokens) == {contest.CHAT_TOKENS} and found.texts["different"] == 0
-    assert json.loads(contest.CONTEST_FILE.read_text())["about"]["date"]
     passes = found.by_decoder()["passes for 100 tokens"]
     assert passes["theirs with drafts"] == pytest.approx(passes["same pass with drafts"], rel=0.02)

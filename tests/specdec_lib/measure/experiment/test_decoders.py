@@ -19,12 +19,6 @@ def test_a_loop_draws_the_same_again_and_all_its_passes_are_counted(machine):
     assert plain.target_passes == 2 and 4 <= found.target_passes <= 9
 
 
-def test_plain_decoding_is_a_loop_without_drafts(machine):
-    (prompt,) = prompts.prompts(1)
-    found = LIBRARY_DECODER.decoder(machine.target, machine.drafts["small"], 0, GREEDY, 6)(prompt)
-    assert found.target_passes in (6, 7) and len(found.tokens[0]) == 6
-
-
 def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeypatch):
     prompt, right, target = [5, 6, 7], [1, 2, 3], machine.target
 
