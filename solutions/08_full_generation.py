@@ -398,6 +398,7 @@ show_table(identity.first_partings(our_decoder().generate, programs, prompts(23,
 words = tokenizer()
 pieces = [words.decode([token], skip_special_tokens=False) for token in range(target.vocab_size)]
 opens = torch.tensor([piece.count("(") - piece.count(")") for piece in pieces])
+# Tokens that may be written: a bracket, or digits and signs.
 signs = torch.tensor([bool(re.fullmatch(r" *([0-9+*-]+|[()]) *", piece)) for piece in pieces])
 
 
@@ -696,8 +697,8 @@ show_race(race("08", lanes, target=models.pair.target, time_prompt=True, **how),
 # - Spec-Bench, github.com/hemingkx/Spec-Bench, `Leaderboard.md` at 09244ff: Vicuna 7B with a draft
 #   of 68M on an A100, greedy, FP16, task by task.
 # - Hugging Face transformers 5.23.0. `GenerationMixin._assisted_decoding` is this loop for one text,
-#   and the baseline. Its drafts are as set here: always K, schedule
-#   "constant", no early stop. Its default is 20 tokens, "constant", a stop below confidence 0.4.
+#   and the baseline. Here it drafts K tokens in every block. Its default is 20, on the schedule
+#   "constant", with a stop below confidence 0.4.
 # - vLLM, `vllm/v1/worker/gpu/spec_decode/rejection_sampler.py` at 3e660898, judges the blocks of all
 #   requests together. A token stays if `target_prob > u * draft_prob`, which is your rule. Pull
 #   requests 5765 and 9730 are the bonus feed.

@@ -29,6 +29,7 @@ from specdec_lib.models.catalogue import SMOLLM2, PairError
 from specdec_lib.models.hf import Causal
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.scale import size_ratio
 from specdec_lib.models.smollm2 import DRAFT_MODEL, FOLDERS
 
 CONTEST_FILE = Path(specdec_lib.__file__).with_name("lessons") / "ch08" / "contest.json"
@@ -109,7 +110,8 @@ def contestants(machine: ExperimentMachine) -> Contestants:
     except PairError as error:
         print(f"The built-in pair stands in for a real one: {error}.")
         draft = machine.drafts[_BUILT_IN_DRAFT]
-        label = f"the built-in target at {machine.name.upper()}'s cost, {_BUILT_IN_DRAFT} draft"
+        ratio = size_ratio(machine.pair.target.shape, draft.shape)
+        label = f"the built-in pair: acceptance of {ratio}, cost of {machine.name.upper()}"
         pair = replace(machine.pair, target=machine.target, draft=draft, label=label, k=_BUILT_IN_K)
         small = CountedModel.from_folder(ASSETS / _BUILT_IN_DRAFT, draft.dtype, device)
         target = CountedModel.from_size(machine.name, dtype, device)

@@ -30,13 +30,10 @@ def count_identical_texts(
     target: Model, texts: Iterable[tuple[Sequence[int], Sequence[int], Sequence[int]]]
 ) -> dict[str, int]:
     """How many of (prompt, text, plain decoding's text) are the same, part at a tie, or differ."""
-    kinds = [kind_of(target, parting(target, *text)) for text in texts]
-    return {kind: kinds.count(kind) for kind in (SAME, TIE, DIFFERENT)}
-
-
-def kind_of(target: Model, found: Parting | None) -> str:
-    """Whether texts are the same, part at a near-tie of `target`, or differ."""
-    return SAME if found is None else TIE if found.gap <= near_tie(target) else DIFFERENT
+    found = [parting(target, *text) for text in texts]
+    gaps = [each.gap for each in found if each is not None]
+    ties = sum(gap <= near_tie(target) for gap in gaps)
+    return {SAME: len(found) - len(gaps), TIE: ties, DIFFERENT: len(gaps) - ties}
 
 
 def near_tie(target: Model) -> float:
