@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,6 @@ from specdec_lib.lessons.ch04 import lesson as ch04
 from specdec_lib.lessons.ch05 import lesson as ch05
 from specdec_lib.lessons.ch07 import lesson as ch07
 from specdec_lib.measure import gap, papers
-from specdec_lib.measure.experiment.contest import Contest
 from specdec_lib.measure.strategies import DraftMeasurement
 from specdec_lib.theory import Costs
 
@@ -163,15 +162,11 @@ _RUN = {
 RUNS = pd.DataFrame(
     _RUN | {"draft": draft, "temperature": t} for draft in ("base", "large") for t in (1, 0)
 )
-_SECONDS = {"theirs": 4.0, "same pass": 4.0, "own pass": 2.0}
-_SECONDS |= {"theirs with drafts": 3.0, "same pass with drafts": 2.0, "own pass with drafts": 1.0}
-_MET = Contest(
-    {"pair": "a pair", "K": 3, "dtype": "", "device": "", "date": "", "loop": "your"},
-    pd.DataFrame(
-        {"decoder": name, "prompt": 0, "round": 0, "seconds": s, "tokens": 32, "passes": 16}
-        for name, s in _SECONDS.items()
-    ),
-    {"the same": 5, "near-tie": 1, "different": 0},
+_MET = SimpleNamespace(
+    about={"pair": "a pair", "K": 3, "dtype": "", "device": "", "date": "", "loop": "your"},
+    by_decoder=lambda: pd.DataFrame({"tokens a second": [3.0]}, index=["same pass with drafts"]),
+    speedup=lambda name: (1.5, 1.25, 1.75),
+    texts={"the same": 5, "near-tie": 1, "different": 0},
 )
 _H100 = ch00.MACHINES["H100"]
 
