@@ -576,7 +576,7 @@ charts.beside_the_paper(rows, en_de)
 # Easy blocks often come in a row, and so do hard ones: constant `alpha` is an approximation.
 
 # %% tags=["demo"]
-trace_picture(**traces.pair_trace(met.models.pair, met.models.prompts[0]))
+trace_picture(**traces.first_trace(met.models))
 
 # %% [markdown]
 # ## In your own words: which draft wins?

@@ -1,25 +1,27 @@
 """What happened token by token: one text of a pair, its blocks as a picture shows them."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from specdec_lib.decoding.state import VerifiedBlock
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.experiment.contest import Contestants
 from specdec_lib.measure.library_decoders import SAMPLED, speculative
-from specdec_lib.models.pair import Pair
 from specdec_lib.text_stream import TextStream
 
 TRACE_TOKENS = 48
-_SHOWN_TOKENS = 24  # of the prompt, its last ones
 
 
-def pair_trace(pair: Pair, prompt: Sequence[int]) -> dict[str, Any]:
-    """TRACE_TOKENS tokens of `pair` after `prompt` at temperature 1, for the widget."""
+def first_trace(models: Contestants) -> dict[str, Any]:
+    """TRACE_TOKENS tokens after the first prompt of a contest at temperature 1, for the widget."""
+    pair, prompt = models.pair, models.prompts[0]
     drafter = ModelDrafter(pair.draft)
     decoder = speculative(pair.target, drafter, pair.k, SAMPLED, TRACE_TOKENS, eos_id=pair.eos_id)
-    stream = pair.stream(prompt)
+    stream, subject = pair.stream(prompt), models.subject
     blocks = [block_pieces(block, stream) for block in decoder(prompt).blocks[0]]
-    return {"prompt": pair.tokenizer.decode(prompt[-_SHOWN_TOKENS:]), "blocks": blocks}
+    return {
+        "prompt": subject.shown[0] if subject else pair.tokenizer.decode(prompt),
+        "blocks": blocks,
+    }
 
 
 def block_pieces(block: VerifiedBlock, stream: TextStream) -> dict[str, Any]:

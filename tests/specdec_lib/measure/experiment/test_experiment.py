@@ -10,6 +10,7 @@ from specdec_lib.decoding.state import VerifiedBlock
 from specdec_lib.measure.acceptance import Acceptance
 from specdec_lib.measure.costs import DraftCosts
 from specdec_lib.measure.experiment import grid, survey, traces
+from specdec_lib.measure.experiment.contest import Contestants
 from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.text_stream import TextStream
@@ -68,7 +69,8 @@ def test_a_letter_of_several_tokens_stands_at_its_last_one():
 
 
 def test_a_trace_holds_what_the_picture_needs(machine):
-    blocks = traces.pair_trace(machine.pair, prompts(1, 16)[0])["blocks"]
+    models = Contestants(machine.pair, None, None, prompts(1, 16), 0, None)
+    blocks = traces.first_trace(models)["blocks"]
     written = sum(block["accepted"] + 1 for block in blocks)
     assert traces.TRACE_TOKENS <= written <= traces.TRACE_TOKENS + machine.pair.k
     assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in blocks)
