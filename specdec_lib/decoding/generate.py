@@ -10,7 +10,7 @@ from specdec_lib.decoding import checks
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Generation, GenerationState, Settings
 from specdec_lib.decoding.tree import TreeVerifier, decode_tree, verify_tree
-from specdec_lib.decoding.verify import Verifier, require_finite, verify_rows
+from specdec_lib.decoding.verify import require_finite
 from specdec_lib.drafters.hidden import HiddenStateDrafter, with_hidden_state_hook
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import ModelTreeDrafter
@@ -54,7 +54,6 @@ def speculative_generate(
     k: int,
     settings: Settings,
     random_source: RandomSource,
-    verifier: Verifier = verify_rows,
 ) -> Generation:
     """Generate after every prompt, all rows together, with blocks of up to `k` draft tokens.
 
@@ -66,7 +65,7 @@ def speculative_generate(
         raise SpecdecError(f"k is {k}; a block drafts at least 1 token (plain decoding drafts 0)")
     capacity = checks.required_capacity(target, prompts, settings, random_source, k)
     state = start_generation(target, drafter, prompts, settings, capacity)
-    return state.run(partial(decode_block, state, drafter, k, random_source, verifier))
+    return state.run(partial(decode_block, state, drafter, k, random_source))
 
 
 @torch.inference_mode()

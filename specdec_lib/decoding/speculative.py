@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding.state import GenerationState, VerifiedBlock
-from specdec_lib.decoding.verify import Verdict, Verifier, require_finite_block, verify_rows
+from specdec_lib.decoding.verify import Verdict, require_finite_block, verify_rows
 from specdec_lib.drafters.protocol import Drafter, Proposal
 from specdec_lib.sampling import RandomSource
 
@@ -21,7 +21,6 @@ def decode_block(
     drafter: Drafter,
     k: int,
     random_source: RandomSource,
-    verifier: Verifier = verify_rows,
 ) -> list[VerifiedBlock | None]:
     """What one block of up to `k` draft tokens did in every active row (None in the others)."""
     limits = state.draft_limits(k)
@@ -35,7 +34,7 @@ def decode_block(
 
     # 3. Verify: the accepted draft tokens, from the first, and the correction or bonus.
     n_drafts = torch.tensor(proposal.limits).to(p.device, non_blocking=True)
-    verdict = verifier(p, proposal.q, proposal.tokens, n_drafts, random_source)
+    verdict = verify_rows(p, proposal.q, proposal.tokens, n_drafts, random_source)
     verdicts = to_host(is_finite, proposal, verdict)
 
     # 4. Append both to the text, up to its end.

@@ -1,6 +1,5 @@
 """The target's verdict on a block: how many draft tokens it accepts, and the token after them."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -37,10 +36,6 @@ class Verdict(NamedTuple):
     token: Tensor  # (B,) the correction or bonus
     p: Tensor  # (B, n) the target's probability of each draft token
     q: Tensor  # (B, n) the draft's
-
-
-# A function that verifies a block, as `verify_rows` does.
-Verifier = Callable[[Tensor, Tensor, Tensor, Tensor, RandomSource], Verdict]
 
 
 def verify_rows(

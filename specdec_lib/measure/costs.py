@@ -22,11 +22,10 @@ PassTask = Callable[[], object]
 
 
 class DraftCosts(NamedTuple):
-    """The costs of several drafts beside one target, and what they are measured in."""
+    """The costs of several drafts beside one target, in passes of `pass_seconds`."""
 
     by_draft: dict[str, Costs]
     pass_seconds: float  # of a target pass over one token
-    prompt: float = 0.0  # the reading of a prompt, in such passes
 
     @property
     def v(self) -> Mapping[int, float]:

@@ -166,7 +166,6 @@ def hf_generate(
     are left as they were, so no call depends on an earlier one.
     """
     ids = torch.tensor([prompt], device=target.model.device)
-    config = generation_config(target.model, new_tokens, AssistantSettings.of(k), warp, ends)
     models = [target] if draft is None else [target, draft]
     options = {} if draft is None else {"assistant_model": draft.model}
     if draft is not None and target.model.config.is_encoder_decoder:
@@ -175,7 +174,8 @@ def hf_generate(
     vocab_size = min(model.vocab_size for model in models)
     passes_before = target.passes
     with ExitStack() as stack:
-        stack.enter_context(quiet_transformers())  # each assisted call warns of its draft's config
+        stack.enter_context(quiet_transformers())  # it warns of settings that are off
+        config = generation_config(target.model, new_tokens, AssistantSettings.of(k), warp, ends)
         for model in models:
             stack.enter_context(model.configured(config, vocab_size))
         # With scikit-learn in reach, the threshold would be fitted anew after each block.

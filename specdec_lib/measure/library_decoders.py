@@ -10,7 +10,6 @@ import numpy as np
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
-from specdec_lib.decoding.verify import Verifier, verify_rows
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.compare import Decoder
@@ -54,14 +53,14 @@ def plain(
 
 def speculative(
     target: Model, drafter: Drafter, k: int, warp: Warp, tokens: int,
-    verifier: Verifier = verify_rows, batch: bool = False, eos_id: EosIds = None,
+    batch: bool = False, eos_id: EosIds = None,
 ) -> Decoder:  # fmt: skip
     """Speculative decoding of at most `tokens` new tokens, with `k` draft tokens in a block."""
     settings = Settings(tokens, warp, eos_id)
 
     def generate(prompts: Prompts, rngs: Generators) -> Generation:
         random_source = random_source_for(warp, rngs)
-        return speculative_generate(target, drafter, prompts, k, settings, random_source, verifier)
+        return speculative_generate(target, drafter, prompts, k, settings, random_source)
 
     return seeded(generate, batch)
 

@@ -118,9 +118,9 @@ def draft_measurements(
     }
 
 
-def built_in_models(*names: str) -> dict[str, Llama]:
+def built_in_models(*names: str, dtype: torch.dtype = torch.float32) -> dict[str, Llama]:
     """Built-in models by name."""
-    return {name: Llama.from_folder(ASSETS / name) for name in names}
+    return {name: Llama.from_folder(ASSETS / name, dtype=dtype) for name in names}
 
 
 def first_layers(layers: int) -> Llama:

@@ -14,7 +14,7 @@ from autograde.hidden.material import material_of
 from autograde.hidden_tests import test_08_full_generation
 from autograde.tools.gates import judge_answers
 from specdec_lib import exact
-from specdec_lib.assets import ASSETS
+from specdec_lib.assets import ASSETS, tokenizer
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.verify import verify_block
@@ -23,7 +23,7 @@ from specdec_lib.lessons.ch08 import broken, computed, lesson
 from specdec_lib.lessons.ch08.diagnosis import diagnose
 from specdec_lib.lessons.ch08.models import WatchedModel, dyadic_table
 from specdec_lib.lessons.checking.examples import Different
-from specdec_lib.measure.experiment.decoders import library_generate
+from specdec_lib.measure.experiment.decoders import StudentDecoder, library_generate
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
@@ -154,6 +154,21 @@ def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
     assert tokens(draft, "the bonus feed") == pytest.approx(right, abs=0.1)
     assert tokens(target, "nothing") == 5 and tokens(target, "the bonus feed") < 4
     assert "about a quarter of the tokens per pass" in TEXT and "hardly shows" in TEXT
+
+
+@pytest.mark.slow
+def test_a_grammar_on_both_sides_is_accepted_again_and_a_state_that_stays_breaks_texts():
+    (cell,) = (cell for cell in text_of(CHAPTER).split("# %% ") if "class StatefulCache" in cell)
+    target, base = (Llama.from_folder(ASSETS / name) for name in ("target", "base"))
+    shown = []
+    names = {"target": target, "base": base, "torch": torch, "re": re, "Warp": Warp}
+    names |= {"tokenizer": tokenizer, "lesson": lesson, "show_table": shown.append}
+    names["our_decoder"] = lambda: StudentDecoder("your", LOOP)
+    exec(cell.partition("\n")[2], names)
+    top_p, both_top_p, grammar, both, stays = shown[0]["accepted of 4"]
+    assert both_top_p > 1.5 * top_p and both > 1.2 * grammar
+    right = shown[0]["right texts"].tolist()
+    assert right[:4] == ["4 of 4"] * 4 and right[4] < "4 of 4"
 
 
 def test_the_ratios_of_the_pairs_are_those_of_the_text():

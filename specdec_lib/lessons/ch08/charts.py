@@ -7,55 +7,69 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from specdec_lib.lessons.checking.answers import PRINT_WIDTH
-from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below, panels
-from specdec_lib.lessons.drawing.series import draw_series, series_figure, series_text, show_table
+from specdec_lib.lessons.checking.answers import PRINT_WIDTH, read_tables
+from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below
+from specdec_lib.lessons.drawing.series import series_text, show_table
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, show
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from specdec_lib.measure.experiment.grid import Comparison
+    from specdec_lib.measure.experiment.contest import Contest
 
-_COLUMNS = ["alpha", "c", "K", "tokens per pass", "v = 1", "measured v", "measured v + prompt"]
+_COLUMNS = ["alpha", "c", "K", "tokens per pass", "v = 1", "measured v"]
 # The same mark for the same quantity, whoever measured or promised it.
 MARKS = {
     "v = 1": ("x", {"color": "black", "markersize": 8}),
     "measured v": ("|", {"color": "black", "markersize": 12, "markeredgewidth": 2}),
-    "measured v + prompt": ("o", {"color": "white", "markeredgecolor": "black"}),
     "clock": ("D", {"color": ACCEPTED_COLOUR}),
 }
-T5_SIZES = {"T5-small": "77M", "T5-base": "250M", "T5-large": "800M"}  # section 4.1 there
+_WORDS = read_tables(__package__, "charts.toml")
 
 
-def beside_transformers(met: "Comparison", whose: str) -> None:
-    """The decoder beside Hugging Face's: target passes first, then the clock, then in words."""
-    mine = f"{whose} decoder"
-    labels = {
-        "plain": "plain decoding",
-        "loop": mine.replace(" decoder", "\ndecoder"),
-        "generate": "Hugging Face,\nplain",
-        "assisted": "Hugging Face,\nspeculative",
-    }
-    names = [labels[name] for name in met.speeds.index]
-    left, right = panels(2, (9.0, 3.6))
-    options = {"kind": "bars", "roles": ("accepted",)}
-    passes = {"passes": (100 / met.speeds.tokens_per_pass).tolist()}
-    clock = {"tokens per second": met.speeds.tokens_per_second.tolist()}
-    words = [draw_series(left, names, passes, text=".3g", **options)]
-    words += [draw_series(right, names, clock, text=".3g", **options)]
-    for ax, title in ((left, "Target passes for 100 tokens"), (right, "Tokens per second")):
-        ax.set_title(title)
-        ax.tick_params(axis="x", labelsize=8)
-    what = f"Greedy decoding, {met.row.target} target, {met.row.draft} draft, K = {met.row.K}"
-    left.figure.suptitle(what)
-    show(left.figure, f"{what}. For 100 tokens, {'; '.join(words)}.")
-    if met.row.task == "chat":
-        print(met.first_text)
-    print(textwrap.fill(_texts_of(*met.texts.values()), PRINT_WIDTH))
-    theirs = f"Hugging Face's speculation ({met.assistant})"
-    for name, other in (("plain", "plain decoding"), ("assisted", theirs)):
-        print(f"{mine.capitalize()}: {spread(*met.over.loc[name])} times as fast as {other}.")
+def contest(met: "Contest") -> None:
+    """The passes and speeds of both loops, then what is faster than what, in a figure and words."""
+    about, whose = met.about, met.about["loop"]
+    what = f"{about['pair']}, greedy, K = {about['K']}, {about['dtype']}"
+    table = met.by_decoder()
+    names = (name.partition(" with") for name in table.index)
+    table.index = [_WORDS["decoders"][lane].format(whose) + rest + end for lane, rest, end in names]
+    show_table(table, f"{what}. {about['device']}, {about['date']}")
+    names = _WORDS["speedups"].items()
+    speedups = {words.format(whose): met.speedup(name) for name, words in names}
+    ax = chart("Two loops, two forward passes", size=(9.0, 3.0))
+    y = label_rows(ax, list(speedups))
+    medians, lows, highs = zip(*speedups.values(), strict=True)
+    ax.hlines(y, lows, highs, color="black")
+    ax.plot(medians, y, "D", color=ACCEPTED_COLOUR)
+    for height, found in zip(y, speedups.values(), strict=True):
+        ax.text(found[2] + 0.05, height, spread(*found), va="center")
+    ax.axvline(1, color="black", linewidth=1)
+    ax.set(xlabel="times as fast: median and quartiles of the texts", xlim=(0, max(highs) + 1.5))
+    sentences = contest_sentences(met)
+    said = "; ".join(f"{name}: {spread(*found)}" for name, found in speedups.items())
+    show(ax.figure, f"{sentences[0]} {what}. {said}.")
+    for sentence in (*sentences, _texts_of(*met.texts.values())):
+        print(textwrap.fill(sentence, PRINT_WIDTH))
+
+
+def contest_sentences(met: "Contest") -> list[str]:
+    """Whose loop is faster, what the library's pass is worth, and each gain over its own plain."""
+    whose, (median, low, high) = met.about["loop"], met.speedup("the loop")
+    same, ratio = "On the same model and the same forward pass", spread(median, low, high)
+    theirs, mine, ours, passes = (
+        spread(*met.speedup(name))
+        for name in ("their gain", "gain on their pass", "gain on our pass", "the pass")
+    )
+    verdict = f"{whose} loop is {ratio} times as fast as Hugging Face's"
+    if low <= 1 <= high:
+        verdict += ": with 1 between the quartiles, this run finds neither faster"
+    return [
+        f"{same}, {verdict}.",
+        f"The library's forward pass makes {whose} loop {passes} times as fast.",
+        f"With drafts over without: Hugging Face's loop {theirs}, {whose} loop {mine}, and on the "
+        f"library's forward pass {ours}.",
+    ]
 
 
 def _texts_of(same: int, ties: int, others: int) -> str:
@@ -88,7 +102,9 @@ def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
     rows = rows.sort_values("temperature", kind="stable")  # the paper's order
     mine = zip(rows.target, rows.draft, rows.temperature, strict=True)
     names = [f"here: {target} / {draft}, T = {t}" for target, draft, t in mine]
-    names += [f"TPU v4: T5-XXL / {T5_SIZES[row.draft]}, T = {row.temperature}" for row in paper]
+    names += [
+        f"TPU v4: T5-XXL / {_WORDS['t5_sizes'][row.draft]}, T = {row.temperature}" for row in paper
+    ]
     values = {name: rows[name].tolist() for name in MARKS}
     values["v = 1"] += [row.expected for row in paper]
     values["clock"] += [row.measured for row in paper]
@@ -105,11 +121,3 @@ def beside_the_paper(rows: "pd.DataFrame", paper: Sequence[Any]) -> None:
     ax.set_xlabel("times as fast as plain decoding")
     legend_below(ax, 2)
     show(ax.figure, f"Speed-ups on this machine, then the paper's printed ones. {'; '.join(alts)}.")
-
-
-def batches(served: "pd.DataFrame") -> None:
-    """Tokens a second by batch, for plain decoding and every K."""
-    speeds = served.pivot(index="batch", columns="way", values="tokens a second")
-    ways = {way: speeds[way].tolist() for way in served.way.unique()}
-    title, xlabel = "Many requests: all rows of a batch in one pass", "requests in a batch"
-    series_figure(title, list(speeds.index), ways, xlabel=xlabel, ylabel="tokens per second")

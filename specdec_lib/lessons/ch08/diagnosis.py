@@ -80,8 +80,8 @@ def diagnose_error(error: str, passes: Sequence[ModelPass]) -> str:
     if error in ("RuntimeError", "IndexError") and last.name == "target":
         return (
             f"The target's last pass began at position {last.start} and gave a row for each token "
-            f"that it read, {len(last.tokens)} in all. For n draft tokens verify_block takes the "
-            "last n + 1 rows as p, and n rows of q."
+            f"that it read, {len(last.tokens)} in all. For n draft tokens p is the "
+            "last n + 1 rows, and q has n rows."
         )
     return ""
 
@@ -127,8 +127,8 @@ def _in_a_cache(request: TextRequest, got: list[int], passes: Sequence[ModelPass
         if starts_block and place < min(len(first), len(text)):
             return (
                 f"In pass {number} the {name} had {first[place]} at position {place}, where "
-                f"your text has {text[place]}. Between two blocks a cache holds a beginning of "
-                "the text, and the next pass reads all that it lacks."
+                f"your text has {text[place]}. Between two blocks a cache holds a prefix of the "
+                "text, and the next pass reads all that it lacks."
             )
         before = name
     return ""

@@ -76,7 +76,7 @@ def going_back(rollback: Callable) -> None:
 
 
 @uses_student_functions("verify_block")
-def law_of_blocks(verify_block: Callable) -> None:
+def distribution_of_blocks(verify_block: Callable) -> None:
     """Each position of a block of two: what is accepted, what is added, what is left open."""
     accepted, added, rows = computed.verdict_law(verify_block)
     axes, parts = panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
@@ -131,7 +131,7 @@ def _range(model_pass: ModelPass) -> str:
 
 
 @uses_student_functions("speculative_generate")
-def law_of_texts(speculative_generate: Callable) -> None:
+def distribution_of_texts(speculative_generate: Callable) -> None:
     """The exact distribution of short texts by the student's loop, beside plain decoding's."""
     law, plain = computed.text_law(speculative_generate), computed.plain_law()
     apart = exact.total_variation_distance(law, plain)

@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 import torch
 
@@ -153,6 +154,12 @@ def check_speculative_generate(function: Callable) -> None:
     expect_text(function, nothing, pair, WatchedGenerator(0))
     if pair[0].count:
         raise Different("0 tokens are asked for, and the target was called. Read nothing for them.")
+
+
+def closes(text: str) -> bool:
+    """Whether no bracket of `text` closes that was not open."""
+    depths = accumulate((letter == "(") - (letter == ")") for letter in text)
+    return min(depths, default=0) >= 0
 
 
 def require_right(rollback: Callable, verify_block: Callable, generate: Callable) -> None:

@@ -1,37 +1,29 @@
-"""The decoder that chapter 08 measures: the student's two functions, or the library's.
+"""The decoder that chapter 08 measures, the student's or the library's, and what it accepts."""
 
-The library's decoder can run with the student's verify_block too: for batches, and for drafts that
-are no models.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
+import pandas as pd
 
-from specdec_lib.decoding.generate import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
-from specdec_lib.decoding.verify import Verdict, Verifier, probability_of, verify_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.library_decoders import Generators, seeded
 from specdec_lib.measure.prompts import Prompts
 from specdec_lib.measure.timing import PassRecorder
 from specdec_lib.models.protocol import Model
-from specdec_lib.sampling import RandomSource, Uniforms, Warp, random_source_for
+from specdec_lib.sampling import Warp, random_source_for
 
-# p (B, K+1, V), q (B, K, V), drafted (B, K), r (B, K), u (B,) -> counts (B,), tokens (B,)
-VerifyBlock = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+_K, _TOKENS = 4, 48  # of a table of acceptances
 
 
 class StudentDecoder(NamedTuple):
-    """Chapter 08's two functions; `whose` they are is "your" or "the library's"."""
+    """Chapter 08's loop; `whose` it is: "your", or "the library's"."""
 
     whose: str
     generate: Callable[..., list[int]]  # with the signature of speculative_generate
-    verify_block: VerifyBlock
 
     def decoder(self, target: Model, draft: Model, k: int, warp: Warp, tokens: int) -> Decoder:
         """`generate` on one prompt, with another seed at every call.
@@ -46,6 +38,27 @@ class StudentDecoder(NamedTuple):
 
         return seeded(generate)
 
+    def acceptance_table(
+        self,
+        pairs: Mapping[str, tuple[Model, Model]],
+        prompts: Prompts,
+        is_right: Callable[[list[int]], bool],
+    ) -> pd.DataFrame:
+        """A row for each of `pairs`: accepted tokens a block, and the texts for which `is_right`.
+
+        At temperature 1, after each of `prompts`; `is_right` sees a prompt and its text.
+        """
+        rows = []
+        for name, (target, draft) in pairs.items():
+            decode, right, passes = self.decoder(target, draft, _K, Warp(), _TOKENS), 0, 0
+            for prompt in prompts:
+                found = decode(prompt)
+                passes += found.target_passes
+                right += is_right([*prompt, *found.tokens[0]])
+            accepted = _TOKENS * len(prompts) / passes - 1
+            rows.append((name, accepted, f"{right} of {len(prompts)}"))
+        return pd.DataFrame(rows, columns=["what is changed", f"accepted of {_K}", "right texts"])
+
 
 def library_generate(
     target: Model,
@@ -59,41 +72,10 @@ def library_generate(
 ) -> list[int]:
     """The library's decoder with the signature of chapter 08."""
     warp = Warp(temperature)
-    settings, random_source = Settings(max_new_tokens, warp, eos_id), random_source_for(warp, [rng])
-    drafter = ModelDrafter(draft)
-    return speculative_generate(target, drafter, [prompt_ids], k, settings, random_source).tokens[0]
+    how = Settings(max_new_tokens, warp, eos_id), random_source_for(warp, [rng])
+    if k == 0:
+        return plain_generate(target, [prompt_ids], *how).tokens[0]
+    return speculative_generate(target, ModelDrafter(draft), [prompt_ids], k, *how).tokens[0]
 
 
-LIBRARY_DECODER = StudentDecoder("the library's", library_generate, verify_block)
-
-
-def as_verifier(verify_block: VerifyBlock) -> Verifier:
-    """`verify_block` as the library's decoder calls it.
-
-    Rows of one batch may have drafted different numbers of tokens. `verify_block` knows no such
-    limits, so it is called once for each number.
-    """
-
-    def verify(
-        p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, random_source: RandomSource
-    ) -> Verdict:
-        r, u = block_uniforms(random_source, drafted)
-        count, token = torch.zeros_like(limits), torch.zeros_like(limits)
-        for n in limits.unique().tolist():
-            rows = (limits == n).nonzero()[:, 0]
-            counts, tokens = verify_block(
-                p[rows, : n + 1], q[rows, :n], drafted[rows, :n], r[rows, :n], u[rows]
-            )
-            count[rows], token[rows] = counts.to(count), tokens.to(token)
-        return Verdict(count, token, probability_of(drafted, p[:, :-1]), probability_of(drafted, q))
-
-    return verify
-
-
-def block_uniforms(random_source: RandomSource, drafted: Tensor) -> tuple[Tensor, Tensor]:
-    """The numbers r (B, n) and u (B,) of the present block; at temperature 0 zeros serve."""
-    like = {"dtype": torch.float64, "device": drafted.device}
-    if not isinstance(random_source, Uniforms):
-        return torch.zeros(drafted.shape, **like), torch.zeros(len(drafted), **like)
-    r = random_source.r[:, : drafted.shape[1]]
-    return torch.as_tensor(r, **like), torch.as_tensor(random_source.u, **like)
+LIBRARY_DECODER = StudentDecoder("the library's", library_generate)

@@ -11,15 +11,15 @@ from functools import partial, reduce
 from itertools import islice
 from operator import getitem
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from specdec_lib.assets import held_out_documents
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import default_device, free_memory
-from specdec_lib.measure.compare import Decoder, compare, summary
-from specdec_lib.measure.experiment import grid, traces
+from specdec_lib.measure.compare import Decoder, compare, ratios, summary
+from specdec_lib.measure.experiment import contest, grid
 from specdec_lib.measure.experiment.decoders import StudentDecoder
 from specdec_lib.measure.hugging import AssistantSettings, CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, plain
@@ -68,15 +68,23 @@ def tasks_of(name: str) -> tuple[HubTask, ...]:
 
 
 def measure_tasks(
-    student: StudentDecoder, pair: Pair, name: str, draft: str, size: tuple[int, int] | None = None
+    student: StudentDecoder,
+    name: str,
+    draft: str,
+    limit: float = DOWNLOAD_LIMIT,
+    pair: Pair | None = None,
+    size: tuple[int, int] | None = None,
 ) -> pd.DataFrame:
-    """A row for each task of a pair, greedy; `size` is how many prompts, and tokens after each.
+    """A row for each task of a published pair, greedy, which is loaded after one question.
+
+    `size` is how many prompts, and tokens after each; `pair` is one that is there already.
 
     `clock` is the loop over plain decoding, `printed` the speed-up in the paper's table. `tokens
     per pass` counts every pass of the target, the prompt's too. All decoders write as many tokens
     as plain decoding until one of the pair's ends, so the loop need not know the ends. `assisted`
     says how Hugging Face's assisted generation drafts.
     """
+    pair = pair or load_published_pair(name, draft, limit)
     rows, is_on_card = [], pair.target.device.type == "cuda"
     count, tokens = size or (ON_A_CARD if is_on_card else ON_A_PROCESSOR)
     for task in tasks_of(name):
@@ -90,12 +98,12 @@ def measure_tasks(
 
 
 def _loop_figures(runs: pd.DataFrame) -> dict[str, float | str]:
-    """The loop's speed in `runs`, over plain decoding and over Hugging Face's two."""
-    over_plain = grid.loop_figures(summary(runs, grid.PLAIN_DECODER)).loc[grid.LOOP]
+    """The loop's speed in `runs`, over its plain decoding and over Hugging Face's two."""
+    loop, assisted = contest.SPEEDUPS["the loop"]
     return {
-        **over_plain,
-        "over generate": summary(runs, grid.HF_GENERATE).loc[grid.LOOP].speedup,
-        "over assisted": summary(runs, grid.HF_ASSISTED).loc[grid.LOOP].speedup,
+        **grid.loop_figures(summary(runs, contest.SAME_PASS)).loc[loop],
+        "over generate": ratios(runs, loop, contest.THEIRS).median(),
+        "over assisted": ratios(runs, loop, assisted).median(),
         "assisted": str(AssistantSettings.of(PUBLISHED_K)),
     }
 
@@ -109,21 +117,22 @@ def plain_lengths(pair: Pair, texts: list[str], tokens: int) -> dict[str, int]:
 def decoders_of(
     pair: Pair, student: StudentDecoder, lengths: Mapping[str, int]
 ) -> dict[str, Decoder]:
-    """Plain decoding, the loop, and Hugging Face's two, each after a text of `lengths`.
+    """Hugging Face's loop and the student's, with drafts and without, after a text of `lengths`.
 
     They write as many tokens as it has for the text. An encoder-decoder's text is read in the timed
     call, by ours as by theirs.
     """
-    ours = pair.target, pair.draft
-    theirs = [CountedModel(model.model, model.vocab_size) for model in ours]
+    ours = {contest.SAME_PASS: (pair.target, pair.draft)}
+    theirs = tuple(CountedModel(each.model, each.vocab_size) for each in (pair.target, pair.draft))
 
     def decode(name: str, text: str) -> Generation:
-        decoders = grid.greedy_decoders(student, ours, theirs, PUBLISHED_K, lengths[text])
-        is_ours, start = name in (grid.PLAIN_DECODER, grid.LOOP), pair.start(text)
+        decoders = contest.loop_decoders(student, theirs, ours, PUBLISHED_K, lengths[text])
+        is_ours, start = name.startswith(contest.SAME_PASS), pair.start(text)
         return decoders[name](start if is_ours else pair.tokenizer.encode(text))
 
-    names = grid.PLAIN_DECODER, grid.LOOP, grid.HF_GENERATE, grid.HF_ASSISTED
-    return {name: partial(decode, name) for name in names}
+    return {
+        name: partial(decode, name) for name in contest.loop_decoders(student, theirs, ours, 1, 1)
+    }
 
 
 def task_texts(task: HubTask, count: int) -> tuple[list[str], bool]:
@@ -162,9 +171,3 @@ def printed_speedup(name: str, draft: str, task: str) -> float | None:
         if row.sampling == "greedy" and row.benchmark == task:
             return row.speedup
     return None
-
-
-def pair_trace(student: StudentDecoder, pair: Pair, name: str) -> dict[str, Any]:
-    """One text of the pair for the widget, after the first text of its second task."""
-    (text,), _ = task_texts(tasks_of(name)[-1], 1)
-    return traces.trace(student, pair, pair.start(text), GREEDY, text[-200:])

@@ -1,38 +1,27 @@
 """What happened token by token: one text of a pair, its blocks as a picture shows them."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from specdec_lib.decoding.state import VerifiedBlock
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.experiment.decoders import StudentDecoder, as_verifier
-from specdec_lib.measure.experiment.survey import ExperimentMachine, pair_prompts
+from specdec_lib.measure.experiment.contest import Contestants
 from specdec_lib.measure.library_decoders import SAMPLED, speculative
-from specdec_lib.models.pair import Pair
-from specdec_lib.sampling import Warp
 from specdec_lib.text_stream import TextStream
 
 TRACE_TOKENS = 48
-_SHOWN_TOKENS = 24  # of the prompt, its last ones
 
 
-def machine_trace(student: StudentDecoder, machine: ExperimentMachine) -> dict[str, Any]:
-    """A text of the machine's pair at temperature 1, for the widget."""
-    (prompt,), words = pair_prompts(machine.pair, 1), machine.pair.tokenizer
-    return trace(student, machine.pair, prompt, SAMPLED, words.decode(prompt[-_SHOWN_TOKENS:]))
-
-
-def trace(
-    student: StudentDecoder, pair: Pair, prompt: Sequence[int], warp: Warp, shown: str
-) -> dict[str, Any]:
-    """TRACE_TOKENS tokens of a pair below `shown`; the student's verifier judges the blocks."""
-    decoder = speculative(
-        pair.target, ModelDrafter(pair.draft), pair.k, warp, TRACE_TOKENS,
-        as_verifier(student.verify_block), eos_id=pair.eos_id,
-    )  # fmt: skip
-    stream = pair.stream(prompt)
+def first_trace(models: Contestants) -> dict[str, Any]:
+    """TRACE_TOKENS tokens after the first prompt of a contest at temperature 1, for the widget."""
+    pair, prompt = models.pair, models.prompts[0]
+    drafter = ModelDrafter(pair.draft)
+    decoder = speculative(pair.target, drafter, pair.k, SAMPLED, TRACE_TOKENS, eos_id=pair.eos_id)
+    stream, subject = pair.stream(prompt), models.subject
     blocks = [block_pieces(block, stream) for block in decoder(prompt).blocks[0]]
-    return {"prompt": shown, "blocks": blocks}
+    return {
+        "prompt": subject.shown[0] if subject else pair.tokenizer.decode(prompt),
+        "blocks": blocks,
+    }
 
 
 def block_pieces(block: VerifiedBlock, stream: TextStream) -> dict[str, Any]:

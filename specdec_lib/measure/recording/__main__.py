@@ -3,6 +3,8 @@
 `blocks`: real blocks of the built-in pair, in lessons/data/recorded.json.
 `passes`: the passes of a small service, in lessons/ch06/passes.json.
 `race`: a race of a published pair, in measure/race/recorded.json, and the README's picture of it.
+`contest`: chapter 08's contest on the chat model, in lessons/ch08/contest.json. It needs the
+weights, and the chapter's solution in the checkout.
 `answer`: a chat model's answer with its logits, in lessons/ch02/answer.npz. It needs the weights:
 `specdec fetch smollm2-135m`.
 """
@@ -10,13 +12,15 @@
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from specdec_lib.files import write_whole
-from specdec_lib.measure.recording import answer, blocks, passes, race
+from specdec_lib.measure.experiment.contest import CONTEST_FILE
+from specdec_lib.measure.recording import answer, blocks, contest, passes, race
 
 # The file by name, what makes its content, and what is to be done afterwards.
 RECORDINGS = {
     "blocks": (blocks.BLOCKS_FILE, blocks.blocks_json),
     "passes": (passes.PASSES_FILE, passes.passes_json),
     "race": (race.RACE_FILE, race.race_json, race.draw_race),
+    "contest": (CONTEST_FILE, contest.recording),
     "answer": (answer.ANSWER_FILE, answer.answer_npz),
 }
 

@@ -162,21 +162,12 @@ _RUN = {
 RUNS = pd.DataFrame(
     _RUN | {"draft": draft, "temperature": t} for draft in ("base", "large") for t in (1, 0)
 )
-_SERVED = pd.DataFrame({
-    "batch": [1, 1], "way": ["plain", "K = 2"], "tokens a second": [10.0, 15.0],
-})  # fmt: skip
-_OVER = pd.DataFrame(
-    {"speedup": [1.5, 2.0, 1.25], "low": [1.25, 1.5, 0.75], "high": [1.75, 2.5, 1.5]},
-    index=["plain", "generate", "assisted"],
-)
-_SPEEDS = pd.DataFrame(
-    {"tokens_per_second": [20.0, 30.0], "tokens_per_pass": [1.0, 2.0]}, index=["plain", "loop"]
-)
 _MET = SimpleNamespace(
-    row=RUNS.iloc[1], speeds=_SPEEDS, over=_OVER,
+    about={"pair": "a pair", "K": 3, "dtype": "", "device": "", "date": "", "loop": "your"},
+    by_decoder=lambda: pd.DataFrame({"tokens a second": [3.0]}, index=["same pass with drafts"]),
+    speedup=lambda name: (1.5, 1.25, 1.75),
     texts={"the same": 5, "near-tie": 1, "different": 0},
-    assistant="K = 3, constant, no early stop",
-)  # fmt: skip
+)
 _H100 = ch00.MACHINES["H100"]
 
 # What figures are drawn from, after the student's functions; what is not here needs nothing more.
@@ -246,8 +237,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "08": {
         "broken_decoders": ({"nothing": (5.0, 2.2, 0.0), "the feed": (3.3, 2.2, 0.5)},),
-        "beside_transformers": (_MET, "your"),
+        "contest": (_MET,),
         "beside_the_paper": (RUNS, SETTINGS),
-        "batches": (_SERVED,),
     },
 }

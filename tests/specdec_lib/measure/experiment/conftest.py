@@ -10,13 +10,10 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.theory import Costs
 
-LITTLE = 0.01  # how much is measured
-
 # c and v that were measured: plain passes of 10 ms, whose length grows with their tokens.
 TARGET_COSTS = DraftCosts(
     dict.fromkeys(BUILT_IN_DRAFTS, Costs(0.1, {m: 1 + 0.05 * (m - 1) for m in range(1, 10)})),
     pass_seconds=0.01,
-    prompt=5.0,
 )
 
 
@@ -26,5 +23,5 @@ def machine() -> ExperimentMachine:
     pair = load_pair(device="cpu")
     drafts = {name: Llama.from_folder(ASSETS / name) for name in BUILT_IN_DRAFTS}
     return ExperimentMachine(
-        torch.device("cpu"), "built-in", pair.target, pair, drafts, TARGET_COSTS, LITTLE
+        torch.device("cpu"), "built-in", pair.target, pair, drafts, TARGET_COSTS
     )

@@ -40,21 +40,20 @@ def test_a_pair_is_run_beside_hugging_face_and_the_papers(
     monkeypatch.setattr(published, "task_texts", lambda task, count: (["a b c d"] * count, True))
     names = folders(tmp_path, make, name, draft)
     pair = replace(load_pair(*names, device="cpu"), eos_id=frozenset())
-    rows = published.measure_tasks(LIBRARY_DECODER, pair, *names, size=(1, 8))
+    rows = published.measure_tasks(LIBRARY_DECODER, *names, pair=pair, size=(1, 8))
     assert rows.task.tolist() == list(printed) and (rows.temperature == 0).all()
     found = rows.printed.astype(object).where(rows.printed.notna(), None)
     assert found.tolist() == list(printed.values())
     assert rows["tokens per pass"].between(0.8, published.PUBLISHED_K + 1).all()
     assert (rows[["clock", "over generate", "over assisted"]] > 0).all(axis=None)
     assert set(rows.assisted) == {"K = 4, constant, no early stop"}
-    assert len(published.pair_trace(LIBRARY_DECODER, pair, name)["blocks"]) > 5
 
 
 def test_no_papers_figure_stands_beside_texts_that_stand_in(monkeypatch, tmp_path: Path):
     monkeypatch.setitem(sys.modules, "datasets", None)
     names = folders(tmp_path, random_models.gpt2, "vicuna", "68m")
     pair = load_pair(*names, device="cpu")
-    rows = published.measure_tasks(LIBRARY_DECODER, pair, *names, size=(1, 4))
+    rows = published.measure_tasks(LIBRARY_DECODER, *names, pair=pair, size=(1, 4))
     assert rows.printed.isna().all()
 
 
@@ -81,8 +80,8 @@ def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tup
     texts = {name: decode("a b c d e") for name, decode in decoders.items()}
     assert len({tuple(each.tokens[0]) for each in texts.values()}) == 1
     passes = {name: each.target_passes for name, each in texts.items()}
-    assert passes["generate"] == 12 and passes["plain"] in (12, 13)  # ours reads a prompt apart
-    assert passes["loop"] <= 13 and passes["assisted"] <= passes["generate"]
+    assert passes["theirs"] == 12 and passes["same pass"] in (12, 13)  # ours reads a prompt apart
+    assert passes["same pass with drafts"] <= 13 and passes["theirs with drafts"] <= 12
     models = pair.target.model, pair.draft.model
     assert not any(model._forward_hooks or model._forward_pre_hooks for model in models)
 
@@ -90,7 +89,7 @@ def test_all_four_decoders_write_the_same_text(tmp_path: Path, make, widths: tup
 @pytest.mark.parametrize("make", [random_models.gpt2, random_models.t5])
 def test_all_four_write_to_the_first_end_of_plain_decodings_text(tmp_path: Path, make):
     pair = load_pair(*folders(tmp_path, make, "target", "draft"), device="cpu")
-    whole = published.decoders_of(pair, LIBRARY_DECODER, {"a b": 12})["plain"]("a b").tokens[0]
+    whole = published.decoders_of(pair, LIBRARY_DECODER, {"a b": 12})["same pass"]("a b").tokens[0]
     pair = replace(pair, eos_id=frozenset([whole[5], whole[7], 99]))
     lengths = published.plain_lengths(pair, ["a b"], 12)
     assert lengths == {"a b": min(map(whole.index, [whole[5], whole[7]])) + 1}
