@@ -161,8 +161,8 @@ lesson.reveal("prediction_05_b", prediction_05_b)
 figures.three_orders(k=5)
 
 # %% [markdown]
-# **Every wrong position ends a block**, also in the bonus place. A share of `1 - alpha` of the positions is wrong,
-# so a text has at least `1
+# **Every wrong position ends a block**, also one in the bonus place. A share of `1 - alpha` of the positions is
+# wrong, so a text has at least `1
 # - alpha` blocks per token. And no block is longer than `K + 1`. So in any order
 #
 # $$ \text{tokens per block} \le \min\left(K + 1,\; \frac{1}{1 - \alpha}\right). $$
@@ -578,9 +578,9 @@ lesson.answered("quiz_05_b", quiz_05_b)
 figures.two_orders()
 
 # %% [markdown]
-# So let decoders **take turns**, and divide pair by pair. (By turns 1.22 is left of 1.25: the speculative run is
-# always the later of its pair. The titles have geometric means of the ratios, the race has medians.) The race takes
-# turns, with the library at `K = 2` in its second lane. Close other programs first.
+# So let decoders **take turns**, and divide pair by pair. (Turns give 1.22 and not 1.25, since the speculative run
+# is always the later of its pair. The titles show geometric means, the race medians.) The race takes turns, with
+# the library at `K = 2` in its second lane. Close other programs first.
 
 # %% tags=["demo"]
 print("Loading, then both lanes in turn: 10 s to half a minute.")

@@ -35,9 +35,9 @@ from specdec_lib.lessons.drawing.series import series_figure
 #
 # ## The slow requests
 #
-# **p99** is the time (here in blocks) that 99 of 100 requests don't exceed. It is what a service promises. Take a
-# service in which half of the requests are easy: their draft tokens pass with probability 0.95. Those of the hard
-# half pass with probability 0.45. The mean is 0.70.
+# **p99** is the time (here in blocks) that 99 of 100 requests don't exceed. A service promises it. Take a service
+# in which half of the requests are easy: their draft tokens pass with probability 0.95. Those of the hard half pass
+# with probability 0.45. The mean is 0.70.
 #
 # ### Commit first
 #
@@ -210,7 +210,7 @@ for draft_tokens, ms in enumerate(waits):
 #
 # ### Exercise: choose_k
 #
-# **Task.** Return how many tokens each row drafts in the next step, for the most expected tokens per ms.
+# **Task.** Return how many tokens each row drafts in the next step: the `K` of the most expected tokens per ms.
 #
 # **Arguments.** `queue_length` requests are waiting and `running` rows are decoding; the two add up to at least 1.
 # `alpha` is the mean acceptance rate. `costs[b, k]` is the time in ms of a whole step in which `b` rows draft `k`
@@ -232,7 +232,7 @@ for draft_tokens, ms in enumerate(waits):
 #
 # <details><summary>What is graded, in detail</summary>
 #
-# The examples of the check want just this `K`. In traffic any rule counts that reaches the following. The grader
+# The check's examples want exactly this `K`. In traffic, any rule counts that reaches the following. The grader
 # calls it once for each pair of queue length and rows, and caches the answer.
 #
 # 1. In heavy traffic, p99 is at most 1.05 times that of `K = 0`; in light traffic at most 0.9 times.

@@ -66,7 +66,7 @@ def _own_library() -> Path | None:
 
 def without_links_to_code(page: bytes) -> bytes:
     """A guide whose links to files of the repository are code: where it goes, they do not."""
-    return _LINK_TO_CODE.sub(rb"`\1` in the repository", page)
+    return _LINK_TO_CODE.sub(rb"`\1`", page)
 
 
 def _guides() -> list[Path]:

@@ -231,7 +231,7 @@ def read_logs(read_log: Callable, logs: Sequence[Any]) -> None:
 @axes.uses_student_functions("diagnose")
 def diagnosed(diagnose: Callable, reports: Sequence[Any]) -> None:
     """Reports, what each of the three ideals would give, and the student's diagnosis: a table."""
-    columns = ("report", "tokens", "K", "pass, ms", "over K + 1, ms", "speed-up")
+    columns = ("report", "tokens", "K", "target_ms", "verify_ms", "speed-up")
     columns += ("all accepted", "free draft", "plain pass")
     cells = []
     for name, *run, assumed in reports:
