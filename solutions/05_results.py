@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 05 Results: read a table of speed-ups, and find the row that cannot be true
 #
-# 75 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (`c` and `v`), the mean
+# 85 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (`c` and `v`), the mean
 #
 # - **Intuition**: one pair of models on three machines.
 # - **Mathematics**: the most likely `alpha`, and a limit that no order of the tokens beats.
@@ -105,6 +105,8 @@ lesson.committed("prediction_05", prediction_05, 0, 8)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_05", prediction_05)
+
+# %% tags=["demo"]
 settings = papers.paper_table("leviathan_2_4")
 show_table(settings)
 figures.expected_and_measured(settings)
@@ -130,8 +132,8 @@ figures.expected_and_measured(settings)
 paper_rows_simulator(settings, row=2)
 
 # %% [markdown]
-# For T5-large a `c` of 0.23 would do, twice the printed one: a block must have taken longer than `cK + 1`. But for
-# T5-small even a free draft gives only 2.64. No cost can explain a clock that is too fast.
+# For T5-large a `c` of 0.23 would do, twice the printed one: a block took longer than `cK + 1`, if `alpha` holds.
+# But for T5-small even a free draft gives only 2.64. No cost can explain a clock that is too fast.
 #
 # ## A limit that no order can beat
 #
@@ -154,10 +156,13 @@ lesson.committed("prediction_05_b", prediction_05_b, 1, 6)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_05_b", prediction_05_b)
+
+# %% tags=["demo"]
 figures.three_orders(k=5)
 
 # %% [markdown]
-# **Every wrong position ends a block.** A share of `1 - alpha` of the positions is wrong, so a text has at least `1
+# **Every wrong position ends a block**, also one in the bonus place. A share of `1 - alpha` of the positions is
+# wrong, so a text has at least `1
 # - alpha` blocks per token. And no block is longer than `K + 1`. So in any order
 #
 # $$ \text{tokens per block} \le \min\left(K + 1,\; \frac{1}{1 - \alpha}\right). $$
@@ -166,7 +171,7 @@ figures.three_orders(k=5)
 #
 # Now audit the row that no cost explains. A block takes at least `0.02 x 5 + 1 = 1.1` passes. To be 3.1 times as
 # fast, the row needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64, and no order gives more
-# than 2.86. A famous paper prints a row that nothing in it explains!
+# than 2.86.
 #
 # ### Exercise: audit
 #
@@ -212,10 +217,10 @@ figures.audit_rows(audit, settings)
 lesson.check_audit(audit)
 
 # %% [markdown]
-# Of the twelve rows, the formula explains four, an order could explain another four, and nothing explains the last
-# four. Nobody need have lied: `alpha` may come from other texts than the clock, or the plain decoder was slower
-# than a bare pass. The paper itself says that acceptances aren't independent, and that the two decoders weren't
-# optimised alike.
+# Of the twelve rows, the formula explains four, an order could explain another four, and nothing explains the other
+# four. (T5-large on EnDe counts as explained: a block can always take longer.) Nobody need have lied: `alpha` may
+# come from other texts than the clock, or the plain decoder was slower than a bare pass. The paper itself says that
+# acceptances aren't independent.
 #
 # ## Four rows of today
 #
@@ -243,6 +248,8 @@ lesson.committed("prediction_05_c", prediction_05_c, 0, 4)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_05_c", prediction_05_c)
+
+# %% tags=["demo"]
 figures.judged_logs(audit, papers.paper_table("logs"))
 
 # %% [markdown]
@@ -261,7 +268,7 @@ figures.judged_logs(audit, papers.paper_table("logs"))
 # | the mean of `sum_x min(p, q)` over a text that the target wrote | needs both models | Leviathan et al., as `alpha` |
 #
 # The second number falls as `K` grows, because more tokens come after a rejection. Until April 2026 one engine
-# counted the bonus, so that even a useless draft was "accepted", and nobody could compare.
+# counted the bonus, so that even a useless draft was "accepted".
 #
 # ## What a log prints
 #
@@ -315,16 +322,15 @@ figures.read_logs(read_log, papers.paper_table("log_lines"))
 lesson.check_read_log(read_log)
 
 # %% [markdown]
-# The left lines must fall. The right ones needn't: vLLM's drafter is right three times in four at any position.
-# SPEED-Bench prints the right side itself, and it rises! (SGLang's 1 is of three blocks.) Chapter 07 needs this
-# side: if a log has only the left one, divide neighbours.
+# The left lines must fall. The right ones needn't: vLLM's drafter is right three times in four at any position. In
+# SPEED-Bench, a benchmark that prints the right side itself, it even rises. (SGLang's 1 is of three blocks.)
+# Chapter 07 needs this side: if a log has only the left one, divide neighbours.
 #
 # ## Backwards: the acceptance rate that a clock implies
 #
 # Chen et al. print times and no `alpha`. A token takes 14.1 ms with their target of 70 billion parameters, 1.8 ms
 # with the draft, and 7.52 ms with speculative decoding at `K = 4`. A block takes `4 x 1.8 + 14.1 = 21.3` ms, so it
 # writes `21.3/7.52 = 2.83` tokens. The sum `1 + alpha + ... + alpha^4` is 2.77 for `alpha = 0.7` and 3.05 for 0.75.
-# What next?
 #
 # ### Exercise: implied_alpha
 #
@@ -365,18 +371,17 @@ figures.implied_rates(implied_alpha, settings, papers.paper_table("chen_1"))
 lesson.check_implied_alpha(implied_alpha)
 
 # %% [markdown]
-# The figure assumes `v = 1`. A slower verification would imply higher rates, so these are lower bounds. Code
-# (HumanEval) has the highest.
+# The figure assumes `v = 1`. A slower verification would imply higher rates, so these are lower bounds.
 #
 # ## One drafter, two baselines
 #
 # The paper on EAGLE-3 prints a speed-up of 4.40 for Llama 3.1 8B and the questions of MT-bench. SGLang's own page,
 # with the same target, drafter and questions, reports 158.34 tokens a second without EAGLE-3 and 373.25 with it, so
-# 2.36 times as fast. Who is wrong?
+# 2.36 times as fast.
 #
 # The vLLM line above is this drafter as a chain. A chain that writes 3.53 tokens per block can't be 4.40 times as
 # fast, since a block takes at least a pass. But both drafted a *tree*, with several candidates for each place
-# (chapter 07): a block writes 6.13 tokens in the paper, and wrote 5.39 in a run of SGLang. Where did those go?
+# (chapter 07): a block writes 6.13 tokens in the paper, and wrote 5.39 in a run of SGLang. Where does the rest go?
 
 # %% tags=["demo"]
 figures.from_tokens_to_clock(papers.paper_table("eagle_3")[1])
@@ -448,20 +453,21 @@ figures.diagnosed(diagnose, papers.paper_table("complaints"))
 lesson.check_diagnose(diagnose)
 
 # %% [markdown]
-# These are real reports; the last column says what we had to assume.
+# These are real reports; the last column says what we assumed.
 #
-# - One Mac, one draft: with a 4-bit target the plain pass is 2.4 times shorter, the pass over six tokens longer.
+# - One Mac: with a 4-bit target the plain pass takes 1/2.4 of the time, the pass over six tokens 1.2 times as long.
 # - SmolLM2's draft has more layers than its target: even with all tokens accepted it loses (chapter 08).
 # - The report on Qwen3 doesn't print tokens per block, so your function says two things. **Ask for the log first.**
 # - DeepSeek ran on random tokens. Accepted on which text? SPEED-Bench found 23% too much throughput on those.
 #
-# Other symptoms are in `docs/your_log_says.md`.
+# Other symptoms: `docs/your_log_says.md` in the course's folder.
 #
 # ## Your own row
 #
 # The built-in pair now continues four kinds of prompts. Your functions judge each row, rounded as in a paper.
 
 # %% tags=["demo"]
+print("Loading, then four kinds of prompts: about 20 s.")
 from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure.prompt_kinds import PROMPT_KINDS
 from specdec_lib.measure.library_decoders import SAMPLED, accepted_counts
@@ -474,7 +480,7 @@ blocks = {kind: accepted_counts(pair, each, 5, 64, SAMPLED) for kind, each in pr
 figures.own_rows(alpha_from_blocks, audit, blocks, k=5)
 
 # %% [markdown]
-# Were the third column called "acceptance", what would a stranger's audit make of your row? Now other people's
+# Were the third column called "acceptance", a stranger's audit would say `"nothing"` of each row. Next, other
 # texts:
 
 # %% tags=["demo"]
@@ -532,13 +538,12 @@ lesson.answered("quiz_05_b", quiz_05_b)
 # the loop than alone, or a verification takes longer than a pass. I would time draft steps, verification and the
 # rest separately, inside the running decoder. For T5-small the clock is above the formula, which no cost can do, so
 # the blocks write more tokens. At an alpha of 0.65 no order gives more than 2.86 tokens per block, so this alpha is
-# not that of the timed text. I would measure alpha on the very texts that are timed, and the baseline beside a bare
-# pass.
+# not that of the timed text. I would measure alpha on the very texts that are timed, and the baseline too.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# What is wrong with each sentence? Decide first, then open the answer.
+# What is wrong with each sentence?
 #
 # **You might read: "SD provides 1.18–1.30× speedup on MoE despite <4% acceptance rates."**
 #
@@ -566,17 +571,19 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # ## The race again, by turns
 #
-# A processor gets warm: after twenty runs a run takes half as long again. A method is 1.25 times as fast. Only the
+# A processor gets warm: after twenty runs a run takes 1.5 times as long. A method is 1.25 times as fast. Only the
 # order of the runs differs between these two pictures.
 
 # %% tags=["demo"]
 figures.two_orders()
 
 # %% [markdown]
-# So let decoders **take turns**, and divide pair by pair. (The titles have the geometric mean: it alone says that 2
-# and 1/2 cancel.) The race takes turns, with the library at `K = 2` in its second lane. Close other programs first.
+# So let decoders **take turns**, and divide pair by pair. (Turns give 1.22 and not 1.25, since the speculative run
+# is always the later of its pair. The titles show geometric means, the race medians.) The race takes turns, with
+# the library at `K = 2` in its second lane. Close other programs first.
 
 # %% tags=["demo"]
+print("Loading, then both lanes in turn: 10 s to half a minute.")
 from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.lanes import draft_model_lane
 from specdec_lib.measure.race.race import race

@@ -35,8 +35,7 @@ def test_the_text_counts_the_verdicts_on_the_rows_of_the_paper():
 
 def test_the_logs_print_what_the_text_says_that_they_divide():
     for row in LOGS:
-        plain, with_bonus = (row.tokens - 1) / row.k, row.tokens / (row.k + 1)
-        divided = with_bonus if "2025" in row.name else plain
+        divided = row.tokens / (row.k + 1) if "2025" in row.name else (row.tokens - 1) / row.k
         assert row.printed == pytest.approx(divided, abs=0.006)
         assert re.search(rf"{row.name} \| {row.k} \| {row.printed} \| {row.tokens} \|", TEXT)
 

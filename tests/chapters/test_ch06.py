@@ -1,5 +1,6 @@
 """Chapter 06: recorded blocks, its service, and the numbers that its text prints."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.data import recorded
 
 CHAPTER = "06_simulator"
-ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = functions_of(CHAPTER)
 TEXT = re.sub(r"\s+", " ", re.sub(r"\n# ?", "\n", text_of(CHAPTER)))  # in one line
 
@@ -34,8 +34,10 @@ def test_request_law_is_that_of_all_coins():
 
 
 def test_numbers_of_coins_and_record_are_those_in_the_text():
-    law = computed.request_law(0.7, 5, 128)
-    assert f"p99 would be {computed.quantile(law, 0.99)} blocks" in TEXT
+    laws = [computed.request_law(rate, 5, 128) for rate in (0.95, 0.45, 0.7)]
+    p99 = FUNCTIONS["mixture_quantile"](laws[:2], [0.5, 0.5], 0.99)
+    assert lesson.TRUTHS["prediction_06"].value == p99
+    assert f"p99 would be {computed.quantile(laws[2], 0.99)} blocks" in TEXT
     seen = recorded.requests()[8]
     assert f"{len(seen.blocks)} recorded requests" in TEXT
     law = computed.request_law(seen.alpha, 8, 128)
@@ -44,8 +46,7 @@ def test_numbers_of_coins_and_record_are_those_in_the_text():
 
 
 def test_every_verdict_follows_from_the_recorded_coin():
-    runs = [run for k in recorded.requests() for run in recorded.runs(k)]
-    for block in (block for run in runs for block in run):
+    for block in (block for k in recorded.requests() for run in recorded.runs(k) for block in run):
         rows = zip(block.p, block.q, block.r, strict=True)
         assert [*(r * q < p for p, q, r in rows), False].index(False) == block.accepted
 
@@ -57,20 +58,25 @@ def test_a_policy_that_gives_no_number_is_told_in_one_line(capsys):
         lesson.checked_k(lambda *state: None, 0, 2, 0.7, service.cpu(service.SHORT_TEXT))
 
 
+def test_who_tries_all_answers_is_stopped():
+    with pytest.raises(Different, match="ran for more than 3 s"):
+        lesson.check_spend(lambda *_: all(True for _ in itertools.count()))
+
+
 def test_the_services_numbers_in_the_text_are_those_of_its_simulation():
     """Of the solution's policy, the best constant, K = 0 and the oracle, on the chapter's day."""
     costs, load = service.gpu(0), service.DAY
-    policies = service.policy(FUNCTIONS["choose_k"], load.alpha, costs), service.constant(0)
-    yours, plain, oracle = (
-        service.p99(each, load, costs) for each in (*policies, service.oracle(costs))
-    )
+    rules = FUNCTIONS["choose_k"], lambda queue_length, *_: 0 if queue_length else 4
+    policies = [service.policy(each, load.alpha, costs) for each in rules]
+    policies += [service.constant(0), service.oracle(costs)]
+    yours, blind, plain, oracle = (service.p99(each, load, costs) for each in policies)
     best = service.best_fixed_k(load, costs).p99
     rush = service.traffic(1, [(300, 5.7, 16)])
     drafted, without = (service.p99(service.constant(k), rush, costs) for k in (4, 0))
     assert f"p99 is {drafted / without:.1f} times as long" in TEXT
     said = f"p99 of {yours:.0f} ms here, the best constant {best:.0f} ms, and `K = 0` {plain:.0f}"
     assert said in TEXT and f"will pass has {oracle:.0f} ms" in TEXT
-    assert oracle < yours < 0.7 * best
+    assert f"else 4` has {blind:.0f} ms" in TEXT and oracle < yours < 0.7 * best
 
 
 def test_a_service_serves_every_request_and_none_before_it_arrives():
@@ -119,7 +125,7 @@ def test_what_a_mixture_of_experts_reads_is_told_as_computed():
     assert f"{above} {seen[1]:.2f} and {seen[8]:.2f}" in TEXT
     assert f"gains most, {seen[64]:.2f} times" in TEXT and max(seen.values()) == seen[64]
     assert f"already reads {read(64, 128, 4):.0f} of the 128 experts" in TEXT
-    page = (ROOT / "docs" / "regimes.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "regimes.md").read_text(encoding="utf-8")
     assert "K = 3 was {:.2f}, {:.2f} and {:.2f} times as fast".format(*seen.values()) in page
     pass_ms, gb = 1000 / experts.MEASURED[1][2], experts.GPT_OSS.read(read, 1)
     reads = f"an H100 reads the {gb:.1f} GB of such a pass in {gb / 3.35:.1f} ms"

@@ -29,7 +29,7 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
     title = f"{len(accepted)} blocks of {k} draft tokens; a dropped one was never judged"
     ax = axes.chart(title, size=(7.6, 3.2))
     names = [f"block {i + 1}" for i in range(len(accepted))]
-    positions = [f"{i}" for i in range(k)]
+    positions = [f"{i + 1}" for i in range(k)]
     blocks = [list(zip(token_outcomes(n, k), positions, strict=True)) for n in accepted]
     draw_blocks(ax, blocks, names, columns=3)
     texts = [f"{name}: {n} accepted" for name, n in zip(names, accepted, strict=True)]
@@ -44,7 +44,9 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
 def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
     """Seeded blocks of known alpha: what the student finds, and accepted / drafted."""
     truths = np.linspace(0.1, 0.9, 9).round(1)
-    blocks = [_sampled_blocks(alpha, k, seed) for seed, alpha in enumerate(truths)]
+    draws = [np.random.default_rng(seed).random((SAMPLES, k)) for seed in range(len(truths))]
+    passed = [draw < alpha for draw, alpha in zip(draws, truths, strict=True)]
+    blocks = [each.cumprod(axis=1).sum(axis=1).tolist() for each in passed]
     estimates = {
         "your function": [float(alpha_from_blocks(list(counts), k)) for counts in blocks],
         "accepted / drafted": [sum(counts) / (k * len(counts)) for counts in blocks],
@@ -56,12 +58,6 @@ def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
     ax.set(xlabel="alpha", ylim=(0, 1.02))
     ax.legend(loc="upper left")
     show(ax.figure, f"{title}, {SAMPLES} for each. Estimates by alpha: {words}.")
-
-
-def _sampled_blocks(alpha: float, k: int, seed: int) -> list[int]:
-    """Accepted counts of SAMPLES blocks whose tokens pass with `alpha`, each on its own."""
-    passed = np.random.default_rng(seed).random((SAMPLES, k)) < alpha
-    return passed.cumprod(axis=1).sum(axis=1).tolist()
 
 
 def expected_and_measured(rows: Sequence[Any]) -> None:
@@ -192,8 +188,7 @@ def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
         said = audit(row.printed, row.k, *row[3:])
         ratios = (row.tokens - 1) / row.k, row.tokens / (row.k + 1)
         cells.append((*row[:4], computed.most_tokens(row.printed, row.k), said, *ratios))
-    columns += ("(tokens - 1) / K", "tokens / (K + 1)")
-    show_table(cells, columns=columns)
+    show_table(cells, columns=(*columns, "(tokens - 1) / K", "tokens / (K + 1)"))
 
 
 @axes.uses_student_functions("alpha_from_blocks", "audit")
@@ -211,15 +206,14 @@ def own_rows(
         alpha = round(float(alpha_from_blocks(list(accepted), k)), 2)
         share, tokens = np.mean(accepted) / k, round(float(np.mean(accepted)) + 1, 1)
         verdict = audit(alpha, k, tokens, computed.RATE_EPS, computed.SPEEDUP_EPS)
-        formula = expected_tokens(alpha, k)
-        rows.append((kind, len(accepted), share, alpha, formula, tokens, verdict))
+        rows.append((kind, len(accepted), share, alpha, expected_tokens(alpha, k), tokens, verdict))
     show_table(rows, f"Your pair, K = {k}, temperature 1", columns)
 
 
 @axes.uses_student_functions("read_log")
 def read_logs(read_log: Callable, logs: Sequence[Any]) -> None:
     """The shares of all blocks that logs print, and the student's rates of the blocks left."""
-    titles = "What the log prints: of all blocks", "Your function: of the blocks that got there"
+    titles = "The log: of all blocks", "Yours: of the blocks that got there"
     sides, told = axes.panels(2, (8.8, 3.8), ylabel="accepted", sharey=True), []
     for row, (colour, dash, marker) in zip(logs, axes.LINE_STYLES, strict=True):
         accepted = list(map(float, row.accepted_at.split()))
@@ -237,13 +231,14 @@ def read_logs(read_log: Callable, logs: Sequence[Any]) -> None:
 @axes.uses_student_functions("diagnose")
 def diagnosed(diagnose: Callable, reports: Sequence[Any]) -> None:
     """Reports, what each of the three ideals would give, and the student's diagnosis: a table."""
-    columns = ("report", "tokens", "K", "speed-up", "all accepted", "free draft", "plain pass")
+    columns = ("report", "tokens", "K", "target_ms", "verify_ms", "speed-up")
+    columns += ("all accepted", "free draft", "plain pass")
     cells = []
     for name, *run, assumed in reports:
         tokens, k, target, draft, verify = run
         blocks = [(tokens, draft, verify), (k + 1, draft, verify), (tokens, 0, verify)]
         speeds = [n * target / (k * c + v) for n, c, v in [*blocks, (tokens, draft, target)]]
-        cells.append((name, tokens, k, *speeds, diagnose(*run), assumed))
+        cells.append((name, tokens, k, target, verify, *speeds, diagnose(*run), assumed))
     show_table(cells, columns=(*columns, "your function", "assumed"))
 
 

@@ -40,8 +40,7 @@ def requests_against_coins(k: int) -> None:
     ax = chart(title, "requests")
     middles = edges[:-1] + (_WIDTH - 1) / 2
     counts = np.histogram(request.blocks, edges)[0]
-    of_sample = partial(np.quantile, method="inverted_cdf")  # a block count, nothing in between
-    recorded_tail = _tail(of_sample, request.blocks)
+    recorded_tail = _tail(partial(np.quantile, method="inverted_cdf"), request.blocks)
     coins_tail = _tail(quantile, law)
     bars(ax, middles, counts, "target", 0.85 * _WIDTH, label=f"recorded: {recorded_tail}")
     label = f"coins of {request.alpha:.3f}, computed: {coins_tail}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch06 import budget, service
 from specdec_lib.lessons.ch06.computed import quantile, request_law
-from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k
+from specdec_lib.lessons.ch06.lesson import ALPHA, checked_k, limited_spend
 from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, text_grid
 from specdec_lib.lessons.drawing.style import GREY, show
@@ -36,13 +36,12 @@ def mixed_requests(
     for law, name, (colour, dash, _) in zip(laws, names, axes.LINE_STYLES, strict=False):
         ax.plot(law / 2, color=colour, linestyle=dash, label=name)
     ax.plot(laws[2], color=GREY, linestyle=":", linewidth=2, label=f"all with coins of {mean:.2f}")
-    top = laws[0].max() / 2
+    top = 1.05 * laws[0].max() / 2
     ax.axvline(p99, color="black", linewidth=1.5)
     ax.axvline(coins, color=GREY, linestyle=":", linewidth=2)
-    texts = (f"your p99: {p99}", f"p99 of coins: {coins}")
-    axes.write_beside(ax, (p99, coins), (1.05 * top, 1.05 * top), texts)
+    axes.write_beside(ax, (p99, coins), (top, top), (f"your p99: {p99}", f"p99 of coins: {coins}"))
     last = max(int(np.flatnonzero(law > 1e-4)[-1]) for law in laws)
-    ax.set(xlim=(0, max(last, p99) + 18), ylim=(0, 1.2 * top))
+    ax.set(xlim=(0, max(last, p99) + 18), ylim=(0, 1.15 * top))
     ax.set_xlabel(f"blocks of K = {k} that a request of {n_tokens} tokens takes")
     axes.legend_below(ax)
     easy, hard = (quantile(law, share) for law in laws[:2])
@@ -96,20 +95,18 @@ def verdict_by_context(choose_k: Callable) -> None:
 @axes.uses_student_functions("spend")
 def spent_budget(spend: Callable) -> None:
     """The tokens of one step that the student's function has checked; its tokens in a ms."""
-    step = budget.confidences()[0]
+    spend, step = limited_spend(spend), budget.confidences()[0]
     checked, survival = list(spend(step, budget.pass_ms())), np.cumprod(step, axis=1)
     left, right = axes.panels(2, (9.4, 3.9), width_ratios=(1.4, 1))
     chosen = np.arange(budget.N_DRAFTED) < np.array(checked)[:, None]
     cells = [[f"{value:.2f}" for value in row] for row in survival]
-    names = [f"row {i + 1}" for i in range(len(cells))], [f"{j + 1}" for j in range(len(cells[0]))]
+    names = [f"row {i}" for i in range(len(cells))], [f"{j}" for j in range(len(cells[0]))]
     words = text_grid(left, cells, *names, 0.35 * chosen)
     left.set(title=f"One step: {sum(checked)} of {chosen.size} are checked (blue)")
-    left.set_xlabel("draft token, with the probability that it is accepted")
+    left.set_xlabel("draft token j, with the probability that it is accepted")
     speed = {f"first {k}\nof each": budget.tokens_a_ms(budget.same_of_all(k)) for k in (0, 1, 2, 6)}
     speed["you"] = budget.tokens_a_ms(lambda confidences: spend(confidences, budget.pass_ms()))
-    rates = {"per ms": list(speed.values())}
+    rates = {"tokens per ms": list(speed.values())}
     speeds = draw_series(right, list(speed), rates, kind="bars", text=".2f")
     right.set(title=f"Tokens per millisecond, {budget.N_STEPS} steps")
-    show(
-        left.figure, f"Checked {checked} of {words}. Tokens over {budget.N_STEPS} steps, {speeds}."
-    )
+    show(left.figure, f"Checked {checked} of {words}. Over {budget.N_STEPS} steps, {speeds}.")

@@ -5,6 +5,8 @@ is stopped by what it calls.
 """
 
 import functools
+import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,6 +45,27 @@ def limit_calls(calls: int, function: Callable, name: str = "", why: str = "") -
 
     if hasattr(function, "code"):
         limited.code = f"lesson.limit_calls({calls}, {function.code})"
+    return limited
+
+
+def limit_seconds(seconds: float, function: Callable, why: str) -> Callable:
+    """`function`, which raises CallLimitExceeded with `why` where a call takes more `seconds`."""
+
+    @functools.wraps(function)
+    def limited(*args: Any) -> Any:
+        end, before = time.monotonic() + seconds, sys.gettrace()
+
+        def watch(*_: object) -> Callable:
+            if time.monotonic() > end:
+                raise CallLimitExceeded(f"ran for more than {seconds} s: {why}")
+            return watch
+
+        sys.settrace(watch)  # looks at the clock before each line, on any system
+        try:
+            return function(*args)
+        finally:
+            sys.settrace(before)
+
     return limited
 
 

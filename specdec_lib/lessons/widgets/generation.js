@@ -112,7 +112,7 @@ function viewOf(model) {
   const judged = Math.floor(shown / 2);
   const time = (k) => state.c * k + state.v;
   return {
-    ...state, ks, blocks, prompt: coins ? "Coins, no text: the numbers are places in the block." : `… ${record.passages[passage]}`, alpha, found, time,
+    ...state, ks, blocks, prompt: coins ? "Coins, no text: the numbers are places in the block." : `… ${record.passages[passage]}`, alpha, coins, found, time,
     end, shown, judged, written: writtenBy(blocks, judged),
     predicted: (k) => expectedTokens(alpha, k) / time(k), recorded: (k) => found[k].mean / time(k), error: (k) => found[k].error / time(k),
   };
@@ -120,12 +120,12 @@ function viewOf(model) {
 
 /** What the run so far means, in one or two sentences. */
 function verdictOf(view) {
-  const { judged, written, k, found, ks, predicted } = view;
+  const { judged, written, k, found, ks, predicted, coins, alpha } = view;
   if (judged === 0) return "Press Generate.";
   const best = bestK(ks, predicted);
-  const unjudged = 1 - found[k].judged / (found[k].blocks * k);
+  const unjudged = 1 - (coins ? expectedTokens(alpha, k - 1) : found[k].judged / found[k].blocks) / k;
   const place = best === 0 ? "No K beats plain decoding at these costs." : k > best
-    ? `K = ${k} is past the best, K = ${best}: in the record, ${(100 * unjudged).toFixed(0)}% of its draft tokens are never judged.`
+    ? `K = ${k} is past the best, K = ${best}: ${coins ? "with these coins" : "in the record"}, ${(100 * unjudged).toFixed(0)}% of its draft tokens are never judged.`
     : k === best ? `K = ${k} is the best of these by the formula.` : `The best K by the formula is ${best}.`;
   return `${written} tokens in ${judged} blocks: ${(judged * view.time(k)).toFixed(1)} target passes of time, where plain decoding takes ${written}. ${place}`;
 }
