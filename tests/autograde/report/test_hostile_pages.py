@@ -12,6 +12,7 @@ import pytest
 from classes import hostile
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 from nbgrader.api import Gradebook
+from pages.browsing import script
 from pages.jupyter_lab import InstructorServer
 
 from autograde.build.release import release_into
@@ -25,16 +26,7 @@ LISTS = (
 DEAD_LINKS = """[...document.querySelectorAll('#notebook a[href^="#"]')]
   .map((link) => link.hash.slice(1)).filter((id) => !document.getElementById(id))"""
 PATIENCE = 60  # seconds for anything that loads
-# What acts only when somebody points or clicks at it, is pointed and clicked at. Links run in tasks
-# of their own, so this ends after the tasks that it has caused.
-POKE = """async () => {
-  for (const element of document.querySelectorAll('body *')) {
-    const acts = [...element.attributes].some((a) => a.name.startsWith('on'));
-    if (acts) for (const kind of ['mouseover', 'focus']) element.dispatchEvent(new Event(kind));
-    if (element.protocol === 'javascript:') element.click();
-  }
-  for (let i = 0; i < 2; i++) await new Promise((done) => setTimeout(done));
-}"""
+POKE = script("poke_everything")
 # Where a text is shown: in the others nothing of it is left.
 SHOWN = {place for place in hostile.PLACES if not place.startswith(("name of", "file that"))}
 

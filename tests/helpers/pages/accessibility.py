@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages.browsing import script
 
 from autograde.course import BUILD
 from autograde.intake.files import write_if_changed
@@ -19,20 +20,8 @@ BAD = ("serious", "critical")
 # On the site, the theme's search button is named "Search" and shows its keys too; the fold around
 # what a prediction reveals is myst-nb's, whose name for it is not what it shows.
 NOT_OURS = (".search-button-field", ".tag_hide-output > details > summary")
-# A frame is looked at by itself: a simulator's may not talk to the page around it.
-_RUN = """async (excluded) => {
-  const found = await axe.run({ exclude: excluded.map((each) => [each]) },
-    { resultTypes: ["violations"], iframes: false, rules: { "target-size": { enabled: true } } });
-  return found.violations.flatMap(({ id, impact, nodes }) => nodes.map(
-    ({ target, failureSummary }) => ({ id, impact, at: target.flat().join(" "), failureSummary })));
-}"""
-# What is drawn counts as a picture too, unless it is told to be decoration.
-_NAMELESS = """() => [...document.querySelectorAll("img, svg, canvas, [role=img]")]
-  .filter((each) => !each.closest("[aria-hidden=true], [role=presentation], [role=img] *"))
-  .filter((each) => each.checkVisibility())
-  .filter((each) => !(each.getAttribute("alt") ?? each.getAttribute("aria-label")
-    ?? each.getAttribute("title") ?? "").trim())
-  .map((each) => each.outerHTML.slice(0, 200))"""
+_RUN = script("accessibility_faults")
+_NAMELESS = script("pictures_without_words")
 
 
 def faults(page: Any, excluded: Sequence[str] = ()) -> list[str]:

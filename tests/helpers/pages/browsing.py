@@ -16,6 +16,11 @@ _CALL = (
 _numbers = count()
 
 
+def script(name: str) -> str:
+    """A function that runs in a page, from the file of this name in scripts/."""
+    return (Path(__file__).parent / "scripts" / f"{name}.js").read_text(encoding="utf-8")
+
+
 def leaves_machine(url: str) -> bool:
     """Whether a request for `url` would go to another machine."""
     parts = urlsplit(url)

@@ -3,17 +3,9 @@
 from typing import Any
 
 from classes.chapter_cases import ACCEPTED, SETTINGS
-from pages.browsing import Visitor
+from pages.browsing import Visitor, script
 
-from specdec_lib.lessons.widgets import (
-    batch_simulator,
-    bottleneck_simulator,
-    draft_tree_simulator,
-    generation_simulator,
-    linked_simulator,
-    paper_rows_simulator,
-    trace_picture,
-)
+from specdec_lib.lessons import widgets
 
 TEXT = {
     "drafted": ["return", " x"],
@@ -25,36 +17,24 @@ TEXT = {
 
 # Every simulator, with as much in it as its sliders allow.
 MAKERS = {
-    "batch": lambda: batch_simulator(k=16, rows=16),
-    "bottleneck": lambda: bottleneck_simulator(tokens=512),
-    "bottleneck, slow": lambda: bottleneck_simulator(peak_flops=1e9, tokens=512),
-    "bottleneck, fast": lambda: bottleneck_simulator(peak_flops=1e16, tokens=512),
-    "draft_tree": lambda: draft_tree_simulator(ACCEPTED),
-    "generation": lambda: generation_simulator(k=16),
-    "linked": linked_simulator,
-    "linked, paths": lambda: linked_simulator("paths"),
-    "linked, speed": lambda: linked_simulator("speed", c=0.05),
-    "paper_rows": lambda: paper_rows_simulator(SETTINGS),
-    "trace": lambda: trace_picture("def f(x):", 30 * [TEXT]),
+    "batch": lambda: widgets.batch_simulator(k=16, rows=16),
+    "bottleneck": lambda: widgets.bottleneck_simulator(tokens=512),
+    "bottleneck, slow": lambda: widgets.bottleneck_simulator(peak_flops=1e9, tokens=512),
+    "bottleneck, fast": lambda: widgets.bottleneck_simulator(peak_flops=1e16, tokens=512),
+    "draft_tree": lambda: widgets.draft_tree_simulator(ACCEPTED),
+    "generation": lambda: widgets.generation_simulator(k=16),
+    "linked": widgets.linked_simulator,
+    "linked, paths": lambda: widgets.linked_simulator("paths"),
+    "linked, speed": lambda: widgets.linked_simulator("speed", c=0.05),
+    "paper_rows": lambda: widgets.paper_rows_simulator(SETTINGS),
+    "trace": lambda: widgets.trace_picture("def f(x):", 30 * [TEXT]),
 }
 
 # Their names, each once.
 NAMES = [name for name in MAKERS if "," not in name]
 
-# Inside a simulator's frame: whether nothing scrolls, it is as high as its body, and no drawing is
-# wider than its place.
-FITS = """() => {
-  const page = document.documentElement;
-  const body = Math.ceil(document.body.getBoundingClientRect().height);
-  const drawings = [...document.querySelectorAll(".sd-chart svg[role=img]")];
-  return page.scrollWidth <= innerWidth && innerHeight === body && page.scrollHeight === body &&
-    drawings.every((each) => each.clientWidth <= each.parentElement.clientWidth + 1);
-}"""
-
-# What a reader sees of a simulator, in words and numbers.
-VISIBLE = """() =>
-  [...document.querySelectorAll(".sd-number, output, [aria-label], .sd-verdict, pre")]
-  .map((each) => `${each.textContent}|${each.getAttribute("aria-label")}`).join("\\n")"""
+FITS = script("simulator_fits")
+VISIBLE = script("simulator_shows")
 
 
 def move_simulators(visitor: Visitor) -> int:
