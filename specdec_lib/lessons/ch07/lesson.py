@@ -1,30 +1,28 @@
 """Chapter 07, connections: its examples and the visible checks on them."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 
 from specdec_lib.lessons.ch02.lesson import P, Q
-from specdec_lib.lessons.ch07.computed import accepted_in_turn, tree_speedup
+from specdec_lib.lessons.ch07.computed import accepted_in_turn
 from specdec_lib.lessons.checking import answers
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
-from specdec_lib.lessons.checking.examples import Different, visible_check
-from specdec_lib.lessons.checking.lending import read_only
+from specdec_lib.lessons.checking.examples import Different, expect, visible_check
+from specdec_lib.lessons.checking.lending import CallLimitExceeded, limit_calls, read_only
 from specdec_lib.lessons.checking.tables import check_of, expect_tables
 
 __all__ = ["P", "Q", "committed"]
 
-# Beside P and Q, the pair that the whole chapter works on, a draft that fits the target badly.
-POOR = read_only([0.05, 0.15, 0.20, 0.60])
-# A pair of which a second candidate may pass or not.
-THREE_P, THREE_Q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
-
-# The trees, the walk of the card and what was measured: toys.toml says what they are.
+# Beside P and Q, the pair that the whole chapter works on: toys.toml says what these are.
 _TOYS = answers.read_tables(__package__, "toys.toml")
-TREE, SHAPES = _TOYS["tree"], _TOYS["shapes"]
+POOR, (THREE_P, THREE_Q) = read_only(_TOYS["poor"]), map(np.array, _TOYS["three"])
+TREE, SHAPES, PLACES = _TOYS["tree"], _TOYS["shapes"], _TOYS["places"]
 WALK_TOKENS, WALK_R, WALKED = _TOYS["walk_tokens"], read_only(_TOYS["walk_r"]), _TOYS["walked"]
 POSITION_RATES, LAYERS, LAYER = (_TOYS[name] for name in ("position_rates", "layers", "layer"))
 
@@ -33,18 +31,18 @@ _DRAFTS = {"good draft": Q, "poor draft": POOR}
 CANDIDATE_RATES = {name: accepted_in_turn(P, draft, 6) for name, draft in _DRAFTS.items()}
 
 
-def toy_head(seed: int, scale: float = 1.0) -> SimpleNamespace:
+def toy_head(seed: int, scale: float = 1.0, calls: int = 1000) -> SimpleNamespace:
     """A head in the three parts that head_step is given: states of two numbers, four tokens.
 
-    A large `scale` takes its logits beyond what np.exp can do.
+    A large `scale` takes its logits beyond what np.exp can do. Its layer takes so many `calls`.
     """
     rng = np.random.default_rng(seed)
     table, layer, lm_head = (rng.integers(-9, 10, size) / 10 for size in ((4, 2), (2, 4), (4, 2)))
     return SimpleNamespace(
         embed=lambda token: table[token].copy(),
-        layer=partial(_times, "layer", layer),
+        layer=limit_calls(calls, partial(_times, "layer", layer), "head.layer", _TOYS["one_step"]),
         logits=partial(_times, "logits", scale * lm_head),
-        code=f"lesson.toy_head({seed}, {scale})",
+        code=f"lesson.toy_head({seed}, {scale}, {calls})",
     )
 
 
@@ -54,20 +52,29 @@ def _times(name: str, matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
     return matrix @ x
 
 
-def break_even_c() -> float:
-    """The c from which the tree "two by two" is as fast as the chain of six, with draft Q."""
-    names, shares = ("chain of six", "two by two"), accepted_in_turn(P, Q, 2)
-    chain, tree = (tree_speedup(SHAPES[name], shares, 0.0) for name in names)
-    return (chain - tree) / (6 * tree - 2 * chain)
+@contextmanager
+def ending() -> Iterator[None]:
+    """Raises CallLimitExceeded where a block, or a function it decorates, runs 50,000 lines."""
+    lines, before = iter(range(50_000)), sys.gettrace()
+
+    def trace(*_: object) -> Callable:
+        if next(lines, None) is None:
+            raise CallLimitExceeded(_TOYS["endless"])
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
 
 
-TRUTHS = truths_of(
-    __package__,
-    prediction_07=sum(accepted_in_turn(P, Q, 2)),
-    prediction_07_b=break_even_c(),
-    prediction_07_c=float(1 + np.cumprod(POSITION_RATES["EAGLE-3"]).sum()),
-)
+def expect_an_end(function: Callable, *args: object, **wanted: object) -> None:
+    """`expect`, which also ends a function that would loop for ever."""
+    expect(ending()(function), *args, **wanted)
 
+
+TRUTHS = truths_of(__package__)
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
