@@ -368,7 +368,7 @@ timeline()
 # %% [markdown]
 # **MTP comes with the model**: with DeepSeek-V3, Qwen3.5 and Gemma 4, whose drafter has four layers and shares the
 # target's KV cache. vLLM advises `K = 1` to begin with. An EAGLE head drifts as it reads its own `g`: EAGLE 3.1 (May
-# 2026) normalises what is fed back, and reports up to twice the accepted length in long contexts.
+# 2026) normalises what is fed back.
 #
 # ### Exercise: head_step
 #
@@ -665,7 +665,7 @@ show_race(race("07", lanes), yours=lane)
 #   5.23.0, `modeling_qwen3_5.py`, which leaves out the checkpoint's `mtp` weights. Gemma 4: docs.vllm.ai, "MTP" (the
 #   shared cache, and `K = 1`), and docs.rs/memra-engine 0.89.0, `gemma_spec` (four layers, of the 26B model). Both were
 #   read on 28 November 2026.
-# - *EAGLE 3.1*, vllm.ai/blog/2026-05-26-eagle-3-1, with arXiv 2605.09992. The figure is its authors' own.
+# - *EAGLE 3.1*, vllm.ai/blog/2026-05-26-eagle-3-1, with arXiv 2605.09992.
 # - The log line: llama.cpp, pull request 24536, 15 June 2026. vLLM's log divides by all blocks as well
 #   (`vllm/v1/spec_decode/metrics.py` at 016a858).
 # - github.com/z-lab/dflash, `dflash/model.py` at 44947fb: what DFlash reads. github.com/FasterDecoding/Medusa,
