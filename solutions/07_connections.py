@@ -48,7 +48,7 @@ from specdec_lib.lessons.widgets import draft_tree_simulator
 # The speed-up is still `E / (D + v)` (chapter 04). `E` is tokens per pass. `D` (drafting) and `v` (the target's pass)
 # are times, counted in one-token target passes.
 #
-# The first papers got two things right. Their rule needs only a draft's `q`, so a new drafter needs no new proof.
+# The first papers got two things right. Their rule needs only a draft's `q`, so a new drafter needs no proof.
 # And a pass reads the weights once, so checking is cheaper than writing.
 #
 # ## The smallest example: a second try
@@ -303,7 +303,7 @@ lesson.check_one_hot_accept(one_hot_accept)
 
 # %% [markdown]
 # Always proposed, B is accepted with probability 0.30; drawn from `q`, with 0.667. But now several *different* tokens
-# can be tried in turn, as EAGLE's released code does at each node, with your function in the middle:
+# can be tried in turn, as EAGLE's code does at each node, with your function in the middle:
 
 
 # %%
@@ -429,7 +429,7 @@ for hidden, x, head, chosen in strategies.places_of(target, text):
 print(f"Of {len(text) - 1} places {agreed[0]} agree with x, and {agreed[1]} with the favourite in its place")
 
 # %% [markdown]
-# It does: without `x`, fewer places agree. Medusa's heads read no `x`, and are smaller than EAGLE's layer. Here `alpha`
+# It does: fewer places agree without `x`. Medusa's heads read no `x`, and are smaller than EAGLE's layer. Here `alpha`
 # is 0.29 for a small Medusa head, 0.34 for one with matrices of six times the rank, and 0.41 for a small one that sees
 # `x` (21 November 2026, `docs/drafters.md` in the repository).
 #
@@ -530,7 +530,7 @@ print(f"rates {np.round(rates, 3)}: {tokens_from_positions(rates):.2f}")
 #
 # ## Who ships what
 #
-# As of November 2026. Engines call prompt lookup *n-gram*; the n-gram of chapter 04 is another drafter.
+# In November 2026 engines call prompt lookup *n-gram*; the n-gram of chapter 04 is another drafter.
 
 # %% tags=["demo"]
 show_engines("server", "On servers, and in transformers")
