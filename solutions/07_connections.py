@@ -431,7 +431,7 @@ print(f"Of {len(text) - 1} places {agreed[0]} agree with x, and {agreed[1]} with
 # %% [markdown]
 # It does: fewer places agree without `x`. Medusa's heads read no `x`, and are smaller than EAGLE's layer. Here `alpha`
 # is 0.29 for a small Medusa head, 0.34 for one with matrices of six times the rank, and 0.41 for a small one that sees
-# `x` (21 November 2026, `docs/drafters.md` in the repository).
+# `x` (21 November 2026; `drafters.md` in the repository's docs).
 #
 # <details><summary>The same on a published chat model</summary>
 #
