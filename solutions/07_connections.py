@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 07 Connections: what ships in 2026
 #
-# 85 minutes · difficulty 4 of 5 · you need: the acceptance rule and its residual (chapter 02), `alpha`, `c` and `v`
+# 90 minutes · difficulty 4 of 5 · you need: the acceptance rule and its residual (chapter 02), `alpha`, `c` and `v`
 # (chapter 04), and what attention is
 #
 # - **Intuition**: sixteen blocks, and a second try.
@@ -29,33 +29,35 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch07 import figures
+from specdec_lib.lessons.ch07.engines import show_engines
 from specdec_lib.lessons.ch07.timeline import timeline
+from specdec_lib.lessons.widgets import draft_tree_simulator
 
 # %% [markdown]
 # ## Four questions
 #
 # Every new method changes some of four answers.
 #
-# | question | the first paper | this chapter |
+# | question | the first papers | this chapter |
 # | --- | --- | --- |
 # | Who drafts? | a small model | a trained head on the target's own states |
 # | In which shape? | a chain of `K` tokens | several candidates for a place; a tree |
 # | Who verifies? | a coin against `p/q` for each token | candidates in turn, or without a `q`; the block as a whole |
 # | When? | one step for each token, then the pass | all tokens in one step |
 #
-# The speed-up is still `E / (D + v)` (chapter 04): tokens per pass, over the time for drafting and for the target's
-# pass, both in target passes over one token.
+# The speed-up is still `E / (D + v)` (chapter 04). `E` is tokens per pass. `D` (drafting) and `v` (the target's pass)
+# are times, counted in one-token target passes.
 #
-# The first papers got two things right. Their rule needs only a draft's `q`, so a new drafter needs no new proof.
+# The first papers got two things right. Their rule needs only a draft's `q`, so a new drafter needs no proof.
 # And a pass reads the weights once, so checking is cheaper than writing.
 #
 # ## The smallest example: a second try
 #
 # A pass has room for more than one guess at the next token. Take two tokens, `p = [0.5, 0.5]`, `q = [0.75, 0.25]`,
 # and 16 blocks. The target wants each token 8 times. The draft proposes token 0 twelve times, and the rule keeps it
-# eight times. It keeps token 1 all four times. Four blocks are empty, and want token 1.
+# eight times. It keeps token 1 all four times. In the other four blocks nothing is accepted: they need token 1.
 #
-# Draw a second candidate from `q` in each of the four. Once it is token 1, and is accepted. Three times it is token
+# Draw a second candidate from `q` in each of the four. In one it is token 1, which is accepted. In three it is token
 # 0, and the residual fills in token 1. The first try succeeds in 12 of 16 blocks, the second in only 1 of 4. After a
 # rejection the target no longer wants `p`. It wants the residual.
 #
@@ -123,7 +125,7 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 
 # %% [markdown]
 # The distribution is `p` for any number of candidates. This is the rule of SpecInfer (2023). But an exact rule could
-# accept more: with two candidates yours accepts 0.870 and the best one 0.9975. SpecTr (2023) lies between. The best
+# accept more: with two candidates yours accepts 0.87, and the best one over 0.99. SpecTr (2023) lies between. The best
 # rule can be computed: Global Resolution (ICLR 2026) takes under 100 ms a token, longer than many a pass.
 #
 # ## A tree
@@ -243,26 +245,23 @@ lesson.committed("prediction_07_b", prediction_07_b, 0, 0.5)
 # draft makes a tree faster even at `c = 0`?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets import draft_tree_simulator
-
 draft_tree_simulator(lesson.CANDIDATE_RATES)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_07_b", prediction_07_b)
 
 # %% [markdown]
-# With the poor draft the tree writes more tokens than the chain, and needs fewer steps.
+# With the poor draft, trees of two levels write more tokens than the chain, in fewer steps.
 #
 # ## Candidates that nobody drew
 #
-# The tree in EAGLE's released code (2024) differs from yours in one point. Its candidates are not drawn: they are
-# the draft's most probable tokens.
-#
-# What is `q` then? It is 1 on the proposed token, and 0 on every other. If the draft always proposes B, how likely is B
-# to be accepted by the rule of chapter 02, and what is the residual?
+# The tree in EAGLE's released code (2024) differs from yours in one point: its candidates are not drawn. They are the
+# draft's most probable tokens. What is `q` then? It is 1 on the proposed token, and 0 on every other. If the draft
+# always proposes B, how likely is B to be accepted by the rule of chapter 02, and what is the residual?
 
 # %%
-accepted, residual = None, [None] * 4  # your two answers: a probability, and the residual over A to D
+# A probability, and the residual over A to D. This is not graded, and the next card has the answer.
+accepted, residual = None, [None] * 4
 
 # %% [markdown]
 # ### Exercise: one_hot_accept
@@ -304,7 +303,7 @@ lesson.check_one_hot_accept(one_hot_accept)
 
 # %% [markdown]
 # Always proposed, B is accepted with probability 0.30; drawn from `q`, with 0.667. But now several *different* tokens
-# can be tried in turn, as EAGLE's released code does at each node, with your function in the middle:
+# can be tried in turn, as EAGLE's code does at each node, with your function in the middle:
 
 
 # %%
@@ -324,10 +323,8 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 
 # %% [markdown]
 # The output is `p` again, and the candidates' probabilities *add up*. With three candidates the gap to drawn
-# ones is nearly closed, since no token comes twice.
-#
-# This is no research trick: by default vLLM, SGLang, TensorRT-LLM and llama.cpp give a draft token exactly this
-# chance, `p(x)`. On most servers, the ratio `p/q` is an option that you have to switch on!
+# ones is nearly closed, since no token comes twice. By default vLLM, SGLang, TensorRT-LLM and llama.cpp give a draft
+# token exactly this chance, `p(x)`. On most servers, the ratio `p/q` is an option.
 #
 # <details><summary>Block verification: chains can be verified better, too</summary>
 #
@@ -335,21 +332,22 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # keeps `p` all the same. In its paper's example, with `K = 2`, it accepts 11/9 tokens where your rule accepts 10/9.
 # On real pairs the paper reports 5% to 8%, by the clock. The rule:
 #
-# 1. Keep one weight `w`. It starts at 1, and each draft token `x` makes it `min(1, w p(x)/q(x))`.
+# 1. Keep a weight `w` for each prefix. It starts at 1, and each draft token `x` makes it `min(1, w p(x)/q(x))`.
 # 2. Toss a coin for each prefix of 1 to `K - 1` tokens. It says yes with probability `m/(m + 1 - w)`, or
 #    always if that is 0/0. Here `m` is the sum of `max(0, w p - q)` at the next position. The coin of the
 #    whole block says yes with probability `w`.
 # 3. Keep the longest prefix whose coin says yes. If none does, keep nothing.
-# 4. Draw one token more: from `max(0, w p - q)`, normalised, or from `p` after the whole block.
+# 4. Draw one token more: from `p` after the whole block, else from `max(0, w p - q)`, normalised, with the kept
+#    prefix's `w` (1 if nothing is kept).
 #
 # </details>
 #
 # ## What a head reads
 #
-# A draft model reads tokens. A **head** reads the target's thoughts: a pass leaves a vector at each position, the
-# **hidden state**, which the LM head turns into the next token's distribution. From the last state, `h`, the target
-# draws a token `x`. A head gets both and predicts the token after `x`. For the next draft token there is no state of
-# the target, so the head puts its own output `g` in its place.
+# A draft model reads tokens. A **head** reads the target's states: a pass leaves a vector at each position, the
+# **hidden state**, which the target's last layer, its LM head, turns into the next token's distribution. From the
+# last state, `h`, the target draws a token `x`. A head gets both and predicts the token after `x`. For the next draft
+# token there is no state of the target, so the head puts its own output `g` in its place.
 #
 # | year | drafter | reads | drafts `K` tokens in |
 # | --- | --- | --- | --- |
@@ -360,9 +358,9 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # | 2024 | MTP, multi-token prediction | `h` and `x`, then its own `g` and tokens; trained with the target | `K` steps of one layer |
 # | 2025 | EAGLE-3 | states `s` of three depths and `x`, then its own | `K` steps of one layer |
 # | 2026 | DFlash | `s` of several layers at every position, `x` and masks | one pass of five layers |
-# | 2026 | DSpark | as DFlash; the token before shifts each distribution | one pass and `K` look-ups |
+# | 2026 | DSpark | as DFlash; the token before shifts each distribution | one pass, and `K` look-ups of these shifts |
 #
-# One family: each drafts cheaply, and the target checks in one pass. Here a layer lasts 0.03 passes, and `x0` is `x`:
+# We assume 0.03 passes for a layer, a draft model's step of three layers, and a look-up of a tenth of one. `x0` is `x`:
 
 # %% tags=["demo"]
 timeline()
@@ -370,7 +368,7 @@ timeline()
 # %% [markdown]
 # **MTP comes with the model**: with DeepSeek-V3, Qwen3.5 and Gemma 4, whose drafter has four layers and shares the
 # target's KV cache. vLLM advises `K = 1` to begin with. An EAGLE head drifts as it reads its own `g`: EAGLE 3.1 (May
-# 2026) normalises what is fed back, and reports up to twice the accepted length in long contexts.
+# 2026) normalises what is fed back.
 #
 # ### Exercise: head_step
 #
@@ -385,7 +383,7 @@ timeline()
 # | `layer(joined)` | the trained layer. It reads a state and the embedding of the token after it, joined `(2W,)`, and gives the next state, `(W,)` |
 # | `logits(state)` | the target's LM head, `(V,)` |
 #
-# The layer has a KV cache of all earlier places. `softmax` is imported.
+# The layer has a KV cache of all earlier places: call it once. `softmax` is imported.
 #
 # **Example.** `head_step(np.array([[1.0, -1.0]]), 1, lesson.toy_head(7))`: the embedding is `[0.3, 0.8]`, the logits
 # are `[1.28, -0.246, -0.848, -0.884]`, and the answer is `[0.689, 0.150, 0.082, 0.079]`.
@@ -424,16 +422,16 @@ lesson.check_head_step(head_step)
 # Does it help to read `x`? Put the target's favourite in its place:
 
 # %% tags=["demo", "shown"]
-agreed = 0
+agreed = np.zeros(2, dtype=int)
 for hidden, x, head, chosen in strategies.places_of(target, text):
-    x = int(np.argmax(head.logits(hidden[-1])))
-    agreed += int(np.argmax(head_step(hidden, x, head)) == chosen)
-print(f"With the favourite in place of x: {agreed} of {len(text) - 1} places")
+    favourite = int(np.argmax(head.logits(hidden[-1])))
+    agreed += [np.argmax(head_step(hidden, token, head)) == chosen for token in (x, favourite)]
+print(f"Of {len(text) - 1} places {agreed[0]} agree with x, and {agreed[1]} with the favourite in its place")
 
 # %% [markdown]
-# Medusa's heads read no `x`, and are smaller than EAGLE's layer. One change at a time: a small Medusa head is
-# accepted with 0.29 here, one of six times the rank with 0.34, and the small one that sees `x` with 0.41 (21
-# November 2026, `docs/drafters.md`).
+# It does: fewer places agree without `x`. Medusa's heads read no `x`, and are smaller than EAGLE's layer. Here `alpha`
+# is 0.29 for a small Medusa head, 0.34 for one with matrices of six times the rank, and 0.41 for a small one that sees
+# `x` (21 November 2026; `drafters.md` in the repository's docs).
 #
 # <details><summary>The same on a published chat model</summary>
 #
@@ -452,7 +450,7 @@ print(f"With the favourite in place of x: {agreed} of {len(text) - 1} places")
 #
 # ### Commit first
 #
-# The mean of these rates is 0.66. For this `alpha` and `K = 7`, the formula of chapter 04 promises 2.83 tokens per
+# The mean of these rates is 0.659. For this `alpha` and `K = 7`, the formula of chapter 04 promises 2.83 tokens per
 # pass. How many does EAGLE-3 write? Write a number from 1 to 8.
 
 # %% solution="prediction_07_c"
@@ -528,15 +526,13 @@ print(f"printed as they are: {tokens_from_positions(printed):.2f}; 1 + their sum
 print(f"rates {np.round(rates, 3)}: {tokens_from_positions(rates):.2f}")
 
 # %% [markdown]
-# Your function is right for conditional rates, and wrong for the log's numbers. Add those, or divide neighbours (chapter 05).
+# Your function takes conditional rates. Add the log's numbers, or divide neighbours (chapter 05).
 #
 # ## Who ships what
 #
-# As of November 2026 (n-gram is prompt lookup, chapter 04):
+# In November 2026 engines call prompt lookup *n-gram*; the n-gram of chapter 04 is another drafter.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch07.engines import show_engines
-
 show_engines("server", "On servers, and in transformers")
 show_engines("home", "On a machine at home")
 
@@ -546,14 +542,13 @@ show_engines("home", "On a machine at home")
 # where `p/q` has 0.80. vLLM removed its tree attention in May 2026: on a busy server every branch costs
 # (chapter 06).
 #
-# The field guide (`docs/field_guide.md`) answers the four questions for over thirty methods; `docs/regimes.md` has
+# The field guide (`docs/field_guide.md`) answers the four questions for these and other methods; `docs/regimes.md` has
 # reasoning and test-time compute.
 #
 # <details><summary>A draft with another tokenizer</summary>
 #
 # Drop the draft's tokens that the target doesn't have, divide what is left by its sum, and draw from the result. It
-# is a `q` like any other, and the residual writes the tokens that the draft can't propose. What transformers makes
-# of it is in chapter 03.
+# is a `q` like any other, and the residual writes what the draft can't propose (in transformers: chapter 03).
 #
 # </details>
 #
@@ -628,9 +623,10 @@ lesson.answered("quiz_07_b", quiz_07_b)
 #
 # <details><summary>Answer</summary>
 #
-# It is right. You may have assumed that it is a dip and no decay, since the rates rise again to 0.69. But they count
-# the blocks that got there, which are the easier ones. *For example:* EAGLE-3's rates on the same chats rise from
-# 0.53 to 0.73. Where the blocks get that much easier, a rate that stays at 0.7 has lost ground.
+# It is right (we read 0.638 off the paper's figure). You may have assumed that it is a dip, not a decay, since the
+# rates rise again to 0.69. But they count the blocks that got there, which are the easier ones. *For example:*
+# EAGLE-3's rates on the same chats rise from 0.53 to 0.73. Where the blocks get that much easier, a rate that stays
+# at 0.7 has lost ground.
 #
 # </details>
 #
@@ -643,6 +639,7 @@ from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.lanes import draft_model_lane, tree_lane
 from specdec_lib.measure.race.race import race
 
+print("Plain decoding, the chain and your tree write the same texts, one after the other.")
 lane = "your tree"
 lanes = {"a chain of three": draft_model_lane("large", k=3), lane: tree_lane(walk_tree)}
 show_race(race("07", lanes), yours=lane)
@@ -657,10 +654,8 @@ show_race(race("07", lanes), yours=lane)
 #   2310.15141: the best rule as optimal transport. R. K. Thomas and A. Pal, *Global Resolution*, arXiv 2511.15898: its
 #   computation, for candidates drawn from one draft.
 # - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2, the example of section 2, and 5% to 8%. N. Timor
-#   et al., arXiv 2502.05202: a draft with another tokenizer. Drop its tokens that the target lacks, and divide the rest
-#   by its sum: the rule is exact with that `q`.
-# - J. Zhang et al., *Draft & Verify*, arXiv 2309.08168: self-speculative decoding. Y. Fu et al., arXiv 2402.02057:
-#   lookahead decoding, first published as a blog post in November 2023.
+#   et al., arXiv 2502.05202: a draft with another tokenizer.
+# - J. Zhang et al., *Draft & Verify*, arXiv 2309.08168. Y. Fu et al., *lookahead*, arXiv 2402.02057 (blog post: 2023).
 # - github.com/SafeAILab/EAGLE at cb7e084 (February 2026): `evaluate_posterior` in `eagle/model/utils.py` (`qx = 1.0`,
 #   the same at 8009b6d of July 2024), `topK_genrate` in `eagle/model/cnets.py` for the mask and the top tokens.
 # - X. Cheng et al., *DSpark*, arXiv 2607.05147, in github.com/deepseek-ai/DeepSpec at afdfa7c: Table 1, section 4.3.1
@@ -670,7 +665,7 @@ show_race(race("07", lanes), yours=lane)
 #   5.23.0, `modeling_qwen3_5.py`, which leaves out the checkpoint's `mtp` weights. Gemma 4: docs.vllm.ai, "MTP" (the
 #   shared cache, and `K = 1`), and docs.rs/memra-engine 0.89.0, `gemma_spec` (four layers, of the 26B model). Both were
 #   read on 28 November 2026.
-# - *EAGLE 3.1*, vllm.ai/blog/2026-05-26-eagle-3-1, with arXiv 2605.09992. The figure is its authors' own.
+# - *EAGLE 3.1*, vllm.ai/blog/2026-05-26-eagle-3-1, with arXiv 2605.09992.
 # - The log line: llama.cpp, pull request 24536, 15 June 2026. vLLM's log divides by all blocks as well
 #   (`vllm/v1/spec_decode/metrics.py` at 016a858).
 # - github.com/z-lab/dflash, `dflash/model.py` at 44947fb: what DFlash reads. github.com/FasterDecoding/Medusa,

@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from autograde.hidden.exercise import with_cause
 from autograde.hidden_tests.common import Exercise, Lent, prediction, quiz
 from autograde.hidden_tests.distributions import coin, ratio, thousandths
 from specdec_lib.lessons.ch07.lesson import toy_head
@@ -29,8 +30,8 @@ def draw(rng: np.random.Generator) -> float:
 def drafted(parents: list[int], accepted: tuple[int, ...], rng: np.random.Generator) -> tuple:
     """The arguments of a walk down a tree (N nodes) on which the judge accepts just these nodes.
 
-    It is parents, tokens, p and q (N + 1, 4), coins (N,), u. A node that is never judged counts as
-    rejected.
+    It is parents, tokens, p and q (N + 1, 4), coins (N,), u. A sibling after an accepted node has
+    the coin that would accept or reject it if the walk went on there.
     """
     p, q = (np.array([thousandths(4, rng) for _ in [-1, *parents]]) for _ in range(2))
     left, tokens, coins = list(p), [], []
@@ -98,6 +99,8 @@ def in_turn(rng):
     p, q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
     yield [2, 0], p, q, np.array([0.9, 0.5]), 0.1  # r[0] would reject token 0
     yield [2, 2, 0], p, q, np.array([0.9, 0.1, 0.5]), 0.5  # one rejection would accept it
+    for accepted in ((0, 1), (0, 2), (1, 2)):  # by coins that nobody needs any more
+        yield candidates(3, accepted, rng)
     for rejected in (0, 0, 1, 1, 1, 1, 2, 2, 2, 3):
         yield candidates(rejected + 2, (rejected,), rng)
 
@@ -205,7 +208,7 @@ ROWS = (
 
 
 def one_level(rng):
-    for accepted in ((), (0,), (1,), (2,)) * 3:
+    for accepted in (*((), (0,), (1,), (2,)) * 3, (0, 1), (0, 2), (1, 2)):
         yield drafted([-1] * 3, accepted, rng)
 
 
@@ -351,10 +354,24 @@ def step_edges(rng):
     yield states(3, rng), int(rng.integers(4)), lent_head(rng, 2000)
 
 
-@head_step.group("the edges: one state, large logits; an array", cases=step_edges)
+STEP_EDGES = "the edges: one state, large logits; an array, by one call of the layer"
+
+
+@head_step.group(STEP_EDGES, cases=step_edges)
 def test_head_step_step_edges(student, solution, args):
     hint = f"{STEP} np.exp overflows above 709: use softmax."
     head_step.assert_same(student, solution, args, hint, form=True)
+
+
+@head_step.group(STEP_EDGES)
+def test_head_step_one_call(student, rng):
+    head, seen = lent_head(rng), []
+    layer = head.obj.layer
+    head.obj.layer = lambda joined: seen.append(joined) or layer(joined)
+    student.head_step(states(3, rng), int(rng.integers(4)), head)
+    if len(seen) > 1:
+        said = f"for a text of 3 states head_step called head.layer {len(seen)} times."
+        raise with_cause(Different(said), "the layer must be given all states of the text.")
 
 
 tokens_from_positions = Exercise("tokens_from_positions")

@@ -13,15 +13,13 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import exact_paths
 from specdec_lib.lessons.ch07 import computed, lesson
-from specdec_lib.lessons.ch07.lesson import LAYER, TREE, WALK_R, WALK_TOKENS, P, Q
+from specdec_lib.lessons.ch07.lesson import LAYER, PLACES, TREE, WALK_R, WALK_TOKENS, P, Q
 from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, text_grid
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, GREY, TARGET_COLOUR, show
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token, comma_list
 
-# Where the nodes of TREE are drawn, and the text before it: depth and height.
-TEXT = (0.0, 0.0)
-PLACES = [(1.0, 0.75), (1.0, -0.75), (2.0, 1.25), (2.0, 0.25), (2.0, -0.75), (3.0, 1.25)]
+TEXT = (0.0, 0.0)  # where the text before TREE is drawn: depth and height
 RADIUS = 0.2  # of a node
 
 
@@ -48,8 +46,7 @@ def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -
         "the best rule": [computed.best_acceptance(p, q, int(n)) for n in counts],
         "your function": [float(law[0].sum()) for law in laws],
     }
-    title = "What comes out, with 1 to {} candidates"
-    _law_and_shares(laws, p, shares, title.format(most), "drawn from q")
+    _law_and_shares(laws, p, shares, f"What comes out, with 1 to {most} candidates", "drawn from q")
 
 
 @axes.uses_student_functions("one_hot_accept")
@@ -67,8 +64,7 @@ def top_candidates(
         "drawn from q": np.cumsum(computed.accepted_in_turn(p, q, most)).tolist(),
         "the top tokens, your function": [float(law[0].sum()) for law in laws],
     }
-    title = f"What comes out, with the top 1 to {most} of q"
-    _law_and_shares(laws, p, shares, title, "the top of q")
+    _law_and_shares(laws, p, shares, f"What comes out, with the top 1 to {most}", "the top of q")
 
 
 def _law_and_shares(
@@ -111,12 +107,11 @@ def _laws_side_by_side(ax: Axes, laws: list[np.ndarray], p: np.ndarray, title: s
 @axes.uses_student_functions("tree_attention_mask")
 def tree_and_mask(make: Callable) -> None:
     """The example's tree, and the mask that the student's function makes of it."""
-    mask = np.asarray(make(TREE), dtype=bool)
+    mask = np.asarray(lesson.with_an_end(make)(TREE), dtype=bool)
     left, right = axes.panels(2, (8.6, 3.6))
     _draw_tree(left)
     left.set_title("Six draft tokens after the text")
-    names = [f"{node}" for node in range(len(TREE))]
-    text_grid(right, np.where(mask, "●", ""), names, names, shades=0.3 * mask)
+    text_grid(right, np.where(mask, "●", ""), *[range(len(TREE))] * 2, shades=0.3 * mask)
     right.set(title="Your mask: row i sees column j", xlabel="node j", ylabel="node i")
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {TREE}. By your mask, {'; '.join(rows)}.")
@@ -126,7 +121,7 @@ def tree_and_mask(make: Callable) -> None:
 def walked_down(walk: Callable) -> None:
     """The example's tree with its tokens, and the branch that the student's walk keeps."""
     rows = [np.tile(row, (len(TREE) + 1, 1)) for row in (P, Q)]
-    out = [int(token) for token in walk(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
+    out = list(map(int, lesson.with_an_end(walk)(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)))
     path = _branch(out)
     letters = ", ".join(TOKEN_NAMES[token] for token in out)
     ax = axes.chart(f"Your walk writes {letters}", size=(6.0, 3.4))
@@ -202,10 +197,8 @@ def by_position(tokens: Callable) -> None:
     words = draw_series(left, counts, lesson.POSITION_RATES), draw_series(right, counts, speeds)
     left.set(title="Acceptance by position, from 0.5", xlabel="position in the block")
     left.set(ylabel="of the blocks that got there", ylim=(0.5, 0.8))
-    right.set(xlabel="K", ylim=(0.8, None))
-    right.set_title(f"Speed, if a layer costs {LAYER:g} target passes")
+    right.set(title=f"Speed, if a layer costs {LAYER:g} passes", xlabel="K", ylim=(0.8, None))
     right.axhline(1, color="black", linewidth=1)
     axes.legend_below(left)
     axes.legend_below(right, columns=1)
-    said = "Acceptance rises for EAGLE-3 and dips for DFlash"
-    show(left.figure, f"{said}: {words[0]}. Speed by K: {words[1]}.")
+    show(left.figure, f"Acceptance by position: {words[0]}. Speed by K: {words[1]}.")

@@ -7,24 +7,20 @@ from types import SimpleNamespace
 import numpy as np
 
 from specdec_lib.lessons.ch02.lesson import P, Q
-from specdec_lib.lessons.ch07.computed import accepted_in_turn, tree_speedup
+from specdec_lib.lessons.ch07.computed import accepted_in_turn
 from specdec_lib.lessons.checking import answers
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import Different, visible_check
-from specdec_lib.lessons.checking.lending import read_only
+from specdec_lib.lessons.checking.lending import limit_calls, limit_lines, read_only
 from specdec_lib.lessons.checking.tables import check_of, expect_tables
 
 __all__ = ["P", "Q", "committed"]
 
-# Beside P and Q, the pair that the whole chapter works on, a draft that fits the target badly.
-POOR = read_only([0.05, 0.15, 0.20, 0.60])
-# A pair of which a second candidate may pass or not.
-THREE_P, THREE_Q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
-
-# The trees, the walk of the card and what was measured: toys.toml says what they are.
+# Beside P and Q, the pair that the whole chapter works on: toys.toml says what these are.
 _TOYS = answers.read_tables(__package__, "toys.toml")
-TREE, SHAPES = _TOYS["tree"], _TOYS["shapes"]
+POOR, (THREE_P, THREE_Q) = read_only(_TOYS["poor"]), map(np.array, _TOYS["three"])
+TREE, SHAPES, PLACES = _TOYS["tree"], _TOYS["shapes"], _TOYS["places"]
 WALK_TOKENS, WALK_R, WALKED = _TOYS["walk_tokens"], read_only(_TOYS["walk_r"]), _TOYS["walked"]
 POSITION_RATES, LAYERS, LAYER = (_TOYS[name] for name in ("position_rates", "layers", "layer"))
 
@@ -33,18 +29,18 @@ _DRAFTS = {"good draft": Q, "poor draft": POOR}
 CANDIDATE_RATES = {name: accepted_in_turn(P, draft, 6) for name, draft in _DRAFTS.items()}
 
 
-def toy_head(seed: int, scale: float = 1.0) -> SimpleNamespace:
+def toy_head(seed: int, scale: float = 1.0, calls: int = 1000) -> SimpleNamespace:
     """A head in the three parts that head_step is given: states of two numbers, four tokens.
 
-    A large `scale` takes its logits beyond what np.exp can do.
+    A large `scale` takes its logits beyond what np.exp can do. Its layer takes so many `calls`.
     """
     rng = np.random.default_rng(seed)
     table, layer, lm_head = (rng.integers(-9, 10, size) / 10 for size in ((4, 2), (2, 4), (4, 2)))
     return SimpleNamespace(
         embed=lambda token: table[token].copy(),
-        layer=partial(_times, "layer", layer),
+        layer=limit_calls(calls, partial(_times, "layer", layer), "head.layer", _TOYS["one_step"]),
         logits=partial(_times, "logits", scale * lm_head),
-        code=f"lesson.toy_head({seed}, {scale})",
+        code=f"lesson.toy_head({seed}, {scale}, {calls})",
     )
 
 
@@ -54,20 +50,8 @@ def _times(name: str, matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
     return matrix @ x
 
 
-def break_even_c() -> float:
-    """The c from which the tree "two by two" is as fast as the chain of six, with draft Q."""
-    names, shares = ("chain of six", "two by two"), accepted_in_turn(P, Q, 2)
-    chain, tree = (tree_speedup(SHAPES[name], shares, 0.0) for name in names)
-    return (chain - tree) / (6 * tree - 2 * chain)
-
-
-TRUTHS = truths_of(
-    __package__,
-    prediction_07=sum(accepted_in_turn(P, Q, 2)),
-    prediction_07_b=break_even_c(),
-    prediction_07_c=float(1 + np.cumprod(POSITION_RATES["EAGLE-3"]).sum()),
-)
-
+with_an_end = partial(limit_lines, 50_000, why=_TOYS["endless"])
+TRUTHS = truths_of(__package__)
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
@@ -75,14 +59,19 @@ reveal = make_reveal(TRUTHS)
 @visible_check
 def check_tree_attention_mask(function: Callable) -> None:
     """The calls in checks.toml, and the kind of the mask."""
-    expect_tables(function, globals(), "tree_attention_mask")
+    expect_tables(with_an_end(function), globals(), "tree_attention_mask")
     kind = np.asarray(function([-1])).dtype
     if kind.kind != "b":
         raise Different(f"tree_attention_mask([-1]) holds {kind}; a mask is True or False.")
 
 
+@visible_check
+def check_walk_tree(function: Callable) -> None:
+    """The calls in checks.toml, of a walk that may have no end."""
+    expect_tables(with_an_end(function), globals(), "walk_tree")
+
+
 check_one_hot_accept = check_of(globals(), "one_hot_accept")
 check_multi_candidate_accept = check_of(globals(), "multi_candidate_accept")
-check_walk_tree = check_of(globals(), "walk_tree")
 check_head_step = check_of(globals(), "head_step")
 check_tokens_from_positions = check_of(globals(), "tokens_from_positions")

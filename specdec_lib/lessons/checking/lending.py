@@ -6,7 +6,6 @@ is stopped by what it calls.
 
 import functools
 import sys
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -48,19 +47,22 @@ def limit_calls(calls: int, function: Callable, name: str = "", why: str = "") -
     return limited
 
 
-def limit_seconds(seconds: float, function: Callable, why: str) -> Callable:
-    """`function`, which raises CallLimitExceeded with `why` where a call takes more `seconds`."""
+def limit_lines(most: int, function: Callable, why: str) -> Callable:
+    """`function`, which raises CallLimitExceeded with `why` where a call runs more than `most` lines.
+
+    Lines of Python, library code included: as many on every machine, however busy it is.
+    """
 
     @functools.wraps(function)
     def limited(*args: Any) -> Any:
-        end, before = time.monotonic() + seconds, sys.gettrace()
+        lines, before = iter(range(most)), sys.gettrace()
 
         def watch(*_: object) -> Callable:
-            if time.monotonic() > end:
-                raise CallLimitExceeded(f"ran for more than {seconds} s: {why}")
+            if next(lines, None) is None:
+                raise CallLimitExceeded(why)
             return watch
 
-        sys.settrace(watch)  # looks at the clock before each line, on any system
+        sys.settrace(watch)
         try:
             return function(*args)
         finally:

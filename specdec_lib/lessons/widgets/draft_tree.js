@@ -69,8 +69,8 @@ export function places(parents) {
 /** What the chosen node sees, in words. */
 export function sees(parents, node) {
   const past = lineage(parents, node).slice(1).reverse();
-  const own = past.length ? `${past.join(", then ")}, and itself` : "itself alone";
-  return `Node ${node} sees the text, ${own}. All others are another branch, or come later.`;
+  const own = past.length ? `the text, ${past.join(", then ")}, and itself` : "only the text and itself";
+  return `Node ${node} sees ${own}. All others are on another branch, or come later.`;
 }
 
 // ---- pictures --------------------------------------------------------------------------------
