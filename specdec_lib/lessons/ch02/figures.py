@@ -59,13 +59,12 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     masses = computed.paths(rule, p, q)
     off = masses.sum(axis=0) - p
     ax = axes.chart(f"The rule: {rule}", "probability")
-    labels = ("accepted", "written otherwise")
     texts = (f"{mass:.4f}\n({error:+.4f})" for mass, error in zip(off + p, off, strict=True))
     far = total_variation(off + p, p)
-    ax.set_xlabel(f"{far:.3f} of the probability is on the wrong tokens")
-    words = axes.masses_by_path(ax, masses, p, texts, labels)
+    ax.set_xlabel(f"{far:.3f} of the probability is on tokens that get too much")
+    words = axes.masses_by_path(ax, masses, p, texts, ("accepted", "written otherwise"))
     ax.set_ylim(0, 1.3 * max(p.max(), (off + p).max()))
-    show(ax.figure, f"The rule {rule!r}. Mass {words}. On the wrong tokens: {far:.3f}.")
+    show(ax.figure, f"The rule {rule!r}. Mass {words}. On tokens that get too much: {far:.3f}.")
 
 
 @axes.uses_student_functions("acceptance_probability")
@@ -162,7 +161,7 @@ def blocks_written(sample: Callable, seed: int) -> None:
         names = [TOKEN_NAMES[token] for token in (*drafted, *new[n:])]
         rows.append([*zip(kinds, names, strict=True)])
     ax = axes.chart("The text after A, by your function", size=(8.2, 0.8 + 0.44 * len(rows)))
-    draw_blocks(ax, rows, [f"block {i + 1}" for i in range(len(rows))], columns=4)
+    draw_blocks(ax, rows, [f"block {i + 1}" for i in range(len(rows))])
     parts = (", ".join(f"{word} {kind}" for kind, word in row) for row in rows)
     words = "; ".join(f"block {i + 1} {part}" for i, part in enumerate(parts))
     show(ax.figure, f"{len(blocks)} blocks after A: {words}.")
@@ -220,7 +219,7 @@ def every_text(sample: Callable, k: int, count: int = 3) -> None:
     ax.set_xticks(x, names, fontsize=9 if len(names) <= 18 else 7)
     off = exact.total_variation_distance(own_law, wanted)
     worst = int(np.abs(yours - target).argmax())
-    words = f"{off:.3f} of the probability is on the wrong texts"
+    words = f"{off:.3f} of the probability is on texts that get too much"
     if off > 1e-9:
         words += f"; {names[worst]} has {yours[worst]:.4f} instead of {target[worst]:.4f}"
     ax.set_xlabel(words)
@@ -232,7 +231,7 @@ def beside_the_paper(notebook: Mapping[str, object]) -> None:
     """The functions of the notebook, its globals(), as one listing beside Algorithm 1's lines."""
     codes = {name: _own_source(notebook.get(name)) for name in _ALGORITHM}
     missing = [name for name, code in codes.items() if not code or f"{name}: not written" in code]
-    said = f"Still to be written: {', '.join(missing)}." if missing else "Nothing is missing."
+    said = f"Still to be written: {', '.join(missing)}." if missing else "All six are here."
     both = [("\n".join(_ALGORITHM[name]), code) for name, code in codes.items()]
     rows = (f"<pre>{html.escape(a)}</pre><pre>{html.escape(b)}</pre>" for a, b in both)
     page = f'<style>{race_css()}</style><p>{said}</p><div class="sd-listing">{"".join(rows)}</div>'

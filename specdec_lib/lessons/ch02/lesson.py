@@ -86,18 +86,16 @@ def _alone(i: int, coin: float) -> tuple:
 
 # A block whose second token is rejected, and one whose first is.
 _STEP_P, _STEP_Q = array([P, Q, [0.1, 0.2, 0.3, 0.4]]), array([Q, P])
-LATE, SOON = (
-    ([0, 0], _STEP_P, _STEP_Q, array([0.5, 0.9])),
-    ([1, 0], _STEP_P, _STEP_Q, array([0.9, 0.1])),
-)
+LATE = [0, 0], _STEP_P, _STEP_Q, array([0.5, 0.9])
+SOON = [1, 0], _STEP_P, _STEP_Q, array([0.9, 0.1])
 
 check_speculative_step = check_of(
     globals(), "speculative_step", check_speculative_accept, check_residual_distribution
 )
 
 
-# What rng gives for the text of the card, whose blocks are A B, then B, then none; for a text that
-# shows the temperature, with numbers to spare; and for a block that is accepted whole.
+# What rng gives for the card's text; for one that shows the temperature, with numbers to spare; and
+# for a block that is accepted whole.
 CARD = (0.1, 0.6, 0.4, 0.4, 0.7, 0.3, 0.7, 0.6, 0.2)
 _WARM = (0.45, 0.9, 0.85, 0.55, 0.25, 0.45, 0.05, 0.2, 0.75, 0.85, 0.4, 0.6, 0.2, 0.7, 0.35, 0.95)
 WARM_CALL = [2, 1], _WARM, 2, 5
@@ -119,8 +117,7 @@ def expect_sampled(
 ) -> None:
     """`expect` of a text, by `_asking`, with so many calls of the target at most.
 
-    `blocks` are what each block drafts, writes, and why: the first other one is told, unless the
-    cause is known.
+    `blocks` are what each drafts, writes, and why: without a known cause the first other is told.
     """
     target, draft, prompt, k, *others = _asking(*text)
     reads: list[list[int]] = []
@@ -144,8 +141,7 @@ def _parting(text: list[int], blocks: Sequence, reads: Sequence[list[int]]) -> s
     said = ""
     for i, ((drafted, written, why), read) in enumerate(zip(blocks, reads, strict=False), 1):
         if read != text + drafted:
-            should = f"In block {i} the target should read the text {text} and the draft {drafted}"
-            return f"{should}; yours read {read}."
+            return f"Block {i} drafts {drafted} after {text}, and your target read {read}."
         text = text + written
         said = f"The target read what it should. Block {i} should write {written}: {why}."
     return said
