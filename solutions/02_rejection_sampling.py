@@ -27,8 +27,8 @@ from specdec_lib.lessons.ch02 import figures
 # %% [markdown]
 # ## The smallest example: 100 proposals
 #
-# In chapter 01 the target always wrote its most probable token. Chatbots rarely do that. They draw
-# each token at random from the target's distribution.
+# In chapter 01 the target always wrote its most probable token. Chatbots usually draw each token at
+# random from the target's distribution.
 #
 # Take a vocabulary of two tokens. At one position the target has the distribution `p = [0.5, 0.5]`,
 # and the draft has `q = [0.75, 0.25]`. The draft proposes a token 100 times, and we count:
@@ -40,7 +40,7 @@ from specdec_lib.lessons.ch02 import figures
 # | we keep | 50 of 75 | 25 of 25 |
 #
 # We keep as many proposals as we can, but never more of a token than the target wants. The other
-# 25 proposals are rejected, so 25 of the 100 places are now empty.
+# 25 proposals are rejected, so 25 places are now empty.
 #
 # ### Commit first
 #
@@ -124,9 +124,8 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
-# and reject it otherwise. This is **the accepted height over the whole height of the draft's
-# bar**. If `p(x)` is at least `q(x)`, the token is always accepted; if `p(x)` is 0, never. So a
-# rare token can be safe and a favourite thrown out.
+# This is **the accepted height over the whole height of the draft's bar**. If `p(x)` is at least
+# `q(x)`, the token is always accepted; if `p(x)` is 0, never. So a favourite can be thrown out.
 #
 # ## A block: stop at the first rejection
 #
@@ -572,8 +571,8 @@ coloured_paragraph(answer.places())
 # ### Is it exact?
 #
 # One text cannot show that. So the next figure takes *all* texts of three tokens by the two small
-# models. Again every comparison is followed both ways, which yields your function's exact
-# distribution. A black line marks the target's own.
+# models. Every comparison is followed both ways, which yields your function's exact distribution. A
+# black line marks the target's.
 
 # %% tags=["demo", "shown"]
 figures.every_text(speculative_sample, k=2)
@@ -609,7 +608,7 @@ if chat:
 # %% [markdown]
 # ### The paper, in your own code
 #
-# Here are your six functions as one listing, beside the lines of Leviathan et al.'s Algorithm 1. It
+# Here are your six functions, beside the lines of Leviathan et al.'s Algorithm 1. It
 # writes γ for `K`, and counts positions from 1.
 
 # %% tags=["demo"]

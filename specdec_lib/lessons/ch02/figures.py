@@ -61,10 +61,10 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
     ax = axes.chart(f"The rule: {rule}", "probability")
     texts = (f"{mass:.4f}\n({error:+.4f})" for mass, error in zip(off + p, off, strict=True))
     far = total_variation(off + p, p)
-    ax.set_xlabel(f"{far:.3f} of the probability is on tokens that get too much")
+    ax.set_xlabel(f"too much, added up: {far:.3f} of the probability")
     words = axes.masses_by_path(ax, masses, p, texts, ("accepted", "written otherwise"))
     ax.set_ylim(0, 1.3 * max(p.max(), (off + p).max()))
-    show(ax.figure, f"The rule {rule!r}. Mass {words}. On tokens that get too much: {far:.3f}.")
+    show(ax.figure, f"The rule {rule!r}. Mass {words}. Too much, added up: {far:.3f}.")
 
 
 @axes.uses_student_functions("acceptance_probability")
@@ -219,7 +219,7 @@ def every_text(sample: Callable, k: int, count: int = 3) -> None:
     ax.set_xticks(x, names, fontsize=9 if len(names) <= 18 else 7)
     off = exact.total_variation_distance(own_law, wanted)
     worst = int(np.abs(yours - target).argmax())
-    words = f"{off:.3f} of the probability is on texts that get too much"
+    words = f"too much, added up: {off:.3f} of the probability"
     if off > 1e-9:
         words += f"; {names[worst]} has {yours[worst]:.4f} instead of {target[worst]:.4f}"
     ax.set_xlabel(words)
