@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 00 Why generation is slow
 #
-# 45 minutes, and an optional second sitting of 20 · difficulty 2 of 5 · you need: Python, NumPy and
-# what a probability is
+# 50 minutes, and an optional second sitting of 15 · difficulty 2 of 5 · you should know Python and
+# NumPy, and what a probability is
 #
 # - **Intuition**: a translator and her cellar, in "What a pass has to do".
 # - **Mathematics**: the roofline. A pass takes the longer of two times.
@@ -31,7 +31,7 @@ show_race([recorded_race()])
 # %% [markdown]
 # Now on your machine: two models that come with the course continue five Python texts, with three
 # proposals at a time. The target has 8 million **parameters**, the numbers that training has set. We
-# make it wider and deeper without changing any output, so a pass costs as much as one of a
+# make it wider and deeper without changing any output, so a pass costs as much as one through a
 # 234-million-parameter model.
 
 # %% tags=["demo"]
@@ -45,8 +45,8 @@ show_race(race("00", {"speculative decoding": draft_model_lane("large", k=3)}))
 # ## The riddle
 #
 # On most machines the right side finishes first, even though it also ran a second model. And its
-# target did more work: about half as many passes, but three or four tokens in each, the last one of
-# the text and the proposals. **How can more work take less time?**
+# target did more work: about half as many passes, but three or four tokens in each: the last token of
+# the text and two or three proposals. **How can more work take less time?**
 #
 # ## Token 5 needs tokens 1 to 4
 #
@@ -62,6 +62,7 @@ from specdec_lib.lessons.ch00 import lesson
 from specdec_lib.lessons.ch00.lesson import LLAMA, MACHINES
 
 # %% tags=["demo"]
+print("Loading the drawing code, once. This takes some seconds.")
 from specdec_lib.lessons.ch00 import figures
 
 figures.serial_and_parallel(tokens=5)
@@ -76,8 +77,8 @@ figures.serial_and_parallel(tokens=5)
 #
 # ### Commit first
 #
-# On your machine, a pass of your race's target over one token takes 1 unit of time. How long does a
-# pass over **eight** tokens take? Write a number from 1 to 8.
+# On your machine, a pass of the second race's target over one token takes 1 unit of time. How long
+# does a pass over **eight** tokens take? Write a number from 1 to 8.
 
 # %% solution="prediction_00"
 ### BEGIN SOLUTION
@@ -131,7 +132,7 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 #    times, as a float.
 
 # %% [markdown]
-# The next cell makes a `forward` from your race's target. Each pass follows 128 tokens of text and
+# The next cell makes a `forward` from that target. Each pass follows 128 tokens of text and
 # uses half of your cores.
 
 # %% tags=["demo", "shown"]
@@ -241,6 +242,7 @@ def forward_time(
 # The next cell measures your machine's two limits, with a large copy and a large matrix product.
 
 # %% tags=["demo"]
+print("Measuring. This takes some seconds.")
 from specdec_lib.measure.limits import machine_limits, weights_read
 
 limits, (n_weights, size) = machine_limits(), weights_read(target)
@@ -254,7 +256,6 @@ lesson.check_forward_time(forward_time)
 
 # %% [markdown]
 # Two numbers get the shape of the curve right and its height too low: the title says by how much.
-# The line is flat up to a few tokens on a laptop, and for much longer on a GPU.
 #
 # <details><summary>Why the points lie above the line</summary>
 #
@@ -278,7 +279,7 @@ figures.count_free(
     (100, 2, 100, 1000),
     (100, 1, 200, 1000),
     (100, 1, 100, 2000),
-    (100, 1, 100, 1300),  # change this line as you like
+    (100, 1, 100, 1300),  # change this line as you like, to numbers above 0
 )
 
 # %% [markdown]
@@ -326,11 +327,19 @@ lesson.check_free_tokens(free_tokens)
 #
 # ## Simulator: sequential against parallel
 #
-# **Commit first**, on paper. If you raise the bandwidth of this H100 tenfold, are more tokens free?
-# Below which peak are eight tokens no longer free?
+# **Commit first**, on paper. If you raise the bandwidth of this H100 tenfold, are more tokens free? Below which
+# peak are eight tokens no longer free?
 #
-# The lower chart plots the FLOP/s of a pass against its **arithmetic intensity**, its FLOP divided by
-# its bytes. Does the count of free tokens agree with `b F / (2 R)`?
+# The lower chart plots the FLOP/s of a pass against its **arithmetic intensity**, its FLOP divided by its bytes.
+# Where is the kink? With two-byte weights, that is also the number of free tokens.
+#
+# <details><summary>Answers</summary>
+#
+# Ten times the bandwidth leaves a tenth of the free tokens, 29: reading is over sooner. Eight tokens are free
+# while `b F / (2 R)` is at least 8, so down to a peak of 26.8 TFLOP/s. The kink is at `F / R`, about 295 FLOP per
+# byte. A pass over `n` tokens does `2 n W / (b W)` FLOP per byte, and this is `n` if `b` is 2.
+#
+# </details>
 
 # %% tags=["demo", "shown"]
 from specdec_lib.lessons.widgets import bottleneck_simulator
@@ -340,9 +349,9 @@ bottleneck_simulator(*MACHINES["H100"][:2], n_params=8e9, bytes_per_param=2, tok
 # %% [markdown]
 # ## The riddle, solved
 #
-# The right side of the race did more arithmetic, but reading the weights is what took the time, and
-# it read them half as often. Where few tokens are free, a pass over four costs much more than one,
-# and the right side can lose.
+# The right side of the race did more arithmetic, but reading the weights is what took the time, and it read them
+# half as often. Where few tokens are free, a pass over four costs much more than one, and the right side can
+# lose.
 #
 # **Your decoder so far:** none yet, but you know what every one of its passes will cost.
 #
@@ -366,17 +375,16 @@ lesson.answered("quiz_00", quiz_00)
 # %% [markdown]
 # ### In your own words
 #
-# You want a model to write faster for one user. Of two GPUs for sale, one has twice the FLOP/s of
-# yours, the other twice the bandwidth. What does each do to the time per token, and to the number of
-# free tokens? Which one would you buy? And which one if every pass has a thousand tokens? Write
-# three to five sentences. This answer is marked by hand.
+# You want a model to write faster for one user. Of two GPUs for sale, one has twice the FLOP/s of yours, the
+# other twice the bandwidth. What does each do to the time per token, and to the number of free tokens? Which one
+# would you buy? And which one if every pass has a thousand tokens? Write three to five sentences. This answer is
+# marked by hand.
 
 # %% [markdown] written="why_bandwidth" points=2
-# For one user a pass is memory-bound, so its time is bytes over bandwidth. Twice the FLOP/s leaves
-# this time as it is and doubles the free tokens. Twice the bandwidth halves the time, and halves
-# the free tokens too. I would buy the bandwidth: even half of an A100's 153 is more than one user
-# drafts. A pass over a thousand tokens has more than are free, so it is compute-bound, and then the
-# FLOP/s count.
+# For one user a pass is memory-bound, so its time is bytes over bandwidth. Twice the FLOP/s leaves this time as
+# it is and doubles the free tokens. Twice the bandwidth halves the time, and halves the free tokens too. I would
+# buy the bandwidth: even half of an A100's 153 is more than one user drafts. A pass over a thousand tokens has
+# more than are free, so it is compute-bound, and then the FLOP/s count.
 
 # %% [markdown]
 # ## What you may read elsewhere
@@ -387,9 +395,8 @@ lesson.answered("quiz_00", quiz_00)
 #
 # <details><summary>Answer</summary>
 #
-# It's true up to the kink, and the kink depends on the machine. *For example:* on an H100 a pass over
-# 600 tokens takes 2.03 times as long as a pass over one. Your own stopwatch has measured it for
-# eight.
+# It's true up to the kink, and the kink depends on the machine. *For example:* on an H100 a pass over 600 tokens
+# takes 2.03 times as long as a pass over one. Your own stopwatch has measured it for eight.
 #
 # </details>
 #
@@ -397,29 +404,28 @@ lesson.answered("quiz_00", quiz_00)
 #
 # <details><summary>Answer</summary>
 #
-# Divide the bytes by the bandwidth. *For example:* in bfloat16 these weights are 350 GB, more than
-# four H100s hold, and `forward_time(1, 175e9, 2, 3.35e12, 989.5e12)` is 0.104 s. To read them in
-# 10 ms takes eleven H100s. (The memory's *bandwidth* sets this time, not its latency, the wait for
-# the first byte.)
+# Divide the bytes by the bandwidth. *For example:* in bfloat16 these weights are 350 GB, more than four H100s
+# hold, and `forward_time(1, 175e9, 2, 3.35e12, 989.5e12)` is 0.104 s. To read them in 10 ms takes eleven H100s.
+# (The memory's *bandwidth* sets this time, not its latency, the wait for the first byte.)
 #
 # </details>
 #
 # **This is a good place to stop.** Chapter 01 needs no more.
 
 # %% [markdown]
-# ## Second sitting (optional, 20 minutes): a server and its cache
+# ## Second sitting (optional, 15 minutes): a server and its cache
 #
 # No later chapter needs this part; its points count all the same.
 #
-# A pass over a new token also needs the text before it. In each layer of the model, attention
-# compares the token with the **key** of every earlier one. The better a key fits, the more of that
-# token's **value** is mixed into the result. Both are vectors that never change, so the model keeps
-# them in the **KV cache**. Every pass reads it.
+# A pass over a new token also needs the text before it. In each layer of the model, attention compares the token
+# with the **key** of every earlier one. The better a key fits, the more of that token's **value** is mixed into
+# the result. Both are vectors that never change, so the model keeps them in the **KV cache**. Every pass reads
+# it.
 #
 # ### Commit first
 #
-# Llama 3.1 8B has 16 GB of weights in bfloat16. After how many tokens of one user's text is the
-# cache as large as the weights? Write a number from 1 to 100,000,000.
+# Llama 3.1 8B has 16 GB of weights in bfloat16. After how many tokens of one user's text is the cache as large as
+# the weights? Write a number from 1 to 100,000,000.
 
 # %% solution="prediction_00_b"
 ### BEGIN SOLUTION
@@ -435,32 +441,30 @@ lesson.reveal("prediction_00_b", prediction_00_b)
 # %% [markdown]
 # <details><summary>Where these bytes come from</summary>
 #
-# The model has 32 layers. In each of them attention runs 32 times side by side (32 **heads**), and
-# four heads share one key and one value. So each layer keeps 8 keys and 8 values of 128 numbers, two
-# bytes each: `32 x (8 + 8) x 128 x 2 = 131,072` bytes per token.
+# The model has 32 layers. In each of them attention runs 32 times side by side (32 **heads**), and four heads
+# share one key and one value. So each layer keeps 8 keys and 8 values of 128 numbers, two bytes each:
+# `32 x (8 + 8) x 128 x 2 = 131,072` bytes per token.
 #
 # </details>
 #
-# A single user barely reaches that: the model reads at most 131,072 tokens. But a server writes for
-# many users at once. Each user's text is a **row** of the **batch**. All rows share one reading of
-# the weights, but each has its own cache. 64 users with 2,000 tokens each fill as much memory as the
-# weights.
+# A single user barely reaches that: the model reads at most 131,072 tokens (by chance the same number). But a
+# server writes for many users at once. Each user's text is a **row** of the **batch**. All rows share one reading
+# of the weights, but each has its own cache. 64 users with 2,000 tokens each fill as much memory as the weights.
 #
 # ## The time of a pass on a server
 #
-# In the smallest example (100 weights of one byte, 100 bytes/s, 1,000 FLOP/s), five users now write
-# at once. Each has 10 tokens of text, and the cache keeps 2 bytes per token. A pass reads 100 bytes
-# of weights and `5 x 10 x 2 = 100` bytes of caches, in 2 s. One new token for each user takes 1 s
-# of arithmetic. So each user can check a second token at no cost.
+# In the smallest example (100 weights of one byte, 100 bytes/s, 1,000 FLOP/s), five users now write at once. Each
+# has 10 tokens of text, and the cache keeps 2 bytes per token. A pass reads 100 bytes of weights and
+# `5 x 10 x 2 = 100` bytes of caches, in 2 s. One new token for each user takes 1 s of arithmetic. So each user
+# can check a second token at no cost.
 #
 # ### Exercise: pass_time
 #
-# **Task.** Return the seconds that a pass takes, like `forward_time`, but for a batch: the pass reads
-# the weights once and every row's cache once, and calculates for the new tokens of all rows.
+# **Task.** Return the seconds that a pass takes, like `forward_time`, but for a batch: the pass reads the weights
+# once and every row's cache once, and calculates for the new tokens of all rows.
 #
-# **Arguments.** `n_tokens` counts the new tokens of *each* row, `batch` the rows, and `context` the
-# tokens in each row's cache before the pass (0 or more), of `kv_bytes_per_token` each. The answer is
-# a float.
+# **Arguments.** `n_tokens` counts the new tokens of *each* row, `batch` the rows, and `context` the tokens in
+# each row's cache before the pass (0 or more), of `kv_bytes_per_token` each. The answer is a float.
 #
 # **Example.** `pass_time(1, 5, 10, 100, 1, 2, 100, 1000)` is the example above: 2.0.
 
@@ -492,8 +496,15 @@ def pass_time(
 #    `2 * n_tokens * batch * n_params` FLOP, and return the larger of the two times.
 
 # %% [markdown]
-# Your function leaves out attention's arithmetic. In a long text it counts, so the map adds it:
-# `4 x 32 x 32 x 128 = 524,288` FLOP of a new token for each token of its text.
+# Your function leaves out attention's arithmetic. In a long text it counts, so the map adds it: 524,288 FLOP of a
+# new token for each token of its text.
+#
+# <details><summary>Where these FLOP come from</summary>
+#
+# In 32 layers of 32 heads, a new token takes 2 FLOP with each of the 128 numbers of a key, and 2 with each of a
+# value: `32 x 32 x 128 x (2 + 2) = 524,288`.
+#
+# </details>
 
 # %% tags=["demo"]
 batches, texts = (1, 8, 32, 64, 128, 256, 512), (0, 500, 1000, 2000, 4000, 8000)
@@ -503,18 +514,18 @@ figures.free_map(pass_time, MACHINES["H100"], LLAMA, batches, texts)
 lesson.check_pass_time(pass_time)
 
 # %% [markdown]
-# In the left column no user has any text, and all rows share the 295 free tokens: 256 users leave
-# nothing for a draft. To the right each row's cache counts. A byte of it takes four times the
-# arithmetic of a byte of weights, since four heads use each key. So the longer the texts, the nearer
-# every row comes to `295 / 4`, about 74 free tokens: one user from above (295 falls to 249), 512
-# from below (1 rises to 15). So drafting can pay at a large batch of long texts (MagicDec).
+# In the left column no user has any text, and all rows share the 295 free tokens: 256 users leave nothing for a
+# draft. To the right each row's cache counts. A byte of it takes four times the arithmetic of a byte of weights,
+# since four heads use each key. So the longer the texts, the nearer every line of the map comes to `295 / 4`,
+# about 74 free tokens: one user from above (295 falls to 249), 512 from below (1 rises to 15*, which no single
+# GPU can hold). So drafting can pay at a large batch of long texts (MagicDec).
 
 # %% [markdown]
 # ### Question 2
 #
-# A server writes for 128 users with Llama 3.1 8B on an H100 in bfloat16. Each has 1,000 tokens of
-# text in the cache. So far each user gets one token per pass. Now a pass checks 4 tokens for each
-# user. What happens to the time of a pass? Compute it.
+# A server writes for 128 users with Llama 3.1 8B on an H100 in bfloat16. Each has 1,000 tokens of text in the
+# cache. So far each user gets one token per pass. Now a pass checks 4 tokens for each user. What happens to the
+# time of a pass? Compute it.
 #
 # - a: it stays the same, because 4 is far below the 295 free tokens
 # - b: it grows to about 1.7 times, because 512 tokens are checked and 295 are free
@@ -534,40 +545,39 @@ lesson.answered("quiz_00_b", quiz_00_b)
 #
 # <details><summary>Answer</summary>
 #
-# This is true for short texts only. *For example:* Llama 3.1 8B on an H100, 64 rows that check 6
-# tokens each. Without text the pass takes 1.30 times as long as a pass over one token each. With
-# 1,000 tokens of text, it takes no longer.
+# This is true for short texts only. *For example:* Llama 3.1 8B on an H100, 64 rows that check 6 tokens each.
+# Without text the pass takes 1.30 times as long as a pass over one token each. With 1,000 tokens of text, it
+# takes no longer.
 #
 # </details>
 #
 # ## Sources
 #
-# - **Who found it.** M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep
-#   Autoregressive Models*, NeurIPS 2018, [arXiv 1811.03115](https://arxiv.org/abs/1811.03115):
-#   extra heads propose, and the model checks in one pass. H. Xia and five colleagues,
-#   *Speculative Decoding*, [arXiv 2203.16487](https://arxiv.org/abs/2203.16487) (2022; Findings
-#   of EMNLP 2023): a draft model of its own, for translation. The next two, independently of each
-#   other: any draft model, and exactly the target's distribution.
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative
-#   Decoding*, ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192).
-# - C. Chen and five colleagues at DeepMind, *Accelerating Large Language Model Decoding with
-#   Speculative Sampling*, 2023, [arXiv 2302.01318](https://arxiv.org/abs/2302.01318).
+# - **Who found it.** M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep Autoregressive
+#   Models*, NeurIPS 2018, [arXiv 1811.03115](https://arxiv.org/abs/1811.03115): extra heads propose, and the
+#   model checks in one pass. H. Xia and five colleagues, *Speculative Decoding*, [arXiv
+#   2203.16487](https://arxiv.org/abs/2203.16487) (2022; Findings of EMNLP 2023): a draft model of its own, for
+#   translation. The next two, independently of each other: any draft model, and exactly the target's
+#   distribution.
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
+#   [arXiv 2211.17192](https://arxiv.org/abs/2211.17192).
+# - C. Chen and five colleagues at DeepMind, *Accelerating Large Language Model Decoding with Speculative
+#   Sampling*, 2023, [arXiv 2302.01318](https://arxiv.org/abs/2302.01318).
 # - SmolLM2-135M's passes: medians on two cores of an AMD EPYC, weights in float16, 28 November 2026;
 #   `specdec_lib/lessons/ch00/passes.toml` has the command.
 # - S. Williams, A. Waterman, D. Patterson, *Roofline*, Communications of the ACM 52(4), 2009.
 # - J. Kaplan et al., *Scaling Laws for Neural Language Models*, [arXiv
 #   2001.08361](https://arxiv.org/abs/2001.08361), section 2.1.
-# - R. Sadhukhan et al., *MagicDec*, [arXiv 2408.11049](https://arxiv.org/abs/2408.11049):
-#   speed-ups at batches of 32 to 256 with long texts. Its drafts read a part of the cache only;
-#   the map above ignores what a draft costs.
-# - A. Karpathy, post on X, August 2023: the sentence on K tokens above, but he adds "for larger K
-#   than you might think", which is fair.
-# - Llama 3.1 8B ([arXiv 2407.21783](https://arxiv.org/abs/2407.21783)): config.json. 8.03 billion
-#   parameters, rounded here.
-# - Data sheets, all of them peaks. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16.
-#   H100 SXM: 3.35 TB/s, 1,979 TFLOP/s with sparsity, half of it without. B200 on an HGX board
-#   (*Blackwell Architecture Technical Brief*, 2024): 8 TB/s, 4,500 TFLOP/s with sparsity; its driver
-#   reports 7.67 TB/s ([torchao 4002](https://github.com/pytorch/ao/pull/4002), March 2026), which
-#   makes 293 tokens free. Google Cloud, *TPU v4*: 1,200 GB/s, 275 TFLOP/s.
+# - R. Sadhukhan et al., *MagicDec*, [arXiv 2408.11049](https://arxiv.org/abs/2408.11049): speed-ups at batches of
+#   32 to 256 with long texts. Its drafts read a part of the cache only; the map above ignores what a draft costs.
+# - A. Karpathy, post on X, August 2023: the sentence on K tokens above, but he adds "for larger K than you might
+#   think", which is fair.
+# - Llama 3.1 8B ([arXiv 2407.21783](https://arxiv.org/abs/2407.21783)): config.json. 8.03 billion parameters,
+#   rounded here.
+# - Data sheets, all of them peaks. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16. H100 SXM: 3.35
+#   TB/s, 1,979 TFLOP/s with sparsity, half of it without. B200 on an HGX board (*Blackwell Architecture Technical
+#   Brief*, 2024): 8 TB/s, 4,500 TFLOP/s with sparsity; its driver reports 7.67 TB/s ([torchao
+#   4002](https://github.com/pytorch/ao/pull/4002), March 2026), which makes 293 tokens free. Google Cloud, *TPU
+#   v4*: 1,200 GB/s, 275 TFLOP/s.
 #
 # **Next.** Chapter 01 lets a small model propose tokens and the large one check them in one pass.

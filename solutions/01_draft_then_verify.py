@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 01 Draft then verify: one block, from proposal to text
 #
-# 65 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over five tokens takes about as long
+# 70 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over five tokens takes about as long
 # as a pass over one, on a GPU; on your CPU you measured more), lists and NumPy arrays
 #
 # - **Intuition**: an intern writes and a senior partner checks, in the first five frames.
@@ -29,6 +29,7 @@ from specdec_lib.lessons.ch01 import lesson
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, row_in_words, tokenize
 
 # %% tags=["demo"]
+print("Loading the drawing code. This takes a moment.")
 from specdec_lib.lessons.ch01 import figures
 from specdec_lib.lessons.ch01.storyboard import storyboard, two_blocks
 
@@ -422,17 +423,16 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # %% [markdown]
 # ### In your own words
 #
-# A colleague lets random tokens do the drafting and keeps your decoder as it is. What happens to the
-# text, to the number of target passes, and to the running time, each compared with plain decoding?
-# Write three to five sentences. This answer is marked by hand.
+# A colleague lets random tokens do the drafting and keeps your decoder as it is. What happens to the text, to the
+# number of target passes, and to the running time, each compared with plain decoding? Write three to five
+# sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_draft_is_free" points=2
-# The text stays the same, because every token in it is the argmax of a row of the target after the
-# right tokens. The number of target passes is at most that of plain decoding: each pass still
-# writes at least one token, and now and then a random token happens to be right. The running time
-# gets worse, although random tokens cost nothing to draft: each pass reads `K + 1` tokens instead of
-# one, and on a laptop's processor that takes longer, as chapter 00 measured. A large GPU would hardly
-# notice.
+# The text stays the same, because every token in it is the argmax of a row of the target after the right tokens.
+# The number of target passes is at most that of plain decoding: each pass still writes at least one token, and
+# now and then a random token happens to be right. The running time gets worse, although random tokens cost
+# nothing to draft: each pass reads `K + 1` tokens instead of one, and on a laptop's processor that takes longer,
+# as chapter 00 measured. A large GPU would hardly notice.
 
 # %% [markdown]
 # ## What you may read elsewhere
@@ -443,9 +443,8 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # <details><summary>Answer</summary>
 #
-# Row 0 is about the second token of the prefix. Draft token `i` belongs to row
-# `len(prefix) - 1 + i`. *For example:* after "the cat sat on" row 0 of the small target prefers
-# "cat", and row 3 prefers "the".
+# Row 0 is about the second token of the prefix. Draft token `i` belongs to row `len(prefix) - 1 + i`.
+# *For example:* after "the cat sat on" row 0 of the small target prefers "cat", and row 3 prefers "the".
 #
 # </details>
 #
@@ -453,8 +452,8 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # <details><summary>Answer</summary>
 #
-# The text is right, but row `K` is computed and thrown away. *For example:* with a perfect draft and
-# `K = 4`, 20 tokens then take 5 passes instead of 4.
+# The text is right, but row `K` is computed and thrown away. *For example:* with a perfect draft and `K = 4`, 20
+# tokens then take 5 passes instead of 4.
 #
 # </details>
 #
@@ -462,9 +461,9 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # <details><summary>Answer</summary>
 #
-# They have different vocabularies, so a token's number means one text to one and another to the
-# other. *For example:* GPT-2 has 50,257 tokens, and GPT-4's `cl100k_base` has about 100,000. And to
-# check, you need the rows of the target; GPT-4's weights are not public.
+# They have different vocabularies, so a token's number means one text to one and another to the other.
+# *For example:* GPT-2 has 50,257 tokens, and GPT-4's `cl100k_base` has about 100,000. And to check, you need the rows
+# of the target; GPT-4's weights are not public.
 #
 # </details>
 #
@@ -472,14 +471,15 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # Passes are a promise; the clock decides. Your own function, with the draft model, now races plain
 # decoding, copying and random tokens. Target and `K` are the ladder's, but the target now does extra
-# work that changes no output, as much as a model with 234 million parameters. Your function still
-# hands its models the whole text. Internally, they keep a cache and read only what is new.
+# work that changes no output, as much as a model of 234 million parameters would do. Your function
+# still hands its models the whole text. Internally, they keep a cache and read only what is new.
 #
 # The races of this course share five texts, here of 20 tokens each. The lanes take turns, text by
 # text, and a speed-up is that of the middle text. So you can follow your decoder from chapter to
 # chapter. Guess before you run the cell: which lane wins, and is any lane slower than no drafter?
 
 # %% tags=["demo"]
+print("Loading, then all lanes in turn: about a minute, on a busy machine up to three.")
 from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.lanes import prompt_lookup_lane, greedy_function_lane, random_lane
 from specdec_lib.measure.race.race import race
@@ -489,16 +489,15 @@ ladder = {
     "copy from the text": prompt_lookup_lane(k=3),
     "random tokens": random_lane(k=3),
 }
-print("Loading, then all lanes in turn: about a minute, on a busy machine up to three.")
 show_race(race("01", ladder), yours="your decoder")
 
 # %% [markdown]
-# Draft, `K` and texts are those of chapter 00's race, and so are the passes: only the code is yours
+# Draft, `K` and texts are those of chapter 00's second race, and so are the passes: only the code is yours
 # now. Your decoder needed fewer passes than the copy, as in the ladder. The clock can still favour the
 # copy: its drafting costs nothing, while the draft model computes for every token that it proposes.
-# And greedy text of a small model tends to repeat itself, which is all that a copy needs. So the
-# prompts of ladder and race were chosen by the target's text: it hardly repeats itself. With any
-# draft the text is safe. The time isn't.
+# And greedy text of a small model tends to repeat itself, which is all that a copy needs. So
+# for ladder and race we chose prompts after which the target hardly repeats itself. With any draft
+# the text is safe. The time isn't.
 #
 # <details><summary>The chapter in one paragraph</summary>
 #
@@ -511,22 +510,20 @@ show_race(race("01", ladder), yours="your decoder")
 #
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192): the four moves are its
-#   Algorithm 1, and so are the letters. Its abstract names speculative execution, which is what
-#   processors do at a branch.
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
+#   [arXiv 2211.17192](https://arxiv.org/abs/2211.17192): the four moves are its Algorithm 1, and so are the
+#   letters. Its abstract names speculative execution, which is what processors do at a branch.
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
-#   2302.01318](https://arxiv.org/abs/2302.01318): its Algorithm 2, with `K`, and with `p` and `q`
-#   exchanged.
-# - M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep Autoregressive
-#   Models*, NeurIPS 2018, [arXiv 1811.03115](https://arxiv.org/abs/1811.03115): propose a block,
-#   verify it in one pass, greedily. The first two sources add the rule that makes *sampling* exact.
+#   2302.01318](https://arxiv.org/abs/2302.01318): its Algorithm 2, with `K`, and with `p` and `q` exchanged.
+# - M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep Autoregressive Models*, NeurIPS
+#   2018, [arXiv 1811.03115](https://arxiv.org/abs/1811.03115): propose a block, verify it in one pass, greedily.
+#   The first two sources add the rule that makes *sampling* exact.
 # - Hugging Face transformers 5.23.0, `GenerationMixin._assisted_decoding`, vLLM, gpt-fast,
-#   jaymody/speculative-sampling, lucidrains/speculative-decoding and
-#   feifeibear/LLMSpeculativeSampling: the table of letters.
+#   jaymody/speculative-sampling, lucidrains/speculative-decoding and feifeibear/LLMSpeculativeSampling: the table
+#   of letters.
 # - OpenAI, tiktoken, `tiktoken_ext/openai_public.py`: `gpt2` and `cl100k_base`.
 #
-# Greedy equality is proved above for exact arithmetic. On a computer two passes of different length
-# may round differently (chapter 03).
+# Greedy equality is proved above for exact arithmetic. On a computer two passes of different length may round
+# differently (chapter 03).
 #
 # **Next.** Chapter 02 replaces the comparison by a coin: the four moves for sampling.

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 02 Rejection sampling: accept a draft token and keep the target's distribution
 #
-# 110 minutes, in two sittings · difficulty 4 of 5 · you need: what a probability distribution is,
-# how to index a NumPy array, and the decoder of chapter 01
+# 110 minutes, in two sittings · difficulty 4 of 5 · you should know what a probability distribution
+# is, how to index a NumPy array, and the decoder of chapter 01
 #
 # - **Intuition**: 100 proposals, counted by hand, in "The smallest example".
 # - **Mathematics**: accepted and corrected parts add up to `p`, in "Why the bars meet the target".
@@ -11,7 +11,7 @@
 #
 # **You come with** a greedy decoder, which can only write the target's most probable token.
 # **You build** the rule that keeps some draft tokens and replaces the first one that it rejects.
-# **You leave with** a decoder of your own that samples, and it is exact, however poor the draft.
+# **You leave with** a decoder of your own that samples exactly, however poor the draft.
 
 # %%
 import numpy as np
@@ -21,13 +21,14 @@ from specdec_lib.lessons.ch02.lesson import P, Q
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
+print("Loading the drawing code. This takes a moment.")
 from specdec_lib.lessons.ch02 import figures
 
 # %% [markdown]
 # ## The smallest example: 100 proposals
 #
-# In chapter 01 the target always wrote its most probable token. Chatbots rarely do that. They draw
-# each token at random from the target's distribution.
+# In chapter 01 the target always wrote its most probable token. Chatbots usually draw each token at
+# random from the target's distribution.
 #
 # Take a vocabulary of two tokens. At one position the target has the distribution `p = [0.5, 0.5]`,
 # and the draft has `q = [0.75, 0.25]`. The draft proposes a token 100 times, and we count:
@@ -39,7 +40,7 @@ from specdec_lib.lessons.ch02 import figures
 # | we keep | 50 of 75 | 25 of 25 |
 #
 # We keep as many proposals as we can, but never more of a token than the target wants. The other
-# 25 proposals are rejected, so 25 of the 100 places are now empty.
+# 25 proposals are rejected, so 25 places are now empty.
 #
 # ### Commit first
 #
@@ -123,16 +124,14 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
-# and reject it otherwise. This is **the accepted height over the whole height of the draft's
-# bar**. If `p(x)` is at least `q(x)`, the token is always accepted; if `p(x)` is 0, never. So a
-# rare token can be safe and a favourite thrown out.
+# This is **the accepted height over the whole height of the draft's bar**. If `p(x)` is at least
+# `q(x)`, the token is always accepted; if `p(x)` is 0, never. So a favourite can be thrown out.
 #
 # ## A block: stop at the first rejection
 #
 # The target scored each draft token *given the draft tokens before it*. If the token at position 1
 # is rejected, the token at position 2 was scored after a text that we will not write. So the walk
-# through the block ends at the first rejection, and all later draft tokens are dropped, however
-# good they look.
+# through the block ends at the first rejection, and all later draft tokens are dropped.
 #
 # The coin is a uniform number `r` in [0, 1), which is below 0.667 with probability 0.667. Each
 # position has its own coin, compared with its ratio. No minimum is needed: `r` is below 1 anyway.
@@ -142,7 +141,9 @@ lesson.check_acceptance_probability(acceptance_probability)
 # **Task.** Return the accepted draft tokens: all before the first rejection. At position `i`, token
 # `x` is accepted if
 #
-# $$ r_i < \frac{p_i(x)}{q_i(x)}. $$
+# $$ r_i < \frac{p_i(x)}{q_i(x)} $$
+#
+# (`<=` earns full points too; see chapter 03.)
 #
 # **Arguments.** `draft_tokens` is a list of `K` tokens, `q` is `(K, V)`, `r` is `(K,)`. `p` is `(K, V)`
 # too, or has one more row. For `K = 0`, `q` may be `np.array([])`.
@@ -239,26 +240,23 @@ lesson.check_residual_distribution(residual_distribution)
 #
 # ## A whole step: one more token
 #
-# After a rejection, the correction ends the step. If all `K` tokens are accepted, the row after the
-# whole block yields a **bonus token**. The draft has proposed nothing there, so draw from `p[K]` as
-# it is.
+# After a rejection, the correction ends the step. If all `K` tokens are accepted, the row after the whole block
+# yields a **bonus token**. The draft has proposed nothing there, so draw from `p[K]` as it is.
 #
-# To draw a token, lay the probabilities next to each other on a line from 0 to 1, in the order of the
-# tokens. A random number `u` is a point on this line, and the token whose piece it falls on is drawn.
-# The given function `sample_from(probs, u)` does this, with `u` in [0, 1).
+# To draw a token, lay the probabilities next to each other on a line from 0 to 1, in the order of the tokens. A
+# random number `u` is a point on this line, and the token whose piece it falls on is drawn. The given function
+# `sample_from(probs, u)` does this, with `u` in [0, 1).
 #
 # ### Exercise: speculative_step
 #
-# **Task.** Return what one step writes: the accepted tokens and one more. If `n < K` tokens are
-# accepted, draw the last one from the residual of `p[n]` and `q[n]`, else from `p[K]`.
+# **Task.** Return what one step writes: the accepted tokens and one more. If `n < K` tokens are accepted, draw
+# the last one from the residual of `p[n]` and `q[n]`, else from `p[K]`.
 #
-# **Arguments.** `draft_tokens` is a list of `K`, which may be 0; `p` is `(K + 1, V)`, `q` is `(K,
-# V)` or empty, `r` is `(K,)`. The float `u` draws the last token, with `sample_from`. Return a list of
-# 1 to `K + 1` tokens.
+# **Arguments.** `draft_tokens` is a list of `K`, which may be 0; `p` is `(K + 1, V)`, `q` is `(K, V)` or empty,
+# `r` is `(K,)`. The float `u` draws the last token, with `sample_from`. Return a list of 1 to `K + 1` tokens.
 #
-# **Example.** `draft_tokens = [0, 1]` with the main pair at both positions and `r = [0.5, 0.9]`:
-# token 0 is accepted, token 1 is rejected. With `u = 0.8` the residual yields token 3. The answer is
-# `[0, 3]`.
+# **Example.** `draft_tokens = [0, 1]` with the main pair at both positions and `r = [0.5, 0.9]`: token 0 is
+# accepted, token 1 is rejected. With `u = 0.8` the residual yields token 3. The answer is `[0, 3]`.
 
 
 # %% solution="speculative_step"
@@ -282,9 +280,8 @@ def speculative_step(
 #    `q[n]`; else draw from `p[n]`, the extra row.
 
 # %% [markdown]
-# The next figure calls your function with one draft token. Whenever your function compares `r` or
-# `u` with something, the figure follows both outcomes, each with its probability. So the bars are
-# exact.
+# The next figure calls your function with one draft token. Whenever your function compares `r` or `u` with
+# something, the figure follows both outcomes, each with its probability. So the bars are exact.
 
 # %% tags=["demo"]
 figures.two_masses(speculative_step, P, Q)
@@ -295,14 +292,12 @@ lesson.check_speculative_step(speculative_step)
 # %% [markdown]
 # ### Why the bars meet the target
 #
-# By acceptance, `x` receives the smaller of `p(x)` and `q(x)`. By correction, it receives the
-# share of rejections times its residual. The residual was divided by this same share, which leaves
-# the missing part:
+# By acceptance, `x` receives the smaller of `p(x)` and `q(x)`. By correction, it receives the share of rejections
+# times its residual. The residual was divided by this same share, which leaves the missing part:
 #
 # $$ \min(p(x),\, q(x)) + \max(0,\; p(x) - q(x)) = p(x) $$
 #
-# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. This one line is the theorem of Leviathan
-# et al. (2023).
+# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. This one line is the theorem of Leviathan et al. (2023).
 #
 # ## Break the rule
 #
@@ -316,8 +311,8 @@ lesson.check_speculative_step(speculative_step)
 #
 # ### Commit first
 #
-# "Draft again until one passes" has the right coin. How much of the probability ends up on the
-# wrong tokens of the main pair? Write a number from 0 to 1.
+# "Draft again until one passes" has the right coin. Yet for the main pair some bars come out too high. How much
+# too high, added up? Write a number from 0 to 1.
 
 # %% solution="prediction_02_b"
 ### BEGIN SOLUTION
@@ -341,11 +336,11 @@ figures.broken_rule(rule, P, Q)
 # <details><summary>What goes wrong in each</summary>
 #
 # - **Accept everything**: the text follows the draft, `[0.30, 0.45, 0.20, 0.05]`.
-# - **Accept only where p >= q**: B and C are never written. Even with the right correction, the
-#   output distribution is `[0.7875, 0, 0, 0.2125]`. A token with p < q must sometimes be accepted.
-#   Only a coin can do that.
-# - **Draw the correction from p**: B and C are paid twice. The rejected 0.20 goes to all tokens, so A
-#   has 0.30 + 0.20 x 0.45. The output is `[0.39, 0.36, 0.18, 0.07]`.
+# - **Accept only where p >= q**: B and C are never written. Even with the right correction, the output
+#   distribution is `[0.7875, 0, 0, 0.2125]`. A token with p < q must sometimes be accepted. Only a coin can do
+#   that.
+# - **Draw the correction from p**: B and C are paid twice. The rejected 0.20 goes to all tokens, so A has 0.30 +
+#   0.20 x 0.45. The output is `[0.39, 0.36, 0.18, 0.07]`.
 # - **Draft again**: the accepted shares 0.30, 0.30, 0.15 and 0.05 are scaled up to
 #   `[0.375, 0.375, 0.1875, 0.0625]`. No step gives A and D what they lack.
 #
@@ -353,8 +348,8 @@ figures.broken_rule(rule, P, Q)
 #
 # ## Simulator: overlap and residual
 #
-# Decide first: if you drag `q` of B from 0.45 up to 0.80, what happens to the accepted share, and
-# which bar of the residual grows most? Then build a draft that is almost never accepted.
+# Decide first: if you drag `q` of B from 0.45 up to 0.80, what happens to the accepted share, and which bar of
+# the residual grows most? Then build a draft that is almost never accepted.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets import linked_simulator
@@ -381,17 +376,16 @@ linked_simulator("residual", target=P, draft=Q)
 # ### Exercise: draft_block
 #
 # **Task.** Return `k` draft tokens, and their distributions for the coin. Token `i` is
-# `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and the
-# tokens drafted so far.
+# `sample_from(q_i, uniforms[i])`, where `q_i` is the draft's distribution after the prefix and the tokens drafted
+# so far.
 #
-# **Arguments.** `draft_model(tokens)` returns the distribution `(V,)` after a list of tokens.
-# `prefix` is a list of tokens, `uniforms` is `(k,)`: random numbers are arguments, so that a test
-# can know the one right answer. Return a list of `k` tokens and an array `(k, V)`.
+# **Arguments.** `draft_model(tokens)` returns the distribution `(V,)` after a list of tokens. `prefix` is a list
+# of tokens, `uniforms` is `(k,)`: random numbers are arguments, so that a test can know the one right answer.
+# Return a list of `k` tokens and an array `(k, V)`.
 #
 # **Example.** After A, the numbers `[0.6, 0.8, 0.3]` draw B, B and A: the tokens are `[1, 1, 0]`.
 #
-# **The tests also check.** Call `draft_model` exactly `k` times. For `k = 0` only the list is
-# tested.
+# **The tests also check.** Call `draft_model` exactly `k` times. For `k = 0` only the list is tested.
 
 
 # %% solution="draft_block"
@@ -422,9 +416,9 @@ lesson.check_draft_block(draft_block)
 # %% [markdown]
 # ### From logits to a distribution
 #
-# A model returns **logits**, one score for each token; softmax turns them into a distribution.
-# Before that they are divided by a **temperature**: below 1 it makes the distribution sharper,
-# above 1 flatter. The draft gets the target's temperature, so that more of its tokens are accepted.
+# A model returns **logits**, one score for each token; softmax turns them into a distribution. Before that they
+# are divided by a **temperature**: below 1 it makes the distribution sharper, above 1 flatter. The draft gets the
+# target's temperature, so that more of its tokens are accepted.
 
 
 # %%
@@ -437,19 +431,18 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # %% [markdown]
 # ### Exercise: speculative_sample
 #
-# **Task.** Return a sampled text, written in blocks. A block drafts `n = min(k, left - 1)` tokens
-# if `left` tokens may still be written, calls the target once on the text and the draft, keeps the
-# last `n + 1` rows, and adds what `speculative_step` writes.
+# **Task.** Return a sampled text, written in blocks. A block drafts `n = min(k, left - 1)` tokens if `left`
+# tokens may still be written, calls the target once on the text and the draft, keeps the last `n + 1` rows, and
+# adds what `speculative_step` writes.
 #
-# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` return arrays `(len(tokens), V)`:
-# row `i` holds the logits after token `i`. All distributions are `softmax(logits / temperature)`,
-# and `temperature` is above 0. Each block draws from the NumPy generator `rng`, in this order:
-# `rng.random(n)` for the draft, `rng.random(n)` for `r`, `rng.random()` for `u`. Return the list of
-# *new* tokens: `max_new_tokens` of them, or fewer if `eos` comes first. Then `eos` is the last token
-# returned.
+# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` return arrays `(len(tokens), V)`: row `i`
+# holds the logits after token `i`. All distributions are `softmax(logits / temperature)`, and `temperature` is
+# above 0. Each block draws from the NumPy generator `rng`, in this order: `rng.random(n)` for the draft,
+# `rng.random(n)` for `r`, `rng.random()` for `u`. Return the list of *new* tokens: `max_new_tokens` of them, or
+# fewer if `eos` comes first. Then `eos` is the last token returned.
 #
-# **Example.** Prompt `[0]`, `k = 2`, three new tokens: the text is `[2, 0, 1]`. At temperature 0.5
-# the two small models have exactly the rows of the table under "Draft".
+# **Example.** Prompt `[0]`, `k = 2`, three new tokens: the text is `[2, 0, 1]`. At temperature 0.5 the two small
+# models have exactly the rows of the table under "Draft".
 #
 # | block | for the draft | for `r` | `u` | draft | verdict | writes |
 # | --- | --- | --- | --- | --- | --- | --- |
@@ -457,8 +450,8 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # | 2 | 0.3 | 0.7 | 0.6 | B | B rejected: ratio 0.5 | A |
 # | 3 | none | none | 0.2 | none | bonus | B |
 #
-# **The tests also check.** `eos` may stand anywhere in a block, and may be 0. Leave `prompt` as it
-# is.
+# **The tests also check.** Only new tokens are compared with `eos`, which may stand anywhere in a block and may
+# be 0. Leave `prompt` as it is.
 
 
 # %% solution="speculative_sample"
@@ -511,8 +504,8 @@ lesson.check_speculative_sample(speculative_sample)
 # %% [markdown]
 # ### Commit first
 #
-# Your function is about to write the answer of a chat model, with `k = 3`. How many tokens will a
-# pass of the target write on average? Write a number from 1 to 4.
+# Your function is about to write the answer of a chat model, with `k = 3`. How many tokens will a pass of the
+# target write on average? Write a number from 1 to 4.
 
 # %% solution="prediction_02_c"
 ### BEGIN SOLUTION
@@ -527,7 +520,7 @@ lesson.committed("prediction_02_c", prediction_02_c, 1, 4)
 #
 # The target is SmolLM2-135M-Instruct, a published chat model, with a small draft of ours. `answer`
 # has their recorded logits for each text that a right decoder asks about, cut to the 64 most
-# probable tokens: what you sample is the cut target. If your function asks about another text, the
+# probable tokens, so the target here is the cut one. If your function asks about another text, the
 # cell says where it left the path.
 
 # %% tags=["demo", "shown"]
@@ -540,29 +533,31 @@ figures.real_text(speculative_sample, *answer.models, **answer.settings)
 lesson.reveal("prediction_02_c", prediction_02_c, answer.tokens_per_pass)
 
 # %% [markdown]
-# The grey lines are the prompt. Don't trust the answer: a model of this size writes good English
-# sooner than true sentences.
+# The grey lines are the prompt. Don't trust the answer: so small a model writes good English sooner
+# than true sentences.
 #
 # ### On the clock
 #
-# Chapter 01's race at temperature 1. The passes differ, since a draft token has to pass your coin, not
-# to be the target's favourite.
+# Chapter 01's race at temperature 1. The passes differ, since a draft token has to pass your coin
+# rather than be the target's favourite.
 
 # %% tags=["demo"]
+print("Loading, then both lanes in turn: 20 s to a minute.")
 from specdec_lib.lessons.drawing.race import show_race
 from specdec_lib.measure.race.lanes import sampled_function_lane
 from specdec_lib.measure.race.race import race
 
-print("Loading, then both lanes in turn: 20 s to a minute.")
 lanes = {"your decoder": sampled_function_lane(speculative_sample)}
 show_race(race("02", lanes, temperature=1), yours="your decoder")
 
 # %% [markdown]
+# Set its tokens per pass beside chapter 01's: pair and `K` are the same.
+#
 # ### Where does a draft fail?
 #
 # At each token, the sum of `min(p(x), q(x))` over the vocabulary is the probability that a draft
 # token is accepted there. The stronger the colour, the likelier a rejection. Commit first, on paper:
-# is the draft rejected most at new words, at words that came before, inside words, or at signs?
+# is the draft rejected most at new words, at words that came before, inside words, or at punctuation?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch02.paragraph import coloured_paragraph
@@ -576,8 +571,8 @@ coloured_paragraph(answer.places())
 # ### Is it exact?
 #
 # One text cannot show that. So the next figure takes *all* texts of three tokens by the two small
-# models. Again every comparison is followed both ways: a few dozen runs, none of them random, yield
-# your function's exact distribution. A black line marks the target's own.
+# models. Every comparison is followed both ways, which yields your function's exact distribution. A
+# black line marks the target's.
 
 # %% tags=["demo", "shown"]
 figures.every_text(speculative_sample, k=2)
@@ -595,8 +590,8 @@ def forgetful(target_logits, draft_logits, *rest):
 figures.every_text(forgetful, k=2)
 
 # %% [markdown]
-# Move the 0.5 to the draft's logits, and run the cell again. No bar moves! A draft may be as wrong as
-# it likes, as long as `q` is what it drew from.
+# Move the 0.5 to the draft's logits, and run the cell again. Every bar is on its line again! A draft may be
+# as wrong as it likes, as long as `q` is what it drew from.
 #
 # ### Ask it yourself
 #
@@ -613,14 +608,14 @@ if chat:
 # %% [markdown]
 # ### The paper, in your own code
 #
-# Here are your six functions as one listing, beside the lines of Leviathan et al.'s Algorithm 1. It
+# Here are your six functions, beside the lines of Leviathan et al.'s Algorithm 1. It
 # writes γ for `K`, and counts positions from 1.
 
 # %% tags=["demo"]
 figures.beside_the_paper(globals())
 
 # %% [markdown]
-# Your decoder saves passes where the draft is right, and is exact where it is wrong.
+# Your decoder saves passes where the draft is right, and stays exact where the draft is wrong.
 #
 # ## Quiz
 #
@@ -660,16 +655,15 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # %% [markdown]
 # ### In your own words
 #
-# "After a rejection, draw from `p`. It is the distribution that we want." Take `p = [0.5,
-# 0.5]` and `q = [0.75, 0.25]`. Which token comes out too often, by how much, and why? Write three
-# to five sentences. This answer is marked by hand.
+# "After a rejection, draw from `p`. It is the distribution that we want." Take `p = [0.5, 0.5]` and
+# `q = [0.75, 0.25]`. Which token comes out too often, by how much, and why? Write three to five sentences. This
+# answer is marked by hand.
 
 # %% [markdown] written="why_residual" points=2
-# Token 0 comes out too often. The draft proposes it with probability 0.75, of which 0.50 is
-# accepted, so token 0 has its full share already. A draw from `p` gives it half of the rejected
-# 0.25 on top. Token 1 comes out too rarely: 0.25 is accepted, and it lacks 0.25. All of the
-# rejected 0.25 should go to token 1, but token 1 receives only half of it. The output distribution
-# is `min(p, q) + 0.25 p = [0.625, 0.375]`, off by 0.125 each.
+# Token 0 comes out too often. The draft proposes it with probability 0.75, of which 0.50 is accepted, so token 0
+# has its full share already. A draw from `p` gives it half of the rejected 0.25 on top. Token 1 comes out too
+# rarely: 0.25 is accepted, and it lacks 0.25. All of the rejected 0.25 should go to token 1, but token 1 receives
+# only half of it. The output distribution is `min(p, q) + 0.25 p = [0.625, 0.375]`, off by 0.125 each.
 
 # %% [markdown]
 # ## What you may read elsewhere
@@ -680,10 +674,10 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # <details><summary>Answer</summary>
 #
-# Standard rejection sampling proposes again after each rejection, until a proposal passes. For this
-# it needs a number `M` with `M q >= p` for every token, and it accepts with probability `p/(M q)`.
-# Here a rejection is followed by one draw from the residual. *For example:* on the pair `M` is 2, so
-# the standard method accepts one proposal in two. This rule accepts four in five.
+# Standard rejection sampling proposes again after each rejection, until a proposal passes. For this it needs a
+# number `M` with `M q >= p` for every token, and it accepts with probability `p/(M q)`. Here a rejection is
+# followed by one draw from the residual. *For example:* on the pair `M` is 2, so the standard method accepts one
+# proposal in two. This rule accepts four in five.
 #
 # </details>
 #
@@ -691,24 +685,20 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # <details><summary>Answer</summary>
 #
-# This describes greedy decoding. When tokens are sampled, there is no single right token to match.
-# *For example:* token B of the pair is not the target's most probable token, and is accepted two
-# times in three.
+# This describes greedy decoding. When tokens are sampled, there is no single right token to match. *For example:*
+# token B of the pair is not the target's most probable token, and is accepted two times in three.
 #
 # </details>
 #
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative
-#   Decoding*, ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192). Appendix A.1
-#   proves that the output distribution is the target's; it leaves rounding out. Algorithm 1 accepts
-#   a coin that equals its ratio, which has probability 0.
-# - C. Chen, S. Borgeaud, G. Irving, J.-B. Lespiau, L. Sifre, J. Jumper, *Accelerating Large
-#   Language Model Decoding with Speculative Sampling*, [arXiv
-#   2302.01318](https://arxiv.org/abs/2302.01318). The same rule, found independently. In
-#   this paper `q` is the target and `p` the draft. Theorem 1 is the proof.
-# - Hugging Face transformers 5.23.0, `transformers.generation.utils._speculative_sampling`: the
-#   rule in use, with `<=`.
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
+#   [arXiv 2211.17192](https://arxiv.org/abs/2211.17192). Appendix A.1 proves that the output distribution is the
+#   target's; it leaves rounding out. Algorithm 1 accepts a coin that equals its ratio, which has probability 0.
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
+#   2302.01318](https://arxiv.org/abs/2302.01318). The same rule, found independently. Theorem 1 is the proof.
+# - Hugging Face transformers 5.23.0, `transformers.generation.utils._speculative_sampling`: the rule in use, with
+#   `<=`.
 #
-# **Next.** Chapter 03 takes the two paths apart, shows the bugs that break them, and asks what
-# "exact" means on a computer.
+# **Next.** Chapter 03 takes the two paths apart, shows the bugs that break them, and asks what "exact" means on a
+# computer.

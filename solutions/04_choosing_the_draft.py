@@ -19,6 +19,7 @@ import numpy as np
 from specdec_lib.lessons.ch04 import lesson
 
 # %% tags=["demo"]
+print("Loading the drawing code. This takes a moment.")
 from specdec_lib.lessons.ch04 import figures, charts
 
 # %% [markdown]
@@ -275,6 +276,7 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 # functions choose `K` at `v = 1` and with the measured `v`, and predict both speed-ups, the **promises**.
 
 # %% tags=["demo"]
+print("Loading torch and the drafters. This takes some seconds.")
 from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import gap, strategies
 from specdec_lib.models.pairs import load_pair
@@ -437,7 +439,7 @@ from specdec_lib.measure.race.race import race
 
 speculative_sample = carried("02_rejection_sampling", "speculative_sample")
 draft, k = gap.best_choice(chosen)
-print(f"{draft}, K = {k}: your formula promises {chosen[draft].speedup:.2f}.")
+print(f"{draft}, K = {k}: your formula promises {chosen[draft].speedup:.2f}. The race: 20 s to a minute.")
 own = {"your draft and K": sampled_function_lane(speculative_sample, draft, k)}
 library = {"the library, your draft and K": draft_model_lane(draft, k)}  # where yours doesn't run
 races = race("04", own, temperature=1) or race("04", library, temperature=1)

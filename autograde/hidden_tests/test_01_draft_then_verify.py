@@ -212,6 +212,7 @@ def length_of_text(rng):
             yield decoding(rng, off, 2, 4, count)
     yield decoding(rng, NEVER, 2, 3, 0)
     yield decoding(rng, NEVER, 2, 3, 0, 1)
+    yield decoding(rng, NEVER, 2, 4, 3, 1, [3])  # eos comes too late
 
 
 @greedy_speculative_decode.group("as many tokens as asked for, in a list", cases=length_of_text)

@@ -332,6 +332,8 @@ def ends(rng):
         yield sampling(rng, 2, 4, 12, 1.0, eos)
     for count in (0, 1, 2, 3, 5):
         yield sampling(rng, 2, 3, count)
+    *before, prompt, k, count, temperature, own, _ = sampling(rng, 2, 4, 12)
+    yield *before, prompt, k, count, temperature, own, prompt[0]  # only new tokens count
 
 
 @speculative_sample.group(

@@ -45,9 +45,11 @@ reveal = make_reveal(TRUTHS)
 
 
 def reveal_timed(name: str, guess: object, seconds: Mapping[int, float], tokens: int) -> None:
-    """Set a guess beside the student's own times, by tokens; nothing where there are none yet."""
+    """Set a guess beside the student's own times, by tokens, or ask for these."""
     if seconds:
         reveal(name, guess, seconds[tokens] / seconds[1])
+    else:
+        print("There are no times yet: run the cell with the stopwatch first.")
 
 
 class Passes:
@@ -63,7 +65,7 @@ class Passes:
         self.readings = 0
         self.__name__ = repr(self)
         # The clock of `forward` is an argument as well.
-        self.code = f"(forward := lesson.Passes({self.seconds}))"
+        self.code = f"(fake := lesson.Passes({self.seconds}))"
 
     def __call__(self, n_tokens: int) -> None:
         """One pass."""
@@ -79,7 +81,7 @@ class Passes:
         self.readings += 1
         return self.now
 
-    clock.code = "forward.clock"
+    clock.code = "fake.clock"
 
     @property
     def unread(self) -> bool:

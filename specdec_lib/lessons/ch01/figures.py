@@ -89,9 +89,10 @@ def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int
     draw.write_at(ax, draw.FIRST_X + (most - 1) / 2, height - 0.3, "into the text", bold=True)
     if low:
         draw.write_at(ax, draw.FIRST_X + most + 0.3 + (low - 1) / 2, height - 0.3, "out", bold=True)
-    same = out == models.greedy_decode(models.TARGET, prompt, max_new_tokens)
+    own = models.greedy_decode(models.TARGET, prompt, max_new_tokens)
+    end = f"stops after {len(own)}" if out[: len(own)] == own[: len(out)] else "writes another text"
     said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
-    said += f"the target alone writes {'the same' if same else 'another text'}"
+    said += f"the target alone {'writes the same' if out == own else end}"
     draw.write_at(ax, width / 2, 0.35, said)
     draw.box_legend(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
     parts = [" ".join(f"{word} ({kind})" for kind, word in [*new, *lost]) for new, lost in rows]

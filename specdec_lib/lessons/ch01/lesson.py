@@ -121,9 +121,7 @@ def _check_passes(function: Callable) -> None:
 
 def _other_block(row: Callable, calls: Calls) -> str:
     """What was drafted first, if these aren't the draft's choices; an empty text if they are."""
-    choices: list[int] = []
-    for _ in range(4):
-        choices.append(int(np.argmax(row([*PREFIX, *choices]))))
+    choices = greedy_decode(TargetModel(row), PREFIX, 4)
     first = calls.blocks[0][1] if calls.blocks else []
     drafted = first[len(PREFIX) :]
     if first[: len(PREFIX)] != PREFIX or len(drafted) != 4 or drafted == choices:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from specdec_lib.lessons.checking.answers import read_tables
+from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.lending import token_list
 
 WORDS = ("the", "cat", "sat", "on", "mat", ".", "dog", "ran")
@@ -18,7 +19,9 @@ _TABLES = read_tables(__package__, "words.toml")
 
 
 def tokenize(text: str) -> list[int]:
-    """The tokens of a text of known words: "the cat" is [0, 1]. ValueError for another word."""
+    """The tokens of a text of known words: "the cat" is [0, 1]. Different for another word."""
+    if other := [word for word in text.split() if word not in WORDS]:
+        raise Different(f"No word {other[0]!r}: use {' '.join(WORDS)}, with spaces between them.")
     return [WORDS.index(word) for word in text.split()]
 
 

@@ -15,12 +15,13 @@ from specdec_lib.lessons.ch02.models import (
 )
 from specdec_lib.lessons.checking import check_of
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
-from specdec_lib.lessons.checking.examples import expect
+from specdec_lib.lessons.checking.examples import Different, expect
 from specdec_lib.lessons.checking.lending import (
     CallLimitExceeded,
     ScriptedRandom,
     limit_calls,
     read_only,
+    token_list,
 )
 
 __all__ = ["committed", "draft_model"]  # the latter in checks.toml
@@ -42,11 +43,10 @@ UNIFORMS = read_only([0.6, 0.8, 0.3])
 answered = make_answered(__package__)
 reveal = make_reveal(TRUTHS)
 
-
 check_acceptance_probability = check_of(globals(), "acceptance_probability")
-
-
 check_draft_block = check_of(globals(), "draft_block")
+check_speculative_accept = check_of(globals(), "speculative_accept")
+check_residual_distribution = check_of(globals(), "residual_distribution")
 
 
 def looks_back(tokens: list[int]) -> ndarray:
@@ -79,31 +79,23 @@ def _drafted(tokens: list[int], after: int = 0) -> tuple:
     return tokens, Q_AFTER[[after, *tokens[:-1]]]
 
 
-check_speculative_accept = check_of(globals(), "speculative_accept")
-
-
 def _alone(i: int, coin: float) -> tuple:
     """The arguments for position i of the block by itself."""
     return BLOCK[i : i + 1], BLOCK_P[i : i + 1], BLOCK_Q[i : i + 1], array([coin])
 
 
-check_residual_distribution = check_of(globals(), "residual_distribution")
-
-
 # A block whose second token is rejected, and one whose first is.
 _STEP_P, _STEP_Q = array([P, Q, [0.1, 0.2, 0.3, 0.4]]), array([Q, P])
-LATE, SOON = (
-    ([0, 0], _STEP_P, _STEP_Q, array([0.5, 0.9])),
-    ([1, 0], _STEP_P, _STEP_Q, array([0.9, 0.1])),
-)
+LATE = [0, 0], _STEP_P, _STEP_Q, array([0.5, 0.9])
+SOON = [1, 0], _STEP_P, _STEP_Q, array([0.9, 0.1])
 
 check_speculative_step = check_of(
     globals(), "speculative_step", check_speculative_accept, check_residual_distribution
 )
 
 
-# What rng gives for the text of the card, whose blocks are A B, then B, then none; for a text that
-# shows the temperature, with numbers to spare; and for a block that is accepted whole.
+# What rng gives for the card's text; for one that shows the temperature, with numbers to spare; and
+# for a block that is accepted whole.
 CARD = (0.1, 0.6, 0.4, 0.4, 0.7, 0.3, 0.7, 0.6, 0.2)
 _WARM = (0.45, 0.9, 0.85, 0.55, 0.25, 0.45, 0.05, 0.2, 0.75, 0.85, 0.4, 0.6, 0.2, 0.7, 0.35, 0.95)
 WARM_CALL = [2, 1], _WARM, 2, 5
@@ -120,12 +112,39 @@ check_speculative_sample = check_of(
 )
 
 
-def expect_sampled(function: Callable, *text: Any, calls: int, **options: Any) -> None:
-    """`expect` of a text, by `_asking`, with so many calls of the target at most."""
+def expect_sampled(
+    function: Callable, *text: Any, calls: int, blocks: Sequence = (), hint: str, **options: Any
+) -> None:
+    """`expect` of a text, by `_asking`, with so many calls of the target at most.
+
+    `blocks` are what each drafts, writes, and why: without a known cause the first other is told.
+    """
     target, draft, prompt, k, *others = _asking(*text)
-    target = limit_calls(calls, target, "the target", "one call gives all rows of a block")
+    reads: list[list[int]] = []
+
+    @functools.wraps(target)
+    def noted(tokens: list[int]) -> ndarray:
+        reads.append(token_list(tokens))
+        return target(tokens)
+
+    counted = limit_calls(calls, noted, "the target", "one call gives all rows of a block")
     draft = limit_calls(k * calls, draft, "the draft", "a block of n tokens takes n calls")
-    expect(function, target, draft, prompt, k, *others, **options)
+    try:
+        expect(function, counted, draft, prompt, k, *others, hint=hint, **options)
+    except Different as wrong:
+        told = _parting(prompt, blocks, reads) if wrong.hint == hint else ""
+        raise Different(wrong.seen, told or wrong.hint) from None
+
+
+def _parting(text: list[int], blocks: Sequence, reads: Sequence[list[int]]) -> str:
+    """The first block in which the target reads or writes another text; "" without one."""
+    said = ""
+    for i, ((drafted, written, why), read) in enumerate(zip(blocks, reads, strict=False), 1):
+        if read != text + drafted:
+            return f"Block {i} drafts {drafted} after {text}, and your target read {read}."
+        text = text + written
+        said = f"The target read what it should. Block {i} should write {written}: {why}."
+    return said
 
 
 def _asking(

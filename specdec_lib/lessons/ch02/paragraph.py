@@ -56,7 +56,7 @@ def by_kind(places: Sequence[Place]) -> dict[str, list[float]]:
     for i, place in enumerate(places):
         word, begins = place.piece.strip().lower(), not i or place.piece[0].isspace()
         whole = "words that came before" if word in words else "new words"
-        kind = "signs" if not word.isalpha() else whole if begins else "inside a word"
+        kind = "punctuation" if not word.isalpha() else whole if begins else "inside a word"
         words |= {word} if begins else set()
         found[kind].append(place.accepted)
     return {**found, "all tokens": [place.accepted for place in places]}

@@ -31,7 +31,7 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
     names = [f"block {i + 1}" for i in range(len(accepted))]
     positions = [f"{i + 1}" for i in range(k)]
     blocks = [list(zip(token_outcomes(n, k), positions, strict=True)) for n in accepted]
-    draw_blocks(ax, blocks, names, columns=3)
+    draw_blocks(ax, blocks, names)
     texts = [f"{name}: {n} accepted" for name, n in zip(names, accepted, strict=True)]
     show(
         ax.figure,

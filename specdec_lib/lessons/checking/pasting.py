@@ -97,10 +97,10 @@ def _array_code(value: Any) -> str | None:
 
 
 def _rows_once(numbers: np.ndarray) -> tuple[np.ndarray, str]:
-    """The different rows of what is long, and the index that puts them in their places."""
+    """The rows of what is long and repeats, once, and the index that puts them in their places."""
     place: dict[bytes, int] = {}
     order = [place.setdefault(row.tobytes(), len(place)) for row in np.atleast_1d(numbers)]
-    if numbers.ndim < 2 or len(place) == len(order) or len(_digits(numbers)) <= _LINE_LENGTH:
+    if numbers.ndim < 2 or 4 * len(place) > 3 * len(order) or len(_digits(numbers)) <= _LINE_LENGTH:
         return numbers, ""
     return numbers[[order.index(i) for i in range(len(place))]], f"[{order}]"
 

@@ -105,16 +105,14 @@ def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
     ax.annotate("", end, start, arrowprops=style | {"color": "black" if bold else GREY})
 
 
-def box_legend(ax: Axes, kinds: tuple[str, ...], columns: int = 3) -> None:
+def box_legend(ax: Axes, kinds: tuple[str, ...]) -> None:
     """What the shapes mean, below the picture."""
     styles = [box_style(kind) | {"label": _KINDS[kind]["label"]} for kind in kinds]
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.02)}
-    ax.legend(handles=swatches(styles), ncol=columns, **place)
+    ax.legend(handles=swatches(styles), ncol=3, **place)
 
 
-def draw_blocks(
-    ax: Axes, blocks: Sequence[Sequence[tuple[str, str]]], names: Sequence[str], columns: int
-) -> None:
+def draw_blocks(ax: Axes, blocks: Sequence[list[tuple[str, str]]], names: Iterable[str]) -> None:
     """Rows of boxes, one for each block, with its name before it and a legend below."""
     for number, (name, block) in enumerate(zip(names, blocks, strict=True)):
         boxes(ax, -0.6 * number, name, block)
@@ -123,4 +121,4 @@ def draw_blocks(
     ax.axis("off")
     used = {kind for block in blocks for kind, _ in block}
     named = (kind for kind, look in _KINDS.items() if kind in used and "label" in look)
-    box_legend(ax, tuple(named), columns)
+    box_legend(ax, tuple(named))
