@@ -48,7 +48,7 @@ def limit_calls(calls: int, function: Callable, name: str = "", why: str = "") -
 
 
 def limit_lines(most: int, function: Callable, why: str) -> Callable:
-    """`function`, which raises CallLimitExceeded with `why` where a call runs more than `most` lines.
+    """`function`, which raises CallLimitExceeded with `why` where a call runs over `most` lines.
 
     Lines of Python, library code included: as many on every machine, however busy it is.
     """
