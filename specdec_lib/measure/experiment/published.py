@@ -62,11 +62,6 @@ def load_published_pair(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) ->
     return load_pair(name, draft, limit=limit)
 
 
-def tasks_of(name: str) -> tuple[HubTask, ...]:
-    """The tasks of a pair."""
-    return next(tasks for part, tasks in TASKS.items() if part in name)
-
-
 def measure_tasks(
     student: StudentDecoder,
     name: str,
@@ -87,7 +82,7 @@ def measure_tasks(
     pair = pair or load_published_pair(name, draft, limit)
     rows, is_on_card = [], pair.target.device.type == "cuda"
     count, tokens = size or (ON_A_CARD if is_on_card else ON_A_PROCESSOR)
-    for task in tasks_of(name):
+    for task in next(tasks for part, tasks in TASKS.items() if part in name):
         texts, from_hub = task_texts(task, count)
         decoders = decoders_of(pair, student, plain_lengths(pair, texts, tokens))
         figures = _loop_figures(compare(decoders, texts))
