@@ -1,5 +1,6 @@
 """Chapter 03, lossless: its examples and the visible checks on them."""
 
+import re
 from collections.abc import Callable
 from itertools import islice
 from types import SimpleNamespace
@@ -98,8 +99,8 @@ def expect_repaired(
     ways = exact.branches(lambda tape: _asked(repair, logits, lent(tape), call), kind)
     ways = list(islice(ways, 99))  # no repair needs as many
     total = sum(weight for _, weight in ways)
-    if not abs(total - 1) < 1e-9:
-        raise Different(f"{call} asked choices.choose for a draw whose chances sum to {total:.3g}.")
+    if not abs(total - 1) < 1e-6:
+        raise Different(f"{call} has more than {len(ways)} branches: it may draw for ever.")
     written, drawn = np.zeros(len(p)), np.zeros(len(p))
     for (token, reported), weight in ways:
         written += weight * mismatch_law(p, softmax(reported), np.eye(len(p))[token])
@@ -137,7 +138,7 @@ def _asked(
         with np.errstate(divide="ignore"):  # np.log of a one-hot is a right answer
             got = repair(logits, choices)
     except Exception as error:
-        if "above 0" not in str(error):  # of exact.Tape
+        if not re.search("no probabilities|for ever|runs differ", str(error)):  # of exact.Tape
             raise
         nan = "np.exp overflows above 709: use softmax(logits), which is given."
         hint = nan if "nan" in str(error) else ""
