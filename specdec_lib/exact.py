@@ -8,15 +8,8 @@ Write the process as a function of a `Tape`, and let the tape make every random 
     >>> exact.distribution(heads)
     {0: 0.375, 1: 0.5, 2: 0.125}
 
-The function is called once for every branch. The decoder is such a function too, since a tape is a
-random source (sampling.RandomSource):
-
-    exact.distribution(
-        lambda tape: speculative_generate(target, drafter, [prompt], 2, settings, tape).tokens[0]
-    )
-
-Lossless speculative decoding gives the distribution of plain decoding to rounding. The number of
-branches grows with every token: small vocabularies and short texts only.
+The function is called once for every branch. The number of branches grows with every token: small
+vocabularies and short texts only.
 """
 
 from __future__ import annotations
@@ -29,7 +22,6 @@ if TYPE_CHECKING:
 
 Process = Callable[[Any], Any]  # called with a tape
 MAX_BRANCHES, MAX_DRAWS = 100_000, 1_000  # of a process, and of each of its branches
-_ENDLESS = "It may draw for ever; to be counted, it needs an end."
 
 
 class Tape:
@@ -45,18 +37,15 @@ class Tape:
         self.branch_count: list[int] = []  # how many there were
 
     def choose(self, probabilities: Sequence[float]) -> int:
-        """An index of `probabilities`, none that has probability 0.
-
-        ValueError if they are none, after MAX_DRAWS draws, and if the runs of a process differ.
-        """
+        """An index of `probabilities`, none that has probability 0. ValueError if they are none."""
         chances = list(map(float, probabilities))
         if not (abs(sum(chances) - 1) < 1e-6 and min(chances) > -1e-6):  # float32 rounds
-            raise ValueError(f"{chances} are no probabilities: at least 0, with the sum 1")
+            raise ValueError(f"{chances} are no probabilities: none is below 0, their sum is 1")
         possible = [i for i, chance in enumerate(chances) if chance > 0]
         depth = len(self.branch_taken)
         branch = self.path[depth] if depth < len(self.path) else 0
         if depth == MAX_DRAWS:
-            raise ValueError(f"one branch has more than {MAX_DRAWS:,} draws. {_ENDLESS}")
+            raise ValueError(f"one branch has more than {MAX_DRAWS:,} draws: it may draw for ever")
         if branch >= len(possible):
             raise ValueError("its runs differ: let `choose` make every random draw")
         self.branch_taken.append(branch)
@@ -110,7 +99,7 @@ def branches(process: Process, tape_type: type[Tape] = Tape) -> Iterator[tuple[A
         path = tape.next_path()
         if path is None:
             return
-    raise ValueError(f"there are more than {MAX_BRANCHES:,} branches. {_ENDLESS}")
+    raise ValueError(f"there are more than {MAX_BRANCHES:,} branches: it may draw for ever")
 
 
 def distribution(process: Process, tape_type: type[Tape] = Tape) -> dict[Hashable, float]:
