@@ -40,7 +40,7 @@ class Tape:
         """An index of `probabilities`, none that has probability 0. ValueError if they are none."""
         chances = list(map(float, probabilities))
         if not (abs(sum(chances) - 1) < 1e-6 and min(chances) > -1e-6):  # float32 rounds
-            raise ValueError(f"{chances} are no probabilities: none is below 0, their sum is 1")
+            raise ValueError(f"{chances} are no probabilities, which are at least 0 and sum to 1")
         possible = [i for i, chance in enumerate(chances) if chance > 0]
         depth = len(self.branch_taken)
         branch = self.path[depth] if depth < len(self.path) else 0

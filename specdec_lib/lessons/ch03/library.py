@@ -24,7 +24,7 @@ _NEVER = -1e4  # a logit whose probability is 0 in float64
 def require_library() -> None:
     """Raise DependencyError unless the installed transformers answers when asked as it is below."""
     half = np.array([0.5, 0.5])
-    print("Judging transformers; to load it first takes about 10 s.", flush=True)
+    print("Loading transformers and judging it: about 10 s.", flush=True)
     try:
         for draws, rule in zip((3, 2, 3, 3, 3), LIBRARY_RULES.values(), strict=True):
             rule(half, half, tape := exact.Tape())
