@@ -66,7 +66,7 @@ lesson.reveal("prediction_03", prediction_03)
 #
 # Drag the D of `q` to the top and leave `p` as it is. The lower picture shows the two ways into each token, by
 # acceptance and by correction. What moves, and what never does? Below, draw samples, also from your prediction's
-# rule: how many before it stands out?
+# rule ("replaced from p"): how many before it stands out?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets import linked_simulator
@@ -74,6 +74,14 @@ from specdec_lib.lessons.widgets import linked_simulator
 linked_simulator("paths", target=P, draft=Q)
 
 # %% [markdown]
+# <details><summary>What there is to see</summary>
+#
+# What acceptance loses, correction gains: the two paths move, and their sum stays at `p`. Your prediction's rule is
+# 0.09 from `p`. A sample of 50 tokens from `p` itself is as far on average, and one of 500 tokens a third of that: the
+# rule stands out after some hundreds of draws.
+#
+# </details>
+#
 # ## The proof, in two paths
 #
 # In the 60 proposals, token 1 was written 24 times by acceptance and 6 times by correction. There is no third
@@ -134,9 +142,9 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # 1. **The draft token is drawn from the very `q` that the rule uses.** Otherwise the accepted mass is
 #    not `min(p, q)`.
-# 2. **Draft, coin and correction are fresh draws.** A coin that has just rejected lies above the ratio. If it
-#    is also the `u` of the correction, it never reaches the beginning of the residual's line: after a rejected
-#    B it draws A one time in four, not three.
+# 2. **Draft, coin and correction are fresh draws.** A coin that has just rejected lies above the ratio. As
+#    the `u` of the correction it never reaches the beginning of the residual's line: after a rejected B it
+#    draws A one time in four instead of three times in four.
 # 3. **`p` belongs to exactly the text before the token.** A row too early or too late answers another question.
 #
 # If all three hold, every written token follows its `p`; the bonus token is drawn from it. The probability of a
@@ -209,8 +217,8 @@ lesson.check_is_lossless(is_lossless)
 # mode until August 2026: the noise of a rejected draft token drew the correction too.
 #
 # `sampler_match` is lossless: it writes a draw from `p` and hopes that the draft has guessed it. It keeps only the
-# sum of `p q`, here 0.305 instead of 0.80. Servers like it all the same: by default vLLM, SGLang, TensorRT-LLM and
-# llama.cpp accept a draft token `x` with probability `p(x)` and ignore `q`.
+# sum of `p q`, here 0.305 instead of 0.80. Yet by default vLLM, SGLang, TensorRT-LLM and llama.cpp accept a draft
+# token `x` with probability `p(x)` and ignore `q`.
 
 
 # %%
@@ -286,8 +294,8 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # %% [markdown]
 # ## The library on trial
 #
-# Ancient history? Judge the library that is installed here, transformers 5.23.0. Whenever it asks torch for a coin
-# or a token, `choices` answers, so the library's own code decides and every branch is counted. The accused:
+# Judge the library that is installed here, transformers 5.23.0. Whenever it asks torch for a coin or a token,
+# `choices` answers, so the library's own code decides and every branch is counted. The accused:
 #
 # - its acceptance code, with a draft token drawn from `q`, and with an argmax. One of its draft generators, for
 #   Gemma 4 assistants, still has the lines of 2024:
@@ -298,23 +306,21 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # ```
 #
 # - `generate` as anybody calls it, with two small Llamas. The draft has **another tokenizer**, with a word that the
-#   target lacks;
+#   target lacks. For the trial the order of its words is fixed: once reversed, once by id;
 # - a switch, `assistant_ensemble_weight`.
-#
-# What will your judge say?
 
 # %% tags=["demo"]
 figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 
 # %% [markdown]
-# Three of the five are not lossless. The switch is lossy on purpose, and says so: with weight `w` the library
-# writes `w p + (1 - w) q`. The others are bugs on your own disk: Gemma 4's argmax draft, whose numbers
-# your `argmax_draft_law` knew, and `generate`.
+# Three of the five are not lossless. The switch is lossy on purpose: with weight `w` the library writes
+# `w p + (1 - w) q`. The others are bugs on your own disk: Gemma 4's argmax draft, whose numbers your
+# `argmax_draft_law` knew, and `generate`.
 #
-# What is wrong with `generate`? It cuts the draft's output down to the words that both models know, in the order
-# of `get_vocab()`, and reports `q` as if that were the order of ids. So a token comes with the `q` of another:
-# condition 1. The order is a hash table's, new at every call (the last lines), so every loading is wrong in its
-# own way. The trial held it still, backwards. Listed by id, the same code is lossless.
+# What is wrong with `generate`? It cuts the draft's output down to the words that both models know. It lists them in
+# the order of `get_vocab()`, but reports `q` as if in the order of ids. So a token comes with the `q` of
+# another: condition 1. The order is a hash table's, new at every call (the last lines), so nearly every loading is
+# wrong, each in its own way. Listed by id, the same code is lossless.
 #
 # ### Exercise: repair
 #
@@ -436,7 +442,7 @@ figures.alpha_by_temperature(warp)
 # %% [markdown]
 # Warped alike, the models agree about as often at any temperature, with or without top-p: `alpha` is between 0.37
 # and 0.41. So usual settings, such as Qwen3's 0.6 with top-p 0.95, cost little. A draft left at temperature 1 is
-# lossless too, but at 0 it keeps a third less. That is why a draft gets the target's temperature.
+# lossless too, but at 0 it keeps a third less. So a draft gets the target's temperature.
 #
 # <details><summary>What these curves leave out</summary>
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 04 Choosing the draft: fast or accurate, and how many tokens
 #
-# 70 minutes, and an optional second sitting of 35 · difficulty 3 of 5 · you need: chapter 02; for
+# 60 minutes, and an optional second sitting of 30 · difficulty 3 of 5 · you need: chapter 02; for
 # the second sitting PyTorch's softmax
 #
 # - **Intuition**: one block in milliseconds, on the back of an envelope.
@@ -25,10 +25,9 @@ from specdec_lib.lessons.ch04 import figures, charts
 # %% [markdown]
 # ## The smallest example: one block
 #
-# A target pass takes 50 ms, a draft step 5 ms. The draft proposes `K = 5` tokens, and the target
-# accepts 3 of them. The block takes `5 x 5 + 50 = 75` ms and writes 4 tokens: the three accepted
-# ones and a correction. That is 18.75 ms per token instead of 50, so this block is 2.67 times as
-# fast. Two numbers describe a draft:
+# A target pass takes 50 ms, a draft step 5 ms. The draft proposes `K = 5` tokens, and the target accepts 3 of them.
+# The block takes `5 x 5 + 50 = 75` ms and writes 4 tokens: the three accepted ones and a correction. That is 18.75 ms
+# per token instead of 50, so this block is 2.67 times as fast. Two numbers describe a draft:
 #
 # - **`alpha`**, how accurate it is: the acceptance probability `sum_x min(p(x), q(x))`, averaged
 #   over the positions of a text.
@@ -183,8 +182,7 @@ lesson.check_walltime_speedup(walltime_speedup)
 # | 2 | 0.25 | 2.5 | 1.364 | 1.458 |
 # | 3 | 0.125 | 1.25 | 1.458 | 1.442 |
 #
-# Draft token 3 yields more than plain decoding, and still it slows you down! Here is the same for
-# `alpha = 0.7`:
+# Draft token 3 yields more than plain decoding, and still it slows you down! Here is the same for `alpha = 0.7`:
 
 # %% tags=["demo"]
 figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
@@ -197,10 +195,9 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 #
 # **Task.** Return the `K` with the largest speed-up, the smallest of equals.
 #
-# **Arguments.** `alpha` and `c` are floats, and `c` may be 0. `v` is a list of floats: `v[K]` is the
-# cost of verification of a block with `K` draft tokens, so `v[0]` is 1. It is measured and may jump,
-# so compare every `K` from 0 to `len(v) - 1`. The function returns an int: 0 if no `K` is faster than
-# plain decoding.
+# **Arguments.** `alpha` and `c` are floats, and `c` may be 0. `v` is a list of floats: `v[K]` is the cost of
+# verification of a block with `K` draft tokens, so `v[0]` is 1. It is measured and may jump, so compare every `K` from
+# 0 to `len(v) - 1`. The function returns an int: 0 if no `K` is faster than plain decoding.
 #
 # **Example.** `best_k(0.5, 0.1, [1.0, 1.0, 1.0, 1.0])` returns 2, by the table above. With
 # `v = [1.0, 1.05, 1.3, 1.35]` it returns 1.
@@ -240,13 +237,12 @@ lesson.check_best_k(best_k)
 #
 # ## Simulator: tokens and time over K
 #
-# Let every further token of a pass cost `s`, so `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a
-# square yours.
+# Let every further token of a pass cost `s`, so `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a square yours.
 #
 # ### Commit first
 #
 # Here `alpha = 0.8`. With `c = 0.05` and `s = 0` the best `K` is 8. What is it with `s = 0.1`?
-# Write a whole number from 0 to 20, then move the slider `s`.
+# Write a number from 0 to 20, then move the slider `s`.
 
 # %% solution="prediction_04_b"
 ### BEGIN SOLUTION
@@ -271,18 +267,19 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 #
 # Now a real pair. As in chapter 00, a pass of the target costs as much as one of a model with 234
 # million parameters. Its three drafts share its tokenizer and were trained on the same text. The next
-# cell takes about 20 s. It measures `alpha` at temperature 1 on 3,000 positions of held-out text, `c` on
+# cell takes about 25 s. It measures `alpha` at temperature 1 on 3,000 positions of held-out text, `c` on
 # draft steps in a row, and `v` on passes over 1 to 9 tokens. Close other programs first. Your own
 # functions choose `K` at `v = 1` and with the measured `v`, and predict both speed-ups, the **promises**.
 
 # %% tags=["demo"]
-print("Loading torch and the drafters. This takes some seconds.")
+print("Loading PyTorch and the models' code takes a few seconds.")
 from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import gap, strategies
 from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
 use_half_the_cores()  # as in chapter 00
+print("Measuring three drafts takes about 25 s.")
 benchmark = strategies.DraftBenchmark()
 family = strategies.built_in_models("large", "base", "small")
 target = load_pair(target_cost="234m", device="cpu").target
@@ -293,18 +290,16 @@ chosen = gap.draft_choices(measured, best_k, walltime_speedup, verified=True)
 charts.table_of_drafts(measured, promised, chosen)
 
 # %% [markdown]
-# `large` and `base` may have nearly the same `c`: both have two layers, and at this size starting an
-# operation costs more than its arithmetic. `s` is the mean cost of a further token.
+# `large` has twice the weights of `base`, but usually less than twice its `c`: both have two layers, and at this size
+# starting an operation takes time too. `s` is the mean cost of a further token.
 #
-# Which promise will the clock keep? How many tokens a block writes depends much on the text, so they
-# are counted on 24 texts, by the target at its own small size: its distribution is
-# the same. The time of a block hardly depends on the text, so three texts are clocked, both choices
-# and plain decoding by turns.
+# Which promise will the clock keep? How many tokens a block writes depends much on the text, so they are counted on 24
+# texts, by the target at its own small size: its distribution is the same. The time of a block hardly depends on the
+# text, so three texts are clocked, both choices and plain decoding by turns.
 #
 # ### Commit first
 #
-# What share of the promise at `v = 1` will the clock show? Write a number from 0.2 to 1.2; 1 means
-# all of it.
+# What share of the promise at `v = 1` will the clock show? Write a number from 0.2 to 1.2; 1 means all of it.
 
 # %% solution="prediction_04_c"
 ### BEGIN SOLUTION
@@ -315,6 +310,7 @@ prediction_04_c = 0.9
 lesson.committed("prediction_04_c", prediction_04_c, 0.2, 1.2)
 
 # %% tags=["demo"]
+print("Counting tokens and clocking takes about 20 s.")
 LONGER = 1  # 8 clocks all 24 texts, and takes eight times as long
 targets = target, benchmark.target
 accounts = gap.clock_choices(targets, family, measured, (promised, chosen), LONGER)
@@ -323,7 +319,7 @@ share = next(iter(accounts.values())).measured / max(each.speedup for each in pr
 lesson.reveal("prediction_04_c", prediction_04_c, share)
 
 # %% [markdown]
-# Both begin with the formula at `v = 1`. Each step adds what it left out:
+# Both begin with the formula at `v = 1`. Each step takes account of what it left out:
 #
 # - **Verification.** A pass over `K + 1` tokens takes longer than a pass over one.
 # - **In the loop.** Between the passes Python draws and compares tokens, and a target pass pushes the
@@ -448,7 +444,7 @@ show_race(races, yours="your draft and K")
 # %% [markdown]
 # On five short texts the race may land on either side of the promise. **This is a good place to stop.**
 #
-# ## Second sitting (optional, 35 minutes): where a draft comes from
+# ## Second sitting (optional, 30 minutes): where a draft comes from
 #
 # You can get a draft in six ways:
 #
@@ -550,9 +546,8 @@ use_half_the_cores()
 benchmark = strategies.DraftBenchmark()
 models = strategies.built_in_models("large", "base", "small")
 models["first layer"] = strategies.first_layers(1)
-drafts = strategies.compare_drafts(
-    benchmark, models, prompt_lookup
-)  # alpha 0 where it finds nothing
+print("Measuring six drafts and your lookup takes about 10 s.")
+drafts = strategies.compare_drafts(benchmark, models, prompt_lookup)  # alpha 0 if nothing is found
 charts.strategies(drafts)
 
 # %% [markdown]
@@ -561,14 +556,12 @@ charts.strategies(drafts)
 #
 # ## Train a draft on alpha itself
 #
-# At one position, the share of draft tokens that is rejected is the total variation of the two
-# distributions:
+# At one position, the share of draft tokens that is rejected is the total variation of the two distributions:
 #
 # $$ 1 - \sum_x \min(p(x), q(x)) = \frac{1}{2} \sum_x |p(x) - q(x)| $$
 #
-# So `1 - alpha` is a loss to train a draft on (Corollary 3.6 of Leviathan et al.). Training a small
-# model on a large one's distributions is **distillation**. The next cell is given; the grader calls
-# your loss through it.
+# So `1 - alpha` is a loss to train a draft on (Corollary 3.6 of Leviathan et al.). Training a small model on a large
+# one's distributions is **distillation**. The next cell is given; the grader calls your loss through it.
 
 # %%
 import torch
@@ -587,10 +580,9 @@ def loss_and_gradient(target_logits, draft_logits, dtype="float32"):
 #
 # **Task.** Return the mean over all positions of the total variation of the two softmaxes, in PyTorch.
 #
-# **Arguments.** Both are tensors of logits `(..., V)`: the last axis is the vocabulary, all others
-# are positions. The function returns a floating-point tensor of shape `()`. A gradient must reach
-# `draft_logits`.
-# Logits may come in bfloat16: compute in float32 or better. The value may be off by 1e-6.
+# **Arguments.** Both are tensors of logits `(..., V)`: the last axis is the vocabulary, all others are positions. The
+# function returns a floating-point tensor of shape `()`. A gradient must reach `draft_logits`. Logits may come in
+# bfloat16: compute in float32 or better. The value may be off by 1e-6.
 #
 # **Example.** For `log [0.45, 0.30, 0.15, 0.10]` and `log [0.30, 0.45, 0.20, 0.05]` it returns 0.20.
 
@@ -615,7 +607,7 @@ lesson.check_distillation_loss(distillation_loss)
 
 # %% [markdown]
 # Now the early exit learns with your loss on one half of the held-out documents, and `alpha` is
-# measured on the other half. 40 steps take a few seconds.
+# measured on the other half. 40 steps take about 10 s.
 
 # %% tags=["demo"]
 from specdec_lib.training.short import distil, trainable
@@ -634,18 +626,16 @@ charts.show_learning_curve(curve, costs)
 #
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192). Equation 1, Theorem 3.8,
-#   Corollaries 3.6 and 3.9; Table 2 for times. Its formula has `v = 1`; `v(K+1)` is this course's
-#   addition.
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023, [arXiv
+#   2211.17192](https://arxiv.org/abs/2211.17192). Equation 1, Theorem 3.8, Corollaries 3.6 and 3.9; Table 2 for times.
+#   Its formula has `v = 1`; `v(K+1)` is this course's addition.
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
 #   2302.01318](https://arxiv.org/abs/2302.01318): the times of a 70B target and its 4B draft, and
 #   Table 1 for its speed-ups.
-# - Y. Zhou et al., *DistillSpec*, ICLR 2024, [arXiv 2310.08461](https://arxiv.org/abs/2310.08461):
-#   distilled drafts, on text of their own, with the divergence chosen by task and decoding. M. Elhoushi
-#   et al., *LayerSkip*, [arXiv 2404.16710](https://arxiv.org/abs/2404.16710): early exit, with a target
-#   trained for it. A. Saxena, *Prompt Lookup Decoding*, 2023. The project
-#   [speculators](https://github.com/vllm-project/speculators) trains drafts for vLLM.
+# - Y. Zhou et al., *DistillSpec*, ICLR 2024, [arXiv 2310.08461](https://arxiv.org/abs/2310.08461): distilled drafts,
+#   on text of their own, with the divergence chosen by task and decoding. M. Elhoushi et al., *LayerSkip*, [arXiv
+#   2404.16710](https://arxiv.org/abs/2404.16710): early exit, with a target trained for it. A. Saxena, *Prompt Lookup
+#   Decoding*, 2023. The project [speculators](https://github.com/vllm-project/speculators) trains drafts for vLLM.
 # - Heads: DeepSeek-AI, *DeepSeek-V3*, [arXiv 2412.19437](https://arxiv.org/abs/2412.19437), for MTP;
 #   Y. Li et al., *EAGLE-3*, [arXiv 2503.01840](https://arxiv.org/abs/2503.01840); *DFlash*, [arXiv
 #   2602.06036](https://arxiv.org/abs/2602.06036).

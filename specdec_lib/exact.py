@@ -8,15 +8,8 @@ Write the process as a function of a `Tape`, and let the tape make every random 
     >>> exact.distribution(heads)
     {0: 0.375, 1: 0.5, 2: 0.125}
 
-The function is called once for every branch. The decoder is such a function too, since a tape is a
-random source (sampling.RandomSource):
-
-    exact.distribution(
-        lambda tape: speculative_generate(target, drafter, [prompt], 2, settings, tape).tokens[0]
-    )
-
-Lossless speculative decoding gives the distribution of plain decoding to rounding. The number of
-branches grows with every token: small vocabularies and short texts only.
+The function is called once for every branch. The number of branches grows with every token: small
+vocabularies and short texts only.
 """
 
 from __future__ import annotations
@@ -28,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Process = Callable[[Any], Any]  # called with a tape
+MAX_BRANCHES, MAX_DRAWS = 100_000, 1_000  # of a process, and of each of its branches
 
 
 class Tape:
@@ -43,16 +37,21 @@ class Tape:
         self.branch_count: list[int] = []  # how many there were
 
     def choose(self, probabilities: Sequence[float]) -> int:
-        """An index of `probabilities`, none that has probability 0. ValueError if there is none."""
-        possible = [i for i, probability in enumerate(probabilities) if probability > 0]
-        if not possible:
-            raise ValueError(f"none of {list(map(float, probabilities))} is above 0")
+        """An index of `probabilities`, none that has probability 0. ValueError if they are none."""
+        chances = list(map(float, probabilities))
+        if not (abs(sum(chances) - 1) < 1e-6 and min(chances) > -1e-6):  # float32 rounds
+            raise ValueError(f"{chances} are no probabilities, which are at least 0 and sum to 1")
+        possible = [i for i, chance in enumerate(chances) if chance > 0]
         depth = len(self.branch_taken)
         branch = self.path[depth] if depth < len(self.path) else 0
+        if depth == MAX_DRAWS:
+            raise ValueError(f"one branch has more than {MAX_DRAWS:,} draws: it may draw for ever")
+        if branch >= len(possible):
+            raise ValueError("its runs differ: let `choose` make every random draw")
         self.branch_taken.append(branch)
         self.branch_count.append(len(possible))
         outcome = possible[branch]
-        self.weight *= float(probabilities[outcome])
+        self.weight *= chances[outcome]
         return outcome
 
     def next_path(self) -> list[int] | None:
@@ -91,13 +90,16 @@ class Tape:
 
 
 def branches(process: Process, tape_type: type[Tape] = Tape) -> Iterator[tuple[Any, float]]:
-    """What `process` returns on every branch, and the branch's probability."""
-    path: Sequence[int] | None = ()
-    while path is not None:
+    """What `process` returns on every branch, and its probability. ValueError: MAX_BRANCHES."""
+    path: Sequence[int] = ()
+    for _ in range(MAX_BRANCHES):
         tape = tape_type(path)
         outcome = process(tape)
         yield outcome, tape.weight
         path = tape.next_path()
+        if path is None:
+            return
+    raise ValueError(f"there are more than {MAX_BRANCHES:,} branches: it may draw for ever")
 
 
 def distribution(process: Process, tape_type: type[Tape] = Tape) -> dict[Hashable, float]:

@@ -17,7 +17,7 @@ from autograde.hidden_tests.distributions import pair, thousandths
 from autograde.sandbox.remote import RemoteObject
 from specdec_lib import exact
 from specdec_lib.lessons.ch03 import rules
-from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, docstring_of, expect_repaired
+from specdec_lib.lessons.ch03.lesson import CHOICES, UNSEEN, expect_repaired
 
 # Each has more of two tokens, and the draft's favourite is one of its own.
 P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
@@ -202,6 +202,11 @@ is_lossless = ByName("is_lossless")
 
 FEW = np.array([0.25, 0.75]), np.array([0.75, 0.25])
 NOTHING_SHARED = np.array([0.0, 0.25, 0.75]), np.array([1.0, 0.0, 0.0])
+
+
+def docstring_of(rule: rules.Rule) -> str:
+    """The rule's name and its docstring, which is true of every verdict on it."""
+    return f'{rule.__name__}: "{rule.__doc__}"'
 
 
 def verdicts(rule: Callable, *pairs: tuple | None) -> Callable:

@@ -74,7 +74,7 @@ WORDS = {"found_in_the_text", "two_caches"}  # figures that show no number
 NOT_DRAWN = "cannot be used yet|There is no picture"
 PRINTS = {  # print as well
     *("ladder", "line_up", "library_on_trial", "contest"),
-    *("promise_and_clock", "show_learning_curve"),
+    *("library_repaired", "promise_and_clock", "show_learning_curve"),
 }
 FIGURE_TEXTS = table("figures.toml")  # what some figures say among other things
 # A figure with a wrong function in place of its own, and what it then says.

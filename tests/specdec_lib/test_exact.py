@@ -25,9 +25,13 @@ def test_every_branch_is_walked_once_and_what_is_impossible_never():
     assert exact.distribution(walk) == {(0,): 0.5, (2, 0): 0.125, (2, 1): 0.375}
 
 
-def test_a_draw_without_a_possible_outcome_is_refused():
-    with pytest.raises(ValueError, match=r"none of \[nan, 0.0\] is above 0"):
-        exact.Tape().choose([float("nan"), 0])
+def test_what_cannot_be_counted_is_refused():
+    for chances in ([float("nan"), 0], [], [3, 1], [1.5, -0.5]):
+        with pytest.raises(ValueError, match="are no probabilities"):
+            exact.Tape().choose(chances)
+    for draws, said in ((20, "100,000 branches"), (2_000, "1,000 draws")):
+        with pytest.raises(ValueError, match=said):
+            exact.distribution(lambda tape, n=draws: [tape.choose([0.5, 0.5]) for _ in range(n)])
 
 
 def test_a_tape_of_one_row_refuses_two_prompts():

@@ -4,6 +4,7 @@ import numpy as np
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch03.rules import Rule
+from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.data.distributions import normalised_residual
 
 
@@ -27,6 +28,8 @@ def mismatch_law(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> np.ndarray:
 
 
 def rule_law(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The distribution (V,) of what a rule writes, every branch of it followed."""
+    """The distribution (V,) of what a rule writes, each branch followed; Different if no token."""
     law = exact.distribution(lambda choices: rule(p, q, choices))
+    if others := [token for token in law if token not in range(len(p))]:
+        raise Different(f"it returned {others[0]!r}, expected a token from 0 to {len(p) - 1}.")
     return np.array([law.get(token, 0.0) for token in range(len(p))])

@@ -12,6 +12,7 @@ from specdec_lib.lessons.ch02.answer import RecordedAnswer
 from specdec_lib.lessons.ch02.lazy_uniforms import LazyGenerator
 from specdec_lib.lessons.ch03 import computed, library, rules
 from specdec_lib.lessons.ch03.rules import PUBLIC_CODE, Rule
+from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.data.distributions import total_variation
 from specdec_lib.lessons.drawing import axes
@@ -19,12 +20,8 @@ from specdec_lib.lessons.drawing.series import draw_series, series_figure
 from specdec_lib.lessons.drawing.style import show
 from specdec_lib.lessons.drawing.wording import TOKEN_NAMES, by_token
 
-SETTINGS = {
-    "temperature 1": (1.0, None, None),
-    "temperature 0.5": (0.5, None, None),
-    "top-k 3": (1.0, 3, None),
-    "top-p 0.8": (1.0, None, 0.8),
-}
+SETTINGS = {"temperature 1": (1.0, None, None), "temperature 0.5": (0.5, None, None)}
+SETTINGS |= {"top-k 3": (1.0, 3, None), "top-p 0.8": (1.0, None, 0.8)}
 TEMPERATURES, TOP_P = (0, 0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4), 0.95
 MAX_BRANCHES = 20_000
 ONCE = "exact.distribution asks it once for each branch, and these rules have fewer"
@@ -86,8 +83,10 @@ def own_decoder(
         models = [lambda text, row=row: np.tile(library.log(row), (len(text), 1)) for row in rows]
 
         def rule(_p: np.ndarray, _q: np.ndarray, choices: exact.Tape) -> int:
-            first, second = sample(*models, [0], 1, 2, 1.0, LazyGenerator(choices))
-            return int(first) * len(p) + int(second)
+            got = sample(*models, [0], 1, 2, 1.0, LazyGenerator(choices))
+            if np.shape(got) != (2,):
+                raise Different(f"speculative_sample returned {got!r}, expected two tokens.")
+            return int(got[0]) * len(p) + int(got[1])
 
         return rule
 
@@ -148,11 +147,16 @@ def alpha_by_temperature(warp: Callable) -> None:
     show(ax.figure, f"{title}. On {len(places)} tokens of a recorded answer: {words}.")
 
 
+@axes.uses_student_functions("my_rule")
 def forged(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int = 200_000) -> None:
     """Print how far a rule is from p (V,), counted, and how far a perfect sampler's sample is."""
-    off, noise = total_variation(computed.rule_law(rule, p, q), p), computed.noise(p, draws)
+    law, noise = computed.rule_law(rule, p, q), computed.noise(p, draws)
+    branches = len(list(exact.branches(lambda choices: rule(p, q, choices))))
+    if any((computed.rule_law(rule, p, q) != law).any() for _ in range(MAX_BRANCHES // branches)):
+        raise Different("its runs differ: let `choices` make every draw, or it cannot be counted.")
+    off = total_variation(law, p)
     print(f"Counted: {off:.5f} from p.")
     print(f"{draws:,} samples of a perfect sampler: {noise:.5f} from p on average.")
-    lossless = "Your rule is lossless, so there is nothing to notice."
+    lossless = "Counted, your rule is lossless, so there is nothing to notice."
     notice = f"{draws:,} samples would {'' if off > 3 * noise else 'not '}notice."
     print(lossless if off < 1e-12 else notice)

@@ -2,8 +2,8 @@
 
 The code is that of the installed transformers, by names that another version need not have. It
 asks torch for chance in two places, `torch.rand_like` for the coin and `torch.multinomial` for the
-token. Here `choices` decides both, so the library's code is asked about every branch, for any p and
-q, and nothing is sampled. It runs in float64, so that rounding hides nothing.
+token. Here `choices` decides both, so the library's code is asked about every branch, and nothing
+is sampled. It runs in float64, so that rounding hides nothing.
 """
 
 from collections.abc import Callable
@@ -24,6 +24,7 @@ _NEVER = -1e4  # a logit whose probability is 0 in float64
 def require_library() -> None:
     """Raise DependencyError unless the installed transformers answers when asked as it is below."""
     half = np.array([0.5, 0.5])
+    print("Loading transformers and judging it: about 10 s.", flush=True)
     try:
         for draws, rule in zip((3, 2, 3, 3, 3), LIBRARY_RULES.values(), strict=True):
             rule(half, half, tape := exact.Tape())

@@ -58,9 +58,8 @@ def strategies(drafts: "Mapping[str, tuple[float, Costs]]") -> None:
     title = "A draft pays if its alpha is above its c + s"
     ax = axes.chart(title, size=(8.0, 0.42 * len(names) + 1.3))
     y = axes.label_rows(ax, names)
-    bar, diamond = np.array(
-        [(alpha, costs.c + costs.s) for alpha, costs in map(drafts.get, names)]
-    ).T
+    pairs = [(alpha, costs.c + costs.s) for alpha, costs in map(drafts.get, names)]
+    bar, diamond = np.array(pairs).T
     ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
     ax.plot(diamond, y, "D", color="black", label="c + s", clip_on=False)
     axes.write_beside(ax, np.maximum(bar, diamond), y, labels)

@@ -1,7 +1,6 @@
 """The figures of chapter 04 that draw the student's functions, each with its words.
 
-They show what the function does, even if it is wrong: no line, label or text assumes the right
-answer.
+They show what the function does, even if it is wrong: nothing drawn assumes the right answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -95,6 +94,9 @@ def your_numbers(
 
     `step` is that of a draft step, `one` and `nine` of a target pass over so many tokens.
     """
+    if not (0 <= alpha <= 1 and min(step, one, nine) > 0):
+        print("Enter alpha as a number from 0 to 1, such as 0.7, and times above 0.")
+        return
     c, s = step / one, (nine / one - 1) / 8
     v = [1 + s * k for k in range(21)]
     k = best_k(alpha, c, v)

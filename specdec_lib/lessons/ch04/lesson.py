@@ -26,8 +26,8 @@ _P, _Q, _NARROW = _TOYS["p"], _TOYS["q"], _TOYS["narrow"]
 
 # What a student reads if the loss has no gradient.
 NO_GRAD = (
-    "distillation_loss returned a tensor that no gradient flows through. Stay with operations on "
-    "tensors from end to end: item(), detach(), NumPy and a new torch.tensor cut it off."
+    "distillation_loss returned a tensor that no gradient flows through. Use torch all the way, "
+    "as in torch.minimum: item(), detach(), NumPy and a new torch.tensor cut it off."
 )
 
 TRUTHS = truths_of(__package__, prediction_04=(1 - 0.7**6) / (1 - 0.7), prediction_04_c=None)
@@ -46,13 +46,6 @@ def logits_of_pair() -> "tuple[Tensor, Tensor]":
     import torch
 
     return torch.tensor(_P).log(), torch.tensor(_Q).log()
-
-
-def narrow_logits() -> "Tensor":
-    """The same of one position (2, 5), in bfloat16."""
-    import torch
-
-    return torch.tensor(_NARROW, dtype=torch.bfloat16)
 
 
 @visible_check

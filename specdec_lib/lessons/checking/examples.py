@@ -215,6 +215,7 @@ def describe_warning(text: str) -> str:
     asks = {
         "divide": " Did you divide before you looked for a zero?",
         "log": " Did you take the logarithm of 0?",
+        "2.0)": " Does NumPy get a tensor? Use torch, as in torch.minimum." * ("_wrap__" in text),
         "exp": " np.exp overflows above 709: subtract the largest logit first.",
     }
     return f'gave a warning: "{text}".{asks.get(text.rpartition(" ")[2], "")}'
@@ -261,6 +262,7 @@ def expect(
         happened = getattr(error, "what_happened", None)
         call = texts[0] or format_call(function, args)
         message = f"{call} {happened or error_text(error)}; expected {describe(gives)}."
+        hint = "In Python a power is written **." if " for ^:" in str(error) else hint
         raise Different(message, "" if happened or _is_from_lesson(error) else hint) from None
     why = difference(got, gives, form)
     if why is None:

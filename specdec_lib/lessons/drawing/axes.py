@@ -57,13 +57,13 @@ def uses_student_functions(*names: str) -> Callable[[Callable], Callable]:
 
 def _why_not(error: Exception, names: Sequence[str]) -> str:
     """Why a picture is missing. Only their own code in the traceback makes it a student's fault."""
-    all_names = " and ".join(names)
+    all_names, frames = " and ".join(names), student_frames(error)
     if isinstance(error, DependencyError):
         return f"{error} Your {all_names} has no part in this."
     if is_unwritten(error):
-        return f"This cell uses your own {all_names}. Write it first."
+        place = f" of {frames[-1].filename}" if ".ipynb" in frames[-1].filename else ""
+        return f"This cell uses your own {all_names}. Write it first: {frames[-1].name}{place}."
     message = getattr(error, "what_happened", getattr(error, "seen", None))
-    frames = student_frames(error)
     if message or frames:
         blamed = next((frame.name for frame in frames if frame.name in names), all_names)
         return f"Your {blamed} cannot be used yet: {message or error_text(error)}"
