@@ -44,7 +44,7 @@ figures.two_caches()
 #
 # One rule covers both cases, the **invariant** of the loop:
 #
-# > Between two blocks each cache holds a prefix of the text that leaves out its last token. A model's next pass
+# > Between two blocks each cache holds a prefix of the text, without at least its last token. A model's next pass
 # > reads everything that its cache lacks.
 #
 # ## The protocol: a model, and a cache that can go back
@@ -56,7 +56,7 @@ figures.two_caches()
 # | --- | --- |
 # | `model.vocab_size` | `V` |
 # | `model.new_cache(batch=1)` | an empty cache of `batch` rows |
-# | `model.forward(tokens, cache)` | takes tokens `(B, T)` long, appends them to the cache, returns logits `(B, T, V)` |
+# | `model.forward(tokens, cache)` | takes a long tensor of tokens `(B, T)`, appends them to the cache, returns logits `(B, T, V)` |
 # | `cache.length` | `(B,)` long: the number of positions that each row holds |
 # | `cache.truncate(length)` | forgets every position from `length` on |
 #
@@ -148,8 +148,8 @@ lesson.check_rollback(rollback)
 # residual is `[0, 1, 0]`: the next token is 1.
 #
 # **The tests also check.** An equal product rejects: at temperature 0 every `r` is 0, and a token with `p = 0` must
-# not pass. Half precision is not enough. No argument changes. There is no loop over rows, no `item()` and no
-# `tolist()`. (Only grading counts operations, for a tenth of the points.)
+# not pass. Don't convert to half precision. No argument changes. For a tenth of the points, grading alone looks for
+# loops over rows, `item()` and `tolist()`: use none.
 #
 # The figure makes one call with 3,456 rows, every block of two with every coin of a grid. Each bar should end at
 # its cross, the target.
@@ -357,7 +357,7 @@ figures.broken_decoders(broken.fault_costs(our_decoder().generate, target, base,
 lesson.reveal("prediction_08_b", prediction_08_b)
 
 # %% [markdown]
-# The two mistakes in the draft's cache cost speed only, so no test of the texts finds them:
+# The two mistakes in the draft's cache cost speed only, so no test of the *distribution* finds them:
 #
 # - If the target is its own draft, every block should be accepted whole: five tokens per pass at `K = 4`. Fewer
 #   means that the bonus feed was forgotten. With *base* this mistake hardly shows.
@@ -437,6 +437,7 @@ def grammar(logits, depth):
 
 
 pairs = {
+    "nothing": (target, base),
     "top-p on the target": (Changed(target, top_p), base),
     "top-p on both": (Changed(target, top_p), Changed(base, top_p)),
     "a grammar on the target": (Changed(target, grammar), base),
@@ -499,9 +500,9 @@ charts.contest(contest.recorded_contest())
 # %% [markdown]
 # ## The experiment
 #
-# Leviathan et al. ran one target with three drafts at two temperatures. You do the same on built-in models, with
-# the best `K` by your measured `v`. The weights of the target, whose texts the slow one writes, are 17, 8 and 4
-# times those of *small*, *base* and *large*.
+# Leviathan et al. ran one target with three drafts at two temperatures. You do the same on built-in models, with the
+# best `K` by your measured `v`. Before it was slowed down, the target has 17, 8 and 4 times the weights of *small*,
+# *base* and *large*.
 
 # %% tags=["demo"]
 rows = grid.measure_rows(machine, our_decoder())
@@ -556,7 +557,7 @@ charts.beside_the_paper(rows, en_de)
 # measure_tasks(our_decoder(), "vicuna", "68m")
 # ```
 #
-# *printed* is a paper's speed-up in the same task: Spec-Bench's draft model for Vicuna, T5-XXL in Table 2 for
+# In its table, *printed* is a paper's speed-up in the same task: Spec-Bench's draft model for Vicuna, T5-XXL in Table 2 for
 # FLAN-T5, Chinchilla for all others. Without the extra `published`, built-in texts stand in, and no figure stands
 # beside them.
 #
@@ -630,7 +631,7 @@ lesson.answered("quiz_08_b", quiz_08_b)
 # <details><summary>Answer</summary>
 #
 # A block writes between 1 and K + 1 tokens, and how many depends on the draft. *For example:* divide 100 by your
-# `K`, and compare with the passes in the figure beside Hugging Face. (The repository
+# `K`, and compare with the passes in the table beside Hugging Face. (The repository
 # raiyanyahya/how-to-train-your-gpt, `speculative_decoding.md` at 92036280.)
 #
 # </details>

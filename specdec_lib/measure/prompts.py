@@ -84,7 +84,7 @@ def without_repetition(decoder: Decoder, prompts: Prompts, count: int) -> list[l
     def repeats_little(prompt: list[int]) -> bool:
         return repeated_share(decoder(prompt).tokens[0]) <= MAX_REPEATED_SHARE
 
-    tried = progress(prompts, "prompts without loops")
+    tried = progress(prompts, "prompts tried for text that does not repeat itself")
     chosen = list(islice(filter(repeats_little, tried), count))
     if not chosen:
         raise ValueError("every prompt's text runs in circles; use more prompts or fewer tokens")

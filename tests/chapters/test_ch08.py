@@ -165,17 +165,17 @@ def test_a_grammar_on_both_sides_is_accepted_again_and_a_state_that_stays_breaks
     names |= {"tokenizer": tokenizer, "lesson": lesson, "show_table": shown.append}
     names["our_decoder"] = lambda: StudentDecoder("your", LOOP)
     exec(cell.partition("\n")[2], names)
-    top_p, both_top_p, grammar, both, stays = shown[0]["accepted of 4"]
+    _, top_p, both_top_p, grammar, both, stays = shown[0]["accepted of 4 a block"]
     assert both_top_p > 1.5 * top_p and both > 1.2 * grammar
     right = shown[0]["right texts"].tolist()
-    assert right[:4] == ["4 of 4"] * 4 and right[4] < "4 of 4"
+    assert right[1:5] == ["4 of 4"] * 4 and right[5] < "4 of 4"
 
 
 def test_the_ratios_of_the_pairs_are_those_of_the_text():
     target = read_shape(ASSETS / "target")
     ratios = [size_ratio(target, read_shape(ASSETS / name)) for name in ("small", "base", "large")]
     assert ratios == ["17:1", "8:1", "4:1"]
-    assert "17, 8 and 4 times those of *small*, *base* and *large*" in TEXT
+    assert "17, 8 and 4 times the weights of *small*, *base* and *large*" in TEXT
 
 
 def test_the_formula_beside_the_recorded_passes_is_the_best_one():

@@ -81,7 +81,7 @@ def diagnose_error(error: str, passes: Sequence[ModelPass]) -> str:
         return (
             f"The target's last pass began at position {last.start} and gave a row for each token "
             f"that it read, {len(last.tokens)} in all. For n draft tokens p is the "
-            "last n + 1 rows, and q has n rows."
+            "last n + 1 rows, and q has n rows. Was everything rejected forgotten?"
         )
     return ""
 
@@ -92,7 +92,7 @@ def _of_a_pass_without_a_token(passes: Sequence[ModelPass]) -> str:
     if last.name == before == "draft":
         why = "The tokens that this block has drafted belong to what the draft reads."
     else:
-        why = "Does it forget what was rejected?"
+        why = "Does it forget what was rejected, and the text's last token, which is unread?"
     return (
         f"The last pass was the {last.name}'s, and it was given no token to read: its cache holds "
         f"{len(last.held)} positions already. {why}"

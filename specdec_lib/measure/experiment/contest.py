@@ -77,13 +77,11 @@ class Contest(NamedTuple):
         return median, low, high
 
     def by_decoder(self) -> pd.DataFrame:
-        """A row a decoder: target passes for 100 tokens, and tokens a second of the median text."""
-        runs = self.runs.assign(rate=self.runs.tokens / self.runs.seconds)
-        groups = runs.groupby("decoder", sort=False)
-        passes = 100 * groups.passes.sum() / groups.tokens.sum()
-        return pd.DataFrame(
-            {"passes for 100 tokens": passes, "tokens a second": groups.rate.median()}
-        )
+        """A row a decoder: target passes for 100 tokens, and the median ratio to THEIRS."""
+        groups = self.runs.groupby("decoder", sort=False)
+        table = (100 * groups.passes.sum() / groups.tokens.sum()).to_frame("passes for 100 tokens")
+        speeds = [ratios(self.runs, name, THEIRS).median() for name in table.index]
+        return table.assign(**{"times as fast as generate": speeds})
 
 
 def loop_decoders(

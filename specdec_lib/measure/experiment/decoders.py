@@ -57,7 +57,8 @@ class StudentDecoder(NamedTuple):
                 right += is_right([*prompt, *found.tokens[0]])
             accepted = _TOKENS * len(prompts) / passes - 1
             rows.append((name, accepted, f"{right} of {len(prompts)}"))
-        return pd.DataFrame(rows, columns=["what is changed", f"accepted of {_K}", "right texts"])
+        columns = ["what is changed", f"accepted of {_K} a block", "right texts"]
+        return pd.DataFrame(rows, columns=columns)
 
 
 def library_generate(
