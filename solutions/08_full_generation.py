@@ -498,6 +498,9 @@ lesson.reveal("prediction_08_c", prediction_08_c, met.speedup("the loop")[0])
 charts.contest(contest.recorded_contest())
 
 # %% [markdown]
+# Where a block takes more plain passes than it writes tokens, drafts lose: in float32 a wider pass is expensive on a
+# CPU.
+#
 # ## The experiment
 #
 # Leviathan et al. ran one target with three drafts at two temperatures. You do the same on built-in models, with the

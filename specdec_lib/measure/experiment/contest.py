@@ -33,7 +33,7 @@ from specdec_lib.models.scale import size_ratio
 from specdec_lib.models.smollm2 import DRAFT_MODEL, FOLDERS
 
 CONTEST_FILE = Path(specdec_lib.__file__).with_name("lessons") / "ch08" / "contest.json"
-TEXTS, CHAT_TOKENS = 5, 48
+TEXTS, CHAT_TOKENS = 5, 24
 _BUILT_IN_DRAFT, _BUILT_IN_K = "large", 3
 # Whose loop runs on whose forward pass.
 THEIRS, SAME_PASS, OWN_PASS = "theirs", "same pass", "own pass"
