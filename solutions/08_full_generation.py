@@ -134,7 +134,7 @@ lesson.check_rollback(rollback)
 #
 # ### Exercise: verify_block
 #
-# **Task.** For each row of a batch: how many draft tokens are kept, and the token after them.
+# **Task.** Return, for each row of a batch, how many draft tokens are kept, and the token after them.
 #
 # **Arguments.** `p` is `(B, K+1, V)`, `q` is `(B, K, V)`, `drafted` and `r` are `(B, K)`, `u` is `(B,)`. `p` and
 # `q` are both float32 or both float64, `r` and `u` are float64. `K` may be 0. The function returns two `torch.long`
@@ -206,7 +206,7 @@ def feed(model, cache, tokens: list[int]) -> torch.Tensor:
 #
 # ### Exercise: speculative_generate
 #
-# **Task.** Chapter 02's decoder with caches: the new tokens after a prompt, in blocks of up to `k` draft tokens.
+# **Task.** Return the new tokens after a prompt: chapter 02's decoder, with caches, in blocks of up to `k` draft tokens.
 #
 # **Arguments.** `target` and `draft` follow the protocol, `prompt_ids` is a list of at least one token. The
 # function returns a list of `max_new_tokens` tokens, or fewer: a new token equal to `eos_id` ends the text, also
