@@ -659,8 +659,8 @@ lesson.answered("quiz_08_b", quiz_08_b)
 #
 # ## The race again
 #
-# Your decoder runs on the library's forward pass, Hugging Face's on its own. The texts are twice as long, since both
-# models of a lane read the prompt first.
+# Your decoder runs on the library's forward pass, Hugging Face's on its own. The texts are twice as long, since a
+# lane's models read the prompt first.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
