@@ -32,7 +32,7 @@ from specdec_lib.sampling import Warp, random_source_for
 from specdec_lib.theory import walltime_speedup
 
 CHAPTER = "08_full_generation"
-TEXT = text_of(CHAPTER).replace("\n# ", " ")
+TEXT = re.sub(r"\n# *", " ", text_of(CHAPTER))
 FUNCTIONS = functions_of(CHAPTER)
 GENERATE = "speculative_generate"
 LOOP = FUNCTIONS[GENERATE]
