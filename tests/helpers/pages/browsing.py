@@ -18,7 +18,10 @@ _numbers = count()
 
 def script(name: str) -> str:
     """A function that runs in a page, from the file of this name in scripts/."""
-    return (Path(__file__).parent / "scripts" / f"{name}.js").read_text(encoding="utf-8")
+    file = Path(__file__).parent / "scripts" / f"{name}.js"
+    return (
+        file.read_text(encoding="utf-8").partition("export default ")[2].strip().removesuffix(";")
+    )
 
 
 def leaves_machine(url: str) -> bool:
