@@ -8,7 +8,8 @@ Write the process as a function of a `Tape`, and let the tape make every random 
     >>> exact.distribution(heads)
     {0: 0.375, 1: 0.5, 2: 0.125}
 
-The function is called once for every branch. The number of branches grows with every token: small
+The function is called once for every branch. The decoder is such a function too, since a tape is a
+random source (sampling.RandomSource). The number of branches grows with every token: small
 vocabularies and short texts only.
 """
 

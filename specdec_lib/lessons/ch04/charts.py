@@ -10,8 +10,6 @@ from specdec_lib.lessons.drawing.series import draw_series, show_table
 from specdec_lib.lessons.drawing.style import EXCESS_COLOUR, role, show
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from specdec_lib.measure.gap import DraftChoice, SpeedupBreakdown
     from specdec_lib.measure.strategies import DraftMeasurement
     from specdec_lib.theory import Costs
@@ -27,7 +25,7 @@ def promise_and_clock(speedup: Callable, accounts: "Mapping[str, SpeedupBreakdow
         speeds = {step: speedup(alpha, c, k, v) for step, (c, v) in account.steps.items()}
         *_, loop = speeds.values()
         speeds["text"] = loop * tokens / speedup(alpha, 0.0, k, 1.0)
-        words.append(f"{name}: {waterfall(ax, speeds, account.measured)}")
+        words.append(f"{name}: {axes.waterfall(ax, speeds, account.measured)}")
         low, high, texts = min(account.by_text), max(account.by_text), len(account.by_text)
         clocks.append(f"{account.measured:.2f} with {name} ({low:.2f} to {high:.2f})")
         ax.set(title=name, xlabel="times as fast as plain decoding")
@@ -35,20 +33,6 @@ def promise_and_clock(speedup: Callable, accounts: "Mapping[str, SpeedupBreakdow
     message = f"Times as fast as plain decoding: {'; '.join(clocks)}. Texts clocked: {texts}."
     show(ax.figure, f"{message} {'. '.join(words)}.")
     print(message)
-
-
-def waterfall(ax: "Axes", speeds: Mapping[str, float], clock: float) -> str:
-    """The first of `speeds`, every step to the next, and the clock, as bars; and in words."""
-    names, ends = [*speeds, "the clock"], np.array(list(speeds.values()))
-    y, steps = axes.label_rows(ax, names), np.diff(ends)
-    ax.barh(y[0], ends[0], 0.6, **role("target"))
-    for at, start, step in zip(y[1:-1], ends[:-1], steps, strict=True):
-        ax.barh(at, step, 0.6, left=start, **role("residual" if step > 0 else "excess"))
-    ax.barh(y[-1], clock, 0.6, **role("accepted"))
-    texts = [f"{ends[0]:.2f}", *(f"{step:+.2f}" for step in steps), f"{clock:.2f}"]
-    axes.write_beside(ax, [ends[0], *np.maximum(ends[:-1], ends[1:]), clock], y, texts)
-    ax.set_xlim(0, max(ax.get_xlim()[1], 1.3 * ends.max(), 1.2))
-    return ", ".join(map(" ".join, zip(names, texts, strict=True)))
 
 
 def strategies(drafts: "Mapping[str, tuple[float, Costs]]") -> None:

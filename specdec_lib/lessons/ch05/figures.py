@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch04.charts import waterfall
 from specdec_lib.lessons.ch05 import computed
 from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, series_text, show_table
@@ -248,5 +247,5 @@ def from_tokens_to_clock(row: Any) -> None:
     ax = axes.chart(title, size=(7.6, 2.6))
     speeds = {"a block takes one pass": row.tokens}
     speeds[f"{row.steps} draft steps"] = row.tokens / (1 + row.steps * row.c)
-    words = waterfall(ax, speeds | {"a longer pass, and the rest": row.speedup}, row.speedup)
+    words = axes.waterfall(ax, speeds | {"a longer pass, and the rest": row.speedup}, row.speedup)
     show(ax.figure, f"{title}. {words}.")

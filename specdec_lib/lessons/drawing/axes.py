@@ -228,6 +228,20 @@ def write_beside(ax: Axes, x: Iterable[float], y: Iterable[float], texts: Iterab
         ax.annotate(text, (at, height), xytext=(7, -4), textcoords="offset points")
 
 
+def waterfall(ax: Axes, speeds: Mapping[str, float], clock: float) -> str:
+    """The first of `speeds`, every step to the next, and the clock, as bars; and in words."""
+    names, ends = [*speeds, "the clock"], np.array(list(speeds.values()))
+    y, steps = label_rows(ax, names), np.diff(ends)
+    ax.barh(y[0], ends[0], 0.6, **role("target"))
+    for at, start, step in zip(y[1:-1], ends[:-1], steps, strict=True):
+        ax.barh(at, step, 0.6, left=start, **role("residual" if step > 0 else "excess"))
+    ax.barh(y[-1], clock, 0.6, **role("accepted"))
+    texts = [f"{ends[0]:.2f}", *(f"{step:+.2f}" for step in steps), f"{clock:.2f}"]
+    write_beside(ax, [ends[0], *np.maximum(ends[:-1], ends[1:]), clock], y, texts)
+    ax.set_xlim(0, max(ax.get_xlim()[1], 1.3 * ends.max(), 1.2))
+    return ", ".join(map(" ".join, zip(names, texts, strict=True)))
+
+
 def write_inside(ax: Axes, x: float, y: float, text: str, **options: Any) -> None:
     """Write a text in the middle of an area, legible on its hatch; `options` go to `ax.text`."""
     ax.text(x, y, text, ha="center", va="center", **{"bbox": _WHITE_BOX} | options)
