@@ -188,7 +188,7 @@ def assert_part(student, solution, args: tuple, part: int, hint: str) -> None:
     expected, got = read_log.expected_of(solution, args), student.read_log(*args)
     whole = isinstance(got, tuple | list) and len(got) == 2
     if not whole or difference(got[part], expected[part], form=False) is not None:
-        call = f"{format_call('read_log', args)} returned {describe(got)}"
+        call = f"{format_call(student.read_log, args)} returned {describe(got)}"
         raise Different(f"{call}, expected {describe(expected)}.", hint)
 
 
