@@ -659,22 +659,13 @@ lesson.answered("quiz_08_b", quiz_08_b)
 #
 # ## The race again
 #
-# Your decoder runs on the library's forward pass, Hugging Face's on its own. The texts are twice as long, since a
-# lane's models read the prompt first.
+# Here are three decoders of your contest, replayed as they ran. Plain decoding and your decoder have the library's
+# forward pass, Hugging Face's decoder has its own. Each clock starts before the prompt is read.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
-from specdec_lib.measure.race.hf_lane import assisted_lane
-from specdec_lib.measure.race.lanes import student_lane
-from specdec_lib.measure.race.race import race
 
-lane, models = f"{our_decoder().whose} decoder", met.models
-lanes = {
-    lane: student_lane(our_decoder().generate, models.pair.draft, models.pair.k),
-    "Hugging Face's decoder": assisted_lane(models.target, models.draft, models.pair.k),
-}
-how = {"subject": models.subject, "cost": machine.name, "tokens": 2 * models.tokens}
-show_race(race("08", lanes, target=models.pair.target, time_prompt=True, **how), yours=lane)
+show_race([met.race], yours=f"{our_decoder().whose} decoder")
 
 # %% [markdown]
 # In chapter 00 you watched this race. Now you have run it.

@@ -1,14 +1,13 @@
 """Two loops and two forward passes, by turns: what the loop is worth, and what the passes are.
 
 Hugging Face's loop and a student's write the same greedy texts of one pair on transformers' own
-forward pass, the student's on the library's, too: each with drafts, and without.
+forward pass, and the student's on the library's, too.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,19 +15,30 @@ import pandas as pd
 
 import specdec_lib
 from specdec_lib.assets import ASSETS
-from specdec_lib.measure.compare import Decoder, compare, ratios
+from specdec_lib.measure.compare import ratios
 from specdec_lib.measure.experiment.decoders import StudentDecoder
-from specdec_lib.measure.experiment.grid import GRID_TOKENS, TRIAL_TOKENS, grid_prompts
+from specdec_lib.measure.experiment.grid import GRID_TOKENS, grid_prompts
 from specdec_lib.measure.experiment.identity import count_identical_texts
 from specdec_lib.measure.experiment.survey import ExperimentMachine
-from specdec_lib.measure.hugging import CountedModel, hf_generate
+from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.measure.prompts import chat_questions
-from specdec_lib.measure.race.turns import Subject, questions_to
+from specdec_lib.measure.race.hf_lane import generate_lane
+from specdec_lib.measure.race.lanes import LaneMaker, student_lane
+from specdec_lib.measure.race.record import Race
+from specdec_lib.measure.race.turns import (
+    PLAIN_LANE,
+    LaneRunner,
+    Subject,
+    code_after,
+    questions_to,
+    run_lanes,
+)
 from specdec_lib.models.catalogue import SMOLLM2, PairError
 from specdec_lib.models.hf import Causal
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.protocol import Model
 from specdec_lib.models.scale import size_ratio
 from specdec_lib.models.smollm2 import DRAFT_MODEL, FOLDERS
 
@@ -41,8 +51,7 @@ _SPECULATIVE = " with drafts"
 # The speed-ups: a name, the decoder, and the one that it is compared with.
 SPEEDUPS = {
     "their gain": (THEIRS + _SPECULATIVE, THEIRS),
-    "gain on their pass": (SAME_PASS + _SPECULATIVE, SAME_PASS),
-    "gain on our pass": (OWN_PASS + _SPECULATIVE, OWN_PASS),
+    "our gain": (OWN_PASS + _SPECULATIVE, OWN_PASS),
     "the loop": (SAME_PASS + _SPECULATIVE, THEIRS + _SPECULATIVE),
     "the pass": (OWN_PASS + _SPECULATIVE, SAME_PASS + _SPECULATIVE),
 }
@@ -54,21 +63,21 @@ class Contestants(NamedTuple):
     pair: Pair
     target: CountedModel
     draft: CountedModel
-    prompts: list[list[int]]
+    subject: Subject  # its prompts, and how they are shown
     tokens: int  # new ones after each prompt
-    subject: Subject | None  # of a race; None for held-out code
 
 
 class Contest(NamedTuple):
     """What was run, and `runs` (compare.compare), one row for each decoder and text.
 
-    `texts` counts the speculative texts of the student's loop (identity.py). A recorded contest has
-    no `models`.
+    `texts` counts the speculative texts of the student's loop (identity.py). `race` replays plain
+    decoding, that loop and Hugging Face's. A recorded contest has neither `race` nor `models`.
     """
 
     about: dict[str, Any]
     runs: pd.DataFrame
     texts: dict[str, int]
+    race: Race | None = None
     models: Contestants | None = None
 
     def speedup(self, name: str) -> tuple[float, float, float]:
@@ -84,20 +93,20 @@ class Contest(NamedTuple):
         return table.assign(**{"times as fast as generate": speeds})
 
 
-def loop_decoders(
-    student: StudentDecoder, theirs: tuple, ours: Mapping[str, tuple], k: int, tokens: int
-) -> dict[str, Decoder]:
+def loop_lanes(
+    student: StudentDecoder, theirs: tuple, ours: Mapping[str, tuple], k: int
+) -> dict[str, tuple[Model, LaneMaker]]:
     """Both loops, with `k` draft tokens a block and with none: Hugging Face's on `theirs`.
 
     `ours` are the targets and drafts on which the student's runs. Without drafts it is plain
     decoding, since a block then has the one token that the target adds.
     """
-    generate = partial(hf_generate, theirs[0], new_tokens=tokens)
-    decoders = {THEIRS: generate, THEIRS + _SPECULATIVE: partial(generate, draft=theirs[1], k=k)}
-    for name, models in ours.items():
-        decoders[name] = student.decoder(*models, 0, GREEDY, tokens)
-        decoders[name + _SPECULATIVE] = student.decoder(*models, k, GREEDY, tokens)
-    return decoders
+    lanes = {THEIRS: generate_lane(theirs[0]), THEIRS + _SPECULATIVE: generate_lane(*theirs, k)}
+    lanes = {name: (theirs[0], make) for name, make in lanes.items()}
+    for name, (target, draft) in ours.items():
+        for ending, count in (("", 0), (_SPECULATIVE, k)):
+            lanes[name + ending] = target, student_lane(student.generate, draft, count)
+    return lanes
 
 
 def contestants(machine: ExperimentMachine) -> Contestants:
@@ -113,38 +122,57 @@ def contestants(machine: ExperimentMachine) -> Contestants:
         pair = replace(machine.pair, target=machine.target, draft=draft, label=label, k=_BUILT_IN_K)
         small = CountedModel.from_folder(ASSETS / _BUILT_IN_DRAFT, draft.dtype, device)
         target = CountedModel.from_size(machine.name, dtype, device)
-        return Contestants(pair, target, small, grid_prompts(machine, 0), GRID_TOKENS, None)
+        subject = code_after(grid_prompts(machine, 0), lambda: machine.target, label)
+        return Contestants(pair, target, small, subject, GRID_TOKENS)
     subject = questions_to(pair, chat_questions()[:TEXTS])._replace(ends=None)
     target = CountedModel.from_size(SMOLLM2, dtype, device)
     small = CountedModel.from_cut_folder(
         FOLDERS[DRAFT_MODEL], pair.target.vocab_size, pair.draft.dtype, device
     )
-    return Contestants(pair, target, small, subject.prompts, CHAT_TOKENS, subject)
+    return Contestants(pair, target, small, subject, CHAT_TOKENS)
 
 
 def measure_contest(student: StudentDecoder, machine: ExperimentMachine) -> Contest:
-    """All six decoders on every text, by turns."""
+    """Every text by all decoders in turn, but for plain decoding by the student on SAME_PASS.
+
+    That is Hugging Face's plain decoding once more: the same passes, and next to no loop.
+    """
     models = contestants(machine)
     pair, on_their_pass = models.pair, (Causal(models.target.model), Causal(models.draft.model))
     for model in on_their_pass:
         model.vocab_size = models.target.vocab_size  # a cut draft's own is smaller
     ours = {SAME_PASS: on_their_pass, OWN_PASS: (pair.target, pair.draft)}
-    make = partial(loop_decoders, student, (models.target, models.draft), ours, pair.k)
-    runs = compare(make(models.tokens), models.prompts, warm_up=make(TRIAL_TOKENS))
-    plain, loop = (
-        [each.tokens[0] for each in runs[runs.decoder == name].generation]
-        for name in (OWN_PASS, OWN_PASS + _SPECULATIVE)
-    )
+    lanes = loop_lanes(student, (models.target, models.draft), ours, pair.k)
+    del lanes[SAME_PASS]
+    batches = [[prompt] for prompt in models.subject.prompts]
+    runners, runs = run_lanes(lanes, batches, GREEDY, models.tokens)
     about = {"pair": pair.label, "K": pair.k, **machine.about()}
     about |= {"date": f"{date.today()}", "loop": student.whose}
-    same = count_identical_texts(pair.target, zip(models.prompts, loop, plain, strict=True))
-    return Contest(about, runs.drop(columns="generation"), same, models)
+    speculative, plain = (
+        [text.new_tokens for text in runners[name].texts]
+        for name in (OWN_PASS + _SPECULATIVE, OWN_PASS)
+    )
+    written = zip(models.subject.prompts, speculative, plain, strict=True)
+    same = count_identical_texts(pair.target, written)
+    race = _race(runners, models.subject, student.whose)
+    return Contest(about, runs.drop(columns="generation"), same, race, models)
+
+
+def _race(runners: Mapping[str, LaneRunner], subject: Subject, whose: str) -> Race:
+    """Three of the decoders, to be replayed; the clock of a text begins with its prompt."""
+    names = {
+        OWN_PASS: PLAIN_LANE,
+        OWN_PASS + _SPECULATIVE: f"{whose} decoder",
+        THEIRS + _SPECULATIVE: "Hugging Face's decoder",
+    }
+    lanes = [runners[name].lane(shown, True, subject) for name, shown in names.items()]
+    return Race(lanes, subject.shown, subject.about)
 
 
 def contest_json(contest: Contest) -> str:
     """All of the file of a recorded contest."""
     content = contest._asdict() | {"runs": contest.runs.to_dict("records")}
-    del content["models"]
+    del content["race"], content["models"]
     return json.dumps(content, indent=1)
 
 

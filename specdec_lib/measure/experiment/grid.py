@@ -20,7 +20,7 @@ from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs, walltime_speedup
 
-GRID_TOKENS = 32  # new ones after each prompt
+GRID_TOKENS = 24  # new ones after each prompt
 TRIAL_TOKENS = 8  # of a warm-up
 PLAIN_DECODER = "plain"
 _WARPS = {1: SAMPLED, 0: GREEDY}  # by temperature

@@ -7,6 +7,7 @@ stand in, and no paper's figure stands beside them.
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import islice
 from operator import getitem
@@ -24,6 +25,7 @@ from specdec_lib.measure.experiment.decoders import StudentDecoder
 from specdec_lib.measure.hugging import AssistantSettings, CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, plain
 from specdec_lib.measure.papers import paper_table
+from specdec_lib.measure.timing import PassRecorder
 from specdec_lib.models.catalogue import DOWNLOAD_LIMIT, PUBLISHED, PairError
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
@@ -119,15 +121,16 @@ def decoders_of(
     """
     ours = {contest.SAME_PASS: (pair.target, pair.draft)}
     theirs = tuple(CountedModel(each.model, each.vocab_size) for each in (pair.target, pair.draft))
+    lanes = contest.loop_lanes(student, theirs, ours, PUBLISHED_K)
 
     def decode(name: str, text: str) -> Generation:
-        decoders = contest.loop_decoders(student, theirs, ours, PUBLISHED_K, lengths[text])
-        is_ours, start = name.startswith(contest.SAME_PASS), pair.start(text)
-        return decoders[name](start if is_ours else pair.tokenizer.encode(text))
+        target, make = lanes[name]
+        is_ours, recorder = name.startswith(contest.SAME_PASS), PassRecorder(target)
+        start = pair.start(text) if is_ours else pair.tokenizer.encode(text)
+        generation = make(recorder, GREEDY, lengths[text])([start])
+        return replace(generation, target_passes=len(recorder.passes))
 
-    return {
-        name: partial(decode, name) for name in contest.loop_decoders(student, theirs, ours, 1, 1)
-    }
+    return {name: partial(decode, name) for name in lanes}
 
 
 def task_texts(task: HubTask, count: int) -> tuple[list[str], bool]:

@@ -13,15 +13,13 @@ TRACE_TOKENS = 48
 
 def first_trace(models: Contestants) -> dict[str, Any]:
     """TRACE_TOKENS tokens after the first prompt of a contest at temperature 1, for the widget."""
-    pair, prompt = models.pair, models.prompts[0]
+    pair, subject = models.pair, models.subject
+    prompt = subject.prompts[0]
     drafter = ModelDrafter(pair.draft)
     decoder = speculative(pair.target, drafter, pair.k, SAMPLED, TRACE_TOKENS, eos_id=pair.eos_id)
-    stream, subject = pair.stream(prompt), models.subject
+    stream = pair.stream(prompt)
     blocks = [block_pieces(block, stream) for block in decoder(prompt).blocks[0]]
-    return {
-        "prompt": subject.shown[0] if subject else pair.tokenizer.decode(prompt),
-        "blocks": blocks,
-    }
+    return {"prompt": subject.shown[0], "blocks": blocks}
 
 
 def block_pieces(block: VerifiedBlock, stream: TextStream) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Hugging Face's assisted generation as a lane of a race. It brings transformers."""
+"""Hugging Face's `generate` as a lane of a race. It brings transformers."""
 
 import time
 from typing import Any
@@ -11,13 +11,14 @@ from specdec_lib.measure.timing import PassRecorder, RecordedPass
 from specdec_lib.sampling import Warp
 
 
-def assisted_lane(target: CountedModel, draft: CountedModel, k: int) -> LaneMaker:
-    """Assisted generation, its passes recorded as everybody's; it takes one text at a time."""
+def generate_lane(target: CountedModel, draft: CountedModel | None = None, k: int = 0) -> LaneMaker:
+    """`generate`, with `draft` assisted, its passes recorded as everybody's; one text at a time."""
 
     def make_decoder(recorder: PassRecorder, warp: Warp, tokens: int) -> Decoder:
         def record_pass(module: Any, args: Any, kwargs: dict, output: Any) -> None:
             after = output.past_key_values.get_seq_length()
-            before = after - kwargs["input_ids"].shape[1]
+            ids = kwargs.get("decoder_input_ids", kwargs.get("input_ids"))
+            before = after - ids.shape[1]
             recorder.passes.append(RecordedPass(time.perf_counter(), before, after))
 
         def decoder(prompts: list[list[int]]) -> Generation:

@@ -4,13 +4,16 @@ Of each pass of the target the end is recorded, and what the cache held before a
 decoder can take part, a reader's own one too.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
+import pandas as pd
 import torch
 from tokenizers import Tokenizer
 
@@ -56,9 +59,14 @@ def held_out_code(count: int, cost: str) -> Subject:
     others = [prompt for i, prompt in enumerate(pool) if i not in UNREPETITIVE_PROMPTS]
     chosen = [*(pool[i] for i in UNREPETITIVE_PROMPTS), *others][:count]
     about = f"the built-in target at the cost of {cost.upper()} parameters"
-    shown = [_last_line(prompt) for prompt in chosen]
     load = partial(models.target_weights, cost, torch.float32)
-    return Subject(lambda: Llama(load()), about, built_in_tokenizer(), chosen, shown)
+    return code_after(chosen, lambda: Llama(load()), about)
+
+
+def code_after(prompts: list[list[int]], load_target: Callable[[], Model], about: str) -> Subject:
+    """Code that goes on from `prompts`, by a target with the built-in tokenizer."""
+    shown = [_last_line(prompt) for prompt in prompts]
+    return Subject(load_target, about, built_in_tokenizer(), prompts, shown)
 
 
 def questions_to(pair: Pair, questions: Sequence[str]) -> Subject:
@@ -102,15 +110,26 @@ def run_race(
             afterwards.callback(torch.set_num_threads, torch.get_num_threads())
             use_half_the_cores()
             target = subject.load_target()
-        runners = {name: LaneRunner(make, target, warp, tokens) for name, make in makers.items()}
-        short = {name: make(PassRecorder(target), warp, _WARM_UP) for name, make in makers.items()}
-        compare(runners, batches, seconds, warm_up=short)
-    finished = [
-        Lane(name, passes_of(run.texts, time_prompt, subject.tokenizer))
-        for name, run in runners.items()
-    ]
+        lanes = {name: (target, make) for name, make in makers.items()}
+        runners, _ = run_lanes(lanes, batches, warp, tokens, seconds)
+    finished = [runner.lane(name, time_prompt, subject) for name, runner in runners.items()]
     shown = subject.shown[: len(finished[0].texts)]
     return Race(finished, shown, subject.about, temperature, rows)
+
+
+def run_lanes(
+    lanes: Mapping[str, tuple[Model, LaneMaker]],
+    batches: list,
+    warp: Warp,
+    tokens: int,
+    seconds: float = math.inf,
+) -> tuple[dict[str, "LaneRunner"], pd.DataFrame]:
+    """Every lane, on a target of its own, on every batch, by turns: the runners, and their runs."""
+    runners, short = (
+        {name: LaneRunner(make, target, warp, count) for name, (target, make) in lanes.items()}
+        for count in (tokens, _WARM_UP)
+    )
+    return runners, compare(runners, batches, seconds, warm_up=short)
 
 
 class TimedText(NamedTuple):
@@ -145,7 +164,11 @@ class LaneRunner:
         prompt_read = passes[first - 1].end if first else start
         counts = tokens_after_each_pass(passes[first:], len(prompt), len(new_tokens), end)
         self.texts.append(TimedText(prompt, new_tokens, start, prompt_read, list(counts)))
-        return generation
+        return replace(generation, target_passes=len(passes))
+
+    def lane(self, name: str, time_prompt: bool, subject: Subject) -> Lane:
+        """What was written, as a lane of a race."""
+        return Lane(name, passes_of(self.texts, time_prompt, subject.tokenizer))
 
 
 def tokens_after_each_pass(

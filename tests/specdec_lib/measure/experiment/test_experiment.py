@@ -13,6 +13,7 @@ from specdec_lib.measure.experiment import grid, survey, traces
 from specdec_lib.measure.experiment.contest import Contestants
 from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER
 from specdec_lib.measure.prompts import prompts
+from specdec_lib.measure.race.turns import code_after
 from specdec_lib.text_stream import TextStream
 from specdec_lib.theory import Costs, walltime_speedup
 
@@ -69,7 +70,8 @@ def test_a_letter_of_several_tokens_stands_at_its_last_one():
 
 
 def test_a_trace_holds_what_the_picture_needs(machine):
-    models = Contestants(machine.pair, None, None, prompts(1, 16), 0, None)
+    subject = code_after(prompts(1, 16), lambda: machine.target, "")
+    models = Contestants(machine.pair, None, None, subject, 0)
     blocks = traces.first_trace(models)["blocks"]
     written = sum(block["accepted"] + 1 for block in blocks)
     assert traces.TRACE_TOKENS <= written <= traces.TRACE_TOKENS + machine.pair.k

@@ -18,7 +18,7 @@ from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, plain
 from specdec_lib.measure.prompts import prompts, without_repetition
 from specdec_lib.measure.race import turns
-from specdec_lib.measure.race.hf_lane import assisted_lane
+from specdec_lib.measure.race.hf_lane import generate_lane
 from specdec_lib.measure.race.lanes import (
     draft_model_lane,
     greedy_function_lane,
@@ -61,7 +61,7 @@ def test_every_drafter_writes_the_text_of_plain_decoding():
     student = student_lane(OWN, models.load_draft("small"), 3)
     everybody = {
         "model": draft_model_lane("small", 3), "copy": prompt_lookup_lane(),
-        "random": random_lane(), "theirs": assisted_lane(theirs, helper, 3),
+        "random": random_lane(), "theirs": generate_lane(theirs, helper, 3),
         "tree": tree_lane(WALK, "small", (2, 1)), "own": student,
         "functions": greedy_function_lane(DECODE, "small"),
     }  # fmt: skip
