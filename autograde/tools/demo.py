@@ -34,7 +34,6 @@ def make_course() -> int:
     """Run the steps of `make course`."""
     print(f"{len(build_chapters())} notebooks were out of date", flush=True)
     grade_sample_class(SAMPLE_COURSE, chapter_names())
-    print_table(read_grades(grades_of(SAMPLE_COURSE)))
     execute([chapter.source for chapter in chapters()])
     print(_NEXT_STEPS)
     return 0
@@ -55,12 +54,13 @@ def isolate_if_possible() -> None:
 
 
 def grade_sample_class(course: Path, names: list[str]) -> None:
-    """Recreate the class, grade it, and then run nbgrader's own commands on it."""
+    """Recreate the class, grade it, print the marks, and run nbgrader's own commands on it."""
     isolate_if_possible()
     shutil.rmtree(course, ignore_errors=True)
     write_students(course / "submitted", names)
     release_into(course, names)
     write_json(grades_of(course), {"students": grade_class(course / "submitted")})
+    print_table(read_grades(grades_of(course)))
     nbgrader(course, "autograde")
     nbgrader(course, "generate_feedback")
 

@@ -41,7 +41,7 @@ from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
 
-PASS_ROUNDS = 20  # of bare passes
+PASS_ROUNDS = 15  # of bare passes
 
 # The seconds of every round by task. An integer is the tokens of a target pass.
 Times = Mapping[int | str, Sequence[float]]
