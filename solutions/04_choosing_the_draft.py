@@ -232,8 +232,8 @@ lesson.check_best_k(best_k)
 # speed-up 1, so at `v = 1` **some `K` pays exactly if `alpha > c`**, and then the speed-up is at
 # least `(1 + alpha)/(1 + c)` (Corollary 3.9 of Leviathan et al.).
 #
-# In the map, for `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1, the best `K` is between 3 and
-# 11. The earlier curves are flat near their tops, so being off by one costs little.
+# In the map, for `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1, the best `K` is between 3
+# and 11. The earlier curves are flat near their tops, so being off by one costs little.
 #
 # ## Simulator: tokens and time over K
 #

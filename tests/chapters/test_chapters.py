@@ -1,7 +1,6 @@
 """What every chapter has: checks, hints, quizzes, predictions, figures, the parts of its text."""
 
 import ast
-import importlib
 import re
 import traceback
 
@@ -243,13 +242,10 @@ def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys)
         assert shown or re.search(NOT_DRAWN, capsys.readouterr().out), name
 
 
-def test_production_code_that_the_cards_name_exists():
-    text = "".join(map(text_of, CHAPTERS))
-    names = re.findall(r"\*\*In production\.\*\* `(transformers\.[\w.]+)`", text)
-    assert text.count("**In production.**") == len(names)
-    for name in names:
-        module, _, attribute = name.rpartition(".")
-        assert callable(getattr(importlib.import_module(module), attribute))
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_line_of_a_paragraph_begins_as_a_list_does(chapter):
+    begun = re.findall(r"^# [\w*`(\[].*\n# (?:[-+*] |\d+[.)] ).*", text_of(chapter), re.MULTILINE)
+    assert not [lines for lines in begun if not re.match(r"# (?:\d+[.)] |%%)", lines)]
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
