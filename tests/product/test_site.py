@@ -1,17 +1,21 @@
-"""The site: no answer on it, every link and picture there, formulas drawn."""
+"""The site: no answer on it, every link and picture there, formulas drawn, the lecture's slides."""
 
 import re
+import shutil
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from pages.browsing import Visitor
 from pages.site_pages import built_site
 
 from autograde.build.source import read_chapter
-from autograde.course import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
+from autograde.course import NOTEBOOKS, ROOT, SOLUTIONS, AuthorError, chapter_names
 from autograde.nbgrader.regions import solution_view
+from autograde.tools.lecture import slides_page
 from autograde.tools.pages import chapter_page
 
 SILENT = re.compile(r"lesson\.|# Check of |.*globals\(\)")
@@ -55,6 +59,8 @@ def own_lines(chapter: str) -> set[str]:
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_a_page_has_stubs_folded_reveals_and_the_outputs_of_the_solution(chapter: str, tmp_path):
     made = chapter_page(chapter, executed(chapter, tmp_path))
+    head, _, objectives = made.cells[0].source.partition("**After this chapter you can**\n\n")
+    assert head and objectives.split("\n\n")[0].count("- ") in (2, 3)
     text = "\n".join(cell.source for cell in made.cells)
     assert own_lines(chapter) and not any(line in text for line in own_lines(chapter))
     for cell in made.cells:
@@ -77,6 +83,50 @@ def test_relative_links_of_the_text_files_lead_somewhere(path: Path):
         # The site puts chapters and the root's pages beside the guides.
         places = [path.parent / name, ROOT / name, SOLUTIONS / Path(name).stem / Path(name).name]
         assert any(place.exists() for place in places), f"{path.name}: {link}"
+
+
+@pytest.fixture(scope="module")
+def slides(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The lecture, with a stand-in for every figure; it is not made if a cell is not found."""
+    folder = tmp_path_factory.mktemp("lecture")
+    notebooks = {chapter: executed(chapter, folder) for chapter in chapter_names()[:4]}
+    return slides_page((ROOT / "docs" / "slides.html").read_text(encoding="utf-8"), notebooks)
+
+
+def test_a_slide_has_a_sentence_a_figure_notes_and_numbers_of_its_chapter(slides: str):
+    made = BeautifulSoup(slides, "html.parser").find_all("section")
+    assert len(made) == 16
+    for slide in made:
+        (title,), (figure,), (_,) = map(slide.find_all, ("h2", "figure", "details"))
+        assert re.fullmatch(r"[A-Z].*\w\.", title.text) and len(title.text.split()) > 5, title
+        assert "seen in" in figure.text or figure.find("table")
+        chapter = figure["data-chapter"]
+        lesson = ROOT / "specdec_lib" / "lessons" / f"ch{chapter[:2]}" / "predictions.toml"
+        known = (SOLUTIONS / f"{chapter}.py").read_text() + lesson.read_text()
+        said = re.findall(r"\d[\d.,]*\d(?! min)", slide.get_text(" "))
+        assert [number for number in said if number not in known] == [], title
+
+
+@pytest.mark.browser
+def test_arrow_keys_turn_the_slides_which_ask_no_other_machine(
+    slides: str, tmp_path: Path, browser: Any
+):
+    assert re.findall(r'(?:href|src)="(?:\w+:|//)[^"]*', slides) == []
+    shutil.copytree(ROOT / "docs" / "_static", tmp_path / "_static")
+    (tmp_path / "slides.html").write_text(slides, encoding="utf-8")
+    with Visitor(browser).visit(tmp_path / "slides.html") as visitor:
+        for key in ("ArrowRight", "PageDown", "ArrowLeft"):
+            visitor.page.keyboard.press(key)
+        assert "Writing five tokens" in visitor.page.locator("section:focus").inner_text()
+
+
+@pytest.mark.parametrize("cell", ["figures.gone(", "import "])
+def test_a_figure_without_its_cell_or_with_many_is_named(cell: str, tmp_path: Path):
+    notebooks = {"00_bottleneck": executed("00_bottleneck", tmp_path)}
+    for chapter, fault in (("00_bottleneck", re.escape(cell)), ("09", "the chapters are 00_bott")):
+        page = f'<section><figure data-chapter="{chapter}" data-cell="{cell}"></figure></section>'
+        with pytest.raises(AuthorError, match=f"slide 1: .*{fault}"):
+            slides_page(page, notebooks)
 
 
 @pytest.fixture(scope="module")
