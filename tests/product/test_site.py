@@ -115,6 +115,8 @@ def test_arrow_keys_turn_the_slides_which_ask_no_other_machine(
     shutil.copytree(ROOT / "docs" / "_static", tmp_path / "_static")
     (tmp_path / "slides.html").write_text(slides, encoding="utf-8")
     with Visitor(browser).visit(tmp_path / "slides.html") as visitor:
+        visitor.page.get_by_role("button", name="Open all notes").click()
+        assert visitor.page.locator("details[open]").count() == 16
         for key in ("ArrowRight", "PageDown", "ArrowLeft"):
             visitor.page.keyboard.press(key)
         assert "Writing five tokens" in visitor.page.locator("section:focus").inner_text()
